@@ -1,4 +1,4 @@
-"""The competitors of `litepress load` and `litepress gen`: one function each, with its fastest settings.
+"""The competitors of `litepress load` and `litepress generate`: one function each, with its fastest settings.
 
 A competitor loads a file into a new database, or generates rows, and returns the result of `measure.run`. The newest
 packages are installed from PyPI into a virtualenv; kennytm's dbgen comes from crates.io. DuckDB's extension is a

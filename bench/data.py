@@ -1,7 +1,7 @@
 """The tables and files that `litepress load` is measured with: made when absent, kept between runs.
 
 Beside the files of a table is a reference database with the same rows, which no measured engine has made: `user` comes
-from `litepress gen`, which has its own tests, and `lineitem` is read by Python's csv module. Every result is compared
+from `litepress generate`, which has its own tests, and `lineitem` is read by Python's csv module. Every result is compared
 with that database.
 """
 

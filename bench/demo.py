@@ -49,8 +49,8 @@ def main():
     rows = parser.parse_args().rows
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / "user.db"
-    command = [PROGRAM, "gen", path, "--preset", "user", "--rows", rows, "--replace"]
-    print("litepress gen", path.relative_to(measure.ROOT), "--preset user --replace --rows", rows)
+    command = [PROGRAM, "generate", path, "--preset", "user", "--rows", rows, "--overwrite"]
+    print("litepress generate", path.relative_to(measure.ROOT), "--preset user --overwrite --rows", rows)
     started = time.perf_counter()
     if subprocess.run([str(part) for part in command]).returncode != 0:
         sys.exit(1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures `litepress gen`: a mixed schema on one core, TPC-H against its generator and `.import`, and one table of people
+"""Measures `litepress generate`: a mixed schema on one core, TPC-H against its generator and `.import`, and one table of people
 against kennytm's dbgen and Faker.
 
 Every round runs all engines one after another and checks each result before its time counts: the rows are equal for

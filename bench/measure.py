@@ -118,8 +118,8 @@ def dd(folder, total, writers):
 
 
 def gen(path, arguments):
-    """Runs `litepress gen`, and returns its summary, without the path, instead of its output."""
-    command = [TARGET / "litepress", "gen", *([path, "--replace"] if path else ["--discard"])]
+    """Runs `litepress generate`, and returns its summary, without the path, instead of its output."""
+    command = [TARGET / "litepress", "generate", *([path, "--overwrite"] if path else ["--discard"])]
     result = run([*command, *arguments, "--progress", "none", "--json"])
     result["summary"] = json.loads(result.pop("output"))
     result["summary"].pop("file", None)

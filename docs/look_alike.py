@@ -24,10 +24,10 @@ STYLE = """
 def compared(litepress, source, scale):
     """The comparison of a database with its look-alike, by table and column."""
     with tempfile.TemporaryDirectory() as folder:
-        plan, made = Path(folder, "plan.toml"), Path(folder, "made.db")
+        recipe, made = Path(folder, "recipe.toml"), Path(folder, "made.db")
         plan.write_bytes(subprocess.run([litepress, "profile", source], check=True, stdout=subprocess.PIPE).stdout)
-        subprocess.run([litepress, "gen", made, "--plan", plan, "--scale", str(scale)], check=True, capture_output=True)
-        command = [litepress, "profile", source, "--compare", made, "--json"]
+        subprocess.run([litepress, "generate", made, "--recipe", recipe, "--scale", str(scale)], check=True, capture_output=True)
+        command = [litepress, "compare", source, made, "--json"]
         tables = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["tables"]
     return {f"{table['name']}.{column['name']}": (table, column) for table in tables for column in table["columns"]}
 
@@ -64,7 +64,7 @@ def picture(found, names, scale):
     legend = HEIGHT - 8
     yield f'<rect class="source" x="0" y="{legend - 9}" width="9" height="9"/><text x="14" y="{legend}">the source</text>'
     yield f'<rect class="made" x="90" y="{legend - 9}" width="9" height="9"/>'
-    yield f'<text x="104" y="{legend}">litepress gen --plan --scale {scale}</text>'
+    yield f'<text x="104" y="{legend}">litepress generate --recipe --scale {scale}</text>'
     yield "</svg>"
 
 

@@ -1,4 +1,4 @@
--- A shop: litepress gen shop.db examples/shop.sql
+-- A shop: litepress generate shop.db examples/shop.sql
 CREATE TABLE customer (            -- gen: rows=100k
   id      INTEGER PRIMARY KEY,
   name    TEXT NOT NULL,           -- gen: full_name

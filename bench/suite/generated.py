@@ -1,4 +1,4 @@
-"""Benchmarks of `litepress gen`, for several articles."""
+"""Benchmarks of `litepress generate`, for several articles."""
 
 from suite import toolchains
 from suite.benchmark import Benchmark
@@ -11,7 +11,7 @@ MADE_IN_MEMORY = "litepress generates the values while the clock runs; SQLite co
 def generate(setting, *schema):
     """Returns the command for a file on disk; `schema` is a path, or an option with a preset."""
     rows = ["--rows", setting.rows, "--progress", "none", "--json"]
-    return [toolchains.binary("litepress"), "gen", setting.target, *schema, *rows]
+    return [toolchains.binary("litepress"), "generate", setting.target, *schema, *rows]
 
 
 def generate_in_memory(setting, schema):

@@ -15,7 +15,7 @@ def main(folder: Path) -> None:
     """
     with duckdb.connect() as duck:
         summary = litepress.write(
-            folder / "scores.db", {"score": duck.sql(query)}, primary_key="id", indexes=["weekday"], if_exists="replace"
+            folder / "scores.db", {"score": duck.sql(query)}, primary_key="id", indexes=["weekday"], if_exists="overwrite"
         )
     print(f"{summary.rows:,} rows in {summary.seconds:.2f} s")
     database = sqlite3.connect(folder / "scores.db")

@@ -22,7 +22,7 @@ def main(folder: Path) -> None:
         {"orders": orders},
         primary_key="id",
         indexes=["customer", ("placed", "total")],
-        if_exists="replace",
+        if_exists="overwrite",
     )
     print(f"{summary.rows:,} rows in {summary.bytes:,} bytes")
     database = sqlite3.connect(folder / "orders.db")

@@ -21,7 +21,7 @@ def main(folder: Path) -> None:
         {"sensor": sensors, "reading": readings},
         primary_key={"sensor": "id", "reading": ("sensor", "at")},
         foreign_keys={"reading.sensor": "sensor.id"},
-        if_exists="replace",
+        if_exists="overwrite",
     )
     database = sqlite3.connect(folder / "sensors.db")
     query = "SELECT place, max(celsius) FROM sensor JOIN reading ON sensor.id = reading.sensor GROUP BY place"

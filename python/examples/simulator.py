@@ -17,7 +17,7 @@ CREATE TABLE event (step INTEGER NOT NULL, what TEXT NOT NULL);
 def main(folder: Path, steps: int = 20_000) -> None:
     dice = random.Random(7)
     foxes, rabbits = 20.0, 100.0
-    with litepress.create(folder / "metrics.db", SCHEMA, if_exists="replace") as db:
+    with litepress.create(folder / "metrics.db", SCHEMA, if_exists="overwrite") as db:
         metrics, events = db["metrics"], db["event"]
         for step in range(steps):
             born, eaten = rabbits * 0.02, rabbits * foxes * 0.001

@@ -9,12 +9,12 @@ or absent.
 ===========================  ====================================================================
 :func:`write`                a database of dataframes, columns or rows
 :func:`load`                 a database of files: CSV, NDJSON, Parquet, Arrow, SQLite
-:func:`generate`             a database of invented rows
+:func:`generate`             a database of generated rows
 :func:`create`               a writer for programs whose rows come as they run
 :func:`to_bytes`             a database in memory, as bytes
 :func:`connect`              a database in memory, connected to
 :func:`plan`                 what would be made, and how
-:func:`profile`              a plan for a database that looks like one there is
+:func:`profile`              a recipe for a database that looks like one there is
 :func:`check`                whether every page of a database is as it should be
 ===========================  ====================================================================
 

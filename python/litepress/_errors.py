@@ -103,7 +103,7 @@ class TargetError(FileError):
 
 
 class TargetExistsError(TargetError, FileExistsError):
-    """The target exists. ``if_exists="replace"`` allows its replacement."""
+    """The target exists. ``if_exists="overwrite"`` allows its replacement."""
 
 
 class CorruptError(Error, ValueError):

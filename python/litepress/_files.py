@@ -15,7 +15,7 @@ from ._options import (
     Pairs,
     SchemaLike,
     flag,
-    is_plan,
+    is_recipe,
     is_schema_file,
     is_sql,
     making_options,
@@ -24,8 +24,8 @@ from ._options import (
     optional_text,
     pairs,
     pick_options,
-    plan_text,
     raise_type_error,
+    recipe_text,
     refuse_own_lock,
     schema_text,
     table_options,
@@ -61,8 +61,8 @@ def load(
     columns: Sequence[str] | None = None,
     comment: str | None = None,
     encoding: str | None = None,
-    null: str | Sequence[str] | None = None,
-    forms: Pairs | None = None,
+    null_value: str | Sequence[str] | None = None,
+    store_as: Pairs | None = None,
     sample: int | str | None = None,
     on_error: str | None = None,
     rejects: PathLike | None = None,
@@ -107,9 +107,9 @@ def load(
         Whether the first record of CSV names its columns, and names in place of these.
     encoding
         Encoding of text: ``"latin1"``; by default that of the byte-order mark, or UTF-8.
-    null
+    null_value
         Fields without quotes that mean NULL: ``""``, or ``["", "NA"]``.
-    forms
+    store_as
         Other forms for typed columns of Parquet and Arrow: ``{"created": "unixepoch"}``.
     sample
         Find out types from this many records instead of all.
@@ -151,9 +151,9 @@ def generate(
     schema: SchemaLike | None = None,
     rows: Rows | None = None,
     *,
-    plan: SchemaLike | None = None,
+    recipe: SchemaLike | None = None,
     scale: float | None = None,
-    part: str | tuple[int, int] | None = None,
+    shard: str | tuple[int, int] | None = None,
     set: Pairs | None = None,
     seed: int | None = None,
     if_exists: str = "fail",
@@ -167,7 +167,7 @@ def generate(
     verify: str = "none",
     progress: bool | ProgressFunction = False,
 ) -> Summary:
-    """Make a SQLite database of invented rows: the same for the same schema and seed, on every machine.
+    """Make a SQLite database of generated rows: the same for the same schema and seed, on every machine.
 
     Parameters
     ----------
@@ -179,12 +179,12 @@ def generate(
     rows
         Rows of each table without a number of its own (``1_000_000`` or ``"1m"``), or by table:
         ``{"user": 1000, "order": "1m"}``.
-    plan
-        A plan instead of a schema: the text of a plan file, such as :func:`profile` returns, or a path to one.
+    recipe
+        A recipe instead of a schema: its text, such as :func:`profile` returns, or a path to one.
     scale
-        Factor for the numbers of rows in the plan, the schema or the built-in schema; those of ``rows`` stay.
-    part
-        One of several equal parts of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter.
+        Factor for the numbers of rows in the recipe, the schema or the built-in schema; those of ``rows`` stay.
+    shard
+        One of several equal shards of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter.
     set
         Generators of columns, which override those of the schema: ``{"user.area": "hex(6)"}``.
     seed
@@ -197,7 +197,7 @@ def generate(
     TypeError, ValueError
         Arguments that are wrong by themselves.
     SchemaError, GeneratorError
-        Mistakes in the schema, the plan and their annotations: with ``table``, ``column``, ``line`` and ``character``.
+        Mistakes in the schema, the recipe and their annotations: with ``table``, ``column``, ``line`` and ``character``.
 
     After any exception, also Ctrl-C, ``path`` is as it was.
     """
@@ -213,16 +213,16 @@ def plan(
 ) -> dict[str, Any]:
     """Predict the work of :func:`generate` or :func:`load` for the same arguments, without making a database.
 
-    ``source`` is a schema or a plan as for :func:`generate`, or files as for :func:`load`. ``path`` is the file that would be
+    ``source`` is a schema or a recipe as for :func:`generate`, or files as for :func:`load`. ``path`` is the file that would be
     made; further arguments are those of the function. The result has the expected bytes and memory, the tables with their
     columns, and the lane of each table, index and constraint with its reason.
     """
     target = None if path is None else _path(path)
     if _is_generated(source, arguments):
         given = _given("a schema", {"rows": None, **_defaults(generate)}, arguments)
-        if given["plan"] is not None:
-            raise TypeError("plan() takes a plan as its first argument")
-        named = {"plan": source, "schema": None} if is_plan(source) else {"schema": source}
+        if given["recipe"] is not None:
+            raise TypeError("plan() takes a recipe as its first argument")
+        named = {"recipe": source, "schema": None} if is_recipe(source) else {"schema": source}
         told = _litepress.plan_generate(target, *_generate_arguments({**given, **named}))
     else:
         given = _given("files", _defaults(load), arguments)
@@ -232,22 +232,22 @@ def plan(
 
 
 def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = None) -> str:
-    """Read all rows of a database and return a plan for one that looks alike: for ``generate(plan=)``.
+    """Read all rows of a database and return a recipe for one that looks alike: for ``generate(recipe=)``.
 
     Parameters
     ----------
     path
         The database, which is only read.
     keep_values
-        Whether the plan keeps the texts of columns with few distinct ones: states and countries, but also names. Without it
-        the plan has no text of the rows; it has numbers and days as bounds of ranges and bins.
+        Whether the recipe keeps the texts of columns with few distinct ones: states and countries, but also names. Without it
+        the recipe has no text of the rows; it has numbers and days as bounds of ranges and bins.
     threads
         Number of threads that read; by default one a core.
 
     Returns
     -------
     str
-        A plan file (TOML), to be looked at, changed and kept.
+        A recipe (TOML), to be looked at, changed and kept.
 
     Raises
     ------
@@ -310,14 +310,14 @@ class CheckReport:
         return "ok" if self.ok else "\n".join(lines + [f"SQLite: {line}" for line in self.sqlite or []])
 
 
-def check(path: PathLike, *, sqlite: bool = False, threads: int | None = None) -> CheckReport:
+def check(path: PathLike, *, full: bool = False, threads: int | None = None) -> CheckReport:
     """Check every page of a database, made by litepress or not.
 
     Parameters
     ----------
     path
         The database. No program may change it meanwhile.
-    sqlite
+    full
         Whether SQLite checks it too: ``integrity_check`` and ``foreign_key_check``.
     threads
         Number of threads that read pages; by default one a core.
@@ -333,7 +333,7 @@ def check(path: PathLike, *, sqlite: bool = False, threads: int | None = None) -
         The file cannot be read.
     """
     options = {"threads": number("threads", threads)}
-    details = json.loads(_litepress.check(_path(path), flag("sqlite", sqlite), options))
+    details = json.loads(_litepress.check(_path(path), flag("full", full), options))
     return CheckReport(
         ok=details["ok"],
         faults=[Fault(**fault) for fault in details["faults"]],
@@ -360,10 +360,10 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "map": _map(given["map"]),
         "quote": "none" if quote is None else text("quote", quote),
         "no_header": not flag("header", given["header"]),
-        "forms": pairs("forms", given["forms"]),
+        "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }
-    for name in ("columns", "null"):
+    for name in ("columns", "null_value"):
         reading[name] = names(name, given[name])
     for name in ("sample", "max_rejects"):
         reading[name] = number(name, given[name], words=True)
@@ -374,21 +374,21 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
 
 def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, Arguments]:
     """Convert the arguments of :func:`generate` to the schema and the two dicts that the extension's ``generate`` takes."""
-    schema, plan = given["schema"], given["plan"]
-    if (schema is None) == (plan is None):
-        raise TypeError("either a schema or a plan is given")
-    is_preset = plan is None and isinstance(schema, str) and not is_sql(schema) and not is_schema_file(schema)
-    if plan is not None:
-        read = plan_text(plan)
+    schema, recipe = given["schema"], given["recipe"]
+    if (schema is None) == (recipe is None):
+        raise TypeError("either a schema or a recipe is given")
+    is_preset = recipe is None and isinstance(schema, str) and not is_sql(schema) and not is_schema_file(schema)
+    if recipe is not None:
+        read = recipe_text(recipe)
     else:
         read = _litepress.preset(schema) if is_preset else schema_text(schema)
     rows = {
         "rows": _rows(given["rows"]),
         "set": pairs("set", given["set"]),
         "seed": number("seed", given["seed"]),
-        "is_plan": plan is not None,
+        "is_recipe": recipe is not None,
         "scale": _scale(given["scale"]),
-        "part": _part(given["part"]),
+        "shard": _shard(given["shard"]),
     }
     return read, rows, pick_options(making_options, given)
 
@@ -410,7 +410,7 @@ def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
     """Return whether a plan is about generated rows, not loaded ones."""
     if arguments.keys() & {"format", "schema", "table"}:
         return False
-    if is_plan(source):
+    if is_recipe(source):
         return True
     is_schema = isinstance(source, str) and (is_sql(source) or source in _litepress.presets())
     return is_schema or (isinstance(source, (str, os.PathLike)) and os.fspath(source).lower().endswith(".sql"))
@@ -456,10 +456,12 @@ def _scale(scale: float | None) -> str | None:
     raise_type_error("scale", "a number", scale)
 
 
-def _part(part: str | tuple[int, int] | None) -> str | None:
-    if isinstance(part, tuple) and len(part) == 2:
-        return f"{number('part', part[0])}/{number('part', part[1])}"
-    return part if part is None or isinstance(part, str) else raise_type_error("part", 'a pair such as (1, 4), or "1/4"', part)
+def _shard(shard: str | tuple[int, int] | None) -> str | None:
+    if isinstance(shard, tuple) and len(shard) == 2:
+        return f"{number('shard', shard[0])}/{number('shard', shard[1])}"
+    if shard is None or isinstance(shard, str):
+        return shard
+    raise_type_error("shard", 'a pair such as (1, 4), or "1/4"', shard)
 
 
 def _count(name: str, count: int | str) -> str:

@@ -90,20 +90,20 @@ def schema_text(schema: SchemaLike) -> tuple[str, str]:
     return read
 
 
-def is_plan(source: object) -> bool:
-    """Returns whether this is the text of a plan file, or names one."""
+def is_recipe(source: object) -> bool:
+    """Returns whether this is the text of a recipe, or names one."""
     if isinstance(source, os.PathLike):
         source = os.fspath(source)
     return isinstance(source, str) and ("algorithm_version" in source or source.lower().endswith(".toml"))
 
 
-def plan_text(plan: SchemaLike) -> tuple[str, str]:
-    """Returns the text of a plan file, and its name in errors."""
-    if isinstance(plan, str) and "algorithm_version" in plan:
-        return plan, "<plan>"
-    if not isinstance(plan, (str, os.PathLike)):
-        raise_type_error("plan", "the text of a plan file, or a path to one", plan)
-    read: tuple[str, str] = _litepress.schema_file(os.fspath(plan))
+def recipe_text(recipe: SchemaLike) -> tuple[str, str]:
+    """Returns the text of a recipe, and its name in errors."""
+    if isinstance(recipe, str) and "algorithm_version" in recipe:
+        return recipe, "<recipe>"
+    if not isinstance(recipe, (str, os.PathLike)):
+        raise_type_error("recipe", "the text of a recipe, or a path to one", recipe)
+    read: tuple[str, str] = _litepress.schema_file(os.fspath(recipe))
     return read
 
 

@@ -48,7 +48,7 @@ def write(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
-    forms: Pairs | None = None,
+    store_as: Pairs | None = None,
     adapters: Adapters | None = None,
     if_exists: str = "fail",
     on_conflict: str = "abort",
@@ -109,12 +109,12 @@ def write(
         Lists of columns and tuples of columns: ``["area", ("age", "active")]``, or by table.
     foreign_keys
         ``{"order.customer": "customer.id"}``
-    forms
+    store_as
         Other forms for columns of Arrow data: ``{"created": "unixepoch"}``, ``{"big": "text"}``.
     adapters
         Functions for values of other types, which return what can be stored: ``{Point: str}``.
     if_exists
-        ``"fail"``, or ``"replace"``: the old file stays until the new one takes its place.
+        ``"fail"``, or ``"overwrite"``: the old file stays until the new one takes its place.
     on_conflict
         Rows with the same key: ``"abort"`` fails, ``"ignore"`` keeps the first, ``"replace"`` the last.
     page_size
@@ -169,7 +169,7 @@ def to_bytes(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
-    forms: Pairs | None = None,
+    store_as: Pairs | None = None,
     adapters: Adapters | None = None,
     on_conflict: str = "abort",
     page_size: int | None = None,
@@ -207,7 +207,7 @@ def connect(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
-    forms: Pairs | None = None,
+    store_as: Pairs | None = None,
     adapters: Adapters | None = None,
     on_conflict: str = "abort",
     page_size: int | None = None,
@@ -254,9 +254,9 @@ def _build(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]
     named = _named(given["tables"], path, text)
     _refuse_twins(named)
     described = [(name, describe(data, _names(columns, name))) for name, data in named.items()]
-    forms, adapters = pairs("forms", given["forms"]), dict(given["adapters"] or {})
+    store_as, adapters = pairs("store_as", given["store_as"]), dict(given["adapters"] or {})
     with ProgressCallback(given["progress"]) as callback:
-        return _litepress.write(path, described, text, shape, forms, making, adapters, callback.call)
+        return _litepress.write(path, described, text, shape, store_as, making, adapters, callback.call)
 
 
 def _refuse_special(path: Path) -> None:

@@ -79,13 +79,13 @@ pub fn plan_generate(
 
 /// Checks a database and returns the result as JSON.
 #[pyfunction]
-pub fn check(py: Python<'_>, path: PathBuf, asks_sqlite: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
-    let mut options = CheckOptions::default().ask_sqlite(asks_sqlite);
+pub fn check(py: Python<'_>, path: PathBuf, full: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
+    let mut options = CheckOptions::default().full(full);
     options.threads = Keywords(arguments).parsed("threads", parse::threads)?.unwrap_or(options.threads);
     run(py, &options.progress, None, || Ok(litepress::check(&path, &options)?.to_json()))
 }
 
-/// Returns a plan (TOML) for a database that looks like this one.
+/// Returns a recipe (TOML) for a database that looks like this one.
 #[pyfunction]
 pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
     let mut options = ProfileOptions::default().keep_values(keep_values);
@@ -94,7 +94,7 @@ pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bou
     press::run(py, &progress, None, Vec::new(), || Ok(litepress::profile(&path, &options)?.to_toml()))
 }
 
-/// Reads the schema or the plan in a file.
+/// Reads the schema or the recipe in a file.
 #[pyfunction]
 pub fn schema_file(py: Python<'_>, path: PathBuf) -> PyResult<Schema> {
     let read = py.detach(|| SchemaText::from_file(&path)).map_err(|error| exception(py, &error))?;
@@ -149,8 +149,8 @@ fn load_options(
     options.columns = given.or_default("columns")?;
     options.comment = given.parsed("comment", parse::ascii)?;
     options.encoding = given.get("encoding")?;
-    options.nulls = given.or_default("null")?;
-    options.forms = given.or_default("forms")?;
+    options.null_values = given.or_default("null_value")?;
+    options.store_as = given.or_default("store_as")?;
     options.sample = given.parsed("sample", units::count)?;
     options.table = given.get("table")?;
     options.schema = given.get::<Schema>("schema")?.map(schema_of);
@@ -179,7 +179,7 @@ fn generate_options(
     options.set = given.or_default("set")?;
     options.seed = given.parsed("seed", units::count)?;
     options.scale = given.parsed("scale", parse::scale)?;
-    options.shard = given.parsed("part", parse::shard)?;
+    options.shard = given.parsed("shard", parse::shard)?;
     let schema = schema_of(schema);
-    Ok((if given.or_default("is_plan")? { schema.plan() } else { schema }, options))
+    Ok((if given.or_default("is_recipe")? { schema.recipe() } else { schema }, options))
 }

@@ -62,7 +62,7 @@ pub fn making_options(arguments: &Bound<'_, PyDict>) -> PyResult<Options> {
     options.threads = given.parsed("threads", parse::threads)?.unwrap_or(options.threads);
     options.memory_bytes = given.parsed("memory", parse::memory)?.unwrap_or(options.memory_bytes);
     options.temp_dir = given.get("temp_dir")?;
-    options.replace = given.parsed("if_exists", if_exists)?.unwrap_or_default();
+    options.overwrite = given.parsed("if_exists", if_exists)?.unwrap_or_default();
     options.on_conflict = given.parsed("on_conflict", Choice::from_name)?.unwrap_or_default();
     options.analyze = given.or_default("analyze")?;
     options.sync = given.parsed("sync", Choice::from_name)?.unwrap_or_default();
@@ -74,7 +74,9 @@ pub fn making_options(arguments: &Bound<'_, PyDict>) -> PyResult<Options> {
 fn if_exists(choice: &str) -> Result<bool, String> {
     match choice {
         "fail" => Ok(false),
-        "replace" => Ok(true),
-        _ => Err(format!("'{choice}' is none of 'fail', 'replace'")),
+        "overwrite" => Ok(true),
+        // pandas replaces a table by this word, and the other tables stay.
+        "replace" => Err("'replace' is ambiguous: say 'overwrite' to replace the whole file".to_owned()),
+        _ => Err(format!("'{choice}' is none of 'fail', 'overwrite'")),
     }
 }

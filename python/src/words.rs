@@ -9,10 +9,9 @@ pub struct Keywords;
 impl Words for Keywords {
     fn name(&self, name: OptionName) -> String {
         match name {
-            OptionName::As => "forms".to_owned(),
             OptionName::ForeignKey => "foreign_keys".to_owned(),
             OptionName::Index => "indexes".to_owned(),
-            OptionName::Replace => "if_exists".to_owned(),
+            OptionName::Overwrite => "if_exists".to_owned(),
             OptionName::Type => "types".to_owned(),
             _ => name.name().replace('-', "_"),
         }
@@ -22,10 +21,10 @@ impl Words for Keywords {
     fn option(&self, name: OptionName, value: &OptionValue) -> String {
         let keyword = self.name(name);
         let value = match value {
-            OptionValue::None if name == OptionName::Replace => "\"replace\"".to_owned(),
+            OptionValue::None if name == OptionName::Overwrite => "\"overwrite\"".to_owned(),
             OptionValue::None if name == OptionName::WithoutRowid => "True".to_owned(),
             OptionValue::None => String::new(),
-            OptionValue::Word(form) if name == OptionName::As => format!("{{\"COLUMN\": \"{form}\"}}"),
+            OptionValue::Word(form) if name == OptionName::StoreAs => format!("{{\"COLUMN\": \"{form}\"}}"),
             // A built-in schema is an argument without a keyword.
             OptionValue::Word(word) if name == OptionName::Preset => return format!("\"{word}\""),
             OptionValue::Word(word) => format!("\"{word}\""),

@@ -23,7 +23,7 @@ type Table<'py> = (String, Bound<'py, PyAny>);
 
 /// Makes a database of these tables: a file, or bytes if `path` is `None`. Returns the report as JSON, and the bytes.
 #[pyfunction]
-#[pyo3(signature = (path, tables, schema, table_options, forms, making_options, adapters, tell))]
+#[pyo3(signature = (path, tables, schema, table_options, store_as, making_options, adapters, tell))]
 #[expect(clippy::too_many_arguments, reason = "called by the package alone, which names them")]
 pub fn write<'py>(
     py: Python<'py>,
@@ -31,7 +31,7 @@ pub fn write<'py>(
     tables: Vec<Table<'py>>,
     schema: Option<(String, String)>,
     table_options: &Bound<'py, PyDict>,
-    forms: Vec<(String, String)>,
+    store_as: Vec<(String, String)>,
     making_options: &Bound<'py, PyDict>,
     adapters: Option<&Bound<'py, PyAny>>,
     tell: Option<Py<PyAny>>,
@@ -41,7 +41,7 @@ pub fn write<'py>(
     let request = LoadRequest {
         schema,
         options: self::table_options(table_options)?,
-        forms,
+        store_as,
         conflict: options.on_conflict,
         threads: options.threads,
         temp_dir: options.temp_dir.clone().unwrap_or_else(std::env::temp_dir),

@@ -26,7 +26,7 @@ ROWS = [(1, "Ada", 0.5), (2, None, 2.0), (3, "Grace", None)]
 
 def written(db: Path, data: Any, **arguments: Any) -> list[tuple[Any, ...]]:
     """Returns the rows that SQLite reads from a database of these data."""
-    litepress.write(db, {"t": data}, if_exists="replace", **arguments)
+    litepress.write(db, {"t": data}, if_exists="overwrite", **arguments)
     assert queried(db, "PRAGMA integrity_check") == [("ok",)]
     return queried(db, "SELECT * FROM t ORDER BY rowid")
 
@@ -289,7 +289,7 @@ def test_values_that_cannot_be_stored_say_where(db: Path) -> None:
 
 def test_nothing_of_the_data_stays(db: Path) -> None:
     def once() -> None:
-        litepress.write(db, {"t": pa.table({"n": list(range(50_000))})}, if_exists="replace")
+        litepress.write(db, {"t": pa.table({"n": list(range(50_000))})}, if_exists="overwrite")
 
     once()
     gc.collect()

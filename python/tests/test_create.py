@@ -111,7 +111,7 @@ def test_tables_by_turns(db: Path) -> None:
 
 
 def mixed(target: Path, **arguments: Any) -> bytes:
-    with litepress.create(target, TWO + "; CREATE INDEX i ON a(t)", if_exists="replace", **arguments) as writer:
+    with litepress.create(target, TWO + "; CREATE INDEX i ON a(t)", if_exists="overwrite", **arguments) as writer:
         for start in range(0, 400_000, 50_000):
             text = "x" * 60
             writer["b"].extend({"x": range(start, start + 50_000), "y": [text] * 50_000})
@@ -141,11 +141,11 @@ def test_an_old_file_stays_until_the_new_one_is_whole(db: Path) -> None:
         writer["metrics"].append(("old", 1.0))
     with pytest.raises(litepress.TargetExistsError):
         litepress.create(db, METRICS)
-    with pytest.raises(RuntimeError), litepress.create(db, METRICS, if_exists="replace") as writer:
+    with pytest.raises(RuntimeError), litepress.create(db, METRICS, if_exists="overwrite") as writer:
         writer["metrics"].append(("new", 1.0))
         raise RuntimeError
     assert queried(db, "SELECT name FROM metrics") == [("old",)]
-    with litepress.create(db, METRICS, if_exists="replace") as writer:
+    with litepress.create(db, METRICS, if_exists="overwrite") as writer:
         writer["metrics"].append(("new", 1.0))
         assert queried(db, "SELECT name FROM metrics") == [("old",)]
     assert queried(db, "SELECT name FROM metrics") == [("new",)]
@@ -164,7 +164,7 @@ def test_closing_and_aborting(db: Path) -> None:
             use()
     with pytest.raises(ValueError, match="the writer is closed"):
         writer["metrics"].extend([("x", 1.0)])
-    with litepress.create(db, METRICS, if_exists="replace") as aborted:
+    with litepress.create(db, METRICS, if_exists="overwrite") as aborted:
         aborted.abort()
         aborted.abort()
     with pytest.raises(ValueError, match="given up"):
@@ -309,7 +309,7 @@ def test_keys_that_come_twice(db: Path, rows: int) -> None:
     assert (caught.value.table, caught.value.constraint) == ("t", "UNIQUE")
     assert list(db.parent.iterdir()) == []
     for policy, kept in [("ignore", 5), ("replace", "again")]:
-        with litepress.create(db, schema, on_conflict=policy, if_exists="replace") as writer:
+        with litepress.create(db, schema, on_conflict=policy, if_exists="overwrite") as writer:
             writer["t"].extend(data)
         assert queried(db, "SELECT v FROM t WHERE k = 'key 5'") == [(kept,)]
         assert queried(db, "SELECT count(*) FROM t") == [(rows,)]
@@ -353,7 +353,7 @@ def test_rows_without_their_key_get_the_next_one(
         expected = sqlite.execute("SELECT id, a, b FROM t ORDER BY id").fetchall()
     # With a table that is printed first, the rows of this one wait in memory or a temporary file.
     for first in ["", "CREATE TABLE first(x);"]:
-        with litepress.create(db, first + schema, on_conflict=on_conflict, if_exists="replace") as writer:
+        with litepress.create(db, first + schema, on_conflict=on_conflict, if_exists="overwrite") as writer:
             for row in rows:
                 writer["t"].append(row)
             if first:
@@ -370,7 +370,7 @@ def test_rowids_that_ascend_and_that_do_not(db: Path) -> None:
     checked(db)
     assert queried(db, "SELECT count(*), sum(id = v) FROM t") == [(400_000, 400_000)]
     with pytest.raises(litepress.ConstraintError):
-        with litepress.create(db, schema, if_exists="replace") as writer:
+        with litepress.create(db, schema, if_exists="overwrite") as writer:
             writer["t"].extend({"id": [*ids, 7], "v": [*ids, 7]})
 
 
@@ -386,7 +386,7 @@ def test_tables_that_sqlite_fills_come_after_those_that_are_printed(db: Path) ->
     checked(db)
     assert queried(db, "SELECT count(*) FROM docs WHERE docs MATCH 'words'") == [(20_000,)]
     assert queried(db, "SELECT sum(b) FROM made") == [(sum(range(1, 1001)),)]
-    with litepress.create(db, "CREATE TABLE made(a, b AS (a + 1) STORED)", if_exists="replace") as writer:
+    with litepress.create(db, "CREATE TABLE made(a, b AS (a + 1) STORED)", if_exists="overwrite") as writer:
         writer["made"].extend({"a": range(1_000_000)})
     assert queried(db, "SELECT count(*), max(b) FROM made") == [(1_000_000, 1_000_000)]
 
@@ -403,7 +403,7 @@ def test_other_kinds_of_tables(db: Path) -> None:
     checked(db)
     assert queried(db, "SELECT count(*) FROM w") == [(50_000,)]
     assert queried(db, "SELECT seq FROM sqlite_sequence") == [(1000,)]
-    with pytest.raises(litepress.ConstraintError, match="2"), litepress.create(db, schema, if_exists="replace") as writer:
+    with pytest.raises(litepress.ConstraintError, match="2"), litepress.create(db, schema, if_exists="overwrite") as writer:
         writer["s"].extend([(1, "x"), ("no integer", 3)])
     checked(db)
 
@@ -565,7 +565,7 @@ def test_a_thousand_databases_leave_no_memory_behind(db: Path) -> None:
 
     def make(times: int) -> None:
         for _ in range(times):
-            with litepress.create(db, METRICS, if_exists="replace", sync="off", adapters={Value: lambda _: 1.0}) as writer:
+            with litepress.create(db, METRICS, if_exists="overwrite", sync="off", adapters={Value: lambda _: 1.0}) as writer:
                 writer["metrics"].append(row)
                 writer["metrics"].append(("y", value))
                 writer["metrics"].extend([row, row])

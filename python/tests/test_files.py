@@ -51,7 +51,7 @@ def test_paths_are_texts_paths_and_patterns_of_them(tmp_path: Path, db: Path, qu
     one, two = written(tmp_path / "a.csv", "x\n1\n"), written(tmp_path / "b.csv", "x\n2\n")
     several: list[Any] = [str(tmp_path / "*.csv"), [one, str(two)], (one, two), iter([one, two])]
     for files in several:
-        litepress.load(str(db), files, table="t", if_exists="replace")
+        litepress.load(str(db), files, table="t", if_exists="overwrite")
         assert query(db, "SELECT x FROM t") == [(1,), (2,)]
 
 
@@ -66,7 +66,7 @@ def test_options_of_tables(db: Path, users: Path, tmp_path: Path, query: Query) 
         indexes={"user": ["area", ("age", "active")]},
         unique={"order": ("customer", "no")},
         foreign_keys={"order.customer": "user.id"},
-        null=[],
+        null_value=[],
         strict=True,
     )
     assert sql_of(query, db).splitlines() == [
@@ -135,7 +135,7 @@ def test_a_schema_is_text_or_a_file(db: Path, users: Path, tmp_path: Path, query
     sql = "CREATE TABLE person (id INTEGER PRIMARY KEY, area TEXT, age INT);\n"
     file = written(tmp_path / "person.sql", sql)
     for schema in (sql, file, str(file)):
-        litepress.load(db, users, schema=schema, table="person", map={"active": None}, if_exists="replace")
+        litepress.load(db, users, schema=schema, table="person", map={"active": None}, if_exists="overwrite")
         assert query(db, "SELECT id, age FROM person") == [(1, 5), (2, 10), (3, 15)]
 
 
@@ -158,7 +158,7 @@ def test_how_csv_is_read(db: Path, tmp_path: Path, query: Query) -> None:
         columns=["n", "s", "v"],
         comment="#",
         encoding="latin1",
-        null=["NA", ""],
+        null_value=["NA", ""],
     )
     assert query(db, "SELECT * FROM t") == [(1, "a;'b", None), (2, "ä", None)]
 
@@ -178,7 +178,7 @@ def test_typed_files(db: Path, tmp_path: Path, query: Query) -> None:
     moment = datetime.datetime(2024, 1, 2, 3, 4, 5)
     table = pa.table({"n": pa.array([1, None]), "at": pa.array([moment, moment], pa.timestamp("s"))})
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
-    litepress.load(db, tmp_path / "t.parquet", forms={"at": "unixepoch"})
+    litepress.load(db, tmp_path / "t.parquet", store_as={"at": "unixepoch"})
     seconds = int(moment.replace(tzinfo=datetime.timezone.utc).timestamp())
     assert query(db, "SELECT * FROM t") == [(1, seconds), (None, seconds)]
 
@@ -186,14 +186,14 @@ def test_typed_files(db: Path, tmp_path: Path, query: Query) -> None:
 def test_wrong_records_are_left_out_and_written_down(db: Path, tmp_path: Path, query: Query) -> None:
     file, rejects = written(tmp_path / "t.csv", "id,n\n1,1\n2\n3,3\n"), tmp_path / "wrong.csv"
     for arguments in ({"on_error": "reject"}, {"rejects": rejects}, {"max_rejects": 1}, {"ragged": "reject"}):
-        summary = litepress.load(db, file, if_exists="replace", **arguments)
+        summary = litepress.load(db, file, if_exists="overwrite", **arguments)
         assert (summary.rows, summary.details["rejected"]) == (2, 1)
     with rejects.open() as lines:
         [wrong] = csv.DictReader(lines)
     assert (wrong["record"], wrong["line"]) == ("2", "3")
     with pytest.raises(litepress.DataError):
-        litepress.load(db, file, max_rejects=0, if_exists="replace")
-    litepress.load(db, file, ragged="pad", if_exists="replace")
+        litepress.load(db, file, max_rejects=0, if_exists="overwrite")
+    litepress.load(db, file, ragged="pad", if_exists="overwrite")
     assert query(db, "SELECT n FROM t") == [(1,), (None,), (3,)]
 
 
@@ -228,7 +228,7 @@ def test_rows_of_one_key(db: Path, tmp_path: Path, query: Query) -> None:
     assert (raised.value.table, raised.value.constraint, raised.value.file) == ("t", "UNIQUE", str(file))
     assert not db.exists()
     for on_conflict, kept in (("ignore", "a"), ("replace", "b")):
-        litepress.load(db, file, primary_key="id", on_conflict=on_conflict, if_exists="replace")
+        litepress.load(db, file, primary_key="id", on_conflict=on_conflict, if_exists="overwrite")
         assert query(db, "SELECT v FROM t") == [(kept,)]
 
 
@@ -236,9 +236,9 @@ def test_progress_is_told(db: Path, users: Path, capsys: pytest.CaptureFixture[s
     told: list[litepress.Progress] = []
     litepress.load(db, users, progress=told.append)
     assert told[-1].rows == 3
-    litepress.load(db, users, progress=True, if_exists="replace")
+    litepress.load(db, users, progress=True, if_exists="overwrite")
     assert "3 rows" in capsys.readouterr().err
-    litepress.load(db, users, if_exists="replace")
+    litepress.load(db, users, if_exists="overwrite")
     assert capsys.readouterr() == ("", "")
 
 
@@ -288,7 +288,7 @@ def test_files_that_cannot_be_had(db: Path, users: Path, tmp_path: Path) -> None
         litepress.load(tmp_path / "none" / "x.db", users)
     litepress.load(db, users)
     before = db.read_bytes()
-    with pytest.raises(litepress.TargetExistsError, match='with if_exists="replace"'):
+    with pytest.raises(litepress.TargetExistsError, match='with if_exists="overwrite"'):
         litepress.load(db, users)
     assert db.read_bytes() == before
 
@@ -313,7 +313,8 @@ def test_files_that_cannot_be_had(db: Path, users: Path, tmp_path: Path) -> None
         ({"page_size": 1000}, ValueError, "page_size: a page size is a power of two"),
         ({"sample": -1}, ValueError, "sample: a count is a whole number"),
         ({"format": "excel"}, ValueError, "format: 'excel' is none of 'csv', 'tsv', "),
-        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is none of 'fail', 'replace'"),
+        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is none of 'fail', 'overwrite'"),
+        ({"if_exists": "replace"}, ValueError, "if_exists: 'replace' is ambiguous: say 'overwrite' to replace the whole file"),
         ({"on_conflict": "retry"}, ValueError, "on_conflict: 'retry' is none of 'abort', 'ignore', 'replace'"),
         ({"on_error": 1}, TypeError, "on_error must be a str, not int"),
         ({"sync": "half"}, ValueError, "sync: 'half' is none of 'full', 'off'"),
@@ -393,7 +394,7 @@ def test_a_schema_to_invent_rows_for(db: Path, tmp_path: Path, query: Query) -> 
     file = written(tmp_path / "my tables.sql", sql)
     for schema in (sql, file, str(file)):
         summary = litepress.generate(
-            db, schema, {"a": 5, "b": "1k"}, set={"a": {"v": "hex(4)"}, "b.x": "int(1, 2)"}, seed=7, if_exists="replace"
+            db, schema, {"a": 5, "b": "1k"}, set={"a": {"v": "hex(4)"}, "b.x": "int(1, 2)"}, seed=7, if_exists="overwrite"
         )
         assert summary.tables == {"a": 5, "b": 1000}
     assert query(db, "SELECT max(length(v)) FROM a UNION ALL SELECT max(x) FROM b") == [(4,), (2,)]
@@ -401,7 +402,7 @@ def test_a_schema_to_invent_rows_for(db: Path, tmp_path: Path, query: Query) -> 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     def made(**arguments: Any) -> bytes:
-        litepress.generate(tmp_path / "x.db", "user", 5000, if_exists="replace", **arguments)
+        litepress.generate(tmp_path / "x.db", "user", 5000, if_exists="overwrite", **arguments)
         return (tmp_path / "x.db").read_bytes()
 
     assert made(seed=1) == made(seed=1, threads=1) != made(seed=2)
@@ -426,7 +427,7 @@ def test_what_cannot_be_invented(db: Path, arguments: Any, kind: type[Exception]
     assert not db.exists()
 
 
-# -------------------------------------------------------------------------------------------------- profiles and plans
+# -------------------------------------------------------------------------------------------------- profiles and recipes
 
 SHOP = """
 CREATE TABLE customer (id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, city TEXT);
@@ -453,10 +454,10 @@ def children(query: Query, db: Path) -> list[tuple[Any, ...]]:
 
 def test_a_profile_is_a_plan_for_a_larger_look_alike(db: Path, shop: Path, query: Query) -> None:
     before = shop.read_bytes()
-    plan = litepress.profile(shop)
-    assert plan == litepress.profile(str(shop), threads=1)
-    assert "lovelace" not in plan and "Paris" not in plan and "Paris" in litepress.profile(shop, keep_values=True)
-    summary = litepress.generate(db, plan=plan, scale=3, verify="full")
+    recipe = litepress.profile(shop)
+    assert recipe == litepress.profile(str(shop), threads=1)
+    assert "lovelace" not in recipe and "Paris" not in recipe and "Paris" in litepress.profile(shop, keep_values=True)
+    summary = litepress.generate(db, recipe=recipe, scale=3, verify="full")
     assert summary.tables == {"customer": 300, "purchase": 3000}
     assert query(db, "SELECT count(*) FROM pragma_foreign_key_check") == [(0,)]
     assert query(db, "SELECT count(*) FROM purchase WHERE round(total, 2) <> total OR date(at) IS NOT at") == [(0,)]
@@ -468,25 +469,25 @@ def test_plans_are_texts_and_files(db: Path, shop: Path, tmp_path: Path, query: 
     text = litepress.profile(shop)
     file = written(tmp_path / "shop.toml", text)
     made = set()
-    for plan in (text, file, str(file)):
-        litepress.generate(db, plan=plan, if_exists="replace", seed=4)
+    for recipe in (text, file, str(file)):
+        litepress.generate(db, recipe=recipe, if_exists="overwrite", seed=4)
         made.add(db.read_bytes())
-        told = litepress.plan(plan, scale=2)
+        told = litepress.plan(recipe, scale=2)
         assert told["rows"] == 2200
     assert len(made) == 1
-    litepress.generate(db, None, {"customer": 10, "purchase": 20}, plan=text, scale=7, if_exists="replace")
+    litepress.generate(db, None, {"customer": 10, "purchase": 20}, recipe=text, scale=7, if_exists="overwrite")
     assert query(db, "SELECT count(*), (SELECT count(*) FROM purchase) FROM customer") == [(10, 20)]
 
 
 def test_parts_joined_are_the_whole(shop: Path, tmp_path: Path, query: Query) -> None:
-    plan = litepress.profile(shop)
+    recipe = litepress.profile(shop)
     whole = tmp_path / "whole.db"
-    litepress.generate(whole, plan=plan, scale=1.5, seed=9)
+    litepress.generate(whole, recipe=recipe, scale=1.5, seed=9)
     rows: dict[str, list[tuple[Any, ...]]] = {"customer": [], "purchase": []}
     parts: list[Any] = [(1, 3), "2/3", (3, 3)]
     for part in parts:
         db = tmp_path / "part.db"
-        litepress.generate(db, plan=plan, scale=1.5, seed=9, part=part, if_exists="replace")
+        litepress.generate(db, recipe=recipe, scale=1.5, seed=9, shard=part, if_exists="overwrite")
         for table, found in rows.items():
             found += query(db, f"SELECT * FROM {table} ORDER BY id")
     for table, found in rows.items():
@@ -500,27 +501,27 @@ def test_presets_have_scales(db: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "kind", "message"),
     [
-        ({}, TypeError, "either a schema or a plan is given"),
-        ({"schema": "user", "plan": "algorithm_version = 1"}, TypeError, "either a schema or a plan is given"),
-        ({"plan": 5}, TypeError, "plan must be the text of a plan file, or a path to one"),
-        ({"plan": "nowhere.toml"}, litepress.FileError, "nowhere.toml"),
-        ({"plan": "algorithm_version = 999\nschema = ''"}, litepress.GeneratorError, "algorithm version 999"),
+        ({}, TypeError, "either a schema or a recipe is given"),
+        ({"schema": "user", "recipe": "algorithm_version = 1"}, TypeError, "either a schema or a recipe is given"),
+        ({"recipe": 5}, TypeError, "recipe must be the text of a recipe, or a path to one"),
+        ({"recipe": "nowhere.toml"}, litepress.FileError, "nowhere.toml"),
+        ({"recipe": "algorithm_version = 999\nschema = ''"}, litepress.GeneratorError, "algorithm version 999"),
         ({"schema": "user", "rows": 5, "scale": "2"}, TypeError, "scale must be a number"),
         ({"schema": "user", "rows": 5, "scale": -1}, ValueError, "scale: a scale is a number above 0"),
-        ({"schema": "user", "rows": 5, "part": 3}, TypeError, "part must be a pair"),
-        ({"schema": "user", "rows": 5, "part": (3, 2)}, ValueError, "part: a part is written I/N"),
+        ({"schema": "user", "rows": 5, "shard": 3}, TypeError, "shard must be a pair"),
+        ({"schema": "user", "rows": 5, "shard": (3, 2)}, ValueError, "shard: a shard is written I/N"),
     ],
 )
-def test_arguments_of_plan_files(db: Path, arguments: dict[str, Any], kind: type[Exception], message: str) -> None:
+def test_arguments_of_recipes(db: Path, arguments: dict[str, Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         litepress.generate(db, **arguments)
     assert not db.exists()
 
 
 def test_a_mistake_in_a_plan_has_its_table_and_column(db: Path, shop: Path, tmp_path: Path) -> None:
-    plan = litepress.profile(shop).replace('id = "sequence"', 'id = "sequense"', 1)
+    recipe = litepress.profile(shop).replace('id = "sequence"', 'id = "sequense"', 1)
     with pytest.raises(litepress.GeneratorError, match="sequense") as caught:
-        litepress.generate(db, plan=plan)
+        litepress.generate(db, recipe=recipe)
     assert (caught.value.table, caught.value.column) == ("customer", "id")
     with pytest.raises(litepress.DataError, match="not a database"):
         litepress.profile(written(tmp_path / "no.db", "this is no database, and long enough to be seen as none"))
@@ -557,7 +558,7 @@ def test_arguments_of_plans(users: Path) -> None:
 
 def test_a_good_database(db: Path) -> None:
     litepress.generate(db, "user", 1000)
-    report = litepress.check(db, sqlite=True, threads=1)
+    report = litepress.check(db, full=True, threads=1)
     assert report and report.ok and str(report) == "ok"
     assert (report.faults, report.faults_total, report.sqlite) == ([], 0, [])
     assert (report.bytes, report.page_size) == (db.stat().st_size, 4096)
@@ -570,7 +571,7 @@ def test_a_damaged_database_is_no_exception(db: Path, tmp_path: Path) -> None:
     litepress.generate(db, "user", 1000)
     damaged = bytearray(db.read_bytes())
     damaged[4096 + 3 : 4096 + 5] = b"\xff\xff"
-    report = litepress.check(written(tmp_path / "damaged.db", bytes(damaged)), sqlite=True)
+    report = litepress.check(written(tmp_path / "damaged.db", bytes(damaged)), full=True)
     assert not report and report.faults and report.sqlite
     assert report.faults[0].page == 2 and str(report.faults[0]) in str(report)
     report = litepress.check(written(tmp_path / "text.db", "no database" * 100))
@@ -627,7 +628,7 @@ def test_ctrl_c_while_a_file_is_loaded(db: Path, large: Path, schema: str | None
     litepress.generate(db, "user", 10)
     before = db.read_bytes()
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):
-        litepress.load(db, large, schema=schema, threads=1, if_exists="replace")
+        litepress.load(db, large, schema=schema, threads=1, if_exists="overwrite")
     assert db.read_bytes() == before
     assert [path.name for path in db.parent.iterdir()] == [db.name]
 
@@ -643,12 +644,12 @@ def program(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]
 def test_the_program(db: Path) -> None:
     ended = program("--version")
     assert ended.returncode == 0 and ended.stdout.startswith(f"litepress {litepress.__version__} (SQLite ")
-    assert program("gen", str(db), "--preset", "user", "--rows", "10").returncode == 0
+    assert program("generate", str(db), "--preset", "user", "--rows", "10").returncode == 0
     ended = program("check", str(db))
     assert ended.returncode == 0 and "ok (2 pages" in ended.stdout
     ended = program("check", str(db.with_name("none.db")))
     assert ended.returncode == 1 and ended.stderr.startswith("error: ")
-    ended = program("gen", str(db), "--nonsense")
+    ended = program("generate", str(db), "--nonsense")
     assert ended.returncode == 2 and "--nonsense" in ended.stderr
 
 
@@ -660,7 +661,7 @@ def test_the_program_is_installed() -> None:
 
 
 def test_ctrl_c_ends_the_program(db: Path) -> None:
-    command = [sys.executable, "-m", "litepress", "gen", str(db), "--preset", "user", "--rows", "300m", "--progress", "json"]
+    command = [sys.executable, "-m", "litepress", "generate", str(db), "--preset", "user", "--rows", "300m", "--progress", "json"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr
         running.stderr.readline()

@@ -206,7 +206,7 @@ def test_every_kind_of_input_stores_the_same(case: str, kind: str, has_schema: b
     for row, expected in zip(stored, one.expected()):
         kinds = {int: "integer", float: "real", str: "text", bytes: "blob", type(None): "null"}
         assert list(row[len(quoted) :]) == [kinds[type(value)] for value in expected]
-    assert litepress.check(db, sqlite=True).ok
+    assert litepress.check(db, full=True).ok
 
 
 def test_a_uuid_is_text_in_each_kind(db: Path) -> None:
@@ -214,5 +214,5 @@ def test_a_uuid_is_text_in_each_kind(db: Path) -> None:
     extension = pa.array([value.bytes for value in ids], pa.uuid())
     for data in ([(value,) for value in ids], {"id": ids}, pa.table({"id": extension})):
         columns = ["id"] if isinstance(data, list) else None
-        litepress.write(db, {"made": data}, columns=columns, if_exists="replace")
+        litepress.write(db, {"made": data}, columns=columns, if_exists="overwrite")
         assert queried(db, "SELECT id FROM made") == [(str(value),) for value in ids]

@@ -70,14 +70,14 @@ def test_a_schema_is_sql_or_a_file(tmp_path: Path, db: Path) -> None:
     file = tmp_path / "user.sql"
     file.write_text(USER)
     for schema in (USER, file):
-        litepress.write(db, [{"id": 5, "area": "x"}], schema=schema, if_exists="replace")
+        litepress.write(db, [{"id": 5, "area": "x"}], schema=schema, if_exists="overwrite")
         assert queried(db, "SELECT * FROM user") == [(5, "x", None)]
 
 
 def test_a_key_that_the_data_do_not_have_is_counted(db: Path) -> None:
     schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b DEFAULT 'gone')"
     for data in ([{"a": "x"}, {"a": "y"}], {"a": ["x", "y"]}, pa.table({"a": ["x", "y"]})):
-        litepress.write(db, {"t": data}, schema=schema, if_exists="replace")
+        litepress.write(db, {"t": data}, schema=schema, if_exists="overwrite")
         assert queried(db, "SELECT * FROM t") == [(1, "x", "gone"), (2, "y", "gone")]
 
 
@@ -86,7 +86,7 @@ def test_a_default_may_be_another_in_every_row(db: Path) -> None:
     for rule in ("", " WITHOUT ROWID", " STRICT"):
         schema = f"CREATE TABLE t (u TEXT PRIMARY KEY DEFAULT (hex(randomblob(8))), a INT){rule}; CREATE INDEX i ON t (a, u)"
         for data in ([{"a": 1}] * 500, {"a": [1] * 500}, pa.table({"a": [1] * 500})):
-            litepress.write(db, {"t": data}, schema=schema, if_exists="replace", verify="full")
+            litepress.write(db, {"t": data}, schema=schema, if_exists="overwrite", verify="full")
             assert queried(db, "SELECT count(DISTINCT u), min(length(u)) FROM t") == [(500, 16)]
     with pytest.raises(litepress.SchemaError, match=r"its default calls last_insert_rowid\(\)"):
         litepress.to_bytes({"t": {"a": [1]}}, schema="CREATE TABLE t (a, b DEFAULT (last_insert_rowid()))")
@@ -96,12 +96,12 @@ def test_numbers_in_front_of_a_nul_are_counted(db: Path) -> None:
     """A numeric column kept such a text, which SQLite calls a fault of the file, or cut it without a word."""
     for column in ("n NUMERIC", "n NUMERIC, g AS (1) STORED"):
         schema, data = f"CREATE TABLE t ({column})", {"t": {"n": ["5\x006", "7\0", "7", "x\0"]}}
-        summary = litepress.write(db, data, schema=schema, if_exists="replace", verify="full")
+        summary = litepress.write(db, data, schema=schema, if_exists="overwrite", verify="full")
         assert summary.details["cut_texts"] == 2
         assert [value for (value,) in queried(db, "SELECT n FROM t")] == [5, 7, 7, "x\0"]
         with pytest.warns(UserWarning, match="cut 2 texts in numeric columns at a NUL"):
             litepress.to_bytes(data, schema=schema)
-        with litepress.create(db, schema, if_exists="replace") as writer:
+        with litepress.create(db, schema, if_exists="overwrite") as writer:
             writer["t"].append(("5\x006",))
             writer["t"].extend(pa.table({"n": ["7\0", "7"]}))
         assert writer.summary is not None and writer.summary.details["cut_texts"] == 2
@@ -113,7 +113,7 @@ def test_columns_of_a_schema_are_matched_by_name(db: Path) -> None:
     assert queried(db, "SELECT * FROM user") == [(9, "x", 3)]
     for data in ({"id": [1], "area": ["x"], "colour": ["red"]}, [{"id": 1, "area": "x", "colour": "red"}]):
         with pytest.raises(litepress.Error, match="colour"):
-            litepress.write(db, {"user": data}, schema=USER, if_exists="replace")
+            litepress.write(db, {"user": data}, schema=USER, if_exists="overwrite")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_wrong_row_is_named_and_nothing_is_lost(data: Any, fields: dict[str, A
     db.write_bytes(litepress.to_bytes({"old": {"a": [1]}}))
     before = db.read_bytes()
     with pytest.raises(litepress.DataError) as caught:
-        litepress.write(db, {"user": data}, schema=USER, if_exists="replace")
+        litepress.write(db, {"user": data}, schema=USER, if_exists="overwrite")
     error = caught.value
     assert error.table == "user" and error.file is None
     assert {name: getattr(error, name) for name in fields} == fields
@@ -146,10 +146,10 @@ def test_a_wrong_row_is_named_and_nothing_is_lost(data: Any, fields: dict[str, A
 def test_conflicts_are_settled(db: Path) -> None:
     rows = [(1, "first", 1), (2, "x", 1), (1, "last", 2)]
     for how, expected in (("ignore", "first"), ("replace", "last")):
-        litepress.write(db, {"user": rows}, schema=USER, on_conflict=how, if_exists="replace")
+        litepress.write(db, {"user": rows}, schema=USER, on_conflict=how, if_exists="overwrite")
         assert queried(db, "SELECT area FROM user WHERE id = 1") == [(expected,)]
     with pytest.raises(litepress.ConstraintError, match="on_conflict"):
-        litepress.write(db, {"user": rows}, schema=USER, if_exists="replace")
+        litepress.write(db, {"user": rows}, schema=USER, if_exists="overwrite")
 
 
 def test_the_target_is_not_replaced_unasked(db: Path, tmp_path: Path) -> None:
@@ -205,15 +205,15 @@ def test_wrong_arguments_are_refused_as_python_does(wrong: dict[str, Any], db: P
 def test_no_rows_make_an_empty_table(db: Path) -> None:
     empty = pa.table({"a": pa.array([], pa.int64()), "b": pa.array([], pa.string())})
     for data in (empty, {"a": [], "b": []}, {"a": np.array([], "i8"), "b": []}):
-        litepress.write(db, {"t": data}, if_exists="replace")
+        litepress.write(db, {"t": data}, if_exists="overwrite")
         assert queried(db, "SELECT name FROM pragma_table_info('t')") == [("a",), ("b",)]
         assert queried(db, "SELECT count(*) FROM t") == [(0,)]
-    litepress.write(db, {"t": iter([])}, schema="CREATE TABLE t (a)", if_exists="replace")
-    litepress.write(db, {"t": []}, columns=["a"], if_exists="replace")
+    litepress.write(db, {"t": iter([])}, schema="CREATE TABLE t (a)", if_exists="overwrite")
+    litepress.write(db, {"t": []}, columns=["a"], if_exists="overwrite")
     assert queried(db, "SELECT count(*) FROM t") == [(0,)]
     for nothing in (pa.table({}), []):
         with pytest.raises((ValueError, litepress.Error), match="column"):
-            litepress.write(db, {"t": nothing}, if_exists="replace")
+            litepress.write(db, {"t": nothing}, if_exists="overwrite")
 
 
 def test_names_that_occur_twice_are_refused(db: Path) -> None:
@@ -228,7 +228,7 @@ def test_huge_values(db: Path) -> None:
     text, blob = "ä" * 40_000_000, bytes(range(256)) * 100_000
     for data in ([(text, blob)], {"a": [text], "b": [blob]}, pa.table({"a": [text], "b": [blob]})):
         columns = ["a", "b"] if isinstance(data, list) else None
-        litepress.write(db, {"t": data}, columns=columns, if_exists="replace")
+        litepress.write(db, {"t": data}, columns=columns, if_exists="overwrite")
         assert queried(db, "SELECT a, b FROM t") == [(text, blob)]
 
 
@@ -286,14 +286,14 @@ def test_progress_is_told(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told: list[litepress.Progress] = []
     litepress.write(db, {"t": {"a": np.arange(100_000)}}, progress=told.append)
     assert told[-1].rows == 100_000
-    litepress.write(db, {"t": {"a": [1]}}, progress=True, if_exists="replace")
+    litepress.write(db, {"t": {"a": [1]}}, progress=True, if_exists="overwrite")
     assert "1 rows" in capsys.readouterr().err
 
     def fails(_: litepress.Progress) -> None:
         raise RuntimeError("not a good time")
 
     with pytest.raises(RuntimeError, match="good time"):
-        litepress.write(db, {"t": {"a": [1]}}, progress=fails, if_exists="replace")
+        litepress.write(db, {"t": {"a": [1]}}, progress=fails, if_exists="overwrite")
 
 
 def test_two_at_once(tmp_path: Path) -> None:
@@ -414,8 +414,8 @@ def test_a_transaction_of_this_program_keeps_its_locks(db: Path) -> None:
             lambda: litepress.check(db),
             lambda: litepress.plan(db, table="t"),
             lambda: litepress.load(db.with_name("copy.db"), db),
-            lambda: litepress.write(db, {"t": {"a": [1]}}, if_exists="replace"),
-            lambda: litepress.create(db, "CREATE TABLE t (a)", if_exists="replace"),
+            lambda: litepress.write(db, {"t": {"a": [1]}}, if_exists="overwrite"),
+            lambda: litepress.create(db, "CREATE TABLE t (a)", if_exists="overwrite"),
         ):
             with pytest.raises(litepress.TargetError, match="this program itself"):
                 call()
@@ -456,9 +456,9 @@ def test_the_index_of_a_frame_is_a_column_where_it_has_a_name(db: Path) -> None:
     """`set_index("id")` lost the ids 1, 2, 3, which pandas keeps as a range, and kept 1, 2, 4."""
     for ids in ([1, 2, 3], [1, 2, 4]):
         frame = pd.DataFrame({"id": ids, "a": ["x", "y", "z"]})
-        litepress.write(db, {"t": frame.set_index("id")}, if_exists="replace")
+        litepress.write(db, {"t": frame.set_index("id")}, if_exists="overwrite")
         assert queried(db, "SELECT id, a FROM t") == list(zip(ids, "xyz"))
-        litepress.write(db, {"t": frame.sort_values("a", ascending=False)}, if_exists="replace")
+        litepress.write(db, {"t": frame.sort_values("a", ascending=False)}, if_exists="overwrite")
         assert queried(db, "SELECT * FROM t") == list(zip(ids, "xyz"))[::-1]
 
 
@@ -481,5 +481,5 @@ def test_objects_in_a_polars_frame_are_refused(db: Path) -> None:
 
 
 def test_other_forms_of_arrow_data(db: Path) -> None:
-    litepress.write(db, {"t": pa.table({"a": pa.array([2**64 - 1], pa.uint64())})}, forms={"a": "text"})
+    litepress.write(db, {"t": pa.table({"a": pa.array([2**64 - 1], pa.uint64())})}, store_as={"a": "text"})
     assert queried(db, "SELECT a FROM t") == [(str(2**64 - 1),)]

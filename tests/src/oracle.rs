@@ -9,7 +9,7 @@ pub use indexes::{assert_reindexed, assert_same_indexes, trees};
 pub use old::{OldSqlite, open_command};
 
 use crate::folder::Folder;
-use litepress::check::{CheckOptions, check};
+use litepress_check::{CheckOptions, check};
 use litepress_rows::quoted_name;
 use rusqlite::Connection;
 use std::fs;

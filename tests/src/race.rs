@@ -95,7 +95,7 @@ fn replace(path: &Path, generation: u64, journal_mode: &str) -> Result<()> {
     );
     let mut options = Options::default();
     options.threads = 1;
-    options.replace = true;
+    options.overwrite = true;
     // The race is about names and locks; waiting for the disk makes it slower, not harder.
     options.sync = litepress::Sync::Off;
     let schema = Schema::from_sql(&sql, "<race>")?;

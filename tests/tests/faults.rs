@@ -32,7 +32,7 @@ fn press_through(
     let schema = Schema::from_sql("CREATE TABLE a(x TEXT); CREATE TABLE b(x TEXT)", "<faults>")?;
     let mut options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
     options.sync = Sync::Full;
-    options.replace = replace;
+    options.overwrite = replace;
     let mut database = Database::create_through(&folder.target("t.db"), schema, &options, wrap)?;
     let make = |row: u64, record: &mut Vec<u8>| {
         write_record(
@@ -124,7 +124,7 @@ fn a_database_that_is_dropped_leaves_nothing() {
             let schema =
                 Schema::from_sql("CREATE TABLE a(x TEXT); CREATE TABLE b(x TEXT)", "<faults>").expect("tables");
             let mut options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
-            options.replace = true;
+            options.overwrite = true;
             let mut database = Database::create(&folder.target("t.db"), schema, &options).expect("a beginning");
             assert_eq!(folder.temporaries().len(), 1);
             for table in 0..tables {
@@ -175,7 +175,7 @@ fn a_file_with_holes_is_not_published() {
         let folder = Folder::new();
         let old = write_old_database(&folder);
         let mut options = Route { threads: 2, into: Into::CachedFile }.options(PageSize::DEFAULT);
-        options.replace = true;
+        options.overwrite = true;
         options.verify = verify;
         let schema = Schema::from_sql("CREATE TABLE a(x)", "<holes>").expect("a schema");
         let wrap = |sink| Box::new(HoleSink::new(sink, u64::MAX)) as Box<dyn Sink>;

@@ -17,7 +17,7 @@ use std::time::Duration;
 fn begin(path: &Path, replace: bool) -> Result<Database> {
     let schema = Schema::from_sql("CREATE TABLE new(a)", "<publish>")?;
     let mut options = Route { threads: 1, into: Into::CachedFile }.options(PageSize::DEFAULT);
-    options.replace = replace;
+    options.overwrite = replace;
     Database::create(&Target::File(path.to_owned()), schema, &options)
 }
 

@@ -250,7 +250,7 @@ fn every_failing_call() {
     for (threads, old) in [(1, false), (7, true)] {
         let folder = Folder::new();
         let mut options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
-        options.replace = old;
+        options.overwrite = old;
         if old {
             rusqlite::Connection::open(folder.join("t.db")).unwrap().execute_batch("CREATE TABLE old(x)").unwrap();
         }

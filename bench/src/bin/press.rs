@@ -2,7 +2,7 @@
 //!
 //!     press PRESET|SCHEMA.sql :memory: ROWS [CHECK]
 //!
-//! Several tables share the rows equally; the last one gets the remainder. `litepress gen` does the same for a file.
+//! Several tables share the rows equally; the last one gets the remainder. `litepress generate` does the same for a file.
 //! ../../README.md describes the output.
 
 use litepress::{Database, Options, PageSize, Schema, Target};

@@ -37,7 +37,7 @@ def verify(row, rows):
 
 
 def verify_others(row, rows):
-    """Checks that the rows of `litepress gen` have the same number and distribution."""
+    """Checks that the rows of `litepress generate` have the same number and distribution."""
     *facts, total = row
     count, rowids, *names, _, least_type, most_type, low, high = facts
     if (count, rowids, least_type, most_type) != (rows, rows * (rows + 1) // 2, "real", "real") or not 0 <= low <= high < 1:

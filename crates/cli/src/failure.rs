@@ -40,9 +40,9 @@ mod tests {
     /// The library's advice named one option, and the program added another to any advice about an existing target.
     #[test]
     fn advice_names_the_option_that_it_is_done_with() {
-        let advice = message!["choose another name, or allow its replacement with ", OptionName::Replace.alone()];
+        let advice = message!["choose another name, or allow its replacement with ", OptionName::Overwrite.alone()];
         let text = to_text(&Error::new(ErrorKind::Exists, "no").advise(advice));
-        assert_eq!(text, "error: no\nhelp: choose another name, or allow its replacement with --replace\n");
+        assert_eq!(text, "error: no\nhelp: choose another name, or allow its replacement with --overwrite\n");
         let text = to_text(&Error::new(ErrorKind::Exists, "no").advise("choose another name"));
         assert_eq!(text, "error: no\nhelp: choose another name\n");
     }

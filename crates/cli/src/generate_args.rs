@@ -1,4 +1,4 @@
-//! Arguments of `gen` and `plan` about generated rows.
+//! Arguments of `generate` and `plan` about generated rows.
 
 use crate::output::refuse_special_name;
 use crate::reporter::Reporter;
@@ -14,7 +14,7 @@ pub struct GenerateArgs {
     /// A built-in schema instead of a file
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// Rows of a table, or of every table that nothing says them of: 1000, 10k, 100m, 1b; may be repeated
+    /// Row count of one table, or of every table without one: 1000, 10k, 100m, 1b; may be repeated
     #[arg(long, value_name = "[TABLE=]N", value_parser = rows)]
     pub rows: Vec<(Option<String>, u64)>,
     /// The generator of a column, before that of the schema: T.AREA='digits(6)'; may be repeated
@@ -23,21 +23,21 @@ pub struct GenerateArgs {
     /// Seed of all tables: another seed, other rows [default: that of the schema, or 0]
     #[arg(long, value_name = "N", value_parser = units::count)]
     pub seed: Option<u64>,
-    /// A plan file (TOML) instead of a schema: see 'litepress plan --toml'; '-' reads standard input
+    /// A recipe (TOML) instead of a schema: see 'litepress plan --toml'; '-' reads standard input
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
-    pub plan: Option<PathBuf>,
-    /// Multiply the numbers of rows that the plan, the schema or the preset gives; those of --rows stay
+    pub recipe: Option<PathBuf>,
+    /// Multiply the numbers of rows that the recipe, the schema or the preset gives; those of --rows stay
     #[arg(long, value_name = "F", value_parser = parse::scale)]
     pub scale: Option<f64>,
-    /// Only the rows of the I-th of N equal stretches of every table, I from 1; they are those of the whole
+    /// Only the rows of the I-th of N equal shards of every table, I from 1; together they are the whole
     #[arg(long, value_name = "I/N", value_parser = parse::shard)]
-    pub part: Option<Shard>,
-    /// Write the plan to a file, too: 'litepress gen OUT.db --plan FILE' makes the same again
+    pub shard: Option<Shard>,
+    /// Write the recipe to a file, too: 'litepress generate OUT.db --recipe FILE' makes the same again
     #[arg(long, value_name = "FILE")]
-    pub write_plan: Option<PathBuf>,
-    /// Keep the plan in the database, as the only row of a table litepress_plan
+    pub write_recipe: Option<PathBuf>,
+    /// Keep the recipe in the database, as the only row of a table litepress_recipe
     #[arg(long)]
-    pub record_plan: bool,
+    pub record_recipe: bool,
     /// Build the pages and drop them, to measure how fast that is; OUT.db is not needed then
     #[arg(long, conflicts_with_all = ["verify"])]
     pub discard: bool,
@@ -55,14 +55,14 @@ pub struct Names<'a> {
 impl GenerateArgs {
     /// Returns whether the options name no schema: a positional argument must.
     pub(crate) fn has_no_schema(&self) -> bool {
-        self.preset.is_none() && self.plan.is_none()
+        self.preset.is_none() && self.recipe.is_none()
     }
 
-    /// Reads the schema from this file, or the built-in schema or the plan file that the options name.
+    /// Reads the schema from this file, or the built-in schema or the recipe that the options name.
     pub(crate) fn read(&self, schema: Option<&Path>) -> Result<SchemaText> {
         let usage = |message: &str| Error::new(ErrorKind::Usage, message);
-        match (&self.plan, schema, self.preset.as_deref()) {
-            (Some(plan), ..) => SchemaText::from_file(plan).map(SchemaText::plan),
+        match (&self.recipe, schema, self.preset.as_deref()) {
+            (Some(recipe), ..) => SchemaText::from_file(recipe).map(SchemaText::recipe),
             (None, Some(file), None) => SchemaText::from_file(file),
             (None, None, Some(name)) => preset(name),
             (None, Some(_), Some(_)) => Err(usage("a schema file and --preset exclude one another")),
@@ -75,9 +75,9 @@ impl GenerateArgs {
     /// Decides which positional arguments are the database and the schema file. Without `needs_out` a lone name is the schema.
     pub(crate) fn files<'a>(&self, names: Names<'a>, needs_out: bool) -> Result<Names<'a>> {
         let Names { out, schema } = names;
-        if self.plan.is_some() && schema.is_some() {
-            return Err(Error::new(ErrorKind::Usage, "a schema file and --plan exclude one another")
-                .advise("the plan file holds its schema"));
+        if self.recipe.is_some() && schema.is_some() {
+            return Err(Error::new(ErrorKind::Usage, "a schema file and --recipe exclude one another")
+                .advise("the recipe holds its schema"));
         }
         if !needs_out && schema.is_none() && self.has_no_schema() {
             return Ok(Names { out: None, schema: out });
@@ -92,7 +92,7 @@ impl GenerateArgs {
         }
         match out {
             None if needs_out => Err(Error::new(ErrorKind::Usage, "no database is named")
-                .advise("say where it goes: litepress gen OUT.db SCHEMA.sql --rows N")),
+                .advise("say where it goes: litepress generate OUT.db SCHEMA.sql --rows N")),
             Some(out) => refuse_special_name(out).map(|()| names),
             None => Ok(names),
         }
@@ -105,9 +105,9 @@ impl GenerateArgs {
         options.set.clone_from(&self.set);
         options.seed = self.seed;
         options.scale = self.scale;
-        options.shard = self.part;
-        options.write_plan.clone_from(&self.write_plan);
-        options.record_plan = self.record_plan;
+        options.shard = self.shard;
+        options.write_recipe.clone_from(&self.write_recipe);
+        options.record_recipe = self.record_recipe;
         options
     }
 }

@@ -1,12 +1,12 @@
 //! The program `litepress`: arguments, help and output. The crate `litepress` does the work.
 //!
 //! ```text
-//! main_with -> commands/{gen, load, plan, profile, check, inspect}  one file a command
-//!                gen, plan  -> generate_args             arguments about generated rows
-//!                load, plan -> load_args                 arguments about files
-//!                gen, load  -> build_text                the report of a database
-//!                plan       -> plan_text                 the report of a plan
-//!                all        -> options, progress, text_table, output
+//! main_with -> commands/{generate, load, plan, profile, compare, check, inspect}  one file a command
+//!                generate, plan -> generate_args         arguments about generated rows
+//!                load, plan     -> load_args             arguments about files
+//!                generate, load -> build_text            the report of a database
+//!                plan           -> plan_text             the report of a plan
+//!                all            -> options, progress, text_table, output
 //! reporter: progress and Ctrl-C (interrupt);  failure: an error as the user sees it, and the exit codes
 //! ```
 #![forbid(unsafe_code)]
@@ -33,13 +33,13 @@ static VERSION: LazyLock<String> =
 
 const EXAMPLES: &str = "\
 Examples:
-  litepress gen user.db --preset user --rows 1b       a billion rows of a built-in schema
-  litepress gen mine.db schema.sql --rows 100k        rows for a schema of your own
+  litepress generate user.db --preset user --rows 1b  a billion rows of a built-in schema
+  litepress generate mine.db schema.sql --rows 100k   rows for a schema of your own
   litepress load data.db data.csv --primary-key id    a table out of a file
   litepress plan schema.sql --rows 100k               what would be made, and how
-  litepress profile user.db                           a plan for a database that looks alike
+  litepress profile user.db                           a recipe for a database that looks alike
   litepress check user.db                             is every page as it should be?
-  litepress inspect user.db 1                            the bytes of page 1, explained
+  litepress inspect user.db 1                         the bytes of page 1, explained
 
 Exit codes: 0 done, 1 data or I/O error, 2 wrong usage, 130 interrupted.
 ";
@@ -54,10 +54,11 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Gen(Box<commands::GenArguments>),
+    Generate(Box<commands::GenerateArguments>),
     Load(Box<commands::LoadArguments>),
     Plan(Box<commands::PlanArguments>),
     Profile(commands::ProfileArguments),
+    Compare(commands::CompareArguments),
     Check(commands::CheckArguments),
     Inspect(commands::InspectArguments),
 }
@@ -74,10 +75,11 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     let done: litepress::Result<u8> = match command {
-        Command::Gen(arguments) => commands::run_gen(&arguments),
+        Command::Generate(arguments) => commands::run_generate(&arguments),
         Command::Load(arguments) => commands::run_load(*arguments),
         Command::Plan(arguments) => commands::run_plan(*arguments),
         Command::Profile(arguments) => commands::run_profile(&arguments),
+        Command::Compare(arguments) => commands::run_compare(&arguments),
         Command::Check(arguments) => commands::run_check(&arguments),
         Command::Inspect(arguments) => commands::run_inspect(&arguments),
     };

@@ -49,10 +49,10 @@ pub struct ReadArgs {
     pub encoding: Option<String>,
     /// Fields without quotes that mean NULL: '' for empty ones, NA; may be repeated
     #[arg(long, value_name = "TEXT")]
-    pub null: Vec<String>,
+    pub null_value: Vec<String>,
     /// Another form for a typed column of Parquet or Arrow: created=unixepoch; may be repeated
-    #[arg(long = "as", value_name = "[TABLE.]C=FORM", value_parser = pair)]
-    pub forms: Vec<(String, String)>,
+    #[arg(long, value_name = "[TABLE.]C=FORM", value_parser = pair)]
+    pub store_as: Vec<(String, String)>,
     /// Find out types from the first N records instead of all
     #[arg(long, value_name = "N", value_parser = units::count)]
     pub sample: Option<u64>,
@@ -99,7 +99,7 @@ pub struct TableArgs {
 
 /// The treatment of wrong records.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Wrong records")]
+#[command(next_help_heading = "Error handling")]
 pub struct BadRecordArgs {
     /// Action for records that cannot be read or that their table does not take [default: abort]
     #[arg(long, value_name = "HOW", value_enum)]
@@ -193,8 +193,8 @@ impl LoadArgs {
         options.columns = reading.columns;
         options.comment = reading.comment;
         options.encoding = reading.encoding;
-        options.nulls = reading.null;
-        options.forms = reading.forms;
+        options.null_values = reading.null_value;
+        options.store_as = reading.store_as;
         options.sample = reading.sample;
         options.schema = schema;
         options.tables = tables.options();

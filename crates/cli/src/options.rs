@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// How a database is made.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Making")]
+#[command(next_help_heading = "Output database")]
 pub struct BuildArgs {
     /// Bytes of a page: a power of two, 512 to 65536 [default: PRAGMA page_size of the schema, or 4096]
     #[arg(long, value_name = "SIZE", value_parser = parse::page_size)]
@@ -23,7 +23,7 @@ pub struct BuildArgs {
     pub temp_dir: Option<PathBuf>,
     /// Replace the database if it exists
     #[arg(long)]
-    pub replace: bool,
+    pub overwrite: bool,
     /// Action for a row whose key exists: abort fails, ignore keeps the first row, replace the last
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub on_conflict: ConflictArg,
@@ -43,7 +43,7 @@ pub struct BuildArgs {
 
 /// How results are shown.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Showing")]
+#[command(next_help_heading = "Display")]
 pub struct OutputArgs {
     /// How progress is shown on standard error
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
@@ -83,7 +83,7 @@ pub enum VerifyArg {
     None,
     /// As `litepress check` does.
     Quick,
-    /// As `litepress check --sqlite` does.
+    /// As `litepress check --full` does.
     Full,
 }
 
@@ -124,7 +124,7 @@ impl BuildArgs {
         options.threads = self.threads.unwrap_or(options.threads);
         options.memory_bytes = self.memory.unwrap_or(options.memory_bytes);
         options.temp_dir.clone_from(&self.temp_dir);
-        options.replace = self.replace;
+        options.overwrite = self.overwrite;
         options.on_conflict = self.on_conflict.into();
         options.analyze = self.analyze;
         options.sync = self.sync.into();

@@ -16,7 +16,7 @@ struct PlanText<'a>(&'a PlanReport);
 impl PlanText<'_> {
     /// Returns the command that executes the plan.
     fn command(&self) -> &'static str {
-        if self.0.left_out.is_some() { "load" } else { "gen" }
+        if self.0.left_out.is_some() { "load" } else { "generate" }
     }
 
     fn to_text(&self) -> String {
@@ -38,8 +38,9 @@ impl PlanText<'_> {
 
     fn totals(&self) -> String {
         let target = self.0.file().map_or("not named".to_owned(), |out| {
-            let exists = out.exists() && !self.0.options.replace;
-            let exists = if exists { format!(" (exists: {} needs --replace)", self.command()) } else { String::new() };
+            let exists = out.exists() && !self.0.options.overwrite;
+            let exists =
+                if exists { format!(" (exists: {} needs --overwrite)", self.command()) } else { String::new() };
             format!("{}{exists}", out.display())
         });
         let rows = [

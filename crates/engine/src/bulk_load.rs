@@ -9,13 +9,14 @@ use crate::reorder::InOrder;
 use crate::sort::{PackedBatch, PaddedItem, ReadyBatch, RunItems, SortedItems, common_prefix};
 use crate::statistics::{KeyCounter, distinct_keys};
 use crate::stitch::TreeStitch;
-use crate::threads::{InPart, ignore_poison, lock, on_threads};
+use crate::threads::{InPart, on_threads};
 use crate::tree::index::IndexPart;
 use crate::tree::interior::Entry;
 use crate::{Error, Result};
 use litepress_format::page::PageKind;
 use litepress_format::sort_key::KeyPart;
 use litepress_rows::source::PART_BYTES;
+use litepress_rows::sync::{ignore_poison, lock};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -16,7 +16,7 @@ use crate::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{self, TableTree};
 use crate::verify::{self, Verify};
-use crate::{Error, ErrorKind, Result, check, machine, plan, schema_pages};
+use crate::{Error, ErrorKind, Result, machine, plan, schema_pages};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
 use litepress_format::record;
@@ -85,7 +85,7 @@ pub struct Finished {
     /// The whole file, if the target was [`Target::Memory`].
     pub bytes: Option<Vec<u8>>,
     /// The report of [`Options::verify`]. It has no faults, because a fault fails the run.
-    pub verified: Option<check::Report>,
+    pub verified: Option<litepress_check::Report>,
 }
 
 impl Database {
@@ -130,7 +130,7 @@ impl Database {
             check_temp_dir(&temp_dir)?;
         }
         let publication = match target {
-            Target::File(path) => Some(Publication::begin(path, options.replace)?),
+            Target::File(path) => Some(Publication::begin(path, options.overwrite)?),
             Target::Memory | Target::Discard => None,
         };
         let (sink, path, threads): (Box<dyn Sink>, _, _) = match (&publication, target) {

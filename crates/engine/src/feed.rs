@@ -4,7 +4,7 @@ use crate::Result;
 use crate::progress::Progress;
 use crate::reorder::InOrder;
 use crate::sink::block::BlockPool;
-use crate::threads::lock;
+use litepress_rows::sync::lock;
 use litepress_rows::{Part, Source};
 use std::collections::VecDeque;
 use std::sync::Mutex;

@@ -24,7 +24,7 @@ use crate::sorted_rows::{ItemMaker, RecordKey};
 use crate::statistics::{KeyCounter, distinct_keys};
 use crate::stitch::TreeStitch;
 use crate::table::TableTree;
-use crate::threads::{ignore_poison, lock, on_threads};
+use crate::threads::on_threads;
 use crate::tree::index::IndexBuilder;
 use crate::tree::interior::Entry;
 use crate::tree::positions::Positions;
@@ -32,6 +32,7 @@ use crate::{Result, bulk_load, printed_entries};
 use litepress_format::page::{PageKind, PageSize};
 use litepress_format::sort_key::KeyPart;
 use litepress_rows::source::PART_BYTES;
+use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::sync::{Arc, Mutex};
 

@@ -5,7 +5,6 @@
 //!       -> settle -> table or keyed_table           rows that must be sorted first
 //!       -> settle -> sorted_prefix -> table         rows whose order is unknown
 //! database: every table, then sqlite_schema and page 1, then publish
-//! check, inspect: any database file, page by page
 //! ```
 //!
 //! Imports run downward only: `database -> settle -> table -> tree -> pages -> sink`, and `database -> publish`. Only
@@ -14,13 +13,11 @@
 #![deny(unsafe_code)]
 
 mod bulk_load;
-pub mod check;
 mod database;
 mod estimate;
 mod feed;
 mod fields;
 mod index;
-pub mod inspect;
 mod keyed_parts;
 mod keyed_table;
 mod machine;
@@ -40,7 +37,6 @@ mod sort;
 mod sorted_prefix;
 mod sorted_rows;
 mod sql_lane;
-mod sqlite;
 mod statistics;
 mod stitch;
 mod summary;
@@ -53,11 +49,11 @@ mod zeroed_pages;
 pub use database::{Database, Finished};
 pub use estimate::{Estimate, TreeEstimate};
 pub use litepress_format::page::PageSize;
+pub use litepress_rows::sqlite::sqlite_version;
 pub use litepress_rows::{Conflict, Error, ErrorKind, Place, Result, Schema};
 pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target};
 pub use progress::Progress;
 pub use publish::{folder_of, free_bytes};
 pub use sink::Sink;
-pub use sqlite::sqlite_version;
 pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};
 pub use verify::Verify;

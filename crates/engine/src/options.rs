@@ -63,7 +63,7 @@ pub struct Options {
     /// temporary folder if the target is no file.
     pub temp_dir: Option<PathBuf>,
     /// Whether an existing database may be replaced.
-    pub replace: bool,
+    pub overwrite: bool,
     /// The policy for a row with an existing key, or with NULL in a NOT NULL column. The result is the same as if
     /// SQLite inserted one row after another. The encoder of the rows must get the same policy
     /// ([`Encoder::new`](litepress_rows::Encoder::new)).
@@ -91,7 +91,7 @@ impl Default for Options {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory_bytes: default_memory_bytes(machine::memory_bytes()),
             temp_dir: None,
-            replace: false,
+            overwrite: false,
             on_conflict: Conflict::Abort,
             sync: Sync::Full,
             analyze: false,
@@ -133,8 +133,8 @@ impl Options {
 
     /// Sets whether an existing database may be replaced.
     #[must_use]
-    pub fn replace(mut self, replace: bool) -> Self {
-        self.replace = replace;
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
         self
     }
 

@@ -11,16 +11,16 @@ mod lease;
 mod old_file;
 mod open_files;
 
-use crate::sqlite::beside;
 use crate::{Error, ErrorKind, Result, Sync};
 use access::Access;
+use litepress_rows::sqlite::{companion, is_hot_journal};
 use litepress_rows::{OptionName, message};
 use old_file::OldFile;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -186,8 +186,8 @@ enum EmptyWal {
 
 /// Fails if a journal or a log lies beside the target: SQLite would apply it to the new file.
 fn check_beside(target: &Path, empty: EmptyWal) -> Result<()> {
-    let (journal, wal) = (beside(target, "-journal"), beside(target, "-wal"));
-    let found = if is_hot(&journal)? {
+    let (journal, wal) = (companion(target, "-journal"), companion(target, "-wal"));
+    let found = if is_hot_journal(&journal)? {
         journal
     } else if fs::metadata(&wal).is_ok_and(|log| log.len() > 0 || empty == EmptyWal::MeansInUse) {
         wal
@@ -198,17 +198,6 @@ fn check_beside(target: &Path, empty: EmptyWal) -> Result<()> {
     Err(Error::new(ErrorKind::Target, message)
         .in_file(target)
         .advise("close the programs that use the database and open it once with sqlite3, or remove that file"))
-}
-
-/// Returns whether a rollback journal has content. In PERSIST mode, a finished journal stays with a header of zeros.
-pub(crate) fn is_hot(journal: &Path) -> Result<bool> {
-    let mut first = [0];
-    match File::open(journal).and_then(|mut file| file.read(&mut first)) {
-        Ok(read) => Ok(read > 0 && first != [0]),
-        // If the name is too long for a journal, there is none.
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename) => Ok(false),
-        Err(error) => Err(Error::io("read the rollback journal", journal, error)),
-    }
 }
 
 /// Checks that the target may get a new file. Returns the rights to the file that will be replaced.
@@ -227,9 +216,8 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Access>> {
     if !replace {
         check_beside(target, EmptyWal::Harmless)?;
         let error = Error::new(ErrorKind::Exists, "the target exists").in_file(target);
-        return Err(
-            error.advise(message!["choose another name, or allow its replacement with ", OptionName::Replace.alone()])
-        );
+        return Err(error
+            .advise(message!["choose another name, or allow its replacement with ", OptionName::Overwrite.alone()]));
     }
     check_sticky(target, &metadata)?;
     drop(OldFile::hold(target, SHORT_PATIENCE)?);

@@ -70,10 +70,10 @@ pub(crate) use split_item::SplitItem;
 pub(crate) use writer::{OrderedWriter, RunWriter};
 
 use crate::Result;
-use crate::threads::{ignore_poison, lock};
 use buckets::BucketStore;
 use budget::Budget;
 use diff_mask::ByteSelector;
+use litepress_rows::sync::{ignore_poison, lock};
 use partitioner::Partitioner;
 use prefix_codec::{RunEncoder, SpilledRun};
 use rank::{ResidentRun, Runs};

@@ -25,10 +25,10 @@ mod schema_order;
 mod tests;
 
 use crate::progress::Progress;
-use crate::sqlite::watch;
 use crate::{Conflict, Error, ErrorKind, Result};
 use failure::Failures;
 use litepress_rows::schema::SchemaObject;
+use litepress_rows::sqlite::stop_if;
 use litepress_rows::{Source, Table, quote, quoted_name};
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs::{File, OpenOptions};
@@ -108,7 +108,7 @@ impl SqlLane {
         let failures = Failures::of(&options.progress);
         let opened = Connection::open_in_memory().and_then(|mut connection| {
             connection.deserialize_read_exact(MAIN_DB, bytes.as_slice(), bytes.len(), false)?;
-            watch(&mut connection, &options.progress)?;
+            watch(&mut connection, options.progress.clone())?;
             Ok(connection)
         });
         let connection = opened.map_err(|error| failures.explain(&error, ErrorKind::Corrupt))?;
@@ -245,8 +245,13 @@ impl SqlLane {
 
 fn connect(path: &Path, flags: OpenFlags, progress: &Arc<Progress>) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_with_flags_and_vfs(path, flags, NO_LOCKS)?;
-    watch(&mut connection, progress)?;
+    watch(&mut connection, progress.clone())?;
     Ok(connection)
+}
+
+/// Makes long statements end soon after a request to stop.
+fn watch(connection: &mut Connection, progress: Arc<Progress>) -> rusqlite::Result<()> {
+    stop_if(connection, move || progress.go_on().is_err())
 }
 
 fn set_versions(file: &File, path: &Path, versions: [u8; 2]) -> Result<()> {

@@ -24,11 +24,12 @@ use crate::sink::block::BlockPool;
 use crate::sort::{RunWriter, Sorter};
 use crate::sorted_rows::{ItemMaker, RowidKey};
 use crate::stitch::TreeStitch;
-use crate::threads::{lock, on_threads};
+use crate::threads::on_threads;
 use crate::tree::interior::LargestRowid;
 use crate::tree::leaf::{LeafBuilder, OutOfOrder, TablePart};
 use crate::tree::positions::Positions;
 use litepress_format::page::{PageKind, PageSize};
+use litepress_rows::sync::lock;
 use litepress_rows::{Part, RecordChunk, Source};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,20 +1,9 @@
-//! Worker threads, and locks that ignore poisoning.
+//! Worker threads.
 
 use crate::reorder::InOrder;
 use crate::{Error, Result};
-use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
-
-/// Returns the value of a lock whose holder may have panicked. The panic ends the run anyway, when its thread is joined.
-#[inline]
-pub(crate) fn ignore_poison<T>(locked: LockResult<T>) -> T {
-    locked.unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Locks a mutex, [ignoring poisoning](ignore_poison).
-#[inline]
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    ignore_poison(mutex.lock())
-}
+use litepress_rows::sync::{ignore_poison, lock};
+use std::sync::Mutex;
 
 /// The result of work on one part of a task. An error has the number of its part.
 pub(crate) type InPart<T> = Result<T, (u64, Error)>;

@@ -1,8 +1,9 @@
 //! Verifies the finished file before it gets its name.
 
-use crate::check::{self, CheckOptions, Found, Report};
 use crate::{Error, ErrorKind, Options, Result};
+use litepress_check::{CheckOptions, GoOn, Report, SqliteChecker, SqliteFaults, check};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The check of the finished file before it gets its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,7 +11,7 @@ pub enum Verify {
     /// No check.
     #[default]
     None,
-    /// A check of every page, by [`check`](check::check).
+    /// A check of every page, by [`check`](litepress_check::check).
     Quick,
     /// A quick check, and SQLite's `integrity_check` and `foreign_key_check`.
     Full,
@@ -30,13 +31,15 @@ pub(crate) fn verify(file: &Path, target: &Path, options: &Options) -> Result<Op
     let Options { threads, memory_bytes, progress, .. } = options;
     progress.enter("check");
     let check_options = CheckOptions { threads: *threads, memory_bytes: *memory_bytes, max_faults: SHOWN_FAULTS };
-    let report = check::check(file, &check_options, &|_, _| progress.go_on())?;
+    let report = check(file, &check_options, &|_, _| progress.go_on())?;
     let lines = report.faults.iter().map(ToString::to_string).collect();
-    let found = Found { lines, total: report.faults_total, is_all: true };
+    let found = SqliteFaults { lines, total: report.faults_total, is_all: true };
     refuse(target, ErrorKind::Corrupt, "the finished file is unsound", &found)?;
     if options.verify == Verify::Full {
         progress.enter("check, by SQLite");
-        let sqlite = check::Judge::open(file, target, progress)?;
+        let progress = progress.clone();
+        let go_on: GoOn = Arc::new(move || progress.go_on());
+        let sqlite = SqliteChecker::open(file, target, go_on)?;
         let found = sqlite.integrity_check(SHOWN_FAULTS)?;
         refuse(target, ErrorKind::Corrupt, "SQLite finds the finished file unsound", &found)?;
         let found = sqlite.foreign_key_check(SHOWN_FAULTS)?;
@@ -46,7 +49,7 @@ pub(crate) fn verify(file: &Path, target: &Path, options: &Options) -> Result<Op
 }
 
 /// Fails if there are faults. The error shows some of them, and the number of the others.
-fn refuse(target: &Path, kind: ErrorKind, what: &str, found: &Found) -> Result<()> {
+fn refuse(target: &Path, kind: ErrorKind, what: &str, found: &SqliteFaults) -> Result<()> {
     if found.total == 0 {
         return Ok(());
     }
@@ -66,7 +69,7 @@ fn refuse(target: &Path, kind: ErrorKind, what: &str, found: &Found) -> Result<(
 }
 
 /// Returns whether a fault is a value that its column refuses: `TEXT value in t.a`, as SQLite and
-/// [`check`](check::check) say.
+/// [`check`](litepress_check::check) say.
 fn is_about_a_value(line: &str) -> bool {
     line.contains(" value in ")
 }
@@ -79,7 +82,7 @@ mod tests {
     #[test]
     fn refusals_say_where_how_many_and_what_to_do() {
         let refused = |kind, lines: &[&str], total, is_all| {
-            let found = Found { lines: lines.iter().map(ToString::to_string).collect(), total, is_all };
+            let found = SqliteFaults { lines: lines.iter().map(ToString::to_string).collect(), total, is_all };
             refuse(Path::new("t.db"), kind, "wrong", &found).map_err(|error| error.to_string())
         };
         assert_eq!(refused(ErrorKind::Corrupt, &[], 0, true), Ok(()));

@@ -6,20 +6,20 @@ use std::fmt;
 /// A broken rule of the file format, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
-    what: Cow<'static, str>,
+    message: Cow<'static, str>,
     offset: usize,
 }
 
 impl FormatError {
     /// Makes an error about the byte at `offset`, counted from the start of the decoded slice.
-    pub fn new(what: impl Into<Cow<'static, str>>, offset: usize) -> Self {
-        Self { what: what.into(), offset }
+    pub fn new(message: impl Into<Cow<'static, str>>, offset: usize) -> Self {
+        Self { message: message.into(), offset }
     }
 
     /// Returns the broken rule, without the position.
     #[must_use]
-    pub fn what(&self) -> &str {
-        &self.what
+    pub fn message(&self) -> &str {
+        &self.message
     }
 
     /// Returns the position, in bytes from the start of the decoded slice.
@@ -38,7 +38,7 @@ impl FormatError {
 
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at byte {})", self.what, self.offset)
+        write!(f, "{} (at byte {})", self.message, self.offset)
     }
 }
 

@@ -15,12 +15,12 @@ use std::fmt;
 use crate::FormatError;
 use crate::big_endian::{put_u16, put_u32, u16_at, u32_at};
 
+mod byte_usage;
 mod reader;
-mod space;
 mod writer;
 
+pub use byte_usage::ByteUsage;
 pub use reader::{Freeblock, Freeblocks, PageReader};
-pub use space::Space;
 pub use writer::PageWriter;
 
 /// Bytes of the file header at the start of page 1.

@@ -1,4 +1,4 @@
-//! The annotation language: one grammar for comments in SQL, requests and plan files.
+//! The annotation language: one grammar for comments in SQL, requests and recipes.
 //!
 //! ```text
 //! annotation = expression                           not a literal alone: constant(5)

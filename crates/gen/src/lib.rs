@@ -1,7 +1,7 @@
 //! Row generators: a schema with annotations in its comments becomes rows, each of which can be computed alone.
 //!
 //! ```text
-//! schema text --schema_annotations--> annotations --annotation--> expressions --plan/resolve--> column expressions
+//! schema text --schema_annotations--> annotations --annotation--> expressions --recipe/resolve--> column expressions
 //!                                     columns without one --infer--^              (generators/catalogue)  |
 //! schema, request --plan--> GenPlan: rows, seed and a checked program for each table <----plan/compile----'
 //! GenPlan --source--> parts, blocks (program, expression), records
@@ -29,8 +29,8 @@
 #![forbid(unsafe_code)]
 
 pub mod infer;
-pub mod plan_file;
 pub mod presets;
+pub mod recipe;
 
 mod annotation;
 mod decimal;
@@ -53,9 +53,9 @@ pub use litepress_rows::Shard;
 pub use litepress_tpch::TpchTable;
 pub use number::{COUNT_UNITS, whole_number};
 pub use plan::{ColumnPlan, GenPlan, Provenance, Request, SetColumn, TablePlan};
-pub use plan_file::PlanFile;
 pub use presets::preset;
 pub use random::ALGORITHM_VERSION;
+pub use recipe::Recipe;
 pub use schema_annotations::{AnnotatedColumn, annotated_columns};
 pub use source::GenSource;
 pub use tables::{generated_tables, is_generated};

@@ -25,8 +25,8 @@ mod tests;
 use crate::annotation::{SourceText, parse};
 use crate::generators::{Cardinality, ValueProperties};
 use crate::infer::{self, Inference, Parent, ReferencePattern};
-use crate::plan_file::PlanFile;
 use crate::program::Program;
+use crate::recipe::Recipe;
 use crate::schema_annotations;
 use crate::suggest::did_you_mean;
 use crate::tables::{generated_tables, is_generated};
@@ -52,8 +52,8 @@ pub struct Request {
     pub seed: Option<u64>,
     /// Factor for all numbers of rows, except those of `rows` and of fixed tables.
     pub scale: Option<f64>,
-    /// A plan file, which ranks below the request and above the schema; the schema is the one in the file.
-    pub plan: Option<PlanFile>,
+    /// A recipe, which ranks below the request and above the schema; the schema is the one in the file.
+    pub recipe: Option<Recipe>,
     /// Conflict policy. If a conflict is not an error, keys may repeat.
     pub on_conflict: Conflict,
 }
@@ -131,8 +131,8 @@ pub enum Provenance {
     Annotation,
     /// The request.
     Set,
-    /// The plan file.
-    Plan,
+    /// The recipe.
+    Recipe,
     /// Inference, for this reason.
     Inferred(String),
 }
@@ -142,7 +142,7 @@ impl fmt::Display for Provenance {
         match self {
             Self::Annotation => f.write_str("annotation"),
             Self::Set => f.write_str("set"),
-            Self::Plan => f.write_str("plan"),
+            Self::Recipe => f.write_str("recipe"),
             Self::Inferred(because) => write!(f, "inferred: {because}"),
         }
     }
@@ -195,8 +195,8 @@ impl GenPlan {
     /// it: an unknown table, column or generator; wrong arguments; values that the column is certain, or almost
     /// certain (20 or more expected duplicates in a key), to reject; no number of rows.
     pub fn new(schema: &Schema, request: &Request) -> Result<Self> {
-        Self::build(schema, request).map_err(|error| match &request.plan {
-            Some(plan) => plan.locate(error),
+        Self::build(schema, request).map_err(|error| match &request.recipe {
+            Some(recipe) => recipe.locate(error),
             None => error,
         })
     }

@@ -13,7 +13,7 @@ fn main() -> litepress::Result<()> {
 /// Loads the file, and shows which types its columns have and why.
 pub fn run(csv: &Path, db: &Path) -> litepress::Result<()> {
     let options = LoadOptions::default()
-        .build(Options::default().replace(true).analyze(true))
+        .build(Options::default().overwrite(true).analyze(true))
         .table("user")
         .primary_key(&["id"])
         .column_type("area", "TEXT")

@@ -3,7 +3,7 @@
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Unit};
 use crate::units;
 use crate::{Progress, Result};
-use litepress_engine::check::{self as engine, Report};
+use litepress_check::Report;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct CheckOptions {
     /// Largest number of faults in the result; further ones are counted. By default 100.
     pub max_faults: usize,
     /// Whether SQLite checks the database too: `integrity_check` and `foreign_key_check`.
-    pub asks_sqlite: bool,
+    pub full: bool,
     /// Carries the wish to stop.
     pub progress: Arc<Progress>,
     /// Hears of the progress.
@@ -29,9 +29,10 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        let engine::CheckOptions { threads, memory_bytes, max_faults } = engine::CheckOptions::default();
+        let litepress_check::CheckOptions { threads, memory_bytes, max_faults } =
+            litepress_check::CheckOptions::default();
         let (progress, observer) = (Arc::default(), Arc::new(Silent));
-        Self { threads, memory_bytes, max_faults, asks_sqlite: false, progress, observer }
+        Self { threads, memory_bytes, max_faults, full: false, progress, observer }
     }
 }
 
@@ -59,8 +60,8 @@ impl CheckOptions {
 
     /// Sets whether SQLite checks the database too.
     #[must_use]
-    pub fn ask_sqlite(mut self, asks_sqlite: bool) -> Self {
-        self.asks_sqlite = asks_sqlite;
+    pub fn full(mut self, full: bool) -> Self {
+        self.full = full;
         self
     }
 
@@ -94,13 +95,13 @@ pub struct CheckResult {
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("t.db");
 /// # litepress::Writer::create(&path, "CREATE TABLE t (a)")?.finish()?;
-/// let result = litepress::check(&path, &litepress::CheckOptions::default().ask_sqlite(true))?;
+/// let result = litepress::check(&path, &litepress::CheckOptions::default().full(true))?;
 /// assert!(result.is_clean());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// As [`litepress_engine::check::check`]: a fault of the database is part of the result, not an error.
+/// As [`litepress_check::check`]: a fault of the database is part of the result, not an error.
 pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<CheckResult> {
     let database = database.as_ref();
     let bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
@@ -113,16 +114,16 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
     });
     let measured = Measured::begin(&*options.observer, meter);
     let CheckOptions { threads, memory_bytes, max_faults, .. } = *options;
-    let of_engine = engine::CheckOptions { threads, memory_bytes, max_faults };
-    let report = engine::check(database, &of_engine, &|done, total| {
+    let of_engine = litepress_check::CheckOptions { threads, memory_bytes, max_faults };
+    let report = litepress_check::check(database, &of_engine, &|done, total| {
         pages[0].fetch_max(done, Ordering::Relaxed);
         pages[1].store(total, Ordering::Relaxed);
         options.progress.go_on()
     });
     drop(measured);
     let report = report?;
-    let ask = || engine::sqlite_integrity_check(database, max_faults);
-    Ok(CheckResult { report, sqlite: options.asks_sqlite.then(ask).transpose()? })
+    let ask = || litepress_check::sqlite_integrity_check(database, max_faults);
+    Ok(CheckResult { report, sqlite: options.full.then(ask).transpose()? })
 }
 
 impl CheckResult {

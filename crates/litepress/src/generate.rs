@@ -8,16 +8,16 @@ use crate::schema_text::{SchemaText, Texts};
 use crate::{Error, ErrorKind, Options, PageSize, Result, Schema, Target};
 use litepress_engine::Estimate;
 use litepress_engine::plan::steps;
-use litepress_gen::plan_file::to_toml;
-use litepress_gen::{ColumnPlan, GenPlan, GenSource, PlanFile, Request, SetColumn, Shard, TablePlan};
+use litepress_gen::recipe::to_toml;
+use litepress_gen::{ColumnPlan, GenPlan, GenSource, Recipe, Request, SetColumn, Shard, TablePlan};
 use litepress_rows::hint::RustWords;
 use litepress_rows::{OptionName, Source, Words, message};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The table that keeps the plan in the database.
-const RECORD: &str = "litepress_plan";
+/// The table that keeps the recipe in the database.
+const RECORD: &str = "litepress_recipe";
 
 /// Options of [`generate`].
 #[derive(Clone)]
@@ -31,14 +31,14 @@ pub struct GenerateOptions {
     pub set: Vec<(String, String)>,
     /// Seed of all tables; by default that of the schema, or 0.
     pub seed: Option<u64>,
-    /// Factor for the numbers of rows that the schema or the plan gives.
+    /// Factor for the numbers of rows that the schema or the recipe gives.
     pub scale: Option<f64>,
     /// The part of the rows to make; by default all.
     pub shard: Option<Shard>,
-    /// File to write the plan to.
-    pub write_plan: Option<PathBuf>,
-    /// Whether the plan is kept in the database, as the only row of a table `litepress_plan`.
-    pub record_plan: bool,
+    /// File to write the recipe to.
+    pub write_recipe: Option<PathBuf>,
+    /// Whether the recipe is kept in the database, as the only row of a table `litepress_recipe`.
+    pub record_recipe: bool,
     /// The names of options in the origins of errors: `<set user.area>`.
     pub words: Arc<dyn Words + Send + Sync>,
     /// Hears of the progress.
@@ -54,8 +54,8 @@ impl Default for GenerateOptions {
             seed: None,
             scale: None,
             shard: None,
-            write_plan: None,
-            record_plan: false,
+            write_recipe: None,
+            record_recipe: false,
             words: Arc::new(RustWords),
             observer: Arc::new(Silent),
         }
@@ -98,7 +98,7 @@ impl GenerateOptions {
         self
     }
 
-    /// Sets the factor for the numbers of rows that the schema or the plan gives.
+    /// Sets the factor for the numbers of rows that the schema or the recipe gives.
     #[must_use]
     pub fn scale(mut self, scale: f64) -> Self {
         self.scale = Some(scale);
@@ -112,17 +112,17 @@ impl GenerateOptions {
         self
     }
 
-    /// Sets the file to write the plan to.
+    /// Sets the file to write the recipe to.
     #[must_use]
-    pub fn write_plan(mut self, file: impl Into<PathBuf>) -> Self {
-        self.write_plan = Some(file.into());
+    pub fn write_recipe(mut self, file: impl Into<PathBuf>) -> Self {
+        self.write_recipe = Some(file.into());
         self
     }
 
-    /// Sets whether the plan is kept in the database.
+    /// Sets whether the recipe is kept in the database.
     #[must_use]
-    pub fn record_plan(mut self, record_plan: bool) -> Self {
-        self.record_plan = record_plan;
+    pub fn record_recipe(mut self, record_recipe: bool) -> Self {
+        self.record_recipe = record_recipe;
         self
     }
 
@@ -165,7 +165,7 @@ pub fn generate(
     refuse_special_target(&target)?;
     options.observer.enter(Stage::Build);
     let job = GenerateJob::new(&schema.into(), options)?;
-    job.write_plan()?;
+    job.write_recipe()?;
     let sources = job.sources()?;
     let (schema, observer) = (&job.schema, &*options.observer);
     let build = BuildJob { schema, sources: &listed(&sources), target: &target, started, observer };
@@ -173,7 +173,7 @@ pub fn generate(
 }
 
 /// Returns what [`generate`] would do, and why. Without a target nothing is said of the disk. The file of
-/// [`GenerateOptions::write_plan`] is written.
+/// [`GenerateOptions::write_recipe`] is written.
 ///
 /// # Errors
 /// All mistakes in the options, the schema and its annotations.
@@ -183,7 +183,7 @@ pub fn plan_generate(
     options: &GenerateOptions,
 ) -> Result<PlanReport> {
     let job = GenerateJob::new(&schema.into(), options)?;
-    job.write_plan()?;
+    job.write_recipe()?;
     let sources = job.sources()?;
     let build = options.build.clone();
     let place = target.clone().unwrap_or(Target::Discard);
@@ -201,14 +201,14 @@ pub fn plan_generate(
     })
 }
 
-/// Returns the plan of the rows as a plan file (TOML), from which the same rows can be generated.
+/// Returns the recipe (TOML) of the rows, from which the same rows can be generated.
 ///
 /// # Errors
 /// As [`plan_generate`].
-pub fn plan_file(schema: impl Into<SchemaText>, options: &GenerateOptions) -> Result<String> {
+pub fn recipe(schema: impl Into<SchemaText>, options: &GenerateOptions) -> Result<String> {
     let job = GenerateJob::new(&schema.into(), options)?;
-    job.write_plan()?;
-    Ok(job.plan_text)
+    job.write_recipe()?;
+    Ok(job.recipe_text)
 }
 
 /// A schema with a plan for its rows.
@@ -217,8 +217,8 @@ struct GenerateJob<'o> {
     schema: Schema,
     plan: GenPlan,
     page_size: PageSize,
-    /// The plan as a plan file.
-    plan_text: String,
+    /// The plan of the rows as TOML.
+    recipe_text: String,
     shard: Shard,
     texts: Texts,
 }
@@ -240,7 +240,7 @@ impl<'o> GenerateJob<'o> {
         request.rows.clone_from(&options.rows);
         request.seed = options.seed;
         request.scale = options.scale;
-        request.plan = file;
+        request.recipe = file;
         request.on_conflict = options.build.on_conflict;
         for (column, expression) in &options.set {
             let (table, column) = table_and_column(&schema, column)?;
@@ -251,20 +251,20 @@ impl<'o> GenerateJob<'o> {
         let plan = GenPlan::new(&schema, &request).map_err(|error| texts.explain(error))?;
         let page_size = options.build.page_size.or(schema.settings.page_size.and_then(PageSize::new));
         let page_size = page_size.unwrap_or(PageSize::DEFAULT);
-        let plan_text = to_toml(&schema, &plan);
+        let recipe_text = to_toml(&schema, &plan);
         let shard = options.shard.unwrap_or(Shard::WHOLE);
-        let job = Self { options, schema, plan, page_size, shard, texts, plan_text };
-        if options.record_plan { job.recorded(request) } else { Ok(job) }
+        let job = Self { options, schema, plan, page_size, shard, texts, recipe_text };
+        if options.record_recipe { job.recorded(request) } else { Ok(job) }
     }
 
-    /// Adds the table that holds the plan.
+    /// Adds the table that holds the recipe.
     fn recorded(self, mut request: Request) -> Result<Self> {
         if let Some(table) = self.schema.table(RECORD) {
-            let error = Error::new(ErrorKind::Usage, "the plan is to be kept in a table of this name");
-            let record = OptionName::RecordPlan.alone();
+            let error = Error::new(ErrorKind::Usage, "the recipe is to be kept in a table of this name");
+            let record = OptionName::RecordRecipe.alone();
             return Err(error.in_table(&table.name).advise(message!["leave out ", record, ", or the table"]));
         }
-        let text = format!("{}\n;CREATE TABLE {RECORD} (plan TEXT NOT NULL);\n", self.schema.text);
+        let text = format!("{}\n;CREATE TABLE {RECORD} (recipe TEXT NOT NULL);\n", self.schema.text);
         let schema = Schema::from_sql(&text, &self.schema.origin)?;
         for (table, _) in &mut request.rows {
             // It was the only one.
@@ -273,21 +273,21 @@ impl<'o> GenerateJob<'o> {
         request.rows.push((Some(RECORD.to_owned()), 1));
         request.set.push(SetColumn {
             table: RECORD.to_owned(),
-            column: "plan".to_owned(),
-            expression: format!("constant('{}')", self.plan_text.replace('\'', "''")),
-            origin: "<recorded plan>".to_owned(),
+            column: "recipe".to_owned(),
+            expression: format!("constant('{}')", self.recipe_text.replace('\'', "''")),
+            origin: "<recorded recipe>".to_owned(),
         });
         let plan = GenPlan::new(&schema, &request).map_err(|error| self.texts.explain(error))?;
         Ok(Self { schema, plan, ..self })
     }
 
-    /// Writes the plan to the file that the options name.
-    fn write_plan(&self) -> Result<()> {
-        let Some(file) = &self.options.write_plan else { return Ok(()) };
-        std::fs::write(file, &self.plan_text).map_err(|error| Error::io("write the plan", file, error))
+    /// Writes the recipe to the file that the options name.
+    fn write_recipe(&self) -> Result<()> {
+        let Some(file) = &self.options.write_recipe else { return Ok(()) };
+        std::fs::write(file, &self.recipe_text).map_err(|error| Error::io("write the recipe", file, error))
     }
 
-    /// Returns the part of a table's rows to make: the table that holds the plan is made whole.
+    /// Returns the part of a table's rows to make: the table that holds the recipe is made whole.
     fn shard_of(&self, table: &TablePlan) -> Shard {
         if table.name == RECORD { Shard::WHOLE } else { self.shard }
     }
@@ -337,13 +337,13 @@ fn table_report(table: &TablePlan, rows: u64) -> TableReport {
     }
 }
 
-/// Returns the schema, and the plan file that holds it.
-fn schema_of(read: &SchemaText) -> Result<(Schema, Option<PlanFile>)> {
-    if !read.is_plan {
+/// Returns the schema, and the recipe that holds it.
+fn schema_of(read: &SchemaText) -> Result<(Schema, Option<Recipe>)> {
+    if !read.is_recipe {
         return Ok((Schema::from_sql(&read.text, &read.origin)?, None));
     }
-    let plan = PlanFile::parse(&read.text, &read.origin)?;
-    Ok((plan.schema()?, Some(plan)))
+    let recipe = Recipe::parse(&read.text, &read.origin)?;
+    Ok((recipe.schema()?, Some(recipe)))
 }
 
 /// Finds the column of a name. Names may hold dots: every way to cut one is tried.

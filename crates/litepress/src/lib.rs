@@ -16,7 +16,7 @@
 //! | generated test data | [`generate()`] |
 //!
 //! [`plan_load`] and [`plan_generate`] say what a run would do, [`check()`] looks at every page of any database, and
-//! [`profile()`] learns a plan for a database that looks like another one.
+//! [`profile()`] learns a recipe for a database that looks like another one.
 //!
 //! A database gets its name when it is complete, and is synced before. A run that fails leaves nothing behind, and a file
 //! that was there is as it was. The bytes of a database follow from its rows and options alone, not from threads, memory or
@@ -64,7 +64,8 @@ mod writer;
 pub use build::refuse_special_name;
 pub use check::{CheckOptions, CheckResult, check};
 pub use choices::Choice;
-pub use generate::{GenerateOptions, generate, plan_file, plan_generate};
+pub use generate::{GenerateOptions, generate, plan_generate, recipe};
+pub use litepress_check as checker;
 pub use litepress_engine as engine;
 pub use litepress_engine::{
     Conflict, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, PageSize, Place, Progress, Result,

@@ -78,9 +78,9 @@ pub struct LoadOptions {
     /// Encoding of text (`latin1`, `utf-16le`); by default what a byte-order mark says, else UTF-8.
     pub encoding: Option<String>,
     /// Fields without quotes that mean NULL.
-    pub nulls: Vec<String>,
+    pub null_values: Vec<String>,
     /// Typed columns of Parquet or Arrow, and the forms in which they are stored.
-    pub forms: Vec<(String, String)>,
+    pub store_as: Vec<(String, String)>,
     /// Number of records that decide the types of columns; by default all.
     pub sample: Option<u64>,
     /// The table of all files; by default every file has its own, named after it.
@@ -118,8 +118,8 @@ impl Default for LoadOptions {
             columns: Vec::new(),
             comment: None,
             encoding: None,
-            nulls: Vec::new(),
-            forms: Vec::new(),
+            null_values: Vec::new(),
+            store_as: Vec::new(),
             sample: None,
             table: None,
             schema: None,
@@ -170,9 +170,9 @@ setters! {
     /// Sets the encoding of text.
     encoding(encoding: impl Into<String>) => |options| options.encoding = Some(encoding.into());
     /// Adds a field without quotes that means NULL.
-    null(field: impl Into<String>) => |options| options.nulls.push(field.into());
+    null_value(field: impl Into<String>) => |options| options.null_values.push(field.into());
     /// Sets the form in which a typed column of Parquet or Arrow is stored.
-    form(column: impl Into<String>, form: impl Into<String>) => |options| options.forms.push((column.into(), form.into()));
+    store_as(column: impl Into<String>, form: impl Into<String>) => |options| options.store_as.push((column.into(), form.into()));
     /// Sets the number of records that decide the types of columns.
     sample(records: u64) => |options| options.sample = Some(records);
     /// Sets the table of all files.
@@ -360,7 +360,7 @@ impl<'o> LoadJob<'o> {
             schema: options.schema.as_ref().map(|schema| (schema.text.clone(), schema.origin.clone())),
             options: options.tables.clone(),
             map: options.map.clone(),
-            forms: options.forms.clone(),
+            store_as: options.store_as.clone(),
             sample: options.sample,
             conflict: build.on_conflict,
             threads: build.threads,
@@ -555,7 +555,7 @@ impl LoadOptions {
             dialect,
             encoding: self.encoding.clone(),
             invalid_utf8: self.invalid_utf8,
-            nulls: self.nulls.clone(),
+            nulls: self.null_values.clone(),
             ..ReadOptions::default()
         })
     }

@@ -4,7 +4,7 @@
 
 use crate::units;
 use crate::{MIN_MEMORY_BYTES, PageSize, Shard};
-use litepress_gen::plan_file::check_scale;
+use litepress_gen::recipe::check_scale;
 
 /// Threads beyond this number are of no use.
 const MAX_THREADS: usize = 1024;
@@ -48,7 +48,7 @@ pub fn page_size(text: &str) -> Result<PageSize, String> {
 pub fn shard(text: &str) -> Result<Shard, String> {
     let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
     let shard = numbers.and_then(|(number, of)| Shard::new(number, of));
-    shard.ok_or_else(|| "a part is written I/N, I from 1 to N: 1/4".to_owned())
+    shard.ok_or_else(|| "a shard is written I/N, I from 1 to N: 1/4".to_owned())
 }
 
 /// Reads a factor for numbers of rows.

@@ -106,7 +106,7 @@ impl PlannedColumn {
                 let (chosen, because) = match chosen {
                     Provenance::Annotation => ("annotation", None),
                     Provenance::Set => ("set", None),
-                    Provenance::Plan => ("plan", None),
+                    Provenance::Recipe => ("recipe", None),
                     Provenance::Inferred(because) => ("inferred", Some(because)),
                 };
                 json!({"name": name, "generator": generator, "chosen": chosen, "because": because})

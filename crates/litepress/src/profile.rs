@@ -1,4 +1,4 @@
-//! Profiles of databases, as plans for databases that look alike.
+//! Profiles of databases, as recipes for databases that look alike.
 
 use crate::Result;
 use std::path::Path;
@@ -37,7 +37,7 @@ impl ProfileOptions {
     }
 }
 
-/// Profiles a database. [`Profile::to_toml`] is a plan for a database that looks alike; texts of rows are not in it, unless
+/// Profiles a database. [`Profile::to_toml`] is a recipe for a database that looks alike; texts of rows are not in it, unless
 /// [`ProfileOptions::keep_values`] says so.
 ///
 /// ```
@@ -48,8 +48,8 @@ impl ProfileOptions {
 /// # db.finish()?;
 /// let profile = litepress::profile(&path, &litepress::ProfileOptions::default())?;
 /// assert_eq!(profile.tables[0].rows, 100);
-/// let plan = litepress::SchemaText::new(profile.to_toml(), "plan.toml").plan();
-/// let report = litepress::generate(litepress::Target::Memory, plan, &litepress::GenerateOptions::default())?;
+/// let recipe = litepress::SchemaText::new(profile.to_toml(), "recipe.toml").recipe();
+/// let report = litepress::generate(litepress::Target::Memory, recipe, &litepress::GenerateOptions::default())?;
 /// assert_eq!(report.summary.rows, 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

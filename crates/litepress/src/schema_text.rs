@@ -5,7 +5,7 @@ use litepress_gen::presets;
 use std::io::Read;
 use std::path::Path;
 
-/// CREATE statements before SQLite has read them, or a plan file, which holds some.
+/// CREATE statements before SQLite has read them, or a recipe, which holds some.
 ///
 /// ```
 /// let schema = litepress::SchemaText::from("-- gen: rows=10\nCREATE TABLE t (a);");
@@ -14,12 +14,12 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaText {
-    /// CREATE statements with annotations, or the text of a plan file.
+    /// CREATE statements with annotations, or the text of a recipe.
     pub text: String,
     /// The name of the text in errors.
     pub origin: String,
-    /// The text is that of a plan file (TOML).
-    pub is_plan: bool,
+    /// The text is that of a recipe (TOML).
+    pub is_recipe: bool,
 }
 
 impl From<&str> for SchemaText {
@@ -37,13 +37,13 @@ impl From<String> for SchemaText {
 impl SchemaText {
     /// Takes CREATE statements and their name in errors.
     pub fn new(text: impl Into<String>, origin: impl Into<String>) -> Self {
-        Self { text: text.into(), origin: origin.into(), is_plan: false }
+        Self { text: text.into(), origin: origin.into(), is_recipe: false }
     }
 
-    /// Marks the text as that of a plan file.
+    /// Marks the text as that of a recipe.
     #[must_use]
-    pub fn plan(self) -> Self {
-        Self { is_plan: true, ..self }
+    pub fn recipe(self) -> Self {
+        Self { is_recipe: true, ..self }
     }
 
     /// Reads a file of CREATE statements; `-` is standard input.

@@ -8,7 +8,7 @@ pub use value::{ToValue, UnsupportedValue, Value};
 
 use crate::pipeline::Pipeline;
 use crate::{Error, ErrorKind, Finished, Options, Result, Schema, Summary, Target};
-use litepress_engine::check::Report;
+use litepress_check::Report;
 use row::RowBuffer;
 use std::path::Path;
 use std::time::Duration;

@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// Opens a database in which neither SQLite nor litepress finds a fault, and asks it for one text.
 fn ask(path: &Path, sql: &str) -> String {
-    assert!(litepress::check(path, &litepress::CheckOptions::default().ask_sqlite(true)).unwrap().is_clean());
+    assert!(litepress::check(path, &litepress::CheckOptions::default().full(true)).unwrap().is_clean());
     Connection::open(path).unwrap().query_row(sql, (), |row| row.get(0)).unwrap()
 }
 

@@ -227,7 +227,7 @@ fn dropped_unfinished_it_leaves_nothing() {
             Writer::create(&path, "CREATE TABLE old (a)").unwrap().finish().unwrap();
         }
         let before = std::fs::read(&path).ok();
-        let mut db = Writer::create_with(&*path, "CREATE TABLE t (a)", Options::default().replace(has_old)).unwrap();
+        let mut db = Writer::create_with(&*path, "CREATE TABLE t (a)", Options::default().overwrite(has_old)).unwrap();
         let mut t = db.table("t").unwrap();
         (0..100_000).for_each(|row| t.insert((format!("{row:0100}"),)).unwrap());
         drop(db);

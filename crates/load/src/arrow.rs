@@ -7,7 +7,7 @@
 //!                                                          scalar.rs, calendar.rs: one value as text or JSON
 //! ```
 //!
-//! Every type has a default form in which its column is stored. `--as COLUMN=FORM` chooses another one. The default loses
+//! Every type has a default form in which its column is stored. `--store-as COLUMN=FORM` chooses another one. The default loses
 //! nothing:
 //!
 //! | type | stored as | other forms |

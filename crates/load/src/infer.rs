@@ -54,7 +54,7 @@ pub struct Finding {
 /// A value in a survey.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Seen<'a> {
-    /// NULL: JSON null, or a field that `--null` declares as NULL.
+    /// NULL: JSON null, or a field that `--null-value` declares as NULL.
     Null,
     /// Text that may be of another type: a field of a CSV file, possibly empty.
     Text(&'a [u8]),

@@ -37,8 +37,8 @@ pub struct LoadRequest {
     pub options: TableOptions,
     /// Columns of files and their columns in the table. An empty table column drops the file's column.
     pub map: Vec<(String, String)>,
-    /// Columns and the forms in which they are stored (`--as`).
-    pub forms: Vec<(String, String)>,
+    /// Columns and the forms in which they are stored (`--store-as`).
+    pub store_as: Vec<(String, String)>,
     /// Options for reading the files.
     pub read: ReadOptions,
     /// Number of records of each file to infer types from. By default all.
@@ -516,7 +516,7 @@ impl LoadRequest {
         Ok(())
     }
 
-    /// Fails if `forms` names a column that no table takes from a file.
+    /// Fails if `store_as` names a column that no table takes from a file.
     fn refuse_forms_of_no_column(&self, schema: &Schema, tables: &[PlannedTable]) -> Result<()> {
         let mut taken = Vec::new();
         for planned in tables {
@@ -524,9 +524,9 @@ impl LoadRequest {
                 (&schema.tables[planned.table].name, planned.files.iter().flat_map(|file| &file.fit.wanted));
             taken.extend(wanted.map(|wanted| (table.as_str(), wanted.name.as_str())));
         }
-        for (column, form) in &self.forms {
+        for (column, form) in &self.store_as {
             if !taken.iter().any(|(table, name)| is_named(table, name, column)) {
-                let given = OptionName::As.pair(column, form).given();
+                let given = OptionName::StoreAs.pair(column, form).given();
                 let message = message![given, format!(": no table takes a column {column}")];
                 let error = Error::new(ErrorKind::Usage, message);
                 let names: Vec<&str> = taken.iter().map(|(_, name)| *name).collect();
@@ -605,11 +605,11 @@ impl LoadRequest {
 
     /// Changes the declared type of columns that are stored in another form.
     fn declare_forms(&self, table: &str, decisions: &mut [Decision]) {
-        for (column, form) in &self.forms {
+        for (column, form) in &self.store_as {
             // An unknown form is reported by the column itself, which lists its forms.
             let Some(declared) = arrow::declared_type_of_form(form) else { continue };
             for decision in decisions.iter_mut().filter(|decision| is_named(table, &decision.name, column)) {
-                *decision = decision.overridden(declared, self.options.strict, OptionName::As);
+                *decision = decision.overridden(declared, self.options.strict, OptionName::StoreAs);
             }
         }
     }
@@ -659,7 +659,7 @@ impl LoadRequest {
         let of_file = |error: Error| content.in_file(error);
         let mut fit = schema::matching(table, &known, naming, &self.map_of(&known))
             .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
-        for (column, form) in &self.forms {
+        for (column, form) in &self.store_as {
             let wanted = fit.wanted.iter_mut().filter(|wanted| is_named(&table.name, &wanted.name, column));
             wanted.for_each(|wanted| wanted.form = Some(form.clone()));
         }

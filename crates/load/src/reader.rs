@@ -76,7 +76,7 @@ pub struct Wanted {
     pub name: String,
     /// Affinity of the table's column.
     pub affinity: Affinity,
-    /// The form chosen by `--as`, if any.
+    /// The form chosen by `--store-as`, if any.
     pub form: Option<String>,
     /// Empty texts are NULL, because the column holds numbers.
     pub empty_is_null: bool,

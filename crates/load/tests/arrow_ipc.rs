@@ -402,7 +402,7 @@ fn a_column_in_another_form_is_declared_for_it() {
     let forms = [("seconds", "unixepoch"), ("days.julian", "julianday")];
     let request = LoadRequest {
         inputs: Input::from_arguments(&[path], &ReadOptions::default()).unwrap(),
-        forms: forms.map(|(column, form)| (column.to_owned(), form.to_owned())).into(),
+        store_as: forms.map(|(column, form)| (column.to_owned(), form.to_owned())).into(),
         temp_dir: folder.path().to_owned(),
         threads: 1,
         ..LoadRequest::default()

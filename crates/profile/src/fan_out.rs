@@ -13,7 +13,7 @@
 //!
 //! `deal(...)` and `per_parent(deal(...))` reproduce the numbers of children, including parents without any. At twice
 //! the scale twice as many parents have each number, whereas by Zipf's law the first parent would have twice as many
-//! children. With `per_parent` the table's number of rows follows and is left out of the plan.
+//! children. With `per_parent` the table's number of rows follows and is left out of the recipe.
 
 use crate::annotation_text::with_nulls;
 use crate::child_counts::ChildCounts;

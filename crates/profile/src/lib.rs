@@ -1,8 +1,8 @@
-//! Profiles: statistics of an existing database, written as a plan file for a similar one.
+//! Profiles: statistics of an existing database, written as a recipe for a similar one.
 //!
 //! ```text
 //! source --read.rs--> ranges of rowids, in parallel --column.rs, sketch.rs--> ColumnStats, merged in any order
-//! ColumnStats --describe.rs, histogram.rs, text_pattern.rs, datetime.rs--> one annotation a column --> plan file
+//! ColumnStats --describe.rs, histogram.rs, text_pattern.rs, datetime.rs--> one annotation a column --> recipe
 //! ReferenceStats --fan_out.rs--> annotations of foreign keys
 //! two databases' stats --compare.rs--> their columns side by side
 //! ```
@@ -37,8 +37,8 @@ mod text_pattern;
 pub use compare::{Bucket, ColumnComparison, Comparison, Measure, TableComparison, compare};
 
 use fan_out::ReferencePlanner;
-use litepress_gen::plan_file::{toml_key, toml_string};
-use litepress_gen::{ALGORITHM_VERSION, GenPlan, PlanFile, Request, annotated_columns};
+use litepress_gen::recipe::{toml_key, toml_string};
+use litepress_gen::{ALGORITHM_VERSION, GenPlan, Recipe, Request, annotated_columns};
 use litepress_rows::{Result, Schema};
 use std::fmt::Write;
 use std::path::Path;
@@ -68,7 +68,7 @@ pub struct TableProfile {
     pub name: String,
     /// Number of rows.
     pub rows: u64,
-    /// Whether the plan leaves the number out, because it follows from the parents' numbers of children.
+    /// Whether the recipe leaves the number out, because it follows from the parents' numbers of children.
     pub rows_are_derived: bool,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnProfile>,
@@ -88,7 +88,7 @@ pub struct ColumnProfile {
     /// The least and the largest number, or else the least and the largest length of a text in characters or a blob
     /// in bytes.
     pub range: Option<(f64, f64)>,
-    /// The annotation for similar values; `None` if the plan infers it from keys and numbers of rows.
+    /// The annotation for similar values; `None` if the recipe leaves it to inference from keys and numbers of rows.
     pub generator: Option<String>,
     /// Reason for the annotation.
     pub because: String,
@@ -127,7 +127,7 @@ pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
 }
 
 impl Profile {
-    /// Tests the profile as a plan. Columns whose values violate a constraint, for example a CHECK of two columns,
+    /// Tests the profile as a recipe. Columns whose values violate a constraint, for example a CHECK of two columns,
     /// are left to inference, which may satisfy it.
     fn infer_rejected_columns(&mut self) {
         while let Some((table, names)) = self.first_error() {
@@ -143,17 +143,17 @@ impl Profile {
         }
     }
 
-    /// Returns the table and the columns of the first error in the plan.
+    /// Returns the table and the columns of the first error in the recipe.
     fn first_error(&self) -> Option<(String, String)> {
-        let plan = PlanFile::parse(&self.to_toml(), "the profile").ok()?;
-        let schema = plan.schema().ok()?;
-        let error = GenPlan::new(&schema, &Request { plan: Some(plan), ..Request::default() }).err()?;
+        let recipe = Recipe::parse(&self.to_toml(), "the profile").ok()?;
+        let schema = recipe.schema().ok()?;
+        let error = GenPlan::new(&schema, &Request { recipe: Some(recipe), ..Request::default() }).err()?;
         Some((error.place().table.clone()?, error.place().column.clone()?))
     }
 
-    /// Writes the profile as a plan file.
+    /// Writes the profile as a recipe.
     pub fn to_toml(&self) -> String {
-        let mut out = String::from("# litepress gen OUT.db --plan THIS_FILE [--scale F]\n");
+        let mut out = String::from("# litepress generate OUT.db --recipe THIS_FILE [--scale F]\n");
         let mut put = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("writing to memory does not fail");
         put(format_args!("algorithm_version = {ALGORITHM_VERSION}\nschema = {}\n", toml_string(&self.schema.text)));
         for table in &self.tables {

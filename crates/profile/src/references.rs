@@ -1,4 +1,4 @@
-//! References between tables: which foreign keys a plan can follow, and the statistics of each.
+//! References between tables: which foreign keys a recipe can follow, and the statistics of each.
 //!
 //! For every foreign key the rows of each parent are counted; for many parents, those of a random sample of them
 //! (`KeyCounts`). `fan_out.rs` chooses the annotations from these counts.
@@ -19,7 +19,7 @@ pub(crate) struct ForeignKey {
     pub parent_columns: Vec<usize>,
 }
 
-/// Returns the foreign keys of a table that a plan can follow.
+/// Returns the foreign keys of a table that a recipe can follow.
 pub(crate) fn foreign_keys(schema: &Schema, table: &Table) -> Vec<ForeignKey> {
     let mut found: Vec<(usize, ForeignKey)> = Vec::new();
     for column in table.ordinary_columns() {

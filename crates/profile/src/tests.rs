@@ -1,6 +1,6 @@
 use super::*;
 use litepress::{Database, Options, PageSize, Target};
-use litepress_gen::{ColumnPlan, GenPlan, GenSource, PlanFile, Request};
+use litepress_gen::{ColumnPlan, GenPlan, GenSource, Recipe, Request};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -51,9 +51,9 @@ fn build(folder: &Path, schema: Schema, plan: &GenPlan) -> Connection {
 
 /// Returns the numbers in a generated column.
 fn generated(plan: &str, column: usize, scale: f64) -> Vec<f64> {
-    let file = PlanFile::parse(plan, "plan.toml").expect(plan);
+    let file = Recipe::parse(plan, "recipe.toml").expect(plan);
     let schema = file.schema().expect(plan);
-    let request = Request { plan: Some(file), scale: Some(scale), ..Request::default() };
+    let request = Request { recipe: Some(file), scale: Some(scale), ..Request::default() };
     let plan = GenPlan::new(&schema, &request).expect("a plan");
     let name = plan.table(0).expect("the first").columns[column].name.clone();
     let folder = tempfile::tempdir().expect("a folder");
@@ -154,10 +154,10 @@ fn keys_hold_at_any_scale() {
     let learnt = profile_of(sql, false);
     let plan = learnt.to_toml();
     for scale in [0.1, 1.0, 100.0] {
-        let file = PlanFile::parse(&plan, "plan.toml").expect(&plan);
+        let file = Recipe::parse(&plan, "recipe.toml").expect(&plan);
         let schema = file.schema().expect(&plan);
         assert_eq!(schema.settings.page_size, Some(1024));
-        let request = Request { plan: Some(file), scale: Some(scale), ..Request::default() };
+        let request = Request { recipe: Some(file), scale: Some(scale), ..Request::default() };
         let planned = GenPlan::new(&schema, &request).expect(&plan);
         let p = planned.table(0).expect("p");
         assert!(p.columns.iter().all(ColumnPlan::is_unique), "{plan}");
@@ -169,7 +169,7 @@ fn keys_hold_at_any_scale() {
     assert_eq!(learnt.tables.iter().map(|table| table.rows).collect::<Vec<_>>(), [300, 300, 0]);
 }
 
-/// The number of rows with missing parents was to follow from these parents, so it was nowhere in the plan.
+/// The number of rows with missing parents was to follow from these parents, so it was nowhere in the recipe.
 #[test]
 fn rows_do_not_follow_from_parents_that_are_missing() {
     let sql = "PRAGMA foreign_keys = 0; CREATE TABLE p (id INTEGER PRIMARY KEY);
@@ -180,7 +180,7 @@ fn rows_do_not_follow_from_parents_that_are_missing() {
     assert_plannable(&learnt);
 }
 
-/// One blob in a column of a single text made that text a pattern, and it was written into the plan.
+/// One blob in a column of a single text made that text a pattern, and it was written into the recipe.
 #[test]
 fn few_texts_are_few_whatever_else_a_column_holds() {
     let select = "CASE n WHEN 0 THEN x'00' ELSE 'Lovelace' END, CASE WHEN n < 2000 THEN n ELSE 'Hopper' END,
@@ -246,12 +246,12 @@ fn said(profile: &Profile, name: &str) -> String {
     column.generator.clone().unwrap_or_else(|| format!("inferred: {}", column.because))
 }
 
-/// Checks that the plan works for every table, at several scales.
+/// Checks that the recipe works for every table, at several scales.
 fn assert_plannable(profile: &Profile) {
     for scale in [0.5, 1.0, 2.5, 100.0] {
-        let file = PlanFile::parse(&profile.to_toml(), "plan.toml").expect("a plan file");
+        let file = Recipe::parse(&profile.to_toml(), "recipe.toml").expect("a recipe");
         let schema = file.schema().expect("a schema");
-        let request = Request { plan: Some(file), scale: Some(scale), ..Request::default() };
+        let request = Request { recipe: Some(file), scale: Some(scale), ..Request::default() };
         let plan = GenPlan::new(&schema, &request).expect("a plan");
         for (table, of) in plan.tables().iter().zip(&profile.tables) {
             let expected = of.rows as f64 * scale;
@@ -378,14 +378,14 @@ fn keys_that_share_a_tenant_are_refused() {
         INSERT INTO tenant VALUES (1), (2);
         INSERT INTO a VALUES (1, 1), (2, 2); INSERT INTO b VALUES (1, 1), (2, 2); INSERT INTO c VALUES (1, 1, 1), (2, 2, 2);";
     let learnt = profile_of(sql, false);
-    let file = PlanFile::parse(&learnt.to_toml(), "plan.toml").expect("a plan file");
+    let file = Recipe::parse(&learnt.to_toml(), "recipe.toml").expect("a recipe");
     let schema = file.schema().expect("a schema");
-    let error = GenPlan::new(&schema, &Request { plan: Some(file), ..Request::default() }).expect_err("one key only");
+    let error = GenPlan::new(&schema, &Request { recipe: Some(file), ..Request::default() }).expect_err("one key only");
     assert_eq!(error.place().table.as_deref(), Some("c"));
     assert!(error.to_string().contains("another foreign key decides about tenant"), "{error}");
 }
 
-/// A plan contains no names of persons, however few: neither names, nor keys that are names, nor addresses.
+/// A recipe contains no names of persons, however few: neither names, nor keys that are names, nor addresses.
 #[test]
 fn no_person_is_in_a_plan() {
     let people = ["Ada Lovelace", "Grace Hopper", "Alan Turing"];

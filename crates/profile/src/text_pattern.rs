@@ -58,7 +58,7 @@ pub(crate) fn of(
     let (pattern, values) = pattern(texts)?;
     let generator = match unique {
         None => lengths(&|shortest, longest| format!("regex({})", quoted(&pattern.regex(shortest, longest)))),
-        // A plan may ask for fewer rows than there are texts, or for more.
+        // A recipe may ask for fewer rows than there are texts, or for more.
         Some(unique) if values >= 1000.0 * unique as f64 => {
             let shortest = texts.iter().map(|text| text.len() as u64).min()?;
             format!("unique_regex({})", quoted(&pattern.regex(shortest, longest)))

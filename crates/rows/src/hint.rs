@@ -20,8 +20,6 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OptionName {
-    /// Form in which a typed column is stored.
-    As,
     /// Names of the columns of CSV.
     Columns,
     /// Delimiter of CSV.
@@ -50,18 +48,18 @@ pub enum OptionName {
     OnConflict,
     /// Fate of wrong records.
     OnError,
-    /// File with the plan of the rows.
-    Plan,
+    /// Whether an existing database is replaced.
+    Overwrite,
     /// Built-in schema.
     Preset,
     /// Primary key of a new table.
     PrimaryKey,
-    /// Keeps the plan in the database.
-    RecordPlan,
+    /// File that says how the rows are generated.
+    Recipe,
+    /// Keeps the recipe in the database.
+    RecordRecipe,
     /// File for rejected records.
     Rejects,
-    /// Whether an existing database is replaced.
-    Replace,
     /// Number of rows.
     Rows,
     /// Factor for numbers of rows.
@@ -70,6 +68,8 @@ pub enum OptionName {
     Schema,
     /// Generator of a column.
     Set,
+    /// Form in which a typed column is stored.
+    StoreAs,
     /// Whether new tables are STRICT.
     Strict,
     /// Table of the files.
@@ -103,7 +103,6 @@ impl OptionName {
     /// Returns the name in lower case, with `-` between words.
     pub fn name(self) -> &'static str {
         match self {
-            Self::As => "as",
             Self::Columns => "columns",
             Self::Delimiter => "delimiter",
             Self::Discard => "discard",
@@ -118,16 +117,17 @@ impl OptionName {
             Self::Numbers => "numbers",
             Self::OnConflict => "on-conflict",
             Self::OnError => "on-error",
-            Self::Plan => "plan",
+            Self::Overwrite => "overwrite",
             Self::Preset => "preset",
             Self::PrimaryKey => "primary-key",
-            Self::RecordPlan => "record-plan",
+            Self::Recipe => "recipe",
+            Self::RecordRecipe => "record-recipe",
             Self::Rejects => "rejects",
-            Self::Replace => "replace",
             Self::Rows => "rows",
             Self::Scale => "scale",
             Self::Schema => "schema",
             Self::Set => "set",
+            Self::StoreAs => "store-as",
             Self::Strict => "strict",
             Self::Table => "table",
             Self::TempDir => "temp-dir",
@@ -304,7 +304,6 @@ pub struct RustWords;
 impl Words for RustWords {
     fn name(&self, name: OptionName) -> String {
         match name {
-            OptionName::As => "form".to_owned(),
             OptionName::Type => "column_type".to_owned(),
             _ => name.name().replace('-', "_"),
         }
@@ -312,7 +311,7 @@ impl Words for RustWords {
 
     fn option(&self, name: OptionName, value: &OptionValue) -> String {
         let arguments = match value {
-            OptionValue::None if name == OptionName::Replace => "true".to_owned(),
+            OptionValue::None if name == OptionName::Overwrite => "true".to_owned(),
             OptionValue::None => return self.name(name),
             OptionValue::Word(word) => self.choice(name, word),
             OptionValue::Names(names) => format!("{names:?}"),
@@ -391,7 +390,7 @@ mod tests {
     fn every_value_in_the_words_of_the_program_and_of_rust() {
         for (hint, flags, rust) in [
             (OptionName::Table.alone(), "--table", "table"),
-            (OptionName::Replace.alone(), "--replace", "replace(true)"),
+            (OptionName::Overwrite.alone(), "--overwrite", "overwrite(true)"),
             (OptionName::OnConflict.word("ignore"), "--on-conflict ignore", "on_conflict(Conflict::Ignore)"),
             (OptionName::Encoding.word("latin1"), "--encoding latin1", "encoding(\"latin1\")"),
             (OptionName::PrimaryKey.names(["a", "b"]), "--primary-key a,b", "primary_key([\"a\", \"b\"])"),

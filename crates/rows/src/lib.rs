@@ -24,6 +24,7 @@ pub mod schema;
 mod shard;
 pub mod source;
 pub mod sqlite;
+pub mod sync;
 
 pub use affinity::Affinity;
 pub use cells::{CellBlock, Cells, Choice, Strings};

@@ -1,8 +1,20 @@
-//! Opens databases with SQLite as immutable files.
+//! Opens database files, finds the files beside them, and makes SQLite's statements stop on request.
 
+use crate::{Error, ErrorKind, Result};
 use rusqlite::{Connection, OpenFlags};
+use std::fs::File;
+use std::io::{ErrorKind as IoErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Number of byte code instructions of SQLite between two calls of a [handler](stop_if): a few milliseconds.
+const INSTRUCTIONS_PER_CALL: i32 = 100_000;
+
+/// Returns the release of the bundled SQLite.
+#[must_use]
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
 
 /// Opens a database for reading as an immutable file: nothing is locked or created, and a `-wal` is ignored.
 ///
@@ -11,6 +23,57 @@ use std::path::Path;
 pub fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(immutable_uri(path), flags)
+}
+
+/// Makes long statements of `connection` end soon after `is_stopped` returns `true`.
+///
+/// # Errors
+/// If the connection is closed.
+pub fn stop_if(connection: &mut Connection, is_stopped: impl FnMut() -> bool + Send + 'static) -> rusqlite::Result<()> {
+    connection.progress_handler(INSTRUCTIONS_PER_CALL, Some(is_stopped))
+}
+
+/// Opens a file. Returns it with its length. Only a regular file is opened: a FIFO would block its reader, and nothing
+/// else can hold a database.
+///
+/// # Errors
+/// If the file cannot be opened, or is not a regular file.
+pub fn open_file(path: &Path) -> Result<(File, u64)> {
+    let failed = |error| Error::io("open the database", path, error);
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if !metadata.is_file() {
+        let what = if metadata.is_dir() { "this is a folder" } else { "this is no regular file" };
+        return Err(Error::new(ErrorKind::Io, what).in_file(path));
+    }
+    Ok((File::open(path).map_err(failed)?, metadata.len()))
+}
+
+/// Returns the path in a form that SQLite takes for a name. Built with URI support, it takes `file:x.db` for a URI.
+#[must_use]
+pub fn plain_name(path: &Path) -> PathBuf {
+    if path.as_os_str().as_bytes().starts_with(b"file:") { Path::new(".").join(path) } else { path.to_owned() }
+}
+
+/// Returns the file that SQLite keeps beside a database under its name and this suffix: `-wal`, `-shm` or `-journal`.
+#[must_use]
+pub fn companion(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Returns whether a rollback journal has content. In PERSIST mode, a finished journal stays with a header of zeros.
+///
+/// # Errors
+/// If the journal exists and cannot be read.
+pub fn is_hot_journal(journal: &Path) -> Result<bool> {
+    let mut first = [0];
+    match File::open(journal).and_then(|mut file| file.read(&mut first)) {
+        Ok(read) => Ok(read > 0 && first != [0]),
+        // If the name is too long for a journal, there is none.
+        Err(error) if matches!(error.kind(), IoErrorKind::NotFound | IoErrorKind::InvalidFilename) => Ok(false),
+        Err(error) => Err(Error::io("read the rollback journal", journal, error)),
+    }
 }
 
 fn immutable_uri(path: &Path) -> String {

@@ -27,7 +27,7 @@ fn press() -> litepress::Result<()> {
     let breaks = rest.iter().any(|word| word == "breaks");
     let mut options = Options::default();
     options.threads = 2;
-    options.replace = rest.iter().any(|word| word == "replace");
+    options.overwrite = rest.iter().any(|word| word == "replace");
     let schema = Schema::from_sql("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)", "<rows>")?;
     let mut database = Database::create(&Target::File(target.into()), schema, &options)?;
     println!("begun");

@@ -6,7 +6,7 @@ use crate::output::{print, print_json};
 use crate::reporter::Reporter;
 use crate::text_table::{Align, format_table};
 use clap::Args;
-use litepress::engine::check::{BtreeReport, Report};
+use litepress::checker::{BtreeReport, Report};
 use litepress::{CheckOptions, CheckResult, Result, parse, units};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   litepress check user.db
-  litepress check user.db --sqlite
+  litepress check user.db --full
   litepress check user.db --threads 1 --memory 64MiB --progress none
   litepress check user.db --json --max-faults 1000
 
 Not looked at, and told in a note: what FTS and R-Tree keep in their shadow tables, partial indexes and the values of
-expressions, which --sqlite has SQLite look at; and CHECK constraints, which SQLite looks at in a database that it may
+expressions, which --full has SQLite look at; and CHECK constraints, which SQLite looks at in a database that it may
 write: sqlite3 user.db 'PRAGMA integrity_check'
 ";
 
@@ -32,7 +32,7 @@ pub struct CheckArguments {
     database: PathBuf,
     /// Ask SQLite too: integrity_check and foreign_key_check
     #[arg(long)]
-    sqlite: bool,
+    full: bool,
     /// Threads that read pages [default: one a core]
     #[arg(long, value_name = "N", value_parser = parse::threads)]
     threads: Option<usize>,
@@ -47,7 +47,7 @@ pub struct CheckArguments {
 }
 
 pub fn run(arguments: &CheckArguments) -> Result<u8> {
-    let mut options = CheckOptions::default().max_faults(arguments.max_faults).ask_sqlite(arguments.sqlite);
+    let mut options = CheckOptions::default().max_faults(arguments.max_faults).full(arguments.full);
     options.threads = arguments.threads.unwrap_or(options.threads);
     options.memory_bytes = arguments.memory.unwrap_or(options.memory_bytes);
     let options = options.observer(Reporter::new(arguments.output.progress, None));

@@ -4,7 +4,7 @@ use crate::failure::DONE;
 use crate::output::print;
 use crate::text_table::{Align, format_table};
 use clap::Args;
-use litepress::engine::inspect::DatabaseFile;
+use litepress::checker::inspect::DatabaseFile;
 use litepress::{Error, ErrorKind, Result, units};
 use std::path::PathBuf;
 

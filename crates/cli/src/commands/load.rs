@@ -14,7 +14,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   litepress load lite.db lineitem.csv --primary-key l_orderkey,l_linenumber --without-rowid --index l_shipdate
-  litepress load users.db users.csv.gz --table user --type area=TEXT --null ''
+  litepress load users.db users.csv.gz --table user --type area=TEXT --null-value ''
   litepress load shop.db customer.csv orders.ndjson --primary-key id --foreign-key orders.customer=customer.id
   litepress load typed.db data.csv --schema typed.sql --on-error reject --rejects wrong.csv
   cat events.ndjson | litepress load events.db - --table event

@@ -1,4 +1,4 @@
-//! `litepress plan`: predicts the work of `litepress gen` or `litepress load` for the same arguments.
+//! `litepress plan`: predicts the work of `litepress generate` or `litepress load` for the same arguments.
 
 use crate::failure::DONE;
 use crate::generate_args::{GenerateArgs, Names, is_sql};
@@ -17,18 +17,18 @@ Examples:
   litepress plan --preset user --rows 1b --json
   litepress plan shop.db shop.sql --rows customer=10k --rows purchase=100k
   litepress plan --preset user --rows 1m --set area='hex(6)'
-  litepress plan schema.sql --rows 100k --toml > plan.toml
+  litepress plan schema.sql --rows 100k --toml > recipe.toml
   litepress plan lite.db lineitem.csv --primary-key l_orderkey,l_linenumber --without-rowid
 ";
 
-/// Show what 'litepress gen' or 'litepress load' would do with the same arguments, and why
+/// Show what 'litepress generate' or 'litepress load' would do with the same arguments, and why
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct PlanArguments {
-    /// The database to make, and what of: a file of CREATE statements as for gen, or files as for load
+    /// The database to make, and what of: a file of CREATE statements as for generate, or files as for load
     #[arg(value_name = "OUT.db SCHEMA.sql|FILE")]
     names: Vec<PathBuf>,
-    /// Print the plan as a file for 'litepress gen --plan FILE'
+    /// Print the recipe (TOML) for 'litepress generate --recipe FILE'
     #[arg(long, conflicts_with = "json")]
     toml: bool,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub fn run(arguments: PlanArguments) -> Result<u8> {
             let schema = arguments.generate.read(names.schema)?;
             let options = arguments.generate.options(options, reporter);
             if arguments.toml {
-                print(&litepress::plan_file(schema, &options)?)?;
+                print(&litepress::recipe(schema, &options)?)?;
                 return Ok(DONE);
             }
             print_report(&litepress::plan_generate(names.out.map(Target::from), schema, &options)?)?;
@@ -63,8 +63,7 @@ pub fn run(arguments: PlanArguments) -> Result<u8> {
         }
     };
     if arguments.toml {
-        let error =
-            Error::new(ErrorKind::Usage, "--toml prints a plan of rows that are invented, and these are loaded");
+        let error = Error::new(ErrorKind::Usage, "--toml prints the recipe of generated rows, and these are loaded");
         return Err(error.advise("name a schema, or leave out --toml"));
     }
     let PlanArguments { names: mut files, load, .. } = arguments;
@@ -76,7 +75,7 @@ pub fn run(arguments: PlanArguments) -> Result<u8> {
 }
 
 impl PlanArguments {
-    /// Returns whether this is a file to load. Otherwise it is a schema, or the database of a built-in schema or a plan.
+    /// Returns whether this is a file to load. Otherwise it is a schema, or the database of a built-in schema or a recipe.
     fn is_of_load(&self, file: &Path) -> bool {
         let load = &self.load;
         let is_said = load.reading.format.is_some() || load.tables.schema.is_some() || load.tables.table.is_some();

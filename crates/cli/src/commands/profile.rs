@@ -1,24 +1,21 @@
-//! `litepress profile`: makes a plan for a database that looks like an existing one, or compares two databases.
+//! `litepress profile`: writes a recipe for a database that looks like an existing one.
 
 use crate::failure::DONE;
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::{Profile, ProfileOptions, Result, parse};
-use litepress_profile::{ColumnComparison, ColumnProfile, Comparison, Measure, TableProfile, compare};
-use litepress_rows::grouped;
+use litepress_profile::{ColumnProfile, TableProfile};
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  litepress profile user.db > plan.toml
+  litepress profile user.db > recipe.toml
   litepress profile user.db --json --threads 1
   litepress profile user.db --keep-values
-  litepress profile user.db --compare large.db
 ";
 
-/// Write a plan for a database that looks like this one; texts of its rows are not in it
+/// Write a recipe for a database that looks like this one; texts of its rows are not in it
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct ProfileArguments {
@@ -28,9 +25,6 @@ pub struct ProfileArguments {
     /// Keep texts where a column has few different ones: states, countries, but names, too
     #[arg(long)]
     keep_values: bool,
-    /// Write no plan, but the histograms of both databases side by side, and how far apart they are
-    #[arg(long, value_name = "OTHER", conflicts_with = "keep_values")]
-    compare: Option<PathBuf>,
     /// Threads that read [default: one a core]
     #[arg(long, value_name = "N", value_parser = parse::threads)]
     threads: Option<usize>,
@@ -42,14 +36,6 @@ pub struct ProfileArguments {
 pub fn run(arguments: &ProfileArguments) -> Result<u8> {
     let options = ProfileOptions::default().keep_values(arguments.keep_values);
     let options = options.clone().threads(arguments.threads.unwrap_or(options.threads));
-    if let Some(other) = &arguments.compare {
-        let comparison = compare(&arguments.database, other, options.threads)?;
-        match arguments.json {
-            true => print_json(&comparison_as_json(&comparison))?,
-            false => print(&side_by_side(&comparison))?,
-        }
-        return Ok(DONE);
-    }
     let learnt = litepress::profile(&arguments.database, &options)?;
     if arguments.json {
         print_json(&as_json(&learnt))?
@@ -78,85 +64,6 @@ fn as_json(profile: &Profile) -> Value {
     json!({
         "schema": profile.schema.text,
         "tables": profile.tables.iter().map(table).collect::<Vec<Value>>(),
-        "plan": profile.to_toml(),
+        "recipe": profile.to_toml(),
     })
-}
-
-/// Names the measure of a comparison.
-fn measured(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Nothing => "nothing to compare",
-        Measure::Numbers => "numbers",
-        Measure::Places => "places of unique numbers",
-        Measure::Times => "times",
-        Measure::Shares => "shares of values",
-        Measure::Lengths => "lengths",
-        Measure::Children => "rows that refer to a row",
-    }
-}
-
-/// Shows both histograms of every column as bars, and the most different columns once more at the end.
-fn side_by_side(comparison: &Comparison) -> String {
-    const WORST: usize = 5;
-    let mut out = String::new();
-    let mut put = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a string takes everything");
-    let mut columns = Vec::new();
-    for table in &comparison.tables {
-        let [one, other] = table.rows.map(grouped);
-        put(format_args!("{}: {one} rows | {other} rows\n", table.name));
-        for column in &table.columns {
-            put(format_args!("{}", of_column(column)));
-            columns.push((column.distance, format!("{}.{} {:.3}", table.name, column.name, column.distance)));
-        }
-    }
-    columns.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let worst: Vec<String> = columns.into_iter().take(WORST).map(|(_, column)| column).collect();
-    put(format_args!("Farthest apart (0 is alike, 1 has nothing in common): {}\n", worst.join(", ")));
-    out
-}
-
-fn of_column(column: &ColumnComparison) -> String {
-    const WIDTH: usize = 30;
-    let percent = |share: f64| format!("{:.1}%", 100.0 * share);
-    let ([nulls, nulls_of_other], [distinct, distinct_of_other]) =
-        (column.nulls.map(percent), column.distinct.map(grouped));
-    let mut out = format!(
-        "  {}: {}, distance {:.3}; NULL {nulls} | {nulls_of_other}; {distinct} | {distinct_of_other} different\n",
-        column.name,
-        measured(column.measure),
-        column.distance
-    );
-    let bar = |share: f64| {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the width")]
-        let eighths = (share * 8.0 * WIDTH as f64).round() as usize;
-        let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
-        format!("{}{rest}", "█".repeat(eighths / 8))
-    };
-    let widest = column.buckets.iter().map(|bucket| bucket.label.chars().count()).max().unwrap_or(0);
-    for bucket in &column.buckets {
-        let [one, other] = bucket.shares.map(|share| format!("{:>6} {}", percent(share), bar(share)));
-        let line = format!("    {:>widest$} {one:<width$} |{other}", bucket.label, width = WIDTH + 7);
-        out += line.trim_end();
-        out.push('\n');
-    }
-    out
-}
-
-fn comparison_as_json(comparison: &Comparison) -> Value {
-    let column = |column: &ColumnComparison| {
-        let buckets = column.buckets.iter().map(|bucket| json!({"values": bucket.label, "shares": bucket.shares}));
-        json!({
-            "name": column.name,
-            "measure": measured(column.measure),
-            "distance": column.distance,
-            "nulls": column.nulls,
-            "distinct": column.distinct,
-            "buckets": buckets.collect::<Vec<Value>>(),
-        })
-    };
-    let tables = comparison.tables.iter().map(|table| {
-        let columns: Vec<Value> = table.columns.iter().map(column).collect();
-        json!({"name": table.name, "rows": table.rows, "columns": columns})
-    });
-    json!({"tables": tables.collect::<Vec<Value>>()})
 }

@@ -29,7 +29,7 @@ fn expect_all(cases: &[Case]) {
 
 #[test]
 fn schemas() {
-    const GEN: &str = "gen t.db schema.sql --rows 10";
+    const GEN: &str = "generate t.db schema.sql --rows 10";
     expect_all(&[
         (
             "CREATE TABLE t (a);\nCREATE TABEL u (b);",
@@ -50,7 +50,7 @@ fn schemas() {
         ("CREATE VIEW v AS SELECT 1;", GEN, 2, &["no table"]),
         (
             "CREATE TABLE t (a INT, b AS (a + 1) STORED)",
-            "gen --discard schema.sql --rows 10",
+            "generate --discard schema.sql --rows 10",
             1,
             &["SQLite has a part"],
         ),
@@ -59,7 +59,7 @@ fn schemas() {
 
 #[test]
 fn annotations_and_rows() {
-    const GEN: &str = "gen t.db schema.sql --rows 10";
+    const GEN: &str = "generate t.db schema.sql --rows 10";
     expect_all(&[
         (
             "CREATE TABLE t (\n  a TEXT -- gen: digit(6)\n);",
@@ -80,23 +80,23 @@ fn annotations_and_rows() {
         ("CREATE TABLE t (\n  a INT UNIQUE -- gen: int(1, 5)\n);", GEN, 1, &["t.a"]),
         (
             TABLE,
-            "gen t.db schema.sql --rows 10 --set a=digit(6)",
+            "generate t.db schema.sql --rows 10 --set a=digit(6)",
             1,
             &["--set t.a", "'digit'", "\n1 | digit(6)", "| ^"],
         ),
-        (TABLE, "gen t.db schema.sql --rows 10 --set t.z=uuid", 2, &["'z'"]),
-        (TABLE, "gen t.db schema.sql --rows 10 --set u.a=uuid", 2, &["'u'"]),
-        (TABLE, "gen t.db schema.sql --rows 10 --set a=uuid --set t.a=word", 2, &["twice"]),
-        (TABLE, "gen t.db schema.sql --rows 10 --set a", 2, &["--set"]),
-        (TABLE, "gen t.db schema.sql --rows u=10", 2, &["'u'"]),
-        (TABLE, "gen t.db schema.sql --rows 10 --rows t=20", 2, &["twice"]),
-        (TABLE, "gen t.db schema.sql", 2, &["table t", "--rows t=N"]),
-        (TABLE, "gen t.db schema.sql --rows ten", 2, &["'ten'", "--rows"]),
-        ("CREATE TABLE t (a); CREATE TABLE u (a);", "gen t.db schema.sql", 2, &["t, u", "--rows N for all"]),
-        ("CREATE TABLE t (a); CREATE TABLE u (a);", "gen t.db schema.sql --rows 1 --rows 2", 2, &["twice"]),
+        (TABLE, "generate t.db schema.sql --rows 10 --set t.z=uuid", 2, &["'z'"]),
+        (TABLE, "generate t.db schema.sql --rows 10 --set u.a=uuid", 2, &["'u'"]),
+        (TABLE, "generate t.db schema.sql --rows 10 --set a=uuid --set t.a=word", 2, &["twice"]),
+        (TABLE, "generate t.db schema.sql --rows 10 --set a", 2, &["--set"]),
+        (TABLE, "generate t.db schema.sql --rows u=10", 2, &["'u'"]),
+        (TABLE, "generate t.db schema.sql --rows 10 --rows t=20", 2, &["twice"]),
+        (TABLE, "generate t.db schema.sql", 2, &["table t", "--rows t=N"]),
+        (TABLE, "generate t.db schema.sql --rows ten", 2, &["'ten'", "--rows"]),
+        ("CREATE TABLE t (a); CREATE TABLE u (a);", "generate t.db schema.sql", 2, &["t, u", "--rows N for all"]),
+        ("CREATE TABLE t (a); CREATE TABLE u (a);", "generate t.db schema.sql --rows 1 --rows 2", 2, &["twice"]),
         (
             "CREATE TABLE t (a); CREATE TABLE u (a);",
-            "gen t.db schema.sql --rows t=1 --rows u=1 --set a=uuid",
+            "generate t.db schema.sql --rows t=1 --rows u=1 --set a=uuid",
             2,
             &["--set a", "TABLE.a"],
         ),
@@ -106,57 +106,62 @@ fn annotations_and_rows() {
 #[test]
 fn options_and_names() {
     expect_all(&[
-        (TABLE, "gen", 2, &["no database"]),
-        (TABLE, "gen t.db", 2, &["no schema", "--preset"]),
-        (TABLE, "gen t.db schema.sql --preset user", 2, &["--preset"]),
-        (TABLE, "gen t.db --preset nobody", 2, &["'nobody'", "user"]),
-        ("", "gen t.db schema.sql", 1, &["schema.sql", "defines nothing", "CREATE"]),
+        (TABLE, "generate", 2, &["no database"]),
+        (TABLE, "generate t.db", 2, &["no schema", "--preset"]),
+        (TABLE, "generate t.db schema.sql --preset user", 2, &["--preset"]),
+        (TABLE, "generate t.db --preset nobody", 2, &["'nobody'", "user"]),
+        ("", "generate t.db schema.sql", 1, &["schema.sql", "defines nothing", "CREATE"]),
         ("-- later;", "plan schema.sql", 1, &["defines nothing"]),
-        (TABLE, "gen schema.sql t.db --rows 1", 2, &["schema.sql", "did you mean 't.db schema.sql'?"]),
-        (TABLE, "gen :memory: schema.sql --rows 1", 2, &[":memory:", "--discard"]),
-        (TABLE, "gen - schema.sql --rows 1", 2, &["standard output"]),
-        (TABLE, "gen .. schema.sql --rows 1", 2, &["'..'"]),
-        (TABLE, "gen t.db none.sql --rows 1", 1, &["none.sql"]),
-        (TABLE, "gen t.db . --rows 1", 1, &["cannot read the schema"]),
-        (TABLE, "gen t.db schema.sql --rows 1 --page-size 1000", 2, &["'1000'", "power of two"]),
-        (TABLE, "gen t.db schema.sql --rows 1 --page-size 128KiB", 2, &["65536"]),
-        (TABLE, "gen t.db schema.sql --rows 1 --threads 0", 2, &["--threads"]),
-        (TABLE, "gen t.db schema.sql --rows 1 --memory 1MiB", 2, &["64.0 MiB"]),
-        (TABLE, "gen t.db schema.sql --rows 1 --sync maybe", 2, &["full", "off"]),
-        (TABLE, "gen t.db schema.sql --rows 1 --discard --verify full", 2, &["--verify"]),
-        (TABLE, "gen t.db schema.sql --rows 1 --frobnicate", 2, &["--frobnicate"]),
+        (TABLE, "generate schema.sql t.db --rows 1", 2, &["schema.sql", "did you mean 't.db schema.sql'?"]),
+        (TABLE, "generate :memory: schema.sql --rows 1", 2, &[":memory:", "--discard"]),
+        (TABLE, "generate - schema.sql --rows 1", 2, &["standard output"]),
+        (TABLE, "generate .. schema.sql --rows 1", 2, &["'..'"]),
+        (TABLE, "generate t.db none.sql --rows 1", 1, &["none.sql"]),
+        (TABLE, "generate t.db . --rows 1", 1, &["cannot read the schema"]),
+        (TABLE, "generate t.db schema.sql --rows 1 --page-size 1000", 2, &["'1000'", "power of two"]),
+        (TABLE, "generate t.db schema.sql --rows 1 --page-size 128KiB", 2, &["65536"]),
+        (TABLE, "generate t.db schema.sql --rows 1 --threads 0", 2, &["--threads"]),
+        (TABLE, "generate t.db schema.sql --rows 1 --memory 1MiB", 2, &["64.0 MiB"]),
+        (TABLE, "generate t.db schema.sql --rows 1 --sync maybe", 2, &["full", "off"]),
+        (TABLE, "generate t.db schema.sql --rows 1 --discard --verify full", 2, &["--verify"]),
+        (TABLE, "generate t.db schema.sql --rows 1 --frobnicate", 2, &["--frobnicate"]),
         (TABLE, "frobnicate", 2, &["frobnicate"]),
     ]);
     let room = Room::new();
     room.write("schema.sql", b"CREATE TABLE t (a \xff);");
-    expect(&room, "gen t.db schema.sql --rows 1", 1, &["schema.sql", "UTF-8"]);
+    expect(&room, "generate t.db schema.sql --rows 1", 1, &["schema.sql", "UTF-8"]);
 }
 
 #[test]
 fn targets() {
     let room = Room::with_schema(TABLE);
-    const GEN: &str = "gen t.db schema.sql --rows 10";
-    expect(&room, "gen none/t.db schema.sql --rows 1", 1, &["none/t.db", "no folder 'none'", "help: make the folder"]);
-    expect(&room, "gen /proc/t.db schema.sql --rows 1", 1, &["/proc/t.db"]);
-    expect(&room, "gen t.db schema.sql --rows 1000b", 1, &["bytes free"]);
+    const GEN: &str = "generate t.db schema.sql --rows 10";
+    expect(
+        &room,
+        "generate none/t.db schema.sql --rows 1",
+        1,
+        &["none/t.db", "no folder 'none'", "help: make the folder"],
+    );
+    expect(&room, "generate /proc/t.db schema.sql --rows 1", 1, &["/proc/t.db"]);
+    expect(&room, "generate t.db schema.sql --rows 1000b", 1, &["bytes free"]);
     room.done(GEN);
-    expect(&room, GEN, 1, &["t.db", "exists", "help: ", "--replace"]);
-    room.done("gen t.db schema.sql --rows 11 --replace");
+    expect(&room, GEN, 1, &["t.db", "exists", "help: ", "--overwrite"]);
+    room.done("generate t.db schema.sql --rows 11 --overwrite");
     assert_eq!(room.query("t.db", "SELECT count(*) FROM t"), "11");
 
     let reader = room.sqlite("t.db");
     reader.execute_batch("BEGIN; SELECT * FROM t;").unwrap();
-    expect(&room, "gen t.db schema.sql --rows 12 --replace", 1, &["t.db", "in use"]);
+    expect(&room, "generate t.db schema.sql --rows 12 --overwrite", 1, &["t.db", "in use"]);
     drop(reader);
     room.write("t.db-wal", "frames");
-    expect(&room, "gen t.db schema.sql --rows 12 --replace", 1, &["t.db-wal", "help: "]);
+    expect(&room, "generate t.db schema.sql --rows 12 --overwrite", 1, &["t.db-wal", "help: "]);
     std::fs::remove_file(room.path("t.db-wal")).unwrap();
     assert_eq!(room.query("t.db", "SELECT count(*) FROM t"), "11");
 
     room.write("text.db", "this is no database, and somebody may miss it");
-    expect(&room, "gen text.db schema.sql --rows 1 --replace", 1, &["text.db", "not a SQLite database"]);
+    expect(&room, "generate text.db schema.sql --rows 1 --overwrite", 1, &["text.db", "not a SQLite database"]);
     std::fs::create_dir(room.path("folder.db")).unwrap();
-    expect(&room, "gen folder.db schema.sql --rows 1 --replace", 1, &["folder.db", "not a regular file"]);
+    expect(&room, "generate folder.db schema.sql --rows 1 --overwrite", 1, &["folder.db", "not a regular file"]);
 }
 
 /// A limit on file sizes makes a write fail in the middle, as a full disk does. It killed the program, and the temporary file
@@ -164,7 +169,7 @@ fn targets() {
 #[test]
 fn a_write_that_fails_in_the_middle() {
     let room = Room::new();
-    let script = "ulimit -f 2000; exec \"$0\" gen u.db --preset user --rows 1m --progress none";
+    let script = "ulimit -f 2000; exec \"$0\" generate u.db --preset user --rows 1m --progress none";
     let ended: Ended = Command::new("sh")
         .args(["-c", script, LITEPRESS])
         .current_dir(room.path(""))
@@ -183,7 +188,7 @@ fn long_names() {
     for name in ["n".repeat(252), "ü".repeat(126)] {
         let room = Room::new();
         let ended: Ended =
-            room.command("gen --preset user --rows 10").arg(format!("{name}.db")).output().unwrap().into();
+            room.command("generate --preset user --rows 10").arg(format!("{name}.db")).output().unwrap().into();
         assert_eq!(ended.code, Some(0), "{ended:#?}");
         assert_eq!(room.files(), [format!("{name}.db")]);
         room.done(&format!("check {name}.db"));

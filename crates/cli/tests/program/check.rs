@@ -5,8 +5,8 @@ use crate::{Room, json};
 #[test]
 fn a_sound_database() {
     let room = Room::new();
-    room.done("gen u.db --preset user --rows 30k");
-    let out = room.done("check u.db --sqlite --threads 2 --memory 64MiB");
+    room.done("generate u.db --preset user --rows 30k");
+    let out = room.done("check u.db --full --threads 2 --memory 64MiB");
     for part in ["sqlite_schema", "user", "30,000", "ok (", "GB/s", "foreign_key_check: ok"] {
         assert!(out.contains(part), "{part}: {out}");
     }
@@ -24,14 +24,14 @@ fn one_that_sqlite_made() {
                INSERT INTO t SELECT a, a FROM u;
                DELETE FROM u WHERE a > 1000;";
     room.sqlite("s.db").execute_batch(sql).unwrap();
-    let out = room.done("check s.db --sqlite");
+    let out = room.done("check s.db --full");
     assert!(out.contains("on the freelist") && out.contains("index"), "{out}");
 }
 
 #[test]
 fn a_damaged_one() {
     let room = Room::new();
-    room.done("gen u.db --preset user --rows 30k");
+    room.done("generate u.db --preset user --rows 30k");
     let mut bytes = std::fs::read(room.path("u.db")).unwrap();
     for page in 2..60 {
         bytes[page * 4096] = 0x77;
@@ -40,7 +40,7 @@ fn a_damaged_one() {
     let ended = room.run("check u.db --max-faults 3");
     assert_eq!(ended.code, Some(1), "{ended:#?}");
     assert!(ended.out.contains("page 3") && ended.out.contains("more\n"), "{ended:#?}");
-    let ended = room.run("check u.db --json --sqlite");
+    let ended = room.run("check u.db --json --full");
     assert_eq!(ended.code, Some(1));
     let report = json(&ended.out);
     assert_eq!(report["ok"], false);
@@ -58,7 +58,7 @@ fn what_is_no_database() {
         assert!(!ended.err.contains("panicked"), "{file}: {ended:#?}");
     }
     room.write("u.db-wal", "frames");
-    room.done("gen v.db --preset user --rows 10");
+    room.done("generate v.db --preset user --rows 10");
     std::fs::rename(room.path("v.db"), room.path("u.db")).unwrap();
     let ended = room.run("check u.db");
     assert!(ended.code == Some(1) && ended.err.contains("u.db-wal") && ended.err.contains("help: "), "{ended:#?}");
@@ -72,7 +72,7 @@ fn what_is_no_file_is_refused_at_once() {
     assert!(made.success());
     for (command, file, what) in [
         ("check", "fifo", "no regular file"),
-        ("check --sqlite", "/dev/null", "no regular file"),
+        ("check --full", "/dev/null", "no regular file"),
         ("check", ".", "a folder"),
         ("inspect", "fifo", "no regular file"),
         ("inspect", ".", "a folder"),

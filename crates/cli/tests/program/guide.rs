@@ -18,7 +18,7 @@ fn expressions_and_references() {
     assert!(schemas.len() >= 3);
     for schema in schemas {
         let room = Room::with_schema(&schema);
-        room.done("gen guide.db schema.sql --verify full");
+        room.done("generate guide.db schema.sql --verify full");
         let broken = room.query("guide.db", "SELECT count(*) FROM pragma_foreign_key_check");
         let check = room.query("guide.db", "PRAGMA integrity_check");
         assert_eq!((broken.as_str(), check.as_str()), ("0", "ok"), "{schema}");
@@ -28,7 +28,7 @@ fn expressions_and_references() {
 #[test]
 fn what_a_row_refers_to_is_consistent() {
     let room = Room::with_schema(&schemas("Expressions and references")[1]);
-    room.done("gen shop.db schema.sql");
+    room.done("generate shop.db schema.sql");
     for (query, expected) in [
         ("SELECT count(*) FROM purchase p JOIN customer c ON c.id = p.customer WHERE c.country <> p.country", "0"),
         ("SELECT count(*) FROM line l JOIN item i ON i.id = l.item WHERE round(i.price * l.pieces, 2) <> l.total", "0"),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 6] = ["gen", "load", "plan", "profile", "check", "inspect"];
+const COMMANDS: [&str; 7] = ["generate", "load", "plan", "profile", "compare", "check", "inspect"];
 
 /// Returns the long options in a command's help.
 fn options_of(command: &str) -> BTreeSet<String> {
@@ -20,34 +20,38 @@ fn options_of(command: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_option_works() {
-    let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --replace --on-conflict abort --analyze";
-    let how = "--page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --replace --on-conflict abort --analyze --sync off --verify full --progress plain --json";
-    let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null NA --sample 2";
+    let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --on-conflict abort --analyze";
+    let how = "--page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --on-conflict abort --analyze --sync off --verify full --progress plain --json";
+    let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null-value NA --sample 2";
     let defines = "--table t --primary-key id --without-rowid --strict --type p=TEXT --not-null p --index p --unique p,id --foreign-key p=t.id";
     let judges = "--on-error reject --max-rejects 5 --ragged reject --invalid-utf8 replace";
     let runs = [
         ("load", format!("load l.db in.csv {how} {reads} {defines} {judges} --rejects wrong.csv")),
-        ("load", "load s.db in.csv --schema l.sql --map x= --no-header --columns id,x --replace".to_owned()),
-        ("load", "load s.db in.csv --as id=text --help".to_owned()),
+        ("load", "load s.db in.csv --schema l.sql --map x= --no-header --columns id,x --overwrite".to_owned()),
+        ("load", "load s.db in.csv --store-as id=text --help".to_owned()),
         ("plan", format!("plan l.db in.csv {how} {reads} {defines} {judges} --rejects wrong-too.csv")),
         ("plan", "plan s.db in.csv --schema l.sql --map x= --no-header --columns id,x".to_owned()),
-        ("plan", "plan s.db in.csv --as id=text --help".to_owned()),
-        ("gen", format!("gen u.db {makes} --sync off --verify full --progress plain --json")),
-        ("gen", "gen --discard --preset user --rows 10".to_owned()),
-        ("gen", "gen p.db --preset log --scale 0.001 --part 1/2 --write-plan p.toml --record-plan".to_owned()),
-        ("gen", "gen q.db --plan p.toml".to_owned()),
-        ("gen", "gen --list".to_owned()),
-        ("gen", "gen --list-presets".to_owned()),
-        ("gen", "gen --help".to_owned()),
+        ("plan", "plan s.db in.csv --store-as id=text --help".to_owned()),
+        ("generate", format!("generate u.db {makes} --sync off --verify full --progress plain --json")),
+        ("generate", "generate --discard --preset user --rows 10".to_owned()),
+        (
+            "generate",
+            "generate p.db --preset log --scale 0.001 --shard 1/2 --write-recipe p.toml --record-recipe".to_owned(),
+        ),
+        ("generate", "generate q.db --recipe p.toml".to_owned()),
+        ("generate", "generate --list".to_owned()),
+        ("generate", "generate --list-presets".to_owned()),
+        ("generate", "generate --help".to_owned()),
         ("plan", format!("plan u.db {makes} --sync off --verify full --progress plain --json")),
         ("plan", "plan --discard --preset user --rows 10".to_owned()),
-        ("plan", "plan --preset log --scale 0.001 --part 1/2 --write-plan r.toml --record-plan --toml".to_owned()),
-        ("plan", "plan q.db --plan r.toml".to_owned()),
+        ("plan", "plan --preset log --scale 0.001 --shard 1/2 --write-recipe r.toml --record-recipe --toml".to_owned()),
+        ("plan", "plan q.db --recipe r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
         ("profile", "profile u.db --json --threads 2 --keep-values".to_owned()),
-        ("profile", "profile u.db --compare u.db".to_owned()),
+        ("compare", "compare u.db u.db --threads 2 --json".to_owned()),
+        ("compare", "compare --help".to_owned()),
         ("profile", "profile --help".to_owned()),
-        ("check", "check u.db --sqlite --threads 1 --memory 64MiB --max-faults 1 --progress json --json".to_owned()),
+        ("check", "check u.db --full --threads 1 --memory 64MiB --max-faults 1 --progress json --json".to_owned()),
         ("check", "check --help".to_owned()),
         ("inspect", "inspect --help".to_owned()),
     ];
@@ -68,13 +72,13 @@ fn every_option_works() {
 fn every_example_works() {
     let program_folder = Path::new(LITEPRESS).parent().unwrap().display();
     let path = format!("{program_folder}:{}", std::env::var("PATH").unwrap());
-    for command in ["", "gen", "load", "plan", "profile", "check", "inspect"] {
+    for command in ["", "generate", "load", "plan", "profile", "compare", "check", "inspect"] {
         let room = Room::with_schema("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);");
         room.write("shop.sql", "CREATE TABLE customer (id INTEGER PRIMARY KEY);\nCREATE TABLE purchase (a TEXT);");
         write_examples(&room);
-        if ["profile", "check", "inspect"].contains(&command) {
-            room.done("gen user.db --preset user --rows 1k");
-            room.done("gen large.db --preset user --rows 2k");
+        if ["profile", "compare", "check", "inspect"].contains(&command) {
+            room.done("generate user.db --preset user --rows 1k");
+            room.done("generate large.db --preset user --rows 2k");
         }
         let help = room.done(&format!("{command} --help"));
         let examples = help.lines().skip_while(|line| *line != "Examples:").filter_map(|line| line.strip_prefix("  "));
@@ -101,7 +105,7 @@ fn write_examples(room: &Room) {
     room.write("users.csv.gz", "id,area\n1,002134\n2,\n");
     room.write("customer.csv", "id,name\n1,one\n");
     room.write("orders.ndjson", "{\"id\": 7, \"customer\": 1}\n");
-    room.write("plan.toml", "algorithm_version = 1\nschema = 'CREATE TABLE t (a INT)'\ntables.t.rows = 10\n");
+    room.write("recipe.toml", "algorithm_version = 1\nschema = 'CREATE TABLE t (a INT)'\ntables.t.rows = 10\n");
     room.write("events.ndjson", "{\"at\": 1, \"tags\": [\"a\"]}\n{\"at\": 2}\n");
 }
 

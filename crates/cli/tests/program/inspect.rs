@@ -5,7 +5,7 @@ use crate::Room;
 #[test]
 fn header_and_pages_of_a_sound_database() {
     let room = Room::new();
-    room.done("gen u.db --preset user --rows 5k");
+    room.done("generate u.db --preset user --rows 5k");
     let out = room.done("inspect u.db");
     for part in ["SQLite format 3", "page size", "sqlite_schema", "user", "root page"] {
         assert!(out.contains(part), "{part}: {out}");
@@ -39,7 +39,7 @@ fn pages_are_called_what_header_freelist_and_pointer_map_say() {
 #[test]
 fn garbage_is_shown_and_never_fails() {
     let room = Room::new();
-    room.done("gen u.db --preset user --rows 1k");
+    room.done("generate u.db --preset user --rows 1k");
     let sound = std::fs::read(room.path("u.db")).unwrap();
     let mut random = 1_u64;
     for round in 0..30 {

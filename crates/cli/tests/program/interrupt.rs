@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Starts a run that takes many seconds, and waits until its temporary file grows.
 fn start(room: &Room) -> Child {
-    let mut command = room.command("gen u.db --preset user --rows 200m --progress none");
+    let mut command = room.command("generate u.db --preset user --rows 200m --progress none");
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
     let started = Instant::now();
     let grows = |name: &String| std::fs::metadata(room.path(name)).is_ok_and(|file| file.len() > 1 << 20);
@@ -44,7 +44,7 @@ fn after_a_killed_run_the_next_one_cleans_up() {
     signal(&child, "KILL");
     assert_eq!(child.wait_with_output().unwrap().status.code(), None);
     assert!(!room.files().is_empty() && !room.path("u.db").exists());
-    room.done("gen u.db --preset user --rows 10");
+    room.done("generate u.db --preset user --rows 10");
     assert_eq!(room.files(), ["u.db"]);
 }
 

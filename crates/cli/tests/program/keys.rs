@@ -62,8 +62,8 @@ const ROWS: [(&str, u64); 10] = [
 fn ten_tables_without_annotations() {
     let room = Room::with_schema(SCHEMA);
     let rows: Vec<String> = ROWS.iter().map(|(table, rows)| format!("--rows {table}={rows}")).collect();
-    for options in ["--threads 1", "--threads 2 --page-size 512 --replace --verify full"] {
-        room.done(&format!("gen k.db schema.sql {} {options}", rows.join(" ")));
+    for options in ["--threads 1", "--threads 2 --page-size 512 --overwrite --verify full"] {
+        room.done(&format!("generate k.db schema.sql {} {options}", rows.join(" ")));
         for (table, rows) in ROWS {
             assert_eq!(room.query("k.db", &format!("SELECT count(*) FROM {table}")), rows.to_string());
         }
@@ -80,7 +80,7 @@ fn shuffled_rowids() {
     let sql = "CREATE TABLE p (id INTEGER PRIMARY KEY AUTOINCREMENT, /* gen: shuffle */ a TEXT);
         CREATE TABLE c (id INTEGER PRIMARY KEY, /* gen: sequence(9, -2) */ p INTEGER NOT NULL REFERENCES p);";
     let room = Room::with_schema(&sql.replace(", /*", " /*").replace("*/ ", "*/, "));
-    room.done("gen s.db schema.sql --rows p=100k --rows c=50k --verify full");
+    room.done("generate s.db schema.sql --rows p=100k --rows c=50k --verify full");
     assert_eq!(room.query("s.db", "SELECT count(*), min(id), max(id) FROM p"), "100000|1|100000");
     assert_eq!(room.query("s.db", "SELECT count(*), min(id), max(id) FROM c"), "50000|-99989|9");
     assert_eq!(room.query("s.db", "SELECT seq FROM sqlite_sequence"), "100000");
@@ -96,10 +96,10 @@ fn ids_that_repeat() {
            n INTEGER -- gen: sequence
          );",
     );
-    assert!(room.run("gen t.db schema.sql --rows 50k").err.contains("distinct integers"));
+    assert!(room.run("generate t.db schema.sql --rows 50k").err.contains("distinct integers"));
     let mut sums = Vec::new();
     for policy in ["ignore", "replace"] {
-        room.done(&format!("gen t.db schema.sql --rows 50k --on-conflict {policy} --replace --verify full"));
+        room.done(&format!("generate t.db schema.sql --rows 50k --on-conflict {policy} --overwrite --verify full"));
         assert_eq!(room.query("t.db", "SELECT count(*), min(id), max(id) FROM t"), "100|1|100");
         sums.push(room.query("t.db", "SELECT sum(n) FROM t").parse::<i64>().unwrap());
     }

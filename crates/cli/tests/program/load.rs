@@ -67,16 +67,16 @@ fn a_schema_is_filled_as_sqlite_would() {
 fn a_wrong_record_is_told_and_nothing_is_lost() {
     let room = Room::new();
     room.write("in.csv", "id,n\n1,5\n2,\"a\nb\"\n3\n4,6\n");
-    room.done("gen t.db --preset user --rows 5");
+    room.done("generate t.db --preset user --rows 5");
     let before = std::fs::read(room.path("t.db")).unwrap();
-    let ended = room.run("load t.db in.csv --table t --replace --progress none");
+    let ended = room.run("load t.db in.csv --table t --overwrite --progress none");
     assert_eq!(ended.code, Some(1));
     assert!(
         ended.err.contains("in.csv:5:") && ended.err.contains("record 3: the record has 1 field instead of 2"),
         "{ended:?}"
     );
     assert!(std::fs::read(room.path("t.db")).unwrap() == before);
-    let out = room.done("load t.db in.csv --table t --replace --rejects wrong.csv --progress none --json");
+    let out = room.done("load t.db in.csv --table t --overwrite --rejects wrong.csv --progress none --json");
     assert_eq!(json(&out)["rejected"], 1);
     assert_eq!(room.query("t.db", "SELECT rowid, id, n FROM t"), "1|1|5\n2|2|a\nb\n4|4|6");
     let wrong = std::fs::read_to_string(room.path("wrong.csv")).unwrap();
@@ -90,10 +90,10 @@ fn a_wrong_record_is_told_and_nothing_is_lost() {
 fn rejects_that_cannot_be_written_leave_the_target_as_it_was() {
     let room = Room::new();
     room.write("in.csv", "a\n".to_owned() + &"1,of two fields\n".repeat(200));
-    room.done("gen t.db --preset user --rows 5");
+    room.done("generate t.db --preset user --rows 5");
     let before = std::fs::read(room.path("t.db")).unwrap();
     // Databases of a few pages are smaller than this limit, and so is the first buffer full of rejects.
-    let script = "ulimit -f 24; exec \"$0\" load t.db in.csv --table t --replace --rejects wrong.csv --progress none";
+    let script = "ulimit -f 24; exec \"$0\" load t.db in.csv --table t --overwrite --rejects wrong.csv --progress none";
     let ended: Ended =
         Command::new("sh").args(["-c", script, LITEPRESS]).current_dir(room.path("")).output().unwrap().into();
     assert_eq!(ended.code, Some(1), "{ended:#?}");
@@ -245,13 +245,13 @@ fn triggers_that_cannot_run_in_the_copy_are_left_out_and_told() {
     let summary = json(&room.done("load copy.db source.gpkg --json --progress none --verify full"));
     assert_eq!(summary["left_out"], serde_json::json!(left_out));
     assert_eq!(summary["renumbered"], serde_json::json!(["contents of source.gpkg"]));
-    let text = room.done("load copy.db source.gpkg --replace --progress none");
-    let plan = room.done("plan copy.db source.gpkg --replace");
+    let text = room.done("load copy.db source.gpkg --overwrite --progress none");
+    let plan = room.done("plan copy.db source.gpkg --overwrite");
     for part in left_out {
         assert!(text.contains(part) && plan.contains(part), "{part}: {text} {plan}");
     }
     assert!(text.contains("numbered from 1: contents of source.gpkg"), "{text}");
-    let plan = json(&room.done("plan copy.db source.gpkg --replace --json"));
+    let plan = json(&room.done("plan copy.db source.gpkg --overwrite --json"));
     assert_eq!(plan["left_out"], serde_json::json!(left_out));
     let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name";
     assert_eq!(room.query("copy.db", triggers), "count_up\nextension");
@@ -314,7 +314,7 @@ fn the_target_is_no_source() {
     let room = Room::new();
     room.sqlite("x.db").execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
     std::os::unix::fs::symlink("x.db", room.path("y.db")).unwrap();
-    for arguments in ["load x.db x.db --replace", "load y.db ./x.db --replace"] {
+    for arguments in ["load x.db x.db --overwrite", "load y.db ./x.db --overwrite"] {
         let ended = room.run(&format!("{arguments} --progress none"));
         assert!(ended.code == Some(2) && ended.err.contains("x.db: the target is also a source"), "{ended:?}");
     }
@@ -342,7 +342,7 @@ fn columns_of_tables_that_are_found_out_are_renamed_and_left_out() {
 fn another_form_is_for_a_column_that_is_there() {
     let room = Room::new();
     room.write("a.csv", "id,day\n1,2\n");
-    let ended = room.run("load u.db a.csv --as dya=unixepoch --progress none");
+    let ended = room.run("load u.db a.csv --store-as dya=unixepoch --progress none");
     assert!(ended.code == Some(2) && ended.err.contains("no table takes a column dya"), "{ended:?}");
     assert!(ended.err.contains("there are id, day"), "{ended:?}");
 }

@@ -2,7 +2,7 @@
 
 mod bad_input;
 mod check;
-mod r#gen;
+mod generate;
 mod guide;
 mod help;
 mod inspect;
@@ -10,10 +10,10 @@ mod interrupt;
 mod keys;
 mod load;
 mod plan;
-mod plan_file;
 mod presets;
 mod profile;
 mod readme;
+mod recipe;
 mod values;
 
 use std::path::{Path, PathBuf};

@@ -43,7 +43,7 @@ fn as_json() {
     assert!(table["columns"][2]["because"].is_string());
     assert_eq!((&plan["steps"][0]["lane"], &plan["steps"][1]["kind"]), (&"direct".into(), &"view".into()));
     let expected = plan["expected_bytes"].as_f64().unwrap();
-    room.done("gen t.db schema.sql --rows 5k");
+    room.done("generate t.db schema.sql --rows 5k");
     let bytes = std::fs::metadata(room.path("t.db")).unwrap().len() as f64;
     assert!((0.7..1.3).contains(&(bytes / expected)), "{bytes} of {expected}");
 }
@@ -85,7 +85,7 @@ fn every_object_has_a_lane() {
     ] {
         assert_eq!(lane(kind, name), expected, "{kind} {name}");
     }
-    room.done(&format!("gen t.db schema.sql {rows} --verify full"));
+    room.done(&format!("generate t.db schema.sql {rows} --verify full"));
     let sqlite = rusqlite::Connection::open(room.path("t.db")).unwrap();
     let count = |sql: &str| sqlite.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(count("SELECT count(*) FROM a INDEXED BY a_y WHERE y >= 0"), 2000);
@@ -124,7 +124,7 @@ fn the_policy_decides_about_lanes() {
 #[test]
 fn a_violated_check_is_named_with_its_rows() {
     let room = Room::with_schema("CREATE TABLE t (a INT, -- gen: sequence\n CONSTRAINT small CHECK (a < 8));");
-    let ended = room.run("gen t.db schema.sql --rows 10");
+    let ended = room.run("generate t.db schema.sql --rows 10");
     assert_eq!(ended.code, Some(1));
     assert!(ended.err.contains("small") && ended.err.contains('8'), "{}", ended.err);
     assert_eq!(room.files(), ["schema.sql"]);
@@ -137,7 +137,7 @@ fn the_estimate_is_that_of_the_page_size() {
         room.write("schema.sql", format!("{pragma} CREATE TABLE t (a BLOB /* gen: blob(280, 280) */);"));
         let option = if pragma.is_empty() { "--page-size 512" } else { "" };
         let plan = json(&room.done(&format!("plan schema.sql --rows 5k --json {option}")));
-        room.done(&format!("gen t.db schema.sql --rows 5k --replace {option}"));
+        room.done(&format!("generate t.db schema.sql --rows 5k --overwrite {option}"));
         let bytes = std::fs::metadata(room.path("t.db")).unwrap().len() as f64;
         let share = bytes / plan["expected_bytes"].as_f64().unwrap();
         assert!((0.97..1.06).contains(&share), "{bytes} of {plan}");
@@ -148,7 +148,7 @@ fn the_estimate_is_that_of_the_page_size() {
 fn a_target_that_exists_is_said() {
     let room = Room::with_schema(SCHEMA);
     room.write("t.db", "");
-    assert!(room.done("plan t.db schema.sql --rows 1").contains("gen needs --replace"));
+    assert!(room.done("plan t.db schema.sql --rows 1").contains("generate needs --overwrite"));
 }
 
 /// The sizes of all trees and of the file match the plan. With indexes the plan's file size was a third of the true one.
@@ -169,7 +169,7 @@ fn sizes_are_those_of_the_file() {
         for page_size in ["1KiB", "4KiB", "32KiB"] {
             let room = Room::with_schema(sql);
             let plan = json(&room.done(&format!("plan schema.sql --rows {rows} --page-size {page_size} --json")));
-            room.done(&format!("gen t.db schema.sql --rows {rows} --page-size {page_size}"));
+            room.done(&format!("generate t.db schema.sql --rows {rows} --page-size {page_size}"));
             let file = json(&room.done("check t.db --json"));
             let near = |bytes: f64, expected: &serde_json::Value, what: &str| {
                 let expected = expected.as_f64().unwrap();
@@ -228,7 +228,7 @@ fn what_is_rough_unknown_or_spilled_is_said() {
     }
 }
 
-/// Only `gen` reported page size and free space, when it was too late.
+/// Only `generate` reported page size and free space, when it was too late.
 #[test]
 fn page_size_and_room() {
     let room = Room::new();

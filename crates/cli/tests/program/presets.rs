@@ -14,11 +14,13 @@ fn every_preset_makes_a_good_database() {
     for (preset, scale) in
         [("composite", "0.002"), ("log", "0.002"), ("metrics", "0.002"), ("shop", "0.002"), ("tpch", "0.002")]
     {
-        room.done(&format!("gen {preset}.db --preset {preset} --scale {scale} --verify full"));
+        room.done(&format!("generate {preset}.db --preset {preset} --scale {scale} --verify full"));
         let file = format!("{preset}.db");
         assert_eq!(room.query(&file, "SELECT count(*) FROM pragma_foreign_key_check"), "0", "{preset}");
-        room.done(&format!("gen again.db --preset {preset} --scale {scale} --write-plan plan.toml --replace"));
-        room.done("gen planned.db --plan plan.toml --replace");
+        room.done(&format!(
+            "generate again.db --preset {preset} --scale {scale} --write-recipe recipe.toml --overwrite"
+        ));
+        room.done("generate planned.db --recipe recipe.toml --overwrite");
         let bytes = |name: &str| std::fs::read(room.path(name)).expect(name);
         assert!(bytes("again.db") == bytes(&file) && bytes("planned.db") == bytes(&file), "{preset}");
     }
@@ -27,7 +29,7 @@ fn every_preset_makes_a_good_database() {
 #[test]
 fn the_shop_hangs_together() {
     let room = Room::new();
-    room.done("gen shop.db --preset shop --scale 0.01");
+    room.done("generate shop.db --preset shop --scale 0.01");
     for (query, expected) in [
         ("SELECT count(*), (SELECT count(DISTINCT purchase) FROM line) FROM purchase", "10000|10000"),
         ("SELECT count(*) FROM line l JOIN product p ON p.id = l.product WHERE l.price <> p.price OR l.tax <> p.tax", "0"),
@@ -47,7 +49,7 @@ fn the_shop_hangs_together() {
     // The lines of a part may refer to purchases of another part.
     let mut lines = 0;
     for part in ["1/3", "2/3", "3/3"] {
-        room.done(&format!("gen part.db --preset shop --scale 0.01 --part {part} --replace"));
+        room.done(&format!("generate part.db --preset shop --scale 0.01 --shard {part} --overwrite"));
         let part = room.sqlite("part.db");
         part.execute("ATTACH ? AS whole", [room.path("shop.db").to_str().expect("UTF-8")]).expect("the whole");
         let other = "SELECT count(*) FROM (SELECT * FROM main.line EXCEPT SELECT * FROM whole.line)";
@@ -95,7 +97,7 @@ fn inserted(schema: &str, scale: f64) -> Connection {
 #[test]
 fn tpch_has_the_values_of_the_benchmark() {
     let room = Room::new();
-    room.done("gen tpch.db --preset tpch --scale 0.001 --threads 2");
+    room.done("generate tpch.db --preset tpch --scale 0.001 --threads 2");
     let judge = inserted(litepress_gen::preset("tpch").expect("it is built in").sql, 0.001);
     judge.execute("ATTACH ? AS ours", [room.path("tpch.db").to_str().expect("UTF-8")]).expect("our file");
     for table in ["region", "nation", "part", "supplier", "partsupp", "customer", "orders", "lineitem"] {
@@ -109,6 +111,6 @@ fn tpch_has_the_values_of_the_benchmark() {
         });
         assert!(ours.0 > 0 && ours.0 == theirs.0 && ours.1 == 0 && theirs.1 == 0, "{table}: {ours:?} {theirs:?}");
     }
-    assert_eq!(room.run("gen x.db --preset tpch --scale 0.0001").code, Some(1));
-    assert_eq!(room.run("gen x.db --preset tpch --rows lineitem=5").code, Some(2));
+    assert_eq!(room.run("generate x.db --preset tpch --scale 0.0001").code, Some(1));
+    assert_eq!(room.run("generate x.db --preset tpch --rows lineitem=5").code, Some(2));
 }

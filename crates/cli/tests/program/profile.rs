@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 /// Profiles `source` and makes the look-alike `made.db` of the plan.
 fn look_alike(room: &Room, source: &str, scale: &str) {
     let plan = room.done(&format!("profile {source}"));
-    room.write("plan.toml", plan);
-    room.done(&format!("gen made.db --plan plan.toml --scale {scale} --replace --verify full"));
+    room.write("recipe.toml", plan);
+    room.done(&format!("generate made.db --recipe recipe.toml --scale {scale} --overwrite --verify full"));
     assert_eq!(room.query("made.db", "SELECT count(*) FROM pragma_foreign_key_check"), "0");
 }
 
 #[test]
 fn a_look_alike_looks_alike() {
     let room = Room::new();
-    room.done("gen shop.db --preset shop --scale 0.01");
+    room.done("generate shop.db --preset shop --scale 0.01");
     let before = std::fs::read(room.path("shop.db")).expect("the source");
     look_alike(&room, "shop.db", "3");
     assert!(before == std::fs::read(room.path("shop.db")).expect("the source"));
-    assert_eq!(room.files(), ["made.db", "plan.toml", "shop.db"]);
+    assert_eq!(room.files(), ["made.db", "recipe.toml", "shop.db"]);
     assert_eq!(room.query("made.db", "SELECT count(*), (SELECT count(*) FROM line) FROM customer"), "3000|89184");
     for sql in [
         "SELECT round(avg(price)), round(avg(stock), -1) FROM product",
@@ -36,10 +36,10 @@ fn a_look_alike_looks_alike() {
 #[test]
 fn a_look_alike_of_another_seed() {
     let room = Room::new();
-    room.done("gen shop.db --preset shop --scale 0.003 --seed 5");
-    room.write("plan.toml", room.done("profile shop.db"));
+    room.done("generate shop.db --preset shop --scale 0.003 --seed 5");
+    room.write("recipe.toml", room.done("profile shop.db"));
     for scale in ["", " --scale 0.5", " --scale 3"] {
-        room.done(&format!("gen made.db --plan plan.toml{scale} --replace --verify full"));
+        room.done(&format!("generate made.db --recipe recipe.toml{scale} --overwrite --verify full"));
         assert_eq!(room.query("made.db", "SELECT count(*) FROM pragma_foreign_key_check"), "0");
     }
 }
@@ -47,7 +47,7 @@ fn a_look_alike_of_another_seed() {
 #[test]
 fn as_json_and_with_values() {
     let room = Room::new();
-    room.done("gen log.db --preset log --scale 0.003");
+    room.done("generate log.db --preset log --scale 0.003");
     let profile = json(&room.done("profile log.db --json --threads 1"));
     let table = &profile["tables"][0];
     assert_eq!((&table["name"], &table["rows"]), (&"event".into(), &3000.into()));
@@ -80,7 +80,7 @@ CREATE UNIQUE INDEX person_lower ON person(lower(email));
 
 /// Returns the distances of all columns, the largest first.
 fn distances(room: &Room, source: &str, made: &str) -> Vec<(f64, String)> {
-    let comparison = json(&room.done(&format!("profile {source} --compare {made} --json")));
+    let comparison = json(&room.done(&format!("compare {source} {made} --json")));
     let mut found = Vec::new();
     for table in comparison["tables"].as_array().expect("tables") {
         for column in table["columns"].as_array().expect("columns") {
@@ -103,7 +103,7 @@ fn a_schema_without_annotations_there_and_back() {
     let room = Room::with_schema(UNANNOTATED);
     let rows =
         "country=40 group\u{a0}by=30 person=2k membership=4k invoice=5k line=20k tree=500 place=300 visit=1500 empty=0";
-    let mut command = room.command("gen source.db schema.sql --verify full");
+    let mut command = room.command("generate source.db schema.sql --verify full");
     for table in rows.split(' ') {
         command.arg("--rows").arg(table.replace('\u{a0}', " "));
     }
@@ -118,18 +118,15 @@ fn a_schema_without_annotations_there_and_back() {
     assert_eq!(room.query("made.db", "SELECT count(*) FROM line WHERE round(amount, 2) <> amount"), "0");
     let distances = distances(&room, "source.db", "made.db");
     assert!(distances[0].0 < 0.2, "{distances:?}");
-    assert_eq!(room.run("profile source.db --compare made.db --keep-values").code, Some(2));
-    let shown = room.done("profile source.db --compare made.db");
+    assert_eq!(room.run("compare source.db made.db --keep-values").code, Some(2));
+    let shown = room.done("compare source.db made.db");
     assert!(
         shown.contains("invoice: 5,000 rows | 20,000 rows\n")
             && shown.contains("state: shares of values, distance 0.0")
     );
-    assert_eq!(
-        room.done("profile source.db --compare source.db").lines().last().map(|line| line.contains(" 0.000")),
-        Some(true)
-    );
+    assert_eq!(room.done("compare source.db source.db").lines().last().map(|line| line.contains(" 0.000")), Some(true));
     room.sqlite("other.db").execute_batch("CREATE TABLE person (id INTEGER PRIMARY KEY)").expect("a database");
-    let ended = room.run("profile source.db --compare other.db");
+    let ended = room.run("compare source.db other.db");
     assert!(ended.code == Some(1) && ended.err.contains("there is no table country to compare with"), "{ended:#?}");
 }
 
@@ -152,9 +149,9 @@ fn odd_databases() {
         )
         .expect("an odd database");
     let plan = room.done("profile odd.db");
-    room.write("plan.toml", &plan);
+    room.write("recipe.toml", &plan);
     for scale in ["1", "10"] {
-        room.done(&format!("gen made.db --plan plan.toml --scale {scale} --replace"));
+        room.done(&format!("generate made.db --recipe recipe.toml --scale {scale} --overwrite"));
         assert_eq!(room.query("made.db", "PRAGMA integrity_check"), "ok");
     }
     let sql = "SELECT count(*), min(julianday(day) IS NOT NULL), min(julianday(iso) IS NOT NULL), min(iso LIKE '____-__-__T__:__:__.___Z'),
@@ -162,7 +159,7 @@ fn odd_databases() {
     assert_eq!(room.query("made.db", sql), "5000|1|1|1|5000|19|0");
     assert_eq!(room.query("made.db", "SELECT count(*), count(date(day)) FROM few"), "5000|5000");
     assert_eq!(room.query("made.db", "SELECT count(*), count(a), count(b), count(c) FROM nulls"), "20|0|0|0");
-    room.done("profile odd.db --compare made.db");
+    room.done("compare odd.db made.db");
 }
 
 #[test]
@@ -178,8 +175,8 @@ fn a_real_database() {
     std::fs::copy(&source, room.path("source.db")).expect("a copy");
     look_alike(&room, "source.db", "100");
     assert_eq!(room.query("made.db", "PRAGMA integrity_check"), "ok");
-    room.done("check made.db --sqlite");
-    let plan = std::fs::read_to_string(room.path("plan.toml")).expect("the plan");
+    room.done("check made.db --full");
+    let plan = std::fs::read_to_string(room.path("recipe.toml")).expect("the plan");
     assert_no_text_of(&room, "source.db", &plan);
     // The numbers of rows, and of children of each parent, are exactly in proportion.
     for table in ["Album", "Artist", "Customer", "Employee", "Invoice", "InvoiceLine", "PlaylistTrack", "Track"] {

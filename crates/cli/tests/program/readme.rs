@@ -57,16 +57,16 @@ fn every_command_of_the_readme_works() {
 
 #[test]
 fn every_command_of_the_documents_works() {
-    for document in ["docs/load.md", "docs/generate.md", "docs/plans.md"] {
+    for document in ["docs/load.md", "docs/generate.md", "docs/recipes.md"] {
         let room = Room::new();
         assert!(run_all(document, &room).is_empty(), "{document}");
-        if document != "docs/plans.md" {
+        if document != "docs/recipes.md" {
             continue;
         }
         let plan = read(document);
         let plan = plan.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
         room.write("shown.toml", plan);
-        assert!(room.done("plan --plan shown.toml").contains("1,000,200"));
+        assert!(room.done("plan --recipe shown.toml").contains("1,000,200"));
     }
 }
 

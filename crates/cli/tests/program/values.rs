@@ -88,19 +88,19 @@ fn texts_with_a_nul_are_what_sqlite_stores_and_counted() {
     for definition in ["CREATE TABLE t (i NUMERIC)", "CREATE TABLE t (i NUMERIC, g AS (1) STORED)"] {
         room.write("s.sql", definition);
         for file in ["t.csv", "t.ndjson", "text.db"] {
-            let load = format!("load t.db {file} --schema s.sql --verify full --replace --progress none");
+            let load = format!("load t.db {file} --schema s.sql --verify full --overwrite --progress none");
             let out = room.done(&load);
             assert!(out.contains("cut 2 texts in numeric columns at a NUL character"), "{definition}, {file}: {out}");
             assert_eq!(json(&room.done(&format!("{load} --json")))["cut_texts"], 2);
             assert_eq!(room.query("t.db", "SELECT typeof(i), hex(i) FROM t"), STORED, "{definition}, {file}");
-            room.done("check t.db --sqlite");
+            room.done("check t.db --full");
         }
     }
     room.write("key.sql", "CREATE TABLE t (i INTEGER PRIMARY KEY)");
     room.write("t.csv", b"i\n5\x006\n7\n");
-    let out = room.done("load t.db t.csv --schema key.sql --verify full --replace --progress none --json");
+    let out = room.done("load t.db t.csv --schema key.sql --verify full --overwrite --progress none --json");
     assert_eq!((json(&out)["cut_texts"].as_u64(), room.query("t.db", "SELECT i FROM t")), (Some(1), "5\n7".to_owned()));
-    let out = room.done("load t.db t.csv --verify full --replace --progress none --json");
+    let out = room.done("load t.db t.csv --verify full --overwrite --progress none --json");
     assert_eq!(json(&out)["cut_texts"], 0);
     assert_eq!(room.query("t.db", "SELECT typeof(i), hex(i) FROM t"), "text|350036\ntext|37");
 }

@@ -20,9 +20,9 @@
 
 use super::lease::{Lease, WriteLease};
 use super::{EmptyWal, FileId, check_beside, open_files};
-use crate::sqlite::{beside, plain_name};
 use crate::{Error, ErrorKind, Result};
 use litepress_format::header;
+use litepress_rows::sqlite::{companion, plain_name};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
@@ -120,7 +120,7 @@ impl OldFile {
             Self::Leased(lease) => {
                 for suffix in ["-wal", "-shm"] {
                     // No program has the database open, so these files are left over, and the log is empty.
-                    let _ = fs::remove_file(beside(target, suffix));
+                    let _ = fs::remove_file(companion(target, suffix));
                 }
                 if !is_in_wal_mode(lease.file(), target)? {
                     return Ok(WalMode::Off);
@@ -412,7 +412,7 @@ mod tests {
         let id = FileId::of(&fs::metadata(&path).unwrap());
         let error = lock_by_sqlite(&path, id).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Target, "{error}");
-        assert!(!beside(&path, "-wal").exists());
+        assert!(!companion(&path, "-wal").exists());
         Connection::open(&path).unwrap().execute_batch("PRAGMA journal_mode = DELETE").unwrap();
         let Ok(Ok(held)) = lock_by_sqlite(&path, id) else { panic!("a lock") };
         let busy = Connection::open(&path).unwrap().execute_batch("BEGIN IMMEDIATE");

@@ -1,7 +1,7 @@
 //! A pool of aligned memory blocks, in which pages are built and from which they are written.
 
-use crate::threads::{ignore_poison, lock};
 use crate::zeroed_pages::ZeroedPages;
+use litepress_rows::sync::{ignore_poison, lock};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// Bytes of a block: one write of it reaches the disk's full speed.

@@ -1,7 +1,7 @@
 //! A whole database in memory.
 
 use super::Sink;
-use crate::threads::lock;
+use litepress_rows::sync::lock;
 use std::io;
 use std::sync::Mutex;
 

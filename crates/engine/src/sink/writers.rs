@@ -3,8 +3,8 @@
 use super::Sink;
 use super::block::Block;
 use crate::progress::Progress;
-use crate::threads::{ignore_poison, lock};
 use crate::{Error, Result};
+use litepress_rows::sync::{ignore_poison, lock};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;

@@ -4,8 +4,8 @@
 //! memory and compared when it is read back: its bytes alone would not reveal damage.
 
 use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
-use crate::threads::ignore_poison;
 use crate::{Error, Result};
+use litepress_rows::sync::ignore_poison;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};

@@ -12,7 +12,7 @@ use super::run::{Layout, MIN_MEMORY_BYTES, RunBuilder, SortedRun};
 use super::sample::Samples;
 use super::segments::SegmentReader;
 use crate::Result;
-use crate::threads::lock;
+use litepress_rows::sync::lock;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};

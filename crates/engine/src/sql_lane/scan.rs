@@ -1,7 +1,8 @@
 //! Runs queries over ranges of one table on several threads.
 
 use super::{SqlLane, connect};
-use crate::threads::{lock, on_threads};
+use crate::threads::on_threads;
+use litepress_rows::sync::lock;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -54,7 +54,7 @@ impl<'a> Lines<'a> {
 
     /// Adds a line about a decoder's error.
     pub(super) fn wrong_error(&mut self, error: &FormatError) {
-        self.wrong(format_args!("{:04x}: {}", error.offset(), error.what()));
+        self.wrong(format_args!("{:04x}: {}", error.offset(), error.message()));
     }
 
     /// Adds the bytes that do not decode, and the reason.

@@ -1,6 +1,6 @@
 //! Reads the cells and the free space of a page.
 
-use super::{CELL_POINTER_LEN, MIN_CELL_LEN, PageHeader, PageKind, Space, usable_bytes};
+use super::{ByteUsage, CELL_POINTER_LEN, MIN_CELL_LEN, PageHeader, PageKind, usable_bytes};
 use crate::FormatError;
 use crate::big_endian::u16_at;
 use crate::cell::Cell;
@@ -138,8 +138,8 @@ impl<'a> PageReader<'a> {
     /// # Errors
     /// The first error found, including those of [`cell`](Self::cell) and [`freeblocks`](Self::freeblocks).
     pub fn check_space(&self) -> Result<(), FormatError> {
-        let mut space = Space::default();
-        space.start(self.page.len());
+        let mut usage = ByteUsage::default();
+        usage.start(self.page.len());
         for index in 0..self.cell_count() {
             let (_, len) = self.cell(index)?;
             let offset = self.cell_offset(index)?;
@@ -147,11 +147,11 @@ impl<'a> PageReader<'a> {
             if offset + len > self.page.len() {
                 return Err(FormatError::new("cell off the page", offset));
             }
-            if !space.take(offset, len) {
+            if !usage.take(offset, len) {
                 return Err(FormatError::new("cells overlap", offset));
             }
         }
-        space.finish(self).map(drop)
+        usage.finish(self).map(drop)
     }
 }
 

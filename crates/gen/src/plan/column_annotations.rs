@@ -1,8 +1,8 @@
-//! The annotations of columns: of the request, the plan file and the schema.
+//! The annotations of columns: of the request, the recipe and the schema.
 
 use super::{Provenance, Request, SetColumn, table_position, usage};
 use crate::annotation::SourceText;
-use crate::plan_file::PlanFile;
+use crate::recipe::Recipe;
 use crate::schema_annotations::{self, Annotation};
 use crate::suggest::did_you_mean;
 use litepress_rows::Result;
@@ -18,7 +18,7 @@ pub(super) struct ColumnAnnotation<'a> {
     pub provenance: Provenance,
 }
 
-/// Collects the annotations of columns. If a column has several, the request ranks first, then the plan file, then
+/// Collects the annotations of columns. If a column has several, the request ranks first, then the recipe, then
 /// the schema.
 pub(super) fn column_annotations<'a>(
     schema: &'a Schema,
@@ -34,9 +34,9 @@ pub(super) fn column_annotations<'a>(
         }
         column_annotations.push(annotation);
     }
-    for (table, column, planned) in request.plan.iter().flat_map(PlanFile::columns) {
+    for (table, column, planned) in request.recipe.iter().flat_map(Recipe::columns) {
         let set = NamedAnnotation { table, column, expression: &planned.expression, origin: &planned.origin };
-        let annotation = ColumnAnnotation { provenance: Provenance::Plan, ..requested_annotation(schema, set)? };
+        let annotation = ColumnAnnotation { provenance: Provenance::Recipe, ..requested_annotation(schema, set)? };
         if !column_annotations.iter().any(|other| (other.table, other.column) == (annotation.table, annotation.column))
         {
             column_annotations.push(annotation);

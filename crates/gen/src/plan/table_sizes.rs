@@ -30,14 +30,14 @@ pub(super) struct TableSize {
 pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotation]) -> Result<Vec<TableSize>> {
     let settings = settings(schema, annotations)?;
     let requested = requested(schema, request)?;
-    let scale = request.scale.or(request.plan.as_ref().and_then(|plan| plan.scale));
+    let scale = request.scale.or(request.recipe.as_ref().and_then(|recipe| recipe.scale));
     let size = |table: usize| {
         let settings = &settings[table];
-        let planned = request.plan.as_ref().and_then(|plan| plan.table(&schema.tables[table].name));
+        let planned = request.recipe.as_ref().and_then(|recipe| recipe.table(&schema.tables[table].name));
         let seeds = [
             request.seed,
             planned.and_then(|table| table.seed),
-            request.plan.as_ref().and_then(|plan| plan.seed),
+            request.recipe.as_ref().and_then(|recipe| recipe.seed),
             settings.seed.map(|(seed, _)| seed),
         ];
         let fixed = planned.is_some_and(|table| table.fixed) || settings.fixed.is_some_and(|(fixed, _)| fixed != 0);

@@ -153,8 +153,10 @@ impl Filling<'_> {
             None => error,
         };
         let advice = match refusal {
-            NO_WHOLE_SECOND => Some(message![OptionName::As.alone(), " keeps fractions in the forms real and integer"]),
-            NO_INTEGER => Some(message!["store the column with ", OptionName::As.alone(), " in the form text"]),
+            NO_WHOLE_SECOND => {
+                Some(message![OptionName::StoreAs.alone(), " keeps fractions in the forms real and integer"])
+            }
+            NO_INTEGER => Some(message!["store the column with ", OptionName::StoreAs.alone(), " in the form text"]),
             NO_UTF8 => Some(message![
                 "store the column as blob, or choose what becomes of such text with ",
                 OptionName::InvalidUtf8.alone()

@@ -1,0 +1,118 @@
+//! The shared state of one check: the file, the bitmap of pages, the list of faults.
+
+use super::Watcher;
+use super::pages::PageFile;
+use super::report::FaultLog;
+use super::tree::Tree;
+use super::visited_pages::VisitedPages;
+use litepress_format::header::DatabaseHeader;
+use litepress_format::page::FILE_HEADER_LEN;
+use litepress_format::ptrmap;
+use litepress_rows::sync::lock;
+use litepress_rows::{Error, Result};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// One check of one file.
+pub(super) struct CheckContext<'a> {
+    pub(super) file: PageFile,
+    pub(super) header: DatabaseHeader,
+    pub(super) visited: VisitedPages,
+    pub(super) faults: &'a FaultLog,
+    /// Number of bytes of a record that are inspected.
+    pub(super) record_limit: usize,
+    progress: Watcher<'a>,
+    pages_done: AtomicU64,
+    failure: Mutex<Option<Error>>,
+    stopped: AtomicBool,
+}
+
+impl<'a> CheckContext<'a> {
+    pub(super) fn new(
+        file: PageFile,
+        header: DatabaseHeader,
+        faults: &'a FaultLog,
+        record_limit: usize,
+        progress: Watcher<'a>,
+    ) -> Self {
+        let visited = VisitedPages::new(file.count);
+        Self {
+            file,
+            header,
+            visited,
+            faults,
+            record_limit,
+            progress,
+            pages_done: AtomicU64::new(0),
+            failure: Mutex::new(None),
+            stopped: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn has_pointer_map(&self) -> bool {
+        self.header.largest_root_page != 0
+    }
+
+    pub(super) fn lock_byte_page(&self) -> u32 {
+        self.header.page_size.lock_byte_page()
+    }
+
+    /// Marks a page that `from` points to. If the page cannot be used so, adds a fault and returns `false`.
+    pub(super) fn claim(&self, page: u32, tree: &Tree, from: Option<u32>) -> bool {
+        let problem = self.claim_quietly(page);
+        if let Some(problem) = problem {
+            self.faults.add(|| tree.fault(from, None, format!("points to page {page}, {problem}")));
+        }
+        problem.is_none()
+    }
+
+    /// Marks a page. Returns the reason if the page cannot be used.
+    pub(super) fn claim_quietly(&self, page: u32) -> Option<&'static str> {
+        if !self.file.has(page) {
+            return Some("which the file does not have");
+        }
+        if page == self.lock_byte_page() {
+            return Some("the lock-byte page");
+        }
+        let is_map = |page| ptrmap::map_page_of(page, self.file.usable, self.lock_byte_page()) == Some(page);
+        if self.has_pointer_map() && is_map(page) {
+            return Some("a pointer-map page");
+        }
+        if self.visited.claim(page) { None } else { Some("which is in use already: this is its second reference") }
+    }
+
+    /// Returns the offset of the page header on a page.
+    pub(super) fn header_offset(page: u32) -> usize {
+        if page == 1 { FILE_HEADER_LEN } else { 0 }
+    }
+
+    pub(super) fn add_fault(&self, tree: &Tree, page: u32, offset: Option<usize>, what: impl Into<String>) {
+        self.faults.add(|| tree.fault(Some(page), offset, what));
+    }
+
+    /// Reports that `pages` more pages were inspected. Fails if the callback does.
+    pub(super) fn advance(&self, pages: u64) -> Result<()> {
+        let done = self.pages_done.fetch_add(pages, Ordering::Relaxed) + pages;
+        (self.progress)(done.min(self.file.count.into()), self.file.count.into())
+    }
+
+    /// Reports that all pages were inspected.
+    pub(super) fn finish_progress(&self) -> Result<()> {
+        (self.progress)(self.file.count.into(), self.file.count.into())
+    }
+
+    /// Makes all threads stop. Keeps the first failure.
+    pub(super) fn fail(&self, error: Error) {
+        lock(&self.failure).get_or_insert(error);
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Returns the failure, if a thread had one.
+    pub(super) fn result(&self) -> Result<()> {
+        lock(&self.failure).take().map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,226 @@
+//! Asks SQLite for the meaning of a schema, and for its own verdict on a file.
+//!
+//! The file is opened read-only and immutable: SQLite takes no lock and creates no `-wal` or `-shm` file.
+
+use litepress_rows::schema::{Table, TableKinds, has_check, table_of};
+use litepress_rows::sqlite::{open_file, open_immutable, stop_if};
+use litepress_rows::{Error, ErrorKind, Result};
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// SQLite as the reader of a schema.
+pub(super) struct SqliteSchema {
+    connection: Connection,
+    kinds: TableKinds,
+}
+
+impl SqliteSchema {
+    /// Has SQLite read the schema of the file.
+    pub(super) fn open(path: &Path) -> rusqlite::Result<Self> {
+        let connection = open_immutable(path)?;
+        let kinds = TableKinds::read(&connection)?;
+        Ok(Self { connection, kinds })
+    }
+
+    /// Returns the table of this name, or `None` if SQLite has none.
+    pub(super) fn table(&self, name: &str) -> rusqlite::Result<Option<Table>> {
+        table_of(&self.connection, &self.kinds, name)
+    }
+
+    /// Returns whether the table has a CHECK constraint.
+    pub(super) fn has_check(&self, table: &Table) -> rusqlite::Result<bool> {
+        let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?";
+        let create_sql: Option<String> = self.connection.query_row(sql, [&table.name], |row| row.get(0))?;
+        Ok(create_sql.is_some_and(|create_sql| has_check(&create_sql, table)))
+    }
+
+    /// Returns the names of the virtual tables.
+    pub(super) fn virtual_tables(&self) -> impl Iterator<Item = &str> {
+        self.kinds.virtual_tables()
+    }
+
+    /// Returns the largest number in `sqlite_sequence` for each table.
+    pub(super) fn sequences(&self) -> rusqlite::Result<HashMap<String, Option<i64>>> {
+        let sql = "SELECT name, max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM main.sqlite_sequence
+                   WHERE typeof(name) = 'text' GROUP BY name";
+        let mut statement = self.connection.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.collect()
+    }
+}
+
+/// Returns SQLite's own verdict: at most `max` lines each of `PRAGMA integrity_check` and `PRAGMA foreign_key_check`.
+/// It is empty if SQLite finds no fault.
+///
+/// # Errors
+/// If the file cannot be opened at all. Faults that SQLite finds in it are lines, not errors.
+pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
+    open_file(path)?;
+    let sqlite = SqliteChecker::open(path, path, Arc::new(|| Ok(())))?;
+    let mut lines = Vec::new();
+    for verdict in [sqlite.integrity_check(max), sqlite.foreign_key_check(max)] {
+        match verdict {
+            Ok(found) => lines.extend(found.lines),
+            Err(error) => lines.push(error.message().to_owned()),
+        }
+    }
+    Ok(lines)
+}
+
+/// SQLite as the checker of a finished file.
+pub struct SqliteChecker<'p> {
+    connection: Connection,
+    /// The name of the file in errors.
+    name: &'p Path,
+    go_on: GoOn,
+}
+
+/// A callback that fails once the run shall stop. Its error ends the statement of SQLite that is running.
+pub type GoOn = Arc<dyn Fn() -> Result<()> + Send + Sync>;
+
+/// Faults that SQLite found.
+#[derive(Debug)]
+pub struct SqliteFaults {
+    /// One line for each of the first faults.
+    pub lines: Vec<String>,
+    /// Number of faults.
+    pub total: u64,
+    /// Whether all faults were counted.
+    pub is_all: bool,
+}
+
+impl<'p> SqliteChecker<'p> {
+    /// Opens the file at `path`. Errors call it `name`.
+    ///
+    /// # Errors
+    /// If SQLite cannot open the file.
+    pub fn open(path: &Path, name: &'p Path, go_on: GoOn) -> Result<Self> {
+        let asked = go_on.clone();
+        let opened = open_immutable(path).and_then(|mut connection| {
+            stop_if(&mut connection, move || asked().is_err())?;
+            Ok(connection)
+        });
+        let connection = opened.map_err(|error| {
+            let message = format!("SQLite cannot open the database: {error}");
+            Error::new(ErrorKind::Io, message).in_file(name).caused_by(error)
+        })?;
+        Ok(Self { connection, name, go_on })
+    }
+
+    /// Runs `PRAGMA integrity_check`. Returns one line for each of the first `max` faults.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`] if SQLite cannot read the file.
+    pub fn integrity_check(&self, max: usize) -> Result<SqliteFaults> {
+        let found = self.unsound(max.max(1));
+        found.map_err(|error| self.failed(error, ErrorKind::Corrupt, "the file is damaged: make it again"))
+    }
+
+    fn unsound(&self, max: usize) -> rusqlite::Result<SqliteFaults> {
+        // A limit, because SQLite keeps the texts of all faults of a tree in memory.
+        const MOST_COUNTED: usize = 10_000;
+        let most = max.clamp(MOST_COUNTED, 1_000_000_000);
+        let mut check = self.connection.prepare(&format!("PRAGMA integrity_check({most})"))?;
+        let mut rows = check.query([])?;
+        let mut found = SqliteFaults { lines: Vec::new(), total: 0, is_all: true };
+        while let Some(row) = rows.next()? {
+            let line: String = row.get(0)?;
+            if line != "ok" {
+                found.add(max, || Ok(line))?;
+            }
+        }
+        found.is_all = found.total < most as u64;
+        Ok(found)
+    }
+
+    /// Finds rows whose foreign keys have no parent row. Returns one line for each of the first `max`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Schema`] if a key cannot be followed because its parent's columns are missing or not unique.
+    pub fn foreign_key_check(&self, max: usize) -> Result<SqliteFaults> {
+        let advice = "let each foreign key name columns of its parent that are PRIMARY KEY or UNIQUE";
+        self.broken_keys(max.max(1)).map_err(|error| self.failed(error, ErrorKind::Schema, advice))
+    }
+
+    fn broken_keys(&self, max: usize) -> rusqlite::Result<SqliteFaults> {
+        let mut check = self.connection.prepare("PRAGMA foreign_key_check")?;
+        let mut rows = check.query([])?;
+        let mut found = SqliteFaults { lines: Vec::new(), total: 0, is_all: true };
+        while let Some(row) = rows.next()? {
+            found.add(max, || {
+                let (child, rowid): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
+                let which = rowid.map_or("a row".to_owned(), |rowid| format!("rowid {rowid}"));
+                Ok(format!("{child}, {which}: no such row for {}", self.key_text(&child, row.get(3)?)?))
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// Returns a foreign key as the schema writes it: `(area, kind) REFERENCES area (id, kind)`.
+    fn key_text(&self, child: &str, key: i64) -> rusqlite::Result<String> {
+        let sql = "SELECT \"from\", \"table\", \"to\" FROM pragma_foreign_key_list(?1) WHERE id = ?2 ORDER BY seq";
+        let mut list = self.connection.prepare_cached(sql)?;
+        let parts = list.query_map((child, key), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let parts: Vec<(String, String, Option<String>)> = parts.collect::<rusqlite::Result<_>>()?;
+        let columns: Vec<&str> = parts.iter().map(|part| part.0.as_str()).collect();
+        let parents: Vec<&str> = parts.iter().filter_map(|part| part.2.as_deref()).collect();
+        let parent = parts.first().map_or("", |part| part.1.as_str());
+        let parents = if parents.is_empty() { String::new() } else { format!(" ({})", parents.join(", ")) };
+        Ok(format!("({}) REFERENCES {parent}{parents}", columns.join(", ")))
+    }
+
+    fn failed(&self, error: rusqlite::Error, kind: ErrorKind, advice: &str) -> Error {
+        let interrupted = (self.go_on)().err();
+        interrupted.unwrap_or_else(|| {
+            Error::new(kind, format!("SQLite says: {error}")).in_file(self.name).advise(advice).caused_by(error)
+        })
+    }
+}
+
+impl SqliteFaults {
+    /// Counts a fault. Makes a line only for the first `max` faults.
+    fn add(&mut self, max: usize, line: impl FnOnce() -> rusqlite::Result<String>) -> rusqlite::Result<()> {
+        self.total += 1;
+        if self.lines.len() < max {
+            self.lines.push(line()?);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn awkward_paths_open() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a b.db", "100%.db", "what?.db", "a#b.db", "grün.db"] {
+            let path = folder.path().join(name);
+            Connection::open(&path).unwrap().execute_batch("CREATE TABLE t(a)").unwrap();
+            assert!(SqliteSchema::open(&path).unwrap().table("t").unwrap().is_some(), "{name}");
+            assert_eq!(sqlite_integrity_check(&path, 10).unwrap(), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn foreign_keys_are_part_of_the_verdict() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fk.db");
+        let sqlite = Connection::open(&path).unwrap();
+        let sql = "PRAGMA foreign_keys = OFF; CREATE TABLE p(a, b, PRIMARY KEY(a, b)); CREATE TABLE q(id INTEGER PRIMARY KEY);
+                   CREATE TABLE c(x, y, z REFERENCES q, FOREIGN KEY(x, y) REFERENCES p(a, b)); INSERT INTO p VALUES (1, 2);
+                   INSERT INTO c VALUES (1, 2, NULL), (1, 3, 9), (NULL, 3, NULL), (5, 5, NULL)";
+        sqlite.execute_batch(sql).unwrap();
+        let lines = sqlite_integrity_check(&path, 10).unwrap();
+        assert_eq!(lines.len(), 3);
+        assert!(lines.contains(&"c, rowid 2: no such row for (x, y) REFERENCES p (a, b)".to_owned()), "{lines:?}");
+        assert!(lines.contains(&"c, rowid 2: no such row for (z) REFERENCES q".to_owned()), "{lines:?}");
+        assert_eq!(sqlite_integrity_check(&path, 1).unwrap().len(), 1);
+        sqlite.execute_batch("CREATE TABLE d(x REFERENCES c(x))").unwrap();
+        assert!(sqlite_integrity_check(&path, 1).unwrap()[0].contains("foreign key mismatch"));
+        assert!(sqlite_integrity_check(&folder.path().join("none.db"), 10).is_err());
+    }
+}

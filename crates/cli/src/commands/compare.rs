@@ -1,0 +1,125 @@
+//! `litepress compare`: shows the values of two databases side by side, and how far apart they are.
+
+use crate::failure::DONE;
+use crate::output::{print, print_json};
+use clap::Args;
+use litepress::{ProfileOptions, Result, parse};
+use litepress_profile::{ColumnComparison, Comparison, Measure, compare};
+use litepress_rows::grouped;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  litepress compare user.db large.db
+  litepress compare user.db large.db --threads 1
+  litepress compare user.db large.db --json
+";
+
+/// Compare two databases: histograms of every column side by side, and how far apart they are
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct CompareArguments {
+    /// A database; it is only read
+    #[arg(value_name = "DB")]
+    database: PathBuf,
+    /// Another database with the same tables; it is only read
+    #[arg(value_name = "OTHER")]
+    other: PathBuf,
+    /// Threads that read [default: one a core]
+    #[arg(long, value_name = "N", value_parser = parse::threads)]
+    threads: Option<usize>,
+    /// Print the comparison as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: &CompareArguments) -> Result<u8> {
+    let threads = arguments.threads.unwrap_or(ProfileOptions::default().threads);
+    let comparison = compare(&arguments.database, &arguments.other, threads)?;
+    match arguments.json {
+        true => print_json(&comparison_as_json(&comparison))?,
+        false => print(&side_by_side(&comparison))?,
+    }
+    Ok(DONE)
+}
+
+/// Names the measure of a comparison.
+fn measured(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Nothing => "nothing to compare",
+        Measure::Numbers => "numbers",
+        Measure::Places => "places of unique numbers",
+        Measure::Times => "times",
+        Measure::Shares => "shares of values",
+        Measure::Lengths => "lengths",
+        Measure::Children => "rows that refer to a row",
+    }
+}
+
+/// Shows both histograms of every column as bars, and the most different columns once more at the end.
+fn side_by_side(comparison: &Comparison) -> String {
+    const WORST: usize = 5;
+    let mut out = String::new();
+    let mut put = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a string takes everything");
+    let mut columns = Vec::new();
+    for table in &comparison.tables {
+        let [one, other] = table.rows.map(grouped);
+        put(format_args!("{}: {one} rows | {other} rows\n", table.name));
+        for column in &table.columns {
+            put(format_args!("{}", of_column(column)));
+            columns.push((column.distance, format!("{}.{} {:.3}", table.name, column.name, column.distance)));
+        }
+    }
+    columns.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let worst: Vec<String> = columns.into_iter().take(WORST).map(|(_, column)| column).collect();
+    put(format_args!("Farthest apart (0 is alike, 1 has nothing in common): {}\n", worst.join(", ")));
+    out
+}
+
+fn of_column(column: &ColumnComparison) -> String {
+    const WIDTH: usize = 30;
+    let percent = |share: f64| format!("{:.1}%", 100.0 * share);
+    let ([nulls, nulls_of_other], [distinct, distinct_of_other]) =
+        (column.nulls.map(percent), column.distinct.map(grouped));
+    let mut out = format!(
+        "  {}: {}, distance {:.3}; NULL {nulls} | {nulls_of_other}; {distinct} | {distinct_of_other} different\n",
+        column.name,
+        measured(column.measure),
+        column.distance
+    );
+    let bar = |share: f64| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the width")]
+        let eighths = (share * 8.0 * WIDTH as f64).round() as usize;
+        let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+        format!("{}{rest}", "█".repeat(eighths / 8))
+    };
+    let widest = column.buckets.iter().map(|bucket| bucket.label.chars().count()).max().unwrap_or(0);
+    for bucket in &column.buckets {
+        let [one, other] = bucket.shares.map(|share| format!("{:>6} {}", percent(share), bar(share)));
+        let line = format!("    {:>widest$} {one:<width$} |{other}", bucket.label, width = WIDTH + 7);
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+fn comparison_as_json(comparison: &Comparison) -> Value {
+    let column = |column: &ColumnComparison| {
+        let buckets = column.buckets.iter().map(|bucket| json!({"values": bucket.label, "shares": bucket.shares}));
+        json!({
+            "name": column.name,
+            "measure": measured(column.measure),
+            "distance": column.distance,
+            "nulls": column.nulls,
+            "distinct": column.distinct,
+            "buckets": buckets.collect::<Vec<Value>>(),
+        })
+    };
+    let tables = comparison.tables.iter().map(|table| {
+        let columns: Vec<Value> = table.columns.iter().map(column).collect();
+        json!({"name": table.name, "rows": table.rows, "columns": columns})
+    });
+    json!({"tables": tables.collect::<Vec<Value>>()})
+}
