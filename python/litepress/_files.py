@@ -49,6 +49,7 @@ def load(
     without_rowid: bool = False,
     strict: bool = False,
     types: Pairs | None = None,
+    numbers: str | Pairs | None = None,
     not_null: Columns | None = None,
     indexes: Lists | None = None,
     unique: Lists | None = None,
@@ -98,6 +99,9 @@ def load(
         Columns of files and the table's columns that they go to: ``{"Id": "id", "junk": None}``. ``None`` leaves one out.
     primary_key, without_rowid, strict, types, not_null, indexes, unique, foreign_keys
         As of :func:`write`.
+    numbers
+        Which columns of texts are numbers: ``"exact"`` where each text comes back byte for byte, ``"digits"`` (the default) where
+        each digit does, ``"lenient"`` where each is a number; also by column, ``{"price": "lenient", "*_rate": "exact"}``.
     format
         ``"csv"``, ``"tsv"``, ``"ndjson"``, ``"json"``, ``"parquet"``, ``"arrow"``, ``"sqlite"``; by default found from the
         content.
@@ -369,7 +373,10 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         reading[name] = number(name, given[name], words=True)
     for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8"):
         reading[name] = optional_text(name, given[name])
-    return reading, pick_options(table_options, given), pick_options(making_options, given)
+    numbers = given["numbers"]
+    rules = {"*": numbers} if isinstance(numbers, str) else numbers
+    tables = pick_options(table_options, given) | {"numbers": pairs("numbers", rules)}
+    return reading, tables, pick_options(making_options, given)
 
 
 def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, Arguments]:

@@ -3,7 +3,7 @@
 //! `litepress/_options.py` has checked their types and expanded their short forms. The parsers of the crate `litepress` read the
 //! values, so all faces know the same choices and sizes.
 
-use litepress::{Choice, Options, TableOptions, parse};
+use litepress::{Choice, Numbers, Options, TableOptions, parse};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -43,12 +43,21 @@ pub fn table_options(arguments: &Bound<'_, PyDict>) -> PyResult<TableOptions> {
         without_rowid: given.or_default("without_rowid")?,
         strict: given.or_default("strict")?,
         types: given.or_default("types")?,
-        numbers: Vec::new(),
+        numbers: rules(given.or_default("numbers")?)?,
         not_null: given.or_default("not_null")?,
         indexes: given.or_default("indexes")?,
         unique: given.or_default("unique")?,
         foreign_keys: given.or_default("foreign_keys")?,
     })
+}
+
+/// Returns the rules for columns of numbers.
+fn rules(given: Vec<(String, String)>) -> PyResult<Vec<(String, Numbers)>> {
+    let rule = |(columns, rule): (String, String)| {
+        let rule = Numbers::from_name(&rule).map_err(|reason| PyValueError::new_err(format!("numbers: {reason}")))?;
+        Ok((columns, rule))
+    };
+    given.into_iter().map(rule).collect()
 }
 
 /// Returns the build options from `_options.making_options`.

@@ -2,7 +2,7 @@
 
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
-use litepress::{BuildReport, CheckResult, Flags, LoadReport, units};
+use litepress::{BuildReport, CheckResult, Flags, LoadReport, Message, units};
 
 /// Describes a finished database for people.
 pub fn build_text(report: &BuildReport) -> String {
@@ -49,6 +49,7 @@ fn additions(report: &LoadReport) -> String {
         let columns: Vec<Vec<String>> = decisions.iter().map(|decision| words(decision.into())).collect();
         text += &format!("table {table}\n{}", format_table(&columns, &[Align::Left; 3], 2));
     }
+    text += &notes_text(&report.notes);
     let LoadReport { rejected, nulls, cut_texts, renumbered, .. } = report;
     if *rejected > 0 {
         text += &format!("left out {} records that are wrong\n", units::grouped(*rejected));
@@ -71,6 +72,11 @@ fn additions(report: &LoadReport) -> String {
         text.insert(0, '\n');
     }
     text
+}
+
+/// Writes each note on a line.
+pub fn notes_text(notes: &[Message]) -> String {
+    notes.iter().map(|note| format!("note: {}\n", note.in_words(&Flags))).collect()
 }
 
 /// Lists the objects of databases that are not copied, for people; empty if there are none.

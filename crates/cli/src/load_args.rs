@@ -3,7 +3,7 @@
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use litepress::{
-    FileFormat, InvalidUtf8, LoadOptions, OnError, Options, Ragged, Result, SchemaText, TableOptions, parse, units,
+    FileFormat, InvalidUtf8, LoadOptions, Numbers, OnError, Options, Ragged, Result, SchemaText, TableOptions, parse, units,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -80,9 +80,13 @@ pub struct TableArgs {
     /// The tables are STRICT: SQLite checks the type of every value
     #[arg(long)]
     pub strict: bool,
-    /// The type of a column, whatever its values say: code=TEXT; may be repeated
+    /// The type of a column, whatever its values say: code=TEXT, '*_at=TEXT' for several; may be repeated
     #[arg(long = "type", value_name = "[TABLE.]C=TYPE", value_parser = pair)]
     pub types: Vec<(String, String)>,
+    /// Which columns are numbers: exact (each text comes back), digits (each digit), lenient (the nearest double); for some
+    /// columns price=lenient; may be repeated [default: digits]
+    #[arg(long, value_name = "[[TABLE.]C=]RULE", value_parser = parse::numbers)]
+    pub numbers: Vec<(String, Numbers)>,
     /// Columns that take no NULL
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub not_null: Vec<String>,
@@ -218,7 +222,7 @@ impl TableArgs {
             without_rowid: self.without_rowid,
             strict: self.strict,
             types: self.types.clone(),
-            numbers: Vec::new(),
+            numbers: self.numbers.clone(),
             not_null: self.not_null.iter().flat_map(list).collect(),
             indexes: self.index.iter().map(list).collect(),
             unique: self.unique.iter().map(list).collect(),

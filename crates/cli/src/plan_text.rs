@@ -1,6 +1,6 @@
 //! The report of a plan, for people.
 
-use crate::build_text::left_out_text;
+use crate::build_text::{left_out_text, notes_text};
 use crate::text_table::{Align, format_table};
 use litepress::engine::Estimate;
 use litepress::engine::plan::Step;
@@ -30,6 +30,9 @@ impl PlanText<'_> {
         rows.extend(self.0.steps.iter().map(|step| self.step_words(step)));
         let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];
         out += &format_table(&rows, &aligns, 2);
+        if !self.0.notes.is_empty() {
+            out = out + "\n" + &notes_text(&self.0.notes);
+        }
         match &self.0.left_out {
             Some(objects) if !objects.is_empty() => out + "\n" + &left_out_text(objects),
             _ => out,

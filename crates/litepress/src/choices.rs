@@ -1,6 +1,6 @@
 //! Options with a few named values: the names that all faces of litepress use.
 
-use crate::{Conflict, FileFormat, InvalidUtf8, OnError, Ragged, Sync, Verify};
+use crate::{Conflict, FileFormat, InvalidUtf8, Numbers, OnError, Ragged, Sync, Verify};
 
 /// A type whose values have names.
 pub trait Choice: Copy + PartialEq + 'static {
@@ -67,6 +67,11 @@ impl Choice for InvalidUtf8 {
         &[("error", Self::Error), ("replace", Self::Replace), ("blob", Self::Blob)];
 }
 
+impl Choice for Numbers {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("exact", Self::Exact), ("digits", Self::Digits), ("lenient", Self::Lenient)];
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +92,6 @@ mod tests {
         round_trip::<OnError>();
         round_trip::<Ragged>();
         round_trip::<InvalidUtf8>();
+        round_trip::<Numbers>();
     }
 }

@@ -51,6 +51,7 @@ mod check;
 pub mod choices;
 mod generate;
 mod load;
+mod number_notes;
 mod observer;
 pub mod parse;
 pub mod pipeline;
@@ -72,7 +73,7 @@ pub use litepress_engine::{
     Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
-pub use litepress_load::infer::Decision;
+pub use litepress_load::infer::{Caveat, Decision, Numbers};
 pub use litepress_load::options::{InvalidUtf8, Ragged};
 pub use litepress_load::schema::TableOptions;
 pub use litepress_load::source::OnError;

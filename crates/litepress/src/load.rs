@@ -1,11 +1,12 @@
 //! Databases of files.
 
 use crate::build::{BuildJob, refuse_special_target};
+use crate::number_notes::number_notes;
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
-use crate::{Error, ErrorKind, InvalidUtf8, OnError, Options, PageSize, Ragged, Result, TableOptions, Target};
+use crate::{Error, ErrorKind, InvalidUtf8, Numbers, OnError, Options, PageSize, Ragged, Result, TableOptions, Target};
 use litepress_engine::plan::steps;
 use litepress_engine::{Estimate, folder_of};
 use litepress_load::infer::Decision;
@@ -15,7 +16,7 @@ use litepress_load::plan::{LoadPlan, LoadRequest, PlannedFile, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::RowDefault;
 use litepress_load::source::LoadSource;
-use litepress_rows::{OptionName, Source, Words, message};
+use litepress_rows::{Message, OptionName, Source, Words, message};
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -185,8 +186,12 @@ setters! {
     without_rowid(without_rowid: bool) => |options| options.tables.without_rowid = without_rowid;
     /// Sets whether the tables are STRICT.
     strict(strict: bool) => |options| options.tables.strict = strict;
-    /// Sets the declared type of a column.
+    /// Sets the declared type of a column; `*` in its name stands for any characters.
     column_type(column: impl Into<String>, declared_type: impl Into<String>) => |options| options.tables.types.push((column.into(), declared_type.into()));
+    /// Sets the rule for columns of numbers.
+    numbers(rule: Numbers) => |options| options.tables.numbers.push(("*".to_owned(), rule));
+    /// Sets the rule for numbers of a column; `*` in its name stands for any characters.
+    numbers_of(column: impl Into<String>, rule: Numbers) => |options| options.tables.numbers.push((column.into(), rule));
     /// Adds columns that take no NULL.
     not_null(columns: &[&str]) => |options| options.tables.not_null.extend(owned(columns));
     /// Adds an index.
@@ -233,6 +238,8 @@ pub struct LoadReport {
     pub nulls: u64,
     /// Number of texts in numeric columns that were cut at a NUL character, as SQLite does.
     pub cut_texts: u64,
+    /// What is to be known of columns of numbers.
+    pub notes: Vec<Message>,
 }
 
 impl LoadReport {
@@ -244,6 +251,7 @@ impl LoadReport {
         json["rejected"] = json!(self.rejected);
         json["nulls"] = json!(self.nulls);
         json["cut_texts"] = json!(self.cut_texts);
+        json["notes"] = self.notes.iter().map(|note| note.in_words(words)).collect();
         let mut columns = Vec::new();
         for (table, decisions) in &self.inferred {
             for decision in decisions {
@@ -315,6 +323,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         estimate: Estimate::new(&schema, &listed, &place, &build)?,
         steps: steps(&schema, build.on_conflict),
         left_out: Some(job.plan.left_out.clone()),
+        notes: job.notes(),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
         options: build,
         schema,
@@ -418,6 +427,11 @@ impl<'o> LoadJob<'o> {
         })
     }
 
+    fn notes(&self) -> Vec<Message> {
+        let name = |table: &PlannedTable| &*self.plan.schema.tables[table.table].name;
+        number_notes(self.plan.tables.iter().map(|table| (name(table), &table.decisions[..])))
+    }
+
     fn report(&self, build: BuildReport, rejects: &Rejects) -> LoadReport {
         let inferred = |table: &PlannedTable| {
             let name = self.plan.schema.tables[table.table].name.clone();
@@ -431,6 +445,7 @@ impl<'o> LoadJob<'o> {
             rejected: rejects.count(),
             nulls: rejects.nulls(),
             cut_texts: rejects.cut_texts(),
+            notes: self.notes(),
         }
     }
 
@@ -500,6 +515,7 @@ impl LoadOptions {
             (OptionName::WithoutRowid, tables.without_rowid),
             (OptionName::Strict, tables.strict),
             (OptionName::Type, !tables.types.is_empty()),
+            (OptionName::Numbers, !tables.numbers.is_empty()),
             (OptionName::NotNull, !tables.not_null.is_empty()),
             (OptionName::Index, !tables.indexes.is_empty()),
             (OptionName::Unique, !tables.unique.is_empty()),

@@ -29,6 +29,8 @@ pub struct PlanReport {
     pub steps: Vec<Step>,
     /// Objects of the files that are not copied; `None` if rows are generated.
     pub left_out: Option<Vec<String>>,
+    /// What is to be known of columns of numbers.
+    pub notes: Vec<Message>,
     /// Tables that get rows.
     pub tables: Vec<TableReport>,
 }
@@ -168,6 +170,7 @@ impl PlanReport {
         });
         if let Some(left_out) = &self.left_out {
             json["left_out"] = json!(left_out);
+            json["notes"] = self.notes.iter().map(|note| note.in_words(words)).collect();
         }
         json
     }

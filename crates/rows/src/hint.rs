@@ -326,6 +326,7 @@ impl Words for RustWords {
         let choices = match name {
             OptionName::Format => "Format",
             OptionName::InvalidUtf8 => "InvalidUtf8",
+            OptionName::Numbers => "Numbers",
             OptionName::OnConflict => "Conflict",
             OptionName::OnError => "OnError",
             _ => return format!("{choice:?}"),
