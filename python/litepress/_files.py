@@ -63,6 +63,8 @@ def load(
     comment: str | None = None,
     encoding: str | None = None,
     null_value: str | Sequence[str] | None = None,
+    nan: str | Sequence[str] | None = None,
+    infinity: str | Sequence[str] | None = None,
     store_as: Pairs | None = None,
     sample: int | str | None = None,
     on_error: str | None = None,
@@ -113,6 +115,9 @@ def load(
         Encoding of text: ``"latin1"``; by default that of the byte-order mark, or UTF-8.
     null_value
         Fields without quotes that mean NULL: ``""``, or ``["", "NA"]``.
+    nan, infinity
+        Words in columns of numbers, in any case: for a number that is missing (``["NaN", "NA"]``, stored as NULL), and for
+        infinity (``"inf"``, also with a sign in front).
     store_as
         Other forms for typed columns of Parquet and Arrow: ``{"created": "unixepoch"}``.
     sample
@@ -367,7 +372,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }
-    for name in ("columns", "null_value"):
+    for name in ("columns", "null_value", "nan", "infinity"):
         reading[name] = names(name, given[name])
     for name in ("sample", "max_rejects"):
         reading[name] = number(name, given[name], words=True)

@@ -150,6 +150,8 @@ fn load_options(
     options.comment = given.parsed("comment", parse::ascii)?;
     options.encoding = given.get("encoding")?;
     options.null_values = given.or_default("null_value")?;
+    options.words.nan = given.or_default("nan")?;
+    options.words.infinity = given.or_default("infinity")?;
     options.store_as = given.or_default("store_as")?;
     options.sample = given.parsed("sample", units::count)?;
     options.table = given.get("table")?;

@@ -3,7 +3,7 @@
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use litepress::{
-    FileFormat, InvalidUtf8, LoadOptions, Numbers, OnError, Options, Ragged, Result, SchemaText, TableOptions, parse, units,
+    FileFormat, InvalidUtf8, LoadOptions, NumberWords, Numbers, OnError, Options, Ragged, Result, SchemaText, TableOptions, parse, units,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,6 +50,12 @@ pub struct ReadArgs {
     /// Fields without quotes that mean NULL: '' for empty ones, NA; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub null_value: Vec<String>,
+    /// Words that mean NULL in columns of numbers alone: NaN, NA, -999; may be repeated
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    pub nan: Vec<String>,
+    /// Words for infinity in columns of numbers, also with a sign in front: inf; may be repeated
+    #[arg(long, value_name = "WORD")]
+    pub infinity: Vec<String>,
     /// Another form for a typed column of Parquet or Arrow: created=unixepoch; may be repeated
     #[arg(long, value_name = "[TABLE.]C=FORM", value_parser = pair)]
     pub store_as: Vec<(String, String)>,
@@ -198,6 +204,7 @@ impl LoadArgs {
         options.comment = reading.comment;
         options.encoding = reading.encoding;
         options.null_values = reading.null_value;
+        options.words = NumberWords { nan: reading.nan, infinity: reading.infinity };
         options.store_as = reading.store_as;
         options.sample = reading.sample;
         options.schema = schema;

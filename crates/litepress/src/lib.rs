@@ -73,7 +73,7 @@ pub use litepress_engine::{
     Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
-pub use litepress_load::infer::{Caveat, Decision, Numbers};
+pub use litepress_load::infer::{Caveat, Decision, NumberWords, Numbers};
 pub use litepress_load::options::{InvalidUtf8, Ragged};
 pub use litepress_load::schema::TableOptions;
 pub use litepress_load::source::OnError;

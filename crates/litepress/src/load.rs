@@ -6,7 +6,7 @@ use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
-use crate::{Error, ErrorKind, InvalidUtf8, Numbers, OnError, Options, PageSize, Ragged, Result, TableOptions, Target};
+use crate::{Error, ErrorKind, InvalidUtf8, NumberWords, Numbers, OnError, Options, PageSize, Ragged, Result, TableOptions, Target};
 use litepress_engine::plan::steps;
 use litepress_engine::{Estimate, folder_of};
 use litepress_load::infer::Decision;
@@ -80,6 +80,8 @@ pub struct LoadOptions {
     pub encoding: Option<String>,
     /// Fields without quotes that mean NULL.
     pub null_values: Vec<String>,
+    /// Words in columns of numbers.
+    pub words: NumberWords,
     /// Typed columns of Parquet or Arrow, and the forms in which they are stored.
     pub store_as: Vec<(String, String)>,
     /// Number of records that decide the types of columns; by default all.
@@ -120,6 +122,7 @@ impl Default for LoadOptions {
             comment: None,
             encoding: None,
             null_values: Vec::new(),
+            words: NumberWords::default(),
             store_as: Vec::new(),
             sample: None,
             table: None,
@@ -170,6 +173,10 @@ setters! {
     comment(comment: u8) => |options| options.comment = Some(comment);
     /// Sets the encoding of text.
     encoding(encoding: impl Into<String>) => |options| options.encoding = Some(encoding.into());
+    /// Adds a word for a missing number in columns of numbers.
+    nan(word: impl Into<String>) => |options| options.words.nan.push(word.into());
+    /// Adds a word for infinity in columns of numbers.
+    infinity(word: impl Into<String>) => |options| options.words.infinity.push(word.into());
     /// Adds a field without quotes that means NULL.
     null_value(field: impl Into<String>) => |options| options.null_values.push(field.into());
     /// Sets the form in which a typed column of Parquet or Arrow is stored.
@@ -371,6 +378,7 @@ impl<'o> LoadJob<'o> {
             map: options.map.clone(),
             store_as: options.store_as.clone(),
             sample: options.sample,
+            words: Arc::new(options.words.clone()),
             conflict: build.on_conflict,
             threads: build.threads,
             temp_dir: build.temp_dir.clone().unwrap_or_else(folder),

@@ -11,15 +11,20 @@ mod choice;
 mod decision;
 mod number;
 mod survey;
+mod words;
 
 pub use choice::Numbers;
 pub use decision::{Caveat, Decision};
 pub(crate) use decision::STRICT_TYPES;
 pub use survey::survey;
+pub(crate) use words::Conversion;
+pub use words::NumberWords;
 
 use crate::reader::Field;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use words::Meaning;
 
 /// Statistics of the columns of a file, or of a part of it.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +34,8 @@ pub struct Findings {
     columns: Vec<Finding>,
     /// Positions by name, if columns have names.
     positions: HashMap<String, usize>,
+    /// Words in columns of numbers.
+    words: Arc<NumberWords>,
     /// Names of files by their number, if several were scanned.
     files: BTreeMap<u32, PathBuf>,
 }
@@ -75,6 +82,10 @@ enum Kind {
     Null,
     /// An empty field.
     Empty,
+    /// A word for a number that is missing.
+    Missing,
+    /// A word for infinity.
+    Infinite,
     /// A 64-bit integer that a double keeps, too: `0`, `-17`.
     Integer,
     /// A 64-bit integer that no double equals: `9007199254740993`.
@@ -107,7 +118,8 @@ impl Kind {
     const COUNT: usize = Self::Nested as usize + 1;
 
     /// The kinds of nonempty texts and of JSON numbers.
-    const WRITTEN: [Self; 11] = [
+    const WRITTEN: [Self; 12] = [
+        Self::Infinite,
         Self::Integer,
         Self::LongInteger,
         Self::Fraction,
@@ -153,13 +165,18 @@ struct Decimals {
 }
 
 impl Findings {
+    /// Creates findings in which these words are numbers.
+    pub fn with_words(words: Arc<NumberWords>) -> Self {
+        Self { words, ..Self::default() }
+    }
+
     /// Adds a value of the column at this position, in the record of this number. Creates missing columns. A column that a record
     /// lacks may be omitted: it is NULL.
     pub fn see(&mut self, column: usize, value: Seen<'_>, record: u64) {
         if column >= self.columns.len() {
             self.grow(column);
         }
-        self.columns[column].see(value, record);
+        self.columns[column].see(value, record, &self.words);
     }
 
     /// Returns the position of the column of this name. Appends the column if it is new.
@@ -243,12 +260,12 @@ impl Finding {
     }
 
     #[inline]
-    fn see(&mut self, value: Seen<'_>, record: u64) {
+    fn see(&mut self, value: Seen<'_>, record: u64, words: &NumberWords) {
         let (kind, decimals, text) = match value {
             Seen::Null => (Kind::Null, 0, &b""[..]),
             Seen::Text(b"") => (Kind::Empty, 0, &b""[..]),
             Seen::Text(text) => {
-                let (kind, decimals) = self.kind_of(text, record);
+                let (kind, decimals) = self.kind_of_text(text, record, words);
                 (kind, decimals, text)
             }
             Seen::Number(text) => {
@@ -269,6 +286,18 @@ impl Finding {
         }
         if decimals != 0 {
             self.decimals.see(decimals, record);
+        }
+    }
+
+    #[inline]
+    fn kind_of_text(&self, text: &[u8], record: u64, words: &NumberWords) -> (Kind, u8) {
+        if words.is_empty() {
+            return self.kind_of(text, record);
+        }
+        match words.meaning(text) {
+            Some(Meaning::Missing) => (Kind::Missing, 0),
+            Some(Meaning::Infinite(_)) => (Kind::Infinite, 0),
+            None => self.kind_of(text, record),
         }
     }
 
@@ -294,9 +323,10 @@ impl Finding {
         self.count(kind) > 0
     }
 
-    /// Returns the number of values that are neither NULL nor empty fields.
+    /// Returns the number of values that are neither NULL, nor empty fields, nor words for a number that is missing.
     pub fn values(&self) -> u64 {
-        self.tallies.iter().map(|tally| tally.count).sum::<u64>() - self.count(Kind::Null) - self.count(Kind::Empty)
+        let none = [Kind::Null, Kind::Empty, Kind::Missing].map(|kind| self.count(kind));
+        self.tallies.iter().map(|tally| tally.count).sum::<u64>() - none.iter().sum::<u64>()
     }
 
     /// Returns the number of empty fields. Empty JSON strings do not count.

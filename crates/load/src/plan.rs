@@ -8,7 +8,7 @@
 //! ```
 
 use crate::copy::{CopiedTable, DatabaseCopy};
-use crate::infer::{self, Decision, Findings};
+use crate::infer::{self, Conversion, Decision, Findings, NumberWords};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
 use crate::outlook::{FirstPiece, Outlook};
@@ -18,7 +18,7 @@ use crate::schema::{self, Fit, Naming, NewTable, RowDefault, TableOptions};
 use crate::source::{LoadSource, OnError, OpenFile, Supply, numbers_rows};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
-use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
+use litepress_rows::{Affinity, Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -39,6 +39,8 @@ pub struct LoadRequest {
     pub map: Vec<(String, String)>,
     /// Columns and the forms in which they are stored (`--store-as`).
     pub store_as: Vec<(String, String)>,
+    /// Words in columns of numbers.
+    pub words: Arc<NumberWords>,
     /// Options for reading the files.
     pub read: ReadOptions,
     /// Number of records of each file to infer types from. By default all.
@@ -93,6 +95,8 @@ pub struct PlannedFile {
     passed_by: Vec<String>,
     /// Columns whose type was inferred from a sample of their values, by position in [`Fit::wanted`].
     guards: Vec<(usize, Decision)>,
+    /// Columns whose texts are converted before SQLite's rules, by position in [`Fit::wanted`].
+    conversions: Vec<(usize, Conversion)>,
     /// Number of records, if the file states it.
     records: Option<u64>,
     /// The opened reader, if the input can be read only once.
@@ -255,8 +259,9 @@ impl PlannedFile {
         let mut reader = opened.map_or_else(|| self.content.open(read), Ok)?;
         reader.want(&self.fit.wanted)?;
         reader.pass_by(&self.passed_by);
-        let (supplies, guards) = (self.fit.supplies.clone(), self.guards.clone());
-        Ok(OpenFile { name: self.input().map(|input| input.name.clone()), reader, supplies, guards })
+        let (supplies, guards, conversions) =
+            (self.fit.supplies.clone(), self.guards.clone(), self.conversions.clone());
+        Ok(OpenFile { name: self.input().map(|input| input.name.clone()), reader, supplies, guards, conversions })
     }
 }
 
@@ -595,7 +600,8 @@ impl LoadRequest {
             return Ok((reader.columns().to_vec(), reader.records()));
         };
         let mut of_file =
-            infer::survey(&mut *reader, self.threads, self.sample, go_on).map_err(|error| content.in_file(error))?;
+            infer::survey(&mut *reader, self.threads, self.sample, &self.words, go_on)
+                .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
         let columns = fields_of(&*reader, &of_file);
@@ -663,17 +669,22 @@ impl LoadRequest {
             let wanted = fit.wanted.iter_mut().filter(|wanted| is_named(&table.name, &wanted.name, column));
             wanted.for_each(|wanted| wanted.form = Some(form.clone()));
         }
-        let mut guards = Vec::new();
+        let (mut guards, mut conversions) = (Vec::new(), Vec::new());
         for (position, wanted) in fit.wanted.iter_mut().enumerate() {
             let name = self.name_in_table(&wanted.name);
             let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(name));
             wanted.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
             guards.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
+            let rounds = decision.is_some_and(Decision::rounds);
+            let is_number = matches!(wanted.affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric);
+            if is_number && (rounds || !self.words.is_empty()) {
+                conversions.push((position, Conversion { words: self.words.clone(), rounds }));
+            }
         }
         let records = reader.records();
         let reader = (!content.can_be_read_twice()).then_some(reader);
         let passed_by = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
-        Ok(PlannedFile { content, fit, passed_by, guards, records, reader: Mutex::new(reader) })
+        Ok(PlannedFile { content, fit, passed_by, guards, conversions, records, reader: Mutex::new(reader) })
     }
 }
 

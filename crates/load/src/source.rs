@@ -4,7 +4,7 @@
 //! records of them. Records are numbered through all files of the table. The number is the rowid if the table has no INTEGER
 //! PRIMARY KEY; rows that are left out leave a gap. Errors name the record's number within its file, and its line.
 
-use crate::infer::{Decision, Seen};
+use crate::infer::{Conversion, Decision, Seen};
 use crate::outlook::Outlook;
 use crate::reader::{BadRecord, Batch, Piece, Reader};
 use crate::rejects::Rejects;
@@ -54,6 +54,8 @@ pub struct OpenFile {
     pub supplies: Vec<Supply>,
     /// Columns whose type was inferred from a sample, by block of a batch. A value that the type would change is an error.
     pub guards: Vec<(usize, Decision)>,
+    /// Columns whose texts are converted before SQLite's rules, by block of a batch.
+    pub(crate) conversions: Vec<(usize, Conversion)>,
 }
 
 /// The rows of one table.
@@ -150,11 +152,12 @@ impl Source for LoadSource {
             let piece = file.reader.next_piece().map_err(|error| in_file(error, file.name.as_deref()))?;
             if let Some(piece) = piece {
                 let (name, supplies, guards) = (file.name.clone(), file.supplies.clone(), file.guards.clone());
+                let conversions = file.conversions.clone();
                 files.records_of_current += piece.records();
                 let (part, records_before) = (self.rejects.new_part(), files.records_before);
                 let at = Reading { source: self, piece, file: name, part, records_before, read: 0 };
                 let maker = RowMaker::new(&self.table, self.conflict, supplies);
-                return Ok(Some(Box::new(LoadPart { at, guards, maker, rest: Runs::default() })));
+                return Ok(Some(Box::new(LoadPart { at, guards, conversions, maker, rest: Runs::default() })));
             }
             files.records_before += std::mem::take(&mut files.records_of_current);
             files.current += 1;
@@ -196,6 +199,7 @@ impl Source for LoadSource {
 struct LoadPart<'s> {
     at: Reading<'s>,
     guards: Vec<(usize, Decision)>,
+    conversions: Vec<(usize, Conversion)>,
     maker: RowMaker,
     /// Rows of a judged batch that are still to be handed out.
     rest: Runs,
@@ -231,12 +235,16 @@ impl Part for LoadPart<'_> {
 impl LoadPart<'_> {
     /// Reads the next batch and appends its rows to `chunk`, or the accepted ones to `rest`. Returns whether there was a batch.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
-        let Self { at, guards, maker, rest } = self;
+        let Self { at, guards, conversions, maker, rest } = self;
         at.read += maker.batch.rows as u64;
         at.piece.read(&mut maker.batch).map_err(|error| at.in_place(error))?;
         let first_record = at.first_record();
         if maker.batch.rows == 0 {
             return Ok(false);
+        }
+        let rows = maker.batch.rows;
+        for (block, conversion) in &*conversions {
+            conversion.apply(&mut maker.batch.blocks[*block], rows);
         }
         refuse_changed(guards, &mut maker.batch);
         if at.source.on_error == OnError::Abort && maker.batch.bad.is_empty() {
@@ -338,6 +346,8 @@ fn refuse_changed(guards: &[(usize, Decision)], batch: &mut Batch) {
 fn accepts(decision: &Decision, value: Value<'_>) -> bool {
     match value {
         Value::Null | Value::Blob(_) => true,
+        // A word for infinity became one.
+        Value::Real(real) if real.is_infinite() => true,
         Value::Text(text) => decision.accepts(Seen::Text(text)),
         Value::Int(int) => {
             decision.accepts(Seen::Number(int.to_string().as_bytes())) || decision.accepts(Seen::Boolean(true))

@@ -147,7 +147,7 @@ impl Findings {
             let have = counted(decimals.into(), "decimal");
             return (Chosen::Fixed(decimals), all(finding, &format!("has {have}"), &format!("have {have}"))).into();
         }
-        if numbers != Numbers::Exact {
+        if numbers != Numbers::Exact || finding.has(Kind::Infinite) {
             return self.choose_double(finding, strict, numbers);
         }
         if finding.only(&[Kind::Integer, Kind::LongInteger, Kind::Fraction]) {
@@ -231,7 +231,7 @@ impl Findings {
     }
 
     /// Returns `'007' in record 12`.
-    fn place(&self, tally: &Tally) -> String {
+    pub(super) fn place(&self, tally: &Tally) -> String {
         let value = quote(&litepress_format::value::Value::Text(&tally.text));
         let file = match self.files.get(&tally.first.file).filter(|_| self.files.len() > 1) {
             Some(file) => format!(" of {}", file.display()),
@@ -277,8 +277,8 @@ impl Chosen {
 
     /// Returns the kinds of values that the column keeps by this rule, a bit each.
     pub fn kept(self, finding: &Finding, numbers: Numbers) -> u32 {
-        let mut kinds = vec![Kind::Null, Kind::Empty];
-        let digits = [Kind::Integer, Kind::Fraction, Kind::Whole, Kind::Fixed, Kind::Respelled];
+        let mut kinds = vec![Kind::Null, Kind::Empty, Kind::Missing];
+        let digits = [Kind::Infinite, Kind::Integer, Kind::Fraction, Kind::Whole, Kind::Fixed, Kind::Respelled];
         match self {
             Self::Text => return EVERYTHING,
             Self::Integer => kinds.extend([Kind::Integer, Kind::LongInteger]),

@@ -87,6 +87,11 @@ impl Findings {
     fn decide_by_values(&self, finding: &Finding, strict: bool, numbers: Numbers) -> Decision {
         let Choice { chosen, mut reason, caveat } = self.choose(finding, strict, numbers);
         let is_number = !matches!(chosen, Chosen::Text | Chosen::Any);
+        if is_number && finding.has(Kind::Missing) {
+            let (count, first) = (finding.count(Kind::Missing), self.place(finding.tally(Kind::Missing)));
+            let verb = if count == 1 { "becomes" } else { "become" };
+            reason = format!("{reason}; {} {verb} NULL, {first}", counted(count, "word"));
+        }
         if is_number && finding.empties() > 0 {
             let verb = if finding.empties() == 1 { "becomes" } else { "become" };
             reason = format!("{reason}; {} {verb} NULL", counted(finding.empties(), "empty field"));
@@ -159,6 +164,13 @@ impl Decision {
             Seen::Nested(_) => (Kind::Nested, 0),
         };
         self.kept & (1 << kind as u8) != 0 && (decimals == 0 || self.decimals.is_none_or(|all| all == decimals))
+    }
+}
+
+impl Decision {
+    /// Returns whether numbers are rounded to the nearest double.
+    pub(crate) fn rounds(&self) -> bool {
+        matches!(self.caveat, Some(Caveat::Rounded { .. }))
     }
 }
 

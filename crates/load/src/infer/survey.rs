@@ -1,11 +1,11 @@
 //! Scans a file for types, with several threads.
 
-use super::Findings;
+use super::{Findings, NumberWords};
 use crate::reader::{Piece, Reader};
 use litepress_rows::{Error, Result};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Scans the records of a file with `threads` threads. Calls `go_on` before every piece.
+/// Scans the records of a file with `threads` threads. `words` are those in columns of numbers. Calls `go_on` before every piece.
 ///
 /// With a `limit`, the scan ends after the piece that contains this record. Neither the scanned pieces nor the findings depend
 /// on the number of threads.
@@ -19,12 +19,13 @@ pub fn survey(
     reader: &mut dyn Reader,
     threads: usize,
     limit: Option<u64>,
+    words: &Arc<NumberWords>,
     go_on: &(dyn Fn() -> Result<()> + Sync),
 ) -> Result<Findings> {
     let progress = Progress { reader, next: 1, limit, has_ended: false, failed: None, found: Findings::default() };
     let progress = Mutex::new(progress);
     let work = || {
-        let mut found = Findings::default();
+        let mut found = Findings::with_words(words.clone());
         while let Some(mut piece) = Progress::next_piece(&progress, go_on) {
             let first_record = piece.first_record();
             if let Err(error) = piece.survey(&mut found) {

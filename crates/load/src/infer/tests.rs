@@ -6,6 +6,7 @@ use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 fn findings<'a>(values: impl IntoIterator<Item = Seen<'a>>) -> Findings {
     let mut findings = Findings::default();
@@ -267,6 +268,29 @@ fn files_meet_by_name_and_reasons_name_the_file() {
     }
 }
 
+#[test]
+fn words_stand_for_numbers() {
+    let words = NumberWords { nan: vec!["NA".to_owned(), "-999".to_owned()], infinity: vec!["inf".to_owned()] };
+    let decide = |texts: &[&str], numbers| {
+        let mut findings = Findings::with_words(Arc::new(words.clone()));
+        let column = findings.column("c");
+        for (record, text) in (1..).zip(texts) {
+            findings.see(column, Seen::Text(text.as_bytes()), record);
+        }
+        findings.decide(&[], false, None, &|_| numbers).remove(0).to_string()
+    };
+    for (texts, decision) in [
+        (&["5", "na", "-999"][..], "INTEGER: the only value is a whole number; 2 words become NULL, 'na' in record 2"),
+        (&["5", "-Inf"], "REAL: all 2 values are numbers of which a double keeps all digits"),
+        (&["NA", "x", "NA"], "TEXT: 'x' in record 2 is not a number"),
+        (&["NA", "NA"], "TEXT: there is no value"),
+    ] {
+        for numbers in [Numbers::Exact, Numbers::Digits, Numbers::Lenient] {
+            assert_eq!(decide(texts, numbers), decision, "{texts:?}");
+        }
+    }
+}
+
 /// Generates texts that are numbers or similar to numbers.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -493,16 +517,16 @@ impl Piece for Ten {
 fn surveys_do_not_depend_on_threads() {
     for threads in 1..5 {
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
-        let found = survey(&mut reader, threads, None, &|| Ok(())).unwrap();
+        let found = survey(&mut reader, threads, None, &Arc::default(), &|| Ok(())).unwrap();
         assert_eq!((found.records, found.of("n").map(Finding::values)), (1000, Some(1000)));
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
-        assert_eq!(survey(&mut reader, threads, Some(25), &|| Ok(())).unwrap().records, 30);
+        assert_eq!(survey(&mut reader, threads, Some(25), &Arc::default(), &|| Ok(())).unwrap().records, 30);
         let mut reader = Tens { next: 1, records: 1000, fails_in: vec![511, 501, 991] };
-        let error = survey(&mut reader, threads, None, &|| Ok(())).unwrap_err();
+        let error = survey(&mut reader, threads, None, &Arc::default(), &|| Ok(())).unwrap_err();
         assert_eq!(error.place().record, Some(501));
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
         let stop = || Err(Error::new(ErrorKind::Interrupted, "stopped"));
-        assert_eq!(survey(&mut reader, threads, None, &stop).unwrap_err().kind(), ErrorKind::Interrupted);
+        assert_eq!(survey(&mut reader, threads, None, &Arc::default(), &stop).unwrap_err().kind(), ErrorKind::Interrupted);
     }
 }
 
@@ -517,7 +541,7 @@ fn a_panic_of_a_worker_is_not_lost() {
         std::thread::sleep(std::time::Duration::from_millis(20));
         Ok(())
     };
-    drop(survey(&mut reader, 3, None, &go_on));
+    drop(survey(&mut reader, 3, None, &Arc::default(), &go_on));
 }
 
 /// Measures nanoseconds of CPU per value. Run by hand: `cargo test --release -p litepress-load -- --ignored --nocapture cost_of`.
