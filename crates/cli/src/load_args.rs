@@ -3,7 +3,8 @@
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use litepress::{
-    FileFormat, InvalidUtf8, LoadOptions, NumberWords, Numbers, OnError, Options, Ragged, Result, SchemaText, TableOptions, parse, units,
+    FileFormat, InvalidUtf8, LoadOptions, NumberWords, Numbers, OnError, Options, Ragged, Result, SchemaText,
+    TableOptions, parse, units,
 };
 use std::path::PathBuf;
 use std::sync::Arc;

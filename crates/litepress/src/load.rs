@@ -6,7 +6,10 @@ use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
-use crate::{Error, ErrorKind, InvalidUtf8, NumberWords, Numbers, OnError, Options, PageSize, Ragged, Result, TableOptions, Target};
+use crate::{
+    Error, ErrorKind, InvalidUtf8, NumberWords, Numbers, OnError, Options, PageSize, Ragged, Result, TableOptions,
+    Target,
+};
 use litepress_engine::plan::steps;
 use litepress_engine::{Estimate, folder_of};
 use litepress_load::infer::Decision;

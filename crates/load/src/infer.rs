@@ -14,8 +14,8 @@ mod survey;
 mod words;
 
 pub use choice::Numbers;
-pub use decision::{Caveat, Decision};
 pub(crate) use decision::STRICT_TYPES;
+pub use decision::{Caveat, Decision};
 pub use survey::survey;
 pub(crate) use words::Conversion;
 pub use words::NumberWords;

@@ -94,7 +94,8 @@ mod tests {
             let (name, affinity) = ("a".to_owned(), Affinity::Integer);
             reader.want(&[Wanted { field: Some(0), name, affinity, form: None, empty_is_null: false }]).unwrap();
             let (name, supplies) = (Some(Path::new("<test>").to_owned()), vec![Supply::File(0)]);
-            let file = OpenFile { name, reader: Box::new(reader), supplies, guards: Vec::new(), conversions: Vec::new() };
+            let file =
+                OpenFile { name, reader: Box::new(reader), supplies, guards: Vec::new(), conversions: Vec::new() };
             let table = &Schema::from_sql("CREATE TABLE t (a INTEGER)", "<test>").unwrap().tables[0];
             FirstPiece::read(file, table, Conflict::Abort, &options.bytes_read).unwrap()
         };

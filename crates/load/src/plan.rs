@@ -599,9 +599,8 @@ impl LoadRequest {
         let Some(input) = content.input().filter(text) else {
             return Ok((reader.columns().to_vec(), reader.records()));
         };
-        let mut of_file =
-            infer::survey(&mut *reader, self.threads, self.sample, &self.words, go_on)
-                .map_err(|error| content.in_file(error))?;
+        let mut of_file = infer::survey(&mut *reader, self.threads, self.sample, &self.words, go_on)
+            .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
         let columns = fields_of(&*reader, &of_file);

@@ -9,6 +9,7 @@ mod inspect;
 mod interrupt;
 mod keys;
 mod load;
+mod numbers;
 mod plan;
 mod presets;
 mod profile;

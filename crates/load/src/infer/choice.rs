@@ -75,7 +75,8 @@ impl Findings {
         let written = values - strings - booleans - nested;
         if values == 0 {
             let empties = finding.empties() > 0;
-            return (Chosen::Text, if empties { "all fields are empty" } else { "there is no value" }.to_owned()).into();
+            return (Chosen::Text, if empties { "all fields are empty" } else { "there is no value" }.to_owned())
+                .into();
         }
         if booleans == values {
             return (Chosen::Boolean, all(finding, "is true or false", "are true or false")).into();
@@ -108,7 +109,8 @@ impl Findings {
 
     /// Chooses no type for JSON numbers beside strings, arrays or objects.
     fn choose_any(&self, finding: &Finding) -> Choice {
-        let other = [(Kind::String, "a string"), (Kind::Nested, "an array or object")].map(|(kind, what)| (finding.tally(kind), what));
+        let other = [(Kind::String, "a string"), (Kind::Nested, "an array or object")]
+            .map(|(kind, what)| (finding.tally(kind), what));
         let (tally, what) = if other[0].0.first <= other[1].0.first { other[0] } else { other[1] };
         let number = finding.first_number().map_or_else(String::new, |tally| self.place(tally));
         let reason = format!("{} is {what} and {number} a number, and each is kept as it is", self.place(tally));
@@ -118,7 +120,8 @@ impl Findings {
     /// Chooses a type for JSON numbers, which are numbers whatever their digits.
     fn choose_json_number(&self, finding: &Finding, strict: bool) -> Choice {
         let has_long = finding.has(Kind::LongInteger);
-        let is_small = [Kind::LongInteger, Kind::BigRound, Kind::BigInteger, Kind::Lossy].iter().all(|&kind| !finding.has(kind));
+        let is_small =
+            [Kind::LongInteger, Kind::BigRound, Kind::BigInteger, Kind::Lossy].iter().all(|&kind| !finding.has(kind));
         if is_small || finding.only(&[Kind::Integer, Kind::LongInteger]) {
             return self.choose_number(finding, strict, Numbers::Digits).or_digits(finding);
         }
@@ -186,7 +189,8 @@ impl Findings {
         let reason = if caveat.is_some() {
             all(finding, "is a number", "are numbers")
         } else {
-            let (one, more) = ("is a number of which a double keeps all digits", "are numbers of which a double keeps all digits");
+            let (one, more) =
+                ("is a number of which a double keeps all digits", "are numbers of which a double keeps all digits");
             all(finding, one, more)
         };
         Choice { caveat, ..(Chosen::Digits, reason).into() }

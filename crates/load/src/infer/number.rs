@@ -14,9 +14,9 @@
 mod digits;
 
 use super::Kind;
-use digits::{Kept, MOST_BYTES, Parts, SURE_DIGITS, kept, leading_digits};
 #[cfg(test)]
 pub(super) use digits::tests::{rounds_to, without_zeros};
+use digits::{Kept, MOST_BYTES, Parts, SURE_DIGITS, kept, leading_digits};
 use std::cmp::Ordering;
 
 /// Maximum number of significant digits of decimals that every version of SQLite gives back.
@@ -92,7 +92,8 @@ fn decimal(text: &[u8], unsigned: &[u8], whole: usize) -> (Kind, u8) {
     let is_below_1 = unsigned[0] == b'0';
     let is_negative_zero = is_below_1 && leading_zeros == decimals && unsigned.len() < text.len();
     let significant = if is_below_1 { decimals - leading_zeros } else { whole + decimals };
-    let Some(fixed) = u8::try_from(decimals).ok().filter(|_| significant <= SURE_DIGITS && decimals <= MOST_DECIMALS) else {
+    let Some(fixed) = u8::try_from(decimals).ok().filter(|_| significant <= SURE_DIGITS && decimals <= MOST_DECIMALS)
+    else {
         return (respelled(text), 0);
     };
     if is_negative_zero {
@@ -129,7 +130,8 @@ pub(super) fn why_not(text: &[u8]) -> String {
         return "has too many digits for a number".to_owned();
     }
     let trimmed = text.trim_ascii();
-    let Some(Parts { sign, whole, fraction, exponent }) = Parts::of(trimmed).filter(|_| text.len() <= super::SHOWN) else {
+    let Some(Parts { sign, whole, fraction, exponent }) = Parts::of(trimmed).filter(|_| text.len() <= super::SHOWN)
+    else {
         return NO_NUMBER.to_owned();
     };
     if trimmed.len() < text.len() {

@@ -113,16 +113,25 @@ fn columns_of_doubles_are_numbers() {
         (&["0.1000000000000000055511151231257827", "1.5"], format!("REAL: all 2 values are {keeps}")),
         (&["12.50", "0.99"], "REAL: all 2 values have 2 decimals".to_owned()),
         (&["12.50", "0.9900000000000001"], format!("REAL: all 2 values are {keeps}")),
-        (&["9007199254740993", "1.5"], "NUMERIC: all 2 values are whole numbers, or decimals of which a double keeps all digits".into()),
+        (
+            &["9007199254740993", "1.5"],
+            "NUMERIC: all 2 values are whole numbers, or decimals of which a double keeps all digits".into(),
+        ),
         // Names that look like numbers.
-        (&["1.9", "1.10"], "TEXT: '1.10' in record 2 ends with a zero, and not all numbers have as many decimals".into()),
+        (
+            &["1.9", "1.10"],
+            "TEXT: '1.10' in record 2 ends with a zero, and not all numbers have as many decimals".into(),
+        ),
         (&["2", "1.10"], "TEXT: '1.10' in record 2 ends with a zero, and not all numbers have as many decimals".into()),
         (&["1", "007"], "TEXT: '007' in record 2 has a leading zero".into()),
         (&["1.5", "00.5"], "TEXT: '00.5' in record 2 has a leading zero".into()),
         (&["+1"], "TEXT: '+1' in record 1 has a plus sign".into()),
         (&["12345678901234567890"], "TEXT: '12345678901234567890' in record 1 does not fit 64 bits".into()),
         (&["1.5", "1e999"], "TEXT: '1e999' in record 2 is beyond the largest double".into()),
-        (&["1.5", "0.12345678901234567"], "TEXT: '0.12345678901234567' in record 2 has more digits than its double keeps".into()),
+        (
+            &["1.5", "0.12345678901234567"],
+            "TEXT: '0.12345678901234567' in record 2 has more digits than its double keeps".into(),
+        ),
         (&["1.5", "nan"], "TEXT: 'nan' in record 2 is not a number".into()),
     ] {
         assert_eq!(of_texts(texts, Numbers::Digits).to_string(), decision, "{texts:?}");
@@ -172,13 +181,19 @@ fn json_values_have_types_of_their_own() {
             &[int, real, digits],
             "no type: '5' in record 3 is a string and '5' in record 1 a number, and each is kept as it is",
         ),
-        (&[padded, text], "no type: 'x' in record 2 is a string and '1.10' in record 1 a number, and each is kept as it is"),
+        (
+            &[padded, text],
+            "no type: 'x' in record 2 is a string and '1.10' in record 1 a number, and each is kept as it is",
+        ),
         // JSON numbers were stored as strings if SQLite wrote them otherwise.
         (&[Seen::Number(b"51.387893353778395")], "REAL: the only value is a number of which a double keeps all digits"),
         (&[Seen::Number(b"1e5"), int], "REAL: all 2 values are numbers of which a double keeps all digits"),
         (&[padded, Seen::Number(b"1.9")], "REAL: all 2 values are numbers"),
         (&[Seen::Number(b"0.12345678901234567"), int], "REAL: all 2 values are numbers"),
-        (&[Seen::Number(b"18446744073709551615"), int], "NUMERIC: all 2 values are numbers, and some are long integers"),
+        (
+            &[Seen::Number(b"18446744073709551615"), int],
+            "NUMERIC: all 2 values are numbers, and some are long integers",
+        ),
         (&[Seen::Number(b"9007199254740993"), real], "NUMERIC: all 2 values are numbers, and some are long integers"),
         (&[Seen::Number(b"1e999"), int], "TEXT: '1e999' in record 1 is beyond the largest double"),
         (&[Seen::Text(b"5"), digits], "TEXT: '5' in record 2 is a string"),
@@ -215,7 +230,9 @@ fn a_sample_decides_for_itself_and_later_values_are_asked() {
     }
     assert!(of_texts(&["x"], Numbers::Digits).accepts(Seen::Text(b"007")));
     let measured = of_texts(&["1.5"], Numbers::Digits);
-    for (text, accepted) in [("1e-5", true), ("7", true), ("1.10", false), ("0.12345678901234567", false), ("007", false)] {
+    for (text, accepted) in
+        [("1e-5", true), ("7", true), ("1.10", false), ("0.12345678901234567", false), ("007", false)]
+    {
         assert_eq!(measured.accepts(Seen::Text(text.as_bytes())), accepted, "{text}");
     }
 }
@@ -232,7 +249,11 @@ fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
             .map(|(name, kind)| Field { name: name.to_owned(), kind })
             .into();
     let types = |strict| -> Vec<String> {
-        Findings::default().decide(&fields, strict, None, &by_digits).into_iter().map(|decision| decision.declared_type).collect()
+        Findings::default()
+            .decide(&fields, strict, None, &by_digits)
+            .into_iter()
+            .map(|decision| decision.declared_type)
+            .collect()
     };
     assert_eq!(types(false), ["DECIMAL(9,2)", "BIGINT", "BLOB", "TEXT"]);
     assert_eq!(types(true), ["ANY", "INTEGER", "BLOB", "TEXT"]);
@@ -260,8 +281,10 @@ fn files_meet_by_name_and_reasons_name_the_file() {
         parts.into_iter().for_each(|part| all.merge(part));
         let decisions: Vec<String> =
             all.decide(&[field("a"), field("b")], false, None, &by_digits).iter().map(ToString::to_string).collect();
-        let expected =
-            ["TEXT: '01' in record 1 of two.csv has a leading zero", "TEXT: 'x' in record 1 of one.csv is not a number"];
+        let expected = [
+            "TEXT: '01' in record 1 of two.csv has a leading zero",
+            "TEXT: 'x' in record 1 of one.csv is not a number",
+        ];
         assert_eq!(decisions, expected);
         assert_eq!(all.columns().iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(all.of("a").map(|column| column.nulls(all.records)), Some(0));
@@ -526,7 +549,10 @@ fn surveys_do_not_depend_on_threads() {
         assert_eq!(error.place().record, Some(501));
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
         let stop = || Err(Error::new(ErrorKind::Interrupted, "stopped"));
-        assert_eq!(survey(&mut reader, threads, None, &Arc::default(), &stop).unwrap_err().kind(), ErrorKind::Interrupted);
+        assert_eq!(
+            survey(&mut reader, threads, None, &Arc::default(), &stop).unwrap_err().kind(),
+            ErrorKind::Interrupted
+        );
     }
 }
 

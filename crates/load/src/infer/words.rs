@@ -28,7 +28,8 @@ impl NumberWords {
 
     /// Returns what a text means in a column of numbers, if it is one of the words.
     pub(super) fn meaning(&self, text: &[u8]) -> Option<Meaning> {
-        let is_one_of = |words: &[String], text: &[u8]| words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(text));
+        let is_one_of =
+            |words: &[String], text: &[u8]| words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(text));
         if is_one_of(&self.nan, text) {
             return Some(Meaning::Missing);
         }

@@ -32,14 +32,19 @@ pub(super) fn refuse_idle<'t, V>(
         let fits_one = |(table, columns): &Columns<'_>| columns.iter().any(|column| fits(pattern, table, column));
         !tables.iter().any(fits_one)
     };
-    entries.iter().filter(|(pattern, _)| is_idle(pattern)).map(|(name, _)| no_column(&option.alone().given(), name, &tables)).collect()
+    entries
+        .iter()
+        .filter(|(pattern, _)| is_idle(pattern))
+        .map(|(name, _)| no_column(&option.alone().given(), name, &tables))
+        .collect()
 }
 
 /// Returns the error for a name that no column has.
 pub(super) fn no_column(option: &Hint, name: &str, tables: &[Columns<'_>]) -> Error {
     let known = tables.iter().take(5).map(|(name, columns)| format!("{name} has {}", listed(columns.iter().copied())));
     let known: Vec<String> = known.collect();
-    let what = if name.contains('*') { format!(": no column fits {name}") } else { format!(": no column is named {name}") };
+    let what =
+        if name.contains('*') { format!(": no column fits {name}") } else { format!(": no column is named {name}") };
     Error::new(ErrorKind::Usage, message![option.clone(), what]).advise(format!("table {}", known.join("; table ")))
 }
 

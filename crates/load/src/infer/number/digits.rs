@@ -102,7 +102,9 @@ pub(super) fn kept(text: &[u8], parts: &Parts<'_>) -> Kept {
     if digits.are_surely_kept() {
         return Kept::All;
     }
-    let Some(value) = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) else { return Kept::None };
+    let Some(value) = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) else {
+        return Kept::None;
+    };
     let value = value.abs();
     if value.is_infinite() {
         return Kept::None;
