@@ -13,7 +13,7 @@ fn doubles_that_programs_write_are_numbers() {
         out.contains("all 4 values are numbers of which a double keeps all digits") && !out.contains("note:"),
         "{out}"
     );
-    assert_eq!(room.query("f.db", "SELECT count(*), max(income) FROM f WHERE income > 9000"), "3|22193.455078125");
+    assert_eq!(room.query("f.db", "SELECT count(*), max(income) FROM f WHERE income > 9000"), "3|22193.455078125004");
     assert_eq!(room.query("f.db", "SELECT DISTINCT typeof(income) FROM f"), "real");
 }
 
