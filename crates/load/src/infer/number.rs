@@ -188,3 +188,6 @@ fn written(value: f64) -> String {
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{mantissa}{point}e{sign}{:02}", exponent.unsigned_abs())
 }
+
+#[cfg(test)]
+mod differential;
