@@ -16,8 +16,11 @@ help: ## print this list
 build: ## build the program: target/release/litepress
 	$(CARGO) build --release --locked -p litepress-cli
 
-install: ## install the program for you
-	$(CARGO) install --locked --path crates/cli
+# `man` looks beside the folders of programs: for ~/.cargo/bin in ~/.cargo/share/man.
+install: PREFIX ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)
+install: ## install the program for you, and its manual pages
+	$(CARGO) install --locked --path crates/cli --root $(PREFIX)
+	$(PREFIX)/bin/litepress man $(PREFIX)/share/man/man1
 
 demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
 	python3 bench/demo.py --rows $(or $(ROWS),100m)

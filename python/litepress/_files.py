@@ -61,9 +61,12 @@ def load(
     header: bool = True,
     columns: Sequence[str] | None = None,
     comment: str | None = None,
+    json_path: str | None = None,
+    flatten: bool = False,
+    nan: str = "error",
     encoding: str | None = None,
     null_value: str | Sequence[str] | None = None,
-    nan: str | Sequence[str] | None = None,
+    missing: str | Sequence[str] | None = None,
     infinity: str | Sequence[str] | None = None,
     store_as: Pairs | None = None,
     sample: int | str | None = None,
@@ -111,11 +114,17 @@ def load(
         Characters of CSV; ``quote=None`` for files without quotes.
     header, columns
         Whether the first record of CSV names its columns, and names in place of these.
+    json_path
+        Keys that lead to the records of JSON, with dots between them: ``"data.items"``.
+    flatten
+        Whether nested objects of JSON become columns: ``{"a": {"b": 1}}`` has a column ``a_b``.
+    nan
+        NaN and Infinity in JSON: ``"error"``, ``"null"``, ``"text"``.
     encoding
         Encoding of text: ``"latin1"``; by default that of the byte-order mark, or UTF-8.
     null_value
         Fields without quotes that mean NULL: ``""``, or ``["", "NA"]``.
-    nan, infinity
+    missing, infinity
         Words in columns of numbers, in any case: for a number that is missing (``["NaN", "NA"]``, stored as NULL), and for
         infinity (``"inf"``, also with a sign in front).
     store_as
@@ -369,14 +378,15 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "map": _map(given["map"]),
         "quote": "none" if quote is None else text("quote", quote),
         "no_header": not flag("header", given["header"]),
+        "flatten": flag("flatten", given["flatten"]),
         "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }
-    for name in ("columns", "null_value", "nan", "infinity"):
+    for name in ("columns", "null_value", "missing", "infinity"):
         reading[name] = names(name, given[name])
     for name in ("sample", "max_rejects"):
         reading[name] = number(name, given[name], words=True)
-    for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8"):
+    for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8", "json_path", "nan"):
         reading[name] = optional_text(name, given[name])
     numbers = given["numbers"]
     rules = {"*": numbers} if isinstance(numbers, str) else numbers

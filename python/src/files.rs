@@ -148,9 +148,12 @@ fn load_options(
     options.header = !given.or_default::<bool>("no_header")?;
     options.columns = given.or_default("columns")?;
     options.comment = given.parsed("comment", parse::ascii)?;
+    options.json_path = given.get("json_path")?;
+    options.flatten = given.or_default("flatten")?;
+    options.nan = given.parsed("nan", Choice::from_name)?.unwrap_or_default();
     options.encoding = given.get("encoding")?;
     options.null_values = given.or_default("null_value")?;
-    options.words.nan = given.or_default("nan")?;
+    options.words.missing = given.or_default("missing")?;
     options.words.infinity = given.or_default("infinity")?;
     options.store_as = given.or_default("store_as")?;
     options.sample = given.parsed("sample", units::count)?;

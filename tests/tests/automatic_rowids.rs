@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-use litepress::plan::{Lane, steps};
+use litepress::plan::{BuildMethod, plan_objects};
 use litepress::{Conflict, Database, ErrorKind, Options, PageSize, Result, Schema, Sync, Target};
 use litepress_conformance::oracle;
 use litepress_load::input::Input;
@@ -151,7 +151,9 @@ fn an_ignored_row_uses_up_no_rowid() {
     check(sql, std::slice::from_ref(&by_null), Conflict::Ignore);
     // Without a second key, litepress writes the table itself.
     assert!(
-        steps(&Schema::from_sql(sql, "<test>").unwrap(), Conflict::Ignore).iter().all(|step| step.lane == Lane::Direct)
+        plan_objects(&Schema::from_sql(sql, "<test>").unwrap(), Conflict::Ignore)
+            .iter()
+            .all(|step| step.method == BuildMethod::Direct)
     );
 }
 
@@ -169,7 +171,9 @@ fn files_with_ids_and_without() {
     }
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(sql, &write(&folder, &[with, without]), 1, Conflict::Abort);
-    let Lane::Sqlite { why } = &steps(&plan.schema, Conflict::Abort)[0].lane else { panic!("SQLite fills the table") };
+    let BuildMethod::Sqlite { why } = &plan_objects(&plan.schema, Conflict::Abort)[0].method else {
+        panic!("SQLite fills the table")
+    };
     assert_eq!(why, "some of its data lack the column id, so that rowids are chosen among given ones");
 }
 

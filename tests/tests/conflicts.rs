@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-use litepress::plan::{Lane, steps};
+use litepress::plan::{BuildMethod, plan_objects};
 use litepress::{Conflict, ErrorKind, MIN_MEMORY_BYTES, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert_or};
 use litepress_conformance::edge_values::any_key;
@@ -74,7 +74,7 @@ fn inserted(sql: &str, rows: &[Row], conflict: Conflict) -> Option<Connection> {
 }
 
 fn is_printed(sql: &str, conflict: Conflict) -> bool {
-    steps(&schema(sql), conflict).iter().all(|step| step.lane == Lane::Direct)
+    plan_objects(&schema(sql), conflict).iter().all(|step| step.method == BuildMethod::Direct)
 }
 
 fn case(sql: &str, rows: &[Row], conflict: Conflict) -> Case {
@@ -188,8 +188,8 @@ fn the_plan_says_who_decides() {
         assert!(is_printed(sql, conflict), "{conflict:?}: {sql}");
     }
     for (sql, conflict) in INSERTED {
-        let steps = steps(&schema(sql), conflict);
-        assert!(matches!(steps[0].lane, Lane::Sqlite { .. }), "{conflict:?}: {sql}: {steps:?}");
+        let steps = plan_objects(&schema(sql), conflict);
+        assert!(matches!(steps[0].method, BuildMethod::Sqlite { .. }), "{conflict:?}: {sql}: {steps:?}");
     }
 }
 

@@ -33,7 +33,7 @@ fn press_through(
     let mut options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
     options.sync = Sync::Full;
     options.overwrite = replace;
-    let mut database = Database::create_through(&folder.target("t.db"), schema, &options, wrap)?;
+    let mut database = Database::create_with_sink(&folder.target("t.db"), schema, &options, wrap)?;
     let make = |row: u64, record: &mut Vec<u8>| {
         write_record(
             &[Value::Text("text ".repeat(1 + usize::try_from(row % 900).unwrap_or_default()).as_bytes())],
@@ -105,7 +105,7 @@ fn a_failing_sink_in_memory() {
         let plan = FaultPlan { call, lasts: true, errno: ENOSPC };
         let wrap = |sink: Box<dyn Sink>| -> Box<dyn Sink> { Box::new(FaultySink::new(sink, plan, Arc::default())) };
         let options = Route::SHORTEST.options(PageSize::DEFAULT);
-        let finished = Database::create_through(&Target::Memory, schema, &options, wrap).and_then(Database::finish);
+        let finished = Database::create_with_sink(&Target::Memory, schema, &options, wrap).and_then(Database::finish);
         // Two roots, page 1 and the length are written; nothing is synced here.
         match finished {
             Ok(finished) => assert!(call >= 4 && finished.bytes.is_some(), "call {call}"),
@@ -179,7 +179,7 @@ fn a_file_with_holes_is_not_published() {
         options.verify = verify;
         let schema = Schema::from_sql("CREATE TABLE a(x)", "<holes>").expect("a schema");
         let wrap = |sink| Box::new(HoleSink::new(sink, u64::MAX)) as Box<dyn Sink>;
-        let mut database = Database::create_through(&folder.target("t.db"), schema, &options, wrap).expect("begun");
+        let mut database = Database::create_with_sink(&folder.target("t.db"), schema, &options, wrap).expect("begun");
         let make = |row: u64, record: &mut Vec<u8>| {
             write_record(&[Value::Int(row.cast_signed())], record);
             row.cast_signed()

@@ -252,7 +252,7 @@ fn every_failing_call() {
             let counted = calls.clone();
             let wrap = |sink: Box<dyn Sink>| Box::new(FaultySink::new(sink, plan, counted)) as Box<dyn Sink>;
             let case = case(INDEXED, &order, 100);
-            let database = Database::create_through(&folder.target("t.db"), case.schema()?, &options, wrap)?;
+            let database = Database::create_with_sink(&folder.target("t.db"), case.schema()?, &options, wrap)?;
             case.fill(database)?.finish()?;
             Ok::<u64, litepress::Error>(calls.load(Ordering::SeqCst))
         };

@@ -6,7 +6,7 @@
 use litepress::{Conflict, Database, Options, PageSize, Sync, Target};
 use litepress_conformance::edge_values::{INTS, TEXTS};
 use litepress_conformance::oracle;
-use litepress_load::infer::Decision;
+use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::ReadOptions;
 use litepress_load::plan::{LoadPlan, LoadRequest};
@@ -238,11 +238,11 @@ proptest! {
 /// Returns the values that must come back: the text, or the nearest double or the integer in a column of numbers.
 fn expected(rows: &[Vec<String>], plan: &LoadPlan) -> Vec<Vec<Value>> {
     let decisions = &plan.tables[0].decisions;
-    let kept = |(text, decision): (&String, &Decision)| match &*decision.declared_type {
+    let kept = |(text, decision): (&String, &InferredColumn)| match &*decision.declared_type {
         "TEXT" => Value::Text(text.clone()),
         _ if text.is_empty() => Value::Null,
-        "REAL" => Value::Real(text.parse::<f64>().unwrap() + 0.0),
-        _ => text.parse().map_or_else(|_| numeric(text.parse().unwrap()), Value::Integer),
+        "REAL" => Value::Real(text.trim().parse::<f64>().unwrap() + 0.0),
+        _ => text.trim().parse().map_or_else(|_| numeric(text.trim().parse().unwrap()), Value::Integer),
     };
     rows.iter().map(|row| row.iter().zip(decisions).map(kept).collect()).collect()
 }

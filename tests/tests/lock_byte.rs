@@ -104,7 +104,7 @@ fn check_behind(filler: &Filler, page_size: PageSize, name: &str, rows: &Rows) {
     let keep_from = u64::from(LOCK_BYTE) - 64 * page_size.bytes() as u64;
     let wrap = |sink: Box<dyn Sink>| -> Box<dyn Sink> { Box::new(HoleSink::new(sink, keep_from)) };
     let options = Route { threads: 2, into: Into::CachedFile }.options(page_size);
-    let mut database = Database::create_through(&Target::File(path.clone()), schema(), &options, wrap).unwrap();
+    let mut database = Database::create_with_sink(&Target::File(path.clone()), schema(), &options, wrap).unwrap();
     database.fill(0, &filler.source()).unwrap();
     if rows.count > 0 {
         database.fill(1, &blobs(rows.count, rows.per_part, true, |_, len| len, rows.len)).unwrap();
@@ -167,7 +167,7 @@ fn a_file_that_ends_right_before_the_lock_byte_page() {
         let wrap = |sink: Box<dyn Sink>| -> Box<dyn Sink> { Box::new(HoleSink::new(sink, keep_from)) };
         let schema = Schema::from_sql("CREATE TABLE filler(b BLOB)", "<lock-byte>").unwrap();
         let options = Route { threads: 1, into: Into::CachedFile }.options(page_size);
-        let mut database = Database::create_through(&Target::File(path.clone()), schema, &options, wrap).unwrap();
+        let mut database = Database::create_with_sink(&Target::File(path.clone()), schema, &options, wrap).unwrap();
         database.fill(0, &filler.source()).unwrap();
         let pages = database.finish().unwrap().summary.pages;
         assert_eq!(path.metadata().unwrap().len(), pages * page_size.bytes() as u64);

@@ -27,7 +27,7 @@ fn press_through(
     wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
 ) -> Result<Option<Vec<u8>>> {
     let schema = Schema::from_sql(SCHEMA, "<spilling>")?;
-    let mut database = Database::create_through(target, schema, options, wrap)?;
+    let mut database = Database::create_with_sink(target, schema, options, wrap)?;
     database.fill(0, &rows(ROWS))?;
     Ok(database.finish()?.bytes)
 }

@@ -260,7 +260,7 @@ fn every_failing_call() {
             let counted = calls.clone();
             let wrap = |sink: Box<dyn Sink>| Box::new(FaultySink::new(sink, plan, counted)) as Box<dyn Sink>;
             let schema = three_tables().schema()?;
-            let database = Database::create_through(&folder.target("t.db"), schema, &options, wrap)?;
+            let database = Database::create_with_sink(&folder.target("t.db"), schema, &options, wrap)?;
             three_tables().in_order(Unknown).fill(database)?.finish()?;
             Ok::<u64, litepress::Error>(calls.load(Ordering::SeqCst))
         };

@@ -1,11 +1,82 @@
-//! The summary of a finished database for people.
+//! The summary of a finished database for people: three lines, or all that is known. What was left out or changed is told in
+//! both.
 
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
-use litepress::{BuildReport, CheckResult, Flags, LoadReport, Message, units};
+use litepress::{BuildReport, CheckResult, Flags, LoadReport, Message, PlannedColumn, units};
+use litepress_rows::escaped;
+use std::time::Duration;
 
 /// Describes a finished database for people.
-pub fn build_text(report: &BuildReport) -> String {
+pub fn build_text(report: &BuildReport, verbose: bool) -> String {
+    if verbose { details(report) } else { short(report) + &tables_in_short(report) }
+}
+
+/// Describes a database that was loaded, for people.
+pub fn load_text(report: &LoadReport, verbose: bool) -> String {
+    let summary = match (verbose, &report.inferred[..]) {
+        (true, _) => details(&report.build) + &types(report),
+        (false, [(_, decisions)]) if report.build.summary.tables.len() == 1 => {
+            let columns = decisions.iter().map(|decision| {
+                let [name, declared, _] = PlannedColumn::from(decision).in_words(&Flags);
+                format!("{name} {declared}")
+            });
+            short(&report.build) + &listed("columns", &columns.collect::<Vec<_>>())
+        }
+        (false, _) => short(&report.build) + &tables_in_short(&report.build),
+    };
+    summary + &notes(report) + &verify_text(&report.build)
+}
+
+/// Describes the check of a finished database; empty if there was none.
+pub fn verify_text(report: &BuildReport) -> String {
+    let describe = |result: &CheckResult| format!("verify: {}", check_text(result));
+    report.verified.as_ref().map(describe).unwrap_or_default()
+}
+
+/// Describes size and time in two lines.
+fn short(report: &BuildReport) -> String {
+    /// The rate of a shorter run says nothing.
+    const SHORTEST: Duration = Duration::from_millis(100);
+    let summary = &report.summary;
+    let file =
+        report.file.as_ref().map_or("discarded".to_owned(), |file| escaped(&file.display().to_string()).into_owned());
+    let rows = units::counted(summary.rows, "row");
+    let tables = units::counted(summary.tables.len() as u64, "table");
+    let rate = units::rate(units::per_second(summary.rows, report.wall));
+    let rate = if report.wall < SHORTEST { String::new() } else { format!("{rate} rows/s, ") };
+    let (time, memory) = (units::duration(report.wall), units::memory(summary.peak_memory_bytes));
+    format!(
+        "{file}: {rows} in {tables}, {}\n{time}, {rate}{memory} of memory at its peak\n",
+        units::bytes(summary.bytes)
+    )
+}
+
+/// Lists the tables in a line.
+fn tables_in_short(report: &BuildReport) -> String {
+    let tables = report.summary.tables.iter();
+    listed("tables", &tables.map(|table| format!("{} {}", table.name, units::grouped(table.rows))).collect::<Vec<_>>())
+}
+
+/// Lists words in a line of at most a terminal's width, with the number of those that have no room.
+fn listed(name: &str, words: &[String]) -> String {
+    const WIDTH: usize = 80;
+    let line = |shown: usize| {
+        let list = words.iter().take(shown).map(|word| escaped(word)).collect::<Vec<_>>().join(", ");
+        match words.len() - shown {
+            0 => format!("{name}: {list}; -v shows more\n"),
+            rest => format!("{name}: {list} and {} more; -v shows all\n", units::grouped(rest as u64)),
+        }
+    };
+    let fits = |shown: &usize| line(*shown).chars().count() <= WIDTH;
+    if fits(&words.len()) {
+        return line(words.len());
+    }
+    line((1..words.len()).take_while(fits).last().unwrap_or(1))
+}
+
+/// Describes everything that is known.
+fn details(report: &BuildReport) -> String {
     let summary = &report.summary;
     let mut tables = vec![["table", "rows", "record bytes", "time"].map(str::to_owned).to_vec()];
     tables.extend(summary.tables.iter().map(|table| {
@@ -30,46 +101,37 @@ pub fn build_text(report: &BuildReport) -> String {
     format!("{tables}\n{totals}file    {file}\n")
 }
 
-/// Describes the check of a finished database; empty if there was none.
-pub fn verify_text(report: &BuildReport) -> String {
-    let describe = |result: &CheckResult| format!("\nverify: {}", check_text(result));
-    report.verified.as_ref().map(describe).unwrap_or_default()
-}
-
-/// Describes a database that was loaded, for people.
-pub fn load_text(report: &LoadReport) -> String {
-    build_text(&report.build) + &additions(report) + &verify_text(&report.build)
-}
-
-/// Describes the inferred types, then the records, values and objects that were left out or changed.
-fn additions(report: &LoadReport) -> String {
+/// Describes the inferred types and their reasons.
+fn types(report: &LoadReport) -> String {
     let mut text = String::new();
     for (table, decisions) in &report.inferred {
-        let words = |column: litepress::PlannedColumn| column.in_words(&Flags).to_vec();
+        let words = |column: PlannedColumn| column.in_words(&Flags).to_vec();
         let columns: Vec<Vec<String>> = decisions.iter().map(|decision| words(decision.into())).collect();
-        text += &format!("table {table}\n{}", format_table(&columns, &[Align::Left; 3], 2));
+        text += &format!("\ntable {}\n{}", escaped(table), format_table(&columns, &[Align::Left; 3], 2));
     }
-    text += &notes_text(&report.notes);
+    text
+}
+
+/// Describes the records, values and objects that were left out or changed.
+fn notes(report: &LoadReport) -> String {
+    let mut text = notes_text(&report.notes);
     let LoadReport { rejected, nulls, cut_texts, renumbered, .. } = report;
     if *rejected > 0 {
-        text += &format!("left out {} records that are wrong\n", units::grouped(*rejected));
+        text += &format!("left out {}\n", units::counted(*rejected, "wrong record"));
     }
     if *nulls > 0 {
-        text += &format!("stored NULL in place of {} values that their columns do not take\n", units::grouped(*nulls));
+        text += &format!("stored NULL in place of {} that the column does not take\n", units::counted(*nulls, "value"));
     }
     if *cut_texts > 0 {
         text += &format!(
-            "cut {} texts in numeric columns at a NUL character, as SQLite does: only the number before it is stored; declare \
+            "cut {} in numeric columns at a NUL character, as SQLite does: only the number before it is stored; declare \
              the columns TEXT to keep the texts\n",
-            units::grouped(*cut_texts)
+            units::counted(*cut_texts, "text")
         );
     }
     text += &left_out_text(&report.left_out);
     if !renumbered.is_empty() {
         text += &format!("rowids that no column holds are numbered from 1: {}\n", renumbered.join(", "));
-    }
-    if !text.is_empty() {
-        text.insert(0, '\n');
     }
     text
 }
@@ -84,5 +146,20 @@ pub fn left_out_text(left_out: &[String]) -> String {
     match left_out {
         [] => String::new(),
         objects => format!("left out, for only tables are copied: {}\n", objects.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_is_one_line() {
+        let words: Vec<String> = (0..1000).map(|number| format!("column{number} INTEGER")).collect();
+        let line = listed("columns", &words);
+        assert!(line.len() <= 80 && line.ends_with("column1 INTEGER and 998 more; -v shows all\n"), "{line}");
+        assert_eq!(listed("tables", &["a\nb 1".to_owned()]), "tables: a\\nb 1; -v shows more\n");
+        assert_eq!(listed("tables", &["x".repeat(100)]), format!("tables: {}; -v shows more\n", "x".repeat(100)));
+        assert_eq!(listed("tables", &[]), "tables: ; -v shows more\n");
     }
 }

@@ -2,16 +2,20 @@
 
 mod check;
 mod compare;
+mod completions;
 mod generate;
 mod inspect;
 mod load;
+mod man;
 mod plan;
 mod profile;
 
 pub use check::{CheckArguments, check_text, run as run_check};
 pub use compare::{CompareArguments, run as run_compare};
+pub use completions::{CompletionsArguments, run as run_completions};
 pub use generate::{GenerateArguments, run as run_generate};
 pub use inspect::{InspectArguments, run as run_inspect};
 pub use load::{LoadArguments, run as run_load};
+pub use man::{ManArguments, run as run_man};
 pub use plan::{PlanArguments, run as run_plan};
 pub use profile::{ProfileArguments, run as run_profile};

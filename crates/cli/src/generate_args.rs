@@ -93,7 +93,7 @@ impl GenerateArgs {
         match out {
             None if needs_out => Err(Error::new(ErrorKind::Usage, "no database is named")
                 .advise("say where it goes: litepress generate OUT.db SCHEMA.sql --rows N")),
-            Some(out) => refuse_special_name(out).map(|()| names),
+            Some(out) => refuse_special_name(out, true).map(|()| names),
             None => Ok(names),
         }
     }

@@ -1,7 +1,7 @@
 //! Signal handlers. The first Ctrl-C or SIGTERM asks the run to stop and clean up, the second exits at once. SIGXFSZ is
 //! ignored.
 
-use crate::failure::INTERRUPTED;
+use crate::failure::ErrorForm;
 use crate::output;
 use litepress::{Error, ErrorKind, Progress, Result};
 use std::sync::Arc;
@@ -14,17 +14,21 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Installs the handlers: a signal stops `progress` from now on. Fails if it is called twice in a process.
-    pub fn stops(progress: Arc<Progress>) -> Result<Arc<Self>> {
+    /// Installs the handlers: a signal stops `progress` from now on. `form` is that of messages. Fails if it is called twice in a
+    /// process.
+    pub fn stops(progress: Arc<Progress>, form: ErrorForm) -> Result<Arc<Self>> {
         let interrupt = Arc::new(Self::default());
         let seen = interrupt.clone();
         let on_signal = move || {
             if seen.exits_at_once.swap(true, Ordering::Relaxed) {
-                output::say("\nerror: interrupted\n");
-                std::process::exit(INTERRUPTED.into());
+                output::say(if form == ErrorForm::Text { "\n" } else { "" });
+                let code = form.report(&Error::new(ErrorKind::Interrupted, "interrupted"));
+                std::process::exit(code.into());
             }
             progress.stop();
-            output::say("\nstopping; once more to exit without cleaning up\n");
+            if form == ErrorForm::Text {
+                output::say("\nstopping; once more to exit without cleaning up\n");
+            }
         };
         ctrlc::set_handler(on_signal)
             .map_err(|error| Error::new(ErrorKind::Io, format!("cannot watch for Ctrl-C: {error}")))?;

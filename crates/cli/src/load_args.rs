@@ -1,5 +1,6 @@
 //! Arguments of `load` and `plan` about files and the tables that they become.
 
+use crate::content_args::ContentArgs;
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use litepress::{
@@ -14,6 +15,8 @@ use std::sync::Arc;
 pub struct LoadArgs {
     #[command(flatten)]
     pub reading: ReadArgs,
+    #[command(flatten)]
+    pub content: ContentArgs,
     #[command(flatten)]
     pub tables: TableArgs,
     #[command(flatten)]
@@ -53,7 +56,7 @@ pub struct ReadArgs {
     pub null_value: Vec<String>,
     /// Words that mean NULL in columns of numbers alone: NaN, NA, -999; may be repeated
     #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
-    pub nan: Vec<String>,
+    pub missing: Vec<String>,
     /// Words for infinity in columns of numbers, also with a sign in front: inf; may be repeated
     #[arg(long, value_name = "WORD")]
     pub infinity: Vec<String>,
@@ -138,7 +141,7 @@ pub enum FormatArg {
     Tsv,
     /// A JSON object a line.
     Ndjson,
-    /// JSON objects, a line each or in one array.
+    /// JSON objects one after another, on any number of lines, or in one array.
     Json,
     /// Apache Parquet.
     Parquet,
@@ -194,7 +197,7 @@ impl LoadArgs {
 
     /// Returns the options.
     pub fn options(self, build: Options, schema: Option<SchemaText>, observer: Arc<Reporter>) -> LoadOptions {
-        let Self { reading, tables, wrong } = self;
+        let Self { reading, content, tables, wrong } = self;
         let mut options = LoadOptions::default().build(build).observer(observer);
         options.format = reading.format.map(Into::into);
         options.delimiter = reading.delimiter;
@@ -203,9 +206,10 @@ impl LoadArgs {
         options.header = !reading.no_header;
         options.columns = reading.columns;
         options.comment = reading.comment;
+        content.apply(&mut options);
         options.encoding = reading.encoding;
         options.null_values = reading.null_value;
-        options.words = NumberWords { nan: reading.nan, infinity: reading.infinity };
+        options.words = NumberWords { missing: reading.missing, infinity: reading.infinity };
         options.store_as = reading.store_as;
         options.sample = reading.sample;
         options.schema = schema;
@@ -286,16 +290,15 @@ impl From<InvalidUtf8Arg> for InvalidUtf8 {
 /// Parses `A=B`. Cuts at the last `=`, because a column name on the left may contain others.
 fn pair(text: &str) -> Result<(String, String), String> {
     match pair_or_nothing(text)? {
+        (left, _) if left.is_empty() => Err("there is nothing in front of the '='".to_owned()),
         (_, right) if right.is_empty() => Err("there is nothing behind the '='".to_owned()),
         pair => Ok(pair),
     }
 }
 
 fn pair_or_nothing(text: &str) -> Result<(String, String), String> {
-    match text.rsplit_once('=') {
-        Some((left, right)) if !left.is_empty() => Ok((left.to_owned(), right.to_owned())),
-        _ => Err("two names are written NAME=NAME".to_owned()),
-    }
+    let pair = text.rsplit_once('=').map(|(left, right)| (left.to_owned(), right.to_owned()));
+    pair.ok_or_else(|| "two names are written NAME=NAME".to_owned())
 }
 
 #[cfg(test)]
@@ -306,6 +309,8 @@ mod tests {
     fn pairs_are_cut_at_the_last_sign() {
         assert_eq!(pair("a=b=TEXT"), Ok(("a=b".to_owned(), "TEXT".to_owned())));
         assert_eq!(pair_or_nothing("a="), Ok(("a".to_owned(), String::new())));
+        // A key of JSON may be empty.
+        assert_eq!(pair_or_nothing("=a"), Ok((String::new(), "a".to_owned())));
         assert!(pair("a=").is_err() && pair("=b").is_err() && pair("ab").is_err());
     }
 }

@@ -1,8 +1,11 @@
 //! Options that all commands which make a database share, and their conversion to those of the engine.
 
+use crate::failure::ErrorForm;
+use crate::output::{print, print_json};
 use crate::progress::Style;
 use clap::{Args, ValueEnum};
-use litepress::{Conflict, Options, PageSize, Sync, Verify, parse};
+use litepress::{Conflict, Json, Options, PageSize, Result, Sync, Verify, parse};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 /// How a database is made.
@@ -48,9 +51,41 @@ pub struct OutputArgs {
     /// How progress is shown on standard error
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub progress: Style,
-    /// Print the result as one JSON object
+    /// Show no progress and no summary; errors are still told
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Show all that is known: tables, types with their reasons, times
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Print the result as one JSON object, an error too
     #[arg(long)]
     pub json: bool,
+}
+
+impl OutputArgs {
+    /// Returns the form of progress. With `--json`, standard error is left to errors unless progress is asked for or a terminal
+    /// shows it.
+    pub fn progress(&self) -> Style {
+        match self.progress {
+            Style::Auto if self.quiet => Style::None,
+            Style::Auto if self.json && !std::io::stderr().is_terminal() => Style::None,
+            style => style,
+        }
+    }
+
+    /// Returns the form of errors.
+    pub fn errors(&self) -> ErrorForm {
+        ErrorForm::of(self.json)
+    }
+
+    /// Prints a result: as JSON, as a text with all details (`true`) or in short, or not at all.
+    pub fn print(&self, to_json: impl FnOnce() -> Json, to_text: impl FnOnce(bool) -> String) -> Result<()> {
+        match self {
+            Self { json: true, .. } => print_json(&to_json()),
+            Self { quiet: true, .. } => Ok(()),
+            Self { verbose, .. } => print(&to_text(*verbose)),
+        }
+    }
 }
 
 /// `--on-conflict`

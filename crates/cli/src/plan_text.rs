@@ -3,7 +3,7 @@
 use crate::build_text::{left_out_text, notes_text};
 use crate::text_table::{Align, format_table};
 use litepress::engine::Estimate;
-use litepress::engine::plan::Step;
+use litepress::engine::plan::ObjectPlan;
 use litepress::{Choice, Flags, PlanReport, TableOrigin, TableReport, lane_words, units};
 
 /// Describes the work of a planned run.
@@ -105,12 +105,12 @@ impl PlanText<'_> {
     }
 
     /// Returns kind, name, lane, size, memory and reason of a step.
-    fn step_words(&self, step: &Step) -> Vec<String> {
+    fn step_words(&self, step: &ObjectPlan) -> Vec<String> {
         let name = match step.kind {
             "table" | "view" => step.name.clone(),
             _ => format!("{} of {}", step.name, step.table),
         };
-        let (lane, mut why) = lane_words(&step.lane);
+        let (lane, mut why) = lane_words(&step.method);
         let (mut size, mut memory) = (String::new(), String::new());
         if let Some(tree) = self.0.tree_of(step) {
             let bytes = tree.bytes.map_or("unknown".to_owned(), units::bytes);

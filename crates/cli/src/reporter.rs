@@ -1,9 +1,10 @@
 //! The observer of a run: shows progress on standard error, and decides the effect of Ctrl-C.
 
 use crate::interrupt::Interrupt;
-use crate::progress::{Style, Watch};
+use crate::progress::{ProgressDisplay, Style};
+use litepress::rows::sync::lock;
 use litepress::{Meter, Observer, Stage};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Shows the progress of a run to the user of the program.
 #[derive(Debug)]
@@ -12,7 +13,7 @@ pub struct Reporter {
     style: Style,
     /// The effect of Ctrl-C, which depends on the stage of the run.
     interrupt: Option<Arc<Interrupt>>,
-    watch: Mutex<Option<Watch>>,
+    watch: Mutex<Option<ProgressDisplay>>,
 }
 
 impl Reporter {
@@ -21,8 +22,8 @@ impl Reporter {
         Arc::new(Self { style, interrupt, watch: Mutex::new(None) })
     }
 
-    fn watch(&self) -> MutexGuard<'_, Option<Watch>> {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+    fn watch(&self) -> MutexGuard<'_, Option<ProgressDisplay>> {
+        lock(&self.watch)
     }
 }
 
@@ -33,7 +34,7 @@ impl Observer for Reporter {
     }
 
     fn measure(&self, meter: Meter) {
-        *self.watch() = Some(Watch::start(self.style, meter));
+        *self.watch() = Some(ProgressDisplay::start(self.style, meter));
     }
 
     fn end_measure(&self) {

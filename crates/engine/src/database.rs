@@ -1,31 +1,30 @@
 //! Builds a new database: its tables, then its schema, then its name.
 
-use crate::index::{self, Indexes};
-use crate::options::{MIN_MEMORY_BYTES, Options, Target};
+use crate::index::Indexes;
+use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
+use crate::options::{Options, Target, Verify};
 use crate::pages::Pages;
 use crate::progress::Counted;
 use crate::publish::Publication;
-use crate::schema_pages::PrintedObject;
-use crate::settle::Settling;
-use crate::sink::block::{BLOCK_BYTES, BlockPool};
+use crate::resources::{bounded, check_temp_dir, live_blocks, page_size, sort_options, temp_dir, writer_threads};
+use crate::sink::block::BlockPool;
 use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
-use crate::sort::SortOptions;
-use crate::sql_lane::{LaneOptions, SqlLane};
-use crate::statistics::{self, SQLITE_STAT1, Statistic};
+use crate::sqlite::{SessionOptions, SqliteSession};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::table::{self, TableTree};
-use crate::verify::{self, Verify};
-use crate::{Error, ErrorKind, Result, machine, plan, schema_pages};
+use crate::table::{BuildContext, SortPlan, TableTree, build_few};
+use crate::tree::bulk_load::build_empty;
+use crate::tree::schema::{self, WrittenObject};
+use crate::verify::verify;
+use crate::{Error, ErrorKind, Result, plan};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Index, SchemaObject};
-use litepress_rows::{OptionName, Part, RecordChunk, Schema, Source, Table, message};
+use litepress_rows::{RecordChunk, Schema, Source, Table};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Name of the table in which SQLite keeps the largest rowid of AUTOINCREMENT tables.
@@ -71,9 +70,9 @@ pub struct Database {
     /// Whether SQLite has a part in this schema.
     needs_sqlite: bool,
     /// Whether all pages that litepress writes itself are written.
-    is_printed: bool,
+    pages_written: bool,
     /// SQLite at work on the written file.
-    lane: Option<SqlLane>,
+    session: Option<SqliteSession>,
 }
 
 /// The result of [`Database::finish`].
@@ -97,7 +96,7 @@ impl Database {
     /// has less room than [`Options::expected_bytes`]; if the memory budget, the page size or the folder for temporary
     /// files is unusable.
     pub fn create(target: &Target, schema: Schema, options: &Options) -> Result<Self> {
-        Self::create_through(target, schema, options, |sink| sink)
+        Self::create_with_sink(target, schema, options, |sink| sink)
     }
 
     /// Begins a new database, as [`create`](Self::create) does. `wrap` may put another sink in front of the
@@ -105,7 +104,7 @@ impl Database {
     ///
     /// # Errors
     /// As [`create`](Self::create).
-    pub fn create_through(
+    pub fn create_with_sink(
         target: &Target,
         mut schema: Schema,
         options: &Options,
@@ -164,8 +163,8 @@ impl Database {
             started,
             failed: false,
             needs_sqlite,
-            is_printed: false,
-            lane: None,
+            pages_written: false,
+            session: None,
         })
     }
 
@@ -178,7 +177,7 @@ impl Database {
     /// come last.
     pub fn filling_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.schema.tables.len()).collect();
-        order.sort_by_key(|&index| !self.is_printed_table(&self.schema.tables[index]));
+        order.sort_by_key(|&index| !self.is_written_table(&self.schema.tables[index]));
         order
     }
 
@@ -211,25 +210,26 @@ impl Database {
     fn build(&mut self, index: usize, source: &dyn Source) -> Result<TableTree> {
         let (progress, conflict) = (self.options.progress.clone(), self.options.on_conflict);
         let source = &Counted { source, progress: &progress };
-        if !self.is_printed_table(&self.schema.tables[index]) {
-            self.open_lane()?;
-            let lane = self.lane.as_ref().expect("it was opened");
+        if !self.is_written_table(&self.schema.tables[index]) {
+            self.open_session()?;
+            let session = self.session.as_ref().expect("it was opened");
             let table = &self.schema.tables[index];
-            let rows = lane.insert(table, source, conflict)?;
+            let rows = session.insert(table, source, conflict)?;
             if let Some(sequence) = source.last_sequence().max(table.last_sequence).filter(|_| table.autoincrement) {
-                lane.raise_sequence(table, sequence)?;
+                session.raise_sequence(table, sequence)?;
             }
             return Ok(TableTree { rows, ..TableTree::default() });
         }
-        assert!(self.lane.is_none(), "tables that are printed come before those that SQLite fills");
+        assert!(self.session.is_none(), "tables that litepress writes come before those that SQLite fills");
         let Self { options, pages, .. } = self;
         let threads = options.threads;
         let table = &self.schema.tables[index];
         let plans = plan::indexes(table);
-        let settling = Settling::new(table, conflict, Some(source));
-        let sort_options = sort_options(options, &self.temp_dir, plans.len() + settling.sorts());
+        let sort_plan = SortPlan::new(table, conflict, Some(source));
+        let sort_options = sort_options(options, &self.temp_dir, plans.len() + sort_plan.sorts());
         let indexes = Indexes::new(plans, &sort_options);
-        let tree = settling.build(source, pages, &indexes, &sort_options, options.analyze, &progress)?;
+        let context = BuildContext { indexes: &indexes, threads, counts_keys: options.analyze, progress: &progress };
+        let tree = sort_plan.build(source, pages, &sort_options, context)?;
         let key = table.without_rowid.then(|| (table.name.clone(), tree.distinct.clone()));
         let mut counted = Vec::from_iter(key);
         for (name, tree) in indexes.build(pages, threads, options.analyze, &progress)? {
@@ -253,11 +253,11 @@ impl Database {
             let message = "a table could not be filled: the database is given up";
             return Err(Error::new(ErrorKind::Usage, message));
         }
-        self.print_rest()?;
-        let bytes = self.finish_lane()?;
+        self.write_remaining()?;
+        let bytes = self.finish_session()?;
         let done = Instant::now();
         let verified = match &self.publication {
-            Some(publication) => verify::verify(publication.temporary(), publication.target(), &self.options)?,
+            Some(publication) => verify(publication.temporary(), publication.target(), &self.options)?,
             None => None,
         };
         let verify = done.elapsed();
@@ -282,66 +282,66 @@ impl Database {
     }
 
     /// Writes the remaining pages: empty tables, the schema, page 1. The file is a database then.
-    fn print_rest(&mut self) -> Result<()> {
-        if self.is_printed {
+    fn write_remaining(&mut self) -> Result<()> {
+        if self.pages_written {
             return Ok(());
         }
         let page_1 = self.finish_pages()?;
         self.summary.stages.build = self.started.elapsed();
         self.summary.bytes = self.pages.finish(&page_1)?;
         self.summary.stages.write = self.started.elapsed() - self.summary.stages.build;
-        self.is_printed = true;
+        self.pages_written = true;
         Ok(())
     }
 
     /// Hands the written database to SQLite. Creates the tables that SQLite will fill, and the indexes that decide
     /// which of their rows stay.
-    fn open_lane(&mut self) -> Result<()> {
-        if self.lane.is_some() {
+    fn open_session(&mut self) -> Result<()> {
+        if self.session.is_some() {
             return Ok(());
         }
-        self.print_rest()?;
+        self.write_remaining()?;
         let Self { options, temp_dir, .. } = self;
         let progress = options.progress.clone();
-        let lane_options = LaneOptions { temp_dir: temp_dir.clone(), threads: options.threads, progress };
-        let lane = match &self.publication {
-            Some(publication) => SqlLane::open(publication.temporary(), lane_options)?,
-            None => SqlLane::open_bytes(self.pages.take_bytes().unwrap_or_default(), lane_options)?,
+        let session_options = SessionOptions { temp_dir: temp_dir.clone(), threads: options.threads, progress };
+        let session = match &self.publication {
+            Some(publication) => SqliteSession::open(publication.temporary(), session_options)?,
+            None => SqliteSession::open_bytes(self.pages.take_bytes().unwrap_or_default(), session_options)?,
         };
-        self.define(&lane, |object| object.kind == "table")?;
-        self.define(&lane, |object| self.decides_about_rows(object))?;
-        self.lane = Some(lane);
+        self.define(&session, |object| object.kind == "table")?;
+        self.define(&session, |object| self.decides_about_rows(object))?;
+        self.session = Some(session);
         Ok(())
     }
 
     /// Has SQLite do its part: check CHECK constraints and create the remaining objects. Returns the file's bytes if
     /// they are in memory.
-    fn finish_lane(&mut self) -> Result<Option<Vec<u8>>> {
+    fn finish_session(&mut self) -> Result<Option<Vec<u8>>> {
         if !self.needs_sqlite {
             return Ok(self.pages.take_bytes());
         }
-        self.open_lane()?;
-        let (lane, progress) = (self.lane.take().expect("it was opened"), &self.options.progress);
+        self.open_session()?;
+        let (session, progress) = (self.session.take().expect("it was opened"), &self.options.progress);
         for (table, tree) in self.schema.tables.iter().zip(&self.trees) {
             if let (None, Some(sequence)) = (tree, table.last_sequence) {
-                lane.raise_sequence(table, sequence)?;
+                session.raise_sequence(table, sequence)?;
             }
         }
-        for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_printable(object)) {
+        for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_written(object)) {
             let table = self.schema.table(&object.name).filter(|table| table.has_check);
             if let (Some(table), Some(sql)) = (table, &object.sql) {
                 progress.enter(format!("CHECK of {}, by SQLite", table.name));
-                lane.check_constraints(table, sql)?;
+                session.check_constraints(table, sql)?;
             }
         }
-        self.define(&lane, |object| object.kind == "index" && !self.decides_about_rows(object))?;
+        self.define(&session, |object| object.kind == "index" && !self.decides_about_rows(object))?;
         if self.options.analyze {
             progress.enter("statistics, by SQLite");
-            lane.analyze(&self.not_counted())?;
+            session.analyze(&self.not_counted())?;
         }
-        self.define(&lane, |object| object.kind == "view" || object.kind == "trigger")?;
-        lane.order_schema(&self.schema.objects)?;
-        let bytes = lane.finish()?;
+        self.define(&session, |object| object.kind == "view" || object.kind == "trigger")?;
+        session.order_schema(&self.schema.objects)?;
+        let bytes = session.finish()?;
         self.summary.bytes = match (&bytes, &self.publication) {
             (Some(bytes), _) => bytes.len() as u64,
             (None, Some(publication)) => publication.len()?,
@@ -352,12 +352,12 @@ impl Database {
 
     /// Has SQLite create the wanted objects that litepress does not write, in the order of the schema. Shadow tables
     /// come with their virtual tables.
-    fn define(&self, lane: &SqlLane, is_wanted: impl Fn(&SchemaObject) -> bool) -> Result<()> {
-        let left = |object: &&SchemaObject| is_wanted(object) && !object.is_shadow && !self.is_printable(object);
+    fn define(&self, session: &SqliteSession, is_wanted: impl Fn(&SchemaObject) -> bool) -> Result<()> {
+        let left = |object: &&SchemaObject| is_wanted(object) && !object.is_shadow && !self.is_written(object);
         for object in self.schema.objects.iter().filter(left) {
             if let Some(sql) = &object.sql {
                 self.options.progress.enter(format!("{} {}, by SQLite", object.kind, object.name));
-                lane.define(sql, &format!("{} {}", object.kind, object.name))?;
+                session.define(sql, &format!("{} {}", object.kind, object.name))?;
             }
         }
         Ok(())
@@ -369,35 +369,35 @@ impl Database {
         let table = self.schema.table(&object.table);
         object.kind == "index"
             && table
-                .is_some_and(|table| table.may_lose_rows(self.options.on_conflict) && table.indexes.iter().any(is_it))
+                .is_some_and(|table| table.can_drop_rows(self.options.on_conflict) && table.indexes.iter().any(is_it))
     }
 
     /// Returns the tables and indexes whose statistics SQLite must collect, because it made them. ANALYZE of a table
     /// includes its indexes.
     fn not_counted(&self) -> Vec<&str> {
         let is_alone =
-            |object: &SchemaObject| object.kind == "table" || object.kind == "index" && self.prints_table(object);
-        let left = self.schema.objects.iter().filter(|object| is_alone(object) && !self.is_printable(object));
+            |object: &SchemaObject| object.kind == "table" || object.kind == "index" && self.writes_table(object);
+        let left = self.schema.objects.iter().filter(|object| is_alone(object) && !self.is_written(object));
         left.map(|object| object.name.as_str()).collect()
     }
 
     /// Returns whether litepress writes an object itself. SQLite creates the others.
-    fn is_printable(&self, object: &SchemaObject) -> bool {
+    fn is_written(&self, object: &SchemaObject) -> bool {
         match object.kind.as_str() {
-            "table" => self.prints_table(object) || [SQLITE_SEQUENCE, SQLITE_STAT1].contains(&object.name.as_str()),
-            "index" => self.prints_table(object) && self.roots.contains_key(&object.name),
+            "table" => self.writes_table(object) || [SQLITE_SEQUENCE, SQLITE_STAT1].contains(&object.name.as_str()),
+            "index" => self.writes_table(object) && self.roots.contains_key(&object.name),
             _ => !self.needs_sqlite,
         }
     }
 
-    fn is_printed_table(&self, table: &Table) -> bool {
-        plan::why_not_printed(table, self.options.on_conflict).is_none()
+    fn is_written_table(&self, table: &Table) -> bool {
+        plan::unsupported_reason(table, self.options.on_conflict).is_none()
     }
 
     /// Returns whether the object is, or belongs to, a user table that litepress writes itself.
-    fn prints_table(&self, object: &SchemaObject) -> bool {
+    fn writes_table(&self, object: &SchemaObject) -> bool {
         let table = self.schema.table(&object.table);
-        table.is_some_and(|table| self.is_printed_table(table))
+        table.is_some_and(|table| self.is_written_table(table))
     }
 
     fn table_summaries(&self) -> Vec<TableSummary> {
@@ -412,24 +412,24 @@ impl Database {
     /// Writes empty tables, SQLite's own tables and the schema. Returns page 1, which must be written last.
     fn finish_pages(&mut self) -> Result<Vec<u8>> {
         for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
-            if tree.is_none() && plan::why_not_printed(table, self.options.on_conflict).is_none() {
+            if tree.is_none() && plan::unsupported_reason(table, self.options.on_conflict).is_none() {
                 *tree = Some(if table.without_rowid {
-                    TableTree { root: index::build_empty(&mut self.pages)?, ..TableTree::default() }
+                    TableTree { root: build_empty(&mut self.pages)?, ..TableTree::default() }
                 } else {
-                    build_rows(RecordChunk::new(), &mut self.pages)?
+                    build_few(RecordChunk::new(), &mut self.pages)?
                 });
                 for plan in plan::indexes(table) {
-                    self.roots.insert(plan.name, index::build_empty(&mut self.pages)?);
+                    self.roots.insert(plan.name, build_empty(&mut self.pages)?);
                 }
             }
         }
         self.build_sequence()?;
         self.build_statistics()?;
-        let placed = (1..).zip(&self.schema.objects).filter(|(_, object)| self.is_printable(object));
-        let objects: Vec<PrintedObject<'_>> =
-            placed.map(|(rowid, object)| PrintedObject { rowid, object, root: self.root_of(object) }).collect();
+        let placed = (1..).zip(&self.schema.objects).filter(|(_, object)| self.is_written(object));
+        let objects: Vec<WrittenObject<'_>> =
+            placed.map(|(rowid, object)| WrittenObject { rowid, object, root: self.root_of(object) }).collect();
         let (settings, page_size) = (self.schema.settings, self.pages.page_size());
-        schema_pages::build(&objects, &mut self.pages, |page_count| DatabaseHeader {
+        schema::build(&objects, &mut self.pages, |page_count| DatabaseHeader {
             write_version: if settings.wal { 2 } else { 1 },
             read_version: if settings.wal { 2 } else { 1 },
             change_counter: 1,
@@ -467,7 +467,7 @@ impl Database {
             Some([table.name.as_str().into(), Value::Int(last)])
         });
         let rows = chunk_of(filled);
-        self.roots.insert(SQLITE_SEQUENCE.to_owned(), build_rows(rows, &mut self.pages)?.root);
+        self.roots.insert(SQLITE_SEQUENCE.to_owned(), build_few(rows, &mut self.pages)?.root);
         Ok(())
     }
 
@@ -475,7 +475,7 @@ impl Database {
     fn build_statistics(&mut self) -> Result<()> {
         if self.options.analyze {
             let rows = chunk_of(self.statistics.iter().map(Statistic::values));
-            self.roots.insert(SQLITE_STAT1.to_owned(), build_rows(rows, &mut self.pages)?.root);
+            self.roots.insert(SQLITE_STAT1.to_owned(), build_few(rows, &mut self.pages)?.root);
         }
         Ok(())
     }
@@ -493,117 +493,6 @@ fn chunk_of<'v, const COLUMNS: usize>(rows: impl Iterator<Item = [Value<'v>; COL
     chunk
 }
 
-/// Builds a table of few rows, which are in memory.
-fn build_rows(chunk: RecordChunk, pages: &mut Pages) -> Result<TableTree> {
-    table::build(&OneChunk::new(chunk), pages, &Indexes::default(), 1, &crate::Progress::default())
-}
-
-/// A source that gives the rows of one chunk once.
-pub(crate) struct OneChunk(Mutex<Option<RecordChunk>>);
-
-impl OneChunk {
-    pub fn new(chunk: RecordChunk) -> Self {
-        Self(Mutex::new(Some(chunk).filter(|chunk| !chunk.is_empty())))
-    }
-}
-
-impl Source for OneChunk {
-    fn next_part(&self) -> Result<Option<Box<dyn Part>>> {
-        let chunk = self.0.lock().ok().and_then(|mut chunk| chunk.take());
-        Ok(chunk.map(|chunk| Box::new(OnePart(Some(chunk))) as Box<dyn Part>))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn page_bytes(&self) -> f64 {
-        0.0
-    }
-}
-
-/// A part of one chunk.
-pub(crate) struct OnePart(pub Option<RecordChunk>);
-
-impl Part for OnePart {
-    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
-        if let Some(rows) = self.0.take() {
-            *chunk = rows;
-        }
-        Ok(())
-    }
-}
-
-pub(crate) fn page_size(schema: &Schema, options: &Options) -> Result<PageSize> {
-    let of_schema = schema.settings.page_size.map(|bytes| {
-        PageSize::new(bytes).ok_or_else(|| Error::new(ErrorKind::Schema, format!("page size {bytes} is not possible")))
-    });
-    Ok(options.page_size.or(of_schema.transpose()?).unwrap_or(PageSize::DEFAULT))
-}
-
 fn page_bytes(page_size: PageSize) -> u32 {
     u32::try_from(page_size.bytes()).expect("at most 65536")
-}
-
-/// Returns the folder for temporary files of sorts. The default is beside the target: that disk has room for a large
-/// index.
-pub(crate) fn temp_dir(target: &Target, options: &Options) -> PathBuf {
-    match (&options.temp_dir, target) {
-        (Some(folder), _) => folder.clone(),
-        (None, Target::File(path)) => crate::publish::folder_of(path).to_owned(),
-        (None, _) => std::env::temp_dir(),
-    }
-}
-
-/// Fails if the folder for temporary files does not exist. A sort would notice only when it spills.
-fn check_temp_dir(folder: &Path) -> Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let what = if folder.exists() { "is no folder" } else { "does not exist" };
-    let error = Error::new(ErrorKind::Io, format!("the folder for temporary files {what}")).in_file(folder);
-    Err(error
-        .advise(message!["make it, or name another folder for temporary files with ", OptionName::TempDir.alone()]))
-}
-
-/// Returns the options with memory capped at the machine's, and builders at the number of blocks in half of it.
-pub(crate) fn bounded(options: &Options) -> Result<Options> {
-    if options.memory_bytes < MIN_MEMORY_BYTES {
-        let message = format!("a memory budget of {} bytes is too small", options.memory_bytes);
-        return Err(Error::new(ErrorKind::Usage, message).advise(format!("give {MIN_MEMORY_BYTES} bytes at least")));
-    }
-    let memory_bytes = options.memory_bytes.min(machine::memory_bytes().unwrap_or(u64::MAX)).max(MIN_MEMORY_BYTES);
-    let options = Options { memory_bytes, ..options.clone() };
-    Ok(Options { threads: options.threads.clamp(1, affordable_blocks(&options)), ..options })
-}
-
-/// Returns the number of writer threads. Two writes in flight per builder keep the disk busy while builders compute;
-/// a disk takes only a few at a time.
-fn writer_threads(options: &Options) -> usize {
-    const MOST: usize = 16;
-    (2 * options.threads).min(MOST)
-}
-
-/// Returns the number of blocks in flight at which builders begin no further part. That is enough for every builder to
-/// fill one while the disk takes several, but at most half of the memory budget.
-fn live_blocks(options: &Options, writer_threads: usize) -> usize {
-    (4 * options.threads + writer_threads).min(affordable_blocks(options))
-}
-
-/// Returns the memory for pages in flight, in bytes.
-pub(crate) fn pages_bytes(options: &Options) -> u64 {
-    (live_blocks(options, writer_threads(options)) * BLOCK_BYTES) as u64
-}
-
-/// Returns the options for each of `sorts` simultaneous sorts, which share the memory that pages leave.
-pub(crate) fn sort_options(options: &Options, temp_dir: &Path, sorts: usize) -> SortOptions {
-    SortOptions {
-        memory_bytes: options.memory_bytes.saturating_sub(pages_bytes(options)) / sorts.max(1) as u64,
-        temp_dir: temp_dir.to_owned(),
-        writers: options.threads,
-    }
-}
-
-fn affordable_blocks(options: &Options) -> usize {
-    usize::try_from(options.memory_bytes / 2).unwrap_or(usize::MAX) / BLOCK_BYTES
 }

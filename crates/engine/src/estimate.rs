@@ -6,16 +6,11 @@
 //!                    sort items: memory, or temporary files       every sort
 //! ```
 
-use crate::database;
-use crate::fields::Fields;
-use crate::index::IndexPlan;
-use crate::numbered_table;
+use crate::index::{ColumnLocator, IndexPlan};
 use crate::options::{Options, Target};
-use crate::settle::Settling;
 use crate::sort::{ItemSample, SortOptions};
-use crate::sorted_rows::{RecordKey, RowKey, RowidKey};
-use crate::sql_lane;
-use crate::{Conflict, Result, Schema, plan};
+use crate::table::{RecordKey, RowKey, RowidKey, SortPlan, late_materialization};
+use crate::{Conflict, Result, Schema, plan, resources, sqlite};
 use litepress_format::page::PageKind;
 use litepress_format::payload::mean_page_bytes;
 use litepress_rows::schema::Index;
@@ -33,7 +28,7 @@ pub struct Estimate {
     pub bytes: u64,
     /// Bytes of the file without rough sizes, for [`Options::expected_bytes`]: rough estimates must not fail the
     /// free-space check.
-    pub printed_bytes: u64,
+    pub certain_bytes: u64,
     /// Bytes of memory at the peak.
     pub memory_bytes: u64,
     /// Bytes of temporary files at the peak.
@@ -68,15 +63,15 @@ impl Estimate {
     /// # Errors
     /// If a source fails, or if [`Database::create`](crate::Database::create) would refuse the options.
     pub fn new(schema: &Schema, sources: &[(usize, &dyn Source)], target: &Target, options: &Options) -> Result<Self> {
-        let options = database::bounded(options)?;
-        let page_bytes = database::page_size(schema, &options)?.bytes();
-        let temp_dir = database::temp_dir(target, &options);
+        let options = resources::bounded(options)?;
+        let page_bytes = resources::page_size(schema, &options)?.bytes();
+        let temp_dir = resources::temp_dir(target, &options);
         let (mut estimate, mut sorts_bytes) = (Self { temp_dir, ..Self::default() }, 0);
         let by_table: HashMap<usize, &dyn Source> = sources.iter().copied().collect();
         for (position, table) in schema.tables.iter().enumerate() {
             let source = by_table.get(&position).copied();
             let sampler = Sampler { table, source, page_bytes, conflict: options.on_conflict };
-            let trees = sampler.trees(|sorts| database::sort_options(&options, &estimate.temp_dir, sorts))?;
+            let trees = sampler.trees(|sorts| resources::sort_options(&options, &estimate.temp_dir, sorts))?;
             // The sorts of a table share the memory. Their files are deleted before the next table's sorts begin.
             let sorts = trees.iter().filter(|tree| !tree.is_rough).map(|tree| tree.memory_bytes).sum();
             let by_sqlite = trees.iter().filter(|tree| tree.is_rough).map(|tree| tree.memory_bytes).max();
@@ -91,8 +86,8 @@ impl Estimate {
             let known = estimate.trees.iter().filter(|tree| is_wanted(tree)).filter_map(|tree| tree.bytes);
             known.fold((own_pages * page_bytes) as u64, u64::saturating_add)
         };
-        (estimate.bytes, estimate.printed_bytes) = (bytes_of(|_| true), bytes_of(|tree| !tree.is_rough));
-        let pages_bytes = database::pages_bytes(&options);
+        (estimate.bytes, estimate.certain_bytes) = (bytes_of(|_| true), bytes_of(|tree| !tree.is_rough));
+        let pages_bytes = resources::pages_bytes(&options);
         estimate.memory_bytes = sorts_bytes + pages_bytes.min(estimate.bytes);
         for tree in estimate.trees.iter_mut().filter(|tree| !tree.is_rough) {
             tree.memory_bytes += pages_bytes.min(tree.bytes.unwrap_or(0));
@@ -136,10 +131,10 @@ impl Sampler<'_> {
             let page_bytes = self.source.map_or(0.0, |source| source.page_bytes());
             let bytes = || self.whole_pages(rows as f64 * page_bytes);
             trees[0].bytes = (!self.table.is_virtual).then(bytes);
-            trees[0].memory_bytes = sql_lane::MEMORY_BYTES;
+            trees[0].memory_bytes = sqlite::MEMORY_BYTES;
             return Ok(trees);
         }
-        let row_sorts = Settling::new(self.table, self.conflict, self.source).sorts();
+        let row_sorts = SortPlan::new(self.table, self.conflict, self.source).sorts();
         let is_sorted = |number: usize, tree: &TreeEstimate| !tree.is_rough && (number > 0 || row_sorts > 0);
         let sorts = row_sorts + trees[1..].iter().filter(|tree| !tree.is_rough).count();
         for ((number, tree), sums) in (0..).zip(&mut trees).zip(self.sums()?) {
@@ -149,7 +144,7 @@ impl Sampler<'_> {
                 let prospect = sums.items.prospect(rows, &sort_options(sorts));
                 (tree.memory_bytes, tree.spill_bytes) = (prospect.memory, prospect.spilled);
             } else if tree.is_rough {
-                tree.memory_bytes = sql_lane::MEMORY_BYTES;
+                tree.memory_bytes = sqlite::MEMORY_BYTES;
             }
         }
         Ok(trees)
@@ -157,12 +152,12 @@ impl Sampler<'_> {
 
     /// Returns the trees without sizes: only their names, and whether SQLite makes them.
     fn names(&self) -> Vec<TreeEstimate> {
-        let printed = plan::indexes(self.table);
+        let written = plan::indexes(self.table);
         let tree = |name: &str, is_rough| TreeEstimate { name: name.to_owned(), is_rough, ..TreeEstimate::default() };
-        let mut trees = vec![tree(&self.table.name, plan::why_not_printed(self.table, self.conflict).is_some())];
+        let mut trees = vec![tree(&self.table.name, plan::unsupported_reason(self.table, self.conflict).is_some())];
         trees.extend(plan::own_indexes(self.table).map(|index| {
-            let is_printed = printed.iter().any(|plan| plan.name == index.name);
-            tree(&index.name, !is_printed)
+            let is_written = written.iter().any(|plan| plan.name == index.name);
+            tree(&index.name, !is_written)
         }));
         trees
     }
@@ -175,21 +170,22 @@ impl Sampler<'_> {
         let Some(source) = self.source else { return Ok(sums) };
         let primary = self.table.primary_index().filter(|_| self.table.without_rowid);
         let kind = if primary.is_some() { PageKind::LeafIndex } else { PageKind::LeafTable };
-        let mut fields = Fields::default();
+        let mut locator = ColumnLocator::default();
         let (by_rowid, by_key) =
             (RowidKey::new(self.table, false), primary.map(|primary| RecordKey::new(self.table, primary)));
         let by_key = by_key.transpose()?;
         let has_indexes = !plan::indexes(self.table).is_empty();
-        let numbered = by_key.as_ref().map(|key| numbered_table::rows(source, key, has_indexes)).transpose()?.flatten();
+        let numbered =
+            by_key.as_ref().map(|key| late_materialization::rows(source, key, has_indexes)).transpose()?.flatten();
         let mut push_item = |chunk: &RecordChunk, row, item: &mut Vec<u8>| match (&by_key, numbered) {
             (Some(key), Some(rows)) => {
-                key.set_key(&mut fields, chunk, row, item)?;
+                key.set_key(&mut locator, chunk, row, item)?;
                 let number = chunk.first_record() + row as u64;
-                numbered_table::push_number(number, numbered_table::number_bytes(&rows.numbers()), item);
+                late_materialization::push_number(number, late_materialization::number_bytes(&rows.numbers()), item);
                 Ok(())
             }
-            (Some(key), None) => key.push_item(&mut fields, chunk, row, item),
-            (None, _) => by_rowid.push_item(&mut fields, chunk, row, item),
+            (Some(key), None) => key.push_item(&mut locator, chunk, row, item),
+            (None, _) => by_rowid.push_item(&mut locator, chunk, row, item),
         };
         let page_bytes =
             |kind, record: &[u8], rowid| mean_page_bytes(kind, self.page_bytes, record.len() as u64, rowid);

@@ -1,59 +1,48 @@
 //! Chunks of records in, a published SQLite database out.
 //!
 //! ```text
-//! Source -> table -> tree -> pages -> sink          one table: parts in parallel, stitched in order
-//!       -> settle -> table or keyed_table           rows that must be sorted first
-//!       -> settle -> sorted_prefix -> table         rows whose order is unknown
-//! database: every table, then sqlite_schema and page 1, then publish
+//! database    every table and its indexes, then sqlite_schema and page 1, then the file's name
+//! table       rows of a source, in order or sorted by a key
+//! index       entries extracted from the records of a table
+//! sort        byte strings in order, in bounded memory
+//! tree        records become cells on leaf pages; interior pages above them
+//! pages       page numbers
+//! sink        finished pages: to a file, to memory, nowhere
+//! sqlite      what SQLite makes itself, on the written file
+//! publish     the file gets its name
 //! ```
 //!
-//! Imports run downward only: `database -> settle -> table -> tree -> pages -> sink`, and `database -> publish`. Only
-//! `pages` assigns page numbers, only `sink` and `publish` hold handles of an unfinished database, only `publish`
-//! changes the target.
+//! Imports run downward only: `database -> table -> index -> tree -> pages -> sink`, `{table, index, tree} -> sort`, and
+//! `database -> {sqlite, publish}`. Only `pages` assigns page numbers, only `sink` and `publish` hold handles of an
+//! unfinished database, only `publish` changes the target.
 #![deny(unsafe_code)]
 
-mod bulk_load;
 mod database;
 mod estimate;
-mod feed;
-mod fields;
 mod index;
-mod keyed_parts;
-mod keyed_table;
-mod machine;
-mod numbered_table;
+mod memory;
 mod options;
 mod pages;
 pub mod plan;
-mod printed_entries;
-mod printed_rows;
 mod progress;
 mod publish;
-mod reorder;
-mod schema_pages;
-mod settle;
+mod resources;
 mod sink;
 mod sort;
-mod sorted_prefix;
-mod sorted_rows;
-mod sql_lane;
-mod statistics;
-mod stitch;
+mod sqlite;
 mod summary;
 mod table;
 mod threads;
 mod tree;
 mod verify;
-mod zeroed_pages;
 
 pub use database::{Database, Finished};
 pub use estimate::{Estimate, TreeEstimate};
 pub use litepress_format::page::PageSize;
 pub use litepress_rows::sqlite::sqlite_version;
 pub use litepress_rows::{Conflict, Error, ErrorKind, Place, Result, Schema};
-pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target};
+pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target, Verify};
 pub use progress::Progress;
 pub use publish::{folder_of, free_bytes};
 pub use sink::Sink;
 pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};
-pub use verify::Verify;

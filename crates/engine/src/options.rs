@@ -1,8 +1,7 @@
 //! Options of a new database.
 
 use crate::progress::Progress;
-use crate::verify::Verify;
-use crate::{Conflict, machine};
+use crate::{Conflict, memory};
 use litepress_format::page::PageSize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,6 +46,18 @@ pub enum Sync {
     Off,
 }
 
+/// The check of the finished file before it gets its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// No check.
+    #[default]
+    None,
+    /// A check of every page, by [`check`](litepress_check::check).
+    Quick,
+    /// A quick check, and SQLite's `integrity_check` and `foreign_key_check`.
+    Full,
+}
+
 /// Options of a new database. `Options::default()` suits most cases.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -89,7 +100,7 @@ impl Default for Options {
         Self {
             page_size: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            memory_bytes: default_memory_bytes(machine::memory_bytes()),
+            memory_bytes: default_memory_bytes(memory::memory_bytes()),
             temp_dir: None,
             overwrite: false,
             on_conflict: Conflict::Abort,

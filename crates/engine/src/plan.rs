@@ -3,12 +3,12 @@
 use crate::Conflict;
 use crate::index::IndexPlan;
 use litepress_rows::schema::{Generated, Index, IndexOrigin};
-use litepress_rows::{NullRule, Schema, Table};
+use litepress_rows::{NullPolicy, Schema, Table};
 
 /// The way in which an object gets into the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Lane {
+pub enum BuildMethod {
     /// litepress writes its pages.
     Direct,
     /// It is a row of `sqlite_schema`, without pages.
@@ -22,10 +22,10 @@ pub enum Lane {
     Query,
 }
 
-/// One object of the schema with its lane.
+/// One object of the schema, and how it is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Step {
+pub struct ObjectPlan {
     /// `table`, `index`, `constraint`, `view` or `trigger`.
     pub kind: &'static str,
     /// Name of the object, or its description.
@@ -35,31 +35,33 @@ pub struct Step {
     /// The name of its b-tree in `sqlite_schema`; `None` for constraints, views and triggers.
     pub tree: Option<String>,
     /// The way in which it gets into the file.
-    pub lane: Lane,
+    pub method: BuildMethod,
 }
 
-/// Returns the lanes of all objects in `schema`. Tables come first, each with its CHECK constraints and indexes.
-pub fn steps(schema: &Schema, conflict: Conflict) -> Vec<Step> {
-    let mut steps: Vec<Step> = schema.tables.iter().flat_map(|table| table_steps(table, conflict)).collect();
+/// Plans all objects of `schema`. Tables come first, each with its CHECK constraints and indexes.
+pub fn plan_objects(schema: &Schema, conflict: Conflict) -> Vec<ObjectPlan> {
+    let mut plans: Vec<ObjectPlan> = schema.tables.iter().flat_map(|table| plan_table(table, conflict)).collect();
     for object in &schema.objects {
         let kind = match object.kind.as_str() {
             "view" => "view",
             "trigger" => "trigger",
             _ => continue,
         };
-        let (name, table, lane) = (object.name.clone(), object.table.clone(), Lane::SchemaOnly);
-        steps.push(Step { kind, name, table, tree: None, lane });
+        let (name, table, method) = (object.name.clone(), object.table.clone(), BuildMethod::SchemaOnly);
+        plans.push(ObjectPlan { kind, name, table, tree: None, method });
     }
-    steps
+    plans
 }
 
 /// Returns whether SQLite must create, fill or check an object once litepress has written the rest.
 pub fn needs_sqlite(schema: &Schema, conflict: Conflict) -> bool {
-    steps(schema, conflict).iter().any(|step| matches!(step.lane, Lane::Sqlite { .. } | Lane::Query))
+    plan_objects(schema, conflict)
+        .iter()
+        .any(|object| matches!(object.method, BuildMethod::Sqlite { .. } | BuildMethod::Query))
 }
 
 /// Returns why SQLite must fill a table, or `None` if litepress writes it.
-pub(crate) fn why_not_printed(table: &Table, conflict: Conflict) -> Option<String> {
+pub(crate) fn unsupported_reason(table: &Table, conflict: Conflict) -> Option<String> {
     if table.is_virtual {
         return Some("it is a virtual table".to_owned());
     }
@@ -79,12 +81,12 @@ pub(crate) fn why_not_printed(table: &Table, conflict: Conflict) -> Option<Strin
         .map(|index| IndexPlan::new(table, index))
         .find_map(Result::err)
         .map(|why| format!("of a constraint, {why}"))
-        .or_else(|| why_not_numbered(table))
-        .or_else(|| why_not_settled(table, conflict))
+        .or_else(|| mixed_rowids_reason(table))
+        .or_else(|| sqlite_only_reason(table, conflict))
 }
 
 /// Returns why only SQLite can number rows: the next rowid depends on all earlier rows.
-fn why_not_numbered(table: &Table) -> Option<String> {
+fn mixed_rowids_reason(table: &Table) -> Option<String> {
     let alias = table.rowid_alias.filter(|_| table.has_mixed_rowids)?;
     Some(format!(
         "some of its data lack the column {}, so that rowids are chosen among given ones",
@@ -93,8 +95,8 @@ fn why_not_numbered(table: &Table) -> Option<String> {
 }
 
 /// Returns why only SQLite can tell which rows stay.
-fn why_not_settled(table: &Table, conflict: Conflict) -> Option<String> {
-    if !table.may_lose_rows(conflict) {
+fn sqlite_only_reason(table: &Table, conflict: Conflict) -> Option<String> {
+    if !table.can_drop_rows(conflict) {
         return None;
     }
     let (policy, null) = match conflict {
@@ -111,7 +113,7 @@ fn why_not_settled(table: &Table, conflict: Conflict) -> Option<String> {
     } else if let Some(why) = uniques.find_map(|index| IndexPlan::new(table, index).err()) {
         format!("of the key that decides which rows stay, {why}")
     } else {
-        let column = table.columns_where_null(NullRule::AskSqlite, conflict).next()?;
+        let column = table.columns_where_null(NullPolicy::AskSqlite, conflict).next()?;
         format!("of its NOT NULL column {}, {null}", table.columns[column].name)
     };
     Some(format!("{why} (on conflict {policy})"))
@@ -127,24 +129,24 @@ pub(crate) fn own_indexes(table: &Table) -> impl Iterator<Item = &Index> {
     table.indexes.iter().filter(|index| !(table.without_rowid && index.origin == IndexOrigin::PrimaryKey))
 }
 
-fn table_steps(table: &Table, conflict: Conflict) -> Vec<Step> {
-    let step = |kind, name: &str, tree: Option<&str>, lane| {
+fn plan_table(table: &Table, conflict: Conflict) -> Vec<ObjectPlan> {
+    let plan = |kind, name: &str, tree: Option<&str>, method| {
         let (name, tree) = (name.to_owned(), tree.map(str::to_owned));
-        Step { kind, name, table: table.name.clone(), tree, lane }
+        ObjectPlan { kind, name, table: table.name.clone(), tree, method }
     };
-    let not_printed = why_not_printed(table, conflict);
-    let lane = not_printed.clone().map_or(Lane::Direct, |why| Lane::Sqlite { why });
-    let mut steps = vec![step("table", &table.name, Some(&table.name), lane)];
-    let with_table = || not_printed.as_ref().map(|_| Lane::Sqlite { why: "SQLite fills its table".to_owned() });
+    let unsupported = unsupported_reason(table, conflict);
+    let method = unsupported.clone().map_or(BuildMethod::Direct, |why| BuildMethod::Sqlite { why });
+    let mut plans = vec![plan("table", &table.name, Some(&table.name), method)];
+    let with_table = || unsupported.as_ref().map(|_| BuildMethod::Sqlite { why: "SQLite fills its table".to_owned() });
     if table.has_check {
-        steps.push(step("constraint", "CHECK", None, with_table().unwrap_or(Lane::Query)));
+        plans.push(plan("constraint", "CHECK", None, with_table().unwrap_or(BuildMethod::Query)));
     }
-    let lane = |index| match IndexPlan::new(table, index) {
-        Ok(_) => with_table().unwrap_or(Lane::Direct),
-        Err(why) => Lane::Sqlite { why },
+    let method = |index| match IndexPlan::new(table, index) {
+        Ok(_) => with_table().unwrap_or(BuildMethod::Direct),
+        Err(why) => BuildMethod::Sqlite { why },
     };
-    steps.extend(own_indexes(table).map(|index| step("index", &describe(index), Some(&index.name), lane(index))));
-    steps
+    plans.extend(own_indexes(table).map(|index| plan("index", &describe(index), Some(&index.name), method(index))));
+    plans
 }
 
 fn describe(index: &Index) -> String {

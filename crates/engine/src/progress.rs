@@ -1,9 +1,10 @@
 //! Counts progress, and carries requests to stop.
 
 use crate::{Error, ErrorKind, Result};
-use litepress_rows::{NumberedRows, Part, RecordChunk, RowidOrder, Source};
+use litepress_rows::sync::lock;
+use litepress_rows::{Part, RandomAccessRows, RecordChunk, RowidOrder, Source};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Counters that workers add to and a progress bar reads. Any thread may call any method; a signal handler may call
 /// [`stop`](Self::stop).
@@ -28,7 +29,7 @@ impl Progress {
 
     /// Returns the current stage: `rows of user`, `index user_area`. It is empty before the first one.
     pub fn stage(&self) -> String {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.stage).clone()
     }
 
     /// Asks the run to stop: it ends soon with [`ErrorKind::Interrupted`], and nothing is published.
@@ -48,7 +49,7 @@ impl Progress {
     }
 
     pub(crate) fn enter(&self, stage: impl Into<String>) {
-        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage.into();
+        *lock(&self.stage) = stage.into();
     }
 
     pub(crate) fn add_rows(&self, rows: u64) {
@@ -97,7 +98,7 @@ impl Source for Counted<'_> {
     }
 
     /// Does not count these rows: the code that makes rows again counts them.
-    fn numbered(&self) -> Option<&dyn NumberedRows> {
+    fn numbered(&self) -> Option<&dyn RandomAccessRows> {
         self.source.numbered()
     }
 }

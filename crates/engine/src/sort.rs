@@ -2,18 +2,17 @@
 //! 5.4.1).
 //!
 //! ```text
-//! worker 1             push ... -> buckets by leading bits, spilled unsorted   writer, partition_writer, partitioner,
-//!                                  in blocks (sample sort)                     buckets, segments
-//!                                  short items as packed keys, long ones in    key_packer, split_item
-//!                                  an arena
-//!                                  packed keys of many records at once, and    packed_key_builder, delta_codec
-//!                                  deltas between packed keys
-//! worker 2             push ... -> without buckets: sorted, spilled runs       run, radix, arena, prefix_codec, spill
-//! Sorter::finish       many runs -> few runs                                   here
-//! SortedItems::range   ranks -> a cursor in every run -> merge, on any         rank, sample, merge
+//! worker               push ... -> runs: sorted, spilled     writer, run, radix, arena, prefix_codec, spill
+//!                      or buckets, if a sample predicts      buckets (the tour of the fast path)
+//!                      the other items
+//! Sorter::finish       many runs -> few runs                 here
+//! SortedItems::range   ranks -> a cursor in every run, and   rank, sample, merge
+//!                      one in the buckets -> merge, on any
 //!                      number of threads
-//!                      a bucket is sorted when its turn comes                  sorted_buckets, radix_u64
 //! ```
+//!
+//! There are two storeys. Runs sort anything by themselves. Buckets are a fast path in front of them: without a
+//! `Partitioner` ([`Sorter::partitioner`]), a writer never leaves its runs. Tests sort the same items both ways.
 //!
 //! Items are distinct, and none is a prefix of another: they are normalised keys with a rowid at the end. So `memcmp`
 //! alone orders them, and the sorted sequence and its ranks do not depend on memory or threads.
@@ -28,22 +27,16 @@
 //! prefix-compressed. It is written once, or again for every pass of merging if the budget is very small.
 //!
 //! Read the modules in this order: `writer` for the states of a writer, `run` and `merge` for the general sort, then
-//! `partitioner` and `buckets` for the fast path.
+//! `buckets` for the fast path.
 
 mod arena;
 mod batch;
-mod block_memory;
 mod buckets;
 mod budget;
-mod delta_codec;
 mod diff_mask;
 mod estimate;
 mod item;
-mod key_packer;
 mod merge;
-mod packed_key_builder;
-mod partition_writer;
-mod partitioner;
 mod prefix_codec;
 mod radix;
 mod radix_u64;
@@ -51,10 +44,7 @@ mod rank;
 mod read_ahead;
 mod run;
 mod sample;
-mod segments;
-mod sorted_buckets;
 mod spill;
-mod split_item;
 mod writer;
 
 #[cfg(test)]
@@ -62,19 +52,19 @@ mod tests;
 
 pub(crate) use arena::common_prefix;
 pub(crate) use batch::{PackedBatch, ReadyBatch, RunItems};
+pub(crate) use buckets::packed_key_builder::{BATCH_ROWS, Offsets, PackedKeyBuilder};
+pub(crate) use buckets::split_item::SplitItem;
 pub(crate) use estimate::ItemSample;
-pub(crate) use item::{PADDING_BYTES, PaddedItem};
+pub(crate) use item::{PADDING_BYTES, PaddedItem, bad_item};
 pub(crate) use merge::Merge;
-pub(crate) use packed_key_builder::{BATCH_ROWS, PackedKeyBuilder};
-pub(crate) use split_item::SplitItem;
 pub(crate) use writer::{OrderedWriter, RunWriter};
 
 use crate::Result;
-use buckets::BucketStore;
+use buckets::bucket_store::BucketStore;
+use buckets::partitioner::Partitioner;
 use budget::Budget;
 use diff_mask::ByteSelector;
 use litepress_rows::sync::{ignore_poison, lock};
-use partitioner::Partitioner;
 use prefix_codec::{RunEncoder, SpilledRun};
 use rank::{ResidentRun, Runs};
 use run::{RunBuilder, SortedRun};

@@ -1,6 +1,9 @@
 //! Worker threads.
 
-use crate::reorder::InOrder;
+mod reorder_buffer;
+
+pub(crate) use reorder_buffer::ReorderBuffer;
+
 use crate::{Error, Result};
 use litepress_rows::sync::{ignore_poison, lock};
 use std::sync::Mutex;
@@ -18,7 +21,7 @@ pub(crate) fn take_all<W>(
     take: impl Fn(&mut W) -> InPart<bool> + Sync,
     finish: impl Fn(W) -> Result<()> + Sync,
 ) -> Result<()> {
-    let parts = Mutex::new(InOrder::<()>::new());
+    let parts = Mutex::new(ReorderBuffer::<()>::new());
     on_threads(threads, || {
         let mut worker = begin();
         while !lock(&parts).has_failed() {

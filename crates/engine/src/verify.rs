@@ -1,21 +1,10 @@
 //! Verifies the finished file before it gets its name.
 
-use crate::{Error, ErrorKind, Options, Result};
+use crate::options::{Options, Verify};
+use crate::{Error, ErrorKind, Result};
 use litepress_check::{CheckOptions, GoOn, Report, SqliteChecker, SqliteFaults, check};
 use std::path::Path;
 use std::sync::Arc;
-
-/// The check of the finished file before it gets its name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Verify {
-    /// No check.
-    #[default]
-    None,
-    /// A check of every page, by [`check`](litepress_check::check).
-    Quick,
-    /// A quick check, and SQLite's `integrity_check` and `foreign_key_check`.
-    Full,
-}
 
 /// Number of faults that an error shows. Further ones are counted.
 const SHOWN_FAULTS: usize = 5;

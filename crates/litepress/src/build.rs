@@ -31,7 +31,7 @@ impl BuildJob<'_> {
         meter: Meter,
         before_publishing: &dyn Fn() -> Result<()>,
     ) -> Result<BuildReport> {
-        options.expected_bytes = Estimate::new(self.schema, self.sources, self.target, &options)?.printed_bytes;
+        options.expected_bytes = Estimate::new(self.schema, self.sources, self.target, &options)?.certain_bytes;
         let measured = Measured::begin(self.observer, meter);
         let finished = self.build(&options, before_publishing);
         drop(measured);

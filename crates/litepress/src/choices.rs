@@ -1,6 +1,6 @@
 //! Options with a few named values: the names that all faces of litepress use.
 
-use crate::{Conflict, FileFormat, InvalidUtf8, Numbers, OnError, Ragged, Sync, Verify};
+use crate::{Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Ragged, Sync, Verify};
 
 /// A type whose values have names.
 pub trait Choice: Copy + PartialEq + 'static {
@@ -72,6 +72,11 @@ impl Choice for Numbers {
         &[("exact", Self::Exact), ("digits", Self::Digits), ("lenient", Self::Lenient)];
 }
 
+impl Choice for NanPolicy {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("error", Self::Error), ("null", Self::Null), ("text", Self::Text)];
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +98,6 @@ mod tests {
         round_trip::<Ragged>();
         round_trip::<InvalidUtf8>();
         round_trip::<Numbers>();
+        round_trip::<NanPolicy>();
     }
 }

@@ -7,7 +7,7 @@ use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
 use crate::{Error, ErrorKind, Options, PageSize, Result, Schema, Target};
 use litepress_engine::Estimate;
-use litepress_engine::plan::steps;
+use litepress_engine::plan::plan_objects;
 use litepress_gen::recipe::to_toml;
 use litepress_gen::{ColumnPlan, GenPlan, GenSource, Recipe, Request, SetColumn, Shard, TablePlan};
 use litepress_rows::hint::RustWords;
@@ -193,7 +193,7 @@ pub fn plan_generate(
         rows: Some(job.rows()),
         page_size: job.page_size,
         estimate: estimate.map_err(|error| job.texts.explain(error))?,
-        steps: steps(&job.schema, build.on_conflict),
+        steps: plan_objects(&job.schema, build.on_conflict),
         left_out: None,
         notes: Vec::new(),
         tables: job.plan.tables().iter().map(|plan| table_report(plan, job.rows_of(plan))).collect(),

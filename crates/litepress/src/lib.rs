@@ -73,8 +73,8 @@ pub use litepress_engine::{
     Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
-pub use litepress_load::infer::{Caveat, Decision, NumberWords, Numbers};
-pub use litepress_load::options::{InvalidUtf8, Ragged};
+pub use litepress_load::infer::{Caveat, InferredColumn, NumberWords, Numbers};
+pub use litepress_load::options::{InvalidUtf8, NanPolicy, Ragged};
 pub use litepress_load::schema::TableOptions;
 pub use litepress_load::source::OnError;
 pub use litepress_rows as rows;

@@ -3,18 +3,19 @@
 use crate::build::{BuildJob, refuse_special_target};
 use crate::number_notes::number_notes;
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
+use crate::parse;
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
 use crate::{
-    Error, ErrorKind, InvalidUtf8, NumberWords, Numbers, OnError, Options, PageSize, Ragged, Result, TableOptions,
-    Target,
+    Error, ErrorKind, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options, PageSize, Ragged, Result,
+    TableOptions, Target,
 };
-use litepress_engine::plan::steps;
+use litepress_engine::plan::plan_objects;
 use litepress_engine::{Estimate, folder_of};
-use litepress_load::infer::Decision;
+use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
-use litepress_load::options::{Dialect, Format, ReadOptions};
+use litepress_load::options::{Dialect, Format, JsonLayout, JsonOptions, ReadOptions};
 use litepress_load::plan::{LoadPlan, LoadRequest, PlannedFile, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::RowDefault;
@@ -37,7 +38,7 @@ pub enum FileFormat {
     Tsv,
     /// A JSON object a line.
     Ndjson,
-    /// JSON objects, a line each or in one array.
+    /// JSON objects one after another, on any number of lines, or in one array.
     Json,
     /// Apache Parquet.
     Parquet,
@@ -79,6 +80,12 @@ pub struct LoadOptions {
     pub columns: Vec<String>,
     /// First character of lines of CSV that are skipped.
     pub comment: Option<u8>,
+    /// Keys that lead to the records of JSON, with dots between them: `data.items`.
+    pub json_path: Option<String>,
+    /// Whether nested objects of JSON become columns: `{"a": {"b": 1}}` has a column `a_b`.
+    pub flatten: bool,
+    /// Fate of NaN and Infinity in JSON.
+    pub nan: NanPolicy,
     /// Encoding of text (`latin1`, `utf-16le`); by default what a byte-order mark says, else UTF-8.
     pub encoding: Option<String>,
     /// Fields without quotes that mean NULL.
@@ -123,6 +130,9 @@ impl Default for LoadOptions {
             header: true,
             columns: Vec::new(),
             comment: None,
+            json_path: None,
+            flatten: false,
+            nan: NanPolicy::default(),
             encoding: None,
             null_values: Vec::new(),
             words: NumberWords::default(),
@@ -174,10 +184,16 @@ setters! {
     columns(columns: &[&str]) => |options| options.columns = owned(columns);
     /// Sets the first character of lines of CSV that are skipped.
     comment(comment: u8) => |options| options.comment = Some(comment);
+    /// Sets the keys that lead to the records of JSON: `data.items`.
+    json_path(path: impl Into<String>) => |options| options.json_path = Some(path.into());
+    /// Sets whether nested objects of JSON become columns.
+    flatten(flatten: bool) => |options| options.flatten = flatten;
+    /// Sets the fate of NaN and Infinity in JSON.
+    nan(nan: NanPolicy) => |options| options.nan = nan;
     /// Sets the encoding of text.
     encoding(encoding: impl Into<String>) => |options| options.encoding = Some(encoding.into());
     /// Adds a word for a missing number in columns of numbers.
-    nan(word: impl Into<String>) => |options| options.words.nan.push(word.into());
+    missing(word: impl Into<String>) => |options| options.words.missing.push(word.into());
     /// Adds a word for infinity in columns of numbers.
     infinity(word: impl Into<String>) => |options| options.words.infinity.push(word.into());
     /// Adds a field without quotes that means NULL.
@@ -237,7 +253,7 @@ pub struct LoadReport {
     /// The report of the database.
     pub build: BuildReport,
     /// Tables whose types were inferred, and their columns.
-    pub inferred: Vec<(String, Vec<Decision>)>,
+    pub inferred: Vec<(String, Vec<InferredColumn>)>,
     /// Objects of databases that are not copied: `view v of shop.db`.
     pub left_out: Vec<String>,
     /// Copied tables whose rowids are numbered from 1, since no column holds them: `log of shop.db`.
@@ -331,7 +347,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         rows: rows.iter().copied().sum(),
         page_size: job.page_size,
         estimate: Estimate::new(&schema, &listed, &place, &build)?,
-        steps: steps(&schema, build.on_conflict),
+        steps: plan_objects(&schema, build.on_conflict),
         left_out: Some(job.plan.left_out.clone()),
         notes: job.notes(),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
@@ -483,8 +499,8 @@ impl<'o> LoadJob<'o> {
     }
 }
 
-impl From<&Decision> for PlannedColumn {
-    fn from(decision: &Decision) -> Self {
+impl From<&InferredColumn> for PlannedColumn {
+    fn from(decision: &InferredColumn) -> Self {
         Self::Loaded {
             name: decision.name.clone(),
             declared_type: decision.declared_type.clone(),
@@ -560,6 +576,21 @@ impl LoadOptions {
         }
     }
 
+    /// Returns how JSON is read.
+    fn json(&self) -> Result<JsonOptions> {
+        let layout = match self.format {
+            Some(FileFormat::Ndjson) => Some(JsonLayout::Lines),
+            Some(FileFormat::Json) => Some(JsonLayout::Stream),
+            _ => None,
+        };
+        let path = self.json_path.as_deref().map_or(Ok(Vec::new()), parse::json_path);
+        let path = path.map_err(|why| {
+            let given = OptionName::JsonPath.word(self.json_path.clone().unwrap_or_default()).given();
+            Error::new(ErrorKind::Usage, message![given, format!(": {why}")])
+        })?;
+        Ok(JsonOptions { layout, path, flatten: self.flatten, nan: self.nan })
+    }
+
     /// Returns how files are read.
     fn read(&self) -> Result<ReadOptions> {
         let is_tsv = self.format == Some(FileFormat::Tsv);
@@ -580,6 +611,7 @@ impl LoadOptions {
         Ok(ReadOptions {
             format: self.format.map(FileFormat::format),
             dialect,
+            json: self.json()?,
             encoding: self.encoding.clone(),
             invalid_utf8: self.invalid_utf8,
             nulls: self.null_values.clone(),

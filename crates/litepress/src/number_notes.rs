@@ -1,13 +1,13 @@
 //! What is told of columns of numbers whose digits doubles do not keep.
 
-use litepress_load::infer::{Caveat, Decision};
+use litepress_load::infer::{Caveat, InferredColumn};
 use litepress_rows::{Message, OptionName, grouped, message};
 
 /// Number of columns that one note names.
 const NAMED: usize = 5;
 
 /// Returns a note on columns of numbers that are TEXT, and one for every column of rounded numbers.
-pub(crate) fn number_notes<'d>(tables: impl Iterator<Item = (&'d str, &'d [Decision])>) -> Vec<Message> {
+pub(crate) fn number_notes<'d>(tables: impl Iterator<Item = (&'d str, &'d [InferredColumn])>) -> Vec<Message> {
     let (mut texts, mut notes) = (Vec::new(), Vec::new());
     for (table, decision) in tables.flat_map(|(table, columns)| columns.iter().map(move |column| (table, column))) {
         let name = format!("{table}.{}", decision.name);

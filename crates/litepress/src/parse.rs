@@ -109,6 +109,33 @@ pub fn quote(text: &str) -> Result<Quote, String> {
     }
 }
 
+/// Reads keys with dots between them. A key that holds dots is written in double quotes, and `$` may stand in front, as in a path
+/// of SQLite.
+///
+/// # Errors
+/// A sentence about such keys.
+pub fn json_path(text: &str) -> Result<Vec<String>, String> {
+    let expected = || "keys are written with dots between them: data.items, or \"a.b\".items".to_owned();
+    let mut rest = text.strip_prefix('$').map_or(text, |rest| rest.strip_prefix('.').unwrap_or(rest));
+    let mut keys = Vec::new();
+    loop {
+        let (key, behind) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').ok_or_else(expected)?,
+            None => rest.split_at(rest.find('.').unwrap_or(rest.len())),
+        };
+        let is_quoted = rest.starts_with('"');
+        if !is_quoted && (key.is_empty() || key.contains(['[', ']', '"'])) {
+            return Err(expected());
+        }
+        keys.push(key.to_owned());
+        match behind.strip_prefix('.') {
+            Some(behind) => rest = behind,
+            None if behind.is_empty() => return Ok(keys),
+            None => return Err(expected()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +144,9 @@ mod tests {
     fn characters_are_one_ascii_character_or_have_a_name() {
         assert_eq!((delimiter("tab"), delimiter("\\t"), delimiter(";")), (Ok(b'\t'), Ok(b'\t'), Ok(b';')));
         assert_eq!((quote("none"), quote("'")), (Ok(Quote(None)), Ok(Quote(Some(b'\'')))));
+        assert_eq!(json_path("data"), Ok(vec!["data".to_owned()]));
+        assert_eq!(json_path("$.a.\"b.c\".\"\""), Ok(vec!["a".to_owned(), "b.c".to_owned(), String::new()]));
+        assert!(["", "$", "a.", ".a", "a..b", "a[0]", "\"a", "\"a\"b"].iter().all(|path| json_path(path).is_err()));
         assert!(delimiter("").is_err() && delimiter("ab").is_err() && quote("é").is_err() && ascii("\n").is_err());
     }
 }

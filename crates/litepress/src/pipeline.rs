@@ -23,7 +23,7 @@ pub use encoder::TableEncoder;
 
 use crate::{Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, Result, Schema, Target};
 use engine_thread::{EngineThread, Sent};
-use litepress_engine::plan::{Lane, steps};
+use litepress_engine::plan::{BuildMethod, plan_objects};
 use litepress_rows::RowidOrder;
 use spool::{Spool, SpoolBudget};
 use std::mem;
@@ -267,10 +267,10 @@ impl Drop for Pipeline {
 
 /// Returns the tables that the engine may write first: those that it prints, or any if SQLite inserts all of them.
 fn may_be_first(schema: &Schema, options: &Options, order: &[usize]) -> Vec<usize> {
-    let steps = steps(schema, options.on_conflict);
+    let steps = plan_objects(schema, options.on_conflict);
     let is_printed = |table: &usize| {
         let name = &schema.tables[*table].name;
-        steps.iter().any(|step| step.kind == "table" && step.name == *name && step.lane == Lane::Direct)
+        steps.iter().any(|step| step.kind == "table" && step.name == *name && step.method == BuildMethod::Direct)
     };
     let printed: Vec<usize> = order.iter().copied().filter(is_printed).collect();
     if printed.is_empty() { order.to_vec() } else { printed }

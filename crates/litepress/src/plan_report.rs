@@ -2,7 +2,7 @@
 
 use crate::choices::Choice;
 use crate::{Options, PageSize, Schema, Target};
-use litepress_engine::plan::{Lane, Step};
+use litepress_engine::plan::{BuildMethod, ObjectPlan};
 use litepress_engine::{Estimate, TreeEstimate, folder_of, free_bytes};
 use litepress_gen::Provenance;
 use litepress_rows::{Message, Words};
@@ -26,7 +26,7 @@ pub struct PlanReport {
     /// Sizes, memory and temporary files.
     pub estimate: Estimate,
     /// The way in which each object is made.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ObjectPlan>,
     /// Objects of the files that are not copied; `None` if rows are generated.
     pub left_out: Option<Vec<String>>,
     /// What is to be known of columns of numbers.
@@ -142,7 +142,7 @@ impl PlanReport {
     }
 
     /// Returns the estimate of the tree that a step makes.
-    pub fn tree_of(&self, step: &Step) -> Option<&TreeEstimate> {
+    pub fn tree_of(&self, step: &ObjectPlan) -> Option<&TreeEstimate> {
         self.tree(step.tree.as_deref()?)
     }
 
@@ -189,8 +189,8 @@ impl PlanReport {
         json
     }
 
-    fn step_json(&self, step: &Step) -> Value {
-        let (lane, why) = lane_words(&step.lane);
+    fn step_json(&self, step: &ObjectPlan) -> Value {
+        let (lane, why) = lane_words(&step.method);
         let mut value = json!({"kind": step.kind, "name": step.name, "table": step.table, "lane": lane, "why": why});
         if let Some(tree) = self.tree_of(step) {
             value["expected_bytes"] = json!(tree.bytes);
@@ -203,12 +203,14 @@ impl PlanReport {
 }
 
 /// Returns the name of the way in which an object is made, and the reason for it.
-pub fn lane_words(lane: &Lane) -> (&'static str, String) {
+pub fn lane_words(lane: &BuildMethod) -> (&'static str, String) {
     match lane {
-        Lane::Direct => ("direct", "its pages are printed".to_owned()),
-        Lane::SchemaOnly => ("schema only", "it is a row of sqlite_schema and has no pages of its own".to_owned()),
-        Lane::Sqlite { why } => ("sqlite", format!("SQLite makes it on the printed file: {why}")),
-        Lane::Query => ("query", "SQLite checks it on the printed file".to_owned()),
+        BuildMethod::Direct => ("direct", "its pages are printed".to_owned()),
+        BuildMethod::SchemaOnly => {
+            ("schema only", "it is a row of sqlite_schema and has no pages of its own".to_owned())
+        }
+        BuildMethod::Sqlite { why } => ("sqlite", format!("SQLite makes it on the printed file: {why}")),
+        BuildMethod::Query => ("query", "SQLite checks it on the printed file".to_owned()),
         other => ("other", format!("{other:?}")),
     }
 }

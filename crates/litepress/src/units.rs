@@ -4,7 +4,7 @@
 //! 1024, `kB` to `TB` powers of 1000. A single letter would mean one thing in a count and another in a size, so a size refuses it.
 
 use litepress_gen::{COUNT_UNITS, whole_number};
-pub use litepress_rows::grouped;
+pub use litepress_rows::{counted, grouped};
 use std::time::Duration;
 
 const SIZE_UNITS: [(&str, u128); 9] = [

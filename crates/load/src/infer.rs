@@ -1,26 +1,27 @@
 //! Infers the types of a file's columns from all of their values, so that no type changes a value.
 //!
-//! Every value belongs to one `Kind`. A [`Finding`] keeps the count of each kind, and its first value. Findings can be merged in
+//! Every value belongs to one `Kind`. A [`ColumnStats`] keeps the count of each kind, and its first value. FileStats can be merged in
 //! any order. So workers scan different pieces of a file, and the result does not depend on their number. The type of a column
-//! and its reason follow from the kinds alone (decision.rs).
+//! and its reason follow from the kinds alone (inferred_column.rs).
 //!
 //! A text is a number if a double or a 64-bit integer keeps all of its digits (number.rs). [`Numbers`] chooses stricter and laxer
 //! rules.
 
 mod choice;
-mod decision;
+mod inferred_column;
 mod number;
-mod survey;
+mod scan;
 mod words;
 
 pub use choice::Numbers;
-pub(crate) use decision::STRICT_TYPES;
-pub use decision::{Caveat, Decision};
-pub use survey::survey;
+pub(crate) use inferred_column::STRICT_TYPES;
+pub use inferred_column::{Caveat, InferredColumn};
+pub use scan::scan_types;
 pub(crate) use words::Conversion;
 pub use words::NumberWords;
 
 use crate::reader::Field;
+use litepress_rows::Error;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,21 +29,23 @@ use words::Meaning;
 
 /// Statistics of the columns of a file, or of a part of it.
 #[derive(Clone, Debug, Default)]
-pub struct Findings {
-    /// Number of records scanned. The caller of `see` adds them.
+pub struct FileStats {
+    /// Number of records scanned. The caller of `observe` adds them.
     pub records: u64,
-    columns: Vec<Finding>,
+    columns: Vec<ColumnStats>,
     /// Positions by name, if columns have names.
     positions: HashMap<String, usize>,
     /// Words in columns of numbers.
     words: Arc<NumberWords>,
     /// Names of files by their number, if several were scanned.
     files: BTreeMap<u32, PathBuf>,
+    /// The first bad record and its error.
+    first_bad: Option<(u64, Arc<Error>)>,
 }
 
 /// Statistics of one column's values.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct ColumnStats {
     /// Name in the file. Empty in a part of a file whose records do not name their columns.
     pub name: String,
     /// Total size of all texts, numbers and nested values in bytes.
@@ -50,7 +53,7 @@ pub struct Finding {
     /// Size of the longest of them in bytes.
     pub longest: usize,
     /// Count and first value of each [`Kind`].
-    tallies: [Tally; Kind::COUNT],
+    kind_counts: [KindCount; Kind::COUNT],
     decimals: Decimals,
     /// Number of values that are JSON numbers and not texts.
     json_numbers: u64,
@@ -58,9 +61,9 @@ pub struct Finding {
     order: usize,
 }
 
-/// A value in a survey.
+/// A value in a scan.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Seen<'a> {
+pub enum ScannedValue<'a> {
     /// NULL: JSON null, or a field that `--null-value` declares as NULL.
     Null,
     /// Text that may be of another type: a field of a CSV file, possibly empty.
@@ -112,10 +115,17 @@ enum Kind {
     String,
     Boolean,
     Nested,
+    /// A number with spaces around it. The value also counts as its own kind.
+    Spaced,
 }
 
 impl Kind {
-    const COUNT: usize = Self::Nested as usize + 1;
+    const COUNT: usize = Self::Spaced as usize + 1;
+
+    /// Returns whether a text of this kind is a number.
+    fn is_number(self) -> bool {
+        !matches!(self, Self::Other | Self::Missing | Self::Infinite)
+    }
 
     /// The kinds of nonempty texts and of JSON numbers.
     const WRITTEN: [Self; 12] = [
@@ -136,7 +146,7 @@ impl Kind {
 
 /// The count of a kind, and its first value.
 #[derive(Clone, Debug)]
-struct Tally {
+struct KindCount {
     count: u64,
     first: At,
     /// The first value, cut after [`SHOWN`] bytes.
@@ -162,21 +172,37 @@ const SHOWN: usize = 64;
 struct Decimals {
     first: (At, u8),
     second: (At, u8),
+    /// The largest number.
+    most: u8,
+    /// Some decimal is negative.
+    has_minus: bool,
 }
 
-impl Findings {
-    /// Creates findings in which these words are numbers.
+impl FileStats {
+    /// Creates statistics in which these words are numbers.
     pub fn with_words(words: Arc<NumberWords>) -> Self {
         Self { words, ..Self::default() }
     }
 
     /// Adds a value of the column at this position, in the record of this number. Creates missing columns. A column that a record
     /// lacks may be omitted: it is NULL.
-    pub fn see(&mut self, column: usize, value: Seen<'_>, record: u64) {
+    pub fn observe(&mut self, column: usize, value: ScannedValue<'_>, record: u64) {
         if column >= self.columns.len() {
             self.grow(column);
         }
-        self.columns[column].see(value, record, &self.words);
+        self.columns[column].observe(value, record, &self.words);
+    }
+
+    /// Notes that the record of this number is bad. Keeps the error of the first one only.
+    pub fn see_bad(&mut self, record: u64, error: impl FnOnce() -> Error) {
+        if self.first_bad.as_ref().is_none_or(|(first, _)| record < *first) {
+            self.first_bad = Some((record, Arc::new(error().in_record(record))));
+        }
+    }
+
+    /// Returns the error of the first bad record, which explains why no record has a column.
+    pub fn take_first_bad(&mut self) -> Option<Error> {
+        self.first_bad.take().and_then(|(_, error)| Arc::into_inner(error))
     }
 
     /// Returns the position of the column of this name. Appends the column if it is new.
@@ -185,7 +211,7 @@ impl Findings {
             return position;
         }
         let position = self.columns.len();
-        self.columns.push(Finding::new(name.to_owned(), position));
+        self.columns.push(ColumnStats::new(name.to_owned(), position));
         self.positions.insert(name.to_owned(), position);
         position
     }
@@ -193,19 +219,19 @@ impl Findings {
     #[cold]
     fn grow(&mut self, column: usize) {
         for position in self.columns.len()..=column {
-            self.columns.push(Finding::new(String::new(), position));
+            self.columns.push(ColumnStats::new(String::new(), position));
         }
     }
 
     /// Returns the columns, in the order in which the records name them.
-    pub fn columns(&self) -> Vec<&Finding> {
-        let mut columns: Vec<&Finding> = self.columns.iter().collect();
+    pub fn columns(&self) -> Vec<&ColumnStats> {
+        let mut columns: Vec<&ColumnStats> = self.columns.iter().collect();
         columns.sort_by_key(|column| (column.first(), column.order, &column.name));
         columns
     }
 
     /// Returns the finding of a column of the file.
-    pub fn of(&self, name: &str) -> Option<&Finding> {
+    pub fn of(&self, name: &str) -> Option<&ColumnStats> {
         self.positions.get(name).map(|&position| &self.columns[position])
     }
 
@@ -226,8 +252,8 @@ impl Findings {
     pub fn in_file(&mut self, number: u32, name: &Path) {
         self.files = BTreeMap::from([(number, name.to_owned())]);
         for column in &mut self.columns {
-            let tallies = column.tallies.iter_mut().map(|tally| &mut tally.first);
-            let all = tallies.chain([&mut column.decimals.first.0, &mut column.decimals.second.0]);
+            let kind_counts = column.kind_counts.iter_mut().map(|tally| &mut tally.first);
+            let all = kind_counts.chain([&mut column.decimals.first.0, &mut column.decimals.second.0]);
             all.filter(|at| **at != At::NOWHERE).for_each(|at| at.file = number);
         }
     }
@@ -237,6 +263,10 @@ impl Findings {
     pub fn merge(&mut self, other: Self) {
         self.records += other.records;
         self.files.extend(other.files);
+        if let Some((record, error)) = other.first_bad {
+            let known = self.first_bad.take();
+            self.first_bad = Some(known.filter(|(first, _)| *first <= record).unwrap_or((record, error)));
+        }
         for (position, column) in other.columns.into_iter().enumerate() {
             if column.name.is_empty() {
                 if position >= self.columns.len() {
@@ -251,41 +281,51 @@ impl Findings {
     }
 }
 
-impl Finding {
+impl ColumnStats {
     fn new(name: String, order: usize) -> Self {
-        let tally = Tally { count: 0, first: At::NOWHERE, text: Box::default() };
-        let decimals = Decimals { first: (At::NOWHERE, 0), second: (At::NOWHERE, 0) };
-        let tallies = std::array::from_fn(|_| tally.clone());
-        Self { name, bytes: 0, longest: 0, tallies, decimals, json_numbers: 0, order }
+        let tally = KindCount { count: 0, first: At::NOWHERE, text: Box::default() };
+        let none = (At::NOWHERE, 0);
+        let decimals = Decimals { first: none, second: none, most: 0, has_minus: false };
+        let kind_counts = std::array::from_fn(|_| tally.clone());
+        Self { name, bytes: 0, longest: 0, kind_counts, decimals, json_numbers: 0, order }
     }
 
     #[inline]
-    fn see(&mut self, value: Seen<'_>, record: u64, words: &NumberWords) {
+    fn observe(&mut self, value: ScannedValue<'_>, record: u64, words: &NumberWords) {
         let (kind, decimals, text) = match value {
-            Seen::Null => (Kind::Null, 0, &b""[..]),
-            Seen::Text(b"") => (Kind::Empty, 0, &b""[..]),
-            Seen::Text(text) => {
+            ScannedValue::Null => (Kind::Null, 0, &b""[..]),
+            ScannedValue::Text(b"") => (Kind::Empty, 0, &b""[..]),
+            ScannedValue::Text(text) => {
                 let (kind, decimals) = self.kind_of_text(text, record, words);
+                if number::has_spaces(text) && kind.is_number() {
+                    self.count_in(Kind::Spaced, text, record);
+                }
                 (kind, decimals, text)
             }
-            Seen::Number(text) => {
+            ScannedValue::Number(text) => {
                 self.json_numbers += 1;
                 let (kind, decimals) = self.kind_of(text, record);
                 (kind, decimals, text)
             }
-            Seen::String(text) => (Kind::String, 0, text),
-            Seen::Boolean(value) => (Kind::Boolean, 0, if value { &b"true"[..] } else { &b"false"[..] }),
-            Seen::Nested(text) => (Kind::Nested, 0, text),
+            ScannedValue::String(text) => (Kind::String, 0, text),
+            ScannedValue::Boolean(value) => (Kind::Boolean, 0, if value { &b"true"[..] } else { &b"false"[..] }),
+            ScannedValue::Nested(text) => (Kind::Nested, 0, text),
         };
         self.bytes += text.len() as u64;
         self.longest = self.longest.max(text.len());
-        let tally = &mut self.tallies[kind as usize];
+        self.count_in(kind, text, record);
+        if decimals != 0 {
+            self.decimals.observe(decimals, record);
+            self.decimals.has_minus |= text[0] == b'-';
+        }
+    }
+
+    #[inline]
+    fn count_in(&mut self, kind: Kind, text: &[u8], record: u64) {
+        let tally = &mut self.kind_counts[kind as usize];
         tally.count += 1;
         if record < tally.first.record {
             tally.begin(record, text);
-        }
-        if decimals != 0 {
-            self.decimals.see(decimals, record);
         }
     }
 
@@ -305,14 +345,14 @@ impl Finding {
     /// TEXT.
     #[inline]
     fn kind_of(&self, text: &[u8], record: u64) -> (Kind, u8) {
-        if record >= self.tallies[Kind::Other as usize].first.record {
+        if record >= self.kind_counts[Kind::Other as usize].first.record {
             return (Kind::Other, 0);
         }
         number::classify(text)
     }
 
-    fn tally(&self, kind: Kind) -> &Tally {
-        &self.tallies[kind as usize]
+    fn tally(&self, kind: Kind) -> &KindCount {
+        &self.kind_counts[kind as usize]
     }
 
     fn count(&self, kind: Kind) -> u64 {
@@ -325,8 +365,8 @@ impl Finding {
 
     /// Returns the number of values that are neither NULL, nor empty fields, nor words for a number that is missing.
     pub fn values(&self) -> u64 {
-        let none = [Kind::Null, Kind::Empty, Kind::Missing].map(|kind| self.count(kind));
-        self.tallies.iter().map(|tally| tally.count).sum::<u64>() - none.iter().sum::<u64>()
+        let none = [Kind::Null, Kind::Empty, Kind::Missing, Kind::Spaced].map(|kind| self.count(kind));
+        self.kind_counts.iter().map(|tally| tally.count).sum::<u64>() - none.iter().sum::<u64>()
     }
 
     /// Returns the number of empty fields. Empty JSON strings do not count.
@@ -340,11 +380,11 @@ impl Finding {
     }
 
     fn first(&self) -> At {
-        self.tallies.iter().map(|tally| tally.first).min().unwrap_or(At::NOWHERE)
+        self.kind_counts.iter().map(|tally| tally.first).min().unwrap_or(At::NOWHERE)
     }
 
     /// Returns the tally of the kind of text or JSON number that came first.
-    fn first_number(&self) -> Option<&Tally> {
+    fn first_number(&self) -> Option<&KindCount> {
         Kind::WRITTEN.iter().map(|&kind| self.tally(kind)).min_by_key(|tally| tally.first)
     }
 
@@ -352,9 +392,11 @@ impl Finding {
         if (other.first(), other.order) < (self.first(), self.order) || self.first() == At::NOWHERE {
             self.order = other.order;
         }
-        for (tally, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
+        for (tally, theirs) in self.kind_counts.iter_mut().zip(&other.kind_counts) {
             tally.merge(theirs);
         }
+        self.decimals.most = self.decimals.most.max(other.decimals.most);
+        self.decimals.has_minus |= other.decimals.has_minus;
         self.decimals.add(other.decimals.first);
         self.decimals.add(other.decimals.second);
         self.json_numbers += other.json_numbers;
@@ -363,7 +405,7 @@ impl Finding {
     }
 }
 
-impl Tally {
+impl KindCount {
     #[cold]
     fn begin(&mut self, record: u64, text: &[u8]) {
         self.first = At { file: 0, record };
@@ -381,7 +423,7 @@ impl Tally {
 
 impl Decimals {
     #[inline]
-    fn see(&mut self, decimals: u8, record: u64) {
+    fn observe(&mut self, decimals: u8, record: u64) {
         if decimals != self.first.1 || record < self.first.0.record {
             self.add((At { file: 0, record }, decimals));
         }
@@ -391,6 +433,7 @@ impl Decimals {
         if at == At::NOWHERE {
             return;
         }
+        self.most = self.most.max(decimals);
         if decimals == self.first.1 {
             self.first.0 = self.first.0.min(at);
         } else if at < self.first.0 {

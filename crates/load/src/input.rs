@@ -10,6 +10,7 @@ mod decoded;
 
 use crate::options::{Format, ReadOptions};
 use compressed::{Compression, Counted};
+use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fmt;
 use std::fs::File;
@@ -17,7 +18,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The name of standard input in errors.
 const STANDARD_INPUT: &str = "<standard input>";
@@ -50,6 +51,9 @@ const ENDINGS: [&str; 25] = [
     "zst",
     "zstd",
 ];
+
+/// Extensions of compressed files.
+const COMPRESSED: [&str; 4] = ["gz", "gzip", "zst", "zstd"];
 
 /// A file that can be read as often as needed.
 #[derive(Clone, Debug)]
@@ -149,7 +153,7 @@ impl Input {
         let (format, compression) = content::examine(name, &head, options)?;
         if let Source::Once(once) = &source {
             let whole: Bytes = Box::new(io::Cursor::new(head).chain(stream));
-            *once.lock().unwrap_or_else(PoisonError::into_inner) = Some(whole);
+            *lock(once) = Some(whole);
         }
         Ok(Self { name: name.to_owned(), format, bytes, source, compression })
     }
@@ -183,9 +187,7 @@ impl Input {
         match &self.source {
             Source::Path(path) => Ok(Box::new(File::open(path).map_err(|error| cannot_open(path, error))?)),
             Source::Spooled(file) => Ok(Box::new(FromStart { file: file.clone(), at: 0 })),
-            Source::Once(once) => once
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
+            Source::Once(once) => lock(once)
                 .take()
                 .ok_or_else(|| Error::new(ErrorKind::Usage, "this cannot be read twice").in_file(&self.name)),
         }

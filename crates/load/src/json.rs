@@ -1,11 +1,12 @@
-//! Reads NDJSON (JSON lines: one object per line) and a top-level array of objects, as a stream.
+//! Reads JSON objects as a stream: one per line (NDJSON), one after another with any white space between and within them, in a
+//! top-level array, or in an array within other objects.
 //!
 //! ```text
-//! text --frame.rs--> pieces of whole records --record.rs--> values by key --columns.rs--> blocks of cells
-//!                                                                        `-----------------> survey
+//! text --path.rs--> records --frame.rs--> pieces of whole records --record.rs--> values by key --columns.rs--> blocks of cells
+//!                                                                                             `-----------------> scan
 //! ```
 //!
-//! The first character decides: `[` begins an array. The grammar is RFC 8259, without extensions.
+//! The beginning decides about the layout (layout.rs). The grammar is RFC 8259; [`JsonOptions::nan`] adds NaN and Infinity.
 //!
 //! Values are stored as follows:
 //!
@@ -23,7 +24,10 @@
 //! (unless [`InvalidUtf8`] allows it).
 
 mod columns;
+mod fault;
 mod frame;
+mod layout;
+mod path;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -31,17 +35,21 @@ mod tests;
 pub use frame::MAX_RECORD_TEXT_BYTES;
 pub use record::MAX_DEPTH;
 
-use crate::cut::{Cutter, PIECE_BYTES, Position, Text};
-use crate::infer::{Findings, Seen};
+use crate::framing::{FramedReader, PIECE_BYTES, Position, Text};
+use crate::infer::{FileStats, ScannedValue};
 use crate::input::{Input, read_failed};
+#[cfg(doc)]
+use crate::options::JsonOptions;
 use crate::options::{InvalidUtf8, ReadOptions};
-use crate::reader::{BadRecord, Batch, Field, Piece, Reader, Wanted};
+use crate::reader::{BadRecord, Batch, Field, Piece, ProjectedColumn, Reader};
 use columns::Columns;
+use fault::{Fault, Mistake};
 use frame::{JsonFraming, Layout, Records, Span, is_space, place_in};
+use layout::layout_of;
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result, quote};
-use record::{Fault, Item, RecordParser, Sink, Targets, replace_invalid};
+use record::{Item, RecordParser, Rules, Sink, Targets, replace_invalid};
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -49,6 +57,9 @@ use std::sync::Arc;
 
 /// Size at which a batch ends, in bytes of its records' text.
 const BATCH_BYTES: usize = 2 << 20;
+
+/// Maximum number of values in a batch. Records may name a few of thousands of columns each, and the others are NULL.
+const BATCH_VALUES: usize = 1 << 16;
 
 /// Opens a JSON file.
 ///
@@ -60,22 +71,21 @@ pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
 
 /// A reader of JSON records.
 pub struct JsonReader {
-    cutter: Cutter<JsonFraming>,
+    framed: FramedReader<JsonFraming>,
     layout: Layout,
     /// Line of the next piece's start, and number of characters before it in that line.
     next: (u64, u64),
-    wants: Wants,
+    wants: Projection,
 }
 
 /// The options for reading records.
 #[derive(Clone, Default)]
-struct Wants {
+struct Projection {
     names: Arc<[String]>,
     /// Keys to ignore. `None` ignores all keys without a column.
-    passed_by: Option<Arc<[String]>>,
+    ignored: Option<Arc<[String]>>,
     affinities: Arc<[Affinity]>,
-    nulls: Arc<[String]>,
-    invalid_utf8: InvalidUtf8,
+    rules: Rules,
 }
 
 impl JsonReader {
@@ -85,21 +95,34 @@ impl JsonReader {
     /// # Errors
     /// Any error of the stream.
     pub fn new(stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
-        let Begun { first, line, read, stream } = begin(stream, name)?;
-        let layout = if first == Some(b'[') { Layout::Array } else { Layout::Lines };
-        let (_, characters) = place_in(&read[..read.iter().take_while(|&&byte| is_space(byte)).count()]);
-        // The text of an array begins with its bracket; NDJSON begins with a whole line.
+        let path = &options.json.path;
+        let begun = if path.is_empty() { begin(stream, name)? } else { path::enter(stream, name, path)? };
+        let OpenArray { first, line, characters, read, stream } = begun;
+        let layout = match first {
+            Some(b'[') => Layout::Array,
+            _ if !path.is_empty() => Layout::Stream,
+            _ => layout_of(&read, options.json.layout),
+        };
+        // The text of an array or a stream begins with its first bracket; NDJSON begins with a whole line.
         let (read, column) = match layout {
             Layout::Lines => (read, 0),
-            Layout::Array => (read.trim_ascii_start().to_vec(), characters),
+            Layout::Array | Layout::Stream => {
+                let (_, blank) = place_in(&read[..read.iter().take_while(|&&byte| is_space(byte)).count()]);
+                (read.trim_ascii_start().to_vec(), characters + blank)
+            }
         };
         let start = Position { record: 1, line };
         let stream = Box::new(Cursor::new(read).chain(stream));
         let piece_bytes = options.piece_bytes.unwrap_or(PIECE_BYTES);
-        let wants =
-            Wants { nulls: options.nulls.clone().into(), invalid_utf8: options.invalid_utf8, ..Wants::default() };
-        let cutter = Cutter::new(stream, name, JsonFraming::new(layout), start, piece_bytes);
-        Ok(Self { cutter, layout, next: (line, column), wants })
+        let rules = Rules {
+            nulls: options.nulls.clone().into(),
+            invalid_utf8: options.invalid_utf8,
+            flatten: options.json.flatten,
+            nan: options.json.nan,
+        };
+        let framing = JsonFraming::within(layout, path.len());
+        let framed = FramedReader::new(stream, name, framing, start, piece_bytes);
+        Ok(Self { framed, layout, next: (line, column), wants: Projection { rules, ..Projection::default() } })
     }
 
     fn piece(&mut self, text: Text) -> JsonPiece {
@@ -107,11 +130,12 @@ impl JsonReader {
         let (lines, characters) = match self.layout {
             // Pieces of lines begin and end at line ends.
             Layout::Lines => (0, 0),
-            Layout::Array => place_in(&text.bytes),
+            Layout::Array | Layout::Stream => place_in(&text.bytes),
         };
         self.next = if lines == 0 { (line, column + characters) } else { (line + lines, characters) };
-        let column = if self.layout == Layout::Array { column } else { 0 };
+        let column = if self.layout == Layout::Lines { 0 } else { column };
         JsonPiece {
+            layout: self.layout,
             records: Records::new(self.layout, text.start.line),
             text,
             column,
@@ -121,6 +145,16 @@ impl JsonReader {
             columns: Columns::new(&self.wants.affinities),
             rows: Vec::new(),
         }
+    }
+
+    /// Fails if the file ends within the objects around its records.
+    fn refuse_cut_off(&self) -> Result<()> {
+        if !self.framed.framing().is_cut_off() {
+            return Ok(());
+        }
+        let (line, characters) = self.next;
+        let error = Error::new(ErrorKind::Data, "the file ends within the object that holds the records");
+        Err(error.at(line, characters + 1).advise("the file may be cut off"))
     }
 
     /// Converts a character that the framing counted from the start of a piece to one counted from the start of its line.
@@ -133,18 +167,20 @@ impl JsonReader {
 }
 
 /// A stream whose beginning was read.
-struct Begun {
+struct OpenArray {
     /// The first byte that is not white space.
     first: Option<u8>,
     /// Number of its line.
     line: u64,
-    /// Bytes read, from the beginning of that line on.
+    /// Number of characters in front of `read` in that line.
+    characters: u64,
+    /// Bytes read, from that place on.
     read: Vec<u8>,
     stream: Box<dyn Read + Send>,
 }
 
 /// Reads up to the first character that is not white space.
-fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<Begun> {
+fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<OpenArray> {
     const CHUNK_BYTES: u64 = 1 << 16;
     let (mut line, mut read) = (1, Vec::new());
     loop {
@@ -156,7 +192,7 @@ fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<Begun> {
         read.drain(..memchr::memrchr(b'\n', &read[..blank]).map_or(0, |at| at + 1));
         let first = read.iter().copied().find(|&byte| !is_space(byte));
         if first.is_some() || is_end {
-            return Ok(Begun { first, line, read, stream });
+            return Ok(OpenArray { first, line, characters: 0, read, stream });
         }
     }
 }
@@ -166,8 +202,8 @@ impl Reader for JsonReader {
         &[]
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
-        for (position, Wanted { name, form, .. }) in columns.iter().enumerate() {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
+        for (position, ProjectedColumn { name, form, .. }) in columns.iter().enumerate() {
             let refuse = |message: String| Err(Error::new(ErrorKind::Usage, message).in_column(name));
             if let Some(form) = form {
                 return refuse(format!(
@@ -178,18 +214,20 @@ impl Reader for JsonReader {
                 return refuse("two columns of the table are to hold the values of one key".to_owned());
             }
         }
-        self.wants.names = columns.iter().map(|wanted| wanted.name.clone()).collect();
-        self.wants.affinities = columns.iter().map(|wanted| wanted.affinity).collect();
+        self.wants.names = columns.iter().map(|projected| projected.name.clone()).collect();
+        self.wants.affinities = columns.iter().map(|projected| projected.affinity).collect();
         Ok(())
     }
 
-    fn pass_by(&mut self, names: &[String]) {
-        self.wants.passed_by = Some(names.into());
+    fn ignore_columns(&mut self, names: &[String]) {
+        self.wants.ignored = Some(names.into());
     }
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
         loop {
-            let Some(text) = self.cutter.next_text().map_err(|error| self.place(error))? else { return Ok(None) };
+            let Some(text) = self.framed.next_text().map_err(|error| self.place(error))? else {
+                return self.refuse_cut_off().map(|()| None);
+            };
             let piece = self.piece(text);
             if piece.records() > 0 {
                 return Ok(Some(Box::new(piece)));
@@ -200,14 +238,15 @@ impl Reader for JsonReader {
 
 /// Consecutive records of a JSON file.
 struct JsonPiece {
+    layout: Layout,
     text: Text,
     /// Number of characters before the text in its first line.
     column: u64,
     records: Records,
     /// Number of records read.
     read: u64,
-    wants: Wants,
-    /// Created by the first call, for reading or for a survey.
+    wants: Projection,
+    /// Created by the first call, for reading or for a scan.
     parser: Option<RecordParser>,
     columns: Columns,
     /// Positions of the records of the last batch.
@@ -228,18 +267,19 @@ impl Piece for JsonPiece {
         self.rows.clear();
         self.columns.begin(&mut batch.blocks);
         let parser = self.parser.take();
-        let mut parser = parser.unwrap_or_else(|| {
-            self.new_parser(Targets::Columns(self.wants.names.clone(), self.wants.passed_by.clone()))
-        });
+        let mut parser = parser
+            .unwrap_or_else(|| self.new_parser(Targets::Columns(self.wants.names.clone(), self.wants.ignored.clone())));
         let mut bytes = 0;
-        while self.rows.len() < BLOCK_ROWS && bytes < BATCH_BYTES && self.read < self.text.records {
+        let most_rows = most_rows(self.wants.affinities.len());
+        while self.rows.len() < most_rows && bytes < BATCH_BYTES && self.read < self.text.records {
             let (row, span) = (self.rows.len(), self.next_record());
             bytes += span.end - span.start;
             self.rows.push(span);
-            let record = readable(&self.text.bytes[span.start..span.end], self.wants.invalid_utf8);
+            let record = readable(&self.text.bytes[span.start..span.end], self.wants.rules.invalid_utf8);
             let parsed = parser.parse(&record, &mut self.columns);
             self.columns.end_row(row, parsed.is_err());
             if let Err(fault) = parsed {
+                let fault = self.worst(fault, &record);
                 let error = self.explain(&fault, &record, span);
                 batch.bad.push(BadRecord { row, error, is_left_out: false });
             }
@@ -250,17 +290,22 @@ impl Piece for JsonPiece {
         Ok(())
     }
 
-    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
+    fn scan_types(&mut self, findings: &mut FileStats) -> Result<()> {
         let mut parser = self.new_parser(Targets::Keys);
-        let mut sight = Sight::default();
+        let mut observed = ObservedRow::default();
         while self.read < self.text.records {
             let number = self.text.start.record + self.read;
             let span = self.next_record();
-            let record = readable(&self.text.bytes[span.start..span.end], self.wants.invalid_utf8);
-            sight.clear();
-            if parser.parse(&record, &mut sight).is_ok() {
-                findings.records += 1;
-                sight.tell(findings, &parser, number);
+            let record = readable(&self.text.bytes[span.start..span.end], self.wants.rules.invalid_utf8);
+            observed.clear();
+            match parser.parse(&record, &mut observed) {
+                Ok(()) => {
+                    findings.records += 1;
+                    observed.tell(findings, &parser, number);
+                }
+                Err(fault) => {
+                    findings.see_bad(number, || self.explain(&fault.diagnose(&record, self.layout), &record, span))
+                }
             }
         }
         Ok(())
@@ -278,7 +323,15 @@ impl Piece for JsonPiece {
 
 impl JsonPiece {
     fn new_parser(&self, targets: Targets) -> RecordParser {
-        RecordParser::new(targets, self.wants.nulls.clone(), self.wants.invalid_utf8)
+        RecordParser::new(targets, self.wants.rules.clone())
+    }
+
+    /// Returns the fault to report. A key without a column may follow from a fault further on: then the record never was one.
+    #[cold]
+    fn worst(&self, fault: Fault, record: &[u8]) -> Fault {
+        let syntax = || self.new_parser(Targets::Keys).parse(record, &mut ObservedRow::default()).err();
+        let other = (fault.mistake == Mistake::UnknownKey).then(syntax).flatten();
+        other.unwrap_or(fault).diagnose(record, self.layout)
     }
 
     fn next_record(&mut self) -> Span {
@@ -317,13 +370,17 @@ fn shown(value: &[u8]) -> String {
     quote(&Value::Text(&value[..value.len().min(MOST_BYTES)]))
 }
 
+fn most_rows(columns: usize) -> usize {
+    (BATCH_VALUES / columns.max(1)).clamp(1, BLOCK_ROWS)
+}
+
 fn readable(record: &[u8], invalid_utf8: InvalidUtf8) -> Cow<'_, [u8]> {
     if invalid_utf8 == InvalidUtf8::Replace { replace_invalid(record) } else { Cow::Borrowed(record) }
 }
 
-/// The values of one record for a survey, held back until the record proves valid.
+/// The values of one record for a scan, held back until the record proves valid.
 #[derive(Default)]
-struct Sight {
+struct ObservedRow {
     /// Key, kind and end in `text` of each value.
     seen: Vec<(usize, Kind, usize)>,
     text: Vec<u8>,
@@ -340,13 +397,13 @@ enum Kind {
     Nested,
 }
 
-impl Sight {
+impl ObservedRow {
     fn clear(&mut self) {
         self.seen.clear();
         self.text.clear();
     }
 
-    fn tell(&mut self, findings: &mut Findings, parser: &RecordParser, record: u64) {
+    fn tell(&mut self, findings: &mut FileStats, parser: &RecordParser, record: u64) {
         let mut start = 0;
         for &(key, kind, end) in &self.seen {
             if self.columns.len() <= key {
@@ -355,19 +412,19 @@ impl Sight {
             let column = *self.columns[key].get_or_insert_with(|| findings.column(parser.key(key)));
             let text = &self.text[start..end];
             let seen = match kind {
-                Kind::Null => Seen::Null,
-                Kind::Boolean(flag) => Seen::Boolean(flag),
-                Kind::Number => Seen::Number(text),
-                Kind::Text => Seen::String(text),
-                Kind::Nested => Seen::Nested(text),
+                Kind::Null => ScannedValue::Null,
+                Kind::Boolean(flag) => ScannedValue::Boolean(flag),
+                Kind::Number => ScannedValue::Number(text),
+                Kind::Text => ScannedValue::String(text),
+                Kind::Nested => ScannedValue::Nested(text),
             };
-            findings.see(column, seen, record);
+            findings.observe(column, seen, record);
             start = end;
         }
     }
 }
 
-impl Sink for Sight {
+impl Sink for ObservedRow {
     #[inline]
     fn take(&mut self, target: usize, item: Item<'_>) -> Result<(), &'static str> {
         let (kind, text) = match item {

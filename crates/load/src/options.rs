@@ -25,6 +25,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The CSV dialect.
     pub dialect: Dialect,
+    /// Options for reading JSON.
+    pub json: JsonOptions,
     /// Encoding of text by its WHATWG label (`latin1`, `utf-16le`). By default, a byte-order mark decides; without one it is
     /// UTF-8.
     pub encoding: Option<String>,
@@ -32,10 +34,44 @@ pub struct ReadOptions {
     pub invalid_utf8: InvalidUtf8,
     /// Texts that mean NULL: unquoted CSV fields and JSON strings.
     pub nulls: Vec<String>,
-    /// Size of a piece of text in bytes. [`PIECE_BYTES`](crate::cut::PIECE_BYTES) by default. For tests.
+    /// Size of a piece of text in bytes. [`PIECE_BYTES`](crate::framing::PIECE_BYTES) by default. For tests.
     pub piece_bytes: Option<usize>,
     /// Counts the bytes of input as they are read, before decompression.
     pub bytes_read: Arc<AtomicU64>,
+}
+
+/// Options for reading JSON. `JsonOptions::default()` reads records as they come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JsonOptions {
+    /// The layout of records. By default, the beginning of each file decides.
+    pub layout: Option<JsonLayout>,
+    /// The keys that lead to the records, from the outermost on: `data`, `items` for `{"data": {"items": [...]}}`.
+    pub path: Vec<String>,
+    /// Nested objects become columns: `{"a": {"b": 1}}` has a column `a_b`.
+    pub flatten: bool,
+    /// Policy for NaN, Infinity and -Infinity, which JSON does not have.
+    pub nan: NanPolicy,
+}
+
+/// The layout of JSON records. A top-level array is recognized in either case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsonLayout {
+    /// One object per line.
+    Lines,
+    /// Objects one after another, with any white space between and within them.
+    Stream,
+}
+
+/// Policy for NaN, Infinity and -Infinity in JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NanPolicy {
+    /// The record is bad.
+    #[default]
+    Error,
+    /// NULL replaces the value.
+    Null,
+    /// The word is stored as text.
+    Text,
 }
 
 /// A CSV dialect. `Dialect::default()` is RFC 4180 with a detected delimiter.

@@ -3,13 +3,14 @@
 //! The file is CSV with the columns `file, record, line, column, reason, raw`, and can be loaded again. Parts are read in
 //! parallel; their rejects are written in the order of the records.
 
+use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 const HEADER: &[u8] = b"file,record,line,column,reason,raw\n";
 
@@ -139,7 +140,7 @@ impl Rejects {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -8,13 +8,14 @@ use crate::references::{ForeignKey, ReferenceStats, foreign_keys};
 use crate::sketch::hash_int;
 use litepress_gen::generated_tables;
 use litepress_rows::schema::{Schema, Table};
+use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Span of rowids below which a table is read in one range.
 pub(crate) const SMALL: u64 = 1 << 16;
@@ -60,13 +61,13 @@ pub(crate) fn read(file: &Path, threads: usize) -> Result<DatabaseStats> {
         let threads: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(work)).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("a thread that reads does not panic"))
     })?;
-    let whole = |stats: Mutex<Option<TableStats>>| stats.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let whole = |stats: Mutex<Option<TableStats>>| ignore_poison(stats.into_inner());
     let tables = stats.into_iter().map(whole).collect();
     Ok(DatabaseStats { schema, tables })
 }
 
 fn add(whole: &Mutex<Option<TableStats>>, read: TableStats) {
-    let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut whole = lock(whole);
     match &mut *whole {
         Some(whole) => whole.merge(read),
         None => *whole = Some(read),

@@ -3,6 +3,7 @@
 use crate::hint::{Message, Words};
 use crate::message;
 use litepress_format::value::Value;
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,27 @@ pub enum ErrorKind {
     Corrupt,
     /// The user asked to stop.
     Interrupted,
+}
+
+impl ErrorKind {
+    /// Returns the kind's name for programs: one lower-case word, or two with `_` between.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::Schema => "schema",
+            Self::Unsupported => "unsupported",
+            Self::Generator => "generator",
+            Self::Constraint => "constraint",
+            Self::Data => "data",
+            Self::Limit => "limit",
+            Self::Exists => "exists",
+            Self::Target => "target",
+            Self::NoSpace => "no_space",
+            Self::Io => "io",
+            Self::Corrupt => "corrupt",
+            Self::Interrupted => "interrupted",
+        }
+    }
 }
 
 /// The place of a mistake. Each part is present if known.
@@ -195,13 +217,13 @@ impl Error {
 
     /// The value behind the message.
     fn shown_value(&self) -> String {
-        self.place().value.as_ref().map_or_else(String::new, |value| format!(" (value {value})"))
+        self.place().value.as_ref().map_or_else(String::new, |value| format!(" (value {})", escaped(value)))
     }
 
     fn write_place(&self, out: &mut impl fmt::Write) -> fmt::Result {
         let place = self.place();
         if let Some(file) = &place.file {
-            write!(out, "{}", file.display())?;
+            write!(out, "{}", escaped(&file.display().to_string()))?;
             if let Some(line) = place.line {
                 write!(out, ":{line}")?;
             }
@@ -212,7 +234,7 @@ impl Error {
         } else if let (Some(line), Some(character)) = (place.line, place.character) {
             write!(out, "line {line}, character {character}: ")?;
         }
-        match (&place.table, &place.column) {
+        match (place.table.as_deref().map(escaped), place.column.as_deref().map(escaped)) {
             (Some(table), Some(column)) => write!(out, "{table}.{column}: ")?,
             (Some(table), None) => write!(out, "table {table}: ")?,
             (None, Some(column)) => write!(out, "column {column}: ")?,
@@ -349,6 +371,20 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// Returns a number with its noun: `1 row`, `2,000 rows`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// Writes control characters as escapes, so that a text stays on its line and a terminal obeys none of it.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return text.into();
+    }
+    let escape = |it: char| if it.is_control() { it.escape_default().to_string() } else { it.to_string() };
+    text.chars().map(escape).collect::<String>().into()
+}
+
 /// Returns the name of a table, column or index in SQL quotes.
 pub fn quoted_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
@@ -374,6 +410,21 @@ pub fn quote(value: &Value<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A value of two lines broke the message in two, and one with an escape sequence coloured the terminal.
+    #[test]
+    fn values_stay_on_the_line_of_their_message() {
+        let error = Error::new(ErrorKind::Data, "is no number").in_column("a\nb").with_value("'1\n\u{1b}[31m2'");
+        assert_eq!(error.headline(), "column a\\nb: is no number (value '1\\n\\u{1b}[31m2')");
+        assert_eq!(error.place().value.as_deref(), Some("'1\n\u{1b}[31m2'"), "programs get the value as it is");
+        assert!(matches!(escaped("plain, ä"), Cow::Borrowed("plain, ä")));
+    }
+
+    /// Messages said "1 rows" and "1 columns".
+    #[test]
+    fn one_is_singular() {
+        assert_eq!(["0 rows", "1 row", "2 rows", "1,000 rows"], [0, 1, 2, 1000].map(|number| counted(number, "row")));
+    }
 
     #[test]
     fn the_caret_stands_below_the_character() {

@@ -36,10 +36,14 @@ pub enum OptionName {
     Index,
     /// Fate of text that is not UTF-8.
     InvalidUtf8,
+    /// Keys that lead to the records of JSON.
+    JsonPath,
     /// Column of the table for a column of a file.
     Map,
     /// Largest number of rejected records.
     MaxRejects,
+    /// Fate of NaN and Infinity in JSON.
+    Nan,
     /// Columns of a new table that take no NULL.
     NotNull,
     /// Rule for columns of numbers.
@@ -111,8 +115,10 @@ impl OptionName {
             Self::Format => "format",
             Self::Index => "index",
             Self::InvalidUtf8 => "invalid-utf8",
+            Self::JsonPath => "json-path",
             Self::Map => "map",
             Self::MaxRejects => "max-rejects",
+            Self::Nan => "nan",
             Self::NotNull => "not-null",
             Self::Numbers => "numbers",
             Self::OnConflict => "on-conflict",
@@ -326,6 +332,7 @@ impl Words for RustWords {
         let choices = match name {
             OptionName::Format => "Format",
             OptionName::InvalidUtf8 => "InvalidUtf8",
+            OptionName::Nan => "NanPolicy",
             OptionName::Numbers => "Numbers",
             OptionName::OnConflict => "Conflict",
             OptionName::OnError => "OnError",

@@ -24,10 +24,11 @@ use litepress_format::payload;
 use litepress_rows::encode::RowNumbers;
 use litepress_rows::schema::Table;
 use litepress_rows::source::PART_BYTES;
+use litepress_rows::sync::lock;
 use litepress_rows::{CellBlock, Conflict, Encoder, Part, RecordChunk, Result, RowidOrder, Shard, Source};
 use rows::RowBatches;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use tpchgen::generators::{
     CustomerGenerator, OrderGenerator, PartGenerator, PartSuppGeneratorIterator, SupplierGenerator,
 };
@@ -226,7 +227,7 @@ impl TpchSource {
 
 impl Source for TpchSource {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = lock(&self.next);
         let NextPart { part, rows_before } = *next;
         if part >= self.end {
             return Ok(None);

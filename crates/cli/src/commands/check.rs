@@ -1,8 +1,7 @@
 //! `litepress check`: checks every page of a database.
 
-use crate::failure::{DONE, FAILED};
+use crate::failure::{DONE, ErrorForm, FAILED};
 use crate::options::OutputArgs;
-use crate::output::{print, print_json};
 use crate::reporter::Reporter;
 use crate::text_table::{Align, format_table};
 use clap::Args;
@@ -18,9 +17,10 @@ Examples:
   litepress check user.db --threads 1 --memory 64MiB --progress none
   litepress check user.db --json --max-faults 1000
 
-Not looked at, and told in a note: what FTS and R-Tree keep in their shadow tables, partial indexes and the values of
-expressions, which --full has SQLite look at; and CHECK constraints, which SQLite looks at in a database that it may
-write: sqlite3 user.db 'PRAGMA integrity_check'
+Notes tell what is not looked at: shadow tables of FTS and R-Tree, partial
+indexes and the values of expressions, which --full has SQLite look at; and
+CHECK constraints, which SQLite looks at in a database that it may write:
+sqlite3 user.db 'PRAGMA integrity_check'
 ";
 
 /// Look at every page of a database, made by litepress or not
@@ -46,17 +46,21 @@ pub struct CheckArguments {
     output: OutputArgs,
 }
 
+impl CheckArguments {
+    /// Returns the form of errors.
+    pub fn errors(&self) -> ErrorForm {
+        self.output.errors()
+    }
+}
+
 pub fn run(arguments: &CheckArguments) -> Result<u8> {
     let mut options = CheckOptions::default().max_faults(arguments.max_faults).full(arguments.full);
     options.threads = arguments.threads.unwrap_or(options.threads);
     options.memory_bytes = arguments.memory.unwrap_or(options.memory_bytes);
-    let options = options.observer(Reporter::new(arguments.output.progress, None));
+    let options = options.observer(Reporter::new(arguments.output.progress(), None));
     let result = litepress::check(&arguments.database, &options)?;
-    if arguments.output.json {
-        print_json(&result.to_json())?;
-    } else {
-        print(&format!("{}\n{}", btrees(&result.report), check_text(&result)))?;
-    }
+    let trees = |verbose| if verbose { btrees(&result.report) + "\n" } else { String::new() };
+    arguments.output.print(|| result.to_json(), |verbose| trees(verbose) + &check_text(&result))?;
     Ok(if result.is_clean() { DONE } else { FAILED })
 }
 
@@ -64,8 +68,8 @@ pub fn run(arguments: &CheckArguments) -> Result<u8> {
 pub fn check_text(result: &CheckResult) -> String {
     let CheckResult { report, sqlite } = result;
     let Report { faults, faults_total, notes, bytes, .. } = report;
-    let verdict = if report.is_clean() { "ok".to_owned() } else { plural(*faults_total, "fault") };
-    let (pages, bytes) = (plural(report.pages, "page"), units::bytes(*bytes));
+    let verdict = if report.is_clean() { "ok".to_owned() } else { units::counted(*faults_total, "fault") };
+    let (pages, bytes) = (units::counted(report.pages, "page"), units::bytes(*bytes));
     let mut out = format!("{verdict} ({pages}, {bytes}{})\n", time(report));
     out.extend(faults.iter().map(|fault| format!("  {fault}\n")));
     if *faults_total > faults.len() as u64 {
@@ -107,7 +111,7 @@ fn btrees(report: &Report) -> String {
         ]
     }));
     let free = report.freelist_pages;
-    let free = if free > 0 { format!("{} on the freelist\n", plural(free, "page")) } else { String::new() };
+    let free = if free > 0 { format!("{} on the freelist\n", units::counted(free, "page")) } else { String::new() };
     let aligns = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right];
     format_table(&rows, &aligns, 0) + &free
 }
@@ -120,10 +124,6 @@ fn fill(report: &Report, tree: &BtreeReport) -> f64 {
 
 fn pages(tree: &BtreeReport) -> u64 {
     tree.interior_pages + tree.leaf_pages + tree.overflow_pages
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", units::grouped(count), if count == 1 { "" } else { "s" })
 }
 
 fn faults(text: &str) -> Result<usize, String> {

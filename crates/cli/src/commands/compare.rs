@@ -1,6 +1,6 @@
 //! `litepress compare`: shows the values of two databases side by side, and how far apart they are.
 
-use crate::failure::DONE;
+use crate::failure::{DONE, ErrorForm};
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::{ProfileOptions, Result, parse};
@@ -33,6 +33,13 @@ pub struct CompareArguments {
     /// Print the comparison as one JSON object
     #[arg(long)]
     json: bool,
+}
+
+impl CompareArguments {
+    /// Returns the form of errors.
+    pub fn errors(&self) -> ErrorForm {
+        ErrorForm::of(self.json)
+    }
 }
 
 pub fn run(arguments: &CompareArguments) -> Result<u8> {

@@ -1,7 +1,7 @@
 //! `litepress generate`: makes a database of generated rows.
 
 use crate::build_text::{build_text, verify_text};
-use crate::failure::DONE;
+use crate::failure::{DONE, ErrorForm};
 use crate::generate_args::{GenerateArgs, Names};
 use crate::interrupt::Interrupt;
 use crate::options::BuildArgs;
@@ -17,8 +17,9 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   litepress generate user.db --preset user --rows 1b
-  litepress generate user.db --preset user --rows 1m --set area='hex(6)' --seed 7 --overwrite
-  litepress generate shop.db shop.sql --rows customer=10k --rows purchase=100k --verify full
+  litepress generate user.db --preset user --rows 1m --seed 7 --overwrite
+  litepress generate hex.db --preset user --rows 1m --set area='hex(6)'
+  litepress generate shop.db shop.sql --rows customer=10k --rows purchase=100k
   litepress generate big.db --recipe recipe.toml --scale 100
   litepress generate --discard --preset user --rows 100m --json
   litepress generate --list
@@ -46,6 +47,13 @@ pub struct GenerateArguments {
     build: BuildArgs,
 }
 
+impl GenerateArguments {
+    /// Returns the form of errors.
+    pub fn errors(&self) -> ErrorForm {
+        self.build.output.errors()
+    }
+}
+
 pub fn run(arguments: &GenerateArguments) -> Result<u8> {
     let (generate, build) = (&arguments.generate, &arguments.build);
     if arguments.list {
@@ -60,15 +68,12 @@ pub fn run(arguments: &GenerateArguments) -> Result<u8> {
     let names = generate.files(names, !generate.discard)?;
     let schema = generate.read(names.schema)?;
     let options = build.options();
-    let reporter = Reporter::new(build.output.progress, Some(Interrupt::stops(options.progress.clone())?));
+    let interrupt = Interrupt::stops(options.progress.clone(), build.output.errors())?;
+    let reporter = Reporter::new(build.output.progress(), Some(interrupt));
     let file = names.out.filter(|_| !generate.discard);
     let target = file.map_or(Target::Discard, Target::from);
     let report = litepress::generate(target, schema, &generate.options(options, reporter))?;
-    if build.output.json {
-        print_json(&report.to_json())?;
-    } else {
-        print(&(build_text(&report) + &verify_text(&report)))?;
-    }
+    build.output.print(|| report.to_json(), |verbose| build_text(&report, verbose) + &verify_text(&report))?;
     Ok(DONE)
 }
 

@@ -1,11 +1,11 @@
 //! `litepress load`: files become the tables of a new database.
 
 use crate::build_text::load_text;
-use crate::failure::DONE;
+use crate::failure::{DONE, ErrorForm};
 use crate::interrupt::Interrupt;
 use crate::load_args::LoadArgs;
 use crate::options::BuildArgs;
-use crate::output::{print, print_json, refuse_special_name};
+use crate::output::refuse_special_name;
 use crate::reporter::Reporter;
 use clap::Args;
 use litepress::{Flags, Result};
@@ -13,10 +13,12 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  litepress load lite.db lineitem.csv --primary-key l_orderkey,l_linenumber --without-rowid --index l_shipdate
-  litepress load users.db users.csv.gz --table user --type area=TEXT --null-value ''
-  litepress load shop.db customer.csv orders.ndjson --primary-key id --foreign-key orders.customer=customer.id
-  litepress load typed.db data.csv --schema typed.sql --on-error reject --rejects wrong.csv
+  litepress load lite.db lineitem.csv --without-rowid \\
+    --primary-key l_orderkey,l_linenumber --index l_shipdate
+  litepress load users.db users.csv.gz --table user --type area=TEXT
+  litepress load shop.db customer.csv orders.ndjson --primary-key id \\
+    --foreign-key orders.customer=customer.id
+  litepress load typed.db data.csv --schema typed.sql --rejects wrong.csv
   cat events.ndjson | litepress load events.db - --table event
 ";
 
@@ -36,18 +38,22 @@ pub struct LoadArguments {
     build: BuildArgs,
 }
 
+impl LoadArguments {
+    /// Returns the form of errors.
+    pub fn errors(&self) -> ErrorForm {
+        self.build.output.errors()
+    }
+}
+
 pub fn run(arguments: LoadArguments) -> Result<u8> {
     let LoadArguments { out, files, load, build } = arguments;
-    refuse_special_name(&out)?;
+    refuse_special_name(&out, false)?;
     let options = build.options();
     let (schema, output) = (load.read_schema()?, build.output);
     // Installed after the schema was read: Ctrl-C still ends the program while that waits for standard input.
-    let reporter = Reporter::new(output.progress, Some(Interrupt::stops(options.progress.clone())?));
+    let interrupt = Interrupt::stops(options.progress.clone(), output.errors())?;
+    let reporter = Reporter::new(output.progress(), Some(interrupt));
     let report = litepress::load(&*out, files, &load.options(options, schema, reporter))?;
-    if output.json {
-        print_json(&report.to_json(&Flags))?
-    } else {
-        print(&load_text(&report))?
-    }
+    output.print(|| report.to_json(&Flags), |verbose| load_text(&report, verbose))?;
     Ok(DONE)
 }

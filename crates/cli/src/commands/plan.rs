@@ -1,6 +1,6 @@
 //! `litepress plan`: predicts the work of `litepress generate` or `litepress load` for the same arguments.
 
-use crate::failure::DONE;
+use crate::failure::{DONE, ErrorForm};
 use crate::generate_args::{GenerateArgs, Names, is_sql};
 use crate::load_args::LoadArgs;
 use crate::options::BuildArgs;
@@ -18,7 +18,7 @@ Examples:
   litepress plan shop.db shop.sql --rows customer=10k --rows purchase=100k
   litepress plan --preset user --rows 1m --set area='hex(6)'
   litepress plan schema.sql --rows 100k --toml > recipe.toml
-  litepress plan lite.db lineitem.csv --primary-key l_orderkey,l_linenumber --without-rowid
+  litepress plan lite.db lineitem.csv --primary-key l_orderkey,l_linenumber
 ";
 
 /// Show what 'litepress generate' or 'litepress load' would do with the same arguments, and why
@@ -39,9 +39,16 @@ pub struct PlanArguments {
     build: BuildArgs,
 }
 
+impl PlanArguments {
+    /// Returns the form of errors.
+    pub fn errors(&self) -> ErrorForm {
+        self.build.output.errors()
+    }
+}
+
 pub fn run(arguments: PlanArguments) -> Result<u8> {
     let (options, output) = (arguments.build.options(), arguments.build.output.clone());
-    let reporter = Reporter::new(output.progress, None);
+    let reporter = Reporter::new(output.progress(), None);
     let print_report = |report: &PlanReport| {
         if output.json { print_json(&report.to_json(&Flags)) } else { print(&plan_text(report)) }
     };

@@ -1,6 +1,6 @@
 //! `litepress profile`: writes a recipe for a database that looks like an existing one.
 
-use crate::failure::DONE;
+use crate::failure::{DONE, ErrorForm};
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::{Profile, ProfileOptions, Result, parse};
@@ -31,6 +31,13 @@ pub struct ProfileArguments {
     /// Print what is known of every column as one JSON object
     #[arg(long)]
     json: bool,
+}
+
+impl ProfileArguments {
+    /// Returns the form of errors.
+    pub fn errors(&self) -> ErrorForm {
+        ErrorForm::of(self.json)
+    }
 }
 
 pub fn run(arguments: &ProfileArguments) -> Result<u8> {

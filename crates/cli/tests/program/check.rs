@@ -6,7 +6,7 @@ use crate::{Room, json};
 fn a_sound_database() {
     let room = Room::new();
     room.done("generate u.db --preset user --rows 30k");
-    let out = room.done("check u.db --full --threads 2 --memory 64MiB");
+    let out = room.done("check u.db --full --threads 2 --memory 64MiB --verbose");
     for part in ["sqlite_schema", "user", "30,000", "ok (", "GB/s", "foreign_key_check: ok"] {
         assert!(out.contains(part), "{part}: {out}");
     }
@@ -24,7 +24,7 @@ fn one_that_sqlite_made() {
                INSERT INTO t SELECT a, a FROM u;
                DELETE FROM u WHERE a > 1000;";
     room.sqlite("s.db").execute_batch(sql).unwrap();
-    let out = room.done("check s.db --full");
+    let out = room.done("check s.db --full -v");
     assert!(out.contains("on the freelist") && out.contains("index"), "{out}");
 }
 

@@ -25,7 +25,7 @@ CREATE VIEW spent AS SELECT customer, sum(price) FROM purchase GROUP BY customer
 #[test]
 fn the_challenge() {
     let room = Room::new();
-    let out = room.done("generate u.db --preset user --rows 10k");
+    let out = room.done("generate u.db --preset user --rows 10k -v");
     assert!(out.contains("user") && out.contains("10,000") && out.contains("rows/s") && out.contains("u.db"), "{out}");
     let answer = room.query(
         "u.db",

@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 7] = ["generate", "load", "plan", "profile", "compare", "check", "inspect"];
+const COMMANDS: [&str; 9] =
+    ["generate", "load", "plan", "profile", "compare", "check", "inspect", "completions", "man"];
 
 /// Returns the long options in a command's help.
 fn options_of(command: &str) -> BTreeSet<String> {
     let help = Room::new().done(&format!("{command} --help"));
     let option = |line: &str| {
-        let rest = line.trim_start().strip_prefix("-h, ").unwrap_or(line.trim_start()).strip_prefix("--")?;
+        let line = line.trim_start();
+        let short = ["-h, ", "-q, ", "-v, "].into_iter().find_map(|short| line.strip_prefix(short));
+        let rest = short.unwrap_or(line).strip_prefix("--")?;
         let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-').unwrap_or(rest.len());
         Some(rest[..end].to_owned())
     };
@@ -22,16 +25,20 @@ fn options_of(command: &str) -> BTreeSet<String> {
 fn every_option_works() {
     let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --on-conflict abort --analyze";
     let how = "--page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --on-conflict abort --analyze --sync off --verify full --progress plain --json";
-    let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null-value NA --nan NaN --infinity inf --sample 2";
+    let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null-value NA --missing NaN --infinity inf --sample 2";
     let defines = "--table t --primary-key id --without-rowid --strict --type p=TEXT --numbers lenient --not-null p --index p --unique p,id --foreign-key p=t.id";
     let judges = "--on-error reject --max-rejects 5 --ragged reject --invalid-utf8 replace";
     let runs = [
         ("load", format!("load l.db in.csv {how} {reads} {defines} {judges} --rejects wrong.csv")),
         ("load", "load s.db in.csv --schema l.sql --map x= --no-header --columns id,x --overwrite".to_owned()),
-        ("load", "load s.db in.csv --store-as id=text --help".to_owned()),
+        ("load", "load s.db in.csv --store-as id=text --quiet --help".to_owned()),
+        ("load", "load v.db in.csv --verbose".to_owned()),
         ("plan", format!("plan l.db in.csv {how} {reads} {defines} {judges} --rejects wrong-too.csv")),
         ("plan", "plan s.db in.csv --schema l.sql --map x= --no-header --columns id,x".to_owned()),
-        ("plan", "plan s.db in.csv --store-as id=text --help".to_owned()),
+        ("plan", "plan s.db in.csv --store-as id=text --quiet --help".to_owned()),
+        ("plan", "plan v.db in.csv --verbose".to_owned()),
+        ("load", "load j.db in.json --json-path data --flatten --nan null".to_owned()),
+        ("plan", "plan j.db in.json --json-path data --flatten --nan null".to_owned()),
         ("generate", format!("generate u.db {makes} --sync off --verify full --progress plain --json")),
         ("generate", "generate --discard --preset user --rows 10".to_owned()),
         (
@@ -39,7 +46,8 @@ fn every_option_works() {
             "generate p.db --preset log --scale 0.001 --shard 1/2 --write-recipe p.toml --record-recipe".to_owned(),
         ),
         ("generate", "generate q.db --recipe p.toml".to_owned()),
-        ("generate", "generate --list".to_owned()),
+        ("generate", "generate q.db --recipe p.toml --quiet --overwrite".to_owned()),
+        ("generate", "generate --list --verbose".to_owned()),
         ("generate", "generate --list-presets".to_owned()),
         ("generate", "generate --help".to_owned()),
         ("plan", format!("plan u.db {makes} --sync off --verify full --progress plain --json")),
@@ -52,11 +60,16 @@ fn every_option_works() {
         ("compare", "compare --help".to_owned()),
         ("profile", "profile --help".to_owned()),
         ("check", "check u.db --full --threads 1 --memory 64MiB --max-faults 1 --progress json --json".to_owned()),
+        ("check", "check u.db --quiet".to_owned()),
+        ("check", "check u.db --verbose".to_owned()),
         ("check", "check --help".to_owned()),
+        ("completions", "completions --help".to_owned()),
+        ("man", "man --help".to_owned()),
         ("inspect", "inspect --help".to_owned()),
     ];
     let room = Room::new();
     room.write("in.csv", "1,2\n2,1\n");
+    room.write("in.json", "{\"data\": [{\"a\": {\"b\": NaN}}]}");
     room.write("l.sql", "CREATE TABLE in_csv (id INTEGER PRIMARY KEY);");
     for command in COMMANDS {
         let mut used = BTreeSet::new();
@@ -72,7 +85,7 @@ fn every_option_works() {
 fn every_example_works() {
     let program_folder = Path::new(LITEPRESS).parent().unwrap().display();
     let path = format!("{program_folder}:{}", std::env::var("PATH").unwrap());
-    for command in ["", "generate", "load", "plan", "profile", "compare", "check", "inspect"] {
+    for command in [""].into_iter().chain(COMMANDS) {
         let room = Room::with_schema("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);");
         room.write("shop.sql", "CREATE TABLE customer (id INTEGER PRIMARY KEY);\nCREATE TABLE purchase (a TEXT);");
         write_examples(&room);
@@ -80,7 +93,7 @@ fn every_example_works() {
             room.done("generate user.db --preset user --rows 1k");
             room.done("generate large.db --preset user --rows 2k");
         }
-        let help = room.done(&format!("{command} --help"));
+        let help = room.done(&format!("{command} --help")).replace("\\\n    ", "");
         let examples = help.lines().skip_while(|line| *line != "Examples:").filter_map(|line| line.strip_prefix("  "));
         let mut count = 0;
         for example in examples {
@@ -107,6 +120,24 @@ fn write_examples(room: &Room) {
     room.write("orders.ndjson", "{\"id\": 7, \"customer\": 1}\n");
     room.write("recipe.toml", "algorithm_version = 1\nschema = 'CREATE TABLE t (a INT)'\ntables.t.rows = 10\n");
     room.write("events.ndjson", "{\"at\": 1, \"tags\": [\"a\"]}\n{\"at\": 2}\n");
+}
+
+/// Help was not wrapped: at 80 columns words broke ("published w/hole"). An example that is wrapped cannot be copied, so every
+/// example fits.
+#[test]
+fn help_fits_the_terminal() {
+    for command in [""].into_iter().chain(COMMANDS) {
+        for flag in ["-h", "--help"] {
+            let help = Room::new().command(&format!("{command} {flag}")).env("COLUMNS", "80").output().expect("help");
+            let help = String::from_utf8(help.stdout).expect("UTF-8");
+            let longest = help.lines().max_by_key(|line| line.chars().count()).expect("a line");
+            assert!(longest.chars().count() <= 80, "{command} {flag}: {longest}");
+        }
+    }
+    let narrow = Room::new().command("load --help").env("COLUMNS", "50").output().expect("help");
+    let text = String::from_utf8(narrow.stdout).expect("UTF-8");
+    let options = text.split("Examples:").next().expect("options");
+    assert!(options.lines().all(|line| line.chars().count() <= 50), "{options}");
 }
 
 #[test]

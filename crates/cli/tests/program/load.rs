@@ -13,7 +13,7 @@ const ROWS: &str = "1|002134|12.5|a, b\n2|112233|7|\n3||3.25|x \"y\"";
 fn types_are_found_out_and_told() {
     let room = Room::new();
     room.write("a.csv", CSV);
-    let out = room.done("load a.db a.csv --primary-key id --index area --progress none");
+    let out = room.done("load a.db a.csv --primary-key id --index area --progress none -v");
     for part in ["002134", "leading zero", "INTEGER", "REAL", "2 decimals", "table a"] {
         assert!(out.contains(part), "{part}: {out}");
     }

@@ -2,11 +2,13 @@
 
 mod bad_input;
 mod check;
+mod display;
 mod generate;
 mod guide;
 mod help;
 mod inspect;
 mod interrupt;
+mod json_shapes;
 mod keys;
 mod load;
 mod numbers;
@@ -15,6 +17,8 @@ mod presets;
 mod profile;
 mod readme;
 mod recipe;
+mod shells;
+mod usage;
 mod values;
 
 use std::path::{Path, PathBuf};

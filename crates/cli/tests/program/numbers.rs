@@ -90,7 +90,7 @@ fn numbers_of_json_are_numbers() {
 fn words_are_for_columns_of_numbers() {
     let room = Room::new();
     room.write("w.csv", "country,rate,n\nNA,NaN,1\nDE,-Inf,NA\nFR,1.5,-999\n");
-    let words = "--nan NA --nan nan --nan -999 --infinity inf";
+    let words = "--missing NA --missing nan --missing -999 --infinity inf";
     let out = room.done(&format!("load w.db w.csv --progress none {words}"));
     assert!(out.contains("2 words become NULL, 'NA' in record 2"), "{out}");
     assert_eq!(room.query("w.db", "SELECT * FROM w"), "NA|NULL|1\nDE|-inf|NULL\nFR|1.5|NULL");

@@ -121,6 +121,20 @@ impl PagesInOrder for WrittenPages<'_> {
     }
 }
 
+impl Pages {
+    /// Waits until the pages from `first` on are written. Returns them for reading.
+    pub fn written_from(&self, first: u32) -> Result<WrittenPages<'_>> {
+        self.writers.wait()?;
+        Ok(WrittenPages::new(self, first))
+    }
+
+    /// Waits until all pages are written. Returns them for reading.
+    pub fn written(&self) -> Result<WrittenPagesByNumber<'_>> {
+        self.writers.wait()?;
+        Ok(WrittenPagesByNumber::new(self))
+    }
+}
+
 /// Returns the error of pages that changed since they were written: by another program or by the disk.
 pub(crate) fn changed_pages(what: impl Display) -> Error {
     Error::new(ErrorKind::Corrupt, format!("pages of the new database changed since they were written: {what}"))

@@ -1,6 +1,6 @@
 //! A pool of aligned memory blocks, in which pages are built and from which they are written.
 
-use crate::zeroed_pages::ZeroedPages;
+use crate::memory::zeroed_pages::ZeroedPages;
 use litepress_rows::sync::{ignore_poison, lock};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 

@@ -1,7 +1,7 @@
 //! Batches of sorted items that a merge hands out at once.
 
+use super::buckets::key_packer::KeyPacker;
 use super::item::{PADDING_BYTES, PaddedItem};
-use super::key_packer::KeyPacker;
 use super::run::SortedRun;
 use crate::Result;
 

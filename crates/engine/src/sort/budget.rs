@@ -1,6 +1,6 @@
 //! Divides the memory of a sort.
 
-use super::buckets::BucketLimits;
+use super::buckets::bucket_store::BucketLimits;
 use super::prefix_codec::RunEncoder;
 use super::run::MIN_MEMORY_BYTES;
 use super::spill::{ALIGNMENT, SpillFile};

@@ -1,10 +1,10 @@
 //! Estimates the memory and disk that a sort will take, from a sample of its items.
 
 use super::SortOptions;
+use super::buckets::key_packer::PACKED_BYTES;
+use super::buckets::partitioner::{self, Partitioner};
 use super::budget::Budget;
 use super::item::PADDING_BYTES;
-use super::key_packer::PACKED_BYTES;
-use super::partitioner::{self, Partitioner};
 use super::run::{Layout, RunBuilder};
 
 /// The size of the sample that predicts whether there will be buckets. It is a prefix: samples come from all over a

@@ -1,5 +1,8 @@
 //! A sort item, as merges hand it out.
 
+use crate::{Error, ErrorKind};
+use litepress_format::FormatError;
+
 /// Bytes of padding behind the items of a run or batch, so that the hot loops copy and compare whole words.
 pub(crate) const PADDING_BYTES: usize = 64;
 
@@ -17,4 +20,10 @@ impl<'s> PaddedItem<'s> {
     pub fn item(self) -> &'s [u8] {
         &self.bytes[..self.len]
     }
+}
+
+/// Returns the error of a sort item or record that cannot be decoded: a bug, or a damaged temporary file.
+pub(crate) fn bad_item(error: &FormatError) -> Error {
+    Error::new(ErrorKind::Data, format!("a sort item or record cannot be decoded: {error}"))
+        .advise("check the disk that holds the temporary files; if it is sound, please report a bug")
 }

@@ -10,11 +10,11 @@
 //! A match is nearly always decided by 16 of the bytes that vary among all items (see `diff_mask`).
 
 use super::batch::{ReadyBatch, RunItems};
+use super::buckets::sorted_buckets::BucketCursor;
 use super::diff_mask::ByteSelector;
 use super::item::PaddedItem;
 use super::prefix_codec::RunDecoder;
 use super::run::SortedRun;
-use super::sorted_buckets::BucketCursor;
 use crate::Result;
 
 /// The current item of one run.

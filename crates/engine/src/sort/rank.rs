@@ -4,13 +4,13 @@
 //! memory, and in the samples of spilled runs. Every run is opened at that key, which gives its exact rank. The few
 //! items that are still before the wanted rank are merged and dropped.
 
-use super::buckets::BucketStore;
+use super::buckets::bucket_store::BucketStore;
+use super::buckets::sorted_buckets::{BucketCursor, Buckets};
 use super::diff_mask::{ByteSelector, DiffMask};
 use super::merge::{Cursor, Merge};
 use super::prefix_codec::{RunDecoder, SpilledRun};
 use super::read_ahead::ReadAhead;
 use super::run::SortedRun;
-use super::sorted_buckets::{BucketCursor, Buckets};
 use crate::Result;
 use std::ops::Range;
 

@@ -12,19 +12,18 @@
 
 use super::Sorter;
 use super::arena::{ENTRY_BYTES, MAX_LENGTH_BYTES};
-use super::buckets::BucketStore;
+use super::buckets::bucket_store::BucketStore;
+use super::buckets::key_packer::{KeyPacker, prefix_bytes};
+use super::buckets::packed_key_builder::{BATCH_ROWS, Offsets, PackedKeyBuilder};
+use super::buckets::partition_writer::PartitionWriter;
+use super::buckets::partitioner::Partitioner;
+use super::buckets::split_item::SplitItem;
 use super::budget::Budget;
 use super::diff_mask::DiffMask;
 use super::item::PADDING_BYTES;
-use super::key_packer::{KeyPacker, prefix_bytes};
-use super::packed_key_builder::{BATCH_ROWS, PackedKeyBuilder};
-use super::partition_writer::PartitionWriter;
-use super::partitioner::Partitioner;
 use super::prefix_codec::{RunEncoder, SpilledRun, encode};
 use super::run::{Layout, MIN_MEMORY_BYTES, PushError, RunBuilder};
 use super::spill::SpillFile;
-use super::split_item::SplitItem;
-use crate::fields::Offsets;
 use crate::{Error, Result};
 use litepress_format::sort_key::{KeyPrefixEncoder, PREFIX_LEN, SHORT_LEN};
 use std::sync::Arc;

@@ -13,9 +13,9 @@
 //!
 //! [`Numbers`] chooses another rule for the numbers of text files.
 
-use super::decision::{Caveat, EVERYTHING, counted};
-use super::{Finding, Findings, Kind, Tally, number};
-use litepress_rows::{grouped, quote};
+use super::inferred_column::{Caveat, EVERYTHING};
+use super::{ColumnStats, FileStats, Kind, KindCount, number};
+use litepress_rows::{counted, grouped, quote};
 
 /// The rule for columns of numbers in text files (`--numbers`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,8 +68,8 @@ impl From<(Chosen, String)> for Choice {
     }
 }
 
-impl Findings {
-    pub(super) fn choose(&self, finding: &Finding, strict: bool, numbers: Numbers) -> Choice {
+impl FileStats {
+    pub(super) fn choose(&self, finding: &ColumnStats, strict: bool, numbers: Numbers) -> Choice {
         let [strings, booleans, nested] = [Kind::String, Kind::Boolean, Kind::Nested].map(|kind| finding.count(kind));
         let values = finding.values();
         let written = values - strings - booleans - nested;
@@ -108,7 +108,7 @@ impl Findings {
     }
 
     /// Chooses no type for JSON numbers beside strings, arrays or objects.
-    fn choose_any(&self, finding: &Finding) -> Choice {
+    fn choose_any(&self, finding: &ColumnStats) -> Choice {
         let other = [(Kind::String, "a string"), (Kind::Nested, "an array or object")]
             .map(|(kind, what)| (finding.tally(kind), what));
         let (tally, what) = if other[0].0.first <= other[1].0.first { other[0] } else { other[1] };
@@ -118,7 +118,7 @@ impl Findings {
     }
 
     /// Chooses a type for JSON numbers, which are numbers whatever their digits.
-    fn choose_json_number(&self, finding: &Finding, strict: bool) -> Choice {
+    fn choose_json_number(&self, finding: &ColumnStats, strict: bool) -> Choice {
         let has_long = finding.has(Kind::LongInteger);
         let is_small =
             [Kind::LongInteger, Kind::BigRound, Kind::BigInteger, Kind::Lossy].iter().all(|&kind| !finding.has(kind));
@@ -134,7 +134,10 @@ impl Findings {
         Choice { caveat, ..(chosen, all(finding, "is a number", "are numbers, and some are long integers")).into() }
     }
 
-    fn choose_number(&self, finding: &Finding, strict: bool, numbers: Numbers) -> Choice {
+    fn choose_number(&self, finding: &ColumnStats, strict: bool, numbers: Numbers) -> Choice {
+        if numbers == Numbers::Exact && finding.has(Kind::Spaced) {
+            return (Chosen::Text, self.why_text(finding, numbers)).into();
+        }
         if finding.only(&[Kind::Integer, Kind::LongInteger]) {
             return (Chosen::Integer, all(finding, "is a whole number", "are whole numbers")).into();
         }
@@ -165,7 +168,7 @@ impl Findings {
     }
 
     /// Chooses a type for numbers whose texts need not come back.
-    fn choose_double(&self, finding: &Finding, strict: bool, numbers: Numbers) -> Choice {
+    fn choose_double(&self, finding: &ColumnStats, strict: bool, numbers: Numbers) -> Choice {
         let is_lenient = numbers == Numbers::Lenient;
         let text = |caveat| Choice { caveat, ..(Chosen::Text, self.why_text(finding, numbers)).into() };
         // Integers beyond 64 bits are names, unless decimals beside them show that they are measured.
@@ -197,23 +200,26 @@ impl Findings {
     }
 
     /// Returns the count of numbers that a double rounds, and the first of them.
-    fn lost(&self, finding: &Finding) -> (u64, String) {
+    fn lost(&self, finding: &ColumnStats) -> (u64, String) {
         let [lossy, big] = [Kind::Lossy, Kind::BigInteger].map(|kind| finding.tally(kind));
         let first = if lossy.first <= big.first { lossy } else { big };
         (lossy.count + big.count, self.place(first))
     }
 
-    fn rounded(&self, finding: &Finding) -> Option<Caveat> {
+    fn rounded(&self, finding: &ColumnStats) -> Option<Caveat> {
         let (count, first) = self.lost(finding);
         (count > 0).then_some(Caveat::Rounded { count, first })
     }
 
     /// Describes the value that no numeric type keeps.
-    fn why_text(&self, finding: &Finding, numbers: Numbers) -> String {
+    fn why_text(&self, finding: &ColumnStats, numbers: Numbers) -> String {
         let tally = |kind| finding.tally(kind);
         let why = |kind: Kind, why: String| format!("{} {why}", self.place(tally(kind)));
         if finding.has(Kind::Other) {
             return why(Kind::Other, number::why_not(&tally(Kind::Other).text));
+        }
+        if finding.has(Kind::Spaced) && numbers == Numbers::Exact {
+            return why(Kind::Spaced, "has spaces around it".to_owned());
         }
         if let Some(big) = [Kind::BigInteger, Kind::BigRound].into_iter().find(|&kind| finding.has(kind)) {
             return why(big, "does not fit 64 bits".to_owned());
@@ -235,7 +241,7 @@ impl Findings {
     }
 
     /// Returns `'007' in record 12`.
-    pub(super) fn place(&self, tally: &Tally) -> String {
+    pub(super) fn place(&self, tally: &KindCount) -> String {
         let value = quote(&litepress_format::value::Value::Text(&tally.text));
         let file = match self.files.get(&tally.first.file).filter(|_| self.files.len() > 1) {
             Some(file) => format!(" of {}", file.display()),
@@ -247,7 +253,7 @@ impl Findings {
 
 impl Choice {
     /// Replaces TEXT by REAL for numbers that cannot be anything else.
-    fn or_digits(self, finding: &Finding) -> Self {
+    fn or_digits(self, finding: &ColumnStats) -> Self {
         if self.chosen != Chosen::Text {
             return self;
         }
@@ -255,15 +261,21 @@ impl Choice {
     }
 }
 
-impl Finding {
+impl ColumnStats {
     /// Returns whether all texts and JSON numbers are of these kinds.
     fn only(&self, kinds: &[Kind]) -> bool {
         Kind::WRITTEN.iter().all(|kind| kinds.contains(kind) || !self.has(*kind))
     }
 
-    /// Returns whether zeros at the end of decimals may mean something, since not all have as many decimals: versions (1.9, 1.10).
+    /// Returns whether the decimals may be versions (1.9, 1.10): some end with a zero, not all have as many decimals, and none is
+    /// negative or as long as measurements are.
     fn has_versions(&self) -> bool {
-        self.has(Kind::Padded) && (self.decimals.only().is_none() || self.has(Kind::Integer))
+        const MOST_DECIMALS: u8 = 3;
+        let is_measured = [Kind::Fixed, Kind::Respelled, Kind::Lossy].iter().any(|&kind| self.has(kind))
+            || self.decimals.most > MOST_DECIMALS
+            || self.decimals.has_minus;
+        let has_same_decimals = self.decimals.only().is_some() && !self.has(Kind::Integer);
+        self.has(Kind::Padded) && !has_same_decimals && !is_measured
     }
 }
 
@@ -280,7 +292,7 @@ impl Chosen {
     }
 
     /// Returns the kinds of values that the column keeps by this rule, a bit each.
-    pub fn kept(self, finding: &Finding, numbers: Numbers) -> u32 {
+    pub fn kept(self, finding: &ColumnStats, numbers: Numbers) -> u32 {
         let mut kinds = vec![Kind::Null, Kind::Empty, Kind::Missing];
         let digits = [Kind::Infinite, Kind::Integer, Kind::Fraction, Kind::Whole, Kind::Fixed, Kind::Respelled];
         match self {
@@ -294,6 +306,9 @@ impl Chosen {
             Self::LongNumeric => kinds.extend(digits.into_iter().chain([Kind::LongInteger])),
             Self::Any => kinds.extend(digits.into_iter().chain([Kind::LongInteger, Kind::String, Kind::Nested])),
         }
+        if numbers != Numbers::Exact {
+            kinds.push(Kind::Spaced);
+        }
         // A sample decides about zeros at the end of decimals, and about rounding.
         let seen = [Kind::Padded, Kind::BigRound, Kind::BigInteger, Kind::Lossy];
         kinds.extend(seen.into_iter().filter(|&kind| finding.has(kind)));
@@ -302,7 +317,7 @@ impl Chosen {
 }
 
 /// Returns `all 1,000 values are numbers`, or `the only value is a number`.
-fn all(finding: &Finding, one: &str, more: &str) -> String {
+fn all(finding: &ColumnStats, one: &str, more: &str) -> String {
     match finding.values() {
         1 => format!("the only value {one}"),
         values => format!("all {} values {more}", grouped(values)),

@@ -31,6 +31,32 @@ const MOST_DECIMALS: usize = 15;
 /// Returns the kind of a nonempty text, and its number of decimals: 0 if its kind does not depend on it.
 #[inline]
 pub(super) fn classify(text: &[u8]) -> (Kind, u8) {
+    match classify_bare(text) {
+        (Kind::Other, _) if has_spaces(text) => classify_spaced(text),
+        bare => bare,
+    }
+}
+
+/// Returns whether a text begins or ends with a space that SQLite ignores around numbers.
+#[inline]
+pub(super) fn has_spaces(text: &[u8]) -> bool {
+    matches!(text.first(), Some(&byte) if is_space(byte)) || matches!(text.last(), Some(&byte) if is_space(byte))
+}
+
+#[inline]
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+#[cold]
+fn classify_spaced(text: &[u8]) -> (Kind, u8) {
+    let start = text.iter().position(|&byte| !is_space(byte));
+    let end = text.iter().rposition(|&byte| !is_space(byte));
+    start.zip(end).map_or((Kind::Other, 0), |(start, end)| classify_bare(&text[start..=end]))
+}
+
+#[inline]
+fn classify_bare(text: &[u8]) -> (Kind, u8) {
     let unsigned = if text[0] == b'-' { &text[1..] } else { text };
     let whole = leading_digits(unsigned);
     if whole == 0 || (unsigned[0] == b'0' && whole > 1) {
@@ -134,9 +160,6 @@ pub(super) fn why_not(text: &[u8]) -> String {
     else {
         return NO_NUMBER.to_owned();
     };
-    if trimmed.len() < text.len() {
-        return "has spaces around it".to_owned();
-    }
     if sign == b"+" {
         return "has a plus sign".to_owned();
     }

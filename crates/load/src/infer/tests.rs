@@ -1,32 +1,34 @@
 //! Decisions. SQLite judges whether they keep every value.
 
 use super::*;
-use crate::reader::{Batch, FieldKind, Piece, Reader, Wanted};
+use crate::reader::{Batch, FieldKind, Piece, ProjectedColumn, Reader};
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-fn findings<'a>(values: impl IntoIterator<Item = Seen<'a>>) -> Findings {
-    let mut findings = Findings::default();
+fn findings<'a>(values: impl IntoIterator<Item = ScannedValue<'a>>) -> FileStats {
+    let mut findings = FileStats::default();
     let column = findings.column("c");
     for (record, value) in (1..).zip(values) {
-        findings.see(column, value, record);
+        findings.observe(column, value, record);
         findings.records += 1;
     }
     findings
 }
 
-fn of_texts(texts: &[&str], numbers: Numbers) -> Decision {
-    findings(texts.iter().map(|text| Seen::Text(text.as_bytes()))).decide(&[], false, None, &|_| numbers).remove(0)
+fn of_texts(texts: &[&str], numbers: Numbers) -> InferredColumn {
+    findings(texts.iter().map(|text| ScannedValue::Text(text.as_bytes())))
+        .decide(&[], false, None, &|_| numbers)
+        .remove(0)
 }
 
 fn by_digits(_: &str) -> Numbers {
     Numbers::Digits
 }
 
-fn of_json(values: &[Seen<'_>]) -> String {
+fn of_json(values: &[ScannedValue<'_>]) -> String {
     findings(values.iter().copied()).decide(&[], false, None, &by_digits)[0].to_string()
 }
 
@@ -117,6 +119,13 @@ fn columns_of_doubles_are_numbers() {
             &["9007199254740993", "1.5"],
             "NUMERIC: all 2 values are whole numbers, or decimals of which a double keeps all digits".into(),
         ),
+        // R writes 15 digits and drops what is behind them, or as many digits as the narrowest value needs.
+        (&["-0.157853502778310", "1.01099941450812"], format!("REAL: all 2 values are {keeps}")),
+        (&["149.1170", "3.8"], format!("REAL: all 2 values are {keeps}")),
+        (&["-1.10", "1.9"], format!("REAL: all 2 values are {keeps}")),
+        // Fixed widths.
+        (&[" 12.6633", "-0.7999 "], "REAL: all 2 values are decimals that read back as they are written".to_owned()),
+        (&["  7", " 12"], "INTEGER: all 2 values are whole numbers".to_owned()),
         // Names that look like numbers.
         (
             &["1.9", "1.10"],
@@ -149,7 +158,7 @@ fn a_column_of_measurements_that_lose_digits_is_told() {
     assert_eq!(lenient.caveat, Some(Caveat::Rounded { count: 1, first }));
     assert_eq!(of_texts(&texts[..2], Numbers::Exact).caveat, None);
     // Long numbers without decimals beside them are names, and so is anything beside a text.
-    for names in [&texts[..], &["12345678901234567890", "5"], &["1.10", "1.9", "0.12345678901234567"]] {
+    for names in [&texts[..], &["12345678901234567890", "5"]] {
         for numbers in [Numbers::Digits, Numbers::Lenient] {
             let decision = of_texts(names, numbers);
             assert_eq!((&*decision.declared_type, &decision.caveat), ("TEXT", &None), "{names:?}");
@@ -164,12 +173,16 @@ fn a_column_of_measurements_that_lose_digits_is_told() {
 
 #[test]
 fn json_values_have_types_of_their_own() {
-    let (yes, int, real) = (Seen::Boolean(true), Seen::Number(b"5"), Seen::Number(b"1.0"));
-    let (text, digits, nested, padded) =
-        (Seen::String(b"x"), Seen::String(b"5"), Seen::Nested(b"[1]"), Seen::Number(b"1.10"));
+    let (yes, int, real) = (ScannedValue::Boolean(true), ScannedValue::Number(b"5"), ScannedValue::Number(b"1.0"));
+    let (text, digits, nested, padded) = (
+        ScannedValue::String(b"x"),
+        ScannedValue::String(b"5"),
+        ScannedValue::Nested(b"[1]"),
+        ScannedValue::Number(b"1.10"),
+    );
     for (values, decision) in [
-        (&[int, Seen::Null][..], "INTEGER: the only value is a whole number"),
-        (&[yes, Seen::Boolean(false), Seen::Null], "INTEGER: all 2 values are true or false"),
+        (&[int, ScannedValue::Null][..], "INTEGER: the only value is a whole number"),
+        (&[yes, ScannedValue::Boolean(false), ScannedValue::Null], "INTEGER: all 2 values are true or false"),
         (&[digits, digits], "TEXT: all 2 values are strings"),
         (&[nested, text], "TEXT: '[1]' in record 1 is an array or object, kept as JSON"),
         (
@@ -186,54 +199,60 @@ fn json_values_have_types_of_their_own() {
             "no type: 'x' in record 2 is a string and '1.10' in record 1 a number, and each is kept as it is",
         ),
         // JSON numbers were stored as strings if SQLite wrote them otherwise.
-        (&[Seen::Number(b"51.387893353778395")], "REAL: the only value is a number of which a double keeps all digits"),
-        (&[Seen::Number(b"1e5"), int], "REAL: all 2 values are numbers of which a double keeps all digits"),
-        (&[padded, Seen::Number(b"1.9")], "REAL: all 2 values are numbers"),
-        (&[Seen::Number(b"0.12345678901234567"), int], "REAL: all 2 values are numbers"),
         (
-            &[Seen::Number(b"18446744073709551615"), int],
+            &[ScannedValue::Number(b"51.387893353778395")],
+            "REAL: the only value is a number of which a double keeps all digits",
+        ),
+        (&[ScannedValue::Number(b"1e5"), int], "REAL: all 2 values are numbers of which a double keeps all digits"),
+        (&[padded, ScannedValue::Number(b"1.9")], "REAL: all 2 values are numbers"),
+        (&[ScannedValue::Number(b"0.12345678901234567"), int], "REAL: all 2 values are numbers"),
+        (
+            &[ScannedValue::Number(b"18446744073709551615"), int],
             "NUMERIC: all 2 values are numbers, and some are long integers",
         ),
-        (&[Seen::Number(b"9007199254740993"), real], "NUMERIC: all 2 values are numbers, and some are long integers"),
-        (&[Seen::Number(b"1e999"), int], "TEXT: '1e999' in record 1 is beyond the largest double"),
-        (&[Seen::Text(b"5"), digits], "TEXT: '5' in record 2 is a string"),
-        (&[Seen::Null], "TEXT: there is no value"),
-        (&[Seen::String(b"")], "TEXT: the only value is a string"),
+        (
+            &[ScannedValue::Number(b"9007199254740993"), real],
+            "NUMERIC: all 2 values are numbers, and some are long integers",
+        ),
+        (&[ScannedValue::Number(b"1e999"), int], "TEXT: '1e999' in record 1 is beyond the largest double"),
+        (&[ScannedValue::Text(b"5"), digits], "TEXT: '5' in record 2 is a string"),
+        (&[ScannedValue::Null], "TEXT: there is no value"),
+        (&[ScannedValue::String(b"")], "TEXT: the only value is a string"),
     ] {
         assert_eq!(of_json(values), decision, "{values:?}");
     }
     let mixed = findings([int, text]);
     assert_eq!(mixed.decide(&[], true, None, &|_| Numbers::Exact)[0].declared_type, "ANY");
-    let mixed = findings([Seen::Text(b"1.5"), Seen::Text(b"2")]);
+    let mixed = findings([ScannedValue::Text(b"1.5"), ScannedValue::Text(b"2")]);
     assert_eq!(mixed.decide(&[], true, None, &|_| Numbers::Exact)[0].declared_type, "TEXT");
     assert_eq!(mixed.decide(&[], true, None, &by_digits)[0].declared_type, "REAL");
-    let long = findings([Seen::Text(b"1.5"), Seen::Text(b"9007199254740993")]);
+    let long = findings([ScannedValue::Text(b"1.5"), ScannedValue::Text(b"9007199254740993")]);
     assert_eq!(long.decide(&[], true, None, &by_digits)[0].declared_type, "TEXT");
-    let long = findings([real, Seen::Number(b"9007199254740993")]);
+    let long = findings([real, ScannedValue::Number(b"9007199254740993")]);
     assert_eq!(long.decide(&[], true, None, &by_digits)[0].declared_type, "ANY");
 }
 
 #[test]
 fn a_sample_decides_for_itself_and_later_values_are_asked() {
     let texts = ["1", "", "3"];
-    let found = findings(texts.iter().map(|text| Seen::Text(text.as_bytes())));
+    let found = findings(texts.iter().map(|text| ScannedValue::Text(text.as_bytes())));
     let decision = found.decide(&[], false, Some(3), &|_| Numbers::Exact).remove(0);
     let expected = "INTEGER: all 2 values are whole numbers; 1 empty field becomes NULL (of the first 3 records)";
     assert_eq!(decision.to_string(), expected);
     for (text, accepted) in [("7", true), ("007", false), ("7.5", false), ("", true), ("x", false)] {
-        assert_eq!(decision.accepts(Seen::Text(text.as_bytes())), accepted, "{text}");
+        assert_eq!(decision.accepts(ScannedValue::Text(text.as_bytes())), accepted, "{text}");
     }
-    assert!(!decision.accepts(Seen::String(b"7")) && decision.accepts(Seen::Null));
+    assert!(!decision.accepts(ScannedValue::String(b"7")) && decision.accepts(ScannedValue::Null));
     let money = of_texts(&["1.50"], Numbers::Digits);
     for (text, accepted) in [("0.99", true), ("1.5", false), ("1.500", false), ("5", false)] {
-        assert_eq!(money.accepts(Seen::Text(text.as_bytes())), accepted, "{text}");
+        assert_eq!(money.accepts(ScannedValue::Text(text.as_bytes())), accepted, "{text}");
     }
-    assert!(of_texts(&["x"], Numbers::Digits).accepts(Seen::Text(b"007")));
+    assert!(of_texts(&["x"], Numbers::Digits).accepts(ScannedValue::Text(b"007")));
     let measured = of_texts(&["1.5"], Numbers::Digits);
     for (text, accepted) in
         [("1e-5", true), ("7", true), ("1.10", false), ("0.12345678901234567", false), ("007", false)]
     {
-        assert_eq!(measured.accepts(Seen::Text(text.as_bytes())), accepted, "{text}");
+        assert_eq!(measured.accepts(ScannedValue::Text(text.as_bytes())), accepted, "{text}");
     }
 }
 
@@ -249,7 +268,7 @@ fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
             .map(|(name, kind)| Field { name: name.to_owned(), kind })
             .into();
     let types = |strict| -> Vec<String> {
-        Findings::default()
+        FileStats::default()
             .decide(&fields, strict, None, &by_digits)
             .into_iter()
             .map(|decision| decision.declared_type)
@@ -257,7 +276,7 @@ fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
     };
     assert_eq!(types(false), ["DECIMAL(9,2)", "BIGINT", "BLOB", "TEXT"]);
     assert_eq!(types(true), ["ANY", "INTEGER", "BLOB", "TEXT"]);
-    let decision = Findings::default().decide(&fields, true, None, &by_digits).remove(0);
+    let decision = FileStats::default().decide(&fields, true, None, &by_digits).remove(0);
     assert_eq!(decision.to_string(), "ANY: Parquet X; STRICT tables have no type DECIMAL(9,2)");
     assert!(decision.not_null);
 }
@@ -266,9 +285,9 @@ fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
 fn files_meet_by_name_and_reasons_name_the_file() {
     let field = |name: &str| Field { name: name.to_owned(), kind: FieldKind::Text };
     let file = |number: u32, name: &str, fields: &[Field], texts: &[&str]| {
-        let mut findings = Findings { records: 1, ..Findings::default() };
+        let mut findings = FileStats { records: 1, ..FileStats::default() };
         for (column, text) in texts.iter().enumerate() {
-            findings.see(column, Seen::Text(text.as_bytes()), 1);
+            findings.observe(column, ScannedValue::Text(text.as_bytes()), 1);
         }
         findings.name_columns(fields);
         findings.in_file(number, Path::new(name));
@@ -277,7 +296,7 @@ fn files_meet_by_name_and_reasons_name_the_file() {
     let one = file(0, "one.csv", &[field("a"), field("b")], &["1", "x"]);
     let two = file(1, "two.csv", &[field("b"), field("a")], &["y", "01"]);
     for parts in [[one.clone(), two.clone()], [two, one]] {
-        let mut all = Findings::default();
+        let mut all = FileStats::default();
         parts.into_iter().for_each(|part| all.merge(part));
         let decisions: Vec<String> =
             all.decide(&[field("a"), field("b")], false, None, &by_digits).iter().map(ToString::to_string).collect();
@@ -293,12 +312,12 @@ fn files_meet_by_name_and_reasons_name_the_file() {
 
 #[test]
 fn words_stand_for_numbers() {
-    let words = NumberWords { nan: vec!["NA".to_owned(), "-999".to_owned()], infinity: vec!["inf".to_owned()] };
+    let words = NumberWords { missing: vec!["NA".to_owned(), "-999".to_owned()], infinity: vec!["inf".to_owned()] };
     let decide = |texts: &[&str], numbers| {
-        let mut findings = Findings::with_words(Arc::new(words.clone()));
+        let mut findings = FileStats::with_words(Arc::new(words.clone()));
         let column = findings.column("c");
         for (record, text) in (1..).zip(texts) {
-            findings.see(column, Seen::Text(text.as_bytes()), record);
+            findings.observe(column, ScannedValue::Text(text.as_bytes()), record);
         }
         findings.decide(&[], false, None, &|_| numbers).remove(0).to_string()
     };
@@ -333,7 +352,7 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 /// Returns the texts that a column of this type gives back, or NULL.
-fn loaded(decision: &Decision, texts: &[String]) -> Vec<Option<String>> {
+fn loaded(decision: &InferredColumn, texts: &[String]) -> Vec<Option<String>> {
     let sqlite = Connection::open_in_memory().unwrap();
     let name = quoted_name("c");
     sqlite.execute_batch(&format!("CREATE TABLE t ({name} {})", decision.declared_type)).unwrap();
@@ -369,20 +388,22 @@ fn check_gives_back(texts: &[String]) -> Result<(), TestCaseError> {
         .map(|text| Some(text.clone()).filter(|text| !(text.is_empty() && decision.empty_is_null)))
         .collect();
     prop_assert_eq!(back, expected, "{}", decision);
-    prop_assert!(texts.iter().all(|text| decision.accepts(Seen::Text(text.as_bytes()))));
+    prop_assert!(texts.iter().all(|text| decision.accepts(ScannedValue::Text(text.as_bytes()))));
     Ok(())
 }
 
 /// Checks that SQLite stores the number of each text, and that all digits of the text can be had back.
-fn check_gives_back_digits(texts: &[String], decision: &Decision) -> Result<(), TestCaseError> {
+fn check_gives_back_digits(texts: &[String], decision: &InferredColumn) -> Result<(), TestCaseError> {
     if decision.declared_type == "TEXT" {
         return Ok(());
     }
     let sqlite = Connection::open_in_memory().unwrap();
     sqlite.execute_batch(&format!("CREATE TABLE t (c {})", decision.declared_type)).unwrap();
     for text in texts.iter().filter(|text| !text.is_empty()) {
+        let spaced = text;
+        let text = text.trim();
         let stored = sqlite
-            .query_row("INSERT INTO t VALUES (?) RETURNING c", [text], |row| row.get::<_, rusqlite::types::Value>(0))
+            .query_row("INSERT INTO t VALUES (?) RETURNING c", [spaced], |row| row.get::<_, rusqlite::types::Value>(0))
             .unwrap();
         match stored {
             rusqlite::types::Value::Integer(int) if !text.contains(['.', 'e', 'E']) => {
@@ -409,8 +430,8 @@ proptest! {
         let shown: Vec<&str> = texts.iter().map(String::as_str).collect();
         let decision = of_texts(&shown, Numbers::Digits);
         check_gives_back_digits(&texts, &decision)?;
-        prop_assert!(texts.iter().all(|text| decision.accepts(Seen::Text(text.as_bytes()))));
-        if decision.accepts(Seen::Text(later.as_bytes())) {
+        prop_assert!(texts.iter().all(|text| decision.accepts(ScannedValue::Text(text.as_bytes()))));
+        if decision.accepts(ScannedValue::Text(later.as_bytes())) {
             check_gives_back_digits(&[later], &decision)?;
         }
     }
@@ -428,7 +449,7 @@ proptest! {
     #[test]
     fn what_is_accepted_later_is_given_back_too(seen in texts(), later in texts()) {
         let decision = of_texts(&[&seen], Numbers::Exact);
-        if decision.accepts(Seen::Text(later.as_bytes())) {
+        if decision.accepts(ScannedValue::Text(later.as_bytes())) {
             let expected = Some(later.clone()).filter(|text| !(text.is_empty() && decision.empty_is_null));
             prop_assert_eq!(loaded(&decision, &[later]), [expected], "{} after {}", decision, seen);
         }
@@ -440,30 +461,30 @@ proptest! {
         cuts in prop::collection::vec(0_usize..4, 30),
         order in Just((0..4).collect::<Vec<usize>>()).prop_shuffle(),
     ) {
-        let see = |findings: &mut Findings, at: usize| {
+        let see = |findings: &mut FileStats, at: usize| {
             let (column, text, kind) = &values[at];
             let value = match kind {
-                0 => Seen::Null,
-                1 => Seen::String(text.as_bytes()),
-                2 => Seen::Boolean(true),
-                3..=5 if !text.is_empty() => Seen::Number(text.as_bytes()),
-                _ => Seen::Text(text.as_bytes()),
+                0 => ScannedValue::Null,
+                1 => ScannedValue::String(text.as_bytes()),
+                2 => ScannedValue::Boolean(true),
+                3..=5 if !text.is_empty() => ScannedValue::Number(text.as_bytes()),
+                _ => ScannedValue::Text(text.as_bytes()),
             };
             let position = findings.column(["a", "b", "c"][*column]);
-            findings.see(position, value, at as u64 + 1);
+            findings.observe(position, value, at as u64 + 1);
             findings.records += 1;
         };
-        let mut whole = Findings::default();
+        let mut whole = FileStats::default();
         (0..values.len()).for_each(|at| see(&mut whole, at));
-        let mut parts = vec![Findings::default(); 4];
+        let mut parts = vec![FileStats::default(); 4];
         (0..values.len()).for_each(|at| see(&mut parts[cuts[at]], at));
-        let mut merged = Findings::default();
+        let mut merged = FileStats::default();
         order.into_iter().for_each(|part| merged.merge(parts[part].clone()));
         for numbers in [Numbers::Exact, Numbers::Digits, Numbers::Lenient] {
             prop_assert_eq!(merged.decide(&[], false, None, &|_| numbers), whole.decide(&[], false, None, &|_| numbers));
         }
-        let counts = |findings: &Findings| -> Vec<(u64, u64, u64, u64, usize)> {
-            let count = |of: &&Finding| (of.values(), of.empties(), of.nulls(findings.records), of.bytes, of.longest);
+        let counts = |findings: &FileStats| -> Vec<(u64, u64, u64, u64, usize)> {
+            let count = |of: &&ColumnStats| (of.values(), of.empties(), of.nulls(findings.records), of.bytes, of.longest);
             findings.columns().iter().map(count).collect()
         };
         prop_assert_eq!(counts(&merged), counts(&whole));
@@ -487,7 +508,7 @@ impl Reader for Tens {
         &[]
     }
 
-    fn want(&mut self, _columns: &[Wanted]) -> Result<()> {
+    fn project(&mut self, _columns: &[ProjectedColumn]) -> Result<()> {
         Ok(())
     }
 
@@ -515,13 +536,13 @@ impl Piece for Ten {
         Ok(())
     }
 
-    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
+    fn scan_types(&mut self, findings: &mut FileStats) -> Result<()> {
         if self.fails {
             return Err(Error::new(ErrorKind::Data, "broken").in_record(self.first));
         }
         let column = findings.column("n");
         for record in self.first..self.first + 10 {
-            findings.see(column, Seen::Number(record.to_string().as_bytes()), record);
+            findings.observe(column, ScannedValue::Number(record.to_string().as_bytes()), record);
         }
         findings.records += 10;
         Ok(())
@@ -540,17 +561,17 @@ impl Piece for Ten {
 fn surveys_do_not_depend_on_threads() {
     for threads in 1..5 {
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
-        let found = survey(&mut reader, threads, None, &Arc::default(), &|| Ok(())).unwrap();
-        assert_eq!((found.records, found.of("n").map(Finding::values)), (1000, Some(1000)));
+        let found = scan_types(&mut reader, threads, None, &Arc::default(), &|| Ok(())).unwrap();
+        assert_eq!((found.records, found.of("n").map(ColumnStats::values)), (1000, Some(1000)));
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
-        assert_eq!(survey(&mut reader, threads, Some(25), &Arc::default(), &|| Ok(())).unwrap().records, 30);
+        assert_eq!(scan_types(&mut reader, threads, Some(25), &Arc::default(), &|| Ok(())).unwrap().records, 30);
         let mut reader = Tens { next: 1, records: 1000, fails_in: vec![511, 501, 991] };
-        let error = survey(&mut reader, threads, None, &Arc::default(), &|| Ok(())).unwrap_err();
+        let error = scan_types(&mut reader, threads, None, &Arc::default(), &|| Ok(())).unwrap_err();
         assert_eq!(error.place().record, Some(501));
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
         let stop = || Err(Error::new(ErrorKind::Interrupted, "stopped"));
         assert_eq!(
-            survey(&mut reader, threads, None, &Arc::default(), &stop).unwrap_err().kind(),
+            scan_types(&mut reader, threads, None, &Arc::default(), &stop).unwrap_err().kind(),
             ErrorKind::Interrupted
         );
     }
@@ -567,7 +588,7 @@ fn a_panic_of_a_worker_is_not_lost() {
         std::thread::sleep(std::time::Duration::from_millis(20));
         Ok(())
     };
-    drop(survey(&mut reader, 3, None, &Arc::default(), &go_on));
+    drop(scan_types(&mut reader, 3, None, &Arc::default(), &go_on));
 }
 
 /// Measures nanoseconds of CPU per value. Run by hand: `cargo test --release -p litepress-load -- --ignored --nocapture cost_of`.
@@ -582,12 +603,12 @@ fn cost_of_a_value() {
         ("long integers", (0..1000_u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 2).to_string()).collect()),
     ];
     for (name, texts) in texts {
-        let mut findings = Findings::default();
+        let mut findings = FileStats::default();
         let start = std::time::Instant::now();
         let rounds = 5000;
         for round in 0..rounds {
             for (at, text) in texts.iter().enumerate() {
-                findings.see(at % 4, Seen::Text(text.as_bytes()), round * 1000 + at as u64 + 1);
+                findings.observe(at % 4, ScannedValue::Text(text.as_bytes()), round * 1000 + at as u64 + 1);
             }
         }
         let nanoseconds = start.elapsed().as_secs_f64() * 1e9 / (rounds as f64 * 1000.0);

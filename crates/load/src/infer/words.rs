@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// Words in columns of numbers. Case does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NumberWords {
-    /// Words for a number that is missing (`--nan`): NULL is stored.
-    pub nan: Vec<String>,
+    /// Words for a number that is missing (`--missing`): NULL is stored.
+    pub missing: Vec<String>,
     /// Words for infinity, perhaps with a sign in front (`--infinity`).
     pub infinity: Vec<String>,
 }
@@ -23,14 +23,14 @@ pub(super) enum Meaning {
 
 impl NumberWords {
     pub(crate) fn is_empty(&self) -> bool {
-        self.nan.is_empty() && self.infinity.is_empty()
+        self.missing.is_empty() && self.infinity.is_empty()
     }
 
     /// Returns what a text means in a column of numbers, if it is one of the words.
     pub(super) fn meaning(&self, text: &[u8]) -> Option<Meaning> {
         let is_one_of =
             |words: &[String], text: &[u8]| words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(text));
-        if is_one_of(&self.nan, text) {
+        if is_one_of(&self.missing, text) {
             return Some(Meaning::Missing);
         }
         let (sign, unsigned) = match text {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn words_become_what_they_mean() {
-        let words = Arc::new(NumberWords { nan: vec!["NA".to_owned()], infinity: vec!["Inf".to_owned()] });
+        let words = Arc::new(NumberWords { missing: vec!["NA".to_owned()], infinity: vec!["Inf".to_owned()] });
         let text = |text: &str| OwnedValue::Text(text.to_owned());
         let texts = ["1.5", "na", "INF", "-inf", "+Inf", "", "x"];
         let [minus, plus] = [f64::NEG_INFINITY, f64::INFINITY].map(OwnedValue::Real);

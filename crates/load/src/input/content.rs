@@ -3,7 +3,8 @@
 use super::compressed::Compression;
 use super::decoded;
 use crate::options::{Format, ReadOptions};
-use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
+use litepress_format::value::Value;
+use litepress_rows::{Error, ErrorKind, OptionName, Result, message, quote};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -150,12 +151,60 @@ fn text_format(name: &Path, head: &[u8], options: &ReadOptions) -> Result<Format
         return Err(Error::new(ErrorKind::Data, message).in_file(name).advise(advice));
     }
     let text = decoded::head_in_utf8(head, encoding, mark);
-    Ok(if looks_like_json(&text) { Format::Json } else { Format::Csv })
+    if looks_like_json(&text) {
+        return Ok(Format::Json);
+    }
+    refuse_other_text(name, &text)?;
+    refuse_contradiction(name, &text)?;
+    Ok(Format::Csv)
+}
+
+/// Fails for text that is not data: a web page in place of a file, or a placeholder for it.
+fn refuse_other_text(name: &Path, text: &[u8]) -> Result<()> {
+    const PAGE: (&str, &str) = ("a web page (HTML), not data", "fetch the file that the page links to");
+    let start = text.trim_ascii_start();
+    let begins = |mark: &str| start.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark.as_bytes()));
+    let known = [
+        (
+            "version https://git-lfs.github.com/spec/",
+            ("a Git LFS pointer, not the file itself", "fetch it: git lfs pull"),
+        ),
+        ("<!doctype html", PAGE),
+        ("<html", PAGE),
+        ("<?xml", ("XML, which is not read", "convert it to CSV or JSON first")),
+        ("%PDF-", ("PDF, which is not read", "export its tables as CSV")),
+    ];
+    let Some((_, (what, advice))) = known.into_iter().find(|(mark, _)| begins(mark)) else { return Ok(()) };
+    let error = Error::new(ErrorKind::Data, format!("this is {what}")).in_file(name);
+    Err(error.advise(message![advice, "; ", OptionName::Format.word("csv"), " reads it as CSV nevertheless"]))
+}
+
+/// Fails if the name of the file states a format that its text is not.
+fn refuse_contradiction(name: &Path, text: &[u8]) -> Result<()> {
+    const NAMED: [(&[&str], &str); 4] = [
+        (&["json", "ndjson", "jsonl", "jsonlines", "ldjson", "geojson"], "JSON"),
+        (&["parquet", "pq"], "Parquet"),
+        (&["arrow", "arrows", "ipc", "feather"], "Arrow IPC"),
+        (&["db", "db3", "sqlite", "sqlite3"], "an SQLite database"),
+    ];
+    const SHOWN: usize = 40;
+    let file_name = name.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let mut endings = file_name.rsplit('.').skip_while(|ending| super::COMPRESSED.contains(ending));
+    let Some(ending) = endings.next().filter(|_| endings.next().is_some_and(|stem| !stem.is_empty())) else {
+        return Ok(());
+    };
+    let Some((_, what)) = NAMED.iter().find(|(named, _)| named.contains(&ending)) else { return Ok(()) };
+    let line = text.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let shown = quote(&Value::Text(&line[..line.len().min(SHOWN)]));
+    let message = format!("the file is called .{ending}, but its content is not {what}: it begins with {shown}");
+    let advice = message!["say what it is: ", OptionName::Format.word("csv"), ", for example"];
+    Err(Error::new(ErrorKind::Data, message).in_file(name).advise(advice))
 }
 
 /// Returns whether the text begins like an object or an array. A CSV file may do so by accident: `[id],name`.
 fn looks_like_json(text: &[u8]) -> bool {
-    let text = text.trim_ascii_start();
+    // A record separator stands in front of each record of a JSON text sequence (RFC 7464).
+    let text = text.strip_prefix(b"\x1e").unwrap_or(text).trim_ascii_start();
     let Some((first, rest)) = text.split_first() else { return false };
     let rest = rest.trim_ascii_start();
     match (first, rest.first()) {

@@ -80,6 +80,7 @@ fn the_content_says_what_a_file_is() {
         (b"[{\"a\": 1}]", Format::Json),
         (b"[ 1, 2]\n", Format::Json),
         (b"[null]", Format::Json),
+        (b"\x1e{\"a\":1}\n", Format::Json),
         (b"[id],name\n", Format::Csv),
         (b"{id},name\n", Format::Csv),
         (b"PAR1,x\n", Format::Csv),
@@ -128,6 +129,42 @@ fn what_is_not_read_is_named() {
     }
     let advice = Input::from_stream(Path::new("x.bz2"), Box::new(&b"BZh91AY&SY"[..]), &options()).unwrap_err();
     assert_eq!(advice.advice(), Some("pipe it in: bzip2 -dc 'x.bz2' | litepress load ..."));
+}
+
+/// A file of Python reprs called `.ndjson`, and a Git LFS pointer called `.parquet`, were loaded as CSV with exit code 0.
+#[test]
+fn a_name_that_the_content_contradicts_is_an_error() {
+    let examine = |name: &str, bytes: &[u8], options: &ReadOptions| {
+        let input = Input::from_stream(Path::new(name), Box::new(io::Cursor::new(bytes.to_vec())), options);
+        input.map(|input| input.format).map_err(|error| error.message_in(&Flags))
+    };
+    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+    for (name, bytes, message) in [
+        (
+            "x.ndjson",
+            &b"{'a': 1}\n"[..],
+            "the file is called .ndjson, but its content is not JSON: it begins with '{''a'': 1}'",
+        ),
+        (
+            "x.JSON.gz",
+            &gzip(b"// x\n{}"),
+            "the file is called .json, but its content is not JSON: it begins with '// x'",
+        ),
+        ("x.arrow", b"\x10\0\0\0\0\0\x0a\0", "the file is called .arrow, but its content is not Arrow IPC: it begins"),
+        ("x.db", b"a,b\n", "the file is called .db, but its content is not an SQLite database: it begins with 'a,b'"),
+        ("x.parquet", pointer, "this is a Git LFS pointer, not the file itself"),
+        ("x.csv", b" \n<!DOCTYPE HTML>\n", "this is a web page (HTML), not data"),
+        ("x", b"%PDF-1.7\n", "this is PDF, which is not read"),
+    ] {
+        let error = examine(name, bytes, &options()).unwrap_err();
+        assert!(error.starts_with(message), "{error}");
+        let csv = ReadOptions { format: Some(Format::Csv), ..options() };
+        assert_eq!(examine(name, bytes, &csv), Ok(Format::Csv), "{name}");
+    }
+    for name in ["json", "my.json.csv", "x.csv", ".json", "a.db/x"] {
+        assert_eq!(examine(name, b"a,b\n1,2\n", &options()), Ok(Format::Csv), "{name}");
+    }
+    assert_eq!(examine("x.csv", b"{\"a\":1}\n", &options()), Ok(Format::Json));
 }
 
 #[test]
@@ -310,6 +347,7 @@ fn tables_are_named_after_files() {
     ] {
         let path = folder.path().join(file);
         std::fs::write(&path, "a\n").unwrap();
-        assert_eq!(Input::from_path(&path, &options()).unwrap().table_name().as_deref(), Some(table));
+        let csv = ReadOptions { format: Some(Format::Csv), ..options() };
+        assert_eq!(Input::from_path(&path, &csv).unwrap().table_name().as_deref(), Some(table));
     }
 }

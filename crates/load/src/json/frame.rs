@@ -2,10 +2,12 @@
 //!
 //! NDJSON is cut at line ends, which no string contains. A top-level array is cut before the commas between its elements:
 //! `[` element, `,` element, ..., `]`. So each element comes with the byte before it. The carried text is then never empty
-//! within the array, so a truncated file is always noticed.
+//! within the array, so a truncated file is always noticed. Objects that follow one another are cut behind their last bracket.
+//!
+//! If the records lie within other objects (`path.rs`), the text behind them is scanned for the ends of these objects.
 
 use crate::block::Block;
-use crate::cut::{Framed, Framing};
+use crate::framing::{Framed, Framing};
 use litepress_rows::{Error, ErrorKind, Result};
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
@@ -19,6 +21,9 @@ pub(super) enum Layout {
     Lines,
     /// One array of records.
     Array,
+    /// Objects one after another, with any white space between and within them (also RFC 7464: a record separator in front of
+    /// each).
+    Stream,
 }
 
 /// The framing of JSON.
@@ -30,12 +35,76 @@ pub(super) struct JsonFraming {
     has_element: bool,
     /// The array was closed.
     is_closed: bool,
+    /// The scanner is between two objects of a stream.
+    is_between: bool,
+    /// Number of open objects around the records.
+    around: u64,
+    /// The text behind the records was reached.
+    has_tail: bool,
 }
 
 impl JsonFraming {
     /// Creates a framing for text that begins with the first record, or with the `[` before it.
     pub fn new(layout: Layout) -> Self {
-        Self { layout, scan: Scan::behind_opener(0), has_element: false, is_closed: false }
+        let scan = if layout == Layout::Stream { Scan::of_object(0) } else { Scan::behind_opener(0) };
+        Self { layout, scan, has_element: false, is_closed: false, is_between: true, around: 0, has_tail: false }
+    }
+
+    /// Creates a framing for records within `around` objects.
+    pub fn within(layout: Layout, around: usize) -> Self {
+        Self { around: around as u64, ..Self::new(layout) }
+    }
+
+    /// Frames objects that follow one another. Text that is no object is a record up to its line's end.
+    fn objects(&mut self, text: &[u8], is_end: bool) -> Framed {
+        let (mut bytes, mut records) = (0, 0);
+        while !self.is_closed {
+            if self.is_between {
+                let gap = text[self.scan.at..].iter().take_while(|&&byte| is_gap(byte)).count();
+                let start = self.scan.at + gap;
+                self.scan = Scan::of_object(start);
+                if start == text.len() {
+                    bytes = start;
+                    break;
+                }
+                self.is_between = text[start] != b'{';
+            }
+            let end =
+                if self.is_between { line_end(text, self.scan.at) } else { self.scan.next_end(text).map(|at| at + 1) };
+            let Some(end) = end.or(is_end.then_some(text.len())) else { break };
+            (bytes, records) = (end, records + 1);
+            (self.scan.at, self.is_between) = (end, true);
+            self.is_closed = self.around > 0;
+        }
+        self.scan.at -= bytes;
+        Framed { bytes, records, lines: count_lines(&text[..bytes]) }
+    }
+
+    /// Scans text behind the records for the ends of the objects around them.
+    fn behind_records(&mut self, text: &[u8], is_end: bool) -> Result<Framed> {
+        if self.around == 0 {
+            return behind(text);
+        }
+        if !self.has_tail {
+            self.has_tail = true;
+            self.scan = Scan { at: 0, depth: self.around, is_in_string: false, ends_at_bracket: true };
+        }
+        let bytes = match self.scan.next_end(text) {
+            Some(end) => {
+                self.around = 0;
+                end + 1
+            }
+            None if is_end => text.len(),
+            // A backslash at the end is scanned again with the character behind it.
+            None => self.scan.at,
+        };
+        self.scan.at = self.scan.at.saturating_sub(bytes);
+        Ok(Framed { bytes, records: 0, lines: count_lines(&text[..bytes]) })
+    }
+
+    /// Returns whether the text ended within the objects around the records.
+    pub fn is_cut_off(&self) -> bool {
+        self.around > 0
     }
 
     fn elements(&mut self, text: &[u8], is_end: bool) -> Result<Framed> {
@@ -68,7 +137,8 @@ impl Framing for JsonFraming {
     fn frame(&mut self, text: &[u8], from: usize, is_end: bool) -> Result<Framed> {
         let framed = match self.layout {
             Layout::Lines => lines(text, from, is_end),
-            Layout::Array if self.is_closed => behind(text)?,
+            Layout::Array | Layout::Stream if self.is_closed => self.behind_records(text, is_end)?,
+            Layout::Stream => self.objects(text, is_end),
             Layout::Array => self.elements(text, is_end)?,
         };
         if framed.bytes == 0 && text.len() > MAX_RECORD_TEXT_BYTES {
@@ -77,6 +147,17 @@ impl Framing for JsonFraming {
         }
         Ok(framed)
     }
+}
+
+/// Returns whether a byte may stand between two objects of a stream: white space, or a record separator.
+pub(super) fn is_gap(byte: u8) -> bool {
+    const RECORD_SEPARATOR: u8 = 0x1e;
+    is_space(byte) || byte == RECORD_SEPARATOR
+}
+
+/// Returns the position behind the line end that follows `from`.
+fn line_end(text: &[u8], from: usize) -> Option<usize> {
+    memchr(b'\n', &text[from..]).map(|found| from + found + 1)
 }
 
 fn lines(text: &[u8], from: usize, is_end: bool) -> Framed {
@@ -150,6 +231,8 @@ struct Scan {
     /// Number of the element's open brackets. A counter allows any depth.
     depth: u64,
     is_in_string: bool,
+    /// The bracket that closes the last open one ends the scan. Otherwise a comma or bracket outside of all does.
+    ends_at_bracket: bool,
 }
 
 /// The result of scanning some bytes.
@@ -165,7 +248,12 @@ enum Passed {
 impl Scan {
     /// Creates a scanner for elements from the one whose opening byte is at `opener`.
     fn behind_opener(opener: usize) -> Self {
-        Self { at: opener + 1, depth: 0, is_in_string: false }
+        Self { at: opener + 1, depth: 0, is_in_string: false, ends_at_bracket: false }
+    }
+
+    /// Creates a scanner for the last bracket of the object that begins at `at`.
+    fn of_object(at: usize) -> Self {
+        Self { at, depth: 0, is_in_string: false, ends_at_bracket: true }
     }
 
     /// Returns the next comma or closing bracket of the top-level array, or `None` if the text ends before it.
@@ -212,6 +300,10 @@ impl Scan {
                 }
                 b']' | b'}' if self.depth > 0 => {
                     self.depth -= 1;
+                    if self.depth == 0 && self.ends_at_bracket {
+                        (self.at, self.is_in_string) = (at + 1, false);
+                        return Passed::End(at);
+                    }
                     if self.depth == 0 {
                         events = (brackets | commas()) & behind;
                     }
@@ -243,7 +335,12 @@ impl Scan {
             match text[at] {
                 b'"' => self.is_in_string = true,
                 b'[' | b'{' => self.depth += 1,
-                b']' | b'}' if self.depth > 0 => self.depth -= 1,
+                b']' | b'}' if self.depth > 0 => {
+                    self.depth -= 1;
+                    if self.depth == 0 && self.ends_at_bracket {
+                        return Passed::End(at);
+                    }
+                }
                 b',' if self.depth > 0 => {}
                 _ => return Passed::End(at),
             }
@@ -317,6 +414,7 @@ impl Records {
         match self.layout {
             Layout::Lines => self.next_line(text),
             Layout::Array => self.next_element(text),
+            Layout::Stream => self.next_object(text),
         }
     }
 
@@ -333,6 +431,20 @@ impl Records {
             }
             assert!(end < text.len(), "a piece holds as many records as its framing has counted");
         }
+    }
+
+    fn next_object(&mut self, text: &[u8]) -> Span {
+        let gap = text[self.at..].iter().take_while(|&&byte| is_gap(byte)).count();
+        let start = self.at + gap;
+        let end = match text[start] {
+            b'{' => Scan::of_object(start).next_end(text).map(|at| at + 1),
+            _ => line_end(text, start),
+        };
+        let end = end.unwrap_or(text.len());
+        let line = self.line + count_lines(&text[self.at..start]);
+        self.line = line + count_lines(&text[start..end]);
+        self.at = end;
+        trimmed(text, start, end, line)
     }
 
     fn next_element(&mut self, text: &[u8]) -> Span {

@@ -10,10 +10,13 @@
 //! ------- -------- ------ ------- -        steps: the text before a value, and its key
 //!        =        ========       ==        values
 //! ```
+//!
+//! If nested objects become columns, their brackets belong to the text between values, and a key is the path to the value: `a_b`.
 
-use crate::options::InvalidUtf8;
+use super::fault::{Fault, Mistake};
+use crate::options::{InvalidUtf8, NanPolicy};
 use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
-use litepress_rows::{Message, OptionName, message};
+use litepress_rows::{OptionName, message};
 use memchr::memchr;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -64,96 +67,15 @@ pub(super) enum Targets {
 impl Targets {
     /// Returns the target of a key, or `None` if the key is not allowed.
     fn of(&self, key: &str, position: usize) -> Option<usize> {
-        let Self::Columns(names, passed_by) = self else { return Some(position) };
+        let Self::Columns(names, ignored) = self else { return Some(position) };
         let exact = names.iter().position(|name| name == key);
+        if exact.is_none() && ignored.as_ref().is_some_and(|names| names.iter().any(|name| name == key)) {
+            return Some(NOBODY);
+        }
         let target = exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(key)));
         let may_be_passed_by =
-            || passed_by.as_ref().is_none_or(|names| names.iter().any(|name| name.eq_ignore_ascii_case(key)));
+            || ignored.as_ref().is_none_or(|names| names.iter().any(|name| name.eq_ignore_ascii_case(key)));
         target.or_else(|| may_be_passed_by().then_some(NOBODY))
-    }
-}
-
-/// A fault in a record.
-#[derive(Debug)]
-pub(super) struct Fault {
-    /// Its byte in the record.
-    pub at: usize,
-    /// Start of the value with the fault. `None` outside of values.
-    pub start: Option<usize>,
-    /// Length of the bad value in bytes, if known.
-    pub len: Option<usize>,
-    pub message: Cow<'static, str>,
-    pub advice: Option<Message>,
-    /// The key of the value.
-    pub key: Option<String>,
-}
-
-impl Fault {
-    fn new(at: usize, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { at, start: None, len: None, message: message.into(), advice: None, key: None }
-    }
-
-    fn advise(self, advice: impl Into<Message>) -> Self {
-        Self { advice: Some(advice.into()), ..self }
-    }
-
-    /// Moves a fault in a part of the record, which begins at `base`, to its place in the record.
-    fn behind(self, base: usize) -> Self {
-        Self { at: self.at + base, start: self.start.map(|start| start + base), ..self }
-    }
-
-    fn in_value(self, start: usize) -> Self {
-        Self { start: Some(start), ..self }
-    }
-
-    fn of_key(self, key: &str) -> Self {
-        Self { key: Some(key.to_owned()), ..self }
-    }
-}
-
-impl From<JiterError> for Fault {
-    fn from(error: JiterError) -> Self {
-        let fault = |message| Self::new(error.index, message);
-        let JiterErrorType::JsonError(kind) = &error.error_type else {
-            return Self::new(error.index, error.error_type.to_string());
-        };
-        const CUT_OFF: &str = "the file may be cut off here, or an object does not stand on one line";
-        let surrogates = || message![OptionName::InvalidUtf8.word("replace"), " stores U+FFFD instead"];
-        let utf8 = || {
-            let (encoding, invalid) = (OptionName::Encoding.alone(), OptionName::InvalidUtf8.alone());
-            message!["name the encoding by ", encoding, ", or say what to do by ", invalid]
-        };
-        match kind {
-            JsonErrorType::EofWhileParsingList => fault("it ends within an array: expected `,` or `]`").advise(CUT_OFF),
-            JsonErrorType::EofWhileParsingObject => fault("it ends within an object: expected `}`").advise(CUT_OFF),
-            JsonErrorType::EofWhileParsingString => fault("it ends within a string: expected `\"`").advise(CUT_OFF),
-            JsonErrorType::EofWhileParsingValue => fault("it ends where a value or key is expected").advise(CUT_OFF),
-            JsonErrorType::ExpectedColon => fault("expected `:` behind the key"),
-            JsonErrorType::ExpectedListCommaOrEnd => fault("expected `,` or `]`"),
-            JsonErrorType::ExpectedObjectCommaOrEnd => fault("expected `,` or `}`"),
-            JsonErrorType::ExpectedSomeIdent => fault("expected true, false or null"),
-            JsonErrorType::ExpectedSomeValue => fault("expected a value"),
-            JsonErrorType::InvalidEscape => {
-                fault("expected one of \" \\ / b f n r t behind `\\`, or u and four hexadecimal digits")
-            }
-            JsonErrorType::InvalidNumber => {
-                fault("expected a number as JSON writes it: no `+`, no leading zeros, digits around the point")
-            }
-            JsonErrorType::NumberOutOfRange => fault("expected a number of at most 4300 digits"),
-            JsonErrorType::InvalidUnicodeCodePoint => fault("expected UTF-8").advise(utf8()),
-            JsonErrorType::ControlCharacterWhileParsingString => {
-                fault("expected a control character in a string to be escaped")
-            }
-            JsonErrorType::KeyMustBeAString => fault("expected a key in double quotes"),
-            JsonErrorType::LoneLeadingSurrogateInHexEscape | JsonErrorType::UnexpectedEndOfHexEscape => {
-                fault("expected both halves of a surrogate pair: one stands alone").advise(surrogates())
-            }
-            JsonErrorType::TrailingComma => fault("expected a key or value behind the comma"),
-            JsonErrorType::TrailingCharacters => {
-                fault("expected nothing behind the object").advise("write one object a line")
-            }
-            other => Self::new(error.index, other.to_string()),
-        }
     }
 }
 
@@ -172,6 +94,8 @@ struct Step {
     text: Box<[u8]>,
     key: usize,
     target: usize,
+    /// The nested objects around the value: the length of each one's prefix in the key.
+    open: Box<[usize]>,
 }
 
 /// A parser that learns the layout of records.
@@ -183,17 +107,71 @@ pub(super) struct RecordParser {
     /// Number of the last record with a value for each column.
     target_seen_in: Vec<u64>,
     steps: Vec<Step>,
+    /// The text behind the last step's value. `None` before a record was parsed to its end.
+    tail: Option<Box<[u8]>>,
     /// Number of the current record, for `seen_in`.
     record: u64,
+    path: NestedPath,
     values: Values,
 }
 
-/// The options and buffers for parsing values.
+/// The place of the parser within nested objects that become columns.
+#[derive(Debug, Default)]
+struct NestedPath {
+    /// The key, with the keys of the objects around it.
+    key: String,
+    /// The length of each open object's prefix in `key`.
+    open: Vec<usize>,
+    /// Number of the last record with an object of this key.
+    seen_in: HashMap<String, u64>,
+}
+
+impl NestedPath {
+    /// Stands where a step's value ends.
+    fn resume(&mut self, key: &str, open: &[usize]) {
+        self.open.clear();
+        self.open.extend_from_slice(open);
+        self.key.clear();
+        self.key.push_str(key);
+    }
+
+    /// Sets the key of a member of the innermost object.
+    fn set(&mut self, name: &str) {
+        self.key.truncate(self.open.last().copied().unwrap_or(0));
+        self.key.push_str(name);
+    }
+
+    /// Enters the object of the current key. Returns `false` if the record had it before.
+    fn enter(&mut self, record: u64) -> bool {
+        let is_new = self.mark(record);
+        self.key.push_str(SEPARATOR);
+        self.open.push(self.key.len());
+        is_new
+    }
+
+    fn mark(&mut self, record: u64) -> bool {
+        self.seen_in.insert(self.key.clone(), record) != Some(record)
+    }
+}
+
+/// The text between the keys of nested objects that become columns.
+const SEPARATOR: &str = "_";
+
+/// The rules for values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rules {
+    /// Strings that mean NULL.
+    pub nulls: Arc<[String]>,
+    pub invalid_utf8: InvalidUtf8,
+    /// Nested objects become columns.
+    pub flatten: bool,
+    pub nan: NanPolicy,
+}
+
+/// The rules and buffers for parsing values.
 #[derive(Debug)]
 struct Values {
-    /// Strings that mean NULL.
-    nulls: Arc<[String]>,
-    invalid_utf8: InvalidUtf8,
+    rules: Rules,
     /// Buffer for strings with escapes.
     tape: Vec<u8>,
     /// The open brackets around a nested value: `true` for objects.
@@ -201,10 +179,18 @@ struct Values {
 }
 
 impl RecordParser {
-    pub fn new(targets: Targets, nulls: Arc<[String]>, invalid_utf8: InvalidUtf8) -> Self {
-        let values = Values { nulls, invalid_utf8, tape: Vec::new(), open: Vec::new() };
-        let (keys, positions, target_seen_in) = (Vec::new(), HashMap::new(), Vec::new());
-        Self { targets, keys, positions, target_seen_in, steps: Vec::new(), record: 0, values }
+    pub fn new(targets: Targets, rules: Rules) -> Self {
+        Self {
+            targets,
+            keys: Vec::new(),
+            positions: HashMap::new(),
+            target_seen_in: Vec::new(),
+            steps: Vec::new(),
+            tail: None,
+            record: 0,
+            path: NestedPath::default(),
+            values: Values { rules, tape: Vec::new(), open: Vec::new() },
+        }
     }
 
     /// Returns the name of a key, by order of appearance.
@@ -231,15 +217,18 @@ impl RecordParser {
             if !begins_with(&record[at..], &step.text) {
                 return Ok(Some((at, index)));
             }
+            let value = &record[at + step.text.len()..];
+            if self.values.rules.flatten && value.first() == Some(&b'{') {
+                return Ok(Some((at, index)));
+            }
             at += step.text.len();
-            let value = &record[at..];
             let taken = match self.values.plain(value) {
                 Some((item, len)) => sink.take(step.target, item).map(|()| len).map_err(|why| refused(why, 0, len)),
                 None => self.values.take_first(value, step.target, sink),
             };
             at += taken.map_err(|fault| fault.behind(at).of_key(&self.keys[step.key].name))?;
         }
-        let is_whole = !self.steps.is_empty() && record[at..] == *b"}";
+        let is_whole = self.tail.as_ref().is_some_and(|tail| record[at..] == **tail);
         Ok((!is_whole).then_some((at, self.steps.len())))
     }
 
@@ -250,19 +239,37 @@ impl RecordParser {
         if !record.starts_with(b"{") {
             return Err(no_object(record));
         }
+        self.tail = None;
         for step in 0..steps {
-            let (key, target) = (self.steps[step].key, self.steps[step].target);
-            self.mark(key, target);
+            self.mark_step(step);
         }
-        let mut jiter = Jiter::with_tape(&record[at..], std::mem::take(&mut self.values.tape));
+        if steps == 0 {
+            self.path.resume("", &[]);
+        }
+        let mut jiter = self.values.jiter(&record[at..]);
         let done = self.members(record, at, steps, &mut jiter, sink);
         self.values.tape = jiter.into_tape();
         // Do not learn the layout of a bad record.
-        self.steps.truncate(*done.as_ref().unwrap_or(&steps));
+        let (steps, tail) = done.as_ref().map_or((steps, None), |&(steps, tail)| (steps, Some(record[tail..].into())));
+        self.steps.truncate(steps);
+        self.tail = tail;
         done.map(|_| ())
     }
 
-    /// Parses members up to the end of the object. Returns the number of steps.
+    /// Records that this record has the key of a step, and the objects around it.
+    fn mark_step(&mut self, step: usize) {
+        let Step { key, target, ref open, .. } = self.steps[step];
+        self.path.resume(&self.keys[key].name, open);
+        for at in 0..self.path.open.len() {
+            let end = self.path.open[at] - SEPARATOR.len();
+            self.path.key.truncate(end);
+            self.path.mark(self.record);
+            self.path.key.push_str(&self.keys[key].name[end..]);
+        }
+        self.mark(key, target);
+    }
+
+    /// Parses members up to the end of the object. Returns the number of steps, and the end of the last value.
     fn members<S: Sink>(
         &mut self,
         record: &[u8],
@@ -270,28 +277,26 @@ impl RecordParser {
         mut steps: usize,
         jiter: &mut Jiter<'_>,
         sink: &mut S,
-    ) -> Result<usize, Fault> {
+    ) -> Result<(usize, usize), Fault> {
         let located = |error: JiterError| Fault::from(error).behind(base);
-        let mut from = base;
+        let (mut from, mut is_entering) = (base, base == 0);
         loop {
-            let name = if from == 0 { jiter.next_object() } else { jiter.next_key() };
-            let Some(name) = name.map_err(located)? else { break };
-            let quote = || from + memchr(b'"', &record[from..]).unwrap_or(0);
-            let Some(key) = self.find(steps, name) else {
-                let fault = Fault::new(quote(), "the table has no column for this key").of_key(name);
-                return Err(fault.advise(message![
-                    "say where it goes, or that it is left out (",
-                    OptionName::Map.pair("KEY", ""),
-                    ")"
-                ]));
+            let name = if std::mem::take(&mut is_entering) { jiter.next_object() } else { jiter.next_key() };
+            let Some(name) = name.map_err(located)? else {
+                if self.path.open.pop().is_none() {
+                    break;
+                }
+                continue;
             };
-            let target = self.keys[key].target;
-            if !self.mark(key, target) {
-                let fault =
-                    Fault::new(quote(), format!("the key {:?} stands twice in the object", self.keys[key].name));
-                return Err(fault.of_key(&self.keys[key].name));
+            self.path.set(name);
+            let quote = || from + memchr(b'"', &record[from..]).unwrap_or(0);
+            let first = jiter.peek().map_err(|error| located(error).of_key(&self.path.key))?;
+            if self.values.rules.flatten && first == Peek::Object {
+                self.enter(quote(), base + jiter.current_index())?;
+                is_entering = true;
+                continue;
             }
-            let first = jiter.peek().map_err(|error| located(error).of_key(&self.keys[key].name))?;
+            let (key, target) = self.known_key(steps, quote)?;
             let start = base + jiter.current_index();
             self.learn(steps, &record[from..start], key, target);
             let taken = self.values.take(jiter, &record[base..], first, target, sink);
@@ -300,7 +305,42 @@ impl RecordParser {
             steps += 1;
         }
         jiter.finish().map_err(located)?;
-        Ok(steps)
+        Ok((steps, from))
+    }
+
+    /// Enters the nested object of the current key.
+    fn enter(&mut self, key_at: usize, at: usize) -> Result<(), Fault> {
+        if self.path.open.len() == MAX_DEPTH {
+            return Err(too_deep(at));
+        }
+        let is_scalar = self.positions.get(&self.path.key).is_some_and(|&key| self.keys[key].seen_in == self.record);
+        let key = self.path.key.len();
+        if !self.path.enter(self.record) || is_scalar {
+            return Err(stands_twice(key_at, &self.path.key[..key]));
+        }
+        Ok(())
+    }
+
+    /// Returns the current key, and its target.
+    fn known_key(&mut self, steps: usize, quote: impl Fn() -> usize) -> Result<(usize, usize), Fault> {
+        let name = std::mem::take(&mut self.path.key);
+        let found = self.find(steps, &name);
+        self.path.key = name;
+        let name = &self.path.key;
+        let Some(key) = found else {
+            let fault = Fault::new(quote(), "the table has no column for this key").of_key(name);
+            return Err(fault.of(Mistake::UnknownKey).advise(message![
+                "say where it goes, or that it is left out (",
+                OptionName::Map.pair(name.as_str(), ""),
+                ")"
+            ]));
+        };
+        let is_object = self.values.rules.flatten && self.path.seen_in.get(name) == Some(&self.record);
+        let target = self.keys[key].target;
+        if !self.mark(key, target) || is_object {
+            return Err(stands_twice(quote(), &self.keys[key].name));
+        }
+        Ok((key, target))
     }
 
     /// Returns the key of this name, most likely the one of this step. `None` if the key is not allowed.
@@ -337,16 +377,25 @@ impl RecordParser {
             return;
         }
         self.steps.truncate(step);
-        self.steps.push(Step { text: text.into(), key, target });
+        let open = self.path.open.as_slice().into();
+        self.steps.push(Step { text: text.into(), key, target, open });
     }
+}
+
+fn stands_twice(at: usize, key: &str) -> Fault {
+    Fault::new(at, format!("the key {key:?} stands twice in the object")).of_key(key)
 }
 
 fn no_object(record: &[u8]) -> Fault {
     if record.is_empty() {
         return Fault::new(0, "expected an object between the commas or brackets of the top-level array");
     }
-    let fault = Fault::new(0, "expected an object, which begins with `{`");
-    if record[0] == b'[' { fault.advise("rows are objects: arrays of values by position are not read") } else { fault }
+    let fault = Fault::new(0, "expected an object, which begins with `{`").of(Mistake::Syntax);
+    match record[0] {
+        b'[' => fault.advise("rows are objects: arrays of values by position are not read"),
+        b',' => fault.advise("no comma stands between objects outside of an array"),
+        _ => fault,
+    }
 }
 
 fn refused(why: &'static str, at: usize, len: usize) -> Fault {
@@ -371,14 +420,20 @@ impl Values {
         }
     }
 
+    /// Returns a parser of `text`. It takes the tape, and the caller takes it back.
+    fn jiter<'t>(&mut self, text: &'t [u8]) -> Jiter<'t> {
+        let jiter = Jiter::with_tape(text, std::mem::take(&mut self.tape));
+        if self.rules.nan == NanPolicy::Error { jiter } else { jiter.with_allow_inf_nan() }
+    }
+
     #[inline]
     fn is_null(&self, text: &[u8]) -> bool {
-        !self.nulls.is_empty() && self.nulls.iter().any(|null| null.as_bytes() == text)
+        !self.rules.nulls.is_empty() && self.rules.nulls.iter().any(|null| null.as_bytes() == text)
     }
 
     /// Parses the value at the start of `text` with jiter. Returns its length.
     fn take_first<S: Sink>(&mut self, text: &[u8], target: usize, sink: &mut S) -> Result<usize, Fault> {
-        let mut jiter = Jiter::with_tape(text, std::mem::take(&mut self.tape));
+        let mut jiter = self.jiter(text);
         let taken = match jiter.peek() {
             Ok(first) => self.take(&mut jiter, text, first, target, sink),
             Err(error) => Err(error.into()),
@@ -420,7 +475,7 @@ impl Values {
             }
             _ => {
                 let number = jiter.known_number_bytes(first)?;
-                sink.take(target, number_item(number))
+                sink.take(target, self.rules.number_item(number))
             }
         };
         taken.map_err(|why| refused(why, start, jiter.current_index() - start))
@@ -442,7 +497,7 @@ impl Values {
 
     fn is_for_blob(&self, error: &JiterError) -> bool {
         let invalid = JiterErrorType::JsonError(JsonErrorType::InvalidUnicodeCodePoint);
-        self.invalid_utf8 == InvalidUtf8::Blob && error.error_type == invalid
+        self.rules.invalid_utf8 == InvalidUtf8::Blob && error.error_type == invalid
     }
 
     fn take_nested<S: Sink>(
@@ -454,7 +509,7 @@ impl Values {
     ) -> Result<Result<(), &'static str>, Fault> {
         match std::str::from_utf8(nested) {
             Ok(_) => Ok(sink.take(target, Item::Nested(nested))),
-            Err(_) if self.invalid_utf8 == InvalidUtf8::Blob => Ok(sink.take(target, Item::Blob(nested))),
+            Err(_) if self.rules.invalid_utf8 == InvalidUtf8::Blob => Ok(sink.take(target, Item::Blob(nested))),
             Err(error) => {
                 let index = start + error.valid_up_to();
                 let error_type = JiterErrorType::JsonError(JsonErrorType::InvalidUnicodeCodePoint);
@@ -600,10 +655,15 @@ fn plain_number(text: &[u8]) -> Option<(Item<'_>, usize)> {
     }
 }
 
-/// Returns a valid JSON number as an item.
-fn number_item(number: &[u8]) -> Item<'_> {
-    let int = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
-    int.map_or(Item::Number(number), |int| Item::Int(int, number))
+impl Rules {
+    /// Returns a number as an item. Words such as NaN come here only if a policy takes them.
+    fn number_item<'n>(&self, number: &'n [u8]) -> Item<'n> {
+        if let Some(b'N' | b'y') = number.last() {
+            return if self.nan == NanPolicy::Text { Item::Text(number) } else { Item::Null };
+        }
+        let int = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
+        int.map_or(Item::Number(number), |int| Item::Int(int, number))
+    }
 }
 
 /// Decodes the escapes of a string that is valid except for its UTF-8.

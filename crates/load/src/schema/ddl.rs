@@ -3,7 +3,7 @@
 use super::listed;
 use super::name::in_sql;
 use super::pattern::{no_column, refuse_idle, value_of};
-use crate::infer::{Decision, Numbers};
+use crate::infer::{InferredColumn, Numbers};
 use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, message};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ pub struct NewTable {
     /// Its name.
     pub name: String,
     /// Its columns, with the reasons for their types.
-    pub columns: Vec<Decision>,
+    pub columns: Vec<InferredColumn>,
 }
 
 /// Options for new tables. `COLUMN` names that column of every table that has it; `TABLE.COLUMN` names one column. As in
@@ -97,15 +97,16 @@ fn same_names(tables: &[NewTable], mistakes: &mut Vec<Error>) {
         for column in &table.columns {
             if !columns.insert(column.name.to_ascii_lowercase()) {
                 let same = table.columns.iter().filter(|other| other.name.eq_ignore_ascii_case(&column.name));
-                let message = format!(
-                    "columns of one name to SQLite, which ASCII letters of upper and lower case are the same to: {}",
-                    listed(same.map(|column| column.name.as_str()))
-                );
-                mistakes.push(
-                    usage(message)
-                        .in_table(&table.name)
-                        .advise(message!["name the columns with ", OptionName::Columns.alone()]),
-                );
+                let names = listed(same.map(|column| column.name.as_str()));
+                let message = format!("column names differ only in case, which is one name to SQLite: {names}");
+                let (rename, leave_out) =
+                    (OptionName::Map.pair(&column.name, "NEW_NAME"), OptionName::Map.pair(&column.name, ""));
+                mistakes.push(usage(message).in_table(&table.name).advise(message![
+                    "rename one: ",
+                    rename,
+                    ", or leave it out: ",
+                    leave_out
+                ]));
             }
         }
     }
@@ -338,9 +339,9 @@ fn write_indexes(drafts: &[Draft<'_>], sql: &mut String) {
     for draft in drafts {
         for columns in &draft.indexes {
             let names: Vec<&str> = columns.iter().map(|&at| draft.table.columns[at].name.as_str()).collect();
-            let wanted = format!("idx_{}_{}", draft.table.name, names.join("_"));
-            let numbered = (2..).map(|number| format!("{wanted}_{number}"));
-            let mut candidates = std::iter::once(wanted.clone()).chain(numbered);
+            let projected = format!("idx_{}_{}", draft.table.name, names.join("_"));
+            let numbered = (2..).map(|number| format!("{projected}_{number}"));
+            let mut candidates = std::iter::once(projected.clone()).chain(numbered);
             let name = candidates.find(|name| taken.insert(name.to_ascii_lowercase())).unwrap_or_default();
             let (name, table, columns) = (in_sql(&name), in_sql(&draft.table.name), draft.names(columns));
             writeln!(sql, "CREATE INDEX {name} ON {table} ({columns});").expect("a string takes everything");

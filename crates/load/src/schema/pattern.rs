@@ -1,7 +1,7 @@
 //! Options for several columns: names with wildcards.
 
 use super::listed;
-use crate::infer::{Decision, Numbers};
+use crate::infer::{InferredColumn, Numbers};
 use litepress_rows::{Error, ErrorKind, Hint, OptionName, message};
 
 /// A table and its columns, as a pattern sees them.
@@ -24,7 +24,7 @@ pub fn numbers_of(entries: &[(String, Numbers)], table: &str, column: &str) -> N
 pub(super) fn refuse_idle<'t, V>(
     option: OptionName,
     entries: &[(String, V)],
-    tables: impl Iterator<Item = (&'t str, &'t [Decision])>,
+    tables: impl Iterator<Item = (&'t str, &'t [InferredColumn])>,
 ) -> Vec<Error> {
     let tables: Vec<Columns<'_>> =
         tables.map(|(name, columns)| (name, columns.iter().map(|column| column.name.as_str()).collect())).collect();

@@ -11,13 +11,14 @@
 
 use crate::input::Input;
 use litepress_rows::sqlite::open_immutable;
+use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, SystemTime};
 
 /// One read transaction on a database.
@@ -61,7 +62,7 @@ impl Moment {
 
     /// Returns the connection once it is free.
     pub fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.connection)
     }
 
     /// Returns the connection, or `None` while another thread reads through it.

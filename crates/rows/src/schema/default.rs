@@ -1,9 +1,10 @@
 //! Classifies DEFAULTs: does the value differ by run, row or connection?
 
+use crate::sync::lock;
 use rusqlite::ffi::SQLITE_DETERMINISTIC;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, Result};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Functions whose value depends on earlier inserts of their connection.
 const OF_CONNECTION: [&str; 3] = ["changes", "last_insert_rowid", "total_changes"];
@@ -53,13 +54,13 @@ fn functions_of(sqlite: &mut Connection, expression: &str) -> Result<Vec<String>
     let seen = called.clone();
     sqlite.authorizer(Some(move |context: AuthContext<'_>| {
         if let AuthAction::Function { function_name } = context.action {
-            seen.lock().unwrap_or_else(PoisonError::into_inner).push(function_name.to_ascii_lowercase());
+            lock(&seen).push(function_name.to_ascii_lowercase());
         }
         Authorization::Allow
     }))?;
     let is_expression = sqlite.prepare(&format!("SELECT ({expression}\n)")).is_ok();
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
-    let called = std::mem::take(&mut *called.lock().unwrap_or_else(PoisonError::into_inner));
+    let called = std::mem::take(&mut *lock(&called));
     Ok(if is_expression { called } else { Vec::new() })
 }
 

@@ -1,16 +1,16 @@
 //! SQLite accepts the statements, and mistakes in options are reported.
 
 use super::*;
-use crate::infer::{Findings, Numbers, Seen};
+use crate::infer::{FileStats, Numbers, ScannedValue};
 use litepress_rows::hint::Flags;
 use litepress_rows::schema::IndexOrigin;
 
 /// Returns a table whose columns are inferred from one value each.
 fn table(name: &str, columns: &[(&str, &str)]) -> NewTable {
-    let mut findings = Findings::default();
+    let mut findings = FileStats::default();
     for (column, value) in columns {
         let position = findings.column(column);
-        findings.see(position, Seen::Text(value.as_bytes()), 1);
+        findings.observe(position, ScannedValue::Text(value.as_bytes()), 1);
     }
     NewTable { name: name.to_owned(), columns: findings.decide(&[], false, None, &|_| Numbers::Exact) }
 }
@@ -165,8 +165,8 @@ fn names_that_sqlite_takes_for_one_are_refused() {
     let tables = vec![table("T", &[("Id", "1"), ("ID", "2"), ("Ä", "1"), ("ä", "1")]), table("t", &[("a", "1")])];
     let message = mistakes(tables, &TableOptions::default());
     let expected = [
-        "table T: columns of one name to SQLite, which ASCII letters of upper and lower case are the same to: Id, ID; name \
-         the columns with --columns",
+        "table T: column names differ only in case, which is one name to SQLite: Id, ID; rename one: --map 'ID=NEW_NAME', or \
+         leave it out: --map 'ID='",
         "two tables would be named t, which are one name to SQLite; say with --table that both files go into one, or load \
          them one by one",
     ];

@@ -1,0 +1,108 @@
+//! What the program shows: summaries, errors for programs, colours.
+
+use crate::{Room, json};
+
+fn room_with_two_files() -> Room {
+    let room = Room::new();
+    room.write("a.csv", "id,note\n1,\"Zeile 1\nZeile 2\"\n2,b\n");
+    room.write("b.csv", "x\n7\n");
+    room
+}
+
+/// Two rows gave a summary of more than twelve lines.
+#[test]
+fn the_summary_has_three_lines() {
+    let room = room_with_two_files();
+    let out = room.done("load a.db a.csv");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 3, "{out}");
+    assert_eq!(
+        (lines[0], lines[2]),
+        ("a.db: 2 rows in 1 table, 8.19 kB", "columns: id INTEGER, note TEXT; -v shows more")
+    );
+    assert!(lines[1].ends_with(" of memory at its peak"), "{out}");
+    let out = room.done("load ab.db a.csv b.csv");
+    assert!(
+        out.starts_with("ab.db: 3 rows in 2 tables, ") && out.ends_with("\ntables: a 2, b 1; -v shows more\n"),
+        "{out}"
+    );
+    let out = room.done("generate u.db --preset user --rows 2k");
+    assert!(out.lines().count() == 3 && out.starts_with("u.db: 2,000 rows in 1 table, "), "{out}");
+    let out = room.done("generate --discard --preset user --rows 1");
+    assert!(out.starts_with("discarded: 1 row in 1 table, "), "{out}");
+    assert_eq!(room.done("check u.db").lines().count(), 1);
+}
+
+/// `--progress none` did not silence a run, and `--quiet` did not exist.
+#[test]
+fn quiet_shows_errors_alone() {
+    let room = room_with_two_files();
+    for arguments in ["load a.db a.csv -q", "generate u.db --preset user --rows 10 --quiet", "check u.db -q"] {
+        let ended = room.run(arguments);
+        assert_eq!((ended.code, ended.out.as_str(), ended.err.as_str()), (Some(0), "", ""), "{arguments}");
+    }
+    let failed = room.run("load a.db a.csv -q");
+    assert!(failed.code == Some(1) && failed.err.starts_with("error: a.db: "), "{failed:#?}");
+    assert_eq!(json(&room.done("load a.db a.csv -q --json --overwrite"))["rows"], 2);
+    assert_eq!(room.run("load a.db a.csv -q -v").code, Some(2));
+}
+
+/// A value of two lines broke the table of the summary.
+#[test]
+fn verbose_tells_reasons_in_one_line_each() {
+    let room = room_with_two_files();
+    let out = room.done("load a.db a.csv --verbose");
+    for part in ["record bytes", "prepare ", "\ntable a\n", "\n  note  TEXT     'Zeile 1\\nZeile 2' in record 1 "] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+}
+
+/// With `--json` errors were plain text.
+#[test]
+fn an_error_is_one_json_object() {
+    let room = room_with_two_files();
+    room.write("t.sql", "CREATE TABLE b (x INTEGER) STRICT;");
+    room.write("wrong.csv", "x\n7\nseven\n");
+    let ended = room.run("load t.db wrong.csv --table b --schema t.sql --json");
+    assert_eq!((ended.code, ended.out.as_str(), ended.err.lines().count()), (Some(1), "", 1), "{ended:#?}");
+    let error = json(&ended.err);
+    for (name, expected) in [
+        ("kind", json("\"constraint\"")),
+        ("file", json("\"wrong.csv\"")),
+        ("record", json("2")),
+        ("line", json("3")),
+        ("table", json("\"b\"")),
+        ("column", json("\"x\"")),
+        ("value", json("\"'seven'\"")),
+        ("exit_code", json("1")),
+    ] {
+        assert_eq!(error[name], expected, "{name}: {error}");
+    }
+    assert!(error["message"].is_string() && error.get("help").is_some(), "{error}");
+    for (arguments, kind, code) in [
+        ("load t.db missing.csv --json", "io", 1),
+        ("check missing.db --json", "io", 1),
+        ("generate t.db --preset user --rows many --json", "usage", 2),
+        ("load t.db b.csv --jsn --json", "usage", 2),
+        ("compare a.db missing.db --json", "io", 1),
+    ] {
+        let ended = room.run(arguments);
+        let error = json(&ended.err);
+        assert_eq!((ended.code, error["kind"].as_str()), (Some(code), Some(kind)), "{arguments}: {error}");
+        assert!(error["message"].as_str().is_some_and(|message| !message.contains('\u{1b}')), "{error}");
+    }
+}
+
+/// Colours were those of clap alone; a pipe and NO_COLOR must get none.
+#[test]
+fn colours_are_for_terminals() {
+    let room = Room::new();
+    let error = |variables: &[(&str, &str)]| {
+        let mut command = room.command("load a.db missing.csv");
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());
+        String::from_utf8(command.output().expect("it starts").stderr).expect("UTF-8")
+    };
+    assert!(error(&[]).starts_with("error: missing.csv"));
+    assert!(error(&[("CLICOLOR_FORCE", "1")]).starts_with("\u{1b}[1m\u{1b}[31merror:\u{1b}[0m missing.csv"));
+    assert!(error(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).starts_with("error: missing.csv"));
+}

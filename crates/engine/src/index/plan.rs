@@ -1,0 +1,113 @@
+//! Plans an index: which columns of a record its entries have, in which order.
+
+use super::column_locator::{ColumnLocator, ColumnRef};
+use crate::sort::bad_item;
+use crate::{Error, ErrorKind, Result};
+use litepress_format::record;
+use litepress_format::sort_key::{Collation, IndexEntryLayout, KeyPart};
+use litepress_rows::Table;
+use litepress_rows::schema::{Index, IndexColumn};
+
+/// An index whose entries can be extracted from the table's records.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexPlan {
+    pub name: String,
+    table: String,
+    pub(super) unique: bool,
+    /// Names of the key columns.
+    pub(super) names: Vec<String>,
+    pub(super) columns: Vec<ColumnRef>,
+    pub(super) layout: IndexEntryLayout,
+    pub(super) has_rowid: bool,
+    /// Whether the columns are the first ones of a record, in its order, and the rowid follows them.
+    pub(super) are_leading: bool,
+}
+
+impl IndexPlan {
+    /// Plans `index`. `Err` says why its entries cannot be extracted from records.
+    pub fn new(table: &Table, index: &Index) -> Result<Self, String> {
+        if index.partial {
+            return Err("it is partial".to_owned());
+        }
+        let all = || index.columns.iter().chain(&index.appended);
+        let columns = all().map(|column| column_ref(table, column)).collect::<Result<Vec<_>, _>>()?;
+        let parts = all().map(key_part).collect::<Result<_, _>>()?;
+        let layout = if table.without_rowid {
+            IndexEntryLayout::without_rowid(parts, index.columns.len())
+        } else {
+            IndexEntryLayout::with_rowid(parts)
+        };
+        let (has_rowid, name_of) = (!table.without_rowid, |position: usize| table.columns[position].name.clone());
+        Ok(Self {
+            name: index.name.clone(),
+            table: table.name.clone(),
+            unique: index.unique,
+            names: index.columns.iter().filter_map(|column| column.column.map(name_of)).collect(),
+            are_leading: has_rowid && columns.iter().zip(0..).all(|(column, field)| *column == ColumnRef::Field(field)),
+            columns,
+            layout,
+            has_rowid,
+        })
+    }
+
+    /// Makes the sort item and the record of a row's entry.
+    pub fn entry(&self, record: &[u8], rowid: i64, item: &mut Vec<u8>, entry: &mut Vec<u8>) -> Result<()> {
+        item.clear();
+        entry.clear();
+        let mut locator = ColumnLocator::default();
+        let values = locator.values(&self.columns, record, rowid)?;
+        self.layout.push_item(values, self.has_rowid.then_some(rowid), item);
+        self.layout.write_record(item, entry).map_err(|error| bad_item(&error))
+    }
+
+    /// Returns the error of two entries with one key.
+    pub(super) fn not_unique(&self, first: &[u8], second: &[u8]) -> Error {
+        let (values, first_row) = self.describe(first);
+        let (_, second_row) = self.describe(second);
+        let rows = if self.has_rowid { "rowid" } else { "primary key" };
+        let message = format!(
+            "UNIQUE constraint failed: {}: the rows with {rows} {first_row} and {second_row} have the same key",
+            self.full_names()
+        );
+        Error::new(ErrorKind::Constraint, message).in_table(&self.table).with_value(values)
+    }
+
+    /// Returns the names of the key columns, qualified by the table.
+    fn full_names(&self) -> String {
+        full_names(&self.table, &self.names)
+    }
+
+    /// Returns the key of an item in SQL syntax, and the identity of its row: the rowid, or the primary key's other
+    /// columns.
+    fn describe(&self, item: &[u8]) -> (String, String) {
+        let mut record = Vec::new();
+        let written = self.layout.write_record(item, &mut record);
+        let values = written.and_then(|()| record::decode(&record)).unwrap_or_default();
+        let quoted: Vec<String> = values.iter().map(litepress_rows::quote).collect();
+        let (key, row) = quoted.split_at(self.names.len().min(quoted.len()));
+        (key.join(", "), row.join(", "))
+    }
+}
+
+/// Returns column names, qualified by their table.
+pub(crate) fn full_names(table: &str, names: &[String]) -> String {
+    names.iter().map(|name| format!("{table}.{name}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the source of a key column. `Err` says why records do not have its value.
+pub(crate) fn column_ref(table: &Table, column: &IndexColumn) -> Result<ColumnRef, String> {
+    let Some(position) = column.column else { return Err("it has an expression".to_owned()) };
+    if table.rowid_alias == Some(position) {
+        return Ok(ColumnRef::Rowid);
+    }
+    let computed = || format!("its column {} is computed", table.columns[position].name);
+    let field = table.stored_columns().iter().position(|&stored| stored == position);
+    field.map(ColumnRef::Field).ok_or_else(computed)
+}
+
+/// Returns the sort order of a key column. `Err` says why the engine cannot order it.
+pub(crate) fn key_part(column: &IndexColumn) -> Result<KeyPart, String> {
+    let unknown = || format!("its collation {} is not one of SQLite's own", column.collation);
+    let collation = Collation::from_name(&column.collation).ok_or_else(unknown)?;
+    Ok(KeyPart { collation, descending: column.descending })
+}

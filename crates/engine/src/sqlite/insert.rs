@@ -1,0 +1,217 @@
+//! Has SQLite insert rows.
+//!
+//! Each batch of rows is one execution of a prepared INSERT. A batch that fails is rolled back as a whole and repeated
+//! row by row, so that the error can name the row.
+
+use super::SqliteSession;
+use super::failure::message;
+use crate::{Conflict, Error, ErrorKind, Result};
+use litepress_format::record::RecordReader;
+use litepress_format::value::Value;
+use litepress_rows::schema::{DefaultKind, Generated};
+use litepress_rows::{Affinity, NullPolicy, Part, RecordChunk, Source, Table, quote, quoted_name};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Statement, ToSql};
+
+/// Number of rows that a statement inserts. More rows do not take less time each.
+const ROWS_PER_BATCH: usize = 50;
+
+/// SQLite's default limit for the parameters of a statement (SQLITE_MAX_VARIABLE_NUMBER).
+const MAX_PARAMETERS: usize = 32_766;
+
+/// Inserts all rows of `source` into the empty table. Returns the number of rows that the table then has.
+pub(super) fn insert(session: &SqliteSession, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
+    let failed = |error: rusqlite::Error| session.failures().explain(&error, ErrorKind::Schema).in_table(&table.name);
+    let transaction = session.connection.unchecked_transaction().map_err(failed)?;
+    let mut inserter = Inserter::new(session, table, conflict).map_err(failed)?;
+    let mut chunk = RecordChunk::new();
+    while let Some(mut part) = source.next_part()? {
+        while next_chunk(session, part.as_mut(), &mut chunk)? {
+            inserter.add(&chunk)?;
+        }
+    }
+    let inserted = inserter.inserted;
+    drop(inserter);
+    transaction.commit().map_err(failed)?;
+    // SQLite's count includes rows that were replaced later.
+    if !table.can_drop_rows(conflict) || table.is_virtual {
+        return Ok(inserted);
+    }
+    let count = format!("SELECT count(*) FROM {}", quoted_name(&table.name));
+    session.connection.query_row(&count, [], |row| row.get(0)).map_err(failed)
+}
+
+/// Takes the next rows of a part. Returns `false` if there are none.
+fn next_chunk(session: &SqliteSession, part: &mut dyn Part, chunk: &mut RecordChunk) -> Result<bool> {
+    session.options.progress.go_on()?;
+    chunk.clear();
+    part.fill(chunk)?;
+    Ok(!chunk.is_empty())
+}
+
+struct Inserter<'s> {
+    session: &'s SqliteSession,
+    table: &'s Table,
+    /// Positions of the table's ordinary columns in the order of a record's values.
+    columns: Vec<usize>,
+    batch_rows: usize,
+    batch: Statement<'s>,
+    single: Statement<'s>,
+    /// Number of processed rows of the input.
+    done: u64,
+    /// Number of rows that SQLite has inserted. SQLite does not tell how many others they replaced.
+    inserted: u64,
+}
+
+impl<'s> Inserter<'s> {
+    fn new(session: &'s SqliteSession, table: &'s Table, conflict: Conflict) -> rusqlite::Result<Self> {
+        let is_ordinary = |position: &usize| table.columns[*position].generated == Generated::No;
+        let columns: Vec<usize> = table.stored_columns().into_iter().filter(is_ordinary).collect();
+        let batch_rows = (MAX_PARAMETERS / columns.len().max(1)).clamp(1, most_rows(table, conflict)?);
+        let prepare = |rows| session.connection.prepare(&insert_sql(table, &columns, conflict, rows));
+        let (batch, single) = (prepare(batch_rows)?, prepare(1)?);
+        Ok(Self { session, table, columns, batch_rows, batch, single, done: 0, inserted: 0 })
+    }
+
+    fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
+        let mut next = 0;
+        while chunk.len() - next >= self.batch_rows {
+            if let Err(error) = self.add_batch(chunk, next) {
+                return Err(self.blame(chunk, next, &error));
+            }
+            next += self.batch_rows;
+        }
+        for row in next..chunk.len() {
+            self.add_single(chunk, row).map_err(|error| self.refused(chunk, row, &error))?;
+        }
+        self.done += chunk.len() as u64;
+        Ok(())
+    }
+
+    fn add_batch(&mut self, chunk: &RecordChunk, first: usize) -> rusqlite::Result<()> {
+        for row in 0..self.batch_rows {
+            let parameter = 1 + row * self.columns.len();
+            bind(&mut self.batch, parameter, &self.columns, self.table, chunk, first + row)?;
+        }
+        self.inserted += self.batch.raw_execute()? as u64;
+        Ok(())
+    }
+
+    fn add_single(&mut self, chunk: &RecordChunk, row: usize) -> rusqlite::Result<()> {
+        bind(&mut self.single, 1, &self.columns, self.table, chunk, row)?;
+        self.inserted += self.single.raw_execute()? as u64;
+        Ok(())
+    }
+
+    /// Finds the row that made the batch at `first` fail. Returns its error.
+    fn blame(&mut self, chunk: &RecordChunk, first: usize, error: &rusqlite::Error) -> Error {
+        let failures = self.session.failures();
+        let explained = failures.explain(error, ErrorKind::Constraint).in_table(&self.table.name);
+        if explained.kind() != ErrorKind::Constraint && explained.kind() != ErrorKind::Limit {
+            return explained;
+        }
+        for row in first..first + self.batch_rows {
+            if let Err(error) = self.add_single(chunk, row) {
+                return self.refused(chunk, row, &error);
+            }
+        }
+        explained
+    }
+
+    /// Returns the error of a row that SQLite refused.
+    fn refused(&self, chunk: &RecordChunk, row: usize, error: &rusqlite::Error) -> Error {
+        let record = self.done + row as u64 + 1;
+        let explained = self.session.failures().explain(error, ErrorKind::Constraint);
+        let explained = explained.in_table(&self.table.name).in_record(record);
+        let Some(field) = self.columns.iter().position(|&column| is_blamed(&message(error), self.table, column)) else {
+            return explained;
+        };
+        let column = self.columns[field];
+        let value = value_of(self.table, column, chunk, row, values_of(chunk, row).nth(field));
+        explained.in_column(&self.table.columns[column].name).with_value(quote(&value))
+    }
+}
+
+/// Returns how many rows a statement may insert: one, if a DEFAULT that stands in for NULL may call `changes()`, which
+/// counts the rows of the statement before.
+fn most_rows(table: &Table, conflict: Conflict) -> rusqlite::Result<usize> {
+    for column in table.columns_where_null(NullPolicy::AskSqlite, conflict) {
+        let kind = table.columns[column].default.as_deref().map(DefaultKind::of).transpose()?;
+        if matches!(kind, Some(DefaultKind::OfConnection(_))) {
+            return Ok(1);
+        }
+    }
+    Ok(ROWS_PER_BATCH)
+}
+
+/// Returns whether SQLite's message ends with the name of this column: `NOT NULL constraint failed: t.a`.
+fn is_blamed(message: &str, table: &Table, column: usize) -> bool {
+    let name = format!("{}.{}", table.name, table.columns[column].name);
+    message.strip_suffix(&name).is_some_and(|before| before.ends_with(": ") || before.ends_with(" column "))
+}
+
+fn insert_sql(table: &Table, columns: &[usize], conflict: Conflict, rows: usize) -> String {
+    let verb = match conflict {
+        Conflict::Abort => "INSERT",
+        Conflict::Ignore => "INSERT OR IGNORE",
+        Conflict::Replace => "INSERT OR REPLACE",
+    };
+    let names: Vec<String> = columns.iter().map(|&column| quoted_name(&table.columns[column].name)).collect();
+    let row = format!("({})", vec!["?"; columns.len()].join(","));
+    format!("{verb} INTO {} ({}) VALUES {}", quoted_name(&table.name), names.join(","), vec![row; rows].join(","))
+}
+
+/// Binds the values of one row from `parameter` on.
+fn bind(
+    statement: &mut Statement<'_>,
+    parameter: usize,
+    columns: &[usize],
+    table: &Table,
+    chunk: &RecordChunk,
+    row: usize,
+) -> rusqlite::Result<()> {
+    let mut values = values_of(chunk, row);
+    for (parameter, &column) in (parameter..).zip(columns) {
+        let value = value_of(table, column, chunk, row, values.next());
+        statement.raw_bind_parameter(parameter, Bound(value))?;
+    }
+    assert!(values.next().is_none(), "a record has values of the ordinary columns only");
+    Ok(())
+}
+
+fn values_of(chunk: &RecordChunk, row: usize) -> impl Iterator<Item = Value<'_>> {
+    const WELL_FORMED: &str = "records of a chunk are well-formed";
+    RecordReader::new(chunk.record(row)).expect(WELL_FORMED).map(|value| value.expect(WELL_FORMED))
+}
+
+/// Returns the value of a column in a row. `recorded` is the value in the record.
+fn value_of<'c>(
+    table: &Table,
+    column: usize,
+    chunk: &RecordChunk,
+    row: usize,
+    recorded: Option<Value<'c>>,
+) -> Value<'c> {
+    match recorded.expect("a record has a value for each ordinary column") {
+        _ if table.rowid_alias == Some(column) && chunk.is_automatic(row) => Value::Null,
+        _ if table.rowid_alias == Some(column) => Value::Int(chunk.rowids()[row]),
+        // A record holds the integral values of a REAL column as integers.
+        Value::Int(int) if table.columns[column].affinity == Affinity::Real => Value::Real(int as f64),
+        value => value,
+    }
+}
+
+/// A value on its way to SQLite. Text is passed as it is, UTF-8 or not.
+struct Bound<'v>(Value<'v>);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Int(int) => ValueRef::Integer(int),
+            Value::Real(real) => ValueRef::Real(real),
+            Value::Text(text) => ValueRef::Text(text),
+            Value::Blob(blob) => ValueRef::Blob(blob),
+        }))
+    }
+}

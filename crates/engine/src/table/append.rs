@@ -1,0 +1,277 @@
+//! Appends rows to a tree as they come: on every core, parts become leaf pages, which are placed in order.
+//!
+//! ```text
+//! worker 1   part 0 ----------> insert      part 2 ------> insert ...
+//! worker 2   part 1 --> insert     part 3 ---------> insert ...
+//! assembler               place 0, 1            place 2, 3      numbers, interior pages, writes
+//! ```
+//!
+//! A worker never waits for another. It leaves a finished part with the assembler; the worker that finishes the
+//! predecessor places both. [`BlockPool::wait_for_room`] bounds the memory of waiting parts.
+//!
+//! If rows may turn out not to ascend, neither the first part that is out of order nor any later part is placed. A
+//! part is out of order if one of its rows is, or if it begins with such a row. The worker that has the part sorts its
+//! rows. Index entries are extracted from every row when it first comes, on either path.
+
+use super::context::BuildContext;
+use super::part_queue::{PartQueue, take_parts};
+use super::row_key::RowKey;
+use super::sorted_rows::ItemMaker;
+use crate::Result;
+use crate::index::EntryExtractor;
+use crate::pages::{PageRun, Pages};
+use crate::progress::Progress;
+use crate::sink::block::BlockPool;
+use crate::sort::{RunWriter, Sorter};
+use crate::threads::{ReorderBuffer, on_threads};
+use litepress_format::page::PageSize;
+use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::{Part, RecordChunk, Source};
+use std::sync::{Arc, Mutex};
+
+/// The layout of a table's rows on leaf pages.
+pub(super) trait PartLayout: Sync {
+    /// The key that orders the rows.
+    type Key: RowKey;
+    /// Builds the leaves of a part.
+    type Builder;
+    /// A part in memory.
+    type Part: Send;
+
+    fn begin(&self, run: PageRun) -> Self::Builder;
+
+    /// Adds the rows of `chunk` up to the first one out of order. Returns how many.
+    fn add(&self, builder: &mut Self::Builder, chunk: &RecordChunk) -> Result<usize>;
+
+    fn finish(&self, builder: Self::Builder) -> Self::Part;
+
+    /// Passes all rows of a part that was not placed to `take`.
+    fn read_back(&self, part: Self::Part, take: impl FnMut(&RecordChunk) -> Result<()>) -> Result<()>;
+}
+
+/// A tree and the parts placed so far.
+pub(super) trait PartialTree: Send {
+    type Part: Send;
+
+    /// Returns the pages of the database.
+    fn pages(&self) -> &Pages;
+
+    /// Returns whether the rows of `part` follow the placed ones.
+    fn continues_with(&self, part: &Self::Part) -> bool;
+
+    /// Places the next part.
+    ///
+    /// # Errors
+    /// If its rows do not follow the placed ones, or a write fails.
+    fn place(&mut self, part: Self::Part) -> Result<()>;
+}
+
+/// The destination of rows from the first out-of-order part on.
+pub(super) struct Unsorted<'a, K> {
+    pub key: &'a K,
+    pub sorter: &'a Sorter,
+}
+
+impl<K> Clone for Unsorted<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Unsorted<'_, K> {}
+
+/// Appends the rows of `source` to `tree`, up to the first out-of-order part. From there on they go to `unsorted`;
+/// without it, they are an error. Passes all records to the indexes. Returns the smallest rowid of the unsorted rows,
+/// or `None` if there are none.
+pub(super) fn append<L: PartLayout, T: PartialTree<Part = L::Part>>(
+    source: &dyn Source,
+    layout: &L,
+    tree: &mut T,
+    unsorted: Option<Unsorted<'_, L::Key>>,
+    context: BuildContext<'_>,
+) -> Result<Option<i64>> {
+    let BuildContext { indexes, threads, progress, .. } = context;
+    let (page_size, pool) = (tree.pages().page_size(), tree.pages().pool().clone());
+    let mut queue = PartQueue::new(source);
+    let threads = queue.workers(threads)?;
+    let queue = Mutex::new(queue);
+    let can_sort = unsorted.is_some();
+    let assembler = Mutex::new(Assembler {
+        parts: ReorderBuffer::new(),
+        tree,
+        can_sort,
+        is_broken: false,
+        smallest_unsorted: None,
+    });
+    on_threads(threads, || {
+        let (chunk, extractors, unsorted) =
+            (RecordChunk::new(), indexes.extractors(), unsorted.map(UnsortedWriter::new));
+        let mut worker = Worker { layout, chunk, extractors, unsorted, page_size, progress };
+        worker.work(&queue, &assembler, &pool);
+        let finished = worker.finish();
+        let mut assembler = lock(&assembler);
+        match finished {
+            Ok(smallest) => assembler.smallest_unsorted = smaller(assembler.smallest_unsorted, smallest),
+            Err(error) => assembler.parts.fail(u64::MAX, error),
+        }
+    });
+    let assembler = ignore_poison(assembler.into_inner());
+    assembler.parts.finish()?;
+    Ok(assembler.smallest_unsorted)
+}
+
+fn smaller(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    a.into_iter().chain(b).min()
+}
+
+/// Builds parts on one thread.
+struct Worker<'a, L: PartLayout> {
+    layout: &'a L,
+    chunk: RecordChunk,
+    extractors: Vec<EntryExtractor<'a>>,
+    unsorted: Option<UnsortedWriter<'a, L::Key>>,
+    page_size: PageSize,
+    progress: &'a Progress,
+}
+
+impl<L: PartLayout> Worker<'_, L> {
+    fn work<T: PartialTree<Part = L::Part>>(
+        &mut self,
+        queue: &Mutex<PartQueue<'_>>,
+        assembler: &Mutex<Assembler<'_, T>>,
+        pool: &Arc<BlockPool>,
+    ) {
+        let (page_size, progress) = (self.page_size, self.progress);
+        take_parts(
+            queue,
+            assembler,
+            |assembler| &mut assembler.parts,
+            pool,
+            progress,
+            |number, part| self.make(number, part, PageRun::new(page_size, pool), assembler),
+        );
+    }
+
+    /// Builds a part, or sorts it if an earlier part was out of order.
+    fn make<T: PartialTree<Part = L::Part>>(
+        &mut self,
+        number: u64,
+        mut part: Box<dyn Part + '_>,
+        run: PageRun,
+        assembler: &Mutex<Assembler<'_, T>>,
+    ) -> Result<()> {
+        // A part that is taken after the break comes behind it.
+        let is_behind = lock(assembler).is_broken;
+        let built = if is_behind { self.sort(&mut *part).map(|()| None) } else { self.build(&mut *part, run) };
+        // Frees the input before the part waits for its turn.
+        drop(part);
+        let refused = lock(assembler).insert(number, built?);
+        refused.into_iter().try_for_each(|part| self.sort_built(part))
+    }
+
+    /// Builds the pages of a part. Returns `None` if the part is out of order; its rows are then sorted.
+    fn build(&mut self, part: &mut dyn Part, run: PageRun) -> Result<Option<L::Part>> {
+        let mut builder = self.layout.begin(run);
+        while self.fill(part)? {
+            let added = self.layout.add(&mut builder, &self.chunk)?;
+            if added < self.chunk.len() {
+                self.sort_chunk(added)?;
+                self.sort(part)?;
+                return self.sort_built(self.layout.finish(builder)).map(|()| None);
+            }
+        }
+        Ok(Some(self.layout.finish(builder)))
+    }
+
+    /// Takes the next rows of `part` and extracts their index entries. Returns `false` if there are none.
+    fn fill(&mut self, part: &mut dyn Part) -> Result<bool> {
+        self.progress.go_on()?;
+        self.chunk.clear();
+        part.fill(&mut self.chunk)?;
+        self.extractors.iter_mut().try_for_each(|extractor| extractor.add(&self.chunk))?;
+        Ok(!self.chunk.is_empty())
+    }
+
+    /// Sorts the remaining rows of a part.
+    fn sort(&mut self, part: &mut dyn Part) -> Result<()> {
+        while self.fill(part)? {
+            self.sort_chunk(0)?;
+        }
+        Ok(())
+    }
+
+    /// Sorts row `first` of the chunk and the rows behind it.
+    fn sort_chunk(&mut self, first: usize) -> Result<()> {
+        self.unsorted.as_mut().expect(MAY_BE_UNSORTED).add(&self.chunk, first)
+    }
+
+    /// Sorts the rows of a part that is not placed. Their index entries were extracted when they were built.
+    fn sort_built(&mut self, part: L::Part) -> Result<()> {
+        let Self { layout, unsorted, progress, .. } = self;
+        let unsorted = unsorted.as_mut().expect(MAY_BE_UNSORTED);
+        layout.read_back(part, |chunk| progress.go_on().and_then(|()| unsorted.add(chunk, 0)))
+    }
+
+    /// Completes the sorted runs. Returns the smallest rowid in them.
+    fn finish(self) -> Result<Option<i64>> {
+        self.extractors.into_iter().try_for_each(EntryExtractor::finish)?;
+        self.unsorted.map_or(Ok(None), UnsortedWriter::finish)
+    }
+}
+
+const MAY_BE_UNSORTED: &str = "rows are only sorted if they may be out of order";
+
+/// Writes rows to the sorter, for one thread.
+pub(super) struct UnsortedWriter<'a, K> {
+    items: ItemMaker<'a, K>,
+    rows: RunWriter<'a>,
+    smallest: Option<i64>,
+}
+
+impl<'a, K: RowKey> UnsortedWriter<'a, K> {
+    pub fn new(unsorted: Unsorted<'a, K>) -> Self {
+        Self { items: ItemMaker::new(unsorted.key), rows: unsorted.sorter.writer(), smallest: None }
+    }
+
+    /// Adds row `first` of a chunk, and the rows behind it.
+    pub fn add(&mut self, chunk: &RecordChunk, first: usize) -> Result<()> {
+        self.smallest = smaller(self.smallest, chunk.rowids()[first..].iter().copied().min());
+        self.items.push_from(first, chunk, &mut self.rows)
+    }
+
+    /// Completes the sorted run. Returns the smallest rowid in it.
+    pub fn finish(self) -> Result<Option<i64>> {
+        self.rows.finish()?;
+        Ok(self.smallest)
+    }
+}
+
+/// Places finished parts in order.
+struct Assembler<'t, T: PartialTree> {
+    /// The parts; `None` is a part that was sorted.
+    parts: ReorderBuffer<Option<T::Part>>,
+    tree: &'t mut T,
+    /// Whether a part that is out of order may be sorted; else it is an error.
+    can_sort: bool,
+    /// Whether a part was sorted or refused: no later part is placed.
+    is_broken: bool,
+    smallest_unsorted: Option<i64>,
+}
+
+impl<T: PartialTree> Assembler<'_, T> {
+    /// Takes part `number`. Returns the parts that must be sorted after all.
+    fn insert(&mut self, number: u64, part: Option<T::Part>) -> Vec<T::Part> {
+        let Self { parts, tree, can_sort, is_broken, .. } = self;
+        let mut refused = Vec::new();
+        parts.insert(number, part, |part| {
+            *is_broken |= part.as_ref().is_none_or(|part| *can_sort && !tree.continues_with(part));
+            match part {
+                Some(part) if *is_broken => refused.push(part),
+                Some(part) => tree.place(part)?,
+                None => {}
+            }
+            Ok(())
+        });
+        refused
+    }
+}

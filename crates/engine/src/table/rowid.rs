@@ -1,0 +1,125 @@
+//! Rowid tables: rows in the order of their rowids become the leaf pages of the table's tree.
+
+use super::append::{PartLayout, PartialTree, append};
+use super::context::{BuildContext, TableTree};
+use super::one_chunk::OneChunk;
+use super::row_key::RowidKey;
+use crate::Result;
+use crate::index::Indexes;
+use crate::pages::{PageRun, Pages};
+use crate::progress::Progress;
+use crate::tree::assembler::TreeAssembler;
+use crate::tree::interior::LargestRowid;
+use crate::tree::leaf::{LeafBuilder, OutOfOrder, TablePart};
+use crate::tree::positions::Positions;
+use crate::tree::table_reader::TableReader;
+use litepress_format::page::PageKind;
+use litepress_rows::{Part, RecordChunk, Source};
+
+/// Builds the b-tree of one table from all rows of `source`, and passes all records to the indexes.
+pub(crate) fn build(source: &dyn Source, pages: &mut Pages, context: BuildContext<'_>) -> Result<TableTree> {
+    let layout = RowidLayout { usable: pages.page_size().bytes(), must_ascend: true };
+    let mut tree = RowidTree::new(pages);
+    append(source, &layout, &mut tree, None, context)?;
+    tree.finish()
+}
+
+/// Builds the b-tree of a table of few rows, without indexes.
+pub(crate) fn build_few(rows: RecordChunk, pages: &mut Pages) -> Result<TableTree> {
+    let (indexes, progress) = (&Indexes::default(), &Progress::default());
+    build(&OneChunk::new(rows), pages, BuildContext { indexes, threads: 1, counts_keys: false, progress })
+}
+
+/// Leaf pages of a rowid table.
+pub(super) struct RowidLayout {
+    pub usable: usize,
+    /// Whether rows that are out of order are an error.
+    pub must_ascend: bool,
+}
+
+impl PartLayout for RowidLayout {
+    type Key = RowidKey;
+    type Builder = LeafBuilder;
+    type Part = TablePart;
+
+    fn begin(&self, run: PageRun) -> LeafBuilder {
+        LeafBuilder::new(run, self.usable, 0)
+    }
+
+    /// Adds all rows of `chunk`, or none if they are out of order.
+    fn add(&self, builder: &mut LeafBuilder, chunk: &RecordChunk) -> Result<usize> {
+        match builder.add(chunk) {
+            Ok(()) => Ok(chunk.len()),
+            Err(error) if self.must_ascend => Err(error.into()),
+            Err(_) => Ok(0),
+        }
+    }
+
+    fn finish(&self, builder: LeafBuilder) -> TablePart {
+        builder.finish()
+    }
+
+    fn read_back(&self, part: TablePart, mut take: impl FnMut(&RecordChunk) -> Result<()>) -> Result<()> {
+        let (mut rows, mut chunk) = (TableReader::of_part(part, self.usable), RecordChunk::new());
+        loop {
+            chunk.clear();
+            rows.fill(&mut chunk)?;
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            take(&chunk)?;
+        }
+    }
+}
+
+/// A rowid table's tree and the parts placed so far.
+pub(super) struct RowidTree<'p> {
+    assembler: TreeAssembler<'p, LargestRowid>,
+    /// The tree so far, without its root.
+    pub tree: TableTree,
+    pub positions: Positions,
+}
+
+impl<'p> RowidTree<'p> {
+    pub fn new(pages: &'p mut Pages) -> Self {
+        Self { assembler: TreeAssembler::new(pages), tree: TableTree::default(), positions: Positions::default() }
+    }
+
+    /// Checks that the rowids of `part` follow the placed ones.
+    fn check(&self, part: &TablePart) -> Result<(), OutOfOrder> {
+        let before = self.tree.last_rowid;
+        match part.first_rowid {
+            Some(rowid) if self.tree.rows > 0 && rowid <= before => Err(OutOfOrder { before, rowid }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Completes the tree.
+    pub fn finish(self) -> Result<TableTree> {
+        Ok(TableTree { root: self.assembler.finish(PageKind::LeafTable)?, ..self.tree })
+    }
+}
+
+impl PartialTree for RowidTree<'_> {
+    type Part = TablePart;
+
+    fn pages(&self) -> &Pages {
+        self.assembler.pages()
+    }
+
+    fn continues_with(&self, part: &TablePart) -> bool {
+        self.check(part).is_ok()
+    }
+
+    fn place(&mut self, part: TablePart) -> Result<()> {
+        self.check(&part)?;
+        let Some(&(last_rowid, _)) = part.leaves.last() else { return Ok(()) };
+        self.positions.append(self.tree.rows, &part.positions);
+        self.tree.rows += part.rows;
+        self.tree.payload_bytes += part.payload_bytes;
+        self.tree.last_rowid = last_rowid;
+        self.assembler.place(part.run, part.leaves, |(last_rowid, index), placement| {
+            (LargestRowid(last_rowid), placement.number(index))
+        })
+    }
+}

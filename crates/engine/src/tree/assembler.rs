@@ -1,0 +1,74 @@
+//! Assembles the parts of a tree: numbers their pages and builds the interior levels above.
+
+use super::interior::{Child, Divider, Levels, Root, write_interior};
+use super::open_page::write_empty;
+use crate::Result;
+use crate::pages::{PageRun, Pages, Placement};
+use litepress_format::page::PageKind;
+
+/// Gives parts their page numbers and builds the levels above them.
+pub(crate) struct TreeAssembler<'p, D> {
+    pages: &'p mut Pages,
+    levels: Levels<D>,
+}
+
+impl<'p, D: Divider> TreeAssembler<'p, D> {
+    pub fn new(pages: &'p mut Pages) -> Self {
+        let levels = Levels::new(pages.page_size().bytes());
+        Self { pages, levels }
+    }
+
+    /// Returns the pages of the database.
+    pub fn pages(&self) -> &Pages {
+        self.pages
+    }
+
+    /// Places the next part and writes it, followed by the interior pages that it completes. `child` turns a leaf
+    /// into a child of the level above.
+    pub fn place<L>(
+        &mut self,
+        mut run: PageRun,
+        leaves: Vec<L>,
+        child: impl Fn(L, Placement) -> Child<D>,
+    ) -> Result<()> {
+        let placement = self.pages.place(&mut run)?;
+        for leaf in leaves {
+            let pages = &mut *self.pages;
+            let write = |children: &[_]| append_interior(pages, &mut run, placement, children);
+            self.levels.push(child(leaf, placement), write)?;
+        }
+        self.pages.write(run, placement)
+    }
+
+    /// Completes the tree. Returns the number of its root. A tree without leaves gets an empty one of kind `empty`.
+    pub fn finish(self, empty: PageKind) -> Result<u32> {
+        let Self { pages, levels } = self;
+        let usable = pages.page_size().bytes();
+        let mut run = pages.new_run();
+        let placement = pages.place(&mut run)?;
+        let root = match levels.finish(usable, |children| append_interior(pages, &mut run, placement, children))? {
+            Root::Leaf(Some(leaf)) => leaf,
+            Root::Interior(children) => append_interior(pages, &mut run, placement, &children)?,
+            Root::Leaf(None) => {
+                let (index, number) = pages.append(&mut run, placement)?;
+                write_empty(run.page_mut(index), 0, usable, empty);
+                number
+            }
+        };
+        pages.write(run, placement)?;
+        Ok(root)
+    }
+}
+
+/// Writes an interior page behind the pages of `run`. Returns its number.
+pub(crate) fn append_interior<D: Divider>(
+    pages: &mut Pages,
+    run: &mut PageRun,
+    placement: Placement,
+    children: &[Child<D>],
+) -> Result<u32> {
+    let usable = pages.page_size().bytes();
+    let (index, number) = pages.append(run, placement)?;
+    write_interior(run.page_mut(index), 0, usable, children);
+    Ok(number)
+}
