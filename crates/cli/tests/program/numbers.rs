@@ -8,7 +8,7 @@ use crate::{Room, json};
 fn doubles_that_programs_write_are_numbers() {
     let room = Room::new();
     room.write("f.csv", "year,income\n1982,10544.15234375\n1983,9996.9\n1984,22193.455078125004\n1985,1e3\n");
-    let out = room.done("load f.db f.csv --progress none");
+    let out = room.done("load f.db f.csv -v --progress none");
     assert!(
         out.contains("all 4 values are numbers of which a double keeps all digits") && !out.contains("note:"),
         "{out}"
@@ -34,7 +34,7 @@ fn columns_that_lose_digits_are_told_and_rounded_on_request() {
         assert!(out.contains(note), "{option}: {out}");
         assert_eq!(room.query("m.db", "SELECT price = 2200000000000.29225, typeof(code) FROM m LIMIT 1"), "1|text");
     }
-    let out = room.done("load m.db m.csv --overwrite --progress none --numbers exact");
+    let out = room.done("load m.db m.csv -v --overwrite --progress none --numbers exact");
     assert!(out.contains("more than 15 significant digits") && !out.contains("note:"), "{out}");
     let error = room.run("load m.db m.csv --overwrite --numbers prize=lenient");
     assert!(
@@ -91,7 +91,7 @@ fn words_are_for_columns_of_numbers() {
     let room = Room::new();
     room.write("w.csv", "country,rate,n\nNA,NaN,1\nDE,-Inf,NA\nFR,1.5,-999\n");
     let words = "--missing NA --missing nan --missing -999 --infinity inf";
-    let out = room.done(&format!("load w.db w.csv --progress none {words}"));
+    let out = room.done(&format!("load w.db w.csv -v --progress none {words}"));
     assert!(out.contains("2 words become NULL, 'NA' in record 2"), "{out}");
     assert_eq!(room.query("w.db", "SELECT * FROM w"), "NA|NULL|1\nDE|-inf|NULL\nFR|1.5|NULL");
     assert_eq!(room.query("w.db", "SELECT typeof(rate), rate < -1e300 FROM w WHERE country = 'DE'"), "real|1");
