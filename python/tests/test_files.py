@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import csv
+import math
 import os
 import signal
 import sqlite3
