@@ -4,7 +4,8 @@
 //! values, so all faces know the same choices and sizes.
 
 use litepress::{
-    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged, Sync, TableOptions, Verify, parse,
+    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged, Sync, TableOptions,
+    Verify, parse,
 };
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
