@@ -21,7 +21,7 @@ import competitors
 from measure import ROOT, TARGET, keep, scratch
 
 CHILD = pathlib.Path(__file__).with_name("columns_child.py")
-# The readers that are asked, and the packages whose files they read. Those of the second kind need nothing of the first.
+# The readers, and the packages whose files they read. Packages with files are installed without their dependencies.
 READERS = ["duckdb", "pandas", "polars"]
 WITH_FILES = [
     "bokeh_sampledata",

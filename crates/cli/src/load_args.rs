@@ -93,7 +93,7 @@ pub struct TableArgs {
     /// The type of a column, whatever its values say: code=TEXT, '*_at=TEXT' for several; may be repeated
     #[arg(long = "type", value_name = "[TABLE.]C=TYPE", value_parser = pair)]
     pub types: Vec<(String, String)>,
-    /// Which columns are numbers: exact (each text comes back), digits (each digit), lenient (the nearest double); for some
+    /// Rule for columns of numbers: exact (each text comes back), digits (each digit), lenient (the nearest double); for some
     /// columns price=lenient; may be repeated [default: digits]
     #[arg(long, value_name = "[[TABLE.]C=]RULE", value_parser = parse::numbers)]
     pub numbers: Vec<(String, Numbers)>,

@@ -1,4 +1,4 @@
-//! What is told of columns of numbers whose digits doubles do not keep.
+//! Notes on columns of numbers whose digits doubles do not keep.
 
 use litepress_load::infer::{Caveat, InferredColumn};
 use litepress_rows::{Message, OptionName, grouped, message};

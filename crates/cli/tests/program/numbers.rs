@@ -2,8 +2,8 @@
 
 use crate::{Room, json};
 
-/// Of 336 incomes of a real file, `income > 9000` found 5: the column was TEXT, since some values had 17 digits. It was compared as
-/// text, and nobody was told.
+/// `income > 9000` found 5 of 336 incomes of a real file: the column was TEXT, since some values had 17 digits, and it was compared as
+/// text without a word.
 #[test]
 fn doubles_that_programs_write_are_numbers() {
     let room = Room::new();

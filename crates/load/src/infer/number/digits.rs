@@ -29,7 +29,7 @@ pub(super) struct Parts<'a> {
     pub exponent: Option<&'a [u8]>,
 }
 
-/// What a double keeps of a number's digits.
+/// The share of digits that a double keeps of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     /// All digits.
