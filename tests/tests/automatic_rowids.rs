@@ -177,7 +177,7 @@ fn files_with_ids_and_without() {
     assert_eq!(why, "some of its data lack the column id, so that rowids are chosen among given ones");
 }
 
-/// A key that is NULL in the file is not a missing key: the row is refused on every lane.
+/// A key that is NULL in the file is not a missing key: the row is refused by every method.
 #[test]
 fn a_key_that_is_null_is_refused() {
     let folder = tempfile::tempdir().unwrap();

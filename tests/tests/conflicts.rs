@@ -82,7 +82,7 @@ fn case(sql: &str, rows: &[Row], conflict: Conflict) -> Case {
     if schema(sql).tables[0].rowid_alias.is_some() { case.in_any_order() } else { case }
 }
 
-/// Checks that the outcome is SQLite's on any lane, with equal bytes along several routes.
+/// Checks that the outcome is SQLite's by any method, with equal bytes along several routes.
 fn check(sql: &str, rows: &[Row], conflict: Conflict) {
     let what = format!("{conflict:?}: {sql}");
     let case = case(sql, rows, conflict);

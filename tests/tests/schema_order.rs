@@ -1,4 +1,4 @@
-//! `sqlite_schema` in SQLite's order, on every lane.
+//! `sqlite_schema` in SQLite's order, by every method.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 

@@ -81,7 +81,7 @@ pub use litepress_rows::hint::{Flags, Hint, Message, OptionName, OptionValue, Ru
 pub use litepress_rows::message;
 pub use load::{FileFormat, LoadOptions, LoadReport, load, plan_load};
 pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
-pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, lane_words};
+pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
 pub use profile::{Profile, ProfileOptions, profile};
 pub use report::BuildReport;
 pub use schema_text::SchemaText;
