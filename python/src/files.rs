@@ -91,7 +91,7 @@ pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bou
     let mut options = ProfileOptions::default().keep_values(keep_values);
     options.threads = Keywords(arguments).parsed("threads", parse::threads)?.unwrap_or(options.threads);
     let progress = options.progress.clone();
-    engine_thread::run(py, &progress, None, Vec::new(), || Ok(liteengine_thread::profile(&path, &options)?.to_toml()))
+    engine_thread::run(py, &progress, None, Vec::new(), || Ok(litepress::profile(&path, &options)?.to_toml()))
 }
 
 /// Reads the schema or the recipe in a file.
