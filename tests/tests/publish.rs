@@ -269,7 +269,7 @@ fn many_threads_replace_one_target() {
         let folder = Folder::new();
         let path = folder.join("t.db");
         std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..10).map(|_| scope.spawn(|| press(&path, true).map(drop))).collect();
+            let threads: Vec<_> = (0..10).map(|_| scope.spawn(|| build(&path, true).map(drop))).collect();
             threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
         });
         assert_is_new(&path);
