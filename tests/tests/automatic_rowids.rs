@@ -86,7 +86,7 @@ fn plan(sql: &str, files: &[PathBuf], threads: usize, conflict: Conflict) -> Loa
 }
 
 fn build(plan: &LoadPlan, threads: usize, conflict: Conflict) -> Result<Vec<u8>> {
-    let rejects = Arc::new(Rejects::new(None, u64::MAX)?);
+    let rejects = Arc::new(Rejects::new(None, false, u64::MAX)?);
     let source = plan.source(&plan.tables[0], PageSize::DEFAULT, OnError::Abort, &rejects)?;
     let mut options = Options::default();
     (options.threads, options.sync, options.memory_bytes, options.on_conflict) =
@@ -177,7 +177,7 @@ fn files_with_ids_and_without() {
     assert_eq!(why, "some of its data lack the column id, so that rowids are chosen among given ones");
 }
 
-/// A key that is NULL in the file is not a missing key: the row is refused by every method.
+/// A key that is NULL in the file is not a missing key: the row is refused on every lane.
 #[test]
 fn a_key_that_is_null_is_refused() {
     let folder = tempfile::tempdir().unwrap();
