@@ -1,9 +1,9 @@
 //! `load`, `generate`, `plan`, `profile` and `check`: functions of the crate `litepress`. Arguments come from
 //! `litepress/_files.py`, which has checked their types.
 
+use crate::engine_thread::{self, Watcher};
 use crate::errors::exception;
-use crate::options::{Keywords, making_options, table_options};
-use crate::press::{self, Watcher};
+use crate::options::{IfExists, Keywords, if_exists, making_options, refuse_replace, table_options};
 use crate::words;
 use litepress::{
     CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText, Target,
@@ -91,7 +91,7 @@ pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bou
     let mut options = ProfileOptions::default().keep_values(keep_values);
     options.threads = Keywords(arguments).parsed("threads", parse::threads)?.unwrap_or(options.threads);
     let progress = options.progress.clone();
-    press::run(py, &progress, None, Vec::new(), || Ok(litepress::profile(&path, &options)?.to_toml()))
+    engine_thread::run(py, &progress, None, Vec::new(), || Ok(litepress::profile(&path, &options)?.to_toml()))
 }
 
 /// Reads the schema or the recipe in a file.
@@ -120,14 +120,14 @@ pub fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| litepress_cli::main_with(arguments))
 }
 
-/// Runs a job in a thread of the press and returns its report as JSON.
+/// Runs a job in a thread of the engine and returns its report as JSON.
 fn run(
     py: Python<'_>,
     progress: &Arc<Progress>,
     tell: Option<Py<PyAny>>,
     job: impl FnOnce() -> litepress::Result<Json> + Send,
 ) -> PyResult<String> {
-    Ok(press::run(py, progress, Watcher::new(tell), Vec::new(), job)?.to_string())
+    Ok(engine_thread::run(py, progress, Watcher::new(tell), Vec::new(), job)?.to_string())
 }
 
 fn schema_of((text, origin): Schema) -> SchemaText {
@@ -141,6 +141,7 @@ fn load_options(
 ) -> PyResult<(Vec<PathBuf>, LoadOptions)> {
     let given = Keywords(files);
     let mut options = LoadOptions::default().build(making_options(making)?);
+    options.replace_tables = if_exists(&Keywords(making))? == IfExists::Replace;
     options.format = given.parsed("format", Choice::from_name)?;
     options.delimiter = given.parsed("delimiter", parse::delimiter)?;
     options.quote = given.parsed("quote", parse::quote)?.unwrap_or_default();
@@ -177,6 +178,7 @@ fn load_options(
     options.max_rejects = given.parsed("max_rejects", units::count)?;
     options.ragged = given.parsed("ragged", Choice::from_name)?.unwrap_or_default();
     options.stray_quotes = given.parsed("stray_quotes", Choice::from_name)?.unwrap_or_default();
+    options.allow_incomplete = given.or_default("allow_incomplete")?;
     options.invalid_utf8 = given.parsed("invalid_utf8", Choice::from_name)?.unwrap_or_default();
     Ok((given.or_default("files")?, options))
 }
@@ -191,6 +193,7 @@ fn generate_options(
         let rows = units::count(&rows).map_err(|reason| PyValueError::new_err(format!("rows: {reason}")))?;
         Ok((table, rows))
     });
+    refuse_replace(making)?;
     let mut options = GenerateOptions::default().build(making_options(making)?).words(Arc::new(words::Keywords));
     options.rows = rows.collect::<PyResult<_>>()?;
     options.set = given.or_default("set")?;

@@ -4,7 +4,7 @@ use crate::build_text::{left_out_text, notes_text};
 use crate::text_table::{Align, format_table};
 use litepress::engine::Estimate;
 use litepress::engine::plan::ObjectPlan;
-use litepress::{Choice, Flags, PlanReport, TableOrigin, TableReport, lane_words, units};
+use litepress::{Choice, Flags, PlanReport, TableOrigin, TableReport, method_words, units};
 
 /// Describes the work of a planned run.
 pub fn plan_text(report: &PlanReport) -> String {
@@ -26,17 +26,43 @@ impl PlanText<'_> {
             out += &self.table(table);
         }
         out += "\nlanes\n";
-        let mut rows = vec![["kind", "name", "lane", "file", "memory", "why"].map(str::to_owned).to_vec()];
+        let mut rows = vec![["kind", "name", "method", "file", "memory", "why"].map(str::to_owned).to_vec()];
         rows.extend(self.0.steps.iter().map(|step| self.step_words(step)));
         let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];
         out += &format_table(&rows, &aligns, 2);
-        if !self.0.notes.is_empty() {
-            out = out + "\n" + &notes_text(&self.0.notes);
+        if self.0.left_out.is_some() {
+            out += &format!("\nschema\n{}", self.0.schema.text.trim_end().replace('\n', "\n  ").trim_end());
+            out = out.replacen("\nschema\n", "\nschema\n  ", 1) + "\n";
         }
-        match &self.0.left_out {
-            Some(objects) if !objects.is_empty() => out + "\n" + &left_out_text(objects),
-            _ => out,
+        out += &self.mismatches();
+        let rest = notes_text(&self.0.notes) + &left_out_text(self.0.left_out.as_deref().unwrap_or_default());
+        if rest.is_empty() { out } else { out + "\n" + &rest }
+    }
+
+    /// Lists the first records that the load would refuse.
+    fn mismatches(&self) -> String {
+        let Some(found) = self.0.mismatches.as_ref().filter(|found| found.count + found.ignored > 0) else {
+            return String::new();
+        };
+        let records =
+            |count: u64| if count == 1 { "1 record".to_owned() } else { format!("{} records", units::grouped(count)) };
+        let mut out = "\nmismatches\n".to_owned();
+        for error in &found.first {
+            out += &format!("  {}\n", error.headline_in(&Flags));
         }
+        let (count, shown) = (found.count, found.first.len() as u64);
+        if count > shown {
+            out += &format!("  and {} more\n", records(count - shown));
+        }
+        if count > 0 {
+            let fate = if found.is_fatal { "load would fail" } else { "load would reject" };
+            out += &format!("{fate}: {}\n", records(count));
+        }
+        if found.ignored > 0 {
+            let policy = self.0.options.on_conflict.name();
+            out += &format!("load would leave out {} for --on-conflict {policy}\n", records(found.ignored));
+        }
+        out
     }
 
     fn totals(&self) -> String {
@@ -104,13 +130,13 @@ impl PlanText<'_> {
         format!("table {}: {rows} rows{bytes}{origin}\n", table.name) + &format_table(&columns, &[Align::Left; 3], 2)
     }
 
-    /// Returns kind, name, lane, size, memory and reason of a step.
+    /// Returns kind, name, method, size, memory and reason of a step.
     fn step_words(&self, step: &ObjectPlan) -> Vec<String> {
         let name = match step.kind {
             "table" | "view" => step.name.clone(),
             _ => format!("{} of {}", step.name, step.table),
         };
-        let (lane, mut why) = lane_words(&step.method);
+        let (method, mut why) = method_words(&step.method);
         let (mut size, mut memory) = (String::new(), String::new());
         if let Some(tree) = self.0.tree_of(step) {
             let bytes = tree.bytes.map_or("unknown".to_owned(), units::bytes);
@@ -120,7 +146,7 @@ impl PlanText<'_> {
                 why += &format!("; its sort spills {}", about(tree.spill_bytes));
             }
         }
-        vec![step.kind.to_owned(), name, lane.to_owned(), size, memory, why]
+        vec![step.kind.to_owned(), name, method.to_owned(), size, memory, why]
     }
 }
 

@@ -1,7 +1,7 @@
-//! The prediction of a run: sizes, the lane of each object, and every table.
+//! The prediction of a run: sizes, the method of each object, and every table.
 
 use crate::choices::Choice;
-use crate::{Options, PageSize, Schema, Target};
+use crate::{Error, Mismatches, Options, PageSize, Schema, Target};
 use litepress_engine::plan::{BuildMethod, ObjectPlan};
 use litepress_engine::{Estimate, TreeEstimate, folder_of, free_bytes};
 use litepress_gen::Provenance;
@@ -29,10 +29,12 @@ pub struct PlanReport {
     pub steps: Vec<ObjectPlan>,
     /// Objects of the files that are not copied; `None` if rows are generated.
     pub left_out: Option<Vec<String>>,
-    /// What is to be known of columns of numbers.
-    pub notes: Vec<Message>,
     /// Tables that get rows.
     pub tables: Vec<TableReport>,
+    /// Records that a load would refuse; `None` if rows are generated.
+    pub mismatches: Option<Mismatches>,
+    /// Notes: foreign keys that are not checked, texts that a declared type changes.
+    pub notes: Vec<Message>,
 }
 
 /// A table that gets rows.
@@ -170,8 +172,12 @@ impl PlanReport {
         });
         if let Some(left_out) = &self.left_out {
             json["left_out"] = json!(left_out);
-            json["notes"] = self.notes.iter().map(|note| note.in_words(words)).collect();
+            json["schema_sql"] = json!(self.schema.text);
         }
+        if let Some(mismatches) = &self.mismatches {
+            json["mismatches"] = mismatches_json(mismatches, words);
+        }
+        json["notes"] = self.notes.iter().map(|note| note.in_words(words)).collect();
         json
     }
 
@@ -190,8 +196,9 @@ impl PlanReport {
     }
 
     fn step_json(&self, step: &ObjectPlan) -> Value {
-        let (lane, why) = lane_words(&step.method);
-        let mut value = json!({"kind": step.kind, "name": step.name, "table": step.table, "lane": lane, "why": why});
+        let (method, why) = method_words(&step.method);
+        let mut value =
+            json!({"kind": step.kind, "name": step.name, "table": step.table, "method": method, "why": why});
         if let Some(tree) = self.tree_of(step) {
             value["expected_bytes"] = json!(tree.bytes);
             value["is_rough"] = json!(tree.is_rough);
@@ -202,15 +209,36 @@ impl PlanReport {
     }
 }
 
+fn mismatches_json(mismatches: &Mismatches, words: &dyn Words) -> Value {
+    let mismatch = |error: &Error| {
+        let place = error.place();
+        json!({
+            "file": place.file.as_ref().map(|file| file.display().to_string()),
+            "table": place.table,
+            "record": place.record,
+            "line": place.line,
+            "column": place.column,
+            "value": place.value,
+            "reason": error.message_in(words),
+        })
+    };
+    json!({
+        "count": mismatches.count,
+        "ignored": mismatches.ignored,
+        "is_fatal": mismatches.is_fatal,
+        "first": mismatches.first.iter().map(mismatch).collect::<Vec<Value>>(),
+    })
+}
+
 /// Returns the name of the way in which an object is made, and the reason for it.
-pub fn lane_words(lane: &BuildMethod) -> (&'static str, String) {
-    match lane {
-        BuildMethod::Direct => ("direct", "its pages are printed".to_owned()),
+pub fn method_words(method: &BuildMethod) -> (&'static str, String) {
+    match method {
+        BuildMethod::Direct => ("direct", "litepress writes its pages".to_owned()),
         BuildMethod::SchemaOnly => {
             ("schema only", "it is a row of sqlite_schema and has no pages of its own".to_owned())
         }
-        BuildMethod::Sqlite { why } => ("sqlite", format!("SQLite makes it on the printed file: {why}")),
-        BuildMethod::Query => ("query", "SQLite checks it on the printed file".to_owned()),
+        BuildMethod::Sqlite { why } => ("sqlite", format!("SQLite makes it in the written file: {why}")),
+        BuildMethod::Query => ("query", "SQLite checks it in the written file".to_owned()),
         other => ("other", format!("{other:?}")),
     }
 }

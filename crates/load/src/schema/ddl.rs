@@ -114,20 +114,27 @@ fn same_names(tables: &[NewTable], mistakes: &mut Vec<Error>) {
 
 fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec<Error>) {
     for (name, declared) in &options.types {
-        if let Some(mistake) = type_mistake(declared, options.strict) {
+        if let Some(mistake) = type_mistake(type_of_word(declared.trim()), options.strict) {
             mistakes.push(mistake.in_column(name));
         }
     }
     for table in tables.iter_mut() {
         for column in &mut table.columns {
             if let Some(declared) = value_of(&options.types, &table.name, &column.name) {
-                *column = column.overridden(declared.trim(), options.strict, OptionName::Type);
+                *column = column.overridden(type_of_word(declared.trim()), options.strict, OptionName::Type);
             }
         }
     }
     let columns = || tables.iter().map(|table| (table.name.as_str(), &table.columns[..]));
     mistakes.extend(refuse_idle(OptionName::Type, &options.types, columns()));
     mistakes.extend(refuse_idle(OptionName::Numbers, &options.numbers, columns()));
+}
+
+/// Returns the type for a word: `str`, `string` and the like mean TEXT to users of pandas, DuckDB, polars and Arrow. SQLite would
+/// take them for numbers (NUMERIC affinity).
+fn type_of_word(word: &str) -> &str {
+    const TEXTS: [&str; 6] = ["str", "string", "utf8", "large_string", "large_utf8", "object"];
+    if TEXTS.iter().any(|text| text.eq_ignore_ascii_case(word)) { "TEXT" } else { word }
 }
 
 /// Returns an error if SQLite does not accept this as a type, or accepts it as more than a type.
@@ -339,9 +346,9 @@ fn write_indexes(drafts: &[Draft<'_>], sql: &mut String) {
     for draft in drafts {
         for columns in &draft.indexes {
             let names: Vec<&str> = columns.iter().map(|&at| draft.table.columns[at].name.as_str()).collect();
-            let projected = format!("idx_{}_{}", draft.table.name, names.join("_"));
-            let numbered = (2..).map(|number| format!("{projected}_{number}"));
-            let mut candidates = std::iter::once(projected.clone()).chain(numbered);
+            let stem = format!("idx_{}_{}", draft.table.name, names.join("_"));
+            let numbered = (2..).map(|number| format!("{stem}_{number}"));
+            let mut candidates = std::iter::once(stem.clone()).chain(numbered);
             let name = candidates.find(|name| taken.insert(name.to_ascii_lowercase())).unwrap_or_default();
             let (name, table, columns) = (in_sql(&name), in_sql(&draft.table.name), draft.names(columns));
             writeln!(sql, "CREATE INDEX {name} ON {table} ({columns});").expect("a string takes everything");
