@@ -177,7 +177,7 @@ def test_a_path_may_begin_with_the_home_of_the_user(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("is_there", [False, True])
 def test_the_last_of_many_writers_wins(is_there: bool, tmp_path: Path) -> None:
-    """Of ten threads that replaced one database, seven and more failed: it had come into being meanwhile, or this program itself
+    """Seven and more of ten threads that replaced one database failed: it had come into being meanwhile, or this program itself
     had a lock on it."""
     path = tmp_path / "t.db"
     for _ in range(3):
