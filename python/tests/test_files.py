@@ -574,6 +574,8 @@ def test_a_damaged_database_is_no_exception(db: Path, tmp_path: Path) -> None:
     report = litepress.check(written(tmp_path / "damaged.db", bytes(damaged)), full=True)
     assert not report and report.faults and report.sqlite
     assert report.faults[0].page == 2 and str(report.faults[0]) in str(report)
+    few = litepress.check(tmp_path / "damaged.db", max_faults=1, memory="64MiB")
+    assert len(few.faults) == 1 and few.faults_total == report.faults_total
     report = litepress.check(written(tmp_path / "text.db", "no database" * 100))
     assert not report.ok and "not a SQLite database" in str(report)
     with pytest.raises(AttributeError):
