@@ -4,7 +4,8 @@
 //! values, so all faces know the same choices and sizes.
 
 use litepress::{
-    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, OnError, Options, Ragged, Sync, TableOptions, Verify, parse,
+    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, OnError, Options, Ragged, StrayQuotes, Sync, TableOptions,
+    Verify, parse,
 };
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
@@ -95,6 +96,7 @@ pub fn choices() -> Vec<(&'static str, Vec<&'static str>)> {
         ("format", names::<FileFormat>()),
         ("on_error", names::<OnError>()),
         ("ragged", names::<Ragged>()),
+        ("stray_quotes", names::<StrayQuotes>()),
         ("invalid_utf8", names::<InvalidUtf8>()),
         ("nan", names::<NanPolicy>()),
     ]

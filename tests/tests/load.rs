@@ -130,7 +130,7 @@ impl File {
 /// Returns the plan for a file.
 fn plan(path: &Path, sql: Option<&str>, threads: usize, piece_bytes: usize, conflict: Conflict) -> LoadPlan {
     let mut read = ReadOptions { piece_bytes: Some(piece_bytes), ..ReadOptions::default() };
-    read.dialect.delimiter = Some(b',');
+    read.dialect.delimiter = Some(",".to_owned());
     let request = LoadRequest {
         inputs: Input::from_arguments(&[path.to_owned()], &read).unwrap(),
         table: Some("t".to_owned()),

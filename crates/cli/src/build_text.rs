@@ -7,6 +7,9 @@ use litepress::{BuildReport, CheckResult, Flags, LoadReport, PlannedColumn, unit
 use litepress_rows::escaped;
 use std::time::Duration;
 
+/// Number of files that a summary describes.
+const MOST_FILES: usize = 20;
+
 /// Describes a finished database for people.
 pub fn build_text(report: &BuildReport, verbose: bool) -> String {
     if verbose { details(report) } else { short(report) + &tables_in_short(report) }
@@ -25,7 +28,7 @@ pub fn load_text(report: &LoadReport, verbose: bool) -> String {
         }
         (false, _) => short(&report.build) + &tables_in_short(&report.build),
     };
-    summary + &notes(report) + &verify_text(&report.build)
+    summary + &notes(report, verbose) + &verify_text(&report.build)
 }
 
 /// Describes the check of a finished database; empty if there was none.
@@ -112,12 +115,37 @@ fn types(report: &LoadReport) -> String {
     text
 }
 
-/// Describes the records, values and objects that were left out or changed.
-fn notes(report: &LoadReport) -> String {
+/// Describes how files were read, as far as it is not what everybody expects, or if `verbose`.
+fn files(report: &LoadReport, verbose: bool) -> String {
     let mut text = String::new();
+    let told: Vec<_> = report.files.iter().filter(|file| verbose || file.is_unusual()).collect();
+    for file in told.iter().take(MOST_FILES) {
+        text.extend(file.to_text().map(|line| escaped(&line).into_owned() + "\n"));
+    }
+    if let Some(more) = told.len().checked_sub(MOST_FILES).filter(|more| *more > 0) {
+        text += &format!("and {}: --json describes all\n", units::counted(more as u64, "more file"));
+    }
+    for file in &report.empty_files {
+        text += &format!("left out {}: it is empty\n", escaped(&file.display().to_string()));
+    }
+    text
+}
+
+/// Describes the records, values and objects that were left out or changed.
+fn notes(report: &LoadReport, verbose: bool) -> String {
+    let mut text = files(report, verbose);
     let LoadReport { rejected, nulls, cut_texts, renumbered, .. } = report;
     if *rejected > 0 {
         text += &format!("left out {}\n", units::counted(*rejected, "wrong record"));
+    }
+    let changed = [
+        (report.skipped, "left out", "without any value"),
+        (report.cut_records, "cut", "that have more fields than there are columns"),
+        (report.stray_quotes, "took quotes in the wrong place as text in", ""),
+    ];
+    for (count, action, which) in changed.into_iter().filter(|(count, ..)| *count > 0) {
+        text += format!("{action} {} {which}", units::counted(count, "record")).trim_end();
+        text.push('\n');
     }
     if *nulls > 0 {
         text += &format!("stored NULL in place of {} that the column does not take\n", units::counted(*nulls, "value"));

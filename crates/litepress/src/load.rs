@@ -1,6 +1,7 @@
 //! Databases of files.
 
 use crate::build::{BuildJob, refuse_special_target};
+use crate::loaded_file::LoadedFile;
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
 use crate::parse;
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
@@ -13,7 +14,9 @@ use litepress_engine::plan::plan_objects;
 use litepress_engine::{Estimate, folder_of};
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
-use litepress_load::options::{Dialect, Format, JsonLayout, JsonOptions, ReadOptions};
+use litepress_load::options::{
+    Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, StrayQuotes, ValueOptions,
+};
 use litepress_load::plan::{LoadPlan, LoadRequest, PlannedFile, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::RowDefault;
@@ -66,18 +69,27 @@ pub struct LoadOptions {
     pub build: Options,
     /// Format of the files; by default what their content says.
     pub format: Option<FileFormat>,
-    /// Delimiter of CSV; by default the one of comma, tab, semicolon and bar that the first record has most of.
-    pub delimiter: Option<u8>,
-    /// Quote of CSV, or none; by default `"`.
-    pub quote: Option<u8>,
+    /// Delimiter of CSV, of one or more characters; by default the one of comma, tab, semicolon and bar that divides the first
+    /// records evenly.
+    pub delimiter: Option<String>,
+    /// Quote of CSV, or none; by default `"`, or `'` if only that divides the first records evenly.
+    pub quote: Quote,
     /// Character in front of a quote within quotes; by default quotes are doubled.
     pub escape: Option<u8>,
-    /// Whether the first record of CSV names the columns; by default it does.
-    pub header: bool,
+    /// Whether the first record of CSV names the columns; by default it does, unless it looks like the records below it.
+    pub header: Option<bool>,
+    /// Number of lines at the beginning of CSV that are skipped.
+    pub skip: u64,
+    /// Whether spaces around fields of CSV are dropped.
+    pub trim: bool,
+    /// Whether records of CSV whose fields are all empty are left out.
+    pub skip_empty: bool,
     /// Names of the columns of CSV, whatever its header says.
     pub columns: Vec<String>,
     /// First character of lines of CSV that are skipped.
     pub comment: Option<u8>,
+    /// Conversions of CSV fields to numbers and dates.
+    pub values: ValueOptions,
     /// Keys that lead to the records of JSON, with dots between them: `data.items`.
     pub json_path: Option<String>,
     /// Whether nested objects of JSON become columns: `{"a": {"b": 1}}` has a column `a_b`.
@@ -109,6 +121,8 @@ pub struct LoadOptions {
     pub max_rejects: Option<u64>,
     /// Fate of CSV records with too many or too few fields.
     pub ragged: Ragged,
+    /// Fate of quotes of CSV in the wrong place.
+    pub stray_quotes: StrayQuotes,
     /// Fate of text that is not UTF-8.
     pub invalid_utf8: InvalidUtf8,
     /// Hears of the progress.
@@ -121,9 +135,13 @@ impl Default for LoadOptions {
             build: Options::default(),
             format: None,
             delimiter: None,
-            quote: Dialect::default().quote,
+            quote: Quote::default(),
             escape: None,
-            header: true,
+            header: None,
+            skip: 0,
+            trim: false,
+            skip_empty: false,
+            values: ValueOptions::default(),
             columns: Vec::new(),
             comment: None,
             json_path: None,
@@ -141,6 +159,7 @@ impl Default for LoadOptions {
             rejects: None,
             max_rejects: None,
             ragged: Ragged::default(),
+            stray_quotes: StrayQuotes::default(),
             invalid_utf8: InvalidUtf8::default(),
             observer: Arc::new(Silent),
         }
@@ -168,17 +187,35 @@ setters! {
     /// Sets the format of the files.
     format(format: FileFormat) => |options| options.format = Some(format);
     /// Sets the delimiter of CSV.
-    delimiter(delimiter: u8) => |options| options.delimiter = Some(delimiter);
+    delimiter(delimiter: impl Into<String>) => |options| options.delimiter = Some(delimiter.into());
     /// Sets the quote of CSV, or none.
-    quote(quote: Option<u8>) => |options| options.quote = quote;
+    quote(quote: Quote) => |options| options.quote = quote;
     /// Sets the character in front of a quote within quotes.
     escape(escape: u8) => |options| options.escape = Some(escape);
     /// Sets whether the first record of CSV names the columns.
-    header(header: bool) => |options| options.header = header;
+    header(header: bool) => |options| options.header = Some(header);
+    /// Sets the number of lines at the beginning of CSV that are skipped.
+    skip(lines: u64) => |options| options.skip = lines;
+    /// Sets whether spaces around fields of CSV are dropped.
+    trim(trim: bool) => |options| options.trim = trim;
+    /// Sets whether records of CSV whose fields are all empty are left out.
+    skip_empty(skip_empty: bool) => |options| options.skip_empty = skip_empty;
     /// Sets the names of the columns of CSV.
     columns(columns: &[&str]) => |options| options.columns = owned(columns);
     /// Sets the first character of lines of CSV that are skipped.
     comment(comment: u8) => |options| options.comment = Some(comment);
+    /// Sets the mark before decimals in numbers of CSV.
+    decimal(mark: char) => |options| options.values.decimal = Some(mark);
+    /// Sets the mark between thousands in numbers of CSV.
+    thousands(mark: char) => |options| options.values.thousands = Some(mark);
+    /// Adds a sign that may stand beside numbers of CSV.
+    currency(sign: impl Into<String>) => |options| options.values.currency.push(sign.into());
+    /// Adds a word of CSV that means true.
+    true_word(word: impl Into<String>) => |options| options.values.true_words.push(word.into());
+    /// Adds a word of CSV that means false.
+    false_word(word: impl Into<String>) => |options| options.values.false_words.push(word.into());
+    /// Sets the format of the dates of a column of CSV, as strftime(3) has it.
+    date_format(column: impl Into<String>, format: impl Into<String>) => |options| options.values.dates.push((column.into(), format.into()));
     /// Sets the keys that lead to the records of JSON: `data.items`.
     json_path(path: impl Into<String>) => |options| options.json_path = Some(path.into());
     /// Sets whether nested objects of JSON become columns.
@@ -223,6 +260,8 @@ setters! {
     max_rejects(records: u64) => |options| options.max_rejects = Some(records);
     /// Sets the fate of CSV records with too many or too few fields.
     ragged(ragged: Ragged) => |options| options.ragged = ragged;
+    /// Sets the fate of quotes of CSV in the wrong place.
+    stray_quotes(stray_quotes: StrayQuotes) => |options| options.stray_quotes = stray_quotes;
     /// Sets the fate of text that is not UTF-8.
     invalid_utf8(invalid_utf8: InvalidUtf8) => |options| options.invalid_utf8 = invalid_utf8;
     /// Sets the observer.
@@ -245,8 +284,18 @@ pub struct LoadReport {
     pub left_out: Vec<String>,
     /// Copied tables whose rowids are numbered from 1, since no column holds them: `log of shop.db`.
     pub renumbered: Vec<String>,
+    /// The files, in the order of tables.
+    pub files: Vec<LoadedFile>,
+    /// Files that were left out because they are empty.
+    pub empty_files: Vec<PathBuf>,
     /// Number of rejected records.
     pub rejected: u64,
+    /// Number of records without any value that were left out.
+    pub skipped: u64,
+    /// Number of records with more fields than columns, of which the first ones are stored.
+    pub cut_records: u64,
+    /// Number of records with quotes in the wrong place that are stored as text.
+    pub stray_quotes: u64,
     /// Number of values that their columns did not take and that are NULL instead.
     pub nulls: u64,
     /// Number of texts in numeric columns that were cut at a NUL character, as SQLite does.
@@ -259,7 +308,12 @@ impl LoadReport {
         let mut json = self.build.to_json();
         json["left_out"] = json!(self.left_out);
         json["renumbered"] = json!(self.renumbered);
+        json["files"] = self.files.iter().map(LoadedFile::to_json).collect();
+        json["empty_files"] = self.empty_files.iter().map(|file| file.display().to_string()).collect();
         json["rejected"] = json!(self.rejected);
+        json["skipped"] = json!(self.skipped);
+        json["cut_records"] = json!(self.cut_records);
+        json["stray_quotes"] = json!(self.stray_quotes);
         json["nulls"] = json!(self.nulls);
         json["cut_texts"] = json!(self.cut_texts);
         let mut columns = Vec::new();
@@ -360,7 +414,8 @@ fn listed(sources: &[TableSource]) -> Vec<(usize, &dyn Source)> {
 impl<'o> LoadJob<'o> {
     /// Inspects the files and decides which become which tables; without a schema, by all of their records.
     fn new(target: &Target, files: Vec<PathBuf>, options: &'o LoadOptions) -> Result<Self> {
-        let (read, on_error, build) = (options.read()?, options.policy()?, &options.build);
+        let (on_error, build) = (options.policy()?, &options.build);
+        let read = ReadOptions { leaves_out_empty: on_error == OnError::Reject, ..options.read()? };
         let mut texts = Texts::default();
         if let Some(schema) = &options.schema {
             options.refuse_definitions()?;
@@ -446,10 +501,24 @@ impl<'o> LoadJob<'o> {
             inferred: self.plan.tables.iter().filter_map(inferred).collect(),
             left_out: self.plan.left_out.clone(),
             renumbered: self.plan.renumbered(),
+            files: self.files(),
+            empty_files: self.plan.empty_files.clone(),
             rejected: rejects.count(),
+            skipped: rejects.skipped(),
+            cut_records: rejects.cut_records(),
+            stray_quotes: rejects.stray_quotes(),
             nulls: rejects.nulls(),
             cut_texts: rejects.cut_texts(),
         }
+    }
+
+    /// Describes the files and how they were read.
+    fn files(&self) -> Vec<LoadedFile> {
+        let of_table = |table: &PlannedTable| -> Vec<LoadedFile> {
+            let name = &self.plan.schema.tables[table.table].name;
+            table.files.iter().filter_map(|file| LoadedFile::new(file, name)).collect()
+        };
+        self.plan.tables.iter().flat_map(of_table).collect()
     }
 
     fn table_report(&self, table: &PlannedTable, rows: Option<u64>) -> TableReport {
@@ -569,19 +638,23 @@ impl LoadOptions {
     /// Returns how files are read.
     fn read(&self) -> Result<ReadOptions> {
         let is_tsv = self.format == Some(FileFormat::Tsv);
-        if is_tsv && self.delimiter.is_some_and(|delimiter| delimiter != b'\t') {
+        if is_tsv && self.delimiter.as_ref().is_some_and(|delimiter| delimiter != "\t") {
             let (format, delimiter) = (OptionName::Format.word("tsv").given(), OptionName::Delimiter.alone().given());
             let message = message![format, " has tabs between fields, and ", delimiter, " another one"];
             return Err(Error::new(ErrorKind::Usage, message).advise("leave one of them out"));
         }
         let dialect = Dialect {
-            delimiter: self.delimiter.or(is_tsv.then_some(b'\t')),
+            delimiter: self.delimiter.clone().or(is_tsv.then(|| "\t".to_owned())),
             quote: self.quote,
             escape: self.escape,
             header: self.header,
             columns: (!self.columns.is_empty()).then(|| self.columns.clone()),
             comment: self.comment,
+            skip: self.skip,
             ragged: self.ragged,
+            stray_quotes: self.stray_quotes,
+            trim: self.trim,
+            skips_empty: self.skip_empty,
         };
         Ok(ReadOptions {
             format: self.format.map(FileFormat::format),
@@ -590,6 +663,7 @@ impl LoadOptions {
             encoding: self.encoding.clone(),
             invalid_utf8: self.invalid_utf8,
             nulls: self.null_values.clone(),
+            values: self.values.clone(),
             ..ReadOptions::default()
         })
     }

@@ -12,7 +12,7 @@ use crate::estimate::{FirstPiece, TableEstimate};
 use crate::infer::{self, FileStats, InferredColumn};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
-use crate::reader::{Field, FieldKind, Reader};
+use crate::reader::{Field, FieldKind, Reader, TextFormat};
 use crate::rejects::Rejects;
 use crate::schema::{self, ColumnMapping, Naming, NewTable, RowDefault, TableOptions};
 use crate::source::{ColumnSource, LoadSource, OnError, OpenFile, numbers_rows};
@@ -20,7 +20,7 @@ use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
 use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -60,6 +60,8 @@ pub struct LoadPlan {
     pub tables: Vec<PlannedTable>,
     /// Objects of the files that the new database lacks: `view v of shop.db`.
     pub left_out: Vec<String>,
+    /// Files that are left out because they are empty.
+    pub empty_files: Vec<PathBuf>,
     /// Tables of databases are defined as in their database.
     is_copy: bool,
     read: ReadOptions,
@@ -96,6 +98,8 @@ pub struct PlannedFile {
     type_checks: Vec<(usize, InferredColumn)>,
     /// Number of records, if the file states it.
     records: Option<u64>,
+    /// The dialect, if it is CSV.
+    text_format: Option<TextFormat>,
     /// The opened reader, if the input can be read only once.
     reader: Mutex<Option<Box<dyn Reader>>>,
 }
@@ -131,6 +135,8 @@ struct Found {
     records: Option<u64>,
     /// Columns of each file.
     fields: Vec<Vec<Field>>,
+    /// Columns at the end of CSV files that have neither a name in the header nor a value.
+    empty: Vec<String>,
     /// The error of the first bad record.
     first_bad: Option<Error>,
 }
@@ -165,11 +171,12 @@ impl Content {
         self.input().is_some_and(Input::can_be_read_twice)
     }
 
-    fn naming(&self, read: &ReadOptions) -> Naming {
+    fn naming(&self, read: &ReadOptions, reader: &dyn Reader) -> Naming {
+        let header_line = reader.text_format().and_then(|format| format.header_line);
         match self.input().map(|input| input.format) {
             None => Naming::Given,
             Some(Format::Json) => Naming::Records,
-            Some(Format::Csv) if !read.dialect.header && read.dialect.columns.is_none() => Naming::Position,
+            Some(Format::Csv) if header_line.is_none() && read.dialect.columns.is_none() => Naming::Position,
             Some(Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite) => Naming::Header,
         }
     }
@@ -213,6 +220,24 @@ struct Groups {
 }
 
 impl Groups {
+    /// Fails if `group` is a file, and another file is to become a table of the same name. A database's table takes files.
+    fn refuse_second_file(&self, group: &Group) -> Result<()> {
+        let Some(&position) = self.positions.get(&group.name.to_ascii_lowercase()) else { return Ok(()) };
+        let file = |content: &Content| match content {
+            Content::File(input) => Some(input.name.clone()),
+            Content::Table { .. } | Content::Given(_) => None,
+        };
+        let known = self.groups[position].contents.iter().find_map(file);
+        let (Some(known), Some(name)) = (known, group.contents.iter().find_map(file)) else { return Ok(()) };
+        let message = format!("this file and {} would both become table {}", known.display(), group.name);
+        let one = OptionName::Table.word(group.name.clone());
+        Err(Error::new(ErrorKind::Usage, message).in_file(&name).advise(message![
+            "load all files into one table with ",
+            one,
+            ", or rename one of them"
+        ]))
+    }
+
     /// Adds a group, or appends its contents to the group of the same name.
     fn add(&mut self, group: Group) {
         let position = *self.positions.entry(group.name.to_ascii_lowercase()).or_insert(self.groups.len());
@@ -250,6 +275,11 @@ impl PlannedFile {
     /// Returns the file. `None` if [the caller gave](LoadPlan::from_readers) the data.
     pub fn input(&self) -> Option<&Input> {
         self.content.input()
+    }
+
+    /// Returns the dialect, if the file is CSV.
+    pub fn text_format(&self) -> Option<&TextFormat> {
+        self.text_format.as_ref()
     }
 
     /// Opens the file, or takes the reader that is open already.
@@ -331,7 +361,9 @@ impl LoadPlan {
             schema.tables[planned.table].has_mixed_rowids = planned.has_mixed_rowids();
         }
         let (left_out, is_copy) = (copy.left_out, request.schema.is_none());
-        Ok(Self { schema, tables, left_out, is_copy, read: request.read, conflict: request.conflict })
+        let empty_files = request.inputs.iter().filter(|input| request.leaves_out(input));
+        let empty_files = empty_files.map(|input| input.name.clone()).collect();
+        Ok(Self { schema, tables, left_out, empty_files, is_copy, read: request.read, conflict: request.conflict })
     }
 
     /// Returns the copied tables whose rows got new rowids: `log of shop.db`. Complete once the tables are read. Rowids that a
@@ -415,10 +447,20 @@ impl LoadRequest {
             return Err(error.advise(message!["say another one with ", OptionName::Table.alone()]));
         }
         let mut groups = Groups::default();
-        for input in &self.inputs {
-            self.groups_of(input, copy)?.into_iter().for_each(|group| groups.add(group));
+        for input in self.inputs.iter().filter(|input| !self.leaves_out(input)) {
+            for group in self.groups_of(input, copy)? {
+                if self.table.is_none() && self.schema.is_none() {
+                    groups.refuse_second_file(&group)?;
+                }
+                groups.add(group);
+            }
         }
         Ok(groups.groups)
+    }
+
+    /// Returns whether a file is left out because it is empty, and nothing names its columns.
+    fn leaves_out(&self, input: &Input) -> bool {
+        input.bytes == Some(0) && self.read.leaves_out_empty && self.read.dialect.columns.is_none()
     }
 
     fn groups_of(&self, input: &Input, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
@@ -505,9 +547,17 @@ impl LoadRequest {
         decisions.retain(|decision| !decision.name.is_empty());
     }
 
-    /// Fails if `map` names a column that no file has.
+    /// Fails if `map` or the formats of dates name a column that no file has.
     fn refuse_unknown_names(&self, found: &[Found]) -> Result<()> {
         let fields: Vec<&Field> = found.iter().flat_map(|found| &found.fields).flatten().collect();
+        for (column, pattern) in &self.read.values.dates {
+            if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(column)) {
+                let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                let given = OptionName::DateFormat.pair(column, pattern).given();
+                let error = Error::new(ErrorKind::Usage, message![given, format!(": no file has a column {column}")]);
+                return Err(error.advise(format!("there are {}", known.join(", "))));
+            }
+        }
         for (from, to) in &self.map {
             if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(from)) {
                 let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
@@ -564,35 +614,46 @@ impl LoadRequest {
 
     /// Scans the files of a table: text files in full, to infer types.
     fn infer_types(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
-        let (mut findings, mut found, mut fields) = (FileStats::default(), Found::default(), Vec::new());
-        let mut records = Some(0);
+        let (mut findings, mut found) = (FileStats::default(), Found::default());
+        let (mut fields, mut names): (Vec<Field>, HashSet<String>) = Default::default();
+        let (mut records, mut unnamed) = (Some(0), BTreeMap::new());
         for (number, content) in (0..).zip(&mut group.contents) {
-            let (columns, of_content) = self.look_at(number, content, &mut findings, go_on)?;
+            let (columns, of_content, named) = self.look_at(number, content, &mut findings, go_on)?;
+            for (position, column) in columns.iter().enumerate() {
+                *unnamed.entry(column.name.clone()).or_insert(true) &= position >= named;
+            }
             found.first_bad = found.first_bad.or_else(|| findings.take_first_bad().map(|error| content.in_file(error)));
             records = records.zip(of_content).map(|(sum, all)| sum + all);
             for field in &columns {
-                if !fields.iter().any(|known: &Field| known.name == field.name) {
+                if names.insert(field.name.clone()) {
                     fields.push(field.clone());
                 }
             }
             found.fields.push(columns);
         }
         found.decisions = findings.decide(&fields, self.options.strict, self.sample);
+        if self.sample.is_none() {
+            unnamed
+                .retain(|name, is_unnamed| *is_unnamed && findings.of(name).is_none_or(|column| column.values() == 0));
+            found.decisions.retain(|decision| !unnamed.contains_key(&decision.name));
+            found.empty = unnamed.into_keys().collect();
+        }
         self.declare_forms(&group.name, &mut found.decisions);
         found.records = records;
         Ok(found)
     }
 
-    /// Scans one file of a table. Returns its columns, and its number of records if that is known now.
+    /// Scans one file of a table. Returns its columns, its number of records if that is known now, and the number of columns up to the
+    /// last one that has a name.
     fn look_at(
         &self,
         number: u32,
         content: &mut Content,
         findings: &mut FileStats,
         go_on: &(dyn Fn() -> Result<()> + Sync),
-    ) -> Result<(Vec<Field>, Option<u64>)> {
+    ) -> Result<(Vec<Field>, Option<u64>, usize)> {
         if let Some((columns, records)) = content.known() {
-            return Ok((columns, records));
+            return Ok((columns, records, usize::MAX));
         }
         if let Content::File(input) | Content::Table { input, .. } = content {
             input.spool(&self.temp_dir, &|| go_on())?;
@@ -600,15 +661,16 @@ impl LoadRequest {
         let mut reader = content.open(&self.read)?;
         let text = |input: &&Input| matches!(input.format, Format::Csv | Format::Json);
         let Some(input) = content.input().filter(text) else {
-            return Ok((reader.columns().to_vec(), reader.records()));
+            return Ok((reader.columns().to_vec(), reader.records(), usize::MAX));
         };
+        let named = reader.text_format().map_or(usize::MAX, |format| format.named);
         let mut of_file = infer::scan_types(&mut *reader, self.threads, self.sample, go_on)
             .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
         let columns = fields_of(&*reader, &of_file);
         findings.merge(of_file);
-        Ok((columns, all))
+        Ok((columns, all, named))
     }
 
     /// Changes the declared type of columns that are stored in another form.
@@ -638,7 +700,7 @@ impl LoadRequest {
         let (mut files, mut mistakes) = (Vec::new(), Vec::new());
         for (number, content) in group.contents.into_iter().enumerate() {
             let fields = found.fields.get(number).map(Vec::as_slice);
-            match self.plan_file(table, content, fields, &found.decisions) {
+            match self.plan_file(table, content, fields, &found) {
                 Ok(file) => files.push(file),
                 Err(errors) => mistakes.extend(errors),
             }
@@ -655,17 +717,22 @@ impl LoadRequest {
         table: &Table,
         content: Content,
         fields: Option<&[Field]>,
-        decisions: &[InferredColumn],
+        found: &Found,
     ) -> Result<PlannedFile, Vec<Error>> {
+        let decisions: &[InferredColumn] = &found.decisions;
         let reader = content.open(&self.read).map_err(|error| vec![error])?;
-        let naming = content.naming(&self.read);
+        let naming = content.naming(&self.read, &*reader);
         let known = match fields {
             Some(fields) => fields.to_vec(),
             None if naming == Naming::Records => fields_of_table(table, &self.map),
             None => reader.columns().to_vec(),
         };
         let of_file = |error: Error| content.in_file(error);
-        let mut mapping = schema::matching(table, &known, naming, &self.map_of(&known))
+        let empty = known.iter().filter(|field| found.empty.contains(&field.name));
+        let empty: Vec<String> = empty.map(|field| field.name.clone()).collect();
+        let mut map = self.map_of(&known);
+        map.extend(empty.iter().map(|name| (name.clone(), String::new())));
+        let mut mapping = schema::matching(table, &known, naming, &map)
             .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
         for (column, form) in &self.store_as {
             let projected =
@@ -681,9 +748,13 @@ impl LoadRequest {
             type_checks.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
         }
         let records = reader.records();
+        let mut text_format = reader.text_format().cloned();
+        if let (Some(format), false) = (&mut text_format, empty.is_empty()) {
+            format.notes.push(format!("left out columns without name and values: {}", empty.join(", ")));
+        }
         let reader = (!content.can_be_read_twice()).then_some(reader);
         let ignored = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
-        Ok(PlannedFile { content, mapping, ignored, type_checks, records, reader: Mutex::new(reader) })
+        Ok(PlannedFile { content, mapping, ignored, type_checks, records, text_format, reader: Mutex::new(reader) })
     }
 }
 

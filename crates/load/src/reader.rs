@@ -31,6 +31,11 @@ pub trait Reader: Send {
     /// If the file cannot be read, decompressed or decoded, or the end of a record cannot be found.
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>>;
 
+    /// Returns what is known of a text's dialect. `None` if the file has none.
+    fn text_format(&self) -> Option<&TextFormat> {
+        None
+    }
+
     /// Returns the number of records, if the file states it.
     fn records(&self) -> Option<u64> {
         None
@@ -40,6 +45,29 @@ pub trait Reader: Send {
     fn last_sequence(&self) -> Option<i64> {
         None
     }
+}
+
+/// The dialect of a CSV file: what was found, and what the caller said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextFormat {
+    /// The text between fields.
+    pub delimiter: String,
+    /// The character around fields.
+    pub quote: Option<char>,
+    /// The character in front of a quote within quotes, if it is not doubled.
+    pub escape: Option<char>,
+    /// `LF`, `CRLF` or `CR`.
+    pub line_end: &'static str,
+    /// The line of the header. `None` if the file has none.
+    pub header_line: Option<u64>,
+    /// The caller did not say whether there is a header.
+    pub is_header_guessed: bool,
+    /// Number of columns up to the last one with a name.
+    pub named: usize,
+    /// Name of the encoding.
+    pub encoding: &'static str,
+    /// Further decisions that a user should know: renamed columns, skipped lines.
+    pub notes: Vec<String>,
 }
 
 /// A column of a file.
@@ -128,6 +156,12 @@ pub struct Batch {
     pub rows: usize,
     /// Rows that could not be read, in ascending order.
     pub bad: Vec<BadRecord>,
+    /// Rows without any value that are left out, in ascending order ([`Dialect::skips_empty`](crate::options::Dialect)).
+    pub skipped: Vec<usize>,
+    /// Number of rows whose records have more fields than there are columns ([`Ragged::Fit`](crate::options::Ragged)).
+    pub cut_records: u64,
+    /// Number of rows with quotes in the wrong place that were taken as text.
+    pub stray_quotes: u64,
 }
 
 /// A record that cannot be read.
@@ -161,5 +195,8 @@ impl Batch {
         self.blocks.resize_with(columns, CellBlock::default);
         self.rows = 0;
         self.bad.clear();
+        self.skipped.clear();
+        self.cut_records = 0;
+        self.stray_quotes = 0;
     }
 }

@@ -3,6 +3,7 @@
 //! The file is CSV with the columns `file, record, line, column, reason, raw`, and can be loaded again. Parts are read in
 //! parallel; their rejects are written in the order of the records.
 
+use crate::reader::Batch;
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,9 @@ pub struct Rejects {
     most: u64,
     nulls: AtomicU64,
     cut_texts: AtomicU64,
+    skipped: AtomicU64,
+    cut_records: AtomicU64,
+    stray_quotes: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -45,7 +49,8 @@ impl Rejects {
     pub fn new(file: Option<&Path>, most: u64) -> Result<Self> {
         let file = file.map(create).transpose()?;
         let state = State { file, count: 0, parts: 0, waiting: BTreeMap::new(), current: 0, complete: BTreeSet::new() };
-        Ok(Self { most, nulls: AtomicU64::new(0), cut_texts: AtomicU64::new(0), state: Mutex::new(state) })
+        let [nulls, cut_texts, skipped, cut_records, stray_quotes] = std::array::from_fn(|_| AtomicU64::new(0));
+        Ok(Self { most, nulls, cut_texts, skipped, cut_records, stray_quotes, state: Mutex::new(state) })
     }
 
     /// Returns the number of records left out so far.
@@ -71,6 +76,28 @@ impl Rejects {
     /// Counts texts that are cut.
     pub(crate) fn count_cut_texts(&self, texts: u64) {
         self.cut_texts.fetch_add(texts, Ordering::Relaxed);
+    }
+
+    /// Returns the number of records without any value that were left out so far.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of records so far that lost surplus fields.
+    pub fn cut_records(&self) -> u64 {
+        self.cut_records.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of records so far with quotes in the wrong place that are text.
+    pub fn stray_quotes(&self) -> u64 {
+        self.stray_quotes.load(Ordering::Relaxed)
+    }
+
+    /// Counts the records of a batch that are not stored as they stand in the file.
+    pub(crate) fn count_changed(&self, batch: &Batch) {
+        self.skipped.fetch_add(batch.skipped.len() as u64, Ordering::Relaxed);
+        self.cut_records.fetch_add(batch.cut_records, Ordering::Relaxed);
+        self.stray_quotes.fetch_add(batch.stray_quotes, Ordering::Relaxed);
     }
 
     /// Returns the number of a part that begins. Calls must follow the order of the records.

@@ -241,16 +241,29 @@ impl LoadPart<'_> {
             return Ok(false);
         }
         reject_changed_values(type_checks, &mut batch_encoder.batch);
-        if at.source.on_error == OnError::Abort && batch_encoder.batch.bad.is_empty() {
+        at.source.rejects.count_changed(&batch_encoder.batch);
+        if at.source.on_error == OnError::Abort
+            && batch_encoder.batch.bad.is_empty()
+            && batch_encoder.batch.skipped.is_empty()
+        {
             batch_encoder.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
             at.source.rejects.count_cut_texts(batch_encoder.take_cut_texts());
             return Ok(true);
         }
         let mut left_out = SkippedRows::default();
+        let mut skipped = std::mem::take(&mut batch_encoder.batch.skipped).into_iter().peekable();
         for bad in std::mem::take(&mut batch_encoder.batch.bad) {
+            while let Some(row) = skipped.next_if(|row| *row < bad.row) {
+                left_out.add(row);
+            }
+            if skipped.next_if_eq(&bad.row).is_some() {
+                left_out.add(bad.row);
+                continue;
+            }
             at.leave_out(bad.row, bad.error, bad.is_left_out)?;
             left_out.add(bad.row);
         }
+        skipped.for_each(|row| left_out.add(row));
         let rows = rest.refill();
         let judged = batch_encoder.encode_with_policy(first_record, &mut left_out, rows, &mut |bad| at.decide(bad));
         judged.map_err(|error| at.in_place(error))?;

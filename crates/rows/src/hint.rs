@@ -80,6 +80,36 @@ pub enum OptionName {
     TempDir,
     /// Declared type of a column.
     Type,
+    /// Currency signs beside numbers.
+    Currency,
+    /// Format of the dates of a column.
+    DateFormat,
+    /// Decimal mark of numbers.
+    Decimal,
+    /// Character in front of a quote within quotes.
+    Escape,
+    /// Word that means false.
+    False,
+    /// Whether CSV has a header.
+    Header,
+    /// CSV has no header.
+    NoHeader,
+    /// Quote of CSV.
+    Quote,
+    /// Fate of CSV records with too many or too few fields.
+    Ragged,
+    /// Number of lines in front of the table.
+    Skip,
+    /// Records without any value are left out.
+    SkipEmpty,
+    /// Fate of quotes in the wrong place.
+    StrayQuotes,
+    /// Mark between the thousands of numbers.
+    Thousands,
+    /// Spaces around fields do not belong to them.
+    Trim,
+    /// Word that means true.
+    True,
     /// Unique columns of a new table.
     Unique,
     /// Whether new tables are WITHOUT ROWID.
@@ -135,6 +165,21 @@ impl OptionName {
             Self::Table => "table",
             Self::TempDir => "temp-dir",
             Self::Type => "type",
+            Self::Currency => "currency",
+            Self::DateFormat => "date-format",
+            Self::Decimal => "decimal",
+            Self::Escape => "escape",
+            Self::False => "false",
+            Self::Header => "header",
+            Self::NoHeader => "no-header",
+            Self::Quote => "quote",
+            Self::Ragged => "ragged",
+            Self::Skip => "skip",
+            Self::SkipEmpty => "skip-empty",
+            Self::StrayQuotes => "stray-quotes",
+            Self::Thousands => "thousands",
+            Self::Trim => "trim",
+            Self::True => "true",
             Self::Unique => "unique",
             Self::WithoutRowid => "without-rowid",
         }
@@ -308,6 +353,8 @@ impl Words for RustWords {
     fn name(&self, name: OptionName) -> String {
         match name {
             OptionName::Type => "column_type".to_owned(),
+            OptionName::True => "true_word".to_owned(),
+            OptionName::False => "false_word".to_owned(),
             _ => name.name().replace('-', "_"),
         }
     }
@@ -332,6 +379,8 @@ impl Words for RustWords {
             OptionName::Nan => "NanPolicy",
             OptionName::OnConflict => "Conflict",
             OptionName::OnError => "OnError",
+            OptionName::Ragged => "Ragged",
+            OptionName::StrayQuotes => "StrayQuotes",
             _ => return format!("{choice:?}"),
         };
         format!("{choices}::{}", capitalized(choice))
