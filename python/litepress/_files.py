@@ -12,6 +12,7 @@ from ._options import (
     Columns,
     Format,
     IfExists,
+    IfTableExists,
     InvalidUtf8,
     Lists,
     Nan,
@@ -103,7 +104,8 @@ class PlanArguments(TypedDict, total=False):
     json_path: str | None
     flatten: bool
     nan: Nan
-    if_exists: IfExists
+    allow_incomplete: bool
+    if_exists: IfTableExists
     on_conflict: OnConflict
     page_size: int | None
     threads: int | None
@@ -160,7 +162,8 @@ def load(
     ragged: Ragged = "error",
     stray_quotes: StrayQuotes = "error",
     invalid_utf8: InvalidUtf8 = "error",
-    if_exists: IfExists = "fail",
+    allow_incomplete: bool = False,
+    if_exists: IfTableExists = "fail",
     on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
@@ -234,6 +237,8 @@ def load(
         Quotes of CSV in the wrong place: ``"error"``, ``"text"``.
     invalid_utf8
         Text that is not UTF-8: ``"error"``, ``"replace"``, ``"blob"``.
+    allow_incomplete
+        Copy a database even if something of it cannot be copied; ``details["left_out"]`` lists it.
     if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
         As of :func:`write`.
 
@@ -392,6 +397,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "skip_empty": flag("skip_empty", given["skip_empty"]),
         "date_format": pairs("date_format", given["date_format"]),
         "flatten": flag("flatten", given["flatten"]),
+        "allow_incomplete": flag("allow_incomplete", given["allow_incomplete"]),
         "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }

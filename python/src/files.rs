@@ -2,7 +2,7 @@
 //! `litepress/_files.py`, which has checked their types.
 
 use crate::errors::exception;
-use crate::options::{Keywords, making_options, table_options};
+use crate::options::{IfExists, Keywords, if_exists, making_options, refuse_replace, table_options};
 use crate::press::{self, Watcher};
 use crate::words;
 use litepress::{
@@ -147,6 +147,7 @@ fn load_options(
 ) -> PyResult<(Vec<PathBuf>, LoadOptions)> {
     let given = Keywords(files);
     let mut options = LoadOptions::default().build(making_options(making)?);
+    options.replace_tables = if_exists(&Keywords(making))? == IfExists::Replace;
     options.format = given.parsed("format", Choice::from_name)?;
     options.delimiter = given.parsed("delimiter", parse::delimiter)?;
     options.quote = given.parsed("quote", parse::quote)?.unwrap_or_default();
@@ -181,6 +182,7 @@ fn load_options(
     options.max_rejects = given.parsed("max_rejects", units::count)?;
     options.ragged = given.parsed("ragged", Choice::from_name)?.unwrap_or_default();
     options.stray_quotes = given.parsed("stray_quotes", Choice::from_name)?.unwrap_or_default();
+    options.allow_incomplete = given.or_default("allow_incomplete")?;
     options.invalid_utf8 = given.parsed("invalid_utf8", Choice::from_name)?.unwrap_or_default();
     Ok((given.or_default("files")?, options))
 }
@@ -195,6 +197,7 @@ fn generate_options(
         let rows = units::count(&rows).map_err(|reason| PyValueError::new_err(format!("rows: {reason}")))?;
         Ok((table, rows))
     });
+    refuse_replace(making)?;
     let mut options = GenerateOptions::default().build(making_options(making)?).words(Arc::new(words::Keywords));
     options.rows = rows.collect::<PyResult<_>>()?;
     options.set = given.or_default("set")?;

@@ -3,7 +3,7 @@
 
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
-use litepress::{BuildReport, CheckResult, Flags, LoadReport, PlannedColumn, units};
+use litepress::{BuildReport, CheckResult, Choice, Flags, LoadReport, Message, PlannedColumn, units};
 use litepress_rows::escaped;
 use std::time::Duration;
 
@@ -104,6 +104,12 @@ fn details(report: &BuildReport) -> String {
     format!("{tables}\n{totals}file    {file}\n")
 }
 
+/// Describes the tables that went with the file that was replaced; empty if there are none.
+pub fn dropped_text<'d>(dropped: impl Iterator<Item = &'d String>) -> String {
+    let dropped: Vec<&str> = dropped.map(String::as_str).collect();
+    if dropped.is_empty() { String::new() } else { format!("dropped: {}\n", dropped.join(", ")) }
+}
+
 /// Describes the inferred types and their reasons.
 fn types(report: &LoadReport) -> String {
     let mut text = String::new();
@@ -157,6 +163,13 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
             units::counted(*cut_texts, "text")
         );
     }
+    if report.ignored > 0 {
+        let rows =
+            if report.ignored == 1 { "1 row".to_owned() } else { format!("{} rows", units::grouped(report.ignored)) };
+        text += &format!("left out {rows} for --on-conflict {}\n", report.build.options.on_conflict.name());
+    }
+    text += &dropped_text(report.build.dropped.iter().chain(&report.dropped));
+    text += &notes_text(&report.notes);
     text += &left_out_text(&report.left_out);
     if !renumbered.is_empty() {
         text += &format!("rowids that no column holds are numbered from 1: {}\n", renumbered.join(", "));
@@ -164,11 +177,16 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
     text
 }
 
+/// Lists notes for people, a line each.
+pub fn notes_text(notes: &[Message]) -> String {
+    notes.iter().map(|note| format!("note: {}\n", note.in_words(&Flags))).collect()
+}
+
 /// Lists the objects of databases that are not copied, for people; empty if there are none.
 pub fn left_out_text(left_out: &[String]) -> String {
     match left_out {
         [] => String::new(),
-        objects => format!("left out, for only tables are copied: {}\n", objects.join(", ")),
+        objects => format!("left out, because they cannot be copied: {}\n", objects.join(", ")),
     }
 }
 

@@ -106,6 +106,9 @@ pub struct TableArgs {
     /// A column of a file and the table's column that it goes to, or nothing to leave it out; may be repeated
     #[arg(long, value_name = "FILE_C=TABLE_C", value_parser = pair_or_nothing)]
     pub map: Vec<(String, String)>,
+    /// Replace these tables of a database that exists, and keep everything else in it
+    #[arg(long)]
+    pub replace_tables: bool,
     /// Columns of the primary key
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub primary_key: Vec<String>,
@@ -151,6 +154,9 @@ pub struct BadRecordArgs {
     /// Action for CSV records with quotes in the wrong place: text behind a closing quote, or no closing quote
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub stray_quotes: StrayQuotesArg,
+    /// Copy a database even if something of it cannot be copied; the summary lists it
+    #[arg(long)]
+    pub allow_incomplete: bool,
     /// Action for text that is not valid UTF-8
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub invalid_utf8: InvalidUtf8Arg,
@@ -261,6 +267,7 @@ impl LoadArgs {
         options.schema = schema;
         options.tables = tables.options();
         options.table = tables.table;
+        options.replace_tables = tables.replace_tables;
         options.map = tables.map;
         options.on_error = wrong.on_error.map(Into::into);
         options.rejects = wrong.rejects;
@@ -268,6 +275,7 @@ impl LoadArgs {
         options.ragged = wrong.ragged.into();
         options.stray_quotes = wrong.stray_quotes.into();
         options.invalid_utf8 = wrong.invalid_utf8.into();
+        options.allow_incomplete = wrong.allow_incomplete;
         options
     }
 }

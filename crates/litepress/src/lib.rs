@@ -81,7 +81,7 @@ pub use litepress_load::source::OnError;
 pub use litepress_rows as rows;
 pub use litepress_rows::hint::{Flags, Hint, Message, OptionName, OptionValue, RustWords, Words};
 pub use litepress_rows::message;
-pub use load::{FileFormat, LoadOptions, LoadReport, load, plan_load};
+pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, load, notes_of, plan_load};
 pub use loaded_file::LoadedFile;
 pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
 pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, lane_words};

@@ -24,6 +24,9 @@ pub trait Reader: Send {
     /// nor ignored is then bad. Without a call all other columns are ignored.
     fn ignore_columns(&mut self, _names: &[String]) {}
 
+    /// Asks for the rowids of the rows ([`Batch::rowids`]), from a database that has them.
+    fn keep_rowids(&mut self) {}
+
     /// Returns the next piece in file order, or `None` at the end. One worker at a time calls it while the others wait, so it
     /// must be cheap beside [`Piece::read`]. **The boundaries of pieces must not depend on the number of workers.**
     ///
@@ -154,6 +157,8 @@ pub struct Batch {
     pub blocks: Vec<CellBlock>,
     /// Number of rows.
     pub rows: usize,
+    /// Rowids of the rows in ascending order, if they are [kept](Reader::keep_rowids); else empty.
+    pub rowids: Vec<i64>,
     /// Rows that could not be read, in ascending order.
     pub bad: Vec<BadRecord>,
     /// Rows without any value that are left out, in ascending order ([`Dialect::skips_empty`](crate::options::Dialect)).
@@ -194,6 +199,7 @@ impl Batch {
     pub fn clear(&mut self, columns: usize) {
         self.blocks.resize_with(columns, CellBlock::default);
         self.rows = 0;
+        self.rowids.clear();
         self.bad.clear();
         self.skipped.clear();
         self.cut_records = 0;

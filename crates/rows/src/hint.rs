@@ -20,6 +20,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OptionName {
+    /// Whether a copy may lack what cannot be copied.
+    AllowIncomplete,
     /// Names of the columns of CSV.
     Columns,
     /// Delimiter of CSV.
@@ -62,6 +64,8 @@ pub enum OptionName {
     RecordRecipe,
     /// File for rejected records.
     Rejects,
+    /// Whether files replace tables of the target.
+    ReplaceTables,
     /// Number of rows.
     Rows,
     /// Factor for numbers of rows.
@@ -112,6 +116,8 @@ pub enum OptionName {
     True,
     /// Unique columns of a new table.
     Unique,
+    /// Check of the finished file.
+    Verify,
     /// Whether new tables are WITHOUT ROWID.
     WithoutRowid,
 }
@@ -135,6 +141,7 @@ impl OptionName {
     /// Returns the name in lower case, with `-` between words.
     pub fn name(self) -> &'static str {
         match self {
+            Self::AllowIncomplete => "allow-incomplete",
             Self::Columns => "columns",
             Self::Delimiter => "delimiter",
             Self::Discard => "discard",
@@ -156,6 +163,7 @@ impl OptionName {
             Self::Recipe => "recipe",
             Self::RecordRecipe => "record-recipe",
             Self::Rejects => "rejects",
+            Self::ReplaceTables => "replace-tables",
             Self::Rows => "rows",
             Self::Scale => "scale",
             Self::Schema => "schema",
@@ -181,6 +189,7 @@ impl OptionName {
             Self::Trim => "trim",
             Self::True => "true",
             Self::Unique => "unique",
+            Self::Verify => "verify",
             Self::WithoutRowid => "without-rowid",
         }
     }
@@ -361,7 +370,11 @@ impl Words for RustWords {
 
     fn option(&self, name: OptionName, value: &OptionValue) -> String {
         let arguments = match value {
-            OptionValue::None if name == OptionName::Overwrite => "true".to_owned(),
+            OptionValue::None
+                if matches!(name, OptionName::AllowIncomplete | OptionName::ReplaceTables | OptionName::Overwrite) =>
+            {
+                "true".to_owned()
+            }
             OptionValue::None => return self.name(name),
             OptionValue::Word(word) => self.choice(name, word),
             OptionValue::Names(names) => format!("{names:?}"),

@@ -41,6 +41,8 @@ fn every_option_works() {
         ("plan", "plan s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("plan", "plan v.db in.csv --verbose".to_owned()),
         ("load", "load j.db in.json --json-path data --flatten --nan null".to_owned()),
+        ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
+        ("plan", "plan c.db s.db --allow-incomplete --replace-tables".to_owned()),
         ("plan", "plan j.db in.json --json-path data --flatten --nan null".to_owned()),
         ("generate", format!("generate u.db {makes} --sync off --verify full --progress plain --json")),
         ("generate", "generate --discard --preset user --rows 10".to_owned()),
