@@ -533,10 +533,10 @@ def test_a_mistake_in_a_plan_has_its_table_and_column(db: Path, shop: Path, tmp_
 
 
 def test_plans(db: Path, users: Path) -> None:
-    invented = litepress.plan("user", rows="1b", seed=7)
-    assert (invented["rows"], invented["target"], invented["tables"][0]["seed"]) == (1_000_000_000, None, 7)
+    generated = litepress.plan("user", rows="1b", seed=7)
+    assert (generated["rows"], generated["target"], generated["tables"][0]["seed"]) == (1_000_000_000, None, 7)
     text = litepress.plan("CREATE TABLE t (a INT UNIQUE)", db, rows=10)
-    assert text["target"] == str(db) and [step["lane"] for step in text["steps"]] == ["direct", "direct"]
+    assert text["target"] == str(db) and [step["method"] for step in text["steps"]] == ["direct", "direct"]
     loaded = litepress.plan(users, db, primary_key="id", types={"age": "REAL"}, page_size=512)
     assert (loaded["rows"], loaded["page_size_bytes"]) == (3, 512)
     columns = loaded["tables"][0]["columns"]
