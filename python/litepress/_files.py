@@ -428,7 +428,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
 
 
 def _local_files(files: Any, given: Arguments, keeps_position: bool = False) -> LocalFiles:
-    """Return the files of a run as paths. Those without a name are called like the only table."""
+    """Return the files of a run as paths. Files without a name are called like the only table."""
 
     def table() -> str | None:
         named: str | None = given["table"]

@@ -81,7 +81,13 @@ pub fn plan_generate(
 #[pyfunction]
 pub fn check(py: Python<'_>, path: PathBuf, full: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
     let mut options = CheckOptions::default().full(full);
-    options.threads = Keywords(arguments).parsed("threads", parse::threads)?.unwrap_or(options.threads);
+    let given = Keywords(arguments);
+    options.threads = given.parsed("threads", parse::threads)?.unwrap_or(options.threads);
+    options.memory_bytes = given.parsed("memory", parse::memory)?.unwrap_or(options.memory_bytes);
+    options.max_faults = match given.parsed("max_faults", units::count)? {
+        Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
+        None => options.max_faults,
+    };
     run(py, &options.progress, None, || Ok(litepress::check(&path, &options)?.to_json()))
 }
 

@@ -332,12 +332,12 @@ def test_files_that_cannot_be_had(db: Path, users: Path, tmp_path: Path) -> None
         ({"numbers": "loose"}, ValueError, "numbers: 'loose' is none of 'exact', 'digits', 'lenient'"),
         ({"numbers": 5}, TypeError, "numbers must be a dict of str, not int"),
         ({"format": "excel"}, ValueError, "format: 'excel' is none of 'csv', 'tsv', "),
-        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is none of 'fail', 'overwrite'"),
-        ({"if_exists": "replace"}, ValueError, "if_exists: 'replace' is ambiguous: say 'overwrite' to replace the whole file"),
+        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is none of 'fail', 'replace', 'overwrite'"),
         ({"on_conflict": "retry"}, ValueError, "on_conflict: 'retry' is none of 'abort', 'ignore', 'replace'"),
         ({"on_error": 1}, TypeError, "on_error must be a str, not int"),
         ({"sync": "half"}, ValueError, "sync: 'half' is none of 'full', 'off'"),
-        ({"delimiter": "ab"}, ValueError, "delimiter: this is one ASCII character"),
+        ({"quote": "ab"}, ValueError, "quote: this is one ASCII character"),
+        ({"delimiter": ""}, ValueError, "delimiter: this is one character or more"),
         ({"schema": 1}, TypeError, "schema must be CREATE statements, or a path to a file of them, not int"),
         ({"progress": 1}, TypeError, "progress must be"),
     ],
@@ -593,6 +593,8 @@ def test_a_damaged_database_is_no_exception(db: Path, tmp_path: Path) -> None:
     report = litepress.check(written(tmp_path / "damaged.db", bytes(damaged)), full=True)
     assert not report and report.faults and report.sqlite
     assert report.faults[0].page == 2 and str(report.faults[0]) in str(report)
+    few = litepress.check(tmp_path / "damaged.db", max_faults=1, memory="64MiB")
+    assert len(few.faults) == 1 and few.faults_total == report.faults_total
     report = litepress.check(written(tmp_path / "text.db", "no database" * 100))
     assert not report.ok and "not a SQLite database" in str(report)
     with pytest.raises(AttributeError):
