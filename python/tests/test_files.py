@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import signal
 import sqlite3
@@ -163,6 +164,22 @@ def test_how_csv_is_read(db: Path, tmp_path: Path, query: Query) -> None:
     assert query(db, "SELECT * FROM t") == [(1, "a;'b", None), (2, "ä", None)]
 
 
+def test_columns_of_numbers(db: Path, tmp_path: Path, query: Query) -> None:
+    """Columns of doubles were TEXT if their texts do not come back byte for byte from every SQLite."""
+    file = written(tmp_path / "t.csv", "a,b,c_at,d\n1e-05,0.12345678901234567890,5,NA\n0.30000000000000004,.5,6,-inf\n")
+    types = "SELECT group_concat(type) FROM pragma_table_info('t')"
+    summary = litepress.load(db, file, types={"*_at": "TEXT"}, missing="NA", infinity="inf")
+    assert query(db, types) == [("REAL,TEXT,TEXT,REAL",)]
+    assert query(db, "SELECT a, d FROM t") == [(1e-05, None), (0.1 + 0.2, -math.inf)]
+    [note] = summary.details["notes"]
+    assert "t.b ('0.12345678901234567890' in record 1)" in note and 'numbers="lenient"' in note
+    for numbers in ("lenient", {"t": {"b": "lenient"}}):
+        litepress.load(db, file, numbers=numbers, if_exists="overwrite", missing="NA", infinity="inf")
+        assert query(db, "SELECT b FROM t") == [(0.12345678901234567890,), (0.5,)]
+    litepress.load(db, file, numbers="exact", if_exists="overwrite")
+    assert query(db, types) == [("TEXT,TEXT,INTEGER,TEXT",)]
+
+
 def test_quotes_are_text_where_there_are_none(db: Path, tmp_path: Path, query: Query) -> None:
     file = written(tmp_path / "t.csv", 'a,b\n"x,y\n')
     litepress.load(db, file, quote=None)
@@ -312,13 +329,15 @@ def test_files_that_cannot_be_had(db: Path, users: Path, tmp_path: Path) -> None
         ({"memory": 1.5}, TypeError, "memory must be a whole number, or one in words"),
         ({"page_size": 1000}, ValueError, "page_size: a page size is a power of two"),
         ({"sample": -1}, ValueError, "sample: a count is a whole number"),
+        ({"numbers": "loose"}, ValueError, "numbers: 'loose' is none of 'exact', 'digits', 'lenient'"),
+        ({"numbers": 5}, TypeError, "numbers must be a dict of str, not int"),
         ({"format": "excel"}, ValueError, "format: 'excel' is none of 'csv', 'tsv', "),
-        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is none of 'fail', 'overwrite'"),
-        ({"if_exists": "replace"}, ValueError, "if_exists: 'replace' is ambiguous: say 'overwrite' to replace the whole file"),
+        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is none of 'fail', 'replace', 'overwrite'"),
         ({"on_conflict": "retry"}, ValueError, "on_conflict: 'retry' is none of 'abort', 'ignore', 'replace'"),
         ({"on_error": 1}, TypeError, "on_error must be a str, not int"),
         ({"sync": "half"}, ValueError, "sync: 'half' is none of 'full', 'off'"),
-        ({"delimiter": "ab"}, ValueError, "delimiter: this is one ASCII character"),
+        ({"quote": "ab"}, ValueError, "quote: this is one ASCII character"),
+        ({"delimiter": ""}, ValueError, "delimiter: this is one character or more"),
         ({"schema": 1}, TypeError, "schema must be CREATE statements, or a path to a file of them, not int"),
         ({"progress": 1}, TypeError, "progress must be"),
     ],
@@ -533,10 +552,10 @@ def test_a_mistake_in_a_plan_has_its_table_and_column(db: Path, shop: Path, tmp_
 
 
 def test_plans(db: Path, users: Path) -> None:
-    invented = litepress.plan("user", rows="1b", seed=7)
-    assert (invented["rows"], invented["target"], invented["tables"][0]["seed"]) == (1_000_000_000, None, 7)
+    generated = litepress.plan("user", rows="1b", seed=7)
+    assert (generated["rows"], generated["target"], generated["tables"][0]["seed"]) == (1_000_000_000, None, 7)
     text = litepress.plan("CREATE TABLE t (a INT UNIQUE)", db, rows=10)
-    assert text["target"] == str(db) and [step["lane"] for step in text["steps"]] == ["direct", "direct"]
+    assert text["target"] == str(db) and [step["method"] for step in text["steps"]] == ["direct", "direct"]
     loaded = litepress.plan(users, db, primary_key="id", types={"age": "REAL"}, page_size=512)
     assert (loaded["rows"], loaded["page_size_bytes"]) == (3, 512)
     columns = loaded["tables"][0]["columns"]
@@ -574,6 +593,8 @@ def test_a_damaged_database_is_no_exception(db: Path, tmp_path: Path) -> None:
     report = litepress.check(written(tmp_path / "damaged.db", bytes(damaged)), full=True)
     assert not report and report.faults and report.sqlite
     assert report.faults[0].page == 2 and str(report.faults[0]) in str(report)
+    few = litepress.check(tmp_path / "damaged.db", max_faults=1, memory="64MiB")
+    assert len(few.faults) == 1 and few.faults_total == report.faults_total
     report = litepress.check(written(tmp_path / "text.db", "no database" * 100))
     assert not report.ok and "not a SQLite database" in str(report)
     with pytest.raises(AttributeError):

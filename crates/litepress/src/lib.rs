@@ -52,6 +52,7 @@ pub mod choices;
 mod generate;
 mod load;
 mod loaded_file;
+mod number_notes;
 mod observer;
 pub mod parse;
 pub mod pipeline;
@@ -73,7 +74,7 @@ pub use litepress_engine::{
     Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
-pub use litepress_load::infer::InferredColumn;
+pub use litepress_load::infer::{Caveat, InferredColumn, NumberWords, Numbers};
 pub use litepress_load::options::{InvalidUtf8, NanPolicy, Quote, Ragged, StrayQuotes, ValueOptions};
 pub use litepress_load::reader::TextFormat;
 pub use litepress_load::schema::TableOptions;
@@ -84,7 +85,7 @@ pub use litepress_rows::message;
 pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, load, notes_of, plan_load};
 pub use loaded_file::LoadedFile;
 pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
-pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, lane_words};
+pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
 pub use profile::{Profile, ProfileOptions, profile};
 pub use report::BuildReport;
 pub use schema_text::SchemaText;

@@ -12,7 +12,7 @@ mod selection;
 
 use crate::copy::{self, CopiedTable, DatabaseCopy};
 use crate::estimate::{FirstPiece, TableEstimate};
-use crate::infer::{self, FileStats, InferredColumn};
+use crate::infer::{self, Conversion, FileStats, InferredColumn, NumberWords};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
 use crate::reader::{Field, FieldKind, Reader, TextFormat};
@@ -24,7 +24,7 @@ use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::sync::{ignore_poison, lock};
-use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
+use litepress_rows::{Affinity, Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -45,6 +45,8 @@ pub struct LoadRequest {
     pub map: Vec<(String, String)>,
     /// Columns and the forms in which they are stored (`--store-as`).
     pub store_as: Vec<(String, String)>,
+    /// Words in columns of numbers.
+    pub words: Arc<NumberWords>,
     /// Options for reading the files.
     pub read: ReadOptions,
     /// Sheets of workbooks. By default all that have a value.
@@ -131,6 +133,8 @@ pub struct PlannedFile {
     ignored: Option<Vec<String>>,
     /// Columns whose type was inferred from a sample of their values, by position in [`ColumnMapping::projected`].
     type_checks: Vec<(usize, InferredColumn)>,
+    /// Columns whose texts are converted before SQLite's rules, by position in [`ColumnMapping::projected`].
+    conversions: Vec<(usize, Conversion)>,
     /// Number of records, if the file states it.
     records: Option<u64>,
     /// The dialect, if it is CSV.
@@ -355,7 +359,14 @@ impl PlannedFile {
             reader.ignore_columns(ignored);
         }
         let (column_sources, type_checks) = (self.mapping.column_sources.clone(), self.type_checks.clone());
-        Ok(OpenFile { name: self.input().map(|input| input.name.clone()), reader, column_sources, type_checks })
+        let conversions = self.conversions.clone();
+        Ok(OpenFile {
+            name: self.input().map(|input| input.name.clone()),
+            reader,
+            column_sources,
+            type_checks,
+            conversions,
+        })
     }
 }
 
@@ -794,7 +805,10 @@ impl LoadRequest {
             }
             found.fields.push(columns);
         }
-        found.decisions = findings.decide(&fields, self.options.strict, self.sample);
+        let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+        found.decisions = findings.decide(&fields, self.options.strict, self.sample, &|column| {
+            schema::numbers_of(&self.options.numbers, &group.name, self.name_in_table(column, &names))
+        });
         self.select_columns(&group.name, &mut found.decisions);
         if self.sample.is_none() {
             unnamed
@@ -829,8 +843,8 @@ impl LoadRequest {
         };
         let named = reader.text_format().map_or(usize::MAX, |format| format.named);
         let limit = self.sample.into_iter().chain(self.limit).min();
-        let mut of_file =
-            infer::scan_types(&mut *reader, self.threads, limit, go_on).map_err(|error| content.in_file(error))?;
+        let mut of_file = infer::scan_types(&mut *reader, self.threads, limit, &self.words, go_on)
+            .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
         let columns = fields_of(&*reader, &of_file);
@@ -918,13 +932,18 @@ impl LoadRequest {
                 mapping.projected.iter_mut().filter(|projected| is_named(&table.name, &projected.name, column));
             projected.for_each(|projected| projected.form = Some(form.clone()));
         }
-        let mut type_checks = Vec::new();
+        let (mut type_checks, mut conversions) = (Vec::new(), Vec::new());
         let names: Vec<String> = known.iter().map(|field| field.name.clone()).collect();
         for (position, projected) in mapping.projected.iter_mut().enumerate() {
             let name = self.name_in_table(&projected.name, &names);
             let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(name));
             projected.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
             type_checks.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
+            let rounds = decision.is_some_and(InferredColumn::rounds);
+            let is_number = matches!(projected.affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric);
+            if is_number && (rounds || !self.words.is_empty()) {
+                conversions.push((position, Conversion { words: self.words.clone(), rounds }));
+            }
         }
         let records = reader.records();
         let mut text_format = reader.text_format().cloned();
@@ -934,7 +953,16 @@ impl LoadRequest {
         let reader = (!content.can_be_read_twice()).then_some(reader);
         let ignored = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
         let ignored = self.select.is_empty().then_some(ignored);
-        Ok(PlannedFile { content, mapping, ignored, type_checks, records, text_format, reader: Mutex::new(reader) })
+        Ok(PlannedFile {
+            content,
+            mapping,
+            ignored,
+            type_checks,
+            conversions,
+            records,
+            text_format,
+            reader: Mutex::new(reader),
+        })
     }
 }
 

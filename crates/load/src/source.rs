@@ -6,7 +6,7 @@
 
 use crate::changes::{ChangedColumn, Changes};
 use crate::estimate::TableEstimate;
-use crate::infer::{InferredColumn, ScannedValue};
+use crate::infer::{Conversion, InferredColumn, ScannedValue};
 use crate::reader::{BadRecord, Batch, FirstRecords, Piece, Reader};
 use crate::rejects::Rejects;
 use crate::schema::RowDefault;
@@ -57,6 +57,8 @@ pub struct OpenFile {
     pub column_sources: Vec<ColumnSource>,
     /// Columns whose type was inferred from a sample, by block of a batch. A value that the type would change is an error.
     pub type_checks: Vec<(usize, InferredColumn)>,
+    /// Columns whose texts are converted before SQLite's rules, by block of a batch.
+    pub(crate) conversions: Vec<(usize, Conversion)>,
 }
 
 /// The rows of one table.
@@ -215,6 +217,7 @@ impl Source for LoadSource {
                 }
                 let (name, column_sources, type_checks) =
                     (file.name.clone(), file.column_sources.clone(), file.type_checks.clone());
+                let conversions = file.conversions.clone();
                 files.records_of_current += piece.records();
                 let (part, records_before) = (self.rejects.new_part(), files.records_before);
                 let at = PieceReader {
@@ -227,7 +230,13 @@ impl Source for LoadSource {
                     released_lines: None,
                 };
                 let batch_encoder = BatchEncoder::new(&self.table, self.conflict, column_sources);
-                return Ok(Some(Box::new(LoadPart { at, type_checks, batch_encoder, rest: AcceptedRows::default() })));
+                return Ok(Some(Box::new(LoadPart {
+                    at,
+                    type_checks,
+                    conversions,
+                    batch_encoder,
+                    rest: AcceptedRows::default(),
+                })));
             }
             files.records_before += std::mem::take(&mut files.records_of_current);
             files.current += 1;
@@ -269,6 +278,7 @@ impl Source for LoadSource {
 struct LoadPart<'s> {
     at: PieceReader<'s>,
     type_checks: Vec<(usize, InferredColumn)>,
+    conversions: Vec<(usize, Conversion)>,
     batch_encoder: BatchEncoder,
     /// Rows of a judged batch that are still to be handed out.
     rest: AcceptedRows,
@@ -310,7 +320,7 @@ impl Part for LoadPart<'_> {
 impl LoadPart<'_> {
     /// Reads the next batch and appends its rows to `chunk`, or the accepted ones to `rest`. Returns whether there was a batch.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
-        let Self { at, type_checks, batch_encoder, rest } = self;
+        let Self { at, type_checks, conversions, batch_encoder, rest } = self;
         if at.released_lines.is_some() {
             return Ok(false);
         }
@@ -319,6 +329,10 @@ impl LoadPart<'_> {
         let first_record = at.first_record();
         if batch_encoder.batch.rows == 0 {
             return Ok(false);
+        }
+        let rows = batch_encoder.batch.rows;
+        for (block, conversion) in &*conversions {
+            conversion.apply(&mut batch_encoder.batch.blocks[*block], rows);
         }
         reject_changed_values(type_checks, &mut batch_encoder.batch);
         at.source.rejects.count_changed(&batch_encoder.batch);
@@ -487,6 +501,8 @@ fn reject_changed_values(type_checks: &[(usize, InferredColumn)], batch: &mut Ba
 fn accepts(decision: &InferredColumn, value: Value<'_>) -> bool {
     match value {
         Value::Null | Value::Blob(_) => true,
+        // A word for infinity became one.
+        Value::Real(real) if real.is_infinite() => true,
         Value::Text(text) => decision.accepts(ScannedValue::Text(text)),
         Value::Int(int) => {
             decision.accepts(ScannedValue::Number(int.to_string().as_bytes()))

@@ -48,6 +48,8 @@ pub enum OptionName {
     Nan,
     /// Columns of a new table that take no NULL.
     NotNull,
+    /// Rule for columns of numbers.
+    Numbers,
     /// Fate of rows whose key exists already.
     OnConflict,
     /// Fate of wrong records.
@@ -163,6 +165,7 @@ impl OptionName {
             Self::MaxRejects => "max-rejects",
             Self::Nan => "nan",
             Self::NotNull => "not-null",
+            Self::Numbers => "numbers",
             Self::OnConflict => "on-conflict",
             Self::OnError => "on-error",
             Self::Overwrite => "overwrite",
@@ -402,6 +405,7 @@ impl Words for RustWords {
             OptionName::Format => "Format",
             OptionName::InvalidUtf8 => "InvalidUtf8",
             OptionName::Nan => "NanPolicy",
+            OptionName::Numbers => "Numbers",
             OptionName::OnConflict => "Conflict",
             OptionName::OnError => "OnError",
             OptionName::Ragged => "Ragged",

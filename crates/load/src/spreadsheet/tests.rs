@@ -254,7 +254,7 @@ fn many_rows_are_read_in_pieces() {
     let path = xlsx(&folder, &[("One", &rows(&all))]);
     let sheet = open(&path, &[], &options).unwrap().remove(0);
     let mut reader = SheetReader::new(Arc::new(sheet), &options);
-    let findings = crate::infer::scan_types(&mut reader, 2, None, &|| Ok(())).unwrap();
+    let findings = crate::infer::scan_types(&mut reader, 2, None, &Arc::default(), &|| Ok(())).unwrap();
     assert_eq!(findings.records, numbers.len() as u64 - u64::from(numbers.len() % 3 == 1));
     let sheet = open(&path, &[], &options).unwrap().remove(0);
     let (_, values) = read(sheet, &options);
