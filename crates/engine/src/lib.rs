@@ -42,7 +42,7 @@ pub use litepress_format::page::PageSize;
 pub use litepress_rows::sqlite::sqlite_version;
 pub use litepress_rows::{Conflict, Error, ErrorKind, Place, Result, Schema};
 pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target, Verify};
-pub use progress::Progress;
+pub use progress::{Phase, Progress};
 pub use publish::{folder_of, free_bytes};
 pub use sink::Sink;
 pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};

@@ -30,8 +30,8 @@ pub struct TableSummary {
     pub name: String,
     /// Number of rows.
     pub rows: u64,
-    /// Bytes of all records.
-    pub payload_bytes: u64,
+    /// Bytes of all records; `None` if SQLite wrote them.
+    pub payload_bytes: Option<u64>,
     /// Number of its root page.
     pub root_page: u32,
     /// Time from its first row to the root page of its last index.

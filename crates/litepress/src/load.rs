@@ -10,7 +10,7 @@ use crate::{
     Error, ErrorKind, InvalidUtf8, NanPolicy, OnError, Options, PageSize, Ragged, Result, TableOptions, Target,
 };
 use litepress_engine::plan::plan_objects;
-use litepress_engine::{Estimate, folder_of};
+use litepress_engine::{Estimate, Phase, folder_of};
 use litepress_load::infer::Decision;
 use litepress_load::input::Input;
 use litepress_load::options::{Dialect, Format, JsonLayout, JsonOptions, ReadOptions};
@@ -432,7 +432,7 @@ impl<'o> LoadJob<'o> {
         let (total, before) = (self.plan.input_bytes(), self.bytes_read_before);
         Meter::new(Unit::InputBytes, move || {
             let done = read.load(Ordering::Relaxed).saturating_sub(before);
-            Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: progress.stage() }
+            Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), phase: progress.phase() }
         })
     }
 
@@ -505,7 +505,9 @@ fn inspection_meter(request: &LoadRequest, options: &Options) -> Meter {
     Meter::new(Unit::InputBytes, move || {
         // The header is read once more.
         let done = read.load(Ordering::Relaxed).min(total.unwrap_or(u64::MAX));
-        Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: "finding out types".to_owned() }
+        let mut phase = Phase::default();
+        phase.name = "finding out types".to_owned();
+        Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), phase }
     })
 }
 

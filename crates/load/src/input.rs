@@ -330,7 +330,7 @@ fn matching_files(argument: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if files.is_empty() {
-        return Err(usage("no file matches this pattern".to_owned()));
+        return Err(Error::new(ErrorKind::Io, "no file matches this pattern").in_file(argument));
     }
     files.sort();
     Ok(files)

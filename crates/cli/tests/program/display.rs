@@ -47,6 +47,32 @@ fn quiet_shows_errors_alone() {
     assert_eq!(room.run("load a.db a.csv -q -v").code, Some(2));
 }
 
+/// Tables that SQLite filled had "0 bytes" of records.
+#[test]
+fn tables_that_sqlite_filled_say_so() {
+    let room = room_with_two_files();
+    room.write("s.sql", "CREATE TABLE b (x INTEGER UNIQUE, y UNIQUE);");
+    let out = room.done("load s.db b.csv --schema s.sql --on-conflict replace -v");
+    assert!(out.contains("b         1     by SQLite"), "{out}");
+    let report = json(&room.done("load s.db b.csv --schema s.sql --on-conflict replace --overwrite --json"));
+    assert!(report["tables"][0]["payload_bytes"].is_null(), "{report}");
+}
+
+/// The number of different values of a large table was an estimate that read like a count.
+#[test]
+fn estimates_are_told() {
+    let room = Room::new();
+    room.done("generate u.db --preset user --rows 200k -q");
+    let compared = room.done("compare u.db u.db");
+    assert!(compared.starts_with("user: 200,000 rows | 200,000 rows\n"), "{compared}");
+    let report = json(&room.done("compare u.db u.db --json"));
+    for column in report["tables"][0]["columns"].as_array().expect("columns") {
+        let exact = column["distinct_is_exact"][0] == true;
+        let line = compared.lines().find(|line| line.starts_with(&format!("  {}:", column["name"].as_str().unwrap())));
+        assert_eq!(line.expect("a line").contains("; ~"), !exact, "{column} {line:?}");
+    }
+}
+
 /// A value of two lines broke the table of the summary.
 #[test]
 fn verbose_tells_reasons_in_one_line_each() {

@@ -215,6 +215,8 @@ impl<'a> Resolver<'a> {
             true => ("function or generator", did_you_mean(&call.name, functions.chain(generators))),
             false => ("column or generator", did_you_mean(&call.name, columns.chain(generators))),
         };
+        let elsewhere = || catalogue::suggestion(&call.name).map(|entry| format!(", did you mean '{}'?", entry.name));
+        let near = Some(near).filter(|near| !near.is_empty()).or_else(elsewhere).unwrap_or_default();
         Err(self
             .source
             .error(call.span.start, format!("there is no {what} '{}'{near}", call.name))

@@ -199,7 +199,7 @@ fn values_that_a_column_refuses() {
         ("a text unique /* gen: unique_hex(1) */", "", 17, "values for 16 rows, and the table has 17"),
         ("a text unique", "", 1, ""),
         ("a char(1) unique", "", 17, "values for 16 rows, and the table has 17"),
-        ("a /* gen: sequence(9223372036854775807) */", "", 2, "values for 1 rows, and the table has 2"),
+        ("a /* gen: sequence(9223372036854775807) */", "", 2, "values for 1 row, and the table has 2"),
         ("a /* gen: choice(1, 2) */, b /* gen: bool */, unique (a, b)", "", 5, "5 rows have 4 values at most"),
     ] {
         let sql = format!("create table t ({definition}){options}");
