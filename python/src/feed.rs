@@ -2,7 +2,7 @@
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
 use litepress::pipeline::RowsInMemory;
-use litepress_load::reader::{Batch, Field, Piece, Reader, Wanted};
+use litepress_load::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
 use litepress_rows::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Feed {
 pub struct ChannelReader {
     fields: Vec<Field>,
     receiver: Receiver<Box<dyn Piece>>,
-    /// Positions of the wanted columns in a piece.
+    /// Positions of the projected columns in a piece.
     columns: Arc<[usize]>,
 }
 
@@ -71,15 +71,15 @@ impl Reader for ChannelReader {
         &self.fields
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
-        let position = |wanted: &Wanted| {
-            if let Some(form) = &wanted.form {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
+        let position = |projected: &ProjectedColumn| {
+            if let Some(form) = &projected.form {
                 let message = format!("Python values have one form only, and not '{form}'");
-                return Err(Error::new(ErrorKind::Usage, message).in_column(&wanted.name));
+                return Err(Error::new(ErrorKind::Usage, message).in_column(&projected.name));
             }
-            let named = || self.fields.iter().position(|field| field.name == wanted.name);
-            let missing = || Error::new(ErrorKind::Usage, "the data have no such column").in_column(&wanted.name);
-            wanted.field.or_else(named).ok_or_else(missing)
+            let named = || self.fields.iter().position(|field| field.name == projected.name);
+            let missing = || Error::new(ErrorKind::Usage, "the data have no such column").in_column(&projected.name);
+            projected.field.or_else(named).ok_or_else(missing)
         };
         self.columns = columns.iter().map(position).collect::<Result<_>>()?;
         Ok(())

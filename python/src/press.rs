@@ -101,7 +101,7 @@ pub struct TableInput {
     pub feed: Feed,
 }
 
-/// Runs `job` in a new thread and feeds the tables of `supplies` meanwhile. The job must read them in this order.
+/// Runs `job` in a new thread and feeds the tables of `inputs` meanwhile. The job must read them in this order.
 ///
 /// # Errors
 /// Exceptions of Python code and `KeyboardInterrupt`, which stop the job; otherwise the job's own error.
@@ -109,7 +109,7 @@ pub fn run<T: Send>(
     py: Python<'_>,
     progress: &Arc<Progress>,
     watcher: Option<Watcher>,
-    supplies: Vec<TableInput>,
+    inputs: Vec<TableInput>,
     job: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
     let (done, over) = bounded::<()>(0);
@@ -121,8 +121,8 @@ pub fn run<T: Send>(
             job()
         };
         let press = std::thread::Builder::new().name("litepress".to_owned()).spawn_scoped(scope, job)?;
-        let mut supplies = supplies;
-        let served = caller.begin(py).and_then(|()| serve(py, &mut caller, &mut supplies));
+        let mut inputs = inputs;
+        let served = caller.begin(py).and_then(|()| serve(py, &mut caller, &mut inputs));
         let served = served.and_then(|()| caller.wait(py));
         if std::process::id() != caller.process {
             end_fork(py)?;
@@ -131,7 +131,7 @@ pub fn run<T: Send>(
             // Stop first, drop the feeds second: the end of a feed would make a truncated table look complete.
             progress.stop();
         }
-        drop(supplies);
+        drop(inputs);
         let made = py.detach(|| press.join());
         served?;
         let made = made.unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "a worker has panicked")));
@@ -153,15 +153,15 @@ fn end_fork(py: Python<'_>) -> PyResult<()> {
     py.import("os")?.call_method1("_exit", (1,)).map(drop)
 }
 
-/// Sends the pieces of one table after another until the press takes no more. Dropping a supply ends its table.
-fn serve(py: Python<'_>, caller: &mut Caller<'_>, supplies: &mut Vec<TableInput>) -> PyResult<()> {
-    while let Some(supply) = supplies.first_mut() {
-        while let Some(piece) = supply.maker.next_piece(py)? {
-            if !caller.send(py, &supply.feed, Box::new(piece))? {
+/// Sends the pieces of one table after another until the press takes no more. Dropping an input ends its table.
+fn serve(py: Python<'_>, caller: &mut Caller<'_>, inputs: &mut Vec<TableInput>) -> PyResult<()> {
+    while let Some(input) = inputs.first_mut() {
+        while let Some(piece) = input.maker.next_piece(py)? {
+            if !caller.send(py, &input.feed, Box::new(piece))? {
                 return Ok(());
             }
         }
-        supplies.remove(0);
+        inputs.remove(0);
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use litepress::BuildReport;
 use litepress::{Database, Finished, Options, PageSize, Result, Schema, Target};
 use litepress_load::arrow;
 use litepress_load::options::ReadOptions;
-use litepress_load::plan::{Given, LoadPlan, LoadRequest, PlannedTable};
+use litepress_load::plan::{InMemoryTable, LoadPlan, LoadRequest, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::source::{LoadSource, OnError};
 use pyo3::prelude::*;
@@ -51,7 +51,7 @@ pub fn write<'py>(
     let known = request.schema.as_ref().map(|(text, origin)| Schema::from_sql(text, origin));
     let known = known.transpose().map_err(raise)?;
     let data = Data::open(py, tables, known.as_ref(), adapters)?;
-    let plan = LoadPlan::of_given(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
+    let plan = LoadPlan::from_readers(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
     let target = path.clone().map_or(Target::Memory, Target::File);
     let made = py.detach(|| {
         let database = Database::create(&target, plan.schema.clone(), &options)?;
@@ -60,9 +60,9 @@ pub fn write<'py>(
     });
     let (database, sources, rejects) = made.map_err(raise)?;
     let order = database.filling_order();
-    let supplies = in_order(&plan, &order, data.supplies);
+    let inputs = in_order(&plan, &order, data.inputs);
     let job = || make(database, &order, &sources);
-    let finished = press::run(py, &options.progress, Watcher::new(tell), supplies, job)?;
+    let finished = press::run(py, &options.progress, Watcher::new(tell), inputs, job)?;
     let mut report = BuildReport::new(finished, path, started, options);
     let bytes = report.bytes.take().map(|bytes| PyBytes::new(py, &bytes));
     let mut report = report.to_json();
@@ -70,12 +70,12 @@ pub fn write<'py>(
     Ok((report.to_string(), bytes))
 }
 
-/// The data of all tables: readers for the plan, and the supplies of tables that only the interpreter can read.
+/// The data of all tables: readers for the plan, and the inputs of tables that only the interpreter can read.
 #[derive(Default)]
 struct Data {
-    given: Vec<Given>,
+    given: Vec<InMemoryTable>,
     /// With the table's name.
-    supplies: Vec<(String, TableInput)>,
+    inputs: Vec<(String, TableInput)>,
 }
 
 impl Data {
@@ -94,23 +94,23 @@ impl Data {
                 let known = schema.and_then(|schema| schema.table(&table));
                 let maker = rows::piece_maker(py, &described, &table, adapters, known)?;
                 let (feed, reader) = feed::channel(maker.fields().to_vec());
-                opened.supplies.push((table.clone(), TableInput { maker, feed }));
+                opened.inputs.push((table.clone(), TableInput { maker, feed }));
                 Box::new(reader)
             };
-            opened.given.push(Given { table, reader });
+            opened.given.push(InMemoryTable { table, reader });
         }
         Ok(opened)
     }
 }
 
-/// Sorts the supplies by the order in which the database fills their tables.
-fn in_order(plan: &LoadPlan, order: &[usize], mut supplies: Vec<(String, TableInput)>) -> Vec<TableInput> {
+/// Sorts the inputs by the order in which the database fills their tables.
+fn in_order(plan: &LoadPlan, order: &[usize], mut inputs: Vec<(String, TableInput)>) -> Vec<TableInput> {
     let position = |name: &str| {
         let table = plan.schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
         order.iter().position(|filled| Some(*filled) == table)
     };
-    supplies.sort_by_key(|(name, _)| position(name));
-    supplies.into_iter().map(|(_, supply)| supply).collect()
+    inputs.sort_by_key(|(name, _)| position(name));
+    inputs.into_iter().map(|(_, input)| input).collect()
 }
 
 /// Returns the source of each planned table, with the table's position in the schema.

@@ -5,7 +5,8 @@ use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::encode::RowNumbers;
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{
-    CellBlock, Conflict, Encoder, KeyMaker, Keys, NumberedRows, Part, RecordChunk, RowMaker, RowidOrder, Source, Table,
+    CellBlock, Conflict, Encoder, KeyReader, Keys, Part, RandomAccessRows, RecordChunk, RowReader, RowidOrder, Source,
+    Table,
 };
 use std::mem::discriminant;
 use std::ops::Range;
@@ -92,17 +93,17 @@ impl Source for ValueRows {
         Ok(())
     }
 
-    fn numbered(&self) -> Option<&dyn NumberedRows> {
+    fn numbered(&self) -> Option<&dyn RandomAccessRows> {
         self.is_numbered.then_some(self)
     }
 }
 
-impl NumberedRows for ValueRows {
+impl RandomAccessRows for ValueRows {
     fn numbers(&self) -> Range<u64> {
         1..self.rows.len() as u64 + 1
     }
 
-    fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyMaker + '_> {
+    fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyReader + '_> {
         let encoder = Encoder::new(&self.table.narrow(columns), self.conflict);
         Box::new(ValueKeys {
             rows: self,
@@ -120,7 +121,7 @@ impl NumberedRows for ValueRows {
             && self.rows.iter().all(|row| places.iter().all(|place| is_integer(row, place)))
     }
 
-    fn row_maker(&self, given: &[usize]) -> Box<dyn RowMaker + '_> {
+    fn row_maker(&self, given: &[usize]) -> Box<dyn RowReader + '_> {
         Box::new(ValueMaker { rows: self, given: self.places(given) })
     }
 }
@@ -134,7 +135,7 @@ struct ValueKeys<'a> {
     chunk: RecordChunk,
 }
 
-impl KeyMaker for ValueKeys<'_> {
+impl KeyReader for ValueKeys<'_> {
     fn make(&mut self, numbers: Range<u64>) -> Result<Keys<'_>> {
         let at = |number: u64| usize::try_from(number).unwrap() - 1;
         let rows = &self.rows.rows[at(numbers.start)..at(numbers.end)];
@@ -155,7 +156,7 @@ struct ValueMaker<'a> {
     given: Vec<usize>,
 }
 
-impl RowMaker for ValueMaker<'_> {
+impl RowReader for ValueMaker<'_> {
     fn make(&mut self, numbers: &[u64], given: &[Vec<i64>], chunk: &mut RecordChunk) -> Result<()> {
         assert_eq!(given.len(), self.given.len());
         let mut encoder = Encoder::new(&self.rows.table, self.rows.conflict);

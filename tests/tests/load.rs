@@ -6,7 +6,7 @@
 use litepress::{Conflict, Database, Options, PageSize, Sync, Target};
 use litepress_conformance::edge_values::{INTS, TEXTS};
 use litepress_conformance::oracle;
-use litepress_load::infer::Decision;
+use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::ReadOptions;
 use litepress_load::plan::{LoadPlan, LoadRequest};
@@ -188,7 +188,7 @@ fn names_of(columns: usize) -> Vec<&'static str> {
 
 /// Returns the texts of a column as the database shows them: unchanged, or in the form of the inferred number.
 fn read_back(sqlite: &Connection, plan: &LoadPlan) -> Vec<Vec<Option<String>>> {
-    let text = |(name, decision): (&&str, &Decision)| match decision.decimals {
+    let text = |(name, decision): (&&str, &InferredColumn)| match decision.decimals {
         Some(decimals) => format!("printf('%.{decimals}f', {name})"),
         None => format!("CAST({name} AS TEXT)"),
     };
@@ -243,7 +243,7 @@ proptest! {
 /// Returns the texts that must come back, with `None` for an empty one that the plan reads as NULL.
 fn expected(rows: &[Vec<String>], plan: &LoadPlan) -> Vec<Vec<Option<String>>> {
     let decisions = &plan.tables[0].decisions;
-    let kept = |(text, decision): (&String, &Decision)| {
+    let kept = |(text, decision): (&String, &InferredColumn)| {
         if text.is_empty() && decision.empty_is_null { None } else { Some(text.clone()) }
     };
     rows.iter().map(|row| row.iter().zip(decisions).map(kept).collect()).collect()

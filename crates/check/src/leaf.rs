@@ -380,7 +380,7 @@ impl<'a> Scanner<'a> {
         };
         let is_sound = verdict.is_ok();
         if let Err(what) = verdict {
-            self.misjudged(at, rowid, what);
+            self.add_record_fault(at, rowid, what);
         }
         for (sum, digest) in self.totals.sums.iter_mut().zip(&tree.digests) {
             let number = digest.of(rowid, &record, &self.fields);
@@ -395,7 +395,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[cold]
-    fn misjudged(&self, at: CellAt<'_>, rowid: Option<i64>, what: String) {
+    fn add_record_fault(&self, at: CellAt<'_>, rowid: Option<i64>, what: String) {
         let what = match rowid {
             Some(rowid) => format!("row {rowid}: {what}"),
             None => what,

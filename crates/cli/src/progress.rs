@@ -80,7 +80,7 @@ impl UnitWords for Unit {
 
 /// Shows progress until it is dropped.
 #[derive(Debug)]
-pub struct Watch {
+pub struct ProgressDisplay {
     /// Dropping the sender ends the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -88,7 +88,7 @@ pub struct Watch {
 
 const TICK: Duration = Duration::from_millis(100);
 
-impl Watch {
+impl ProgressDisplay {
     /// Starts the thread that shows a meter's samples.
     pub fn start(style: Style, meter: Meter) -> Self {
         let Some(mut view) = View::new(style, meter.unit) else { return Self { stop: None, thread: None } };
@@ -103,7 +103,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {

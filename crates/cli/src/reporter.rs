@@ -1,7 +1,7 @@
 //! The observer of a run: shows progress on standard error, and decides the effect of Ctrl-C.
 
 use crate::interrupt::Interrupt;
-use crate::progress::{Style, Watch};
+use crate::progress::{ProgressDisplay, Style};
 use litepress::rows::sync::lock;
 use litepress::{Meter, Observer, Stage};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,7 +13,7 @@ pub struct Reporter {
     style: Style,
     /// The effect of Ctrl-C, which depends on the stage of the run.
     interrupt: Option<Arc<Interrupt>>,
-    watch: Mutex<Option<Watch>>,
+    watch: Mutex<Option<ProgressDisplay>>,
 }
 
 impl Reporter {
@@ -22,7 +22,7 @@ impl Reporter {
         Arc::new(Self { style, interrupt, watch: Mutex::new(None) })
     }
 
-    fn watch(&self) -> MutexGuard<'_, Option<Watch>> {
+    fn watch(&self) -> MutexGuard<'_, Option<ProgressDisplay>> {
         lock(&self.watch)
     }
 }
@@ -34,7 +34,7 @@ impl Observer for Reporter {
     }
 
     fn measure(&self, meter: Meter) {
-        *self.watch() = Some(Watch::start(self.style, meter));
+        *self.watch() = Some(ProgressDisplay::start(self.style, meter));
     }
 
     fn end_measure(&self) {

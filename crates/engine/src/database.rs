@@ -409,7 +409,7 @@ impl Database {
         let table = self.schema.table(&object.table);
         object.kind == "index"
             && table
-                .is_some_and(|table| table.may_lose_rows(self.options.on_conflict) && table.indexes.iter().any(is_it))
+                .is_some_and(|table| table.can_drop_rows(self.options.on_conflict) && table.indexes.iter().any(is_it))
     }
 
     /// Returns the tables and indexes whose statistics SQLite must collect, because it made them. ANALYZE of a table

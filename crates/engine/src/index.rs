@@ -1,4 +1,4 @@
-//! One index: keys extracted from a table's records while the table is built, sorted, and bulk-loaded as a tree.
+//! The indexes of a table: keys extracted from its records while it is built, sorted, and bulk-loaded as trees.
 //!
 //! ```text
 //! RecordChunk --EntryExtractor--> sort items --Sorter--> items in key order --bulk_load--> index pages

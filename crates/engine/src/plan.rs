@@ -3,7 +3,7 @@
 use crate::Conflict;
 use crate::index::IndexPlan;
 use litepress_rows::schema::{Generated, Index, IndexOrigin};
-use litepress_rows::{NullRule, Schema, Table};
+use litepress_rows::{NullPolicy, Schema, Table};
 
 /// The way in which an object gets into the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ fn mixed_rowids_reason(table: &Table) -> Option<String> {
 
 /// Returns why only SQLite can tell which rows stay.
 fn sqlite_only_reason(table: &Table, conflict: Conflict) -> Option<String> {
-    if !table.may_lose_rows(conflict) {
+    if !table.can_drop_rows(conflict) {
         return None;
     }
     let (policy, null) = match conflict {
@@ -113,7 +113,7 @@ fn sqlite_only_reason(table: &Table, conflict: Conflict) -> Option<String> {
     } else if let Some(why) = uniques.find_map(|index| IndexPlan::new(table, index).err()) {
         format!("of the key that decides which rows stay, {why}")
     } else {
-        let column = table.columns_where_null(NullRule::AskSqlite, conflict).next()?;
+        let column = table.columns_where_null(NullPolicy::AskSqlite, conflict).next()?;
         format!("of its NOT NULL column {}, {null}", table.columns[column].name)
     };
     Some(format!("{why} (on conflict {policy})"))

@@ -2,7 +2,7 @@
 
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::sync::lock;
-use litepress_rows::{NumberedRows, Part, RecordChunk, RowidOrder, Source};
+use litepress_rows::{Part, RandomAccessRows, RecordChunk, RowidOrder, Source};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -141,7 +141,7 @@ impl Source for Counted<'_> {
     }
 
     /// Does not count these rows: the code that makes rows again counts them.
-    fn numbered(&self) -> Option<&dyn NumberedRows> {
+    fn numbered(&self) -> Option<&dyn RandomAccessRows> {
         self.source.numbered()
     }
 }

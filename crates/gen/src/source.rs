@@ -18,7 +18,7 @@ use litepress_format::page::PageSize;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::{Conflict, NumberedRows, Part, RecordChunk, Result, RowidOrder, Shard, Source};
+use litepress_rows::{Conflict, Part, RandomAccessRows, RecordChunk, Result, RowidOrder, Shard, Source};
 use litepress_tpch::TpchSource;
 use sizes::{RowSampler, SAMPLE_BYTES, mean_sizes, most_rows_per_block, whole};
 use std::ops::Range;
@@ -153,7 +153,7 @@ impl Source for GenSource {
     }
 
     /// Returns `None` if a conflict may drop rows, or if a block of rows could exceed the memory limit of a block.
-    fn numbered(&self) -> Option<&dyn NumberedRows> {
+    fn numbered(&self) -> Option<&dyn RandomAccessRows> {
         let keeps_all = self.plan.on_conflict == Conflict::Abort && !self.table.has_conflict_clause;
         (keeps_all && most_rows_per_block(&self.plan) >= BLOCK_ROWS as u64).then_some(self)
     }

@@ -72,7 +72,7 @@ pub use litepress_engine::{
     Result, Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
-pub use litepress_load::infer::Decision;
+pub use litepress_load::infer::InferredColumn;
 pub use litepress_load::options::{InvalidUtf8, NanPolicy, Ragged};
 pub use litepress_load::schema::TableOptions;
 pub use litepress_load::source::OnError;

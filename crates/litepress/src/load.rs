@@ -11,7 +11,7 @@ use crate::{
 };
 use litepress_engine::plan::plan_objects;
 use litepress_engine::{Estimate, Phase, folder_of};
-use litepress_load::infer::Decision;
+use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::{Dialect, Format, JsonLayout, JsonOptions, ReadOptions};
 use litepress_load::plan::{LoadPlan, LoadRequest, PlannedFile, PlannedTable};
@@ -240,7 +240,7 @@ pub struct LoadReport {
     /// The report of the database.
     pub build: BuildReport,
     /// Tables whose types were inferred, and their columns.
-    pub inferred: Vec<(String, Vec<Decision>)>,
+    pub inferred: Vec<(String, Vec<InferredColumn>)>,
     /// Objects of databases that are not copied: `view v of shop.db`.
     pub left_out: Vec<String>,
     /// Copied tables whose rowids are numbered from 1, since no column holds them: `log of shop.db`.
@@ -475,8 +475,8 @@ impl<'o> LoadJob<'o> {
     }
 }
 
-impl From<&Decision> for PlannedColumn {
-    fn from(decision: &Decision) -> Self {
+impl From<&InferredColumn> for PlannedColumn {
+    fn from(decision: &InferredColumn) -> Self {
         Self::Loaded {
             name: decision.name.clone(),
             declared_type: decision.declared_type.clone(),

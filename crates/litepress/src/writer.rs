@@ -253,14 +253,14 @@ impl TableWriter<'_> {
         writer.refuse_failed()?;
         let batches = arrow_array::RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
         let mut reader = arrow::batches(Box::new(batches), &ReadOptions::default())?;
-        let supplies = writer.pipeline.encoder(self.table).supplies_of_reader(&mut *reader)?;
+        let column_sources = writer.pipeline.encoder(self.table).supplies_of_reader(&mut *reader)?;
         // Rows that were inserted before come first.
         writer.encode(self.table)?;
         let name = writer.pipeline.encoder(self.table).table().name.clone();
         loop {
             let piece = reader.next_piece().map_err(|error| writer.fail(error.in_table(&name)))?;
             let Some(mut piece) = piece else { return Ok(()) };
-            let encoded = writer.pipeline.encoder(self.table).encode(&mut *piece, &supplies);
+            let encoded = writer.pipeline.encoder(self.table).encode(&mut *piece, &column_sources);
             encoded.and_then(|()| writer.send_parts(self.table)).map_err(|error| writer.fail(error))?;
         }
     }

@@ -56,10 +56,10 @@ pub use form::declared_type_of_form;
 
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
-use crate::reader::{Field, FieldKind, Reader, Wanted};
+use crate::reader::{Field, FieldKind, ProjectedColumn, Reader};
 use arrow_schema::FieldRef;
 use convert::Column;
-use form::Meaning;
+use form::SemanticType;
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
 use std::cell::Cell;
 use std::fs::File;
@@ -138,7 +138,7 @@ impl Read for PositionedRead {
     }
 }
 
-/// Runs a decoder and converts its panics to errors. The decoders of Parquet and Arrow check their input, but a broken file can
+/// AcceptedRows a decoder and converts its panics to errors. The decoders of Parquet and Arrow check their input, but a broken file can
 /// still reach code that indexes or unwraps.
 fn guard<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     silence_guarded_panics();
@@ -171,41 +171,41 @@ fn silence_guarded_panics() {
 }
 
 /// Describes a column of a file for table definitions. `origin` is the file's name of its type.
-fn describe(position: usize, field: &FieldRef, meaning: Meaning, origin: &str) -> Field {
+fn describe(position: usize, field: &FieldRef, meaning: SemanticType, origin: &str) -> Field {
     let name = field.name().clone();
     let name = if name.is_empty() { format!("column{}", position + 1) } else { name };
     // NaN becomes NULL.
-    let not_null = !field.is_nullable() && !matches!(meaning, Meaning::Float | Meaning::Null);
+    let not_null = !field.is_nullable() && !matches!(meaning, SemanticType::Float | SemanticType::Null);
     let declared_type = meaning.default_form().declared_type().to_owned();
     Field { name, kind: FieldKind::Typed { declared_type, reason: meaning.reason(origin), not_null } }
 }
 
-/// Returns all columns, as arguments of [`Reader::want`].
-fn all_columns(fields: &[Field]) -> Vec<Wanted> {
-    let wanted = |(index, field): (usize, &Field)| {
+/// Returns all columns, as arguments of [`Reader::project`].
+fn all_columns(fields: &[Field]) -> Vec<ProjectedColumn> {
+    let projected = |(index, field): (usize, &Field)| {
         let affinity = match &field.kind {
             FieldKind::Typed { declared_type, .. } => Affinity::of_declared_type(declared_type),
             FieldKind::Text => Affinity::Text,
         };
-        Wanted { field: Some(index), name: field.name.clone(), affinity, form: None, empty_is_null: false }
+        ProjectedColumn { field: Some(index), name: field.name.clone(), affinity, form: None, empty_is_null: false }
     };
-    fields.iter().enumerate().map(wanted).collect()
+    fields.iter().enumerate().map(projected).collect()
 }
 
 /// Returns a requested column's position in the file, and its conversion.
 fn plan_column(
-    wanted: &Wanted,
+    projected: &ProjectedColumn,
     fields: &[Field],
-    types: &[(FieldRef, Meaning)],
+    types: &[(FieldRef, SemanticType)],
     options: &ReadOptions,
 ) -> Result<(usize, Column)> {
-    let position = wanted.field.or_else(|| fields.iter().position(|field| field.name == wanted.name));
+    let position = projected.field.or_else(|| fields.iter().position(|field| field.name == projected.name));
     let Some(position) = position.filter(|position| *position < fields.len()) else {
-        return Err(Error::new(ErrorKind::Usage, "the file has no such column").in_column(&wanted.name));
+        return Err(Error::new(ErrorKind::Usage, "the file has no such column").in_column(&projected.name));
     };
     let (field, meaning) = &types[position];
     let name = &fields[position].name;
-    let form = meaning.form(wanted.form.as_deref(), wanted.affinity, name)?;
+    let form = meaning.form(projected.form.as_deref(), projected.affinity, name)?;
     let field = Arc::new(field.as_ref().clone().with_name(name));
     Ok((position, Column::new(field, *meaning, form, options.invalid_utf8)))
 }

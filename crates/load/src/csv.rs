@@ -23,10 +23,10 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-use crate::cut::{Cutter, PIECE_BYTES, Position};
+use crate::framing::{FramedReader, PIECE_BYTES, Position};
 use crate::input::Input;
 use crate::options::ReadOptions;
-use crate::reader::{Field, FieldKind, Piece, Reader, Wanted};
+use crate::reader::{Field, FieldKind, Piece, ProjectedColumn, Reader};
 use framing::Records;
 use head::Head;
 use litepress_rows::{Error, ErrorKind, Result};
@@ -45,7 +45,7 @@ pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
 
 /// A reader of CSV from a stream.
 pub struct CsvReader {
-    cutter: Cutter<Records>,
+    framed: FramedReader<Records>,
     columns: Vec<Field>,
     task: Arc<Task>,
 }
@@ -58,7 +58,7 @@ impl CsvReader {
     pub fn new(mut stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
         let head = Head::read(&mut stream, name, options)?;
         let task = Task {
-            wanted: (0..head.names.len()).collect(),
+            projected: (0..head.names.len()).collect(),
             empty_is_null: vec![false; head.names.len()],
             names: head.names,
             nulls: options.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
@@ -71,7 +71,7 @@ impl CsvReader {
         let start = Position { record: 1, line: head.line };
         let piece_bytes = options.piece_bytes.unwrap_or(PIECE_BYTES);
         Ok(Self {
-            cutter: Cutter::new(stream, name, Records(task.syntax.clone()), start, piece_bytes),
+            framed: FramedReader::new(stream, name, Records(task.syntax.clone()), start, piece_bytes),
             columns: task.names.iter().map(field).collect(),
             task: Arc::new(task),
         })
@@ -83,25 +83,25 @@ impl Reader for CsvReader {
         &self.columns
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
-        let position = |wanted: &Wanted| {
-            let refuse = |message: &str| Err(Error::new(ErrorKind::Usage, message).in_column(&wanted.name));
-            match wanted.field {
-                Some(field) if field < self.columns.len() && wanted.form.is_none() => Ok(field),
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
+        let position = |projected: &ProjectedColumn| {
+            let refuse = |message: &str| Err(Error::new(ErrorKind::Usage, message).in_column(&projected.name));
+            match projected.field {
+                Some(field) if field < self.columns.len() && projected.form.is_none() => Ok(field),
                 Some(field) if field < self.columns.len() => {
                     refuse("a column of a CSV file has one form only: its text")
                 }
                 _ => refuse("the file has no such column"),
             }
         };
-        let wanted = columns.iter().map(position).collect::<Result<_>>()?;
-        let empty_is_null = columns.iter().map(|wanted| wanted.empty_is_null).collect();
-        self.task = Arc::new(Task { wanted, empty_is_null, ..Task::clone(&self.task) });
+        let projected = columns.iter().map(position).collect::<Result<_>>()?;
+        let empty_is_null = columns.iter().map(|projected| projected.empty_is_null).collect();
+        self.task = Arc::new(Task { projected, empty_is_null, ..Task::clone(&self.task) });
         Ok(())
     }
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
-        let Some(text) = self.cutter.next_text()? else { return Ok(None) };
+        let Some(text) = self.framed.next_text()? else { return Ok(None) };
         Ok(Some(Box::new(CsvPiece::new(text, self.task.clone()))))
     }
 }

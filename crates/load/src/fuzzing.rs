@@ -9,7 +9,7 @@ mod tests;
 
 use crate::input::Input;
 use crate::options::{Dialect, Format, InvalidUtf8, Ragged, ReadOptions};
-use crate::reader::{Batch, Reader, Wanted};
+use crate::reader::{Batch, ProjectedColumn, Reader};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::value::Value;
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
@@ -60,14 +60,14 @@ pub fn json(data: &[u8]) {
     let options = ReadOptions { format: Some(Format::Json), invalid_utf8, ..ReadOptions::default() };
     let outcome = same_in_pieces(&options, piece_bytes, &|options| {
         let mut reader = json::open(&input(file, options)?, options)?;
-        let wanted = |(name, affinity): (&str, Affinity)| Wanted {
+        let projected = |(name, affinity): (&str, Affinity)| ProjectedColumn {
             field: None,
             name: name.to_owned(),
             affinity,
             form: None,
             empty_is_null: false,
         };
-        reader.want(&[("a", Affinity::Text), ("b", Affinity::Blob), ("id", Affinity::Integer)].map(wanted))?;
+        reader.project(&[("a", Affinity::Text), ("b", Affinity::Blob), ("id", Affinity::Integer)].map(projected))?;
         Ok(reader)
     });
     if invalid_utf8 == InvalidUtf8::Error {

@@ -1,18 +1,18 @@
 //! Infers the types of a file's columns from all of their values, so that no type changes a value.
 //!
-//! Every value belongs to one `Kind`. A [`Finding`] keeps the count of each kind, and its first value. Findings can be merged in
+//! Every value belongs to one `Kind`. A [`ColumnStats`] keeps the count of each kind, and its first value. FileStats can be merged in
 //! any order. So workers scan different pieces of a file, and the result does not depend on their number. The type of a column
-//! and its reason follow from the kinds alone (decision.rs).
+//! and its reason follow from the kinds alone (inferred_column.rs).
 //!
 //! A text is a number only if every version of SQLite writes that number as the same text (number.rs).
 
-mod decision;
+mod inferred_column;
 mod number;
-mod survey;
+mod scan;
 
-pub use decision::Decision;
-pub(crate) use decision::STRICT_TYPES;
-pub use survey::survey;
+pub use inferred_column::InferredColumn;
+pub(crate) use inferred_column::STRICT_TYPES;
+pub use scan::scan_types;
 
 use crate::reader::Field;
 use litepress_rows::Error;
@@ -22,10 +22,10 @@ use std::sync::Arc;
 
 /// Statistics of the columns of a file, or of a part of it.
 #[derive(Clone, Debug, Default)]
-pub struct Findings {
-    /// Number of records scanned. The caller of `see` adds them.
+pub struct FileStats {
+    /// Number of records scanned. The caller of `observe` adds them.
     pub records: u64,
-    columns: Vec<Finding>,
+    columns: Vec<ColumnStats>,
     /// Positions by name, if columns have names.
     positions: HashMap<String, usize>,
     /// Names of files by their number, if several were scanned.
@@ -36,7 +36,7 @@ pub struct Findings {
 
 /// Statistics of one column's values.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct ColumnStats {
     /// Name in the file. Empty in a part of a file whose records do not name their columns.
     pub name: String,
     /// Total size of all texts, numbers and nested values in bytes.
@@ -44,7 +44,7 @@ pub struct Finding {
     /// Size of the longest of them in bytes.
     pub longest: usize,
     /// Count and first value of each [`Kind`].
-    tallies: [Tally; Kind::COUNT],
+    kind_counts: [KindCount; Kind::COUNT],
     decimals: Decimals,
     /// Number of values that are JSON numbers and not texts.
     json_numbers: u64,
@@ -52,9 +52,9 @@ pub struct Finding {
     order: usize,
 }
 
-/// A value in a survey.
+/// A value in a scan.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Seen<'a> {
+pub enum ScannedValue<'a> {
     /// NULL: JSON null, or a field that `--null-value` declares as NULL.
     Null,
     /// Text that may be of another type: a field of a CSV file, possibly empty.
@@ -101,7 +101,7 @@ impl Kind {
 
 /// The count of a kind, and its first value.
 #[derive(Clone, Debug)]
-struct Tally {
+struct KindCount {
     count: u64,
     first: At,
     /// The first value, cut after [`SHOWN`] bytes.
@@ -129,14 +129,14 @@ struct Decimals {
     second: (At, u8),
 }
 
-impl Findings {
+impl FileStats {
     /// Adds a value of the column at this position, in the record of this number. Creates missing columns. A column that a record
     /// lacks may be omitted: it is NULL.
-    pub fn see(&mut self, column: usize, value: Seen<'_>, record: u64) {
+    pub fn observe(&mut self, column: usize, value: ScannedValue<'_>, record: u64) {
         if column >= self.columns.len() {
             self.grow(column);
         }
-        self.columns[column].see(value, record);
+        self.columns[column].observe(value, record);
     }
 
     /// Notes that the record of this number is bad. Keeps the error of the first one only.
@@ -157,7 +157,7 @@ impl Findings {
             return position;
         }
         let position = self.columns.len();
-        self.columns.push(Finding::new(name.to_owned(), position));
+        self.columns.push(ColumnStats::new(name.to_owned(), position));
         self.positions.insert(name.to_owned(), position);
         position
     }
@@ -165,19 +165,19 @@ impl Findings {
     #[cold]
     fn grow(&mut self, column: usize) {
         for position in self.columns.len()..=column {
-            self.columns.push(Finding::new(String::new(), position));
+            self.columns.push(ColumnStats::new(String::new(), position));
         }
     }
 
     /// Returns the columns, in the order in which the records name them.
-    pub fn columns(&self) -> Vec<&Finding> {
-        let mut columns: Vec<&Finding> = self.columns.iter().collect();
+    pub fn columns(&self) -> Vec<&ColumnStats> {
+        let mut columns: Vec<&ColumnStats> = self.columns.iter().collect();
         columns.sort_by_key(|column| (column.first(), column.order, &column.name));
         columns
     }
 
     /// Returns the finding of a column of the file.
-    pub fn of(&self, name: &str) -> Option<&Finding> {
+    pub fn of(&self, name: &str) -> Option<&ColumnStats> {
         self.positions.get(name).map(|&position| &self.columns[position])
     }
 
@@ -198,8 +198,8 @@ impl Findings {
     pub fn in_file(&mut self, number: u32, name: &Path) {
         self.files = BTreeMap::from([(number, name.to_owned())]);
         for column in &mut self.columns {
-            let tallies = column.tallies.iter_mut().map(|tally| &mut tally.first);
-            let all = tallies.chain([&mut column.decimals.first.0, &mut column.decimals.second.0]);
+            let kind_counts = column.kind_counts.iter_mut().map(|tally| &mut tally.first);
+            let all = kind_counts.chain([&mut column.decimals.first.0, &mut column.decimals.second.0]);
             all.filter(|at| **at != At::NOWHERE).for_each(|at| at.file = number);
         }
     }
@@ -227,41 +227,41 @@ impl Findings {
     }
 }
 
-impl Finding {
+impl ColumnStats {
     fn new(name: String, order: usize) -> Self {
-        let tally = Tally { count: 0, first: At::NOWHERE, text: Box::default() };
+        let tally = KindCount { count: 0, first: At::NOWHERE, text: Box::default() };
         let decimals = Decimals { first: (At::NOWHERE, 0), second: (At::NOWHERE, 0) };
-        let tallies = std::array::from_fn(|_| tally.clone());
-        Self { name, bytes: 0, longest: 0, tallies, decimals, json_numbers: 0, order }
+        let kind_counts = std::array::from_fn(|_| tally.clone());
+        Self { name, bytes: 0, longest: 0, kind_counts, decimals, json_numbers: 0, order }
     }
 
     #[inline]
-    fn see(&mut self, value: Seen<'_>, record: u64) {
+    fn observe(&mut self, value: ScannedValue<'_>, record: u64) {
         let (kind, decimals, text) = match value {
-            Seen::Null => (Kind::Null, 0, &b""[..]),
-            Seen::Text(b"") => (Kind::Empty, 0, &b""[..]),
-            Seen::Text(text) => {
+            ScannedValue::Null => (Kind::Null, 0, &b""[..]),
+            ScannedValue::Text(b"") => (Kind::Empty, 0, &b""[..]),
+            ScannedValue::Text(text) => {
                 let (kind, decimals) = self.kind_of(text, record);
                 (kind, decimals, text)
             }
-            Seen::Number(text) => {
+            ScannedValue::Number(text) => {
                 self.json_numbers += 1;
                 let (kind, decimals) = self.kind_of(text, record);
                 (kind, decimals, text)
             }
-            Seen::String(text) => (Kind::String, 0, text),
-            Seen::Boolean(value) => (Kind::Boolean, 0, if value { &b"true"[..] } else { &b"false"[..] }),
-            Seen::Nested(text) => (Kind::Nested, 0, text),
+            ScannedValue::String(text) => (Kind::String, 0, text),
+            ScannedValue::Boolean(value) => (Kind::Boolean, 0, if value { &b"true"[..] } else { &b"false"[..] }),
+            ScannedValue::Nested(text) => (Kind::Nested, 0, text),
         };
         self.bytes += text.len() as u64;
         self.longest = self.longest.max(text.len());
-        let tally = &mut self.tallies[kind as usize];
+        let tally = &mut self.kind_counts[kind as usize];
         tally.count += 1;
         if record < tally.first.record {
             tally.begin(record, text);
         }
         if decimals != 0 {
-            self.decimals.see(decimals, record);
+            self.decimals.observe(decimals, record);
         }
     }
 
@@ -269,14 +269,14 @@ impl Finding {
     /// TEXT.
     #[inline]
     fn kind_of(&self, text: &[u8], record: u64) -> (Kind, u8) {
-        if record >= self.tallies[Kind::Other as usize].first.record {
+        if record >= self.kind_counts[Kind::Other as usize].first.record {
             return (Kind::Other, 0);
         }
         number::classify(text)
     }
 
-    fn tally(&self, kind: Kind) -> &Tally {
-        &self.tallies[kind as usize]
+    fn tally(&self, kind: Kind) -> &KindCount {
+        &self.kind_counts[kind as usize]
     }
 
     fn count(&self, kind: Kind) -> u64 {
@@ -289,7 +289,7 @@ impl Finding {
 
     /// Returns the number of values that are neither NULL nor empty fields.
     pub fn values(&self) -> u64 {
-        self.tallies.iter().map(|tally| tally.count).sum::<u64>() - self.count(Kind::Null) - self.count(Kind::Empty)
+        self.kind_counts.iter().map(|tally| tally.count).sum::<u64>() - self.count(Kind::Null) - self.count(Kind::Empty)
     }
 
     /// Returns the number of empty fields. Empty JSON strings do not count.
@@ -303,11 +303,11 @@ impl Finding {
     }
 
     fn first(&self) -> At {
-        self.tallies.iter().map(|tally| tally.first).min().unwrap_or(At::NOWHERE)
+        self.kind_counts.iter().map(|tally| tally.first).min().unwrap_or(At::NOWHERE)
     }
 
     /// Returns the tally of the kind of text or JSON number that came first.
-    fn first_number(&self) -> Option<&Tally> {
+    fn first_number(&self) -> Option<&KindCount> {
         Kind::WRITTEN.iter().map(|&kind| self.tally(kind)).min_by_key(|tally| tally.first)
     }
 
@@ -315,7 +315,7 @@ impl Finding {
         if (other.first(), other.order) < (self.first(), self.order) || self.first() == At::NOWHERE {
             self.order = other.order;
         }
-        for (tally, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
+        for (tally, theirs) in self.kind_counts.iter_mut().zip(&other.kind_counts) {
             tally.merge(theirs);
         }
         self.decimals.add(other.decimals.first);
@@ -326,7 +326,7 @@ impl Finding {
     }
 }
 
-impl Tally {
+impl KindCount {
     #[cold]
     fn begin(&mut self, record: u64, text: &[u8]) {
         self.first = At { file: 0, record };
@@ -344,7 +344,7 @@ impl Tally {
 
 impl Decimals {
     #[inline]
-    fn see(&mut self, decimals: u8, record: u64) {
+    fn observe(&mut self, decimals: u8, record: u64) {
         if decimals != self.first.1 || record < self.first.0.record {
             self.add((At { file: 0, record }, decimals));
         }

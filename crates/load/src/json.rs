@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! text --path.rs--> records --frame.rs--> pieces of whole records --record.rs--> values by key --columns.rs--> blocks of cells
-//!                                                                                             `-----------------> survey
+//!                                                                                             `-----------------> scan
 //! ```
 //!
 //! The beginning decides about the layout (layout.rs). The grammar is RFC 8259; [`JsonOptions::nan`] adds NaN and Infinity.
@@ -35,13 +35,13 @@ mod tests;
 pub use frame::MAX_RECORD_TEXT_BYTES;
 pub use record::MAX_DEPTH;
 
-use crate::cut::{Cutter, PIECE_BYTES, Position, Text};
-use crate::infer::{Findings, Seen};
+use crate::framing::{FramedReader, PIECE_BYTES, Position, Text};
+use crate::infer::{FileStats, ScannedValue};
 use crate::input::{Input, read_failed};
 #[cfg(doc)]
 use crate::options::JsonOptions;
 use crate::options::{InvalidUtf8, ReadOptions};
-use crate::reader::{BadRecord, Batch, Field, Piece, Reader, Wanted};
+use crate::reader::{BadRecord, Batch, Field, Piece, ProjectedColumn, Reader};
 use columns::Columns;
 use fault::{Fault, Mistake};
 use frame::{JsonFraming, Layout, Records, Span, is_space, place_in};
@@ -71,19 +71,19 @@ pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
 
 /// A reader of JSON records.
 pub struct JsonReader {
-    cutter: Cutter<JsonFraming>,
+    framed: FramedReader<JsonFraming>,
     layout: Layout,
     /// Line of the next piece's start, and number of characters before it in that line.
     next: (u64, u64),
-    wants: Wants,
+    wants: Projection,
 }
 
 /// The options for reading records.
 #[derive(Clone, Default)]
-struct Wants {
+struct Projection {
     names: Arc<[String]>,
     /// Keys to ignore. `None` ignores all keys without a column.
-    passed_by: Option<Arc<[String]>>,
+    ignored: Option<Arc<[String]>>,
     affinities: Arc<[Affinity]>,
     rules: Rules,
 }
@@ -97,7 +97,7 @@ impl JsonReader {
     pub fn new(stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
         let path = &options.json.path;
         let begun = if path.is_empty() { begin(stream, name)? } else { path::enter(stream, name, path)? };
-        let Begun { first, line, characters, read, stream } = begun;
+        let OpenArray { first, line, characters, read, stream } = begun;
         let layout = match first {
             Some(b'[') => Layout::Array,
             _ if !path.is_empty() => Layout::Stream,
@@ -121,8 +121,8 @@ impl JsonReader {
             nan: options.json.nan,
         };
         let framing = JsonFraming::within(layout, path.len());
-        let cutter = Cutter::new(stream, name, framing, start, piece_bytes);
-        Ok(Self { cutter, layout, next: (line, column), wants: Wants { rules, ..Wants::default() } })
+        let framed = FramedReader::new(stream, name, framing, start, piece_bytes);
+        Ok(Self { framed, layout, next: (line, column), wants: Projection { rules, ..Projection::default() } })
     }
 
     fn piece(&mut self, text: Text) -> JsonPiece {
@@ -149,7 +149,7 @@ impl JsonReader {
 
     /// Fails if the file ends within the objects around its records.
     fn refuse_cut_off(&self) -> Result<()> {
-        if !self.cutter.framing().is_cut_off() {
+        if !self.framed.framing().is_cut_off() {
             return Ok(());
         }
         let (line, characters) = self.next;
@@ -167,7 +167,7 @@ impl JsonReader {
 }
 
 /// A stream whose beginning was read.
-struct Begun {
+struct OpenArray {
     /// The first byte that is not white space.
     first: Option<u8>,
     /// Number of its line.
@@ -180,7 +180,7 @@ struct Begun {
 }
 
 /// Reads up to the first character that is not white space.
-fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<Begun> {
+fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<OpenArray> {
     const CHUNK_BYTES: u64 = 1 << 16;
     let (mut line, mut read) = (1, Vec::new());
     loop {
@@ -192,7 +192,7 @@ fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<Begun> {
         read.drain(..memchr::memrchr(b'\n', &read[..blank]).map_or(0, |at| at + 1));
         let first = read.iter().copied().find(|&byte| !is_space(byte));
         if first.is_some() || is_end {
-            return Ok(Begun { first, line, characters: 0, read, stream });
+            return Ok(OpenArray { first, line, characters: 0, read, stream });
         }
     }
 }
@@ -202,8 +202,8 @@ impl Reader for JsonReader {
         &[]
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
-        for (position, Wanted { name, form, .. }) in columns.iter().enumerate() {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
+        for (position, ProjectedColumn { name, form, .. }) in columns.iter().enumerate() {
             let refuse = |message: String| Err(Error::new(ErrorKind::Usage, message).in_column(name));
             if let Some(form) = form {
                 return refuse(format!(
@@ -214,18 +214,18 @@ impl Reader for JsonReader {
                 return refuse("two columns of the table are to hold the values of one key".to_owned());
             }
         }
-        self.wants.names = columns.iter().map(|wanted| wanted.name.clone()).collect();
-        self.wants.affinities = columns.iter().map(|wanted| wanted.affinity).collect();
+        self.wants.names = columns.iter().map(|projected| projected.name.clone()).collect();
+        self.wants.affinities = columns.iter().map(|projected| projected.affinity).collect();
         Ok(())
     }
 
-    fn pass_by(&mut self, names: &[String]) {
-        self.wants.passed_by = Some(names.into());
+    fn ignore_columns(&mut self, names: &[String]) {
+        self.wants.ignored = Some(names.into());
     }
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
         loop {
-            let Some(text) = self.cutter.next_text().map_err(|error| self.place(error))? else {
+            let Some(text) = self.framed.next_text().map_err(|error| self.place(error))? else {
                 return self.refuse_cut_off().map(|()| None);
             };
             let piece = self.piece(text);
@@ -245,8 +245,8 @@ struct JsonPiece {
     records: Records,
     /// Number of records read.
     read: u64,
-    wants: Wants,
-    /// Created by the first call, for reading or for a survey.
+    wants: Projection,
+    /// Created by the first call, for reading or for a scan.
     parser: Option<RecordParser>,
     columns: Columns,
     /// Positions of the records of the last batch.
@@ -267,9 +267,8 @@ impl Piece for JsonPiece {
         self.rows.clear();
         self.columns.begin(&mut batch.blocks);
         let parser = self.parser.take();
-        let mut parser = parser.unwrap_or_else(|| {
-            self.new_parser(Targets::Columns(self.wants.names.clone(), self.wants.passed_by.clone()))
-        });
+        let mut parser = parser
+            .unwrap_or_else(|| self.new_parser(Targets::Columns(self.wants.names.clone(), self.wants.ignored.clone())));
         let mut bytes = 0;
         let most_rows = most_rows(self.wants.affinities.len());
         while self.rows.len() < most_rows && bytes < BATCH_BYTES && self.read < self.text.records {
@@ -291,18 +290,18 @@ impl Piece for JsonPiece {
         Ok(())
     }
 
-    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
+    fn scan_types(&mut self, findings: &mut FileStats) -> Result<()> {
         let mut parser = self.new_parser(Targets::Keys);
-        let mut sight = Sight::default();
+        let mut observed = ObservedRow::default();
         while self.read < self.text.records {
             let number = self.text.start.record + self.read;
             let span = self.next_record();
             let record = readable(&self.text.bytes[span.start..span.end], self.wants.rules.invalid_utf8);
-            sight.clear();
-            match parser.parse(&record, &mut sight) {
+            observed.clear();
+            match parser.parse(&record, &mut observed) {
                 Ok(()) => {
                     findings.records += 1;
-                    sight.tell(findings, &parser, number);
+                    observed.tell(findings, &parser, number);
                 }
                 Err(fault) => {
                     findings.see_bad(number, || self.explain(&fault.diagnose(&record, self.layout), &record, span))
@@ -330,7 +329,7 @@ impl JsonPiece {
     /// Returns the fault to report. A key without a column may follow from a fault further on: then the record never was one.
     #[cold]
     fn worst(&self, fault: Fault, record: &[u8]) -> Fault {
-        let syntax = || self.new_parser(Targets::Keys).parse(record, &mut Sight::default()).err();
+        let syntax = || self.new_parser(Targets::Keys).parse(record, &mut ObservedRow::default()).err();
         let other = (fault.mistake == Mistake::UnknownKey).then(syntax).flatten();
         other.unwrap_or(fault).diagnose(record, self.layout)
     }
@@ -379,9 +378,9 @@ fn readable(record: &[u8], invalid_utf8: InvalidUtf8) -> Cow<'_, [u8]> {
     if invalid_utf8 == InvalidUtf8::Replace { replace_invalid(record) } else { Cow::Borrowed(record) }
 }
 
-/// The values of one record for a survey, held back until the record proves valid.
+/// The values of one record for a scan, held back until the record proves valid.
 #[derive(Default)]
-struct Sight {
+struct ObservedRow {
     /// Key, kind and end in `text` of each value.
     seen: Vec<(usize, Kind, usize)>,
     text: Vec<u8>,
@@ -398,13 +397,13 @@ enum Kind {
     Nested,
 }
 
-impl Sight {
+impl ObservedRow {
     fn clear(&mut self) {
         self.seen.clear();
         self.text.clear();
     }
 
-    fn tell(&mut self, findings: &mut Findings, parser: &RecordParser, record: u64) {
+    fn tell(&mut self, findings: &mut FileStats, parser: &RecordParser, record: u64) {
         let mut start = 0;
         for &(key, kind, end) in &self.seen {
             if self.columns.len() <= key {
@@ -413,19 +412,19 @@ impl Sight {
             let column = *self.columns[key].get_or_insert_with(|| findings.column(parser.key(key)));
             let text = &self.text[start..end];
             let seen = match kind {
-                Kind::Null => Seen::Null,
-                Kind::Boolean(flag) => Seen::Boolean(flag),
-                Kind::Number => Seen::Number(text),
-                Kind::Text => Seen::String(text),
-                Kind::Nested => Seen::Nested(text),
+                Kind::Null => ScannedValue::Null,
+                Kind::Boolean(flag) => ScannedValue::Boolean(flag),
+                Kind::Number => ScannedValue::Number(text),
+                Kind::Text => ScannedValue::String(text),
+                Kind::Nested => ScannedValue::Nested(text),
             };
-            findings.see(column, seen, record);
+            findings.observe(column, seen, record);
             start = end;
         }
     }
 }
 
-impl Sink for Sight {
+impl Sink for ObservedRow {
     #[inline]
     fn take(&mut self, target: usize, item: Item<'_>) -> Result<(), &'static str> {
         let (kind, text) = match item {

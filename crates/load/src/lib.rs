@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! Input (path, standard input; decompressed, decoded)  --->  Reader: columns, pieces of records in order
-//!   csv, json: text is cut into pieces (cut.rs)                |
-//!   arrow, parquet: row groups, batches                        |--- survey --->  Findings ---> types, DDL (infer)
+//!   csv, json: text is cut into pieces (framing.rs)                |
+//!   arrow, parquet: row groups, batches                        |--- scan --->  FileStats ---> types, DDL (infer)
 //!   sqlite: tables of another database                         |
 //!                                                               `-- LoadSource ---> RecordChunk (source)
 //! ```
@@ -17,7 +17,8 @@ pub mod arrow;
 mod block;
 mod copy;
 pub mod csv;
-pub mod cut;
+pub mod estimate;
+pub mod framing;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -25,7 +26,6 @@ pub mod infer;
 pub mod input;
 pub mod json;
 pub mod options;
-pub mod outlook;
 pub mod plan;
 pub mod reader;
 pub mod rejects;

@@ -34,7 +34,7 @@ pub struct ReadOptions {
     pub invalid_utf8: InvalidUtf8,
     /// Texts that mean NULL: unquoted CSV fields and JSON strings.
     pub nulls: Vec<String>,
-    /// Size of a piece of text in bytes. [`PIECE_BYTES`](crate::cut::PIECE_BYTES) by default. For tests.
+    /// Size of a piece of text in bytes. [`PIECE_BYTES`](crate::framing::PIECE_BYTES) by default. For tests.
     pub piece_bytes: Option<usize>,
     /// Counts the bytes of input as they are read, before decompression.
     pub bytes_read: Arc<AtomicU64>,

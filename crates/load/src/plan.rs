@@ -1,21 +1,21 @@
 //! Plans a load: the tables to read, the target column of each file column, and the reason for each column type. Readers of
-//! data in memory can take the place of files ([`LoadPlan::of_given`]).
+//! data in memory can take the place of files ([`LoadPlan::from_readers`]).
 //!
 //! ```text
-//! inputs --group--> tables --survey--> decisions --define--> schema text --SQLite--> Schema     no schema is given
+//! inputs --group--> tables --scan--> InferredColumns --define--> schema text --SQLite--> Schema     no schema is given
 //!                   tables ------------------------------------------------------->  Schema     one is
-//! Schema + columns of the files --match--> supplies of every file --> LoadSource
+//! Schema + columns of the files --match--> ColumnSources of every file --> LoadSource
 //! ```
 
 use crate::copy::{CopiedTable, DatabaseCopy};
-use crate::infer::{self, Decision, Findings};
+use crate::estimate::{FirstPiece, TableEstimate};
+use crate::infer::{self, FileStats, InferredColumn};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
-use crate::outlook::{FirstPiece, Outlook};
 use crate::reader::{Field, FieldKind, Reader};
 use crate::rejects::Rejects;
-use crate::schema::{self, Fit, Naming, NewTable, RowDefault, TableOptions};
-use crate::source::{LoadSource, OnError, OpenFile, Supply, numbers_rows};
+use crate::schema::{self, ColumnMapping, Naming, NewTable, RowDefault, TableOptions};
+use crate::source::{ColumnSource, LoadSource, OnError, OpenFile, numbers_rows};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
 use litepress_rows::sync::{ignore_poison, lock};
@@ -71,7 +71,7 @@ pub struct PlannedTable {
     /// Position in [`Schema::tables`].
     pub table: usize,
     /// The inferred columns. Empty if a schema was given.
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<InferredColumn>,
     /// Number of records, if all were scanned or the files state it.
     pub records: Option<u64>,
     /// The files, in reading order.
@@ -79,7 +79,7 @@ pub struct PlannedTable {
 }
 
 /// Data in memory that take the place of a file: a reader and its table.
-pub struct Given {
+pub struct InMemoryTable {
     /// Name of the table. Readers with the same name are read one after another.
     pub table: String,
     /// The data. Its columns are [typed](FieldKind::Typed).
@@ -89,11 +89,11 @@ pub struct Given {
 /// A file of a table, or the data in its place.
 pub struct PlannedFile {
     content: Content,
-    fit: Fit,
+    mapping: ColumnMapping,
     /// Columns that are dropped.
-    passed_by: Vec<String>,
-    /// Columns whose type was inferred from a sample of their values, by position in [`Fit::wanted`].
-    guards: Vec<(usize, Decision)>,
+    ignored: Vec<String>,
+    /// Columns whose type was inferred from a sample of their values, by position in [`ColumnMapping::projected`].
+    type_checks: Vec<(usize, InferredColumn)>,
     /// Number of records, if the file states it.
     records: Option<u64>,
     /// The opened reader, if the input can be read only once.
@@ -127,7 +127,7 @@ struct Group {
 /// The result of scanning the files of a table.
 #[derive(Default)]
 struct Found {
-    decisions: Vec<Decision>,
+    decisions: Vec<InferredColumn>,
     records: Option<u64>,
     /// Columns of each file.
     fields: Vec<Vec<Field>>,
@@ -227,8 +227,8 @@ impl PlannedTable {
     /// Returns the DEFAULTs to evaluate for every row, of columns that some file lacks.
     pub fn row_defaults(&self) -> Vec<&RowDefault> {
         let mut found: Vec<&RowDefault> = Vec::new();
-        for supply in self.files.iter().flat_map(|file| &file.fit.supplies) {
-            if let Supply::EachRow(default) = supply
+        for source in self.files.iter().flat_map(|file| &file.mapping.column_sources) {
+            if let ColumnSource::EachRow(default) = source
                 && !found.contains(&default)
             {
                 found.push(default);
@@ -241,13 +241,13 @@ impl PlannedTable {
 impl PlannedTable {
     /// Returns whether only some of the files have the table's INTEGER PRIMARY KEY.
     fn has_mixed_rowids(&self) -> bool {
-        let numbered = self.files.iter().filter(|file| numbers_rows(&file.fit.supplies)).count();
+        let numbered = self.files.iter().filter(|file| numbers_rows(&file.mapping.column_sources)).count();
         numbered > 0 && numbered < self.files.len()
     }
 }
 
 impl PlannedFile {
-    /// Returns the file. `None` if [the caller gave](LoadPlan::of_given) the data.
+    /// Returns the file. `None` if [the caller gave](LoadPlan::from_readers) the data.
     pub fn input(&self) -> Option<&Input> {
         self.content.input()
     }
@@ -256,10 +256,10 @@ impl PlannedFile {
     fn open(&self, read: &ReadOptions) -> Result<OpenFile> {
         let opened = lock(&self.reader).take();
         let mut reader = opened.map_or_else(|| self.content.open(read), Ok)?;
-        reader.want(&self.fit.wanted)?;
-        reader.pass_by(&self.passed_by);
-        let (supplies, guards) = (self.fit.supplies.clone(), self.guards.clone());
-        Ok(OpenFile { name: self.input().map(|input| input.name.clone()), reader, supplies, guards })
+        reader.project(&self.mapping.projected)?;
+        reader.ignore_columns(&self.ignored);
+        let (column_sources, type_checks) = (self.mapping.column_sources.clone(), self.type_checks.clone());
+        Ok(OpenFile { name: self.input().map(|input| input.name.clone()), reader, column_sources, type_checks })
     }
 }
 
@@ -284,10 +284,14 @@ impl LoadPlan {
     ///
     /// # Panics
     /// If the request has files, too.
-    pub fn of_given(request: LoadRequest, given: Vec<Given>, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
+    pub fn from_readers(
+        request: LoadRequest,
+        given: Vec<InMemoryTable>,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<Self> {
         assert!(request.inputs.is_empty(), "data are given instead of files");
         let mut groups = Groups::default();
-        for Given { table, reader } in given {
+        for InMemoryTable { table, reader } in given {
             let contents = vec![Content::Given(Mutex::new(Some(reader)))];
             groups.add(Group { name: table, contents, copied: None });
         }
@@ -355,10 +359,10 @@ impl LoadPlan {
         rejects: &Arc<Rejects>,
     ) -> Result<LoadSource> {
         let definition = &self.schema.tables[table.table];
-        let outlook = self.outlook(table, page_size);
+        let estimate = self.estimate(table, page_size);
         let open = |file: &PlannedFile| file.open(&self.read);
         let files = table.files.iter().map(open).collect::<Result<Vec<OpenFile>>>()?;
-        Ok(LoadSource::new(definition, files, self.conflict, on_error, rejects.clone(), outlook))
+        Ok(LoadSource::new(definition, files, self.conflict, on_error, rejects.clone(), estimate))
     }
 
     /// Returns the number of bytes of all files, if all sizes are known.
@@ -377,9 +381,9 @@ impl LoadPlan {
     }
 
     /// Estimates the size of a table from the first records of its first file.
-    fn outlook(&self, table: &PlannedTable, page_size: PageSize) -> Outlook {
+    fn estimate(&self, table: &PlannedTable, page_size: PageSize) -> TableEstimate {
         let definition = &self.schema.tables[table.table];
-        let nothing = || Outlook { rows: table.records, ..Outlook::default() };
+        let nothing = || TableEstimate { rows: table.records, ..TableEstimate::default() };
         let Some(file) = table.files.iter().find(|file| file.content.can_be_read_twice()) else {
             return nothing();
         };
@@ -399,7 +403,7 @@ impl LoadPlan {
             let rows = u128::from(bytes?) * u128::from(first.records) / u128::from(read);
             Some(u64::try_from(rows).unwrap_or(u64::MAX))
         });
-        Outlook::new(definition, rows, first.rows, page_size)
+        TableEstimate::new(definition, rows, first.rows, page_size)
     }
 }
 
@@ -466,7 +470,7 @@ impl LoadRequest {
     ) -> Result<(Schema, Vec<Found>)> {
         let (mut new, mut found) = (Vec::new(), Vec::new());
         for group in groups.iter_mut() {
-            let mut of_group = self.look_through(group, go_on)?;
+            let mut of_group = self.infer_types(group, go_on)?;
             match &group.copied {
                 Some(_) => of_group.decisions.clear(),
                 None => {
@@ -493,7 +497,7 @@ impl LoadRequest {
     }
 
     /// Renames columns as `map` says and drops those with an empty name.
-    fn rename(&self, decisions: &mut Vec<Decision>) {
+    fn rename(&self, decisions: &mut Vec<InferredColumn>) {
         let names: Vec<String> = decisions.iter().map(|decision| decision.name.clone()).collect();
         for (decision, name) in decisions.iter_mut().zip(&names) {
             decision.name = self.name_in_table(name, &names).to_owned();
@@ -523,9 +527,9 @@ impl LoadRequest {
     fn refuse_forms_of_no_column(&self, schema: &Schema, tables: &[PlannedTable]) -> Result<()> {
         let mut taken = Vec::new();
         for planned in tables {
-            let (table, wanted) =
-                (&schema.tables[planned.table].name, planned.files.iter().flat_map(|file| &file.fit.wanted));
-            taken.extend(wanted.map(|wanted| (table.as_str(), wanted.name.as_str())));
+            let (table, projected) =
+                (&schema.tables[planned.table].name, planned.files.iter().flat_map(|file| &file.mapping.projected));
+            taken.extend(projected.map(|projected| (table.as_str(), projected.name.as_str())));
         }
         for (column, form) in &self.store_as {
             if !taken.iter().any(|(table, name)| is_named(table, name, column)) {
@@ -559,8 +563,8 @@ impl LoadRequest {
     }
 
     /// Scans the files of a table: text files in full, to infer types.
-    fn look_through(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
-        let (mut findings, mut found, mut fields) = (Findings::default(), Found::default(), Vec::new());
+    fn infer_types(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
+        let (mut findings, mut found, mut fields) = (FileStats::default(), Found::default(), Vec::new());
         let mut records = Some(0);
         for (number, content) in (0..).zip(&mut group.contents) {
             let (columns, of_content) = self.look_at(number, content, &mut findings, go_on)?;
@@ -584,7 +588,7 @@ impl LoadRequest {
         &self,
         number: u32,
         content: &mut Content,
-        findings: &mut Findings,
+        findings: &mut FileStats,
         go_on: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<(Vec<Field>, Option<u64>)> {
         if let Some((columns, records)) = content.known() {
@@ -598,8 +602,8 @@ impl LoadRequest {
         let Some(input) = content.input().filter(text) else {
             return Ok((reader.columns().to_vec(), reader.records()));
         };
-        let mut of_file =
-            infer::survey(&mut *reader, self.threads, self.sample, go_on).map_err(|error| content.in_file(error))?;
+        let mut of_file = infer::scan_types(&mut *reader, self.threads, self.sample, go_on)
+            .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
         let columns = fields_of(&*reader, &of_file);
@@ -608,7 +612,7 @@ impl LoadRequest {
     }
 
     /// Changes the declared type of columns that are stored in another form.
-    fn declare_forms(&self, table: &str, decisions: &mut [Decision]) {
+    fn declare_forms(&self, table: &str, decisions: &mut [InferredColumn]) {
         for (column, form) in &self.store_as {
             // An unknown form is reported by the column itself, which lists its forms.
             let Some(declared) = arrow::declared_type_of_form(form) else { continue };
@@ -651,7 +655,7 @@ impl LoadRequest {
         table: &Table,
         content: Content,
         fields: Option<&[Field]>,
-        decisions: &[Decision],
+        decisions: &[InferredColumn],
     ) -> Result<PlannedFile, Vec<Error>> {
         let reader = content.open(&self.read).map_err(|error| vec![error])?;
         let naming = content.naming(&self.read);
@@ -661,24 +665,25 @@ impl LoadRequest {
             None => reader.columns().to_vec(),
         };
         let of_file = |error: Error| content.in_file(error);
-        let mut fit = schema::matching(table, &known, naming, &self.map_of(&known))
+        let mut mapping = schema::matching(table, &known, naming, &self.map_of(&known))
             .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
         for (column, form) in &self.store_as {
-            let wanted = fit.wanted.iter_mut().filter(|wanted| is_named(&table.name, &wanted.name, column));
-            wanted.for_each(|wanted| wanted.form = Some(form.clone()));
+            let projected =
+                mapping.projected.iter_mut().filter(|projected| is_named(&table.name, &projected.name, column));
+            projected.for_each(|projected| projected.form = Some(form.clone()));
         }
-        let mut guards = Vec::new();
+        let mut type_checks = Vec::new();
         let names: Vec<String> = known.iter().map(|field| field.name.clone()).collect();
-        for (position, wanted) in fit.wanted.iter_mut().enumerate() {
-            let name = self.name_in_table(&wanted.name, &names);
+        for (position, projected) in mapping.projected.iter_mut().enumerate() {
+            let name = self.name_in_table(&projected.name, &names);
             let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(name));
-            wanted.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
-            guards.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
+            projected.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
+            type_checks.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
         }
         let records = reader.records();
         let reader = (!content.can_be_read_twice()).then_some(reader);
-        let passed_by = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
-        Ok(PlannedFile { content, fit, passed_by, guards, records, reader: Mutex::new(reader) })
+        let ignored = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
+        Ok(PlannedFile { content, mapping, ignored, type_checks, records, reader: Mutex::new(reader) })
     }
 }
 
@@ -687,7 +692,7 @@ const MOST_COLUMNS: usize = 2000;
 
 /// Fails if no table can be defined: it has no columns, too many, or a reserved name. Without columns, the first bad record tells
 /// why.
-fn refuse_impossible(group: &Group, decisions: &[Decision], first_bad: Option<Error>) -> Result<()> {
+fn refuse_impossible(group: &Group, decisions: &[InferredColumn], first_bad: Option<Error>) -> Result<()> {
     let data = |message: &str, advice: Message| {
         let error = Error::new(ErrorKind::Data, message);
         // Options are no advice for given data.
@@ -716,8 +721,8 @@ fn refuse_impossible(group: &Group, decisions: &[Decision], first_bad: Option<Er
     Ok(())
 }
 
-/// Returns the columns of a text file after its survey.
-fn fields_of(reader: &dyn Reader, findings: &Findings) -> Vec<Field> {
+/// Returns the columns of a text file after its scan.
+fn fields_of(reader: &dyn Reader, findings: &FileStats) -> Vec<Field> {
     if !reader.columns().is_empty() {
         return reader.columns().to_vec();
     }

@@ -2,27 +2,27 @@
 //!
 //! A [`Reader`] knows a file's columns and hands out its records in order, as [`Piece`]s. Workers read different pieces at
 //! the same time. A piece returns its records column by column, as a [`Batch`], or scans them for the types that its columns
-//! can have ([`Piece::survey`]).
+//! can have ([`Piece::scan_types`]).
 
-use crate::infer::Findings;
+use crate::infer::FileStats;
 use litepress_rows::{Affinity, CellBlock, Error, Message, Result};
 use std::borrow::Cow;
 
 /// A file whose records are read in order.
 pub trait Reader: Send {
     /// Returns the columns in file order. If records name their columns themselves (NDJSON), there are none before
-    /// [`want`](Self::want).
+    /// [`project`](Self::project).
     fn columns(&self) -> &[Field];
 
     /// Selects the columns that [`Piece::read`] returns, and their order. Without a call it returns all.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`](litepress_rows::ErrorKind::Usage) if the file cannot give a column in the requested form.
-    fn want(&mut self, columns: &[Wanted]) -> Result<()>;
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()>;
 
     /// Sets the columns to ignore, in a file whose records name their columns. A record with a column that is neither selected
     /// nor ignored is then bad. Without a call all other columns are ignored.
-    fn pass_by(&mut self, _names: &[String]) {}
+    fn ignore_columns(&mut self, _names: &[String]) {}
 
     /// Returns the next piece in file order, or `None` at the end. One worker at a time calls it while the others wait, so it
     /// must be cheap beside [`Piece::read`]. **The boundaries of pieces must not depend on the number of workers.**
@@ -54,7 +54,7 @@ pub struct Field {
 /// The kind of values in a file's column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldKind {
-    /// Text. A survey of the values infers its type.
+    /// Text. A scan of the values infers its type.
     Text,
     /// Typed by the file itself.
     Typed {
@@ -69,7 +69,7 @@ pub enum FieldKind {
 
 /// A column to read, and the column of the table that it is for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct ProjectedColumn {
     /// Position in [`Reader::columns`]. `None` if records name their columns: then `name` identifies it.
     pub field: Option<usize>,
     /// Name in the file.
@@ -103,7 +103,7 @@ pub trait Piece: Send {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
+    fn scan_types(&mut self, findings: &mut FileStats) -> Result<()> {
         findings.records += self.records();
         Ok(())
     }

@@ -1,14 +1,14 @@
 //! Tables for files: the DDL of new tables ([`create`]), and the mapping of file columns to the columns of given tables
 //! ([`matching`]).
 
+mod column_mapping;
 mod ddl;
 mod default;
-mod fit;
 mod name;
 
+pub use column_mapping::{ColumnMapping, Naming, matching};
 pub use ddl::{NewTable, TableOptions, create};
 pub use default::RowDefault;
-pub use fit::{Fit, Naming, matching};
 
 /// Returns `a, b, c`, shortened if there are more than 30 names.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {

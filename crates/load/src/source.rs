@@ -4,14 +4,14 @@
 //! records of them. Records are numbered through all files of the table. The number is the rowid if the table has no INTEGER
 //! PRIMARY KEY; rows that are left out leave a gap. Errors name the record's number within its file, and its line.
 
-use crate::infer::{Decision, Seen};
-use crate::outlook::Outlook;
+use crate::estimate::TableEstimate;
+use crate::infer::{InferredColumn, ScannedValue};
 use crate::reader::{BadRecord, Batch, Piece, Reader};
 use crate::rejects::Rejects;
 use crate::schema::RowDefault;
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
-use litepress_rows::encode::{BadValue, LeftOut, RowNumbers, Verdict};
+use litepress_rows::encode::{BadValue, RowAction, RowNumbers, SkippedRows};
 use litepress_rows::sync::lock;
 use litepress_rows::{
     CellBlock, Conflict, Encoder, Error, ErrorKind, Message, OptionName, Part, RecordChunk, Result, RowidOrder, Source,
@@ -34,7 +34,7 @@ pub enum OnError {
 
 /// The origin of the values of an ordinary column.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Supply {
+pub enum ColumnSource {
     /// The file: the block at this position of a batch.
     File(usize),
     /// One value for all rows.
@@ -49,12 +49,12 @@ pub enum Supply {
 pub struct OpenFile {
     /// Its name in errors. `None` for data in memory.
     pub name: Option<PathBuf>,
-    /// Its reader, with the [selected](Reader::want) columns.
+    /// Its reader, with the [selected](Reader::project) columns.
     pub reader: Box<dyn Reader>,
     /// The origin of each ordinary column of the table, in column order.
-    pub supplies: Vec<Supply>,
+    pub column_sources: Vec<ColumnSource>,
     /// Columns whose type was inferred from a sample, by block of a batch. A value that the type would change is an error.
-    pub guards: Vec<(usize, Decision)>,
+    pub type_checks: Vec<(usize, InferredColumn)>,
 }
 
 /// The rows of one table.
@@ -63,7 +63,7 @@ pub struct LoadSource {
     conflict: Conflict,
     on_error: OnError,
     rejects: Arc<Rejects>,
-    outlook: Outlook,
+    estimate: TableEstimate,
     last_sequence: Option<i64>,
     files: Mutex<Files>,
 }
@@ -85,20 +85,20 @@ impl LoadSource {
     /// are left out go to `rejects`.
     ///
     /// # Panics
-    /// If a file does not have one supply for every ordinary column.
+    /// If a file does not have one source for every ordinary column.
     pub fn new(
         table: &Table,
         files: Vec<OpenFile>,
         conflict: Conflict,
         on_error: OnError,
         rejects: Arc<Rejects>,
-        outlook: Outlook,
+        estimate: TableEstimate,
     ) -> Self {
         let columns = table.ordinary_columns().count();
-        assert!(files.iter().all(|file| file.supplies.len() == columns), "one supply a column");
+        assert!(files.iter().all(|file| file.column_sources.len() == columns), "one source a column");
         let last_sequence = files.iter().filter_map(|file| file.reader.last_sequence()).max();
         let files = Files { files, current: 0, records_before: 0, records_of_current: 0, starts: vec![0] };
-        Self { table: table.clone(), conflict, on_error, rejects, outlook, last_sequence, files: Mutex::new(files) }
+        Self { table: table.clone(), conflict, on_error, rejects, estimate, last_sequence, files: Mutex::new(files) }
     }
 
     /// Replaces the record number through all files in an error by the file and its record number there. Data in memory keep
@@ -150,12 +150,13 @@ impl Source for LoadSource {
             let file = &mut files.files[current];
             let piece = file.reader.next_piece().map_err(|error| in_file(error, file.name.as_deref()))?;
             if let Some(piece) = piece {
-                let (name, supplies, guards) = (file.name.clone(), file.supplies.clone(), file.guards.clone());
+                let (name, column_sources, type_checks) =
+                    (file.name.clone(), file.column_sources.clone(), file.type_checks.clone());
                 files.records_of_current += piece.records();
                 let (part, records_before) = (self.rejects.new_part(), files.records_before);
-                let at = Reading { source: self, piece, file: name, part, records_before, read: 0 };
-                let maker = RowMaker::new(&self.table, self.conflict, supplies);
-                return Ok(Some(Box::new(LoadPart { at, guards, maker, rest: Runs::default() })));
+                let at = PieceReader { source: self, piece, file: name, part, records_before, read: 0 };
+                let batch_encoder = BatchEncoder::new(&self.table, self.conflict, column_sources);
+                return Ok(Some(Box::new(LoadPart { at, type_checks, batch_encoder, rest: AcceptedRows::default() })));
             }
             files.records_before += std::mem::take(&mut files.records_of_current);
             files.current += 1;
@@ -166,7 +167,7 @@ impl Source for LoadSource {
     }
 
     fn rows(&self) -> Option<u64> {
-        self.outlook.rows
+        self.estimate.rows
     }
 
     /// Rowids ascend if they are row numbers. Their order is unknown if they come from a file.
@@ -176,7 +177,7 @@ impl Source for LoadSource {
     }
 
     fn has_automatic_rowids(&self) -> bool {
-        self.table.rowid_alias.is_some() && self.lock().files.iter().all(|file| numbers_rows(&file.supplies))
+        self.table.rowid_alias.is_some() && self.lock().files.iter().all(|file| numbers_rows(&file.column_sources))
     }
 
     fn last_sequence(&self) -> Option<i64> {
@@ -184,26 +185,26 @@ impl Source for LoadSource {
     }
 
     fn page_bytes(&self) -> f64 {
-        self.outlook.page_bytes
+        self.estimate.page_bytes
     }
 
     fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
-        look(&self.outlook.sample);
+        look(&self.estimate.sample);
         Ok(())
     }
 }
 
 /// The records of a piece.
 struct LoadPart<'s> {
-    at: Reading<'s>,
-    guards: Vec<(usize, Decision)>,
-    maker: RowMaker,
+    at: PieceReader<'s>,
+    type_checks: Vec<(usize, InferredColumn)>,
+    batch_encoder: BatchEncoder,
     /// Rows of a judged batch that are still to be handed out.
-    rest: Runs,
+    rest: AcceptedRows,
 }
 
 /// The state of reading a piece.
-struct Reading<'s> {
+struct PieceReader<'s> {
     source: &'s LoadSource,
     piece: Box<dyn Piece>,
     /// The file's name. `None` for data in memory.
@@ -232,41 +233,41 @@ impl Part for LoadPart<'_> {
 impl LoadPart<'_> {
     /// Reads the next batch and appends its rows to `chunk`, or the accepted ones to `rest`. Returns whether there was a batch.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
-        let Self { at, guards, maker, rest } = self;
-        at.read += maker.batch.rows as u64;
-        at.piece.read(&mut maker.batch).map_err(|error| at.in_place(error))?;
+        let Self { at, type_checks, batch_encoder, rest } = self;
+        at.read += batch_encoder.batch.rows as u64;
+        at.piece.read(&mut batch_encoder.batch).map_err(|error| at.in_place(error))?;
         let first_record = at.first_record();
-        if maker.batch.rows == 0 {
+        if batch_encoder.batch.rows == 0 {
             return Ok(false);
         }
-        refuse_changed(guards, &mut maker.batch);
-        if at.source.on_error == OnError::Abort && maker.batch.bad.is_empty() {
-            maker.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
-            at.source.rejects.count_cut_texts(maker.take_cut_texts());
+        reject_changed_values(type_checks, &mut batch_encoder.batch);
+        if at.source.on_error == OnError::Abort && batch_encoder.batch.bad.is_empty() {
+            batch_encoder.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
+            at.source.rejects.count_cut_texts(batch_encoder.take_cut_texts());
             return Ok(true);
         }
-        let mut left_out = LeftOut::default();
-        for bad in std::mem::take(&mut maker.batch.bad) {
+        let mut left_out = SkippedRows::default();
+        for bad in std::mem::take(&mut batch_encoder.batch.bad) {
             at.leave_out(bad.row, bad.error, bad.is_left_out)?;
             left_out.add(bad.row);
         }
         let rows = rest.refill();
-        let judged = maker.encode_judged(first_record, &mut left_out, rows, &mut |bad| at.judge(bad));
+        let judged = batch_encoder.encode_with_policy(first_record, &mut left_out, rows, &mut |bad| at.decide(bad));
         judged.map_err(|error| at.in_place(error))?;
-        at.source.rejects.count_cut_texts(maker.take_cut_texts());
-        rest.number(&left_out, first_record, maker.batch.rows);
+        at.source.rejects.count_cut_texts(batch_encoder.take_cut_texts());
+        rest.number(&left_out, first_record, batch_encoder.batch.rows);
         Ok(true)
     }
 }
 
-impl Reading<'_> {
-    fn judge(&self, bad: BadValue) -> Result<Verdict> {
+impl PieceReader<'_> {
+    fn decide(&self, bad: BadValue) -> Result<RowAction> {
         match self.source.on_error {
             OnError::Null if bad.may_be_null => {
                 self.source.rejects.count_null();
-                Ok(Verdict::StoreNull)
+                Ok(RowAction::StoreNull)
             }
-            _ => self.leave_out(bad.row, bad.error, false).map(|()| Verdict::LeaveOut),
+            _ => self.leave_out(bad.row, bad.error, false).map(|()| RowAction::LeaveOut),
         }
     }
 
@@ -311,9 +312,9 @@ impl Reading<'_> {
 }
 
 /// Marks rows as bad if a type that was inferred from a sample would change one of their values.
-fn refuse_changed(guards: &[(usize, Decision)], batch: &mut Batch) {
+fn reject_changed_values(type_checks: &[(usize, InferredColumn)], batch: &mut Batch) {
     let known = batch.bad.len();
-    for (block, decision) in guards {
+    for (block, decision) in type_checks {
         for row in 0..batch.rows {
             let value = batch.blocks[*block].value(row);
             if accepts(decision, value) || batch.bad.iter().any(|bad| bad.row == row) {
@@ -336,14 +337,15 @@ fn refuse_changed(guards: &[(usize, Decision)], batch: &mut Batch) {
 
 /// Returns whether the column's type stores a value unchanged. Readers have parsed JSON numbers already: their type is known,
 /// but not their original spelling.
-fn accepts(decision: &Decision, value: Value<'_>) -> bool {
+fn accepts(decision: &InferredColumn, value: Value<'_>) -> bool {
     match value {
         Value::Null | Value::Blob(_) => true,
-        Value::Text(text) => decision.accepts(Seen::Text(text)),
+        Value::Text(text) => decision.accepts(ScannedValue::Text(text)),
         Value::Int(int) => {
-            decision.accepts(Seen::Number(int.to_string().as_bytes())) || decision.accepts(Seen::Boolean(true))
+            decision.accepts(ScannedValue::Number(int.to_string().as_bytes()))
+                || decision.accepts(ScannedValue::Boolean(true))
         }
-        Value::Real(real) => decision.accepts(Seen::Number(format!("{real:?}").as_bytes())),
+        Value::Real(real) => decision.accepts(ScannedValue::Number(format!("{real:?}").as_bytes())),
     }
 }
 
@@ -362,24 +364,24 @@ pub fn advice_about_keys() -> Message {
 
 /// Encodes the rows of batches as records.
 #[derive(Debug)]
-pub struct RowMaker {
+pub struct BatchEncoder {
     /// The next batch to read into, or the one that was read last.
     pub batch: Batch,
-    supplies: Vec<Supply>,
+    column_sources: Vec<ColumnSource>,
     blocks: Vec<CellBlock>,
     encoder: Encoder,
 }
 
 /// Returns whether the data lack the INTEGER PRIMARY KEY of their table.
-pub fn numbers_rows(supplies: &[Supply]) -> bool {
-    supplies.contains(&Supply::RowNumber)
+pub fn numbers_rows(column_sources: &[ColumnSource]) -> bool {
+    column_sources.contains(&ColumnSource::RowNumber)
 }
 
-impl RowMaker {
-    /// Creates a maker of rows of `table`. `supplies` has one entry for each ordinary column.
-    pub fn new(table: &Table, conflict: Conflict, supplies: Vec<Supply>) -> Self {
-        let blocks = supplies.iter().map(|_| CellBlock::default()).collect();
-        Self { batch: Batch::default(), supplies, blocks, encoder: Encoder::new(table, conflict) }
+impl BatchEncoder {
+    /// Creates an encoder for rows of `table`. `column_sources` has one entry for each ordinary column.
+    pub fn new(table: &Table, conflict: Conflict, column_sources: Vec<ColumnSource>) -> Self {
+        let blocks = column_sources.iter().map(|_| CellBlock::default()).collect();
+        Self { batch: Batch::default(), column_sources, blocks, encoder: Encoder::new(table, conflict) }
     }
 
     /// Returns how many texts were cut at a NUL since the last call ([`Encoder::take_cut_texts`]).
@@ -404,18 +406,18 @@ impl RowMaker {
     /// Appends the rows of the batch that are not left out. `judge` decides about each row that breaks a rule.
     ///
     /// # Errors
-    /// As [`Encoder::encode_judged`], or if SQLite cannot evaluate a DEFAULT.
-    pub fn encode_judged(
+    /// As [`Encoder::encode_with_policy`], or if SQLite cannot evaluate a DEFAULT.
+    pub fn encode_with_policy(
         &mut self,
         first_record: u64,
-        left_out: &mut LeftOut,
+        left_out: &mut SkippedRows,
         chunk: &mut RecordChunk,
-        judge: &mut dyn FnMut(BadValue) -> Result<Verdict>,
+        judge: &mut dyn FnMut(BadValue) -> Result<RowAction>,
     ) -> Result<()> {
         self.compute(first_record)?;
         self.gather(first_record);
         let (numbers, known) = (RowNumbers::from_record(first_record), chunk.len());
-        let done = self.encoder.encode_judged(&mut self.blocks, self.batch.rows, numbers, left_out, chunk, judge);
+        let done = self.encoder.encode_with_policy(&mut self.blocks, self.batch.rows, numbers, left_out, chunk, judge);
         self.give_back();
         self.mark_automatic(known, chunk);
         done
@@ -423,8 +425,8 @@ impl RowMaker {
 
     /// Evaluates DEFAULTs that differ by row. This may fail, so it must run before the blocks are swapped.
     fn compute(&mut self, first_record: u64) -> Result<()> {
-        for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
-            if let Supply::EachRow(default) = supply {
+        for (source, block) in self.column_sources.iter().zip(&mut self.blocks) {
+            if let ColumnSource::EachRow(default) = source {
                 default.fill(block, first_record, self.batch.rows)?;
             }
         }
@@ -433,7 +435,7 @@ impl RowMaker {
 
     /// Returns whether the data lack the INTEGER PRIMARY KEY.
     pub fn numbers_rows(&self) -> bool {
-        numbers_rows(&self.supplies)
+        numbers_rows(&self.column_sources)
     }
 
     /// Marks the rowids of the rows from `known` on as automatic, if the data lack the INTEGER PRIMARY KEY.
@@ -445,13 +447,13 @@ impl RowMaker {
 
     /// Swaps the blocks into the order of the table's columns.
     fn gather(&mut self, first_record: u64) {
-        for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
-            match supply {
-                Supply::File(position) => std::mem::swap(block, &mut self.batch.blocks[*position]),
-                Supply::Constant(value) => fill_constant(block, value, self.batch.rows),
+        for (source, block) in self.column_sources.iter().zip(&mut self.blocks) {
+            match source {
+                ColumnSource::File(position) => std::mem::swap(block, &mut self.batch.blocks[*position]),
+                ColumnSource::Constant(value) => fill_constant(block, value, self.batch.rows),
                 // `compute` has filled it.
-                Supply::EachRow(_) => {}
-                Supply::RowNumber => {
+                ColumnSource::EachRow(_) => {}
+                ColumnSource::RowNumber => {
                     block.ints().extend((first_record.cast_signed()..).take(self.batch.rows));
                 }
             }
@@ -461,9 +463,9 @@ impl RowMaker {
     /// Returns the blocks to the batch, to be filled again. Huge values are freed: they are in the records now, and would
     /// otherwise be in memory twice while their pages are written.
     fn give_back(&mut self) {
-        for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
+        for (source, block) in self.column_sources.iter().zip(&mut self.blocks) {
             block.forget_huge();
-            if let Supply::File(position) = supply {
+            if let ColumnSource::File(position) = source {
                 std::mem::swap(block, &mut self.batch.blocks[*position]);
             }
         }
@@ -482,7 +484,7 @@ fn fill_constant(block: &mut CellBlock, value: &OwnedValue, rows: usize) {
 
 /// Accepted rows of a judged batch, handed out in runs of consecutive numbers: a chunk has no gaps.
 #[derive(Debug, Default)]
-struct Runs {
+struct AcceptedRows {
     rows: RecordChunk,
     /// The number of each row.
     numbers: Vec<u64>,
@@ -490,7 +492,7 @@ struct Runs {
     next: usize,
 }
 
-impl Runs {
+impl AcceptedRows {
     fn is_empty(&self) -> bool {
         self.next == self.numbers.len()
     }
@@ -504,7 +506,7 @@ impl Runs {
     }
 
     /// Numbers the rows that stay of a batch of `rows` rows.
-    fn number(&mut self, left_out: &LeftOut, first_record: u64, rows: usize) {
+    fn number(&mut self, left_out: &SkippedRows, first_record: u64, rows: usize) {
         let stays = (first_record..).zip(0..rows).filter(|(_, row)| !left_out.has(*row));
         self.numbers.extend(stays.map(|(number, _)| number));
         assert_eq!(self.numbers.len(), self.rows.len(), "the rows that stay are those that are not left out");

@@ -16,7 +16,7 @@ pub use catalogue::{Object, Other, Table};
 
 use crate::input::Input;
 use crate::options::{InvalidUtf8, ReadOptions};
-use crate::reader::{Field, Piece, Reader, Wanted};
+use crate::reader::{Field, Piece, ProjectedColumn, Reader};
 use catalogue::Catalogue;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use moment::Moment;
@@ -136,7 +136,7 @@ struct TableReader {
 /// The progress of a reader.
 enum Stage {
     Unread,
-    Reading(Stepper),
+    PieceReader(Stepper),
     Ended,
 }
 
@@ -166,17 +166,17 @@ impl Reader for TableReader {
         &self.table.fields
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
-        let position = |wanted: &Wanted| {
-            if wanted.form.is_some() {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
+        let position = |projected: &ProjectedColumn| {
+            if projected.form.is_some() {
                 let why = "values of a SQLite database are taken as they are: they have no other form";
-                return Err(Error::new(ErrorKind::Usage, why).in_column(&wanted.name));
+                return Err(Error::new(ErrorKind::Usage, why).in_column(&projected.name));
             }
             let position =
-                wanted.field.or_else(|| self.table.fields.iter().position(|field| field.name == wanted.name));
+                projected.field.or_else(|| self.table.fields.iter().position(|field| field.name == projected.name));
             position
                 .filter(|position| *position < self.table.fields.len())
-                .ok_or_else(|| Error::new(ErrorKind::Usage, "the table has no such column").in_column(&wanted.name))
+                .ok_or_else(|| Error::new(ErrorKind::Usage, "the table has no such column").in_column(&projected.name))
         };
         self.positions = columns.iter().map(position).collect::<Result<_>>()?;
         Ok(())
@@ -184,9 +184,9 @@ impl Reader for TableReader {
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
         if let Stage::Unread = self.stage {
-            self.stage = Stage::Reading(self.step());
+            self.stage = Stage::PieceReader(self.step());
         }
-        let Stage::Reading(Stepper { pieces: Some(pieces), .. }) = &self.stage else { return Ok(None) };
+        let Stage::PieceReader(Stepper { pieces: Some(pieces), .. }) = &self.stage else { return Ok(None) };
         // The thread always sends its end; one that hangs up without it has panicked.
         let piece = pieces.recv().expect("the thread that reads the table says how it ended");
         if !matches!(piece, Ok(Some(_))) {

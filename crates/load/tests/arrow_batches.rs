@@ -14,7 +14,7 @@ use litepress_format::page::PageSize;
 use litepress_format::record;
 use litepress_load::arrow;
 use litepress_load::options::{InvalidUtf8, ReadOptions};
-use litepress_load::plan::{Given, LoadPlan, LoadRequest};
+use litepress_load::plan::{InMemoryTable, LoadPlan, LoadRequest};
 use litepress_load::reader::Reader;
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::TableOptions;
@@ -223,8 +223,8 @@ fn streams_that_break_off_say_why() {
 }
 
 /// Returns the rows of a plan for data in memory, as `rowid: values`.
-fn pressed(request: LoadRequest, given: Vec<Given>) -> Result<(String, Vec<String>), Error> {
-    let plan = LoadPlan::of_given(request, given, &|| Ok(()))?;
+fn pressed(request: LoadRequest, given: Vec<InMemoryTable>) -> Result<(String, Vec<String>), Error> {
+    let plan = LoadPlan::from_readers(request, given, &|| Ok(()))?;
     let rejects = Arc::new(Rejects::new(None, 0)?);
     let mut rows = Vec::new();
     for table in &plan.tables {
@@ -254,8 +254,8 @@ fn pressed(request: LoadRequest, given: Vec<Given>) -> Result<(String, Vec<Strin
     Ok((plan.schema.text, rows))
 }
 
-fn given(table: &str, columns: Vec<(&str, ArrayRef)>) -> Given {
-    Given { table: table.to_owned(), reader: reader(vec![batch(columns)]) }
+fn given(table: &str, columns: Vec<(&str, ArrayRef)>) -> InMemoryTable {
+    InMemoryTable { table: table.to_owned(), reader: reader(vec![batch(columns)]) }
 }
 
 fn with_schema(sql: &str) -> LoadRequest {

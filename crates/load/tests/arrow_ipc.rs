@@ -16,7 +16,7 @@ use litepress_load::input::Input;
 use litepress_load::options::{Format, InvalidUtf8, ReadOptions};
 use litepress_load::plan::{LoadPlan, LoadRequest};
 use litepress_rows::ErrorKind;
-use rows::{Form, read, read_batches, read_bytes, read_forms};
+use rows::{StorageForm, read, read_batches, read_bytes, read_forms};
 use std::sync::Arc;
 
 type Column = (&'static str, ArrayRef);
@@ -54,7 +54,7 @@ fn check(array: ArrayRef, form: Option<&'static str>, expected: &[&str]) {
             let file = (!is_dictionary).then(|| as_file(batches, options()));
             for bytes in file.into_iter().chain([as_stream(batches, options())]) {
                 for piece_bytes in [None, Some(1)] {
-                    let forms: Vec<Form> = form.map(|form| ("c", form)).into_iter().collect();
+                    let forms: Vec<StorageForm> = form.map(|form| ("c", form)).into_iter().collect();
                     let options = ReadOptions { piece_bytes, ..ReadOptions::default() };
                     let read = read_forms(&bytes, Format::Arrow, &options, &forms).unwrap();
                     let values: Vec<&str> = read.rows.iter().map(|row| row[0].as_str()).collect();
@@ -63,7 +63,7 @@ fn check(array: ArrayRef, form: Option<&'static str>, expected: &[&str]) {
             }
         }
     }
-    let forms: Vec<Form> = form.map(|form| ("c", form)).into_iter().collect();
+    let forms: Vec<StorageForm> = form.map(|form| ("c", form)).into_iter().collect();
     for batches in [vec![whole], vec![sliced], split.to_vec()] {
         for piece_bytes in [None, Some(1)] {
             let options = ReadOptions { piece_bytes, ..ReadOptions::default() };

@@ -19,7 +19,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::record::Field;
-use rows::{Form, Table, read_bytes, read_forms, read_path, shared_data};
+use rows::{StorageForm, Table, read_bytes, read_forms, read_path, shared_data};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ fn file_name(path: &Path) -> &str {
 const UNREADABLE: &[(&str, &str)] = &[
     // A dictionary lies outside of its column's bytes in the metadata.
     ("nation.dict-malformed.parquet", "column name: row group 1 cannot be decoded"),
-    // The metadata is not valid Thrift.
+    // The metadata is not valid CompactReader.
     ("dict-page-offset-zero.parquet", "the file's metadata cannot be read"),
 ];
 
@@ -146,7 +146,7 @@ fn broken_files_are_refused_and_say_where() {
 /// Returns a column of a file of the data folder, in a form or the default one.
 fn column(file: &str, column: &'static str, form: Option<&'static str>) -> Option<Vec<String>> {
     let path = shared_data("parquet-testing")?.join("data").join(file);
-    let forms: Vec<Form> = form.map(|form| (column, form)).into_iter().collect();
+    let forms: Vec<StorageForm> = form.map(|form| (column, form)).into_iter().collect();
     let table = read_path(&path, Format::Parquet, &ReadOptions::default(), &forms).unwrap();
     let at = table.columns.iter().position(|known| known.starts_with(&format!("{column} "))).unwrap();
     Some(table.column(if form.is_some() { 0 } else { at }))
@@ -299,7 +299,7 @@ fn nested_int96_timestamps_beyond_64_bits_are_wrong() {
     assert_eq!(table.column(0), [fine, "bad column s: nanoseconds since 1970 do not fit 64 bits"]);
 }
 
-/// Returns a file with `depth` nested groups around a column, in Thrift's compact protocol.
+/// Returns a file with `depth` nested groups around a column, in CompactReader's compact protocol.
 fn nested_file(depth: usize) -> Vec<u8> {
     let mut metadata = vec![0x15, 0x02, 0x19, 0xfc];
     let mut elements = depth + 2;

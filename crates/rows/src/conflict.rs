@@ -16,7 +16,7 @@ pub enum Conflict {
 
 /// The treatment of NULL in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NullRule {
+pub enum NullPolicy {
     /// The column accepts NULL.
     Take,
     /// The run fails.
@@ -29,28 +29,28 @@ pub enum NullRule {
 
 impl Table {
     /// Returns the treatment of NULL in the column at this position.
-    pub fn null_rule(&self, position: usize, conflict: Conflict) -> NullRule {
+    pub fn null_rule(&self, position: usize, conflict: Conflict) -> NullPolicy {
         let column = &self.columns[position];
         match conflict {
-            _ if !column.not_null => NullRule::Take,
-            _ if self.rowid_alias == Some(position) => NullRule::Refuse,
-            Conflict::Abort if self.has_conflict_clause => NullRule::AskSqlite,
+            _ if !column.not_null => NullPolicy::Take,
+            _ if self.rowid_alias == Some(position) => NullPolicy::Refuse,
+            Conflict::Abort if self.has_conflict_clause => NullPolicy::AskSqlite,
             // The rowid of a row that is left out still counts.
-            Conflict::Ignore if self.autoincrement => NullRule::AskSqlite,
-            Conflict::Ignore => NullRule::LeaveOut,
+            Conflict::Ignore if self.autoincrement => NullPolicy::AskSqlite,
+            Conflict::Ignore => NullPolicy::LeaveOut,
             // The DEFAULT replaces NULL.
-            Conflict::Replace if column.default.is_some() => NullRule::AskSqlite,
-            Conflict::Abort | Conflict::Replace => NullRule::Refuse,
+            Conflict::Replace if column.default.is_some() => NullPolicy::AskSqlite,
+            Conflict::Abort | Conflict::Replace => NullPolicy::Refuse,
         }
     }
 
     /// Returns the ordinary columns whose NULL is treated by `rule`.
-    pub fn columns_where_null(&self, rule: NullRule, conflict: Conflict) -> impl Iterator<Item = usize> + '_ {
+    pub fn columns_where_null(&self, rule: NullPolicy, conflict: Conflict) -> impl Iterator<Item = usize> + '_ {
         self.ordinary_columns().filter(move |&position| self.null_rule(position, conflict) == rule)
     }
 
     /// Returns whether rows may be left out or replaced instead of failing.
-    pub fn may_lose_rows(&self, conflict: Conflict) -> bool {
+    pub fn can_drop_rows(&self, conflict: Conflict) -> bool {
         conflict != Conflict::Abort || self.has_conflict_clause
     }
 }

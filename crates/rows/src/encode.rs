@@ -18,8 +18,8 @@ mod tests;
 
 use crate::cells::{BLOCK_ROWS, CellBlock, Cells};
 use crate::schema::Table;
-use crate::{Conflict, Error, ErrorKind, NullRule, RecordChunk, Result};
-pub use column::LeftOut;
+use crate::{Conflict, Error, ErrorKind, NullPolicy, RecordChunk, Result};
+pub use column::SkippedRows;
 use column::{Exempt, Fault, Rule, Slot, is_null};
 
 /// SQLite's default limit for the length of a record, in bytes (SQLITE_MAX_LENGTH).
@@ -55,7 +55,7 @@ pub struct BadValue {
 
 /// The decision about the row of a [`BadValue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RowAction {
     /// The row gets no record.
     LeaveOut,
     /// NULL replaces the value. Valid only if it [can](BadValue::may_be_null).
@@ -73,10 +73,10 @@ pub struct Encoder {
     /// The columns whose NULL leaves the row out.
     left_out_on_null: Vec<usize>,
     /// The columns whose NULL decides about a row before wrong types do, and how.
-    null_before_type: Vec<(usize, NullRule)>,
+    null_before_type: Vec<(usize, NullPolicy)>,
     conflict: Conflict,
     /// Rows of the block whose types SQLite checks.
-    unchecked: LeftOut,
+    unchecked: SkippedRows,
     slots: Vec<Slot>,
     /// Number of texts cut at a NUL since the last [call](Self::take_cut_texts).
     cut_texts: u64,
@@ -86,11 +86,11 @@ pub struct Encoder {
 ///
 /// SQLite checks types last. In tables with generated columns it checks them first, since it computes these from values of the
 /// right types.
-fn null_before_type(table: &Table, conflict: Conflict) -> Vec<(usize, NullRule)> {
+fn null_before_type(table: &Table, conflict: Conflict) -> Vec<(usize, NullPolicy)> {
     let is_ordered = table.strict && table.ordinary_columns().count() == table.columns.len();
     let rule = |column| (column, table.null_rule(column, conflict));
     let rules = (0..table.columns.len()).filter(|_| is_ordered).map(rule);
-    rules.filter(|(_, rule)| matches!(rule, NullRule::LeaveOut | NullRule::AskSqlite)).collect()
+    rules.filter(|(_, rule)| matches!(rule, NullPolicy::LeaveOut | NullPolicy::AskSqlite)).collect()
 }
 
 impl Encoder {
@@ -103,17 +103,17 @@ impl Encoder {
     pub fn new(table: &Table, conflict: Conflict) -> Self {
         let ordinary: Vec<usize> = table.ordinary_columns().collect();
         let block_of = |position: usize| ordinary.iter().position(|&ordinary| ordinary == position);
-        let refuses_null = |position| table.null_rule(position, conflict) == NullRule::Refuse;
+        let refuses_null = |position| table.null_rule(position, conflict) == NullPolicy::Refuse;
         let rule = |&position: &usize| Rule::new(&table.columns[position], table.strict, refuses_null(position));
         let rules: Vec<Rule> = ordinary.iter().map(rule).collect();
         Self {
             table: table.name.clone(),
             rowid_alias: table.rowid_alias.and_then(block_of),
             order: table.stored_columns().into_iter().filter_map(block_of).collect(),
-            left_out_on_null: table.columns_where_null(NullRule::LeaveOut, conflict).filter_map(block_of).collect(),
+            left_out_on_null: table.columns_where_null(NullPolicy::LeaveOut, conflict).filter_map(block_of).collect(),
             null_before_type: null_before_type(table, conflict),
             conflict,
-            unchecked: LeftOut::default(),
+            unchecked: SkippedRows::default(),
             slots: rules.iter().map(|_| Slot::default()).collect(),
             rules,
             cut_texts: 0,
@@ -142,7 +142,7 @@ impl Encoder {
         chunk: &mut RecordChunk,
     ) -> Result<()> {
         self.begin(blocks, rows);
-        let mut left_out = LeftOut::default();
+        let mut left_out = SkippedRows::default();
         for column in self.filling_order() {
             while let Err(fault) = self.fill(column, &blocks[column], rows, &left_out, chunk) {
                 if !self.excuses(&fault, blocks, true, &mut left_out) {
@@ -175,14 +175,14 @@ impl Encoder {
     ///
     /// # Panics
     /// As [`encode`](Self::encode).
-    pub fn encode_judged(
+    pub fn encode_with_policy(
         &mut self,
         blocks: &mut [CellBlock],
         rows: usize,
         numbers: RowNumbers,
-        left_out: &mut LeftOut,
+        left_out: &mut SkippedRows,
         chunk: &mut RecordChunk,
-        judge: &mut dyn FnMut(BadValue) -> Result<Verdict>,
+        judge: &mut dyn FnMut(BadValue) -> Result<RowAction>,
     ) -> Result<()> {
         self.begin(blocks, rows);
         let known = chunk.len();
@@ -199,8 +199,8 @@ impl Encoder {
                 let error = self.explain(&fault, column, &blocks[column], numbers);
                 let may_be_null = self.rowid_alias != Some(column) && !self.rules[column].refuses_null();
                 match judge(BadValue { row: fault.row, may_be_null, error })? {
-                    Verdict::LeaveOut => left_out.add(fault.row),
-                    Verdict::StoreNull => blocks[column].set_null(fault.row, rows),
+                    RowAction::LeaveOut => left_out.add(fault.row),
+                    RowAction::StoreNull => blocks[column].set_null(fault.row, rows),
                 }
             }
         }
@@ -221,11 +221,11 @@ impl Encoder {
 
     /// Returns whether a wrong type is excused because the row has NULL in a NOT NULL column, which SQLite checks first. The row is
     /// then left out, or passed to SQLite unchanged if `may_ask`.
-    fn excuses(&mut self, fault: &Fault, blocks: &[CellBlock], may_ask: bool, left_out: &mut LeftOut) -> bool {
-        let has_null = |&&(column, _): &&(usize, NullRule)| is_null(&blocks[column].value(fault.row));
+    fn excuses(&mut self, fault: &Fault, blocks: &[CellBlock], may_ask: bool, left_out: &mut SkippedRows) -> bool {
+        let has_null = |&&(column, _): &&(usize, NullPolicy)| is_null(&blocks[column].value(fault.row));
         match self.null_before_type.iter().filter(|_| fault.is_type).find(has_null) {
-            Some((_, NullRule::LeaveOut)) => left_out.add(fault.row),
-            Some((_, NullRule::AskSqlite)) if may_ask => self.unchecked.add(fault.row),
+            Some((_, NullPolicy::LeaveOut)) => left_out.add(fault.row),
+            Some((_, NullPolicy::AskSqlite)) if may_ask => self.unchecked.add(fault.row),
             _ => return false,
         }
         true
@@ -237,7 +237,7 @@ impl Encoder {
         column: usize,
         block: &CellBlock,
         rows: usize,
-        left_out: &LeftOut,
+        left_out: &SkippedRows,
         chunk: &mut RecordChunk,
     ) -> Result<(), Fault> {
         let (rule, slot) = (&mut self.rules[column], &mut self.slots[column]);
@@ -255,7 +255,7 @@ impl Encoder {
         blocks: &[CellBlock],
         rows: usize,
         numbers: RowNumbers,
-        left_out: &mut LeftOut,
+        left_out: &mut SkippedRows,
         chunk: &mut RecordChunk,
     ) -> Result<()> {
         let RowNumbers { first_rowid, first_record } = numbers;

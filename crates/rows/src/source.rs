@@ -42,28 +42,28 @@ pub trait Source: Sync {
 
     /// Returns random access to the rows, if they can be made again in any order. A sort then needs to keep only keys, at the
     /// price of making the rows.
-    fn numbered(&self) -> Option<&dyn NumberedRows> {
+    fn numbered(&self) -> Option<&dyn RandomAccessRows> {
         None
     }
 }
 
 /// Random access to rows by their numbers: their positions in the input, counted from 1.
-pub trait NumberedRows: Sync {
+pub trait RandomAccessRows: Sync {
     /// Returns the numbers of all rows, in source order.
     fn numbers(&self) -> Range<u64>;
 
     /// Returns a maker of only these columns, which must be distinct, for one thread.
-    fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyMaker + '_>;
+    fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyReader + '_>;
 
-    /// Returns whether all rows have integers in these columns. A [`RowMaker`] can then be given them.
+    /// Returns whether all rows have integers in these columns. A [`RowReader`] can then be given them.
     fn are_integers(&self, columns: &[usize]) -> bool;
 
     /// Returns a maker of rows, for one thread. It need not make the `given` columns [of integers](Self::are_integers).
-    fn row_maker(&self, given: &[usize]) -> Box<dyn RowMaker + '_>;
+    fn row_maker(&self, given: &[usize]) -> Box<dyn RowReader + '_>;
 }
 
 /// A maker of some columns of rows.
-pub trait KeyMaker: Send {
+pub trait KeyReader: Send {
     /// Returns the columns of the rows of these numbers, at most [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS).
     fn make(&mut self, numbers: Range<u64>) -> Result<Keys<'_>>;
 }
@@ -77,7 +77,7 @@ pub enum Keys<'a> {
 }
 
 /// A maker of rows by their numbers.
-pub trait RowMaker: Send {
+pub trait RowReader: Send {
     /// Appends the rows of these numbers to `chunk`, in this order, at most [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS). `given` has
     /// the integers of these rows for each given column. The rowids of the rows have no meaning.
     fn make(&mut self, numbers: &[u64], given: &[Vec<i64>], chunk: &mut RecordChunk) -> Result<()>;

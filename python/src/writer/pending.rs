@@ -9,7 +9,7 @@ use litepress::{Error, Result};
 use litepress_load::arrow;
 use litepress_load::options::ReadOptions;
 use litepress_load::reader::{Piece, Reader};
-use litepress_load::source::Supply;
+use litepress_load::source::ColumnSource;
 use litepress_rows::Table;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -85,8 +85,8 @@ impl PendingRows {
     pub fn encode(&mut self, py: Python<'_>, encoder: &mut TableEncoder) -> Result<(), Failure> {
         let Some(mut rows) = self.rows.take() else { return Ok(()) };
         let Some(mut piece) = rows.take()? else { return Ok(()) };
-        let supplies = encoder.supplies(rows.fields()?).map_err(Failure::Engine)?;
-        py.detach(|| encoder.encode(&mut piece, &supplies)).map_err(Failure::Engine)
+        let column_sources = encoder.column_sources(rows.fields()?).map_err(Failure::Engine)?;
+        py.detach(|| encoder.encode(&mut piece, &column_sources)).map_err(Failure::Engine)
     }
 
     /// Encodes the rows of the next piece. Returns `false` after the last.
@@ -100,7 +100,7 @@ impl PendingRows {
         encoder: &mut TableEncoder,
     ) -> Result<bool, Failure> {
         self.encode(py, encoder)?;
-        let Pieces { data, supplies } = pieces;
+        let Pieces { data, column_sources } = pieces;
         let mut piece: Box<dyn Piece> = match data {
             Data::Arrow(reader) => match py.detach(|| reader.next_piece()) {
                 Ok(Some(piece)) => piece,
@@ -112,7 +112,7 @@ impl PendingRows {
                 None => return Ok(false),
             },
         };
-        py.detach(|| encoder.encode(&mut *piece, supplies)).map_err(Failure::Engine)?;
+        py.detach(|| encoder.encode(&mut *piece, column_sources)).map_err(Failure::Engine)?;
         Ok(true)
     }
 }
@@ -120,7 +120,7 @@ impl PendingRows {
 /// Columns or Arrow data that are being appended to a table, piece by piece.
 pub struct Pieces {
     data: Data,
-    supplies: Vec<Supply>,
+    column_sources: Vec<ColumnSource>,
 }
 
 enum Data {
@@ -139,13 +139,13 @@ impl Pieces {
         if described.get_type().name()? == "Arrow" {
             let batches = arrow_in::batches(&described.getattr("data")?)?;
             let mut reader = arrow::batches(batches, &ReadOptions::default()).map_err(raise)?;
-            let supplies = encoder.supplies_of_reader(&mut *reader).map_err(raise)?;
-            return Ok(Self { data: Data::Arrow(reader), supplies });
+            let column_sources = encoder.supplies_of_reader(&mut *reader).map_err(raise)?;
+            return Ok(Self { data: Data::Arrow(reader), column_sources });
         }
         let table = encoder.table();
         let maker = piece_maker(py, described, &table.name, Some(adapters), Some(table))?;
-        let supplies = encoder.supplies(maker.fields()).map_err(raise)?;
-        Ok(Self { data: Data::Python(maker), supplies })
+        let column_sources = encoder.column_sources(maker.fields()).map_err(raise)?;
+        Ok(Self { data: Data::Python(maker), column_sources })
     }
 }
 

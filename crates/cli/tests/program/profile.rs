@@ -173,7 +173,7 @@ fn a_real_database() {
     }
     let room = Room::new();
     std::fs::copy(&source, room.path("source.db")).expect("a copy");
-    look_alike(&room, "source.db", "100");
+    look_alike(&room, "source.db", "25");
     assert_eq!(room.query("made.db", "PRAGMA integrity_check"), "ok");
     room.done("check made.db --full");
     let plan = std::fs::read_to_string(room.path("recipe.toml")).expect("the plan");
@@ -182,7 +182,7 @@ fn a_real_database() {
     for table in ["Album", "Artist", "Customer", "Employee", "Invoice", "InvoiceLine", "PlaylistTrack", "Track"] {
         let count =
             |name: &str| room.query(name, &format!("SELECT count(*) FROM {table}")).parse::<u64>().expect("a number");
-        assert_eq!(count("made.db"), 100 * count("source.db"), "{table}");
+        assert_eq!(count("made.db"), 25 * count("source.db"), "{table}");
     }
     for (child, parent) in [("Album", "Artist"), ("Track", "Genre"), ("Track", "MediaType"), ("InvoiceLine", "Invoice")]
     {
@@ -191,7 +191,7 @@ fn a_real_database() {
                 format!("SELECT (SELECT count(*) FROM {child} c WHERE c.{parent}Id = p.{parent}Id) n FROM {parent} p");
             format!("SELECT n, count(*) * {times} FROM ({children}) GROUP BY n ORDER BY n")
         };
-        assert_eq!(room.query("made.db", &sql(1)), room.query("source.db", &sql(100)), "{child} of {parent}");
+        assert_eq!(room.query("made.db", &sql(1)), room.query("source.db", &sql(25)), "{child} of {parent}");
     }
     let distances = distances(&room, "source.db", "made.db");
     // The largest distances are those of columns with few values: days of eight rows, lengths of names, keys of five rows.

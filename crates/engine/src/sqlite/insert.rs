@@ -9,7 +9,7 @@ use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
 use litepress_rows::schema::{DefaultKind, Generated};
-use litepress_rows::{Affinity, NullRule, Part, RecordChunk, Source, Table, quote, quoted_name};
+use litepress_rows::{Affinity, NullPolicy, Part, RecordChunk, Source, Table, quote, quoted_name};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Statement, ToSql};
 
@@ -34,7 +34,7 @@ pub(super) fn insert(session: &SqliteSession, table: &Table, source: &dyn Source
     drop(inserter);
     transaction.commit().map_err(failed)?;
     // SQLite's count includes rows that were replaced later.
-    if !table.may_lose_rows(conflict) || table.is_virtual {
+    if !table.can_drop_rows(conflict) || table.is_virtual {
         return Ok(inserted);
     }
     let count = format!("SELECT count(*) FROM {}", quoted_name(&table.name));
@@ -135,7 +135,7 @@ impl<'s> Inserter<'s> {
 /// Returns how many rows a statement may insert: one, if a DEFAULT that stands in for NULL may call `changes()`, which
 /// counts the rows of the statement before.
 fn most_rows(table: &Table, conflict: Conflict) -> rusqlite::Result<usize> {
-    for column in table.columns_where_null(NullRule::AskSqlite, conflict) {
+    for column in table.columns_where_null(NullPolicy::AskSqlite, conflict) {
         let kind = table.columns[column].default.as_deref().map(DefaultKind::of).transpose()?;
         if matches!(kind, Some(DefaultKind::OfConnection(_))) {
             return Ok(1);

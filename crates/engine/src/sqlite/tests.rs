@@ -1,3 +1,5 @@
+//! Tests sessions of SQLite on databases that litepress has written.
+
 use super::{SessionOptions, SqliteSession};
 use crate::Conflict;
 use crate::table::OnePart;

@@ -21,7 +21,7 @@ use crate::pages::Pages;
 use crate::sort::SortOptions;
 use crate::{Conflict, Result};
 use litepress_rows::schema::Index;
-use litepress_rows::{NullRule, RowidOrder, Source, Table};
+use litepress_rows::{NullPolicy, RowidOrder, Source, Table};
 
 /// The sorts that the rows of a table go through.
 pub(crate) struct SortPlan<'t> {
@@ -44,7 +44,8 @@ impl<'t> SortPlan<'t> {
         let rowid_order = source.map_or(RowidOrder::Ascending, Source::rowid_order);
         let is_numbered = table.rowid_alias.is_none() || source.is_some_and(Source::has_automatic_rowids);
         let unique = table.indexes.iter().find(|index| index.unique && conflict != Conflict::Abort);
-        let may_leave_out = unique.is_some() || table.columns_where_null(NullRule::LeaveOut, conflict).next().is_some();
+        let may_leave_out =
+            unique.is_some() || table.columns_where_null(NullPolicy::LeaveOut, conflict).next().is_some();
         let is_dense = conflict == Conflict::Ignore && is_numbered && may_leave_out;
         let by_rowid = !table.without_rowid && (rowid_order != RowidOrder::Ascending || is_dense || unique.is_some());
         let may_ascend = if table.without_rowid {

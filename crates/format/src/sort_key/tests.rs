@@ -14,9 +14,9 @@ fn every_part() -> impl Iterator<Item = KeyPart> {
 
 #[test]
 fn values_compare_as_their_forms_do() {
-    let mut values = nasty_numbers();
+    let mut values = edge_numbers();
     values.extend([Value::Null, Value::Real(f64::NAN)]);
-    values.extend(nasty_texts().into_iter().flat_map(|text| [Value::Text(text), Value::Blob(text)]));
+    values.extend(edge_texts().into_iter().flat_map(|text| [Value::Text(text), Value::Blob(text)]));
     for part in COLLATIONS.map(|collation| KeyPart { collation, descending: false }) {
         for left in &values {
             for right in &values {
@@ -48,7 +48,7 @@ fn is_same(left: Value<'_>, right: Value<'_>) -> bool {
 }
 
 /// Returns numbers on both sides of every threshold of the encoding, the doubles and the integers.
-fn nasty_numbers() -> Vec<Value<'static>> {
+fn edge_numbers() -> Vec<Value<'static>> {
     let mut reals = vec![0.0, 5e-324, 2.5e-310, f64::MIN_POSITIVE, 0.1, 0.5, 1.0 - f64::EPSILON / 2.0];
     reals.extend([1.0, 1.5, 1.0 + f64::EPSILON, 3.7, 4.0, 123_456.789, 1e15 + 0.3, 1e300, f64::MAX, f64::INFINITY]);
     let mut ints = vec![0, 1, 3, 4, 100, i64::MAX - 1, i64::MAX];
@@ -65,7 +65,7 @@ fn nasty_numbers() -> Vec<Value<'static>> {
     reals.chain(ints.into_iter().chain(negative_ints).map(Value::Int)).collect()
 }
 
-fn nasty_texts() -> Vec<&'static [u8]> {
+fn edge_texts() -> Vec<&'static [u8]> {
     vec![
         b"",
         b"\0",
@@ -134,9 +134,9 @@ fn nasty_texts() -> Vec<&'static [u8]> {
     ]
 }
 
-fn nasty_values() -> Vec<Value<'static>> {
-    let texts = nasty_texts();
-    let mut values = nasty_numbers();
+fn edge_values() -> Vec<Value<'static>> {
+    let texts = edge_texts();
+    let mut values = edge_numbers();
     values.push(Value::Null);
     values.extend(texts.iter().map(|text| Value::Text(text)));
     values.extend(texts.iter().map(|blob| Value::Blob(blob)));
@@ -144,11 +144,11 @@ fn nasty_values() -> Vec<Value<'static>> {
 }
 
 fn any_value() -> impl Strategy<Value = OwnedValue> {
-    let nasty = nasty_values().into_iter().map(OwnedValue::from).collect::<Vec<_>>();
+    let edge_values = edge_values().into_iter().map(OwnedValue::from).collect::<Vec<_>>();
     let byte = prop_oneof![Just(0), Just(1), Just(b' '), b'A'..=b'C', b'a'..=b'c', any::<u8>()];
     let bytes = proptest::collection::vec(byte, 0..20);
     prop_oneof![
-        4 => proptest::sample::select(nasty),
+        4 => proptest::sample::select(edge_values),
         2 => (0..64_u32, any::<i64>()).prop_map(|(shift, int)| OwnedValue::Int(int >> shift)),
         1 => any::<f64>().prop_map(OwnedValue::Real),
         1 => (0..64_u32, any::<i64>()).prop_map(|(shift, int)| OwnedValue::Real((int >> shift) as f64 / 16.0)),
@@ -213,7 +213,7 @@ fn check_round_trip(value: Value<'_>, part: KeyPart) {
 
 #[test]
 fn what_push_keeps_reads_back() {
-    for value in nasty_values().into_iter().chain([Value::Real(f64::NAN)]) {
+    for value in edge_values().into_iter().chain([Value::Real(f64::NAN)]) {
         every_part().for_each(|part| check_round_trip(value, part));
     }
 }
@@ -275,7 +275,7 @@ fn what_push_does_not_keep() {
 #[test]
 fn no_form_starts_another() {
     for part in every_part() {
-        let mut encodings: Vec<Vec<u8>> = nasty_values().into_iter().map(|value| encode(value, part).0).collect();
+        let mut encodings: Vec<Vec<u8>> = edge_values().into_iter().map(|value| encode(value, part).0).collect();
         encodings.sort();
         encodings.dedup();
         for pair in encodings.windows(2) {
@@ -585,7 +585,7 @@ fn entries_become_records() {
         let one = IndexEntryLayout::with_rowid(vec![part]);
         let two = IndexEntryLayout::with_rowid(vec![part, KeyPart::default()]);
         let key = IndexEntryLayout::without_rowid(vec![part, part], 1);
-        for value in nasty_values() {
+        for value in edge_values() {
             check_entry(&one, &[value], Some(1 << 40));
             check_entry(&two, &[value, Value::Real(5.0)], Some(-1));
             check_entry(&two, &[value, Value::Text(b"x")], Some(0));

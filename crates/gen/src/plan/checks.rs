@@ -4,7 +4,7 @@ use crate::annotation::SourceText;
 use crate::generators::{Cardinality, Cycle, Kinds, ValueProperties, distinguish_rows};
 use crate::infer::is_key_of_all;
 use litepress_rows::schema::Table;
-use litepress_rows::{Conflict, Error, ErrorKind, NullRule, Result, counted};
+use litepress_rows::{Conflict, Error, ErrorKind, NullPolicy, Result, counted};
 
 /// Expected duplicates from which on a key is rejected: it would stay unique once in half a billion times.
 const DUPLICATES_REFUSED: f64 = 20.0;
@@ -38,7 +38,7 @@ pub(super) fn column(
     rowids(table, position, properties, conflict)?;
     nulls(table, position, properties, conflict)?;
     enough_values(properties, rows)?;
-    if is_key_of_all(table, position) && !table.may_lose_rows(conflict) { key(&[properties], rows) } else { Ok(()) }
+    if is_key_of_all(table, position) && !table.can_drop_rows(conflict) { key(&[properties], rows) } else { Ok(()) }
 }
 
 fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Rejection> {
@@ -61,7 +61,7 @@ fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Rejec
 
 fn rowids(table: &Table, position: usize, properties: &ValueProperties, conflict: Conflict) -> Result<(), Rejection> {
     let are_ints = properties.kinds == Kinds::INT && properties.null_share == 0.0;
-    let may_repeat = table.may_lose_rows(conflict);
+    let may_repeat = table.can_drop_rows(conflict);
     // The values of a computed column are unknown: the build detects repeated keys.
     let may_be_unique =
         properties.cardinality.is_unique() || properties.cardinality == Cardinality::Among { values: u64::MAX };
@@ -76,7 +76,7 @@ fn rowids(table: &Table, position: usize, properties: &ValueProperties, conflict
 }
 
 fn nulls(table: &Table, position: usize, properties: &ValueProperties, conflict: Conflict) -> Result<(), Rejection> {
-    if table.null_rule(position, conflict) != NullRule::Refuse || properties.null_share == 0.0 {
+    if table.null_rule(position, conflict) != NullPolicy::Refuse || properties.null_share == 0.0 {
         return Ok(());
     }
     Err(rejection("the column is NOT NULL, and the generator gives NULL", "leave NULL out, or the column's NOT NULL"))
@@ -129,7 +129,7 @@ pub(super) fn keys(
     rows: u64,
     conflict: Conflict,
 ) -> Result<()> {
-    if table.may_lose_rows(conflict) {
+    if table.can_drop_rows(conflict) {
         return Ok(());
     }
     for index in table.indexes.iter().filter(|index| index.unique && !index.partial && index.columns.len() > 1) {

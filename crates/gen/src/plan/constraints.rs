@@ -29,7 +29,7 @@ impl Planner<'_> {
         for (table, of_table) in generated_tables(self.schema) {
             let TableSize { rows, tpch, .. } = self.sizes[table];
             let is_checked =
-                of_table.has_check && rows > 0 && tpch.is_none() && !of_table.may_lose_rows(self.on_conflict);
+                of_table.has_check && rows > 0 && tpch.is_none() && !of_table.can_drop_rows(self.on_conflict);
             let Some(evaluator) = CheckEvaluator::new(self.schema, table).filter(|_| is_checked) else { continue };
             let mut report = evaluator.evaluate(self.drafts(), table)?;
             while !report.is_met() {

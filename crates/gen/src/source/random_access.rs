@@ -5,15 +5,15 @@ use super::block_generator::{BlockGenerator, places};
 use crate::random::Rows;
 use litepress_rows::encode::RowNumbers;
 use litepress_rows::schema::Table;
-use litepress_rows::{Conflict, Encoder, KeyMaker, Keys, NumberedRows, RecordChunk, Result, RowMaker};
+use litepress_rows::{Conflict, Encoder, KeyReader, Keys, RandomAccessRows, RecordChunk, Result, RowReader};
 use std::ops::Range;
 
-impl NumberedRows for GenSource {
+impl RandomAccessRows for GenSource {
     fn numbers(&self) -> Range<u64> {
         self.row_range.start + 1..self.row_range.end + 1
     }
 
-    fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyMaker + '_> {
+    fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyReader + '_> {
         Box::new(KeyGenerator {
             generator: BlockGenerator::narrow(&self.table, &self.plan, columns),
             chunk: RecordChunk::new(),
@@ -25,7 +25,7 @@ impl NumberedRows for GenSource {
         keeps_integers && places(&self.table, columns).iter().all(|&place| self.plan.program.gives_integers(place))
     }
 
-    fn row_maker(&self, given: &[usize]) -> Box<dyn RowMaker + '_> {
+    fn row_maker(&self, given: &[usize]) -> Box<dyn RowReader + '_> {
         let given = places(&self.table, given);
         let generator = BlockGenerator::with_given(&self.table, &self.plan, &given);
         Box::new(RowsByNumber { table: &self.table, generator, given, rows: Vec::new() })
@@ -38,7 +38,7 @@ struct KeyGenerator {
     chunk: RecordChunk,
 }
 
-impl KeyMaker for KeyGenerator {
+impl KeyReader for KeyGenerator {
     fn make(&mut self, numbers: Range<u64>) -> Result<Keys<'_>> {
         let Self { generator: BlockGenerator { plan, scratch, encoder }, chunk } = self;
         let rows = Rows::Range(numbers.start - 1..numbers.end - 1);
@@ -61,7 +61,7 @@ struct RowsByNumber<'a> {
     rows: Vec<u64>,
 }
 
-impl RowMaker for RowsByNumber<'_> {
+impl RowReader for RowsByNumber<'_> {
     fn make(&mut self, numbers: &[u64], given: &[Vec<i64>], chunk: &mut RecordChunk) -> Result<()> {
         self.rows.clear();
         self.rows.extend(numbers.iter().map(|number| number - 1));

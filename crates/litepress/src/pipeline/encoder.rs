@@ -4,12 +4,12 @@ use super::spool::PartRows;
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_load::reader::{Field, Piece, Reader};
 use litepress_load::schema::{Naming, matching};
-use litepress_load::source::{RowMaker, Supply};
+use litepress_load::source::{BatchEncoder, ColumnSource};
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{RecordChunk, RowidOrder, Table};
 use std::collections::VecDeque;
 
-/// Size at which a part ends: one more chunk might not fit into what the engine writes at once.
+/// Size at which a part ends: one more chunk might not mapping into what the engine writes at once.
 const FULL_BYTES: usize = PART_BYTES - 2 * RecordChunk::TARGET_BYTES;
 
 /// Encodes the rows of one table.
@@ -26,7 +26,7 @@ pub struct TableEncoder {
     /// The largest INTEGER PRIMARY KEY so far: rows that have none get the next one.
     largest_rowid: Option<i64>,
     /// Encodes batches with these sources of columns.
-    maker: Option<(Vec<Supply>, RowMaker)>,
+    batch_encoder: Option<(Vec<ColumnSource>, BatchEncoder)>,
     chunk: RecordChunk,
     part: PartRows,
     /// Whole parts, in their order.
@@ -42,7 +42,7 @@ impl TableEncoder {
             cut_texts: 0,
             // AUTOINCREMENT begins with 1, whatever is there.
             largest_rowid: table.autoincrement.then_some(0),
-            maker: None,
+            batch_encoder: None,
             chunk: RecordChunk::new(),
             part: PartRows::default(),
             whole: VecDeque::new(),
@@ -74,55 +74,55 @@ impl TableEncoder {
     /// batches with one block per field.
     ///
     /// # Errors
-    /// All fields and columns that do not fit, in one error.
-    pub fn supplies(&self, fields: &[Field]) -> Result<Vec<Supply>> {
-        let fit = matching(&self.table, fields, Naming::Given, &[]).map_err(Error::all_of)?;
-        let of_fields = |supply: Supply| match supply {
-            Supply::File(at) => Supply::File(fit.wanted[at].field.unwrap_or(at)),
+    /// All fields and columns that do not mapping, in one error.
+    pub fn column_sources(&self, fields: &[Field]) -> Result<Vec<ColumnSource>> {
+        let mapping = matching(&self.table, fields, Naming::Given, &[]).map_err(Error::all_of)?;
+        let of_fields = |source: ColumnSource| match source {
+            ColumnSource::File(at) => ColumnSource::File(mapping.projected[at].field.unwrap_or(at)),
             other => other,
         };
-        Ok(fit.supplies.iter().cloned().map(of_fields).collect())
+        Ok(mapping.column_sources.iter().cloned().map(of_fields).collect())
     }
 
     /// Tells a reader which of its columns the table takes, and returns the source of every ordinary column.
     ///
     /// # Errors
-    /// As [`supplies`](Self::supplies); a column that the reader cannot give in the form of the table.
-    pub fn supplies_of_reader(&self, reader: &mut dyn Reader) -> Result<Vec<Supply>> {
-        let fit = matching(&self.table, reader.columns(), Naming::Given, &[]).map_err(Error::all_of)?;
-        reader.want(&fit.wanted)?;
-        Ok(fit.supplies)
+    /// As [`column_sources`](Self::column_sources); a column that the reader cannot give in the form of the table.
+    pub fn supplies_of_reader(&self, reader: &mut dyn Reader) -> Result<Vec<ColumnSource>> {
+        let mapping = matching(&self.table, reader.columns(), Naming::Given, &[]).map_err(Error::all_of)?;
+        reader.project(&mapping.projected)?;
+        Ok(mapping.column_sources)
     }
 
     /// Encodes all rows of a piece.
     ///
     /// # Errors
     /// A row that cannot be read or that breaks a rule of the table. The rows of the piece are lost then.
-    pub fn encode(&mut self, piece: &mut dyn Piece, supplies: &[Supply]) -> Result<()> {
-        let mut maker = match self.maker.take() {
-            Some((known, maker)) if known == supplies => maker,
-            _ => RowMaker::new(&self.table, self.conflict, supplies.to_vec()),
+    pub fn encode(&mut self, piece: &mut dyn Piece, column_sources: &[ColumnSource]) -> Result<()> {
+        let mut batch_encoder = match self.batch_encoder.take() {
+            Some((known, batch_encoder)) if known == column_sources => batch_encoder,
+            _ => BatchEncoder::new(&self.table, self.conflict, column_sources.to_vec()),
         };
-        let done = self.encode_with(&mut maker, piece);
-        self.maker = Some((supplies.to_vec(), maker));
+        let done = self.encode_with(&mut batch_encoder, piece);
+        self.batch_encoder = Some((column_sources.to_vec(), batch_encoder));
         done
     }
 
-    fn encode_with(&mut self, maker: &mut RowMaker, piece: &mut dyn Piece) -> Result<()> {
+    fn encode_with(&mut self, batch_encoder: &mut BatchEncoder, piece: &mut dyn Piece) -> Result<()> {
         loop {
-            piece.read(&mut maker.batch).map_err(|error| error.in_table(&self.table.name))?;
-            let rows = maker.batch.rows as u64;
+            piece.read(&mut batch_encoder.batch).map_err(|error| error.in_table(&self.table.name))?;
+            let rows = batch_encoder.batch.rows as u64;
             if rows == 0 {
                 return Ok(());
             }
             let first_record = self.rows + 1;
-            if let Some(bad) = maker.batch.bad.drain(..).next() {
+            if let Some(bad) = batch_encoder.batch.bad.drain(..).next() {
                 return Err(bad.error.in_table(&self.table.name).in_record(first_record + bad.row as u64));
             }
             let known = self.chunk.len();
-            maker.encode(first_record, &mut self.chunk)?;
-            self.cut_texts += maker.take_cut_texts();
-            self.number(known, maker.numbers_rows())?;
+            batch_encoder.encode(first_record, &mut self.chunk)?;
+            self.cut_texts += batch_encoder.take_cut_texts();
+            self.number(known, batch_encoder.numbers_rows())?;
             self.rows += rows;
             if self.chunk.is_full() {
                 self.end_chunk();

@@ -4,7 +4,7 @@ use super::value::{ToValue, UnsupportedValue, Value};
 use crate::pipeline::{ColumnBuilder, MAX_VALUE_BYTES, RowsInMemory, TableEncoder};
 use crate::{Error, ErrorKind, Result};
 use litepress_load::reader::{Batch, Field, FieldKind};
-use litepress_load::source::Supply;
+use litepress_load::source::ColumnSource;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Message, Table};
 use std::collections::VecDeque;
@@ -211,7 +211,7 @@ fn check_length(bytes: usize) -> Result<(), UnsupportedValue> {
 #[derive(Debug)]
 pub(super) struct RowBuffer {
     columns: Vec<BufferedColumn>,
-    supplies: Vec<Supply>,
+    column_sources: Vec<ColumnSource>,
     rows: usize,
     bytes: usize,
     /// The columns may hold values of a row that is not whole: its [`Row::push_to`] runs, or has panicked.
@@ -229,7 +229,7 @@ impl RowBuffer {
         let names: Vec<&str> = columns.map_or_else(all, <[&str]>::to_vec);
         let kind = || FieldKind::Typed { declared_type: String::new(), reason: Message::default(), not_null: false };
         let fields: Vec<Field> = names.iter().map(|name| Field { name: (*name).to_owned(), kind: kind() }).collect();
-        let supplies = encoder.supplies(&fields)?;
+        let column_sources = encoder.column_sources(&fields)?;
         let column = |name: &&str| {
             let position = table.column(name);
             BufferedColumn {
@@ -238,7 +238,7 @@ impl RowBuffer {
                 never_refused: position.map_or(Kinds::NONE, |position| Kinds::of_column(table, position)),
             }
         };
-        Ok(Self { columns: names.iter().map(column).collect(), supplies, rows: 0, bytes: 0, has_torn_row: false })
+        Ok(Self { columns: names.iter().map(column).collect(), column_sources, rows: 0, bytes: 0, has_torn_row: false })
     }
 
     /// Returns whether the rows have values for these columns, in this order.
@@ -319,6 +319,6 @@ impl RowBuffer {
         let first_record = encoder.rows() + 1;
         (self.rows, self.bytes) = (0, 0);
         let mut piece = RowsInMemory { batches: VecDeque::from([batch]), first_record, records };
-        encoder.encode(&mut piece, &self.supplies)
+        encoder.encode(&mut piece, &self.column_sources)
     }
 }

@@ -5,11 +5,11 @@
 //! ([`array_as_bytes`]), and invalid UTF-8 is reported row by row, as for files.
 
 use super::convert::{self, Arrays, Column};
-use super::form::Meaning;
+use super::form::SemanticType;
 use super::texts::array_as_bytes;
 use super::{PIECE_BYTES, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, Field, Piece, Reader, Wanted};
+use crate::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use litepress_rows::{Error, ErrorKind, Result};
@@ -31,7 +31,7 @@ struct BatchReader {
     reader: Box<dyn RecordBatchReader + Send>,
     options: ReadOptions,
     fields: Vec<Field>,
-    types: Vec<(FieldRef, Meaning)>,
+    types: Vec<(FieldRef, SemanticType)>,
     columns: Vec<Column>,
     /// Positions of the requested columns in a batch.
     projection: Vec<usize>,
@@ -63,19 +63,19 @@ impl BatchReader {
             let message = format!("the type is nested deeper than {MAX_DEPTH} levels");
             return Err(Error::new(ErrorKind::Data, message).in_column(field.name()));
         }
-        let types: Vec<(FieldRef, Meaning)> =
-            schema.fields().iter().map(|field| (field.clone(), Meaning::of_field(field))).collect();
+        let types: Vec<(FieldRef, SemanticType)> =
+            schema.fields().iter().map(|field| (field.clone(), SemanticType::of_field(field))).collect();
         let fields: Vec<Field> = types
             .iter()
             .enumerate()
             .map(|(position, (field, meaning))| describe(position, field, *meaning, &origin(field)))
             .collect();
         refuse_twins(&fields)?;
-        let wanted = all_columns(&fields);
+        let projected = all_columns(&fields);
         let (columns, projection, options) = (Vec::new(), Vec::new(), options.clone());
         let (current, record, is_over) = (None, 1, false);
         let mut reader = Self { reader, options, fields, types, columns, projection, current, record, is_over };
-        reader.want(&wanted)?;
+        reader.project(&projected)?;
         Ok(reader)
     }
 
@@ -121,9 +121,9 @@ impl Reader for BatchReader {
         &self.fields
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
         let planned: Result<Vec<_>> =
-            columns.iter().map(|wanted| plan_column(wanted, &self.fields, &self.types, &self.options)).collect();
+            columns.iter().map(|projected| plan_column(projected, &self.fields, &self.types, &self.options)).collect();
         (self.projection, self.columns) = planned?.into_iter().unzip();
         Ok(())
     }

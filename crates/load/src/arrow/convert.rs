@@ -1,7 +1,7 @@
 //! Converts arrays to blocks of cells, column by column.
 
 use super::calendar::{self, DATE_BYTES, Span, Unit};
-use super::form::{DOUBLE_DIGITS, Form, Meaning};
+use super::form::{DOUBLE_DIGITS, SemanticType, StorageForm};
 use super::scalar::{self, MOST_BYTES, NO_UTF8, Refusal, TOO_LONG};
 use crate::options::InvalidUtf8;
 use crate::reader::{BadRecord, Batch};
@@ -34,8 +34,8 @@ const OUT_OF_RANGE: Refusal = "nanoseconds since 1970 do not fit 64 bits";
 pub(super) struct Column {
     /// The field of the file. Its name appears in errors.
     pub field: Arc<Field>,
-    pub meaning: Meaning,
-    pub form: Form,
+    pub meaning: SemanticType,
+    pub form: StorageForm,
     pub invalid_utf8: InvalidUtf8,
     scratch: Vec<i64>,
     /// The last dictionary, and its converted values.
@@ -122,7 +122,7 @@ fn byte_weight(array: &ArrayRef, from: usize, rows: usize) -> usize {
             let lens: Vec<usize> = (0..values).map(|value| byte_weight(dictionary.values(), value, 1)).collect();
             dictionary.normalized_keys()[from..from + rows].iter().map(|&key| lens[key]).sum()
         }
-        other if Meaning::of_type(other) == Meaning::Nested => {
+        other if SemanticType::of_type(other) == SemanticType::Nested => {
             array.slice(from, rows).to_data().get_slice_memory_size().unwrap_or(BLOCK_BYTES)
         }
         _ => 0,
@@ -245,7 +245,7 @@ impl Filling<'_> {
 }
 
 impl Column {
-    pub fn new(field: Arc<Field>, meaning: Meaning, form: Form, invalid_utf8: InvalidUtf8) -> Self {
+    pub fn new(field: Arc<Field>, meaning: SemanticType, form: StorageForm, invalid_utf8: InvalidUtf8) -> Self {
         Self { field, meaning, form, invalid_utf8, scratch: Vec::new(), choices: None }
     }
 
@@ -313,26 +313,31 @@ impl Column {
     fn fill_plain(&mut self, filling: &mut Filling<'_>) {
         let rows = filling.rows();
         match (self.meaning, self.form) {
-            (Meaning::Null, _) => {
+            (SemanticType::Null, _) => {
                 filling.block.texts().fixed(rows, 0);
             }
-            (Meaning::Boolean, Form::Integer) => {
+            (SemanticType::Boolean, StorageForm::Integer) => {
                 filling.block.ints().extend(filling.array.as_boolean().values().iter().map(i64::from));
             }
-            (Meaning::Unsigned64, Form::Integer) => fill_unsigned(filling),
-            (Meaning::Float, Form::Real) => scalar::raw_doubles(filling.array, filling.block.reals()),
-            (Meaning::Float, _) if self.form == Form::Integer => fill_integral_doubles(filling),
-            (Meaning::Decimal { .. }, Form::Real | Form::Integer) => self.fill_decimals(filling),
-            (Meaning::Integer | Meaning::Unsigned64, Form::Real) => fill_reals_of_integers(filling),
-            (Meaning::Text | Meaning::JsonText, Form::Text) if *filling.array.data_type() == DataType::Utf8View => {
+            (SemanticType::Unsigned64, StorageForm::Integer) => fill_unsigned(filling),
+            (SemanticType::Float, StorageForm::Real) => scalar::raw_doubles(filling.array, filling.block.reals()),
+            (SemanticType::Float, _) if self.form == StorageForm::Integer => fill_integral_doubles(filling),
+            (SemanticType::Decimal { .. }, StorageForm::Real | StorageForm::Integer) => self.fill_decimals(filling),
+            (SemanticType::Integer | SemanticType::Unsigned64, StorageForm::Real) => fill_reals_of_integers(filling),
+            (SemanticType::Text | SemanticType::JsonText, StorageForm::Text)
+                if *filling.array.data_type() == DataType::Utf8View =>
+            {
                 filling.text_views();
             }
-            (_, Form::Blob) => filling.bytes(false),
-            (Meaning::Text | Meaning::JsonText | Meaning::Enum | Meaning::Binary, Form::Text) => {
+            (_, StorageForm::Blob) => filling.bytes(false),
+            (
+                SemanticType::Text | SemanticType::JsonText | SemanticType::Enum | SemanticType::Binary,
+                StorageForm::Text,
+            ) => {
                 filling.bytes(true);
                 self.settle_invalid(filling);
             }
-            (_, Form::Hex) => {
+            (_, StorageForm::Hex) => {
                 let array = filling.array;
                 filling.texts(|row, out| {
                     let bytes = scalar::bytes(array, row);
@@ -343,7 +348,7 @@ impl Column {
                     Ok(())
                 });
             }
-            (Meaning::Nested, _) => {
+            (SemanticType::Nested, _) => {
                 let (array, field) = (filling.array, self.field.clone());
                 filling.texts(|row, out| scalar::push_json(&field, array, row, out.len(), out));
                 self.settle_invalid(filling);
@@ -358,31 +363,38 @@ impl Column {
         raw.clear();
         scalar::raw_integers(filling.array, &mut raw);
         match (self.meaning, self.form) {
-            (_, Form::Integer) => filling.block.ints().extend_from_slice(&raw),
-            (Meaning::Date { per_day: 1 }, Form::Text) if raw.iter().all(|&day| calendar::has_four_digit_year(day)) => {
+            (_, StorageForm::Integer) => filling.block.ints().extend_from_slice(&raw),
+            (SemanticType::Date { per_day: 1 }, StorageForm::Text)
+                if raw.iter().all(|&day| calendar::has_four_digit_year(day)) =>
+            {
                 let texts = filling.block.texts().fixed(raw.len(), DATE_BYTES);
                 for (text, &day) in texts.chunks_exact_mut(DATE_BYTES).zip(&raw) {
                     calendar::write_date(day, text);
                 }
             }
-            (Meaning::Timestamp { unit, is_instant }, Form::Text)
+            (SemanticType::Timestamp { unit, is_instant }, StorageForm::Text)
                 if raw.iter().all(|time| calendar::has_four_digit_year(time.div_euclid(unit.per_day()))) =>
             {
                 fill_timestamps(&raw, unit, is_instant, filling.block);
             }
-            (Meaning::Date { per_day }, Form::UnixEpoch) => {
+            (SemanticType::Date { per_day }, StorageForm::UnixEpoch) => {
                 filling.ints(&raw, NO_WHOLE_SECOND, |value| {
                     whole(value, (per_day / calendar::SECONDS_PER_DAY).max(1)).and_then(|value| {
                         if per_day == 1 { value.checked_mul(calendar::SECONDS_PER_DAY) } else { Some(value) }
                     })
                 });
             }
-            (Meaning::Timestamp { unit, .. }, Form::UnixEpoch) => {
+            (SemanticType::Timestamp { unit, .. }, StorageForm::UnixEpoch) => {
                 filling.ints(&raw, NO_WHOLE_SECOND, |value| whole(value, unit.per_second));
             }
-            (Meaning::Date { per_day }, Form::JulianDay) => fill_julian_days(&raw, per_day, filling.block),
-            (Meaning::Timestamp { unit, .. }, Form::JulianDay) => fill_julian_days(&raw, unit.per_day(), filling.block),
-            (Meaning::Timestamp { unit, .. } | Meaning::Time(unit) | Meaning::Duration(unit), Form::Real) => {
+            (SemanticType::Date { per_day }, StorageForm::JulianDay) => fill_julian_days(&raw, per_day, filling.block),
+            (SemanticType::Timestamp { unit, .. }, StorageForm::JulianDay) => {
+                fill_julian_days(&raw, unit.per_day(), filling.block)
+            }
+            (
+                SemanticType::Timestamp { unit, .. } | SemanticType::Time(unit) | SemanticType::Duration(unit),
+                StorageForm::Real,
+            ) => {
                 filling.block.reals().extend(raw.iter().map(|&value| seconds(value, unit)));
             }
             (meaning, _) => {
@@ -394,7 +406,7 @@ impl Column {
     }
 
     fn fill_decimals(&mut self, filling: &mut Filling<'_>) {
-        let Meaning::Decimal { precision, scale } = self.meaning else { return };
+        let SemanticType::Decimal { precision, scale } = self.meaning else { return };
         let mut raw = std::mem::take(&mut self.scratch);
         raw.clear();
         if !scalar::raw_integers(filling.array, &mut raw)
@@ -406,13 +418,15 @@ impl Column {
         let is_short = raw.len() == filling.rows();
         let most = 10_i64.pow(u32::from(DOUBLE_DIGITS));
         match self.form {
-            Form::Real if is_short && (0..=22).contains(&scale) && raw.iter().all(|value| value.abs() < most) => {
+            StorageForm::Real
+                if is_short && (0..=22).contains(&scale) && raw.iter().all(|value| value.abs() < most) =>
+            {
                 // Both numbers are exact as doubles, so the quotient is the double nearest to the decimal.
                 let divisor = 10_f64.powi(scale.into());
                 filling.block.reals().extend(raw.iter().map(|&value| value as f64 / divisor));
             }
-            Form::Integer if is_short && scale == 0 => filling.block.ints().extend_from_slice(&raw),
-            Form::Real => fill_doubles_of_decimals(filling, precision, scale),
+            StorageForm::Integer if is_short && scale == 0 => filling.block.ints().extend_from_slice(&raw),
+            StorageForm::Real => fill_doubles_of_decimals(filling, precision, scale),
             _ => fill_integers_of_decimals(filling, scale),
         }
         self.scratch = raw;
@@ -450,7 +464,7 @@ impl Column {
 
     /// Fills the block with timestamps or intervals whose array holds only a part of them.
     fn fill_with_companion(&mut self, companion: &ArrayRef, filling: &mut Filling<'_>) {
-        if self.meaning == Meaning::Nested {
+        if self.meaning == SemanticType::Nested {
             self.fill_plain(filling);
             let nanos = filling.array;
             let wrapped = (0..nanos.len()).filter(|&row| has_wrapped(nanos, companion, row)).collect::<Vec<_>>();
@@ -458,7 +472,7 @@ impl Column {
         }
         let mut seconds = Vec::new();
         scalar::raw_integers(companion, &mut seconds);
-        if let Meaning::Interval(_) = self.meaning {
+        if let SemanticType::Interval(_) = self.meaning {
             let array = filling.array.as_primitive::<IntervalDayTimeType>();
             filling.texts(|row, out| {
                 let value = array.value(row);
@@ -481,21 +495,21 @@ impl Column {
     fn fill_wide_timestamps(&self, seconds: &[i64], rest: &[i64], filling: &mut Filling<'_>) {
         let unit = Unit::of(TimeUnit::Nanosecond);
         let per_day = calendar::SECONDS_PER_DAY;
-        let is_instant = matches!(self.meaning, Meaning::Timestamp { is_instant: true, .. });
+        let is_instant = matches!(self.meaning, SemanticType::Timestamp { is_instant: true, .. });
         match self.form {
-            Form::Real | Form::JulianDay => {
+            StorageForm::Real | StorageForm::JulianDay => {
                 let form = self.form;
                 filling.block.reals().extend(seconds.iter().zip(rest).map(|(&seconds, &rest)| {
                     let fraction = rest as f64 / NANOS as f64;
-                    if form == Form::Real {
+                    if form == StorageForm::Real {
                         seconds as f64 + fraction
                     } else {
                         calendar::julian_day(seconds, per_day) + fraction / per_day as f64
                     }
                 }));
             }
-            Form::UnixEpoch | Form::Integer => {
-                let is_whole = self.form == Form::UnixEpoch;
+            StorageForm::UnixEpoch | StorageForm::Integer => {
+                let is_whole = self.form == StorageForm::UnixEpoch;
                 let rows: Vec<i64> = (0_i64..).take(seconds.len()).collect();
                 let refusal = if is_whole { NO_WHOLE_SECOND } else { OUT_OF_RANGE };
                 filling.ints(&rows, refusal, |row| {

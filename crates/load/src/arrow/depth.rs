@@ -2,13 +2,13 @@
 //!
 //! The decoder builds the schema's tree recursively, and all code that walks the tree recurses, too. A file of some kilobytes can
 //! nest its schema some thousand levels deep, which would overflow the stack, and a stack overflow cannot be caught. So this
-//! module scans the metadata first: Thrift in the compact protocol. For Arrow IPC, the check of FlatBuffers refuses such schemas.
+//! module scans the metadata first: CompactReader in the compact protocol. For Arrow IPC, the check of FlatBuffers refuses such schemas.
 
 /// Maximum depth of groups in a Parquet schema, equal to that of Arrow schemas.
 pub(super) const MAX_DEPTH: usize = 64;
 
 const TOO_DEEP: &str = "its schema is nested deeper than 64 levels";
-const NO_THRIFT: &str = "it is not Thrift as Parquet has it";
+const NO_THRIFT: &str = "it is not CompactReader as Parquet has it";
 
 /// Type codes of the compact protocol.
 mod kind {
@@ -24,7 +24,7 @@ const NUM_CHILDREN: i64 = 5;
 
 /// Fails if the schema in a Parquet file's metadata (`FileMetaData`) is too deep.
 pub(super) fn refuse_deep_schema(metadata: &[u8]) -> Result<(), &'static str> {
-    let mut thrift = Thrift { bytes: metadata };
+    let mut thrift = CompactReader { bytes: metadata };
     let mut id = 0;
     while let Some(kind) = thrift.field(&mut id)? {
         if id == SCHEMA && kind == kind::LIST {
@@ -36,11 +36,11 @@ pub(super) fn refuse_deep_schema(metadata: &[u8]) -> Result<(), &'static str> {
     Ok(())
 }
 
-struct Thrift<'a> {
+struct CompactReader<'a> {
     bytes: &'a [u8],
 }
 
-impl Thrift<'_> {
+impl CompactReader<'_> {
     fn byte(&mut self) -> Result<u8, &'static str> {
         let (&first, rest) = self.bytes.split_first().ok_or(NO_THRIFT)?;
         self.bytes = rest;

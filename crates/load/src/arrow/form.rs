@@ -7,7 +7,7 @@ use litepress_rows::{Affinity, Error, ErrorKind, Message, OptionName, Result, me
 
 /// The meaning of a column's values, independent of their array type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum SemanticType {
     Null,
     Boolean,
     Integer,
@@ -38,7 +38,7 @@ pub(super) enum Meaning {
 
 /// The form in which a column is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum StorageForm {
     Integer,
     Real,
     Text,
@@ -49,7 +49,7 @@ pub(super) enum Form {
     JulianDay,
 }
 
-impl Form {
+impl StorageForm {
     const ALL: [Self; 8] =
         [Self::Integer, Self::Real, Self::Text, Self::Blob, Self::Hex, Self::Json, Self::UnixEpoch, Self::JulianDay];
 
@@ -82,10 +82,10 @@ impl Form {
 
 /// Returns the type to declare for a column in the form of this name (`unixepoch`: `INTEGER`). `None` for an unknown form.
 pub fn declared_type_of_form(form: &str) -> Option<&'static str> {
-    Form::of_name(form).map(Form::declared_type)
+    StorageForm::of_name(form).map(StorageForm::declared_type)
 }
 
-impl Meaning {
+impl SemanticType {
     /// Returns the meaning of an Arrow field. Dictionaries and runs have the meaning of their values.
     pub fn of_field(field: &Field) -> Self {
         match (Self::of_type(field.data_type()), field.metadata().get(EXTENSION_TYPE_NAME_KEY).map(String::as_str)) {
@@ -131,8 +131,8 @@ impl Meaning {
     }
 
     /// Returns the forms in which the values can be stored.
-    fn forms(self) -> &'static [Form] {
-        use Form::{Blob, Hex, Integer, Json, JulianDay, Real, Text, UnixEpoch};
+    fn forms(self) -> &'static [StorageForm] {
+        use StorageForm::{Blob, Hex, Integer, Json, JulianDay, Real, Text, UnixEpoch};
         match self {
             Self::Null => &[Text, Integer, Real, Blob],
             Self::Boolean => &[Integer, Text],
@@ -151,15 +151,15 @@ impl Meaning {
     }
 
     /// Returns the lossless form that a reader of the table would expect.
-    pub fn default_form(self) -> Form {
+    pub fn default_form(self) -> StorageForm {
         match self {
-            Self::Boolean | Self::Integer | Self::Unsigned64 | Self::Duration(_) => Form::Integer,
-            Self::Float => Form::Real,
-            Self::Decimal { precision, scale } if scale <= 0 && digits(precision, scale) <= 18 => Form::Integer,
-            Self::Decimal { precision, .. } if precision <= DOUBLE_DIGITS => Form::Real,
-            Self::Binary => Form::Blob,
-            Self::Nested => Form::Json,
-            _ => Form::Text,
+            Self::Boolean | Self::Integer | Self::Unsigned64 | Self::Duration(_) => StorageForm::Integer,
+            Self::Float => StorageForm::Real,
+            Self::Decimal { precision, scale } if scale <= 0 && digits(precision, scale) <= 18 => StorageForm::Integer,
+            Self::Decimal { precision, .. } if precision <= DOUBLE_DIGITS => StorageForm::Real,
+            Self::Binary => StorageForm::Blob,
+            Self::Nested => StorageForm::Json,
+            _ => StorageForm::Text,
         }
     }
 
@@ -167,13 +167,17 @@ impl Meaning {
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] if the values do not have the requested form. The advice lists their forms.
-    pub fn form(self, asked: Option<&str>, affinity: Affinity, column: &str) -> Result<Form> {
+    pub fn form(self, asked: Option<&str>, affinity: Affinity, column: &str) -> Result<StorageForm> {
         let Some(asked) = asked else {
             // A TEXT column converts numbers to text anyway. Texts made here keep all digits.
             let is_exact_as_text = matches!(self, Self::Decimal { .. } | Self::Unsigned64);
-            return Ok(if affinity == Affinity::Text && is_exact_as_text { Form::Text } else { self.default_form() });
+            return Ok(if affinity == Affinity::Text && is_exact_as_text {
+                StorageForm::Text
+            } else {
+                self.default_form()
+            });
         };
-        let form = Form::of_name(asked).filter(|form| self.forms().contains(form));
+        let form = StorageForm::of_name(asked).filter(|form| self.forms().contains(form));
         form.ok_or_else(|| {
             let names: Vec<&str> = self.forms().iter().map(|form| form.name()).collect();
             Error::new(ErrorKind::Usage, format!("{} cannot be stored as '{asked}'", self.describe()))
@@ -222,8 +226,8 @@ impl Meaning {
             }
             (Self::Float, _) => return message!["NaN is NULL; ", as_text, " keeps it"],
             (Self::Boolean, _) => "as 0 and 1",
-            (Self::Decimal { .. }, Form::Integer) => "64 bits hold all of its digits",
-            (Self::Decimal { .. }, Form::Real) => "a double keeps its digits",
+            (Self::Decimal { .. }, StorageForm::Integer) => "64 bits hold all of its digits",
+            (Self::Decimal { .. }, StorageForm::Real) => "a double keeps its digits",
             (Self::Decimal { .. }, _) => "as exact text: no number of SQLite holds all of its digits",
             (Self::Date { .. }, _) => "as YYYY-MM-DD",
             (Self::Timestamp { is_instant: true, .. }, _) => "as YYYY-MM-DD HH:MM:SS in UTC, marked Z",

@@ -5,11 +5,11 @@
 //! as many batches are in memory as pieces are in use. Dictionaries are decoded in file order, for all workers.
 
 use super::convert::{self, Arrays, Column};
-use super::form::Meaning;
+use super::form::SemanticType;
 use super::texts::texts_as_bytes;
 use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, Field, Piece, Reader, Wanted};
+use crate::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
@@ -35,7 +35,7 @@ pub(super) struct IpcReader {
     /// The schema with texts as byte strings: invalid UTF-8 is reported row by row.
     schema: SchemaRef,
     fields: Vec<Field>,
-    types: Vec<(FieldRef, Meaning)>,
+    types: Vec<(FieldRef, SemanticType)>,
     columns: Vec<Column>,
     /// Positions of the requested columns in the schema.
     projection: Arc<Vec<usize>>,
@@ -83,15 +83,15 @@ impl IpcReader {
         let is_file = file.len >= MAGIC.len() as u64 && file.read(0, MAGIC.len()).is_ok_and(|head| head == MAGIC);
         let opened = guard(|| if is_file { open_file(&file) } else { open_stream(&file) });
         let (schema, walk) = opened.map_err(|why| file.damaged(why))?;
-        let types: Vec<(FieldRef, Meaning)> =
-            schema.fields().iter().map(|field| (field.clone(), Meaning::of_field(field))).collect();
-        let describe_field = |(position, (field, meaning)): (usize, &(FieldRef, Meaning))| {
+        let types: Vec<(FieldRef, SemanticType)> =
+            schema.fields().iter().map(|field| (field.clone(), SemanticType::of_field(field))).collect();
+        let describe_field = |(position, (field, meaning)): (usize, &(FieldRef, SemanticType))| {
             let data_type = field.data_type().to_string();
             let outermost = data_type.split(['(', '<']).next().unwrap_or_default();
             describe(position, field, *meaning, &format!("Arrow {outermost}"))
         };
         let fields: Vec<Field> = types.iter().enumerate().map(describe_field).collect();
-        let wanted = all_columns(&fields);
+        let projected = all_columns(&fields);
         let bytes: Vec<FieldRef> = schema.fields().iter().map(texts_as_bytes).collect();
         let schema = Arc::new(Schema::new(bytes));
         let (columns, projection) = (Vec::new(), Arc::new(Vec::new()));
@@ -112,7 +112,7 @@ impl IpcReader {
             batches,
             record,
         };
-        reader.want(&wanted)?;
+        reader.project(&projected)?;
         Ok(reader)
     }
 
@@ -177,9 +177,9 @@ impl Reader for IpcReader {
         &self.fields
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
         let planned: Result<Vec<_>> =
-            columns.iter().map(|wanted| plan_column(wanted, &self.fields, &self.types, &self.options)).collect();
+            columns.iter().map(|projected| plan_column(projected, &self.fields, &self.types, &self.options)).collect();
         let (projection, columns): (Vec<usize>, Vec<Column>) = planned?.into_iter().unzip();
         (self.projection, self.columns) = (Arc::new(projection), columns);
         Ok(())

@@ -6,11 +6,11 @@
 
 use super::convert::{self, Arrays, Column};
 use super::depth;
-use super::form::Meaning;
+use super::form::SemanticType;
 use super::texts::texts_as_bytes;
 use super::{PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, Field, Piece, Reader, Wanted};
+use crate::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, FieldRef, Schema};
 use bytes::Bytes;
@@ -66,7 +66,7 @@ pub(super) struct ParquetReader {
     options: ReadOptions,
     metadata: ArrowReaderMetadata,
     fields: Vec<Field>,
-    types: Vec<(FieldRef, Meaning)>,
+    types: Vec<(FieldRef, SemanticType)>,
     /// The plan for decoding rows. `want` replaces it.
     plan: Arc<Plan>,
     group: usize,
@@ -99,20 +99,20 @@ impl ParquetReader {
     pub fn new(file: Positioned, options: &ReadOptions) -> Result<Self> {
         let metadata = load(&file)?;
         let roots = metadata.parquet_schema().root_schema().get_fields().to_vec();
-        let types: Vec<(FieldRef, Meaning)> = metadata
+        let types: Vec<(FieldRef, SemanticType)> = metadata
             .schema()
             .fields()
             .iter()
             .zip(&roots)
             .map(|(field, root)| (field.clone(), meaning(field, root)))
             .collect();
-        let describe_root = |(position, ((field, meaning), root)): (usize, (&(FieldRef, Meaning), &Arc<Type>))| {
+        let describe_root = |(position, ((field, meaning), root)): (usize, (&(FieldRef, SemanticType), &Arc<Type>))| {
             let kind = if root.is_primitive() { root.get_physical_type().to_string() } else { "group".to_owned() };
             describe(position, field, *meaning, &format!("Parquet {kind}"))
         };
         let fields: Vec<Field> = types.iter().zip(&roots).enumerate().map(describe_root).collect();
-        let wanted = all_columns(&fields);
-        let plan = Arc::new(Plan::new(&wanted, &file, &metadata, &fields, &types, options)?);
+        let projected = all_columns(&fields);
+        let plan = Arc::new(Plan::new(&projected, &file, &metadata, &fields, &types, options)?);
         Ok(Self { file, options: options.clone(), metadata, fields, types, plan, group: 0, row: 0, record: 1 })
     }
 
@@ -132,7 +132,7 @@ impl Reader for ParquetReader {
         &self.fields
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
         let plan = Plan::new(columns, &self.file, &self.metadata, &self.fields, &self.types, &self.options)?;
         self.plan = Arc::new(plan);
         Ok(())
@@ -249,18 +249,22 @@ fn refuse_other_files(file: &Positioned) -> Result<()> {
 }
 
 /// Returns the meaning of a column. Parquet's own type may refine its Arrow type.
-fn meaning(field: &FieldRef, root: &Type) -> Meaning {
-    let meaning = Meaning::of_field(field);
+fn meaning(field: &FieldRef, root: &Type) -> SemanticType {
+    let meaning = SemanticType::of_field(field);
     if !root.is_primitive() {
         return meaning;
     }
     let info = root.get_basic_info();
     match (meaning, info.logical_type_ref(), info.converted_type()) {
-        (Meaning::Binary, Some(LogicalType::Uuid), _) if *field.data_type() == DataType::FixedSizeBinary(16) => {
-            Meaning::Uuid
+        (SemanticType::Binary, Some(LogicalType::Uuid), _) if *field.data_type() == DataType::FixedSizeBinary(16) => {
+            SemanticType::Uuid
         }
-        (Meaning::Binary, Some(LogicalType::Enum), _) | (Meaning::Binary, None, ConvertedType::ENUM) => Meaning::Enum,
-        (Meaning::Text, Some(LogicalType::Json), _) | (Meaning::Text, None, ConvertedType::JSON) => Meaning::JsonText,
+        (SemanticType::Binary, Some(LogicalType::Enum), _) | (SemanticType::Binary, None, ConvertedType::ENUM) => {
+            SemanticType::Enum
+        }
+        (SemanticType::Text, Some(LogicalType::Json), _) | (SemanticType::Text, None, ConvertedType::JSON) => {
+            SemanticType::JsonText
+        }
         _ => meaning,
     }
 }
@@ -289,14 +293,15 @@ fn decode_rows(row_bytes: f64) -> usize {
 
 impl Plan {
     fn new(
-        wanted: &[Wanted],
+        projected: &[ProjectedColumn],
         file: &Positioned,
         metadata: &ArrowReaderMetadata,
         fields: &[Field],
-        types: &[(FieldRef, Meaning)],
+        types: &[(FieldRef, SemanticType)],
         options: &ReadOptions,
     ) -> Result<Self> {
-        let planned: Result<Vec<_>> = wanted.iter().map(|wanted| plan_column(wanted, fields, types, options)).collect();
+        let planned: Result<Vec<_>> =
+            projected.iter().map(|projected| plan_column(projected, fields, types, options)).collect();
         let (positions, columns): (Vec<usize>, Vec<Column>) = planned?.into_iter().unzip();
         let second = |position: &usize| companion(metadata, *position, &types[*position].0).map(|_| *position);
         let seconds: Vec<Option<usize>> = positions.iter().map(second).collect();

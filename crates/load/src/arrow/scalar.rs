@@ -1,7 +1,7 @@
 //! Writes one value of an array as text, plain or in JSON.
 
 use super::calendar::{self, Span, Unit};
-use super::form::{Meaning, value_type};
+use super::form::{SemanticType, value_type};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
@@ -182,37 +182,42 @@ pub(super) fn push_date_value(value: i64, per_day: i64, out: &mut Vec<u8>) {
 ///
 /// # Errors
 /// If the value has no text. The error describes the value.
-pub(super) fn push_text(array: &dyn Array, row: usize, meaning: Meaning, out: &mut Vec<u8>) -> Result<(), Refusal> {
+pub(super) fn push_text(
+    array: &dyn Array,
+    row: usize,
+    meaning: SemanticType,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
     let integer = || {
         let mut value = Vec::with_capacity(1);
         raw_integers(&*array.slice(row, 1), &mut value);
         value[0]
     };
     match meaning {
-        Meaning::Null | Meaning::Nested => {}
-        Meaning::Boolean => out.extend_from_slice(if array.as_boolean().value(row) { b"true" } else { b"false" }),
-        Meaning::Integer => out.extend_from_slice(integer().to_string().as_bytes()),
-        Meaning::Unsigned64 => {
+        SemanticType::Null | SemanticType::Nested => {}
+        SemanticType::Boolean => out.extend_from_slice(if array.as_boolean().value(row) { b"true" } else { b"false" }),
+        SemanticType::Integer => out.extend_from_slice(integer().to_string().as_bytes()),
+        SemanticType::Unsigned64 => {
             out.extend_from_slice(array.as_primitive::<UInt64Type>().value(row).to_string().as_bytes());
         }
-        Meaning::Float => push_float(array, row, out),
-        Meaning::Decimal { scale, .. } => push_decimal(array, row, scale, out),
-        Meaning::Date { per_day } => push_date_value(integer(), per_day, out),
-        Meaning::Timestamp { unit, is_instant } => calendar::push_timestamp(integer(), unit, is_instant, out),
-        Meaning::Time(unit) => match integer() {
+        SemanticType::Float => push_float(array, row, out),
+        SemanticType::Decimal { scale, .. } => push_decimal(array, row, scale, out),
+        SemanticType::Date { per_day } => push_date_value(integer(), per_day, out),
+        SemanticType::Timestamp { unit, is_instant } => calendar::push_timestamp(integer(), unit, is_instant, out),
+        SemanticType::Time(unit) => match integer() {
             time if (0..=unit.per_day()).contains(&time) => calendar::push_time(time, unit, out),
             _ => return Err(NO_TIME_OF_DAY),
         },
-        Meaning::Duration(unit) => {
+        SemanticType::Duration(unit) => {
             let nanos = i128::from(integer()) * i128::from(1_000_000_000 / unit.per_second);
             calendar::push_span(Span { nanos, ..Span::default() }, out);
         }
-        Meaning::Interval(unit) => calendar::push_span(span(array, row, unit), out),
-        Meaning::Text | Meaning::JsonText => out.extend_from_slice(bytes(array, row)),
-        Meaning::Enum | Meaning::Binary => {
+        SemanticType::Interval(unit) => calendar::push_span(span(array, row, unit), out),
+        SemanticType::Text | SemanticType::JsonText => out.extend_from_slice(bytes(array, row)),
+        SemanticType::Enum | SemanticType::Binary => {
             out.extend_from_slice(std::str::from_utf8(bytes(array, row)).map_err(|_| NO_UTF8)?.as_bytes());
         }
-        Meaning::Uuid => push_uuid(bytes(array, row), out),
+        SemanticType::Uuid => push_uuid(bytes(array, row), out),
     }
     Ok(())
 }
@@ -265,16 +270,17 @@ pub(super) fn push_json(
         out.extend_from_slice(b"null");
         return Ok(());
     };
-    match Meaning::of_field(field) {
-        Meaning::Nested => push_nested(value_type(field.data_type()), array, row, start, out),
-        Meaning::Null => {
+    match SemanticType::of_field(field) {
+        SemanticType::Nested => push_nested(value_type(field.data_type()), array, row, start, out),
+        SemanticType::Null => {
             out.extend_from_slice(b"null");
             Ok(())
         }
-        meaning @ (Meaning::Boolean | Meaning::Integer | Meaning::Unsigned64 | Meaning::Decimal { .. }) => {
-            push_text(array, row, meaning, out)
-        }
-        Meaning::Float => {
+        meaning @ (SemanticType::Boolean
+        | SemanticType::Integer
+        | SemanticType::Unsigned64
+        | SemanticType::Decimal { .. }) => push_text(array, row, meaning, out),
+        SemanticType::Float => {
             let mut number = Vec::new();
             push_float(array, row, &mut number);
             let is_number = number.last().is_some_and(u8::is_ascii_digit);
@@ -285,11 +291,11 @@ pub(super) fn push_json(
             }
             Ok(())
         }
-        Meaning::Text | Meaning::JsonText => {
+        SemanticType::Text | SemanticType::JsonText => {
             push_string(bytes(array, row), out);
             Ok(())
         }
-        Meaning::Enum | Meaning::Binary => {
+        SemanticType::Enum | SemanticType::Binary => {
             out.push(b'"');
             push_hex(bytes(array, row), out);
             out.push(b'"');

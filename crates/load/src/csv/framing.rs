@@ -1,7 +1,7 @@
 //! Finds the ends of CSV records, in one worker at a time: line ends outside of quotes.
 
 use super::syntax::{RecordEnd, Syntax};
-use crate::cut::{Framed, Framing};
+use crate::framing::{Framed, Framing};
 use litepress_rows::encode::MAX_RECORD_BYTES;
 use litepress_rows::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ impl Framing for Records {
         let syntax = &*self.0;
         let (mut bytes, mut records) = (0, 0);
         while bytes < text.len() {
-            if let Some(next) = syntax.passed_by(text, bytes) {
+            if let Some(next) = syntax.ignored(text, bytes) {
                 if text[next - 1] != b'\n' && !is_end {
                     break;
                 }

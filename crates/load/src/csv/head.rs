@@ -97,7 +97,7 @@ impl First {
         for syntax in syntaxes {
             let mut start = 0;
             while start < text.len()
-                && let Some(next) = syntax.passed_by(text, start)
+                && let Some(next) = syntax.ignored(text, start)
             {
                 start = next;
             }

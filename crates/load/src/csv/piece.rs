@@ -3,8 +3,8 @@
 use super::framing::{character, place};
 use super::rows::{Fault, FaultKind, Most, Rows};
 use super::syntax::Syntax;
-use crate::cut::Text;
-use crate::infer::{Findings, Seen};
+use crate::framing::Text;
+use crate::infer::{FileStats, ScannedValue};
 use crate::options::{InvalidUtf8, Ragged};
 use crate::reader::{BadRecord, Batch, Piece};
 use litepress_format::value::Value;
@@ -22,8 +22,8 @@ pub(super) struct Task {
     /// Names of all columns of the file.
     pub names: Vec<String>,
     /// Positions of the columns to read.
-    pub wanted: Vec<usize>,
-    /// Whether empty texts are NULL, for each column in `wanted`.
+    pub projected: Vec<usize>,
+    /// Whether empty texts are NULL, for each column in `projected`.
     pub empty_is_null: Vec<bool>,
     /// Unquoted fields that mean NULL.
     pub nulls: Vec<Vec<u8>>,
@@ -232,14 +232,14 @@ impl Piece for CsvPiece {
 
     fn read(&mut self, batch: &mut Batch) -> litepress_rows::Result<()> {
         let task = self.task.clone();
-        batch.clear(task.wanted.len());
+        batch.clear(task.projected.len());
         if !self.find_rows() {
             assert_eq!(self.rows_before, self.text.records, "what is cut and what is read agree on records");
             return Ok(());
         }
         batch.rows = self.rows.len;
         let mut invalid = Vec::new();
-        for ((&field, &empty_is_null), block) in task.wanted.iter().zip(&task.empty_is_null).zip(&mut batch.blocks) {
+        for ((&field, &empty_is_null), block) in task.projected.iter().zip(&task.empty_is_null).zip(&mut batch.blocks) {
             self.fill(field, block, &mut invalid);
             self.set_nulls(field, empty_is_null, block);
         }
@@ -265,12 +265,12 @@ impl Piece for CsvPiece {
         Ok(())
     }
 
-    fn survey(&mut self, findings: &mut Findings) -> litepress_rows::Result<()> {
+    fn scan_types(&mut self, findings: &mut FileStats) -> litepress_rows::Result<()> {
         while self.find_rows() {
             let is_wrong = self.wrong_rows();
             let first = self.text.start.record + self.rows_before;
             findings.records += (0..self.rows.len).filter(|&row| !is_wrong[row]).count() as u64;
-            for &field in &self.task.wanted {
+            for &field in &self.task.projected {
                 for (row, record) in (0..self.rows.len).zip(first..).filter(|(row, _)| !is_wrong[*row]) {
                     self.show(row, field, record, findings);
                 }
@@ -297,21 +297,22 @@ impl CsvPiece {
         }
         if !self.is_utf8() && self.task.invalid_utf8 == InvalidUtf8::Error {
             for (row, wrong) in wrong.iter_mut().enumerate() {
-                *wrong |= self.task.wanted.iter().any(|&field| std::str::from_utf8(&self.value(row, field)).is_err());
+                *wrong |=
+                    self.task.projected.iter().any(|&field| std::str::from_utf8(&self.value(row, field)).is_err());
             }
         }
         wrong
     }
 
-    fn show(&self, row: usize, field: usize, record: u64, findings: &mut Findings) {
+    fn show(&self, row: usize, field: usize, record: u64, findings: &mut FileStats) {
         let span = self.rows.field(row, field);
         if (span.is_empty() && self.is_missing(row, field)) || self.means_null(&span) {
-            return findings.see(field, Seen::Null, record);
+            return findings.observe(field, ScannedValue::Null, record);
         }
         let value = self.task.syntax.value(&self.text.bytes, &span);
         if !self.is_utf8() && self.task.invalid_utf8 == InvalidUtf8::Replace {
-            return findings.see(field, Seen::Text(String::from_utf8_lossy(&value).as_bytes()), record);
+            return findings.observe(field, ScannedValue::Text(String::from_utf8_lossy(&value).as_bytes()), record);
         }
-        findings.see(field, Seen::Text(&value), record);
+        findings.observe(field, ScannedValue::Text(&value), record);
     }
 }

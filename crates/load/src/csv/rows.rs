@@ -170,7 +170,7 @@ impl Finder<'_> {
 
     fn pass_by_comments(&self, mut at: usize) -> usize {
         while at < self.text.len()
-            && let Some(next) = self.syntax.passed_by(self.text, at)
+            && let Some(next) = self.syntax.ignored(self.text, at)
         {
             at = next;
         }

@@ -57,7 +57,7 @@ impl Syntax {
     /// Returns the start of the next line if the line at `at` is not a record: a comment, or a blank line. (With a single column,
     /// a blank line is a record: an empty field.)
     #[inline]
-    pub fn passed_by(&self, text: &[u8], at: usize) -> Option<usize> {
+    pub fn ignored(&self, text: &[u8], at: usize) -> Option<usize> {
         match text[at..] {
             [b'\n', ..] if self.columns != 1 => Some(at + 1),
             [b'\r', b'\n', ..] if self.columns != 1 => Some(at + 2),

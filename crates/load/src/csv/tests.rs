@@ -1,9 +1,9 @@
 //! Compares well-formed files with sqlite3's `.import` and the crate `csv`, and checks the errors of malformed ones.
 
 use super::CsvReader;
-use crate::infer::Findings;
+use crate::infer::FileStats;
 use crate::options::{Dialect, InvalidUtf8, Ragged, ReadOptions};
-use crate::reader::{Batch, Reader, Wanted};
+use crate::reader::{Batch, ProjectedColumn, Reader};
 use litepress_format::value::Value;
 use litepress_rows::{Affinity, Error, ErrorKind};
 use proptest::prelude::*;
@@ -293,13 +293,18 @@ fn text_that_is_no_utf8() {
 #[test]
 fn wanted_columns_are_given_in_the_order_asked_for() {
     let mut reader = open(b"a,b,c\n1,2,3\n4,\xff,6\n", &ReadOptions::default()).unwrap();
-    let wanted =
-        |field, form| Wanted { field, name: "x".to_owned(), affinity: Affinity::Text, form, empty_is_null: false };
-    reader.want(&[wanted(Some(2), None), wanted(Some(0), None), wanted(Some(2), None)]).unwrap();
+    let projected = |field, form| ProjectedColumn {
+        field,
+        name: "x".to_owned(),
+        affinity: Affinity::Text,
+        form,
+        empty_is_null: false,
+    };
+    reader.project(&[projected(Some(2), None), projected(Some(0), None), projected(Some(2), None)]).unwrap();
     let table = rows(&mut reader).unwrap();
     assert_eq!(table.rows, [["3", "1", "3"].map(text), ["6", "4", "6"].map(text)]);
-    for wanted in [wanted(Some(3), None), wanted(None, None), wanted(Some(0), Some("date".to_owned()))] {
-        assert_eq!(reader.want(&[wanted]).unwrap_err().kind(), ErrorKind::Usage);
+    for projected in [projected(Some(3), None), projected(None, None), projected(Some(0), Some("date".to_owned()))] {
+        assert_eq!(reader.project(&[projected]).unwrap_err().kind(), ErrorKind::Usage);
     }
 }
 
@@ -456,11 +461,11 @@ proptest! {
         let dialect = Dialect { header, comment, escape, quote, ragged, ..Dialect::default() };
         let options = ReadOptions { dialect, invalid_utf8, nulls: null.into_iter().collect(), ..ReadOptions::default() };
         let read = read_in_pieces(&file, &options);
-        // A survey skips exactly the bad records.
+        // A scan skips exactly the bad records.
         if let (Ok(table), Ok(mut reader)) = (read, open(&file, &options)) {
-            let mut findings = Findings::default();
+            let mut findings = FileStats::default();
             while let Some(mut piece) = reader.next_piece().unwrap() {
-                piece.survey(&mut findings).unwrap();
+                piece.scan_types(&mut findings).unwrap();
             }
             prop_assert_eq!(findings.records, (table.rows.len() - table.bad.len()) as u64);
         }

@@ -1,27 +1,27 @@
 //! Decisions. SQLite judges whether they keep every value.
 
 use super::*;
-use crate::reader::{Batch, FieldKind, Piece, Reader, Wanted};
+use crate::reader::{Batch, FieldKind, Piece, ProjectedColumn, Reader};
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::borrow::Cow;
 
-fn findings<'a>(values: impl IntoIterator<Item = Seen<'a>>) -> Findings {
-    let mut findings = Findings::default();
+fn findings<'a>(values: impl IntoIterator<Item = ScannedValue<'a>>) -> FileStats {
+    let mut findings = FileStats::default();
     let column = findings.column("c");
     for (record, value) in (1..).zip(values) {
-        findings.see(column, value, record);
+        findings.observe(column, value, record);
         findings.records += 1;
     }
     findings
 }
 
-fn of_texts(texts: &[&str]) -> Decision {
-    findings(texts.iter().map(|text| Seen::Text(text.as_bytes()))).decide(&[], false, None).remove(0)
+fn of_texts(texts: &[&str]) -> InferredColumn {
+    findings(texts.iter().map(|text| ScannedValue::Text(text.as_bytes()))).decide(&[], false, None).remove(0)
 }
 
-fn of_json(values: &[Seen<'_>]) -> String {
+fn of_json(values: &[ScannedValue<'_>]) -> String {
     findings(values.iter().copied()).decide(&[], false, None)[0].to_string()
 }
 
@@ -93,12 +93,16 @@ fn every_decision_has_its_reason() {
 
 #[test]
 fn json_values_have_types_of_their_own() {
-    let (yes, int, real) = (Seen::Boolean(true), Seen::Number(b"5"), Seen::Number(b"1.0"));
-    let (text, digits, nested, padded) =
-        (Seen::String(b"x"), Seen::String(b"5"), Seen::Nested(b"[1]"), Seen::Number(b"1.10"));
+    let (yes, int, real) = (ScannedValue::Boolean(true), ScannedValue::Number(b"5"), ScannedValue::Number(b"1.0"));
+    let (text, digits, nested, padded) = (
+        ScannedValue::String(b"x"),
+        ScannedValue::String(b"5"),
+        ScannedValue::Nested(b"[1]"),
+        ScannedValue::Number(b"1.10"),
+    );
     for (values, decision) in [
-        (&[int, Seen::Null][..], "INTEGER: the only value is a whole number"),
-        (&[yes, Seen::Boolean(false), Seen::Null], "INTEGER: all 2 values are true or false"),
+        (&[int, ScannedValue::Null][..], "INTEGER: the only value is a whole number"),
+        (&[yes, ScannedValue::Boolean(false), ScannedValue::Null], "INTEGER: all 2 values are true or false"),
         (&[digits, digits], "TEXT: all 2 values are strings"),
         (&[nested, text], "TEXT: '[1]' in record 1 is an array or object, kept as JSON"),
         (&[int, nested], "TEXT: '[1]' in record 2 is an array or object, kept as JSON"),
@@ -108,35 +112,35 @@ fn json_values_have_types_of_their_own() {
             "no type: '5' in record 3 is a string and '5' in record 1 a number, and each is kept as it is",
         ),
         (&[padded, text], "TEXT: '1.10' in record 1 is not what 1.1 is written as"),
-        (&[Seen::Number(b"1e5"), text], "TEXT: '1e5' in record 1 is not what 100000.0 is written as"),
-        (&[Seen::Text(b"5"), digits], "TEXT: '5' in record 2 is a string"),
-        (&[Seen::Null], "TEXT: there is no value"),
-        (&[Seen::String(b"")], "TEXT: the only value is a string"),
+        (&[ScannedValue::Number(b"1e5"), text], "TEXT: '1e5' in record 1 is not what 100000.0 is written as"),
+        (&[ScannedValue::Text(b"5"), digits], "TEXT: '5' in record 2 is a string"),
+        (&[ScannedValue::Null], "TEXT: there is no value"),
+        (&[ScannedValue::String(b"")], "TEXT: the only value is a string"),
     ] {
         assert_eq!(of_json(values), decision, "{values:?}");
     }
     let mixed = findings([int, text]);
     assert_eq!(mixed.decide(&[], true, None)[0].declared_type, "ANY");
-    let mixed = findings([Seen::Text(b"1.5"), Seen::Text(b"2")]);
+    let mixed = findings([ScannedValue::Text(b"1.5"), ScannedValue::Text(b"2")]);
     assert_eq!(mixed.decide(&[], true, None)[0].declared_type, "TEXT");
 }
 
 #[test]
 fn a_sample_decides_for_itself_and_later_values_are_asked() {
     let texts = ["1", "", "3"];
-    let found = findings(texts.iter().map(|text| Seen::Text(text.as_bytes())));
+    let found = findings(texts.iter().map(|text| ScannedValue::Text(text.as_bytes())));
     let decision = found.decide(&[], false, Some(3)).remove(0);
     let expected = "INTEGER: all 2 values are whole numbers; 1 empty field becomes NULL (of the first 3 records)";
     assert_eq!(decision.to_string(), expected);
     for (text, accepted) in [("7", true), ("007", false), ("7.5", false), ("", true), ("x", false)] {
-        assert_eq!(decision.accepts(Seen::Text(text.as_bytes())), accepted, "{text}");
+        assert_eq!(decision.accepts(ScannedValue::Text(text.as_bytes())), accepted, "{text}");
     }
-    assert!(!decision.accepts(Seen::String(b"7")) && decision.accepts(Seen::Null));
+    assert!(!decision.accepts(ScannedValue::String(b"7")) && decision.accepts(ScannedValue::Null));
     let money = of_texts(&["1.50"]);
     for (text, accepted) in [("0.99", true), ("1.5", false), ("1.500", false), ("5", false)] {
-        assert_eq!(money.accepts(Seen::Text(text.as_bytes())), accepted, "{text}");
+        assert_eq!(money.accepts(ScannedValue::Text(text.as_bytes())), accepted, "{text}");
     }
-    assert!(of_texts(&["x"]).accepts(Seen::Text(b"007")));
+    assert!(of_texts(&["x"]).accepts(ScannedValue::Text(b"007")));
 }
 
 #[test]
@@ -151,11 +155,11 @@ fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
             .map(|(name, kind)| Field { name: name.to_owned(), kind })
             .into();
     let types = |strict| -> Vec<String> {
-        Findings::default().decide(&fields, strict, None).into_iter().map(|decision| decision.declared_type).collect()
+        FileStats::default().decide(&fields, strict, None).into_iter().map(|decision| decision.declared_type).collect()
     };
     assert_eq!(types(false), ["DECIMAL(9,2)", "BIGINT", "BLOB", "TEXT"]);
     assert_eq!(types(true), ["ANY", "INTEGER", "BLOB", "TEXT"]);
-    let decision = Findings::default().decide(&fields, true, None).remove(0);
+    let decision = FileStats::default().decide(&fields, true, None).remove(0);
     assert_eq!(decision.to_string(), "ANY: Parquet X; STRICT tables have no type DECIMAL(9,2)");
     assert!(decision.not_null);
 }
@@ -164,9 +168,9 @@ fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
 fn files_meet_by_name_and_reasons_name_the_file() {
     let field = |name: &str| Field { name: name.to_owned(), kind: FieldKind::Text };
     let file = |number: u32, name: &str, fields: &[Field], texts: &[&str]| {
-        let mut findings = Findings { records: 1, ..Findings::default() };
+        let mut findings = FileStats { records: 1, ..FileStats::default() };
         for (column, text) in texts.iter().enumerate() {
-            findings.see(column, Seen::Text(text.as_bytes()), 1);
+            findings.observe(column, ScannedValue::Text(text.as_bytes()), 1);
         }
         findings.name_columns(fields);
         findings.in_file(number, Path::new(name));
@@ -175,7 +179,7 @@ fn files_meet_by_name_and_reasons_name_the_file() {
     let one = file(0, "one.csv", &[field("a"), field("b")], &["1", "x"]);
     let two = file(1, "two.csv", &[field("b"), field("a")], &["y", "01"]);
     for parts in [[one.clone(), two.clone()], [two, one]] {
-        let mut all = Findings::default();
+        let mut all = FileStats::default();
         parts.into_iter().for_each(|part| all.merge(part));
         let decisions: Vec<String> =
             all.decide(&[field("a"), field("b")], false, None).iter().map(ToString::to_string).collect();
@@ -204,7 +208,7 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 /// Returns the texts that a column of this type gives back, or NULL.
-fn loaded(decision: &Decision, texts: &[String]) -> Vec<Option<String>> {
+fn loaded(decision: &InferredColumn, texts: &[String]) -> Vec<Option<String>> {
     let sqlite = Connection::open_in_memory().unwrap();
     let name = quoted_name("c");
     sqlite.execute_batch(&format!("CREATE TABLE t ({name} {})", decision.declared_type)).unwrap();
@@ -240,7 +244,7 @@ fn check_gives_back(texts: &[String]) -> Result<(), TestCaseError> {
         .map(|text| Some(text.clone()).filter(|text| !(text.is_empty() && decision.empty_is_null)))
         .collect();
     prop_assert_eq!(back, expected, "{}", decision);
-    prop_assert!(texts.iter().all(|text| decision.accepts(Seen::Text(text.as_bytes()))));
+    prop_assert!(texts.iter().all(|text| decision.accepts(ScannedValue::Text(text.as_bytes()))));
     Ok(())
 }
 
@@ -260,7 +264,7 @@ proptest! {
     #[test]
     fn what_is_accepted_later_is_given_back_too(seen in texts(), later in texts()) {
         let decision = of_texts(&[&seen]);
-        if decision.accepts(Seen::Text(later.as_bytes())) {
+        if decision.accepts(ScannedValue::Text(later.as_bytes())) {
             let expected = Some(later.clone()).filter(|text| !(text.is_empty() && decision.empty_is_null));
             prop_assert_eq!(loaded(&decision, &[later]), [expected], "{} after {}", decision, seen);
         }
@@ -272,28 +276,28 @@ proptest! {
         cuts in prop::collection::vec(0_usize..4, 30),
         order in Just((0..4).collect::<Vec<usize>>()).prop_shuffle(),
     ) {
-        let see = |findings: &mut Findings, at: usize| {
+        let see = |findings: &mut FileStats, at: usize| {
             let (column, text, kind) = &values[at];
             let value = match kind {
-                0 => Seen::Null,
-                1 => Seen::String(text.as_bytes()),
-                2 => Seen::Boolean(true),
-                3..=5 if !text.is_empty() => Seen::Number(text.as_bytes()),
-                _ => Seen::Text(text.as_bytes()),
+                0 => ScannedValue::Null,
+                1 => ScannedValue::String(text.as_bytes()),
+                2 => ScannedValue::Boolean(true),
+                3..=5 if !text.is_empty() => ScannedValue::Number(text.as_bytes()),
+                _ => ScannedValue::Text(text.as_bytes()),
             };
             let position = findings.column(["a", "b", "c"][*column]);
-            findings.see(position, value, at as u64 + 1);
+            findings.observe(position, value, at as u64 + 1);
             findings.records += 1;
         };
-        let mut whole = Findings::default();
+        let mut whole = FileStats::default();
         (0..values.len()).for_each(|at| see(&mut whole, at));
-        let mut parts = vec![Findings::default(); 4];
+        let mut parts = vec![FileStats::default(); 4];
         (0..values.len()).for_each(|at| see(&mut parts[cuts[at]], at));
-        let mut merged = Findings::default();
+        let mut merged = FileStats::default();
         order.into_iter().for_each(|part| merged.merge(parts[part].clone()));
         prop_assert_eq!(merged.decide(&[], false, None), whole.decide(&[], false, None));
-        let counts = |findings: &Findings| -> Vec<(u64, u64, u64, u64, usize)> {
-            let count = |of: &&Finding| (of.values(), of.empties(), of.nulls(findings.records), of.bytes, of.longest);
+        let counts = |findings: &FileStats| -> Vec<(u64, u64, u64, u64, usize)> {
+            let count = |of: &&ColumnStats| (of.values(), of.empties(), of.nulls(findings.records), of.bytes, of.longest);
             findings.columns().iter().map(count).collect()
         };
         prop_assert_eq!(counts(&merged), counts(&whole));
@@ -317,7 +321,7 @@ impl Reader for Tens {
         &[]
     }
 
-    fn want(&mut self, _columns: &[Wanted]) -> Result<()> {
+    fn project(&mut self, _columns: &[ProjectedColumn]) -> Result<()> {
         Ok(())
     }
 
@@ -345,13 +349,13 @@ impl Piece for Ten {
         Ok(())
     }
 
-    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
+    fn scan_types(&mut self, findings: &mut FileStats) -> Result<()> {
         if self.fails {
             return Err(Error::new(ErrorKind::Data, "broken").in_record(self.first));
         }
         let column = findings.column("n");
         for record in self.first..self.first + 10 {
-            findings.see(column, Seen::Number(record.to_string().as_bytes()), record);
+            findings.observe(column, ScannedValue::Number(record.to_string().as_bytes()), record);
         }
         findings.records += 10;
         Ok(())
@@ -370,16 +374,16 @@ impl Piece for Ten {
 fn surveys_do_not_depend_on_threads() {
     for threads in 1..5 {
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
-        let found = survey(&mut reader, threads, None, &|| Ok(())).unwrap();
-        assert_eq!((found.records, found.of("n").map(Finding::values)), (1000, Some(1000)));
+        let found = scan_types(&mut reader, threads, None, &|| Ok(())).unwrap();
+        assert_eq!((found.records, found.of("n").map(ColumnStats::values)), (1000, Some(1000)));
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
-        assert_eq!(survey(&mut reader, threads, Some(25), &|| Ok(())).unwrap().records, 30);
+        assert_eq!(scan_types(&mut reader, threads, Some(25), &|| Ok(())).unwrap().records, 30);
         let mut reader = Tens { next: 1, records: 1000, fails_in: vec![511, 501, 991] };
-        let error = survey(&mut reader, threads, None, &|| Ok(())).unwrap_err();
+        let error = scan_types(&mut reader, threads, None, &|| Ok(())).unwrap_err();
         assert_eq!(error.place().record, Some(501));
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
         let stop = || Err(Error::new(ErrorKind::Interrupted, "stopped"));
-        assert_eq!(survey(&mut reader, threads, None, &stop).unwrap_err().kind(), ErrorKind::Interrupted);
+        assert_eq!(scan_types(&mut reader, threads, None, &stop).unwrap_err().kind(), ErrorKind::Interrupted);
     }
 }
 
@@ -394,7 +398,7 @@ fn a_panic_of_a_worker_is_not_lost() {
         std::thread::sleep(std::time::Duration::from_millis(20));
         Ok(())
     };
-    drop(survey(&mut reader, 3, None, &go_on));
+    drop(scan_types(&mut reader, 3, None, &go_on));
 }
 
 /// Measures nanoseconds of CPU per value. Run by hand: `cargo test --release -p litepress-load -- --ignored --nocapture cost_of`.
@@ -409,12 +413,12 @@ fn cost_of_a_value() {
         ("long integers", (0..1000_u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 2).to_string()).collect()),
     ];
     for (name, texts) in texts {
-        let mut findings = Findings::default();
+        let mut findings = FileStats::default();
         let start = std::time::Instant::now();
         let rounds = 5000;
         for round in 0..rounds {
             for (at, text) in texts.iter().enumerate() {
-                findings.see(at % 4, Seen::Text(text.as_bytes()), round * 1000 + at as u64 + 1);
+                findings.observe(at % 4, ScannedValue::Text(text.as_bytes()), round * 1000 + at as u64 + 1);
             }
         }
         let nanoseconds = start.elapsed().as_secs_f64() * 1e9 / (rounds as f64 * 1000.0);

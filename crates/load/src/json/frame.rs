@@ -7,7 +7,7 @@
 //! If the records lie within other objects (`path.rs`), the text behind them is scanned for the ends of these objects.
 
 use crate::block::Block;
-use crate::cut::{Framed, Framing};
+use crate::framing::{Framed, Framing};
 use litepress_rows::{Error, ErrorKind, Result};
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 

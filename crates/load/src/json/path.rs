@@ -3,7 +3,7 @@
 //! Reads the text from its beginning up to the value that the keys lead to. Values before it are skipped in bounded memory; only
 //! their strings and brackets are looked at. The text behind the records is scanned by frame.rs.
 
-use super::Begun;
+use super::OpenArray;
 use super::frame::is_space;
 use crate::input::read_failed;
 use jiter::Jiter;
@@ -21,7 +21,7 @@ const MOST_KEY_BYTES: usize = 1 << 20;
 ///
 /// # Errors
 /// If the file cannot be read, is not made of objects up to there, or lacks a key.
-pub(super) fn enter(stream: Box<dyn Read + Send>, name: &Path, path: &[String]) -> Result<Begun> {
+pub(super) fn enter(stream: Box<dyn Read + Send>, name: &Path, path: &[String]) -> Result<OpenArray> {
     let mut walk = Walk { stream, name, buffer: Vec::new(), at: 0, line: 1, characters: 0 };
     for (depth, key) in path.iter().enumerate() {
         walk.enter_object(path, depth)?;
@@ -33,7 +33,7 @@ pub(super) fn enter(stream: Box<dyn Read + Send>, name: &Path, path: &[String]) 
         _ => return Err(walk.wrong(path, path.len(), "the value there is no array of objects")),
     }
     let Walk { stream, buffer, at, line, characters, .. } = walk;
-    Ok(Begun { first, line, characters, read: buffer[at..].to_vec(), stream })
+    Ok(OpenArray { first, line, characters, read: buffer[at..].to_vec(), stream })
 }
 
 /// A reader of JSON text, byte by byte.

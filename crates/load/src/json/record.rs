@@ -67,14 +67,14 @@ pub(super) enum Targets {
 impl Targets {
     /// Returns the target of a key, or `None` if the key is not allowed.
     fn of(&self, key: &str, position: usize) -> Option<usize> {
-        let Self::Columns(names, passed_by) = self else { return Some(position) };
+        let Self::Columns(names, ignored) = self else { return Some(position) };
         let exact = names.iter().position(|name| name == key);
-        if exact.is_none() && passed_by.as_ref().is_some_and(|names| names.iter().any(|name| name == key)) {
+        if exact.is_none() && ignored.as_ref().is_some_and(|names| names.iter().any(|name| name == key)) {
             return Some(NOBODY);
         }
         let target = exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(key)));
         let may_be_passed_by =
-            || passed_by.as_ref().is_none_or(|names| names.iter().any(|name| name.eq_ignore_ascii_case(key)));
+            || ignored.as_ref().is_none_or(|names| names.iter().any(|name| name.eq_ignore_ascii_case(key)));
         target.or_else(|| may_be_passed_by().then_some(NOBODY))
     }
 }

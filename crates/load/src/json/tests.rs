@@ -16,15 +16,15 @@ struct Row {
     values: std::result::Result<Vec<OwnedValue>, String>,
 }
 
-fn wanted(columns: &[(&str, Affinity)]) -> Vec<Wanted> {
-    let wanted = |&(name, affinity): &(&str, Affinity)| Wanted {
+fn projected(columns: &[(&str, Affinity)]) -> Vec<ProjectedColumn> {
+    let projected = |&(name, affinity): &(&str, Affinity)| ProjectedColumn {
         field: None,
         name: name.to_owned(),
         affinity,
         form: None,
         empty_is_null: false,
     };
-    columns.iter().map(wanted).collect()
+    columns.iter().map(projected).collect()
 }
 
 fn owned(value: Value<'_>) -> OwnedValue {
@@ -43,7 +43,7 @@ fn text(text: &str) -> OwnedValue {
 
 fn reader(file: &[u8], columns: &[(&str, Affinity)], options: &ReadOptions) -> JsonReader {
     let mut reader = JsonReader::new(Box::new(Cursor::new(file.to_vec())), Path::new("test.json"), options).unwrap();
-    reader.want(&wanted(columns)).unwrap();
+    reader.project(&projected(columns)).unwrap();
     reader
 }
 
@@ -397,24 +397,25 @@ fn batches_stay_within_their_bounds() {
 #[test]
 fn a_form_or_a_key_for_two_columns_cannot_be_asked_for() {
     let mut reader = reader(b"", &[], &ReadOptions::default());
-    let mut formed = wanted(&[("v", ANY)]);
+    let mut formed = projected(&[("v", ANY)]);
     formed[0].form = Some("text".into());
-    for wrong in [formed, wanted(&[("v", ANY), ("w", ANY), ("v", ANY)])] {
-        assert_eq!(reader.want(&wrong).unwrap_err().kind(), ErrorKind::Usage);
+    for wrong in [formed, projected(&[("v", ANY), ("w", ANY), ("v", ANY)])] {
+        assert_eq!(reader.project(&wrong).unwrap_err().kind(), ErrorKind::Usage);
     }
 }
 
-/// Returns the values that a survey gets, one text per record.
+/// Returns the values that a scan gets, one text per record.
 fn sights(file: &[u8]) -> Vec<String> {
     let mut parser = RecordParser::new(Targets::Keys, Rules::default());
-    let mut sight = Sight::default();
+    let mut observed = ObservedRow::default();
     let mut told = Vec::new();
     for record in file.split(|&byte| byte == b'\n') {
-        sight.clear();
-        if parser.parse(record, &mut sight).is_ok() {
+        observed.clear();
+        if parser.parse(record, &mut observed).is_ok() {
             let mut start = 0;
-            let seen = sight.seen.iter().map(|&(key, kind, end)| {
-                let text = String::from_utf8_lossy(&sight.text[std::mem::replace(&mut start, end)..end]).into_owned();
+            let seen = observed.seen.iter().map(|&(key, kind, end)| {
+                let text =
+                    String::from_utf8_lossy(&observed.text[std::mem::replace(&mut start, end)..end]).into_owned();
                 let kind = match kind {
                     Kind::Null => "null",
                     Kind::Boolean(true) => "true",
@@ -438,9 +439,9 @@ fn a_survey_sees_all_keys_of_records_that_are_right() {
         ["a: number 1, b: text xA", "a: number 1e999, c: nested [1 ], A: null", "a: true, c: nested {}, A: false"];
     assert_eq!(sights(file), expected);
     let mut reader = reader(file, &[], &ReadOptions::default());
-    let mut findings = Findings::default();
+    let mut findings = FileStats::default();
     while let Some(mut piece) = reader.next_piece().unwrap() {
-        piece.survey(&mut findings).unwrap();
+        piece.scan_types(&mut findings).unwrap();
     }
     assert_eq!(findings.records, 3, "of four, the bad one apart");
     let names: Vec<_> = findings.columns().iter().map(|column| column.name.clone()).collect();
@@ -455,7 +456,7 @@ fn a_file_is_opened_by_its_content() {
     let options = ReadOptions::default();
     let input = Input::from_stream(Path::new("<test>"), Box::new(Cursor::new(compressed)), &options).unwrap();
     let mut reader = open(&input, &options).unwrap();
-    reader.want(&wanted(&[("v", ANY)])).unwrap();
+    reader.project(&projected(&[("v", ANY)])).unwrap();
     let (mut piece, mut batch) = (reader.next_piece().unwrap().unwrap(), Batch::default());
     piece.read(&mut batch).unwrap();
     assert_eq!((batch.rows, batch.bad.len()), (2, 0));

@@ -2,7 +2,7 @@
 
 use super::listed;
 use super::name::in_sql;
-use crate::infer::Decision;
+use crate::infer::InferredColumn;
 use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, message};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ pub struct NewTable {
     /// Its name.
     pub name: String,
     /// Its columns, with the reasons for their types.
-    pub columns: Vec<Decision>,
+    pub columns: Vec<InferredColumn>,
 }
 
 /// Options for new tables. `COLUMN` names that column of every table that has it; `TABLE.COLUMN` names one column. As in
@@ -339,9 +339,9 @@ fn write_indexes(drafts: &[Draft<'_>], sql: &mut String) {
     for draft in drafts {
         for columns in &draft.indexes {
             let names: Vec<&str> = columns.iter().map(|&at| draft.table.columns[at].name.as_str()).collect();
-            let wanted = format!("idx_{}_{}", draft.table.name, names.join("_"));
-            let numbered = (2..).map(|number| format!("{wanted}_{number}"));
-            let mut candidates = std::iter::once(wanted.clone()).chain(numbered);
+            let projected = format!("idx_{}_{}", draft.table.name, names.join("_"));
+            let numbered = (2..).map(|number| format!("{projected}_{number}"));
+            let mut candidates = std::iter::once(projected.clone()).chain(numbered);
             let name = candidates.find(|name| taken.insert(name.to_ascii_lowercase())).unwrap_or_default();
             let (name, table, columns) = (in_sql(&name), in_sql(&draft.table.name), draft.names(columns));
             writeln!(sql, "CREATE INDEX {name} ON {table} ({columns});").expect("a string takes everything");

@@ -1,8 +1,8 @@
 //! Rows of files that are lists of texts: their records, and the treatment of bad ones.
 
 use super::*;
-use crate::infer::Findings;
-use crate::reader::{BadRecord, Field, Wanted};
+use crate::infer::FileStats;
+use crate::reader::{BadRecord, Field, ProjectedColumn};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::{ErrorKind, Schema};
@@ -29,7 +29,7 @@ impl Reader for Texts {
         &[]
     }
 
-    fn want(&mut self, _columns: &[Wanted]) -> Result<()> {
+    fn project(&mut self, _columns: &[ProjectedColumn]) -> Result<()> {
         Ok(())
     }
 
@@ -65,7 +65,7 @@ impl Piece for TextPiece {
         Ok(())
     }
 
-    fn survey(&mut self, _findings: &mut Findings) -> Result<()> {
+    fn scan_types(&mut self, _findings: &mut FileStats) -> Result<()> {
         unreachable!("rows are read here")
     }
 
@@ -82,7 +82,7 @@ impl Piece for TextPiece {
 fn file(name: &str, pieces: &[&[&[&'static str]]]) -> OpenFile {
     let pieces = pieces.iter().map(|piece| piece.iter().map(|batch| batch.to_vec()).collect()).collect();
     let reader = Box::new(Texts { pieces, next_record: 1 });
-    OpenFile { name: Some(name.into()), reader, supplies: vec![Supply::File(0)], guards: Vec::new() }
+    OpenFile { name: Some(name.into()), reader, column_sources: vec![ColumnSource::File(0)], type_checks: Vec::new() }
 }
 
 fn table(sql: &str) -> Table {
@@ -94,7 +94,7 @@ fn source(sql: &str, files: Vec<OpenFile>, on_error: OnError) -> LoadSource {
 }
 
 fn rejecting(sql: &str, files: Vec<OpenFile>, on_error: OnError, rejects: Rejects) -> LoadSource {
-    LoadSource::new(&table(sql), files, Conflict::Abort, on_error, Arc::new(rejects), Outlook::default())
+    LoadSource::new(&table(sql), files, Conflict::Abort, on_error, Arc::new(rejects), TableEstimate::default())
 }
 
 /// Returns all rows: position in the input, rowid and first value.
@@ -195,7 +195,11 @@ fn null_takes_the_place_of_a_value_where_the_column_takes_null() {
 #[test]
 fn columns_that_files_do_not_have_are_constants_or_numbers() {
     let mut file = file("one", &[&[&["x"], &["y", "z"]]]);
-    file.supplies = vec![Supply::RowNumber, Supply::Constant(OwnedValue::Text("same".to_owned())), Supply::File(0)];
+    file.column_sources = vec![
+        ColumnSource::RowNumber,
+        ColumnSource::Constant(OwnedValue::Text("same".to_owned())),
+        ColumnSource::File(0),
+    ];
     let source = source("CREATE TABLE t (id INTEGER PRIMARY KEY, b, c)", vec![file], OnError::Abort);
     assert_eq!(source.rowid_order(), RowidOrder::Ascending);
     let (mut part, mut chunk) = (source.next_part().unwrap().unwrap(), RecordChunk::new());
@@ -215,7 +219,7 @@ fn defaults_of_every_row_are_evaluated_once_a_row() {
         let with = |expression: &str| {
             let mut file = file("one", &[&[&["a", "b"], &["c"]], &[&["d"]]]);
             let (table, column, expression) = ("t".to_owned(), "u".to_owned(), expression.to_owned());
-            file.supplies = vec![Supply::EachRow(RowDefault { table, column, expression })];
+            file.column_sources = vec![ColumnSource::EachRow(RowDefault { table, column, expression })];
             source("CREATE TABLE t (u TEXT NOT NULL)", vec![file], on_error)
         };
         let found = rows(&with("hex(randomblob(9))")).unwrap();

@@ -6,13 +6,13 @@ use litepress_format::value::Value;
 use litepress_load::arrow;
 use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
-use litepress_load::reader::{Batch, FieldKind, Reader, Wanted};
+use litepress_load::reader::{Batch, FieldKind, ProjectedColumn, Reader};
 use litepress_rows::hint::Flags;
 use litepress_rows::{Affinity, Result};
 use std::path::{Path, PathBuf};
 
 /// A column and its requested form.
-pub type Form = (&'static str, &'static str);
+pub type StorageForm = (&'static str, &'static str);
 
 /// A file's columns and rows.
 #[derive(Debug, PartialEq)]
@@ -35,29 +35,29 @@ pub fn read_bytes(bytes: &[u8], format: Format) -> Result<Table> {
     read_forms(bytes, format, &ReadOptions::default(), &[])
 }
 
-pub fn read_forms(bytes: &[u8], format: Format, options: &ReadOptions, forms: &[Form]) -> Result<Table> {
+pub fn read_forms(bytes: &[u8], format: Format, options: &ReadOptions, forms: &[StorageForm]) -> Result<Table> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), bytes).unwrap();
     read_path(file.path(), format, options, forms)
 }
 
-pub fn read_path(path: &Path, format: Format, options: &ReadOptions, forms: &[Form]) -> Result<Table> {
+pub fn read_path(path: &Path, format: Format, options: &ReadOptions, forms: &[StorageForm]) -> Result<Table> {
     let input = Input::from_path(path, &ReadOptions { format: Some(format), ..options.clone() })?;
     read_in_forms(arrow::open(&input, options)?, forms)
 }
 
 /// Reads record batches in memory.
-pub fn read_batches(batches: Vec<RecordBatch>, options: &ReadOptions, forms: &[Form]) -> Result<Table> {
+pub fn read_batches(batches: Vec<RecordBatch>, options: &ReadOptions, forms: &[StorageForm]) -> Result<Table> {
     let schema = batches[0].schema();
     let batches = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
     read_in_forms(arrow::batches(Box::new(batches), options)?, forms)
 }
 
-fn read_in_forms(mut reader: Box<dyn Reader>, forms: &[Form]) -> Result<Table> {
+fn read_in_forms(mut reader: Box<dyn Reader>, forms: &[StorageForm]) -> Result<Table> {
     if !forms.is_empty() {
-        let wanted: Vec<Wanted> = forms
+        let projected: Vec<ProjectedColumn> = forms
             .iter()
-            .map(|(name, form)| Wanted {
+            .map(|(name, form)| ProjectedColumn {
                 field: reader.columns().iter().position(|field| field.name == *name),
                 name: (*name).to_owned(),
                 affinity: Affinity::Blob,
@@ -65,7 +65,7 @@ fn read_in_forms(mut reader: Box<dyn Reader>, forms: &[Form]) -> Result<Table> {
                 empty_is_null: false,
             })
             .collect();
-        reader.want(&wanted)?;
+        reader.project(&projected)?;
     }
     read_all(&mut *reader)
 }

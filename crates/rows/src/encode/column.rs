@@ -82,19 +82,19 @@ pub(super) struct Fault {
 #[derive(Clone, Copy)]
 pub(super) struct Exempt<'e> {
     /// Rows that get no record.
-    pub left_out: &'e LeftOut,
+    pub left_out: &'e SkippedRows,
     /// Rows whose types SQLite checks.
-    pub unchecked: &'e LeftOut,
+    pub unchecked: &'e SkippedRows,
 }
 
 /// Rows of a block that get no record.
 #[derive(Debug, Default)]
-pub struct LeftOut {
+pub struct SkippedRows {
     /// One flag per row. Empty if all rows stay.
     flags: Vec<bool>,
 }
 
-impl LeftOut {
+impl SkippedRows {
     /// Returns whether this row gets no record.
     #[inline]
     pub fn has(&self, row: usize) -> bool {
@@ -186,7 +186,7 @@ impl Rule {
         matches!(self.strict, None | Some(StrictType::Blob | StrictType::Any))
     }
 
-    fn refuse_nulls(&self, left_out: &LeftOut, slot: &Slot) -> Result<(), Fault> {
+    fn refuse_nulls(&self, left_out: &SkippedRows, slot: &Slot) -> Result<(), Fault> {
         if !self.not_null || !slot.may_hold_null {
             return Ok(());
         }
@@ -331,7 +331,7 @@ impl Rule {
         &self,
         block: &CellBlock,
         rows: usize,
-        left_out: &LeftOut,
+        left_out: &SkippedRows,
         rowids: &mut Vec<i64>,
         cut: &mut Vec<usize>,
     ) -> Result<(), Fault> {
@@ -561,7 +561,7 @@ impl Choices {
         Self { values: values.clone(), encoded, short, shape, refused }
     }
 
-    fn fill(&self, picks: &[u32], left_out: &LeftOut, slot: &mut Slot) -> Result<(), Fault> {
+    fn fill(&self, picks: &[u32], left_out: &SkippedRows, slot: &mut Slot) -> Result<(), Fault> {
         for (index, why) in &self.refused {
             if let Some(row) = (0..picks.len()).find(|&row| picks[row] == *index && !left_out.has(row)) {
                 let is_type = !is_null(&self.values[*index as usize].as_value());

@@ -1,6 +1,6 @@
 //! The encoder writes the same records as the plain one, for any shape of a block.
 
-use super::{BadValue, Encoder, LeftOut, RowNumbers, Verdict};
+use super::{BadValue, Encoder, RowAction, RowNumbers, SkippedRows};
 use crate::affinity;
 use crate::cells::{CellBlock, OwnedValue};
 use crate::{Affinity, Conflict, RecordChunk, Schema};
@@ -214,12 +214,12 @@ fn rows_that_break_rules_are_judged() {
     let mut judge = |bad: BadValue| {
         let place = bad.error.place();
         verdicts.push((bad.row, place.column.clone().unwrap(), place.record.unwrap(), bad.may_be_null));
-        Ok(if bad.row == 1 { Verdict::StoreNull } else { Verdict::LeaveOut })
+        Ok(if bad.row == 1 { RowAction::StoreNull } else { RowAction::LeaveOut })
     };
-    let (mut chunk, mut left_out) = (RecordChunk::new(), LeftOut::default());
+    let (mut chunk, mut left_out) = (RecordChunk::new(), SkippedRows::default());
     left_out.add(4);
     Encoder::new(&schema.tables[0], Conflict::Abort)
-        .encode_judged(&mut blocks, 5, RowNumbers::from_record(11), &mut left_out, &mut chunk, &mut judge)
+        .encode_with_policy(&mut blocks, 5, RowNumbers::from_record(11), &mut left_out, &mut chunk, &mut judge)
         .unwrap();
     let expected = [(1, "a".to_owned(), 12, true), (3, "a".to_owned(), 14, true), (2, "b".to_owned(), 13, false)];
     assert_eq!(verdicts, expected);
@@ -292,13 +292,13 @@ fn rowids_of_rows_that_are_left_out_are_not_asked_for() {
     let schema = Schema::from_sql("CREATE TABLE t (a INTEGER PRIMARY KEY)", "<test>").unwrap();
     let mut block = CellBlock::default();
     *block.values() = ["5", "no", "7"].map(|text| OwnedValue::Text(text.into())).to_vec();
-    let (mut chunk, mut left_out) = (RecordChunk::new(), LeftOut::default());
+    let (mut chunk, mut left_out) = (RecordChunk::new(), SkippedRows::default());
     let mut judge = |bad: BadValue| {
         assert!(!bad.may_be_null);
-        Ok(Verdict::LeaveOut)
+        Ok(RowAction::LeaveOut)
     };
     Encoder::new(&schema.tables[0], Conflict::Abort)
-        .encode_judged(&mut [block], 3, RowNumbers::from_record(1), &mut left_out, &mut chunk, &mut judge)
+        .encode_with_policy(&mut [block], 3, RowNumbers::from_record(1), &mut left_out, &mut chunk, &mut judge)
         .unwrap();
     assert_eq!((chunk.rowids(), chunk.len()), (&[5, 7][..], 2));
 }
@@ -322,9 +322,9 @@ fn texts_that_are_cut_at_a_nul_are_counted() {
         block(|b| b.picks(&choices).extend([0, 1, 1])),
     ];
     let mut encoder = Encoder::new(&schema.tables[0], Conflict::Abort);
-    let (mut left_out, mut chunk) = (LeftOut::default(), RecordChunk::new());
-    let judge = &mut |_: BadValue| Ok(Verdict::LeaveOut);
-    encoder.encode_judged(&mut blocks, 3, RowNumbers::from_record(1), &mut left_out, &mut chunk, judge).unwrap();
+    let (mut left_out, mut chunk) = (SkippedRows::default(), RecordChunk::new());
+    let judge = &mut |_: BadValue| Ok(RowAction::LeaveOut);
+    encoder.encode_with_policy(&mut blocks, 3, RowNumbers::from_record(1), &mut left_out, &mut chunk, judge).unwrap();
     assert!(left_out.has(2) && chunk.rowids() == [1, 2]);
     let [cut, plainly] = [&b"5\x006"[..], b"5"].map(Value::Text);
     assert_eq!(chunk.record(0), plain(&[Value::Null, Value::Int(5), Value::Real(1.5), cut, Value::Int(1)]));
@@ -337,19 +337,26 @@ fn texts_that_are_cut_at_a_nul_are_counted() {
 fn a_fault_behind_the_rowids_leaves_them_as_they_are() {
     let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER) STRICT";
     let schema = Schema::from_sql(sql, "<test>").unwrap();
-    let encoded = |verdict: fn() -> Verdict| {
+    let encoded = |verdict: fn() -> RowAction| {
         let (mut ids, mut values) = (CellBlock::default(), CellBlock::default());
         *ids.values() = [5, 6, 7].map(OwnedValue::Int).to_vec();
         *values.values() = ["1", "no", "3"].map(|text| OwnedValue::Text(text.into())).to_vec();
-        let (mut chunk, mut left_out) = (RecordChunk::new(), LeftOut::default());
+        let (mut chunk, mut left_out) = (RecordChunk::new(), SkippedRows::default());
         let mut judge = |_: BadValue| Ok(verdict());
         Encoder::new(&schema.tables[0], Conflict::Abort)
-            .encode_judged(&mut [ids, values], 3, RowNumbers::from_record(1), &mut left_out, &mut chunk, &mut judge)
+            .encode_with_policy(
+                &mut [ids, values],
+                3,
+                RowNumbers::from_record(1),
+                &mut left_out,
+                &mut chunk,
+                &mut judge,
+            )
             .unwrap();
         (chunk.rowids().to_vec(), chunk.len())
     };
-    assert_eq!(encoded(|| Verdict::LeaveOut), (vec![5, 7], 2));
-    assert_eq!(encoded(|| Verdict::StoreNull), (vec![5, 6, 7], 3));
+    assert_eq!(encoded(|| RowAction::LeaveOut), (vec![5, 7], 2));
+    assert_eq!(encoded(|| RowAction::StoreNull), (vec![5, 6, 7], 3));
 }
 
 fn expected(block: &CellBlock, row: usize, affinity: Affinity) -> OwnedValue {

@@ -1,6 +1,6 @@
 //! Asks SQLite for the schema that it understood.
 
-use super::run::{Ran, sqlite_failed};
+use super::run::{ExecutedSchema, sqlite_failed};
 use super::{
     Column, FileSettings, ForeignKey, Generated, Index, IndexColumn, IndexOrigin, Schema, SchemaObject, Table,
 };
@@ -9,11 +9,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Row};
 use std::collections::HashMap;
 
-pub(super) fn schema(text: &str, origin: &str, ran: &Ran) -> Result<Schema> {
+pub(super) fn schema(text: &str, origin: &str, ran: &ExecutedSchema) -> Result<Schema> {
     read(text, origin, ran).map_err(|error| sqlite_failed(&error))
 }
 
-fn read(text: &str, origin: &str, ran: &Ran) -> rusqlite::Result<Schema> {
+fn read(text: &str, origin: &str, ran: &ExecutedSchema) -> rusqlite::Result<Schema> {
     let sqlite = &ran.sqlite;
     prepare_for_byte_code(sqlite)?;
     let objects =
@@ -56,7 +56,7 @@ fn all<T>(
     sqlite.prepare_cached(sql)?.query_map(parameters, read)?.collect()
 }
 
-fn table(ran: &Ran, text: &str, name: &str) -> rusqlite::Result<Table> {
+fn table(ran: &ExecutedSchema, text: &str, name: &str) -> rusqlite::Result<Table> {
     let sqlite = &ran.sqlite;
     let table = table_of(sqlite, &ran.kinds, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let (has_check, has_conflict_clause) = match byte_code(sqlite, &table, "INSERT") {

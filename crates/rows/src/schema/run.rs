@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A database in memory with the schema, and the statement of each table.
-pub(super) struct Ran {
+pub(super) struct ExecutedSchema {
     pub sqlite: Connection,
     /// The range of each table's CREATE statement.
     pub spans: HashMap<String, Range<usize>>,
@@ -68,7 +68,7 @@ const INSTRUCTIONS_PER_LOOK: i32 = 1_000_000;
 
 /// The authorizer's observations about the current statement.
 #[derive(Default)]
-struct Watch {
+struct AuthorizerState {
     denied: Option<Refusal>,
     created: Vec<String>,
     /// The statement is an ALTER TABLE.
@@ -93,12 +93,12 @@ impl From<String> for Refusal {
     }
 }
 
-pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
+pub(super) fn run(text: &str, origin: &str) -> Result<ExecutedSchema> {
     if let Some(nul) = text.bytes().position(|byte| byte == 0) {
         return Err(refused("the schema holds a NUL character", text, origin, nul));
     }
     let mut sqlite = Connection::open_in_memory().map_err(|error| sqlite_failed(&error))?;
-    let watch = Arc::new(Mutex::new(Watch::default()));
+    let watch = Arc::new(Mutex::new(AuthorizerState::default()));
     let seen = watch.clone();
     let authorizer = move |context: AuthContext<'_>| authorize(&context.action, &mut lock(&seen));
     sqlite.authorizer(Some(authorizer)).map_err(|error| sqlite_failed(&error))?;
@@ -114,7 +114,7 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
     }
     let mut watch = lock(&watch);
     let shadows = std::mem::take(&mut watch.shadows);
-    Ok(Ran { sqlite, spans, kinds, shadows, wal: watch.wal, page_size: watch.page_size })
+    Ok(ExecutedSchema { sqlite, spans, kinds, shadows, wal: watch.wal, page_size: watch.page_size })
 }
 
 /// Stops statements that run longer than any definition does.
@@ -129,7 +129,7 @@ fn run_statements(
     sqlite: &Connection,
     text: &str,
     origin: &str,
-    watch: &Mutex<Watch>,
+    watch: &Mutex<AuthorizerState>,
 ) -> Result<HashMap<String, Range<usize>>> {
     let mut spans = HashMap::new();
     // SQLite copies the rest of the text for each statement, unless it ends with a NUL.
@@ -228,7 +228,7 @@ fn first_token(text: &str, from: usize) -> usize {
 }
 
 /// Allows definitions and nothing else.
-fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
+fn authorize(action: &AuthAction<'_>, watch: &mut AuthorizerState) -> Authorization {
     let denied = |why: &str| Some(Refusal::from(why.to_owned()));
     let refusal = match action {
         AuthAction::CreateTable { table_name } if watch.makes_virtual_table => {
@@ -283,7 +283,7 @@ fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
 
 /// Refuses writes of rows. SQLite itself writes its own tables while it defines, and virtual tables write theirs. Dumps write
 /// the numbers of AUTOINCREMENT tables, which are kept, and statistics, which are dropped.
-fn write_refusal(verb: &str, table: &str, watch: &Watch) -> Option<Refusal> {
+fn write_refusal(verb: &str, table: &str, watch: &AuthorizerState) -> Option<Refusal> {
     let own = ["sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_sequence"].contains(&table)
         || table.starts_with(STATISTICS);
     let of_dropped = verb == "DELETE" && watch.dropped.as_deref() == Some(table);
@@ -293,7 +293,7 @@ fn write_refusal(verb: &str, table: &str, watch: &Watch) -> Option<Refusal> {
     })
 }
 
-fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<Refusal> {
+fn pragma(name: &str, value: Option<&str>, watch: &mut AuthorizerState) -> Option<Refusal> {
     let name = name.to_ascii_lowercase();
     // ALTER TABLE ADD COLUMN runs it to find rows that break a CHECK constraint or a type, but there are no rows.
     if name == "quick_check" && watch.altered {

@@ -2,7 +2,7 @@
 //! key order.
 //!
 //! ```text
-//! NumberedRows --KeyMaker--> key columns --KeySorter--> keys and numbers --bulk_load--> numbers --RowMaker--> pages
+//! RandomAccessRows --KeyReader--> key columns --KeySorter--> keys and numbers --bulk_load--> numbers --RowReader--> pages
 //!                                                       integer keys are decoded -> given to
 //! ```
 //!
@@ -29,7 +29,7 @@ use litepress_format::sort_key::{self, KeyPart, KeyPrefix};
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::{KeyMaker, Keys, NumberedRows, RecordChunk, RowMaker, Source, Table, quote};
+use litepress_rows::{KeyReader, Keys, RandomAccessRows, RecordChunk, RowReader, Source, Table, quote};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -46,7 +46,7 @@ pub(crate) fn rows<'s>(
     source: &'s dyn Source,
     key: &RecordKey,
     has_indexes: bool,
-) -> Result<Option<&'s dyn NumberedRows>> {
+) -> Result<Option<&'s dyn RandomAccessRows>> {
     match source.numbered().filter(|_| !has_indexes) {
         Some(rows) if !seems_in_order(source, key)? => Ok(Some(rows)),
         _ => Ok(None),
@@ -90,7 +90,7 @@ pub(crate) fn push_number(number: u64, bytes: usize, item: &mut Vec<u8>) {
 pub(crate) struct LateMaterializedTable<'a> {
     table: &'a Table,
     key: &'a RecordKey,
-    rows: &'a dyn NumberedRows,
+    rows: &'a dyn RandomAccessRows,
     /// The columns of the key, without repetition.
     columns: Vec<usize>,
     /// The index in `columns` of each part of the key.
@@ -104,7 +104,7 @@ pub(crate) struct LateMaterializedTable<'a> {
 
 impl<'a> LateMaterializedTable<'a> {
     /// Describes a table without indexes from its source's `rows`, which take `page_bytes` of pages each.
-    pub fn new(table: &'a Table, key: &'a RecordKey, rows: &'a dyn NumberedRows, page_bytes: f64) -> Self {
+    pub fn new(table: &'a Table, key: &'a RecordKey, rows: &'a dyn RandomAccessRows, page_bytes: f64) -> Self {
         let index = table.primary_index().expect("a WITHOUT ROWID table has a primary key");
         let (mut columns, mut places) = (Vec::new(), Vec::new());
         for column in index.columns.iter().filter_map(|column| column.column) {
@@ -141,7 +141,7 @@ impl<'a> LateMaterializedTable<'a> {
         let ranges = (numbers.end - numbers.start).div_ceil(RANGE_ROWS);
         let threads = usize::try_from(ranges).unwrap_or(usize::MAX).clamp(1, options.writers.max(1));
         let begin = || (self.rows.key_maker(&self.columns), KeySorter::new(self, sorter.writer()));
-        let take = |(maker, keys): &mut (Box<dyn KeyMaker>, KeySorter<'_>)| {
+        let take = |(maker, keys): &mut (Box<dyn KeyReader>, KeySorter<'_>)| {
             let range = next.fetch_add(1, Ordering::Relaxed);
             if range >= ranges {
                 return Ok(false);
@@ -196,7 +196,7 @@ impl<'a> KeySorter<'a> {
     }
 
     /// Takes the keys of the rows with these numbers.
-    fn take(&mut self, maker: &mut dyn KeyMaker, numbers: Range<u64>, progress: &Progress) -> Result<()> {
+    fn take(&mut self, maker: &mut dyn KeyReader, numbers: Range<u64>, progress: &Progress) -> Result<()> {
         let mut start = numbers.start;
         while start < numbers.end {
             progress.go_on()?;
@@ -269,7 +269,7 @@ impl<'a> KeySorter<'a> {
 /// Makes rows by their numbers, in batches, and lays them on pages.
 pub(crate) struct RowPageWriter<'a> {
     builder: IndexBuilder,
-    maker: Box<dyn RowMaker + 'a>,
+    maker: Box<dyn RowReader + 'a>,
     numbers: Vec<u64>,
     /// The keys of these rows and the start of each, if their integers are decoded.
     keys: Vec<u8>,

@@ -73,13 +73,13 @@ fn check_order(rows: &[Vec<OwnedValue>], parts: &[KeyPart]) {
 
 #[test]
 fn one_column_sorts_as_in_sqlite() {
-    let rows: Vec<Vec<OwnedValue>> = nasty_values().into_iter().map(|value| vec![value.into()]).collect();
+    let rows: Vec<Vec<OwnedValue>> = edge_values().into_iter().map(|value| vec![value.into()]).collect();
     every_part().for_each(|part| check_order(&rows, &[part]));
 }
 
 #[test]
 fn two_columns_sort_as_in_sqlite() {
-    let firsts: Vec<Value<'_>> = nasty_values().into_iter().filter(|value| !matches!(value, Value::Real(_))).collect();
+    let firsts: Vec<Value<'_>> = edge_values().into_iter().filter(|value| !matches!(value, Value::Real(_))).collect();
     let seconds =
         [Value::Null, Value::Int(-1), Value::Real(0.5), Value::Text(b""), Value::Text(b"B "), Value::Blob(b"\0")];
     let rows: Vec<Vec<OwnedValue>> = firsts
@@ -161,7 +161,7 @@ fn stored_as_real(value: OwnedValue) -> OwnedValue {
 }
 
 /// Returns the records of the sorted items of these rows.
-fn printed_records(connection: &Connection, columns: &str, layout: &IndexEntryLayout, has_rowid: bool) -> Vec<Vec<u8>> {
+fn written_records(connection: &Connection, columns: &str, layout: &IndexEntryLayout, has_rowid: bool) -> Vec<Vec<u8>> {
     let mut statement = connection.prepare(&format!("SELECT {columns} FROM t")).unwrap();
     let b_type: String =
         connection.query_row("SELECT type FROM pragma_table_info('t') WHERE name = 'b'", (), |row| row.get(0)).unwrap();
@@ -192,7 +192,7 @@ fn printed_records(connection: &Connection, columns: &str, layout: &IndexEntryLa
 fn filled(file: &TempFile, table: &str) -> Connection {
     let connection = Connection::open(&file.0).unwrap();
     connection.execute_batch(&format!("PRAGMA page_size = 65536; CREATE TABLE t{table}; BEGIN")).unwrap();
-    let values = nasty_values();
+    let values = edge_values();
     for (number, value) in values.iter().enumerate() {
         let id = (number * 7_919 % values.len()) as i64 - 100;
         let other = values[number * 31 % values.len()];
@@ -210,10 +210,10 @@ fn check_index(file: &TempFile, connection: &Connection, parts: &[KeyPart], tail
         connection.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'i'", (), |row| row.get(0)).unwrap();
     let expected = index_records(file, page_size, root);
     let columns = format!("{}, {tail}", ["a", "b"][..parts.len()].join(", "));
-    let printed = printed_records(connection, &columns, layout, tail == "rowid");
-    assert!(expected.len() > 500 && expected.len() == printed.len());
-    for (expected, printed) in expected.iter().zip(&printed) {
-        assert_eq!(printed, expected, "{:?} {:?}", record::decode(printed), record::decode(expected));
+    let written = written_records(connection, &columns, layout, tail == "rowid");
+    assert!(expected.len() > 500 && expected.len() == written.len());
+    for (expected, written) in expected.iter().zip(&written) {
+        assert_eq!(written, expected, "{:?} {:?}", record::decode(written), record::decode(expected));
     }
     connection.execute_batch("DROP INDEX i").unwrap();
 }

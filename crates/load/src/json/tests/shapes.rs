@@ -91,7 +91,7 @@ fn records_lie_within_other_objects() {
                 &path(keys),
             );
             let Ok(mut reader) = open else { continue };
-            reader.want(&wanted(&[("v", ANY)])).unwrap();
+            reader.project(&projected(&[("v", ANY)])).unwrap();
             let is_refused = loop {
                 match reader.next_piece() {
                     Err(_) => break true,
@@ -287,7 +287,7 @@ fn mistakes_with_a_name_are_told_by_it() {
     ] {
         let file = format!("{{\"v\":0}}\n{bad}\n");
         let mut reader = reader(file.as_bytes(), &[("v", ANY)], &ReadOptions::default());
-        reader.pass_by(&[]);
+        reader.ignore_columns(&[]);
         let mut batch = Batch::default();
         reader.next_piece().unwrap().unwrap().read(&mut batch).unwrap();
         let why = batch.bad.remove(0).error.to_string();
@@ -301,7 +301,7 @@ fn mistakes_with_a_name_are_told_by_it() {
 #[test]
 fn a_key_that_is_left_out_does_not_take_another_of_its_letters_with_it() {
     let mut reader = reader(b"{\"a\":1,\"A\":2}\n{\"A\":3}\n{\"a\":4}", &[("a", ANY)], &ReadOptions::default());
-    reader.pass_by(&["A".to_owned()]);
+    reader.ignore_columns(&["A".to_owned()]);
     let mut batch = Batch::default();
     reader.next_piece().unwrap().unwrap().read(&mut batch).unwrap();
     assert!(batch.bad.is_empty(), "{:?}", batch.bad);

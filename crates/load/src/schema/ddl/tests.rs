@@ -1,16 +1,16 @@
 //! SQLite accepts the statements, and mistakes in options are reported.
 
 use super::*;
-use crate::infer::{Findings, Seen};
+use crate::infer::{FileStats, ScannedValue};
 use litepress_rows::hint::Flags;
 use litepress_rows::schema::IndexOrigin;
 
 /// Returns a table whose columns are inferred from one value each.
 fn table(name: &str, columns: &[(&str, &str)]) -> NewTable {
-    let mut findings = Findings::default();
+    let mut findings = FileStats::default();
     for (column, value) in columns {
         let position = findings.column(column);
-        findings.see(position, Seen::Text(value.as_bytes()), 1);
+        findings.observe(position, ScannedValue::Text(value.as_bytes()), 1);
     }
     NewTable { name: name.to_owned(), columns: findings.decide(&[], false, None) }
 }

@@ -14,14 +14,14 @@
 //! Empty fields beside numbers are NULL, since no other text is in the column to be confused with. In TEXT columns they are
 //! empty texts.
 
-use super::{Finding, Findings, Kind, Seen, Tally, number};
+use super::{ColumnStats, FileStats, Kind, KindCount, ScannedValue, number};
 use crate::reader::{Field, FieldKind};
 use litepress_rows::{Affinity, Message, OptionName, counted, grouped, message, quote};
 use std::fmt;
 
 /// The type of a column and the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub struct InferredColumn {
     /// Name of the column in the file.
     pub name: String,
     /// The type to declare. Empty for no type.
@@ -51,11 +51,11 @@ enum Chosen {
     Text,
 }
 
-impl Findings {
+impl FileStats {
     /// Returns the types of `fields`, or of the columns that the records name if `fields` is empty. For a `strict` table, chooses
     /// only types of STRICT tables. If the scan was limited to `sampled` records, the reasons state their number.
-    pub fn decide(&self, fields: &[Field], strict: bool, sampled: Option<u64>) -> Vec<Decision> {
-        let text = |finding: &Finding| {
+    pub fn decide(&self, fields: &[Field], strict: bool, sampled: Option<u64>) -> Vec<InferredColumn> {
+        let text = |finding: &ColumnStats| {
             let mut decision = self.decide_by_values(finding, strict);
             if sampled.is_some() {
                 decision.reason = decision.reason.and(format!(" (of the first {} records)", grouped(self.records)));
@@ -67,26 +67,26 @@ impl Findings {
         }
         let decide = |(position, field): (usize, &Field)| match &field.kind {
             FieldKind::Typed { declared_type, reason, not_null } => {
-                Decision::of_typed(&field.name, declared_type, reason, *not_null, strict)
+                InferredColumn::of_typed(&field.name, declared_type, reason, *not_null, strict)
             }
             FieldKind::Text => {
                 let unnamed = || self.columns.get(position).filter(|column| column.name.is_empty());
                 let finding = self.of(&field.name).or_else(unnamed).cloned();
-                let finding = finding.unwrap_or_else(|| Finding::new(String::new(), position));
-                text(&Finding { name: field.name.clone(), ..finding })
+                let finding = finding.unwrap_or_else(|| ColumnStats::new(String::new(), position));
+                text(&ColumnStats { name: field.name.clone(), ..finding })
             }
         };
         fields.iter().enumerate().map(decide).collect()
     }
 
-    fn decide_by_values(&self, finding: &Finding, strict: bool) -> Decision {
+    fn decide_by_values(&self, finding: &ColumnStats, strict: bool) -> InferredColumn {
         let (chosen, mut reason) = self.choose(finding, strict);
         let is_number = !matches!(chosen, Chosen::Text | Chosen::Any);
         if is_number && finding.empties() > 0 {
             let verb = if finding.empties() == 1 { "becomes" } else { "become" };
             reason = format!("{reason}; {} {verb} NULL", counted(finding.empties(), "empty field"));
         }
-        Decision {
+        InferredColumn {
             name: finding.name.clone(),
             declared_type: chosen.declared_type(strict).to_owned(),
             not_null: false,
@@ -97,7 +97,7 @@ impl Findings {
         }
     }
 
-    fn choose(&self, finding: &Finding, strict: bool) -> (Chosen, String) {
+    fn choose(&self, finding: &ColumnStats, strict: bool) -> (Chosen, String) {
         let [strings, booleans, nested] = [Kind::String, Kind::Boolean, Kind::Nested].map(|kind| finding.count(kind));
         let values = finding.values();
         let written = values - strings - booleans - nested;
@@ -137,7 +137,12 @@ impl Findings {
         (Chosen::Text, self.why_text(finding))
     }
 
-    fn choose_number(&self, finding: &Finding, strict: bool, all: impl Fn(&str, &str) -> String) -> (Chosen, String) {
+    fn choose_number(
+        &self,
+        finding: &ColumnStats,
+        strict: bool,
+        all: impl Fn(&str, &str) -> String,
+    ) -> (Chosen, String) {
         let only = |kinds: &[Kind]| Kind::WRITTEN.iter().all(|kind| kinds.contains(kind) || !finding.has(*kind));
         if only(&[Kind::Integer]) {
             return (Chosen::Integer, all("is a whole number", "are whole numbers"));
@@ -166,7 +171,7 @@ impl Findings {
     }
 
     /// Describes the value that no numeric type keeps.
-    fn why_text(&self, finding: &Finding) -> String {
+    fn why_text(&self, finding: &ColumnStats) -> String {
         let [other, padded] = [Kind::Other, Kind::Padded].map(|kind| finding.tally(kind));
         if other.count > 0 {
             return format!("{} {}", self.place(other), number::why_not(&other.text));
@@ -180,7 +185,7 @@ impl Findings {
     }
 
     /// Returns `'007' in record 12`.
-    fn place(&self, tally: &Tally) -> String {
+    fn place(&self, tally: &KindCount) -> String {
         let value = quote(&litepress_format::value::Value::Text(&tally.text));
         let file = match self.files.get(&tally.first.file).filter(|_| self.files.len() > 1) {
             Some(file) => format!(" of {}", file.display()),
@@ -219,7 +224,7 @@ impl Chosen {
 /// The kinds that TEXT columns keep: all, since they store the text of any value.
 const EVERYTHING: u16 = u16::MAX;
 
-impl Decision {
+impl InferredColumn {
     /// A column whose type the file itself says.
     fn of_typed(name: &str, declared: &str, reason: &Message, not_null: bool, strict: bool) -> Self {
         let (declared_type, reason) = match strict_type(declared).filter(|_| strict) {
@@ -256,23 +261,23 @@ impl Decision {
     /// column that is INTEGER after the first thousand records. A type that was given and not inferred accepts every value, as
     /// SQLite stores it.
     #[inline]
-    pub fn accepts(&self, value: Seen<'_>) -> bool {
+    pub fn accepts(&self, value: ScannedValue<'_>) -> bool {
         if self.kept == EVERYTHING {
             return true;
         }
         let (kind, decimals) = match value {
-            Seen::Null => (Kind::Null, 0),
-            Seen::Text(b"") => (Kind::Empty, 0),
-            Seen::Text(text) | Seen::Number(text) => number::classify(text),
-            Seen::String(_) => (Kind::String, 0),
-            Seen::Boolean(_) => (Kind::Boolean, 0),
-            Seen::Nested(_) => (Kind::Nested, 0),
+            ScannedValue::Null => (Kind::Null, 0),
+            ScannedValue::Text(b"") => (Kind::Empty, 0),
+            ScannedValue::Text(text) | ScannedValue::Number(text) => number::classify(text),
+            ScannedValue::String(_) => (Kind::String, 0),
+            ScannedValue::Boolean(_) => (Kind::Boolean, 0),
+            ScannedValue::Nested(_) => (Kind::Nested, 0),
         };
         self.kept & (1 << kind as u8) != 0 && (decimals == 0 || self.decimals.is_none_or(|all| all == decimals))
     }
 }
 
-impl fmt::Display for Decision {
+impl fmt::Display for InferredColumn {
     /// Writes `INTEGER: all 1,000 values are whole numbers`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let declared = if self.declared_type.is_empty() { "no type" } else { &self.declared_type };

@@ -54,7 +54,7 @@ pub struct Text {
 }
 
 /// Cuts a stream into pieces.
-pub struct Cutter<F> {
+pub struct FramedReader<F> {
     stream: Box<dyn Read + Send>,
     /// Name of the stream in errors.
     name: PathBuf,
@@ -66,7 +66,7 @@ pub struct Cutter<F> {
     has_ended: bool,
 }
 
-impl<F: Framing> Cutter<F> {
+impl<F: Framing> FramedReader<F> {
     /// Cuts `stream`, which begins at `start`, into pieces of about `piece_bytes`.
     pub fn new(stream: Box<dyn Read + Send>, name: &Path, framing: F, start: Position, piece_bytes: usize) -> Self {
         let name = name.to_owned();
@@ -150,9 +150,9 @@ mod tests {
         let file = b"one\ntwo\nthree is longer\n\nfive";
         for piece_bytes in 1..=file.len() + 1 {
             let start = Position { record: 1, line: 1 };
-            let mut cutter = Cutter::new(Box::new(&file[..]), Path::new("<test>"), Lines, start, piece_bytes);
+            let mut framed = FramedReader::new(Box::new(&file[..]), Path::new("<test>"), Lines, start, piece_bytes);
             let (mut bytes, mut record) = (Vec::new(), 1);
-            while let Some(text) = cutter.next_text().unwrap() {
+            while let Some(text) = framed.next_text().unwrap() {
                 assert_eq!(text.start, Position { record, line: record });
                 record += text.records;
                 bytes.extend(text.bytes);

@@ -1,6 +1,6 @@
 //! Scans a file for types, with several threads.
 
-use super::Findings;
+use super::FileStats;
 use crate::reader::{Piece, Reader};
 use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Error, Result};
@@ -16,19 +16,19 @@ use std::sync::Mutex;
 ///
 /// # Panics
 /// If the reader panics.
-pub fn survey(
+pub fn scan_types(
     reader: &mut dyn Reader,
     threads: usize,
     limit: Option<u64>,
     go_on: &(dyn Fn() -> Result<()> + Sync),
-) -> Result<Findings> {
-    let progress = Progress { reader, next: 1, limit, has_ended: false, failed: None, found: Findings::default() };
+) -> Result<FileStats> {
+    let progress = Progress { reader, next: 1, limit, has_ended: false, failed: None, found: FileStats::default() };
     let progress = Mutex::new(progress);
     let work = || {
-        let mut found = Findings::default();
+        let mut found = FileStats::default();
         while let Some(mut piece) = Progress::next_piece(&progress, go_on) {
             let first_record = piece.first_record();
-            if let Err(error) = piece.survey(&mut found) {
+            if let Err(error) = piece.scan_types(&mut found) {
                 lock(&progress).fail(first_record, error);
             }
         }
@@ -61,7 +61,7 @@ struct Progress<'a> {
     has_ended: bool,
     /// The lowest record with an error, and the error.
     failed: Option<(u64, Error)>,
-    found: Findings,
+    found: FileStats,
 }
 
 impl Progress<'_> {

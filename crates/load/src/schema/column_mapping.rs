@@ -2,8 +2,8 @@
 
 use super::default::{RowDefault, constant};
 use super::listed;
-use crate::reader::{Field, Wanted};
-use crate::source::Supply;
+use crate::reader::{Field, ProjectedColumn};
+use crate::source::ColumnSource;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::{DefaultKind, Generated};
 use litepress_rows::{Error, ErrorKind, Message, OptionName, Table, message};
@@ -15,7 +15,7 @@ pub enum Naming {
     Header,
     /// The columns have no names and stand in the order of the table's.
     Position,
-    /// Every record names them. A survey found these columns.
+    /// Every record names them. A scan found these columns.
     Records,
     /// The caller names the columns of data in memory. They are matched like a header, without advice about files and options.
     Given,
@@ -40,11 +40,11 @@ impl Naming {
 
 /// The mapping from a file's columns to a table's.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fit {
+pub struct ColumnMapping {
     /// The columns to request from the reader. Its blocks have this order.
-    pub wanted: Vec<Wanted>,
+    pub projected: Vec<ProjectedColumn>,
     /// The origin of the values of each [ordinary column](Table::ordinary_columns) of the table.
-    pub supplies: Vec<Supply>,
+    pub column_sources: Vec<ColumnSource>,
 }
 
 /// Finds the table column of each file column. An entry of `map` decides (`FILE_COLUMN`, `TABLE_COLUMN`; an empty table
@@ -57,13 +57,18 @@ pub struct Fit {
 /// # Errors
 /// Lists every mismatch: file columns that the table lacks, NOT NULL columns without a value, computed columns, unknown
 /// names in `map`, two columns for one, and a DEFAULT that depends on rows that SQLite inserted before.
-pub fn matching(table: &Table, fields: &[Field], naming: Naming, map: &[(String, String)]) -> Result<Fit, Vec<Error>> {
+pub fn matching(
+    table: &Table,
+    fields: &[Field],
+    naming: Naming,
+    map: &[(String, String)],
+) -> Result<ColumnMapping, Vec<Error>> {
     let mut mistakes = Vec::new();
     let targets = targets(table, fields, naming, map, &mut mistakes);
-    let (mut wanted, mut supplies) = (Vec::new(), Vec::new());
+    let (mut projected, mut column_sources) = (Vec::new(), Vec::new());
     for position in table.ordinary_columns() {
         let mut given = (0..fields.len()).filter(|&field| targets[field] == Some(position));
-        let supply = match given.next() {
+        let source = match given.next() {
             Some(field) => {
                 if let Some(other) = given.next() {
                     let names = (&fields[field].name, &fields[other].name);
@@ -72,24 +77,24 @@ pub fn matching(table: &Table, fields: &[Field], naming: Naming, map: &[(String,
                     let advice = message!["leave one out: ", OptionName::Map.pair(names.1, "")];
                     mistakes.push(naming.advise(error.in_column(&table.columns[position].name), advice));
                 }
-                wanted.push(Wanted {
+                projected.push(ProjectedColumn {
                     field: (naming != Naming::Records).then_some(field),
                     name: fields[field].name.clone(),
                     affinity: table.columns[position].affinity,
                     form: None,
                     empty_is_null: false,
                 });
-                Supply::File(wanted.len() - 1)
+                ColumnSource::File(projected.len() - 1)
             }
             None => without_file(table, position, naming).unwrap_or_else(|error| {
                 mistakes.push(error.in_column(&table.columns[position].name));
-                Supply::Constant(OwnedValue::Null)
+                ColumnSource::Constant(OwnedValue::Null)
             }),
         };
-        supplies.push(supply);
+        column_sources.push(source);
     }
     if mistakes.is_empty() {
-        return Ok(Fit { wanted, supplies });
+        return Ok(ColumnMapping { projected, column_sources });
     }
     Err(mistakes.into_iter().map(|error| error.in_table(&table.name)).collect())
 }
@@ -184,10 +189,10 @@ fn refuse_computed(
 }
 
 /// Returns the values of a column that the file lacks.
-fn without_file(table: &Table, position: usize, naming: Naming) -> Result<Supply, Error> {
+fn without_file(table: &Table, position: usize, naming: Naming) -> Result<ColumnSource, Error> {
     let column = &table.columns[position];
     if table.rowid_alias == Some(position) {
-        return Ok(Supply::RowNumber);
+        return Ok(ColumnSource::RowNumber);
     }
     let lacks = naming.lacks();
     let failed = |error| mistake(format!("the {lacks} this column, and SQLite cannot evaluate its default: {error}"));
@@ -196,7 +201,7 @@ fn without_file(table: &Table, position: usize, naming: Naming) -> Result<Supply
             DefaultKind::Constant => constant(expression).map_err(failed)?,
             DefaultKind::PerRow => {
                 let (table, column) = (table.name.clone(), column.name.clone());
-                return Ok(Supply::EachRow(RowDefault { table, column, expression: expression.clone() }));
+                return Ok(ColumnSource::EachRow(RowDefault { table, column, expression: expression.clone() }));
             }
             DefaultKind::OfConnection(function) => {
                 let what = "which follows from the rows that one connection has inserted before";
@@ -213,7 +218,7 @@ fn without_file(table: &Table, position: usize, naming: Naming) -> Result<Supply
         let advice = message!["say which column of the file it is: ", map];
         return Err(naming.advise(error, advice));
     }
-    Ok(Supply::Constant(value))
+    Ok(ColumnSource::Constant(value))
 }
 
 #[cfg(test)]

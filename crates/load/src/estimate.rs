@@ -1,9 +1,9 @@
 //! Estimates the size of a table from the first records of a file.
 
-use crate::source::{OpenFile, RowMaker};
+use crate::source::{BatchEncoder, OpenFile};
 use litepress_format::page::{PageKind, PageSize};
 use litepress_format::payload::mean_page_bytes;
-use litepress_rows::encode::{LeftOut, Verdict};
+use litepress_rows::encode::{RowAction, SkippedRows};
 use litepress_rows::{Conflict, RecordChunk, Result, Table};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +12,7 @@ const SAMPLE_BYTES: usize = 512 * 1024;
 
 /// An estimate of a table's rows before they are read.
 #[derive(Debug, Default)]
-pub struct Outlook {
+pub struct TableEstimate {
     /// Approximate number of rows.
     pub rows: Option<u64>,
     /// A sample of the rows.
@@ -44,24 +44,25 @@ impl FirstPiece {
         let (mut rows, piece) = (RecordChunk::new(), file.reader.next_piece()?);
         let bytes = bytes_read.load(Ordering::Relaxed);
         let Some(mut piece) = piece else { return Ok(Self { records: 0, bytes, is_all: true, rows }) };
-        let mut maker = RowMaker::new(table, conflict, file.supplies);
+        let mut batch_encoder = BatchEncoder::new(table, conflict, file.column_sources);
         let mut first_record = 1;
         while rows.arena().len() < SAMPLE_BYTES {
-            piece.read(&mut maker.batch)?;
-            if maker.batch.rows == 0 {
+            piece.read(&mut batch_encoder.batch)?;
+            if batch_encoder.batch.rows == 0 {
                 break;
             }
-            let mut left_out = LeftOut::default();
-            maker.batch.bad.iter().for_each(|bad| left_out.add(bad.row));
-            maker.encode_judged(first_record, &mut left_out, &mut rows, &mut |_| Ok(Verdict::LeaveOut))?;
-            first_record += maker.batch.rows as u64;
+            let mut left_out = SkippedRows::default();
+            batch_encoder.batch.bad.iter().for_each(|bad| left_out.add(bad.row));
+            batch_encoder
+                .encode_with_policy(first_record, &mut left_out, &mut rows, &mut |_| Ok(RowAction::LeaveOut))?;
+            first_record += batch_encoder.batch.rows as u64;
         }
         let (records, is_all) = (piece.records(), file.reader.next_piece()?.is_none());
         Ok(Self { records, bytes, is_all, rows })
     }
 }
 
-impl Outlook {
+impl TableEstimate {
     /// Estimates a table of `rows` rows from a sample, for pages of this size.
     pub fn new(table: &Table, rows: Option<u64>, sample: RecordChunk, page_size: PageSize) -> Self {
         let kind = if table.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable };
@@ -78,8 +79,8 @@ mod tests {
     use super::*;
     use crate::csv::CsvReader;
     use crate::options::ReadOptions;
-    use crate::reader::{Reader, Wanted};
-    use crate::source::Supply;
+    use crate::reader::{ProjectedColumn, Reader};
+    use crate::source::ColumnSource;
     use litepress_rows::{Affinity, Schema};
     use std::path::Path;
 
@@ -92,9 +93,11 @@ mod tests {
             let counted = Counted { text: text.as_bytes().to_vec(), at: 0, count: options.bytes_read.clone() };
             let mut reader = CsvReader::new(Box::new(counted), Path::new("<test>"), &options).unwrap();
             let (name, affinity) = ("a".to_owned(), Affinity::Integer);
-            reader.want(&[Wanted { field: Some(0), name, affinity, form: None, empty_is_null: false }]).unwrap();
-            let (name, supplies) = (Some(Path::new("<test>").to_owned()), vec![Supply::File(0)]);
-            let file = OpenFile { name, reader: Box::new(reader), supplies, guards: Vec::new() };
+            reader
+                .project(&[ProjectedColumn { field: Some(0), name, affinity, form: None, empty_is_null: false }])
+                .unwrap();
+            let (name, column_sources) = (Some(Path::new("<test>").to_owned()), vec![ColumnSource::File(0)]);
+            let file = OpenFile { name, reader: Box::new(reader), column_sources, type_checks: Vec::new() };
             let table = &Schema::from_sql("CREATE TABLE t (a INTEGER)", "<test>").unwrap().tables[0];
             FirstPiece::read(file, table, Conflict::Abort, &options.bytes_read).unwrap()
         };
