@@ -105,18 +105,16 @@ fn key(parts: &[&ValueProperties], rows: u64) -> Result<(), Rejection> {
         return Ok(());
     }
     let values = parts.iter().fold(1, |values: u64, part| values.saturating_mul(part.cardinality.at_most()));
+    let drawn_from = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
     let without_null: f64 = parts.iter().map(|part| 1.0 - part.null_share).product();
     let rows = rows as f64 * without_null;
     let duplicates = rows * (rows - 1.0) / 2.0 / values as f64;
     let advice = "use a generator whose values differ in every row (sequence, shuffle, unique_hex, uuid, email), or make fewer rows";
     if rows.floor() > values as f64 && without_null == 1.0 {
-        return Err(rejection(
-            format!("the key is unique, and {rows} rows have {} at most", counted(values, "value")),
-            advice,
-        ));
+        return Err(rejection(format!("the key is unique, and {rows} rows have {} at most", drawn_from), advice));
     }
     if values < u64::MAX && duplicates >= DUPLICATES_REFUSED {
-        let drawn = format!("drawn from {} repeat, about {duplicates:.0} times", counted(values, "value"));
+        let drawn = format!("drawn from {} repeat, about {duplicates:.0} times", drawn_from);
         return Err(rejection(format!("the key is unique, and {rows:.0} rows {drawn}"), advice));
     }
     Ok(())

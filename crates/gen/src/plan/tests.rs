@@ -142,7 +142,7 @@ fn mistakes_in_set_point_into_the_option() {
     let sql = "create table user (id integer primary key, area text);";
     let error = plan_of(sql, &set("user", "area", "digit(6)")).expect_err("no such generator");
     assert_eq!(error.kind(), ErrorKind::Generator);
-    let begin = "<--set user.area>:1:1: user.area: unknown generator 'digit', did you mean 'digits'?; there are ";
+    let begin = "<--set user.area>:1:1: user.area: unknown generator 'digit', did you mean 'digits'?; digits(n): ";
     assert!(error.to_string().starts_with(begin), "{error}");
     let error = plan_of(sql, &set("user", "area", "digits(6")).expect_err("not closed");
     assert_eq!(error.place().character, Some(9));
