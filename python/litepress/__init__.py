@@ -22,6 +22,7 @@ All errors are subclasses of :class:`Error`, except the TypeError or ValueError 
 """
 
 from ._adapt import __doc__ as _values
+from ._check import CheckReport, check
 from ._errors import (
     ConstraintError,
     CorruptError,
@@ -37,7 +38,7 @@ from ._errors import (
     UnsupportedError,
     UsageError,
 )
-from ._files import CheckReport, check, generate, load, plan, profile
+from ._files import generate, load, plan, profile
 from ._litepress import __version__
 from ._progress import Progress
 from ._result import Summary

@@ -13,13 +13,15 @@ Python value                                    stored as
 ``str``                                         TEXT; lone surrogates are refused, since UTF-8 has none
 ``bytes``, ``bytearray``, ``memoryview``,
 arrays of numbers, other buffers                BLOB, as ``sqlite3`` has it
-``datetime``                                    TEXT ``YYYY-MM-DD HH:MM:SS.ffffff``, always with six digits; of a time zone: in UTC
-                                                with ``Z`` behind. Nanoseconds of pandas are kept: nine digits
+``datetime``                                    TEXT ``YYYY-MM-DD HH:MM:SS``, ``.ffffff`` behind it unless the second is
+                                                whole; of a time zone: in UTC with ``+00:00`` behind. Nanoseconds of pandas are
+                                                kept: nine digits
 ``date``                                        TEXT ``YYYY-MM-DD``
-``time``                                        TEXT ``HH:MM:SS.ffffff``; those of a time zone are refused
-``timedelta``                                   INTEGER, microseconds
-``numpy.datetime64``                            TEXT as ``datetime``, with the digits of its unit; days as ``date``
-``numpy.timedelta64``                           INTEGER, in its own unit
+``time``                                        TEXT ``HH:MM:SS``, a fraction as ``datetime``; those of a time zone are refused
+``timedelta``                                   INTEGER, microseconds; parts of one are refused
+``numpy.datetime64``                            TEXT as ``datetime``, whatever its unit; days, weeks, months, years as ``date``
+``numpy.timedelta64``                           INTEGER, microseconds, whatever its unit
+``pandas.Period``, ``Interval``                 TEXT, as pandas writes them
 ``Decimal``                                     exact text, of which a REAL column makes the nearest double; NaN becomes NULL
 ``UUID``                                        TEXT of 36 characters
 ``os.PathLike``                                 TEXT
@@ -27,6 +29,11 @@ arrays of numbers, other buffers                BLOB, as ``sqlite3`` has it
 ``list``, ``tuple``, ``dict``, other sequences
 and mappings                                    TEXT: JSON, in which dates and the like are strings
 =============================================== ==========================================================================
+
+A moment has one text, whatever its type, its unit and its library: datetimes in rows, in Arrow, in frames, and in files that
+:func:`litepress.load` reads. Such texts sort by time, and SQLite's date functions read them. It reads the years 0 to 9999 only:
+others are refused. Columns of objects of a frame are stored by this table, too. Columns with a type follow it as far as it goes;
+types of Arrow that have no Python value stand in ``docs/load.md``.
 
 Everything else is refused, also sets, which have no order. ``adapters={type: function}`` converts the values of a type and its
 subclasses. It comes before the table, and the table then converts the function's result.
@@ -45,6 +52,7 @@ import math
 import os
 import uuid
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 Stored = None | int | float | str | bytes
@@ -74,9 +82,6 @@ class Adapter:
 
     def __init__(self, adapters: Adapters | None = None) -> None:
         self._given = dict(adapters or {})
-        for kind, function in self._given.items():
-            if not isinstance(kind, type) or not callable(function):
-                raise TypeError(f"adapters: {{type: function}} is expected, and not {{{kind!r}: {function!r}}}")
         #: No adapter is for a plain type: the extension may store plain values by itself.
         self.passes_plain = not any(issubclass(plain, kind) for plain in PLAIN_TYPES for kind in self._given)
         #: The functions of all types seen so far. The extension looks here first, which saves a call.
@@ -125,9 +130,13 @@ def real(value: float) -> float | None:
     return None if math.isnan(value) else float.__float__(value)
 
 
+UTC = "+00:00"
+"""The end of the text of an instant. Behind a ``Z``, texts with a fraction would sort before those without."""
+
+
 def moment(value: datetime.datetime) -> str:
     if value.tzinfo is None and type(value) is datetime.datetime:
-        return value.isoformat(" ", "microseconds")
+        return value.isoformat(" ")
     nanoseconds = getattr(value, "nanosecond", 0)
     zone = ""
     if value.utcoffset() is not None:
@@ -135,12 +144,18 @@ def moment(value: datetime.datetime) -> str:
             value = value.astimezone(datetime.timezone.utc)
         except OverflowError:
             raise Refused("the time is beyond the years 1 to 9999 in UTC") from None
-        zone = "Z"
+        zone = UTC
+    if not 0 <= value.year <= 9999:
+        raise Refused(NO_YEAR)
     digits = f"{nanoseconds:03}" if nanoseconds else ""
+    fraction = f".{value.microsecond:06}{digits}" if digits or value.microsecond else ""
     return (
         f"{value.year:04}-{value.month:02}-{value.day:02} "
-        f"{value.hour:02}:{value.minute:02}:{value.second:02}.{value.microsecond:06}{digits}{zone}"
+        f"{value.hour:02}:{value.minute:02}:{value.second:02}{fraction}{zone}"
     )
+
+
+NO_YEAR = "SQLite's date functions read the years 0 to 9999 only"
 
 
 def day(value: datetime.date) -> str:
@@ -150,7 +165,7 @@ def day(value: datetime.date) -> str:
 def time_of_day(value: datetime.time) -> str:
     if value.tzinfo is not None:
         raise Refused("a time of day with a time zone is no time in UTC", "give a datetime, or a time without tzinfo")
-    return datetime.time.isoformat(value, "microseconds")
+    return datetime.time.isoformat(value)
 
 
 def span(value: datetime.timedelta) -> int:
@@ -196,19 +211,45 @@ def numpy_moment(value: Any) -> str | None:
         return None
     unit, count = numpy.datetime_data(value.dtype)
     if unit in ("Y", "M", "W", "D"):
-        return str(value.astype("datetime64[D]"))
-    if unit in ("h", "m", "s") or count != 1:
-        finer = {"h": "s", "m": "s"}.get(unit, unit)
-        value = value.astype(f"datetime64[{finer}]")
-    elif unit not in ("ms", "us", "ns"):
+        return readable(str(value.astype("datetime64[D]")))
+    if unit not in ("h", "m", "s", "ms", "us", "ns"):
         raise Refused(f"times in {unit} have more digits than 9", "convert them to datetime64[ns]")
-    return str(value).replace("T", " ")
+    if unit in ("h", "m") or count != 1:
+        value = value.astype(f"datetime64[{'s' if unit in 'hm' else unit}]")
+    second, _, fraction = str(value).replace("T", " ").partition(".")
+    fraction = fraction.ljust(9, "0")
+    digits = 0 if not int(fraction) else 6 if fraction.endswith("000") else 9
+    return readable(f"{second}.{fraction[:digits]}" if digits else second)
+
+
+def readable(moment: str) -> str:
+    """Returns the text of a moment. Refuses years that SQLite cannot read."""
+    if not moment[:4].isdigit() or moment[4] != "-":
+        raise Refused(NO_YEAR)
+    return moment
 
 
 def numpy_span(value: Any) -> int | None:
     import numpy
 
-    return None if numpy.isnat(value) else int(value.astype("i8"))
+    if numpy.isnat(value):
+        return None
+    unit, count = numpy.datetime_data(value.dtype)
+    factor = MICROSECONDS.get(unit)
+    if factor is None:
+        raise Refused("a duration in months, years or no unit is no number of microseconds", "convert it first")
+    microseconds = int(value.astype("i8")) * count * factor
+    if microseconds.denominator != 1:
+        raise Refused("the duration is no whole number of microseconds")
+    return microseconds.numerator
+
+
+MICROSECONDS = {
+    "W": Fraction(604_800_000_000), "D": Fraction(86_400_000_000), "h": Fraction(3_600_000_000), "m": Fraction(60_000_000),
+    "s": Fraction(1_000_000), "ms": Fraction(1000), "us": Fraction(1), "ns": Fraction(1, 10**3), "ps": Fraction(1, 10**6),
+    "fs": Fraction(1, 10**9), "as": Fraction(1, 10**12),
+}  # fmt: skip
+"""Microseconds of each unit of ``numpy.timedelta64``."""
 
 
 def numpy_scalar(value: Any) -> object:
@@ -293,6 +334,8 @@ BY_TYPE: dict[type, Callable[[Any], object]] = {
 BY_NAME: dict[tuple[str, str], Callable[[Any], object]] = {
     ("pandas", "NAType"): nothing,
     ("pandas", "NaTType"): nothing,
+    ("pandas", "Period"): str,
+    ("pandas", "Interval"): str,
     ("numpy", "datetime64"): numpy_moment,
     ("numpy", "timedelta64"): numpy_span,
     ("numpy", "ndarray"): numpy_array,

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import Any
 
 _FIELDS = ("advice", "file", "record", "line", "character", "table", "column", "value", "constraint")
@@ -91,11 +93,30 @@ class LimitError(Error, ValueError):
 
 
 class FileError(Error, OSError):
-    """The operating system failed a read, a write or a sync."""
+    """The operating system failed a read, a write or a sync.
+
+    ``errno``, ``strerror`` and ``filename`` are those of the failed call, as of every ``OSError``; ``None`` if no call failed.
+    """
+
+    _errno: int | None = None
+    """The number of the error if the operating system has given none."""
+
+    def __init__(self, message: str = "", **fields: Any) -> None:
+        number = fields.pop("errno", None) or self._errno
+        super().__init__(message, **fields)
+        self.errno = number
+        self.strerror = None if number is None else os.strerror(number)
+        self.filename = self.file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rebuild, (kind, message, fields) = super().__reduce__()
+        return rebuild, (kind, message, {**fields, "errno": self.errno})
 
 
 class NoSpaceError(FileError):
     """There is not enough room on the disk."""
+
+    _errno = errno.ENOSPC
 
 
 class TargetError(FileError):
@@ -104,6 +125,8 @@ class TargetError(FileError):
 
 class TargetExistsError(TargetError, FileExistsError):
     """The target exists. ``if_exists="overwrite"`` allows its replacement."""
+
+    _errno = errno.EEXIST
 
 
 class CorruptError(Error, ValueError):

@@ -1,24 +1,36 @@
-"""``load``, ``generate``, ``plan``, ``profile`` and ``check``: the commands of the program ``litepress`` as functions."""
+"""``load``, ``generate``, ``plan`` and ``profile``: commands of the program ``litepress`` as functions."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, TypedDict, Union
 
 from . import _litepress
 from ._options import (
     Columns,
+    Format,
+    IfExists,
+    InvalidUtf8,
     Lists,
+    Nan,
+    OnConflict,
+    OnError,
     Pairs,
+    PathLike,
+    Ragged,
     SchemaLike,
+    Sync,
+    Verify,
+    checked_path,
     flag,
     is_recipe,
     is_schema_file,
     is_sql,
+    keyword_defaults,
     making_options,
+    meant,
     names,
     number,
     optional_text,
@@ -28,19 +40,74 @@ from ._options import (
     recipe_text,
     refuse_own_lock,
     schema_text,
+    suggests,
     table_options,
     text,
 )
 from ._progress import ProgressCallback, ProgressFunction
 from ._result import Summary
+from ._sources import FileLike, LocalFiles
 
-PathLike = Union[str, "os.PathLike[str]"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Rows = Union[int, str, Mapping[str, Union[int, str]]]
 
 
+class PlanArguments(TypedDict, total=False):
+    """Arguments of :func:`load` and :func:`generate` that :func:`plan` takes."""
+
+    rows: Rows | None
+    scale: float | None
+    shard: str | tuple[int, int] | None
+    set: Pairs | None
+    seed: int | None
+    table: str | None
+    schema: SchemaLike | None
+    map: Mapping[str, str | None] | None
+    primary_key: Columns | None
+    without_rowid: bool
+    strict: bool
+    types: Pairs | None
+    not_null: Columns | None
+    indexes: Lists | None
+    unique: Lists | None
+    foreign_keys: Pairs | None
+    format: Format | None
+    delimiter: str | None
+    quote: str | None
+    escape: str | None
+    header: bool
+    columns: Sequence[str] | None
+    comment: str | None
+    encoding: str | None
+    null_value: str | Sequence[str] | None
+    store_as: Pairs | None
+    sample: int | str | None
+    on_error: OnError | None
+    rejects: PathLike | None
+    max_rejects: int | str | None
+    ragged: Ragged
+    invalid_utf8: InvalidUtf8
+    json_path: str | None
+    flatten: bool
+    nan: Nan
+    if_exists: IfExists
+    on_conflict: OnConflict
+    page_size: int | None
+    threads: int | None
+    memory: int | str | None
+    temp_dir: PathLike | None
+    analyze: bool
+    sync: Sync
+    verify: Verify
+
+
+
+@suggests
 def load(
     path: PathLike,
-    files: PathLike | Iterable[PathLike],
+    files: FileLike | Iterable[FileLike],
     *,
     table: str | None = None,
     schema: SchemaLike | None = None,
@@ -53,7 +120,7 @@ def load(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
-    format: str | None = None,
+    format: Format | None = None,
     delimiter: str | None = None,
     quote: str | None = '"',
     escape: str | None = None,
@@ -62,25 +129,25 @@ def load(
     comment: str | None = None,
     json_path: str | None = None,
     flatten: bool = False,
-    nan: str = "error",
+    nan: Nan = "error",
     encoding: str | None = None,
     null_value: str | Sequence[str] | None = None,
     store_as: Pairs | None = None,
     sample: int | str | None = None,
-    on_error: str | None = None,
+    on_error: OnError | None = None,
     rejects: PathLike | None = None,
     max_rejects: int | str | None = None,
-    ragged: str = "error",
-    invalid_utf8: str = "error",
-    if_exists: str = "fail",
-    on_conflict: str = "abort",
+    ragged: Ragged = "error",
+    invalid_utf8: InvalidUtf8 = "error",
+    if_exists: IfExists = "fail",
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
-    sync: str = "full",
-    verify: str = "none",
+    sync: Sync = "full",
+    verify: Verify = "none",
     progress: bool | ProgressFunction = False,
 ) -> Summary:
     """Make a SQLite database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite; plain, gzip or zstd.
@@ -92,7 +159,9 @@ def load(
     path
         The file to make.
     files
-        A path or several; a pattern (``"logs/*.csv"``) stands for the files that match, sorted by name.
+        A path, an open file or a URL, or several; a pattern (``"logs/*.csv"``) stands for the files that match, sorted by name.
+        URLs and files of ``fsspec`` (``"s3://bucket/*.parquet"``) are what it opens; ``https:`` works without it. Open files are
+        read from where they are, and stay open. These are copied to ``temp_dir`` first.
     table
         One table for all files.
     schema
@@ -150,11 +219,14 @@ def load(
 
     After any exception, also Ctrl-C, ``path`` is as it was.
     """
-    arguments = _load_arguments(locals())
-    with ProgressCallback(progress) as callback:
-        return Summary.of(_litepress.load(_path(path), *arguments, callback.call))
+    given = locals()
+    target = checked_path(path)
+    with ProgressCallback(progress) as callback, _local_files(files, given) as local:
+        arguments = _load_arguments({**given, "files": local.checked(encoding)})
+        return Summary.of(local.renamed_report(_litepress.load(target, *arguments, callback.call)), target)
 
 
+@suggests
 def generate(
     path: PathLike,
     schema: SchemaLike | None = None,
@@ -165,15 +237,15 @@ def generate(
     shard: str | tuple[int, int] | None = None,
     set: Pairs | None = None,
     seed: int | None = None,
-    if_exists: str = "fail",
-    on_conflict: str = "abort",
+    if_exists: IfExists = "fail",
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
-    sync: str = "full",
-    verify: str = "none",
+    sync: Sync = "full",
+    verify: Verify = "none",
     progress: bool | ProgressFunction = False,
 ) -> Summary:
     """Make a SQLite database of generated rows: the same for the same schema and seed, on every machine.
@@ -212,13 +284,14 @@ def generate(
     """
     arguments = _generate_arguments(locals())
     with ProgressCallback(progress) as callback:
-        return Summary.of(_litepress.generate(_path(path), *arguments, callback.call))
+        target = checked_path(path)
+        return Summary.of(_litepress.generate(target, *arguments, callback.call), target)
 
 
 def plan(
-    source: PathLike | Iterable[PathLike],
+    source: FileLike | Iterable[FileLike],
     path: PathLike | None = None,
-    **arguments: Any,
+    **arguments: Unpack[PlanArguments],
 ) -> dict[str, Any]:
     """Predict the work of :func:`generate` or :func:`load` for the same arguments, without making a database.
 
@@ -226,20 +299,23 @@ def plan(
     made; further arguments are those of the function. The result has the expected bytes and memory, the tables with their
     columns, and the lane of each table, index and constraint with its reason.
     """
-    target = None if path is None else _path(path)
+    target = None if path is None else checked_path(path)
     if _is_generated(source, arguments):
-        given = _given("a schema", {"rows": None, **_defaults(generate)}, arguments)
+        given = _given("a schema", {"rows": None, **_defaults(generate)}, dict(arguments))
         if given["recipe"] is not None:
             raise TypeError("plan() takes a recipe as its first argument")
         named = {"recipe": source, "schema": None} if is_recipe(source) else {"schema": source}
         told = _litepress.plan_generate(target, *_generate_arguments({**given, **named}))
     else:
-        given = _given("files", _defaults(load), arguments)
-        told = _litepress.plan_load(target, *_load_arguments({"files": source, **given}))
+        given = _given("files", _defaults(load), dict(arguments))
+        with _local_files(source, given, keeps_position=True) as local:
+            paths = local.checked(given["encoding"])
+            told = local.renamed_report(_litepress.plan_load(target, *_load_arguments({"files": paths, **given})))
     report: dict[str, Any] = json.loads(told)
     return report
 
 
+@suggests
 def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = None) -> str:
     """Read all rows of a database and return a recipe for one that looks alike: for ``generate(recipe=)``.
 
@@ -263,98 +339,7 @@ def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = 
     FileError, DataError
         The file cannot be read, or is no database.
     """
-    return _litepress.profile(_path(path), flag("keep_values", keep_values), {"threads": number("threads", threads)})
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A place in a database that violates the file format."""
-
-    page: int
-    """The page, counted from 1."""
-    offset: int | None
-    """Offset in the page, in bytes."""
-    object: str | None
-    """The table or index that the page belongs to."""
-    what: str
-    """Description of the fault."""
-
-    def __str__(self) -> str:
-        offset = "" if self.offset is None else f" at {self.offset}"
-        owner = "" if self.object is None else f" ({self.object})"
-        return f"page {self.page}{offset}{owner}: {self.what}"
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """The result of :func:`check`, true if no fault was found."""
-
-    ok: bool
-    """Whether no fault was found."""
-    faults: list[Fault]
-    """The first 100 faults."""
-    faults_total: int
-    """Number of all faults."""
-    notes: list[str]
-    """Parts that were not checked, and oddities that are no faults."""
-    sqlite: list[str] | None
-    """Complaints of SQLite's ``integrity_check`` and ``foreign_key_check``; ``None`` if SQLite was not asked."""
-    pages: int
-    """Pages of the database."""
-    page_size: int
-    """Bytes of a page."""
-    bytes: int
-    """Bytes of the file."""
-    seconds: float
-    """Duration of the check."""
-    details: dict[str, Any] = field(repr=False)
-    """The whole report, as ``litepress check --json`` prints it: each b-tree with its rows and pages."""
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        more = self.faults_total - len(self.faults)
-        lines = [str(fault) for fault in self.faults] + ([f"and {more:,} more"] if more else [])
-        return "ok" if self.ok else "\n".join(lines + [f"SQLite: {line}" for line in self.sqlite or []])
-
-
-def check(path: PathLike, *, full: bool = False, threads: int | None = None) -> CheckReport:
-    """Check every page of a database, made by litepress or not.
-
-    Parameters
-    ----------
-    path
-        The database. No program may change it meanwhile.
-    full
-        Whether SQLite checks it too: ``integrity_check`` and ``foreign_key_check``.
-    threads
-        Number of threads that read pages; by default one a core.
-
-    Returns
-    -------
-    CheckReport
-        The faults of the database: they are a result, not an exception.
-
-    Raises
-    ------
-    FileError
-        The file cannot be read.
-    """
-    options = {"threads": number("threads", threads)}
-    details = json.loads(_litepress.check(_path(path), flag("full", full), options))
-    return CheckReport(
-        ok=details["ok"],
-        faults=[Fault(**fault) for fault in details["faults"]],
-        faults_total=details["faults_total"],
-        notes=details["notes"],
-        sqlite=details["sqlite"],
-        pages=details["pages"],
-        page_size=details["page_size_bytes"],
-        bytes=details["bytes"],
-        seconds=details["seconds"],
-        details=details,
-    )
+    return _litepress.profile(checked_path(path), flag("keep_values", keep_values), {"threads": number("threads", threads)})
 
 
 Arguments = dict[str, Any]
@@ -364,7 +349,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
     """Convert the arguments of :func:`load` to the three dicts that the extension's ``load`` takes."""
     schema, quote, rejects = given["schema"], given["quote"], given["rejects"]
     reading: Arguments = {
-        "files": _paths(given["files"]),
+        "files": given["files"],
         "schema": None if schema is None else schema_text(schema),
         "map": _map(given["map"]),
         "quote": "none" if quote is None else text("quote", quote),
@@ -380,6 +365,18 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
     for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8", "json_path", "nan"):
         reading[name] = optional_text(name, given[name])
     return reading, pick_options(table_options, given), pick_options(making_options, given)
+
+
+def _local_files(files: Any, given: Arguments, keeps_position: bool = False) -> LocalFiles:
+    """Return the files of a run as paths. Those without a name are called like the only table."""
+
+    def table() -> str | None:
+        named: str | None = given["table"]
+        if named is None and given["schema"] is not None:
+            return _litepress.only_table(*schema_text(given["schema"]))
+        return named
+
+    return LocalFiles(files, given["temp_dir"], table, keeps_position)
 
 
 def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, Arguments]:
@@ -405,14 +402,14 @@ def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, A
 
 def _defaults(function: Callable[..., Any]) -> Arguments:
     """Return the defaults of a function's keyword arguments."""
-    return dict(function.__kwdefaults__ or {})
+    return keyword_defaults(function)
 
 
 def _given(what: str, defaults: Arguments, arguments: Arguments) -> Arguments:
     """Complete the arguments of a plan with the defaults. Refuse unknown ones, and ``progress``."""
     for name in arguments:
         if name not in defaults or name == "progress":
-            raise TypeError(f"plan() of {what} takes no argument '{name}'")
+            raise TypeError(f"plan() of {what} takes no argument '{name}'{meant(name, list(defaults))}")
     return {**defaults, **arguments}
 
 
@@ -424,24 +421,6 @@ def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
         return True
     is_schema = isinstance(source, str) and (is_sql(source) or source in _litepress.presets())
     return is_schema or (isinstance(source, (str, os.PathLike)) and os.fspath(source).lower().endswith(".sql"))
-
-
-def _path(path: PathLike, name: str = "path") -> str:
-    if not isinstance(path, (str, os.PathLike)):
-        raise_type_error(name, "a path", path)
-    refuse_own_lock(path)
-    return os.fspath(path)
-
-
-def _paths(files: Any) -> list[str]:
-    if isinstance(files, (str, os.PathLike)):
-        return [_path(files, "files")]
-    if not isinstance(files, Iterable) or isinstance(files, (bytes, Mapping)):
-        raise_type_error("files", "a path or several", files)
-    paths = [_path(file, "each of files") for file in files]
-    if not paths:
-        raise ValueError("files: no file is named")
-    return paths
 
 
 def _map(value: Mapping[str, str | None] | None) -> list[tuple[str, str]]:

@@ -5,22 +5,36 @@ The extension interprets the values: sizes, choices, names of columns.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import os
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, Union
+from typing import Any, Literal, NoReturn, TypeVar, Union
 
 from . import _litepress
 from ._errors import TargetError
 
-# Unions are written out: aliases are evaluated, and Python 3.10 knows no "|" of strings.
+# Unions are written out: aliases are evaluated, and Python 3.10 knows no "|" of strings. Each word is a Literal of its own, because
+# stubtest takes a Literal of several words for a union.
 SchemaLike = Union[str, "os.PathLike[str]"]
 """CREATE statements, or a path to a file of them."""
 Columns = Union[str, Sequence[str], Mapping[str, Union[str, Sequence[str]]]]
 """One column, several columns, or columns by table."""
 Lists = Union[str, Sequence[Union[str, Sequence[str]]], Mapping[str, Union[str, Sequence[Union[str, Sequence[str]]]]]]
 """Several lists of columns, or such lists by table. In a ``list`` each item is one; a tuple is one list of several columns."""
+PathLike = Union[str, "os.PathLike[str]"]
+IfExists = Union[Literal["fail"], Literal["overwrite"]]
+OnConflict = Union[Literal["abort"], Literal["ignore"], Literal["replace"]]
+Sync = Union[Literal["full"], Literal["off"]]
+Verify = Union[Literal["none"], Literal["quick"], Literal["full"]]
+Format = Union[Literal["csv"], Literal["tsv"], Literal["ndjson"], Literal["json"], Literal["parquet"], Literal["arrow"], Literal["sqlite"]]
+OnError = Union[Literal["abort"], Literal["reject"], Literal["null"]]
+Ragged = Union[Literal["error"], Literal["pad"], Literal["reject"]]
+InvalidUtf8 = Union[Literal["error"], Literal["replace"], Literal["blob"]]
+Nan = Union[Literal["error"], Literal["null"], Literal["text"]]
 Pairs = Mapping[str, Union[str, Mapping[str, str]]]
 """A text for each column, keyed by ``"column"``, by ``"table.column"``, or by table and then column."""
 
@@ -51,15 +65,15 @@ def table_options(
 
 def making_options(
     *,
-    if_exists: str = "fail",
-    on_conflict: str = "abort",
+    if_exists: IfExists = "fail",
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     analyze: bool = False,
-    sync: str = "full",
-    verify: str = "none",
+    sync: Sync = "full",
+    verify: Verify = "none",
 ) -> dict[str, Any]:
     """Returns the build options for the extension's ``options::making_options``."""
     return {
@@ -73,6 +87,55 @@ def making_options(
         "sync": text("sync", sync),
         "verify": text("verify", verify),
     }
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OF_OTHERS = {
+    "chunksize": "memory", "dtype": "types", "dtypes": "types", "type": "types", "column_types": "types", "schema_overrides": "types",
+    "forms": "store_as", "as_": "store_as", "null": "null_value", "nulls": "null_value", "na_values": "null_value",
+    "null_values": "null_value", "nullstr": "null_value", "sep": "delimiter", "delim": "delimiter", "separator": "delimiter",
+    "quotechar": "quote", "quote_char": "quote", "escapechar": "escape", "names": "columns", "column_names": "columns",
+    "has_header": "header", "comment_prefix": "comment", "replace": "if_exists", "overwrite": "if_exists", "append": "if_exists",
+    "if_table_exists": "if_exists", "mode": "if_exists", "pk": "primary_key", "key": "primary_key", "index": "indexes",
+    "foreign_key": "foreign_keys", "recipe_file": "recipe", "plan": "recipe", "part": "shard", "sqlite": "full",
+}  # fmt: skip
+"""Words of the program and of other libraries, and the keyword that stands for them here."""
+
+
+def suggests(function: Function) -> Function:
+    """Wraps a function: for an unknown keyword, its TypeError names the one that was probably meant."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name not in known:
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'{meant(name, known)}")
+        return function(*args, **given)
+
+    return call  # type: ignore[return-value]
+
+
+def meant(name: str, known: Sequence[str]) -> str:
+    """Returns the end of a message about an unknown keyword: the known one that was probably meant."""
+    plain = name.lower().replace("-", "_")
+    word = plain if plain in known else _OF_OTHERS.get(plain)
+    if word not in known:
+        import difflib
+
+        word = next(iter(difflib.get_close_matches(plain, known, 1, 0.7)), None)
+    return "" if word is None else f". Did you mean '{word}'?"
+
+
+def keyword_defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """Returns the defaults of a function's keyword arguments."""
+    return dict(inspect.unwrap(function).__kwdefaults__ or {})
+
+
+def expanded(path: str | os.PathLike[str]) -> str:
+    """Returns a path as a text. In a text, ``~`` in front is the home of the user, as for pandas."""
+    return os.path.expanduser(path) if isinstance(path, str) else os.fspath(path)
 
 
 def pick_options(function: Callable[..., dict[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,25 +170,45 @@ def recipe_text(recipe: SchemaLike) -> tuple[str, str]:
     return read
 
 
+_PATIENCE = 0.5
+"""Seconds to wait for a lock of this process to end: another thread may just be publishing the same database."""
+
+
 def refuse_own_lock(path: str | os.PathLike[str]) -> None:
     """Refuses a database on which this process holds a lock, such as an open transaction of ``sqlite3``.
 
     Closing any descriptor of a file drops all POSIX locks that the process has on it. Another process could then write
-    into the middle of that transaction.
+    into the middle of that transaction. Locks of this package end within moments: they are waited for.
     """
+    deadline = time.monotonic() + _PATIENCE
+    while _has_own_lock(path):
+        if time.monotonic() >= deadline:
+            raise TargetError(
+                "this program itself has a lock on the database",
+                file=os.fspath(path),
+                advice="end its transaction, or close its connection",
+            )
+        time.sleep(0.005)
+
+
+def _has_own_lock(path: str | os.PathLike[str]) -> bool:
     try:
         inode = os.stat(path).st_ino
         with open("/proc/locks", encoding="ascii") as locks:
             held = [line.split() for line in locks]
     except (OSError, ValueError):
-        return
+        return False
     own = str(os.getpid())
-    if any("POSIX" in lock[1:3] and own in lock[4:6] and lock[-3].endswith(f":{inode}") for lock in held if len(lock) >= 8):
-        raise TargetError(
-            "this program itself has a lock on the database",
-            file=os.fspath(path),
-            advice="end its transaction, or close its connection",
-        )
+    return any("POSIX" in lock[1:3] and own in lock[4:6] and lock[-3].endswith(f":{inode}") for lock in held if len(lock) >= 8)
+
+
+def checked_path(path: PathLike) -> str:
+    """Returns the path of a database as a text. Refuses one on which this process holds a lock."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise_type_error("path", "a path", path)
+    file = expanded(path)
+    refuse_own_lock(file)
+    return file
 
 
 def is_sql(source: str) -> bool:
@@ -153,6 +236,23 @@ def optional_text(name: str, value: str | None) -> str | None:
 def flag(name: str, value: bool) -> bool:
     """Returns an argument that must be True or False."""
     return value if isinstance(value, bool) else raise_type_error(name, "True or False", value)
+
+
+def optional_flag(name: str, value: bool | None) -> bool | None:
+    """Returns an argument that must be True, False or ``None``."""
+    return None if value is None else flag(name, value)
+
+
+def checked_adapters(adapters: Any) -> dict[type, Callable[[Any], Any]]:
+    """Returns the user's functions by type."""
+    if adapters is None:
+        return {}
+    if not isinstance(adapters, Mapping):
+        raise_type_error("adapters", "a dict of functions by type", adapters)
+    for kind, function in adapters.items():
+        if not isinstance(kind, type) or not callable(function):
+            raise TypeError(f"adapters: {{type: function}} is expected, and not {{{kind!r}: {function!r}}}")
+    return dict(adapters)
 
 
 def number(name: str, value: Any, words: bool = False) -> int | str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A database that was made."""
+    """A database that was made. Equal summaries have equal hashes: it can be a key, or a member of a set."""
 
     path: str | None
     """The file; ``None`` for a database in memory."""
@@ -21,17 +22,18 @@ class Summary:
     """Bytes of the database."""
     seconds: float
     """Duration of the whole run, syncs included."""
-    tables: dict[str, int]
+    tables: dict[str, int] = field(hash=False)
     """Rows by table, in the order of the schema."""
-    details: dict[str, Any] = field(repr=False)
+    details: dict[str, Any] = field(repr=False, hash=False)
     """The whole report, as ``litepress --json`` prints it: times by stage, memory, threads, column types with reasons."""
 
     @classmethod
-    def of(cls, report: str) -> Summary:
-        """Reads the summary from a report in JSON."""
+    def of(cls, report: str, path: str | os.PathLike[str] | None) -> Summary:
+        """Reads the summary of a file, or of a database in memory if ``path`` is ``None``, from a report in JSON."""
         details = json.loads(report)
         return cls(
-            path=details["file"],
+            # JSON cannot hold names that are not UTF-8.
+            path=None if path is None else os.fspath(path),
             rows=details["rows"],
             pages=details["pages"],
             bytes=details["bytes"],

@@ -5,24 +5,34 @@ from __future__ import annotations
 import os
 import sqlite3
 import string
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from . import _litepress
-from ._data import describe
+from ._data import Arrow, Tables
+from ._describe import describe, refuse_index
 from ._options import (
     Columns,
+    IfExists,
     Lists,
+    OnConflict,
     Pairs,
     SchemaLike,
+    Sync,
+    Verify,
+    checked_adapters,
+    expanded,
     making_options,
+    optional_flag,
     pairs,
     pick_options,
     refuse_own_lock,
     schema_text,
+    suggests,
     table_options,
 )
 from ._progress import ProgressCallback, ProgressFunction
@@ -34,9 +44,10 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 Adapters = Mapping[type, Callable[[Any], Any]]
 
 
+@suggests
 def write(
     path: str | os.PathLike[str],
-    tables: Any,
+    tables: Tables,
     *,
     schema: SchemaLike | None = None,
     columns: Columns | None = None,
@@ -50,15 +61,16 @@ def write(
     foreign_keys: Pairs | None = None,
     store_as: Pairs | None = None,
     adapters: Adapters | None = None,
-    if_exists: str = "fail",
-    on_conflict: str = "abort",
+    index: bool | None = None,
+    if_exists: IfExists = "fail",
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     analyze: bool = False,
-    sync: str = "full",
-    verify: str = "none",
+    sync: Sync = "full",
+    verify: Verify = "none",
     progress: bool | ProgressFunction = False,
 ) -> Summary:
     """Make a SQLite database of tables: a file that is whole, or absent.
@@ -73,7 +85,7 @@ def write(
     * columns: a mapping of names to sequences of one length, NumPy arrays among them, or a structured array.
 
     ``help(litepress)`` lists the stored form of each Python type. No value changes in silence. The index of a pandas frame
-    becomes a column if it has a name. Each DuckDB connection can supply one relation at a time.
+    becomes the first column if it has a name or is no ``RangeIndex``. Each DuckDB connection can supply one relation at a time.
 
     Without a ``schema`` each table has the columns of its data. Arrow's types decide the types of its columns, the values of
     the first rows those of others.
@@ -112,7 +124,11 @@ def write(
     store_as
         Other forms for columns of Arrow data: ``{"created": "unixepoch"}``, ``{"big": "text"}``.
     adapters
-        Functions for values of other types, which return what can be stored: ``{Point: str}``.
+        Functions for values of a type, which return what can be stored: ``{Point: str}``. They hold for the values of typed
+        columns, too, which are then read as Python objects.
+    index
+        Whether the index of pandas frames becomes a column, called ``index`` if it has no name. By default a ``RangeIndex``
+        without a name does not.
     if_exists
         ``"fail"``, or ``"overwrite"``: the old file stays until the new one takes its place.
     on_conflict
@@ -152,12 +168,14 @@ def write(
     after the complete database, whole and synced, got its name.
     """
     given = locals()
-    report, _ = _build(Path(path), given)
-    return Summary.of(report)
+    file = Path(expanded(path))
+    report, _ = _build(file, given)
+    return Summary.of(report, file)
 
 
+@suggests
 def to_bytes(
-    tables: Any,
+    tables: Tables,
     *,
     schema: SchemaLike | None = None,
     columns: Columns | None = None,
@@ -171,7 +189,8 @@ def to_bytes(
     foreign_keys: Pairs | None = None,
     store_as: Pairs | None = None,
     adapters: Adapters | None = None,
-    on_conflict: str = "abort",
+    index: bool | None = None,
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -186,16 +205,17 @@ def to_bytes(
     """
     given = locals()
     report, data = _build(None, given)
-    cut_texts = Summary.of(report).details["cut_texts"]
+    cut_texts = Summary.of(report, None).details["cut_texts"]
     if cut_texts:
         message = f"cut {cut_texts} texts in numeric columns at a NUL character, as SQLite does: declare the columns TEXT"
-        warnings.warn(message, stacklevel=2)
+        warnings.warn(message, stacklevel=3)
     assert data is not None, "a database without a path is bytes"
     return data
 
 
+@suggests
 def connect(
-    tables: Any,
+    tables: Tables,
     *,
     schema: SchemaLike | None = None,
     columns: Columns | None = None,
@@ -209,27 +229,53 @@ def connect(
     foreign_keys: Pairs | None = None,
     store_as: Pairs | None = None,
     adapters: Adapters | None = None,
-    on_conflict: str = "abort",
+    index: bool | None = None,
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     analyze: bool = False,
     progress: bool | ProgressFunction = False,
+    check_same_thread: bool = True,
+    detect_types: int = 0,
+    isolation_level: Literal["DEFERRED", "IMMEDIATE", "EXCLUSIVE"] | None = "DEFERRED",
+    cached_statements: int = 128,
+    factory: type[sqlite3.Connection] | None = None,
+    autocommit: bool | None = None,
 ) -> sqlite3.Connection:
     """Make a SQLite database in memory, and connect to it with the standard library's ``sqlite3``.
 
-    Arguments are those of :func:`to_bytes`. The database is the connection's own: it may be changed, and is gone when
-    the connection is closed.
+    Arguments are those of :func:`to_bytes`, and of ``sqlite3.connect``: ``check_same_thread=False`` for the test client of a web
+    framework, which asks from another thread. ``autocommit`` needs Python 3.12. The database is the connection's own: it may be
+    changed, and is gone when the connection is closed.
     """
-    return _opened(to_bytes(**locals()))
+    given = locals()
+    options = {name: given.pop(name) for name in _OF_SQLITE3}
+    if options["factory"] is None:
+        del options["factory"]
+    if options["autocommit"] is None:
+        del options["autocommit"]
+    elif sys.version_info < (3, 12):
+        raise TypeError("autocommit= needs Python 3.12")
+    # An option that sqlite3 refuses fails before any work is done.
+    connection: sqlite3.Connection = sqlite3.connect(":memory:", **options)
+    try:
+        _fill(connection, to_bytes(**given))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def _opened(data: bytes) -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:")
+_OF_SQLITE3 = ("check_same_thread", "detect_types", "isolation_level", "cached_statements", "factory", "autocommit")
+
+
+def _fill(connection: sqlite3.Connection, data: bytes) -> None:
+    """Makes the bytes of a database the content of a new connection in memory."""
     if hasattr(connection, "deserialize"):
         connection.deserialize(data)
-        return connection
+        return
     # Before Python 3.11 only a backup of another database can fill one in memory.
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "database.db"
@@ -239,7 +285,6 @@ def _opened(data: bytes) -> sqlite3.Connection:
             source.backup(connection)
         finally:
             source.close()
-    return connection
 
 
 def _build(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]:
@@ -253,10 +298,28 @@ def _build(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]
         _refuse_special(path)
     named = _named(given["tables"], path, text)
     _refuse_twins(named)
-    described = [(name, describe(data, _names(columns, name))) for name, data in named.items()]
-    store_as, adapters = pairs("store_as", given["store_as"]), dict(given["adapters"] or {})
+    store_as, adapters = pairs("store_as", given["store_as"]), checked_adapters(given["adapters"])
+    index = optional_flag("index", given["index"])
+    described = [
+        (name, describe(data, _names(columns, name), table=name, adapters=adapters, index=index)) for name, data in named.items()
+    ]
+    if text is not None:
+        for name, data in described:
+            if getattr(data, "index", ()):
+                refuse_index(data, name, _litepress.columns_of(*text, name))
     with ProgressCallback(given["progress"]) as callback:
-        return _litepress.write(path, described, text, shape, store_as, making, adapters, callback.call)
+        try:
+            return _litepress.write(path, described, text, shape, store_as, making, adapters, callback.call)
+        except Exception:
+            raise_failure(described)
+            raise
+
+
+def raise_failure(described: Sequence[tuple[str, Any]]) -> None:
+    """Raises the exception of the user's iterator of record batches that made the writing fail."""
+    for _, data in described:
+        if isinstance(data, Arrow) and data.failure.error is not None:
+            raise data.failure.error from None
 
 
 def _refuse_special(path: Path) -> None:

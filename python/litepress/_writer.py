@@ -9,29 +9,46 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from . import _litepress
-from ._data import Rows, describe
-from ._options import SchemaLike, making_options, pick_options, refuse_own_lock, schema_text
+from ._data import Rows, is_sequence
+from ._describe import describe, refuse_index
+from ._options import (
+    IfExists,
+    OnConflict,
+    SchemaLike,
+    Sync,
+    Verify,
+    checked_adapters,
+    expanded,
+    making_options,
+    optional_flag,
+    pick_options,
+    refuse_own_lock,
+    schema_text,
+    suggests,
+)
 from ._result import Summary
+from ._write import raise_failure
 
 Adapters = Mapping[type, Callable[[Any], Any]]
 
 
+@suggests
 def create(
     path: str | os.PathLike[str] | None,
     schema: SchemaLike,
     *,
-    if_exists: str = "fail",
+    if_exists: IfExists = "fail",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     analyze: bool = False,
-    sync: str = "full",
-    verify: str = "none",
-    on_conflict: str = "abort",
+    sync: Sync = "full",
+    verify: Verify = "none",
+    on_conflict: OnConflict = "abort",
     adapters: Adapters | None = None,
 ) -> Writer:
     """Begin a SQLite database whose rows arrive while the program runs.
@@ -56,17 +73,19 @@ def create(
         As for :func:`write`.
     """
     making = pick_options(making_options, locals())
-    file = None if path is None or path == ":memory:" else Path(path)
+    file = None if path is None or path == ":memory:" else Path(expanded(path))
     if file is not None:
         refuse_own_lock(file)
-    inner = _litepress.Writer(file, schema_text(schema), making, dict(adapters or {}))
-    return Writer._of(inner)
+    checked = checked_adapters(adapters)
+    return Writer._of(_litepress.Writer(file, schema_text(schema), making, checked), checked, file)
 
 
 class Writer:
     """A database in the making: made by :func:`create`, and published by :meth:`close` or the end of its ``with`` block."""
 
     _inner: _litepress.Writer
+    _adapters: Adapters
+    _path: Path | None
     _is_over: bool
     _summary: Summary | None
     _bytes: bytes | None
@@ -76,9 +95,11 @@ class Writer:
         raise TypeError("writers are made by litepress.create()")
 
     @classmethod
-    def _of(cls, inner: _litepress.Writer) -> Writer:
+    def _of(cls, inner: _litepress.Writer, adapters: Adapters, path: Path | None) -> Writer:
         writer = object.__new__(cls)
         writer._inner = inner
+        writer._adapters = adapters
+        writer._path = path
         writer._is_over = False
         writer._summary = None
         writer._bytes = None
@@ -91,7 +112,7 @@ class Writer:
         position = self._inner.position(table) if isinstance(table, str) else None
         if position is None:
             raise KeyError(f"there is no table {table!r}: the schema has {', '.join(self.tables)}")
-        return TableWriter._of(self._inner, position)
+        return TableWriter._of(self._inner, position, self._adapters)
 
     def __contains__(self, table: object) -> bool:
         return isinstance(table, str) and self._inner.position(table) is not None
@@ -121,7 +142,7 @@ class Writer:
         finally:
             if self._process == os.getpid():
                 self._is_over = True
-        self._summary = Summary.of(report)
+        self._summary = Summary.of(report, self._path)
         return self._summary
 
     def abort(self) -> None:
@@ -136,6 +157,9 @@ class Writer:
         if self._bytes is None:
             raise ValueError(f"the database is a file: {self._summary.path}")
         return self._bytes
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a writer cannot be copied or pickled: its database has one owner")
 
     def __enter__(self) -> Writer:
         return self
@@ -173,22 +197,27 @@ class Writer:
 class TableWriter:
     """A table of a database in the making: ``db["name"]``."""
 
-    __slots__ = ("_append", "_inner", "_position")
+    __slots__ = ("_adapters", "_append", "_inner", "_position")
 
     _append: Callable[[object, int], None]
     _inner: _litepress.Writer
     _position: int
+    _adapters: Adapters
 
     def __init__(self) -> None:
         raise TypeError("a table is had from its writer: db['name']")
 
     @classmethod
-    def _of(cls, inner: _litepress.Writer, position: int) -> TableWriter:
+    def _of(cls, inner: _litepress.Writer, position: int, adapters: Adapters) -> TableWriter:
         table = object.__new__(cls)
         table._inner = inner
         table._append = inner.append
         table._position = position
+        table._adapters = adapters
         return table
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("the table of a writer cannot be copied or pickled: use db['name'] again")
 
     @property
     def name(self) -> str:
@@ -203,17 +232,27 @@ class TableWriter:
         """
         self._append(row, self._position)
 
-    def extend(self, data: Any) -> None:
-        """Add many rows at once: any data that :func:`write` takes.
+    def extend(self, data: Any, *, index: bool | None = None) -> None:
+        """Add many rows at once: any data that :func:`write` takes. ``index`` is its argument for pandas frames.
 
         If an iterator raises an exception, the rows before stay, as for ``list.extend``. If columns or Arrow data are
         refused in the middle, some of their rows may stay. A mistake within Arrow data gives the database up.
         """
-        described = describe(data)
-        if isinstance(described, Rows):
-            self._inner.extend_rows(described.data, self._position)
-        else:
-            self._inner.extend(described, self._position)
+        described = describe(data, table=self.name, adapters=self._adapters, index=optional_flag("index", index))
+        if getattr(described, "index", ()):
+            refuse_index(described, self.name, self._inner.columns(self._position))
+        try:
+            if isinstance(described, Rows):
+                names, rows = described.names, described.data
+                if names is not None:
+                    # Rows of a cursor are matched by name, as those of write() are.
+                    rows = (dict(zip(names, row)) if is_sequence(row) else row for row in rows)
+                self._inner.extend_rows(rows, self._position)
+            else:
+                self._inner.extend(described, self._position)
+        except Exception:
+            raise_failure([(self.name, described)])
+            raise
 
     def __len__(self) -> int:
         """Return the number of rows added so far."""

@@ -6,13 +6,19 @@
 //! **All of the crate's `unsafe` is here.** The lengths and buffers in the structs are trusted: there is no way to check them.
 //! Contents are checked later (`array_as_bytes` in `crates/load`: texts need not be UTF-8).
 
+use crate::errors::exception;
+use crate::press;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{
     Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, make_array,
 };
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+use litepress::{Error, ErrorKind};
+use litepress_load::arrow::{self, BatchFacts};
+use litepress_load::options::ReadOptions;
+use litepress_load::reader::Reader;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods, PyTuple};
@@ -22,12 +28,46 @@ use std::sync::Arc;
 
 type Batches = Box<dyn RecordBatchReader + Send>;
 
+/// Opens `_data.Arrow`. Streams with decimals whose values decide their type are begun here: Ctrl-C is heard meanwhile.
+///
+/// # Errors
+/// As [`batches`]; errors of the stream's beginning.
+pub fn reader(described: &Bound<'_, PyAny>, table: &str) -> PyResult<Box<dyn Reader>> {
+    let py = described.py();
+    let data = described.getattr("data")?;
+    let batches = batches(&data).map_err(|error| of_library(py, error, table))?;
+    let facts = BatchFacts {
+        is_in_memory: described.getattr("is_in_memory")?.extract()?,
+        untyped: described.getattr("untyped")?.extract()?,
+    };
+    let reads_ahead = batches.schema().fields().iter().any(|field| arrow::reads_ahead(field.data_type()));
+    let open = || arrow::batches_with(batches, &ReadOptions::default(), &facts).map_err(|error| error.in_table(table));
+    if reads_ahead {
+        return press::run(py, &Arc::default(), None, Vec::new(), open);
+    }
+    open().map_err(|error| exception(py, &error))
+}
+
+/// Turns an exception of a library that makes Arrow data into one of the package, with the table. Others stay as they are.
+fn of_library(py: Python<'_>, error: PyErr, table: &str) -> PyErr {
+    let module = error.get_type(py).getattr("__module__").and_then(|module| module.extract::<String>());
+    let module = module.unwrap_or_default();
+    let package = module.split('.').next().unwrap_or_default().trim_start_matches('_');
+    if !matches!(package, "pyarrow" | "polars" | "duckdb" | "pandas" | "adbc_driver_manager") {
+        return error;
+    }
+    let message = format!("{package} cannot give the data: {}", error.value(py));
+    let made = exception(py, &Error::new(ErrorKind::Data, message).in_table(table));
+    made.set_cause(py, Some(error));
+    made
+}
+
 /// Returns the record batches of an object with `__arrow_c_stream__` or `__arrow_c_array__`. Reads no batch of a stream yet.
 ///
 /// # Errors
 /// `TypeError` for objects that have neither, and for data that are no table; `ValueError` for a capsule that was taken
 /// before; exceptions of the object itself.
-pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Batches> {
+fn batches(data: &Bound<'_, PyAny>) -> PyResult<Batches> {
     if data.hasattr("__arrow_c_stream__")? {
         return of_stream(&data.call_method0("__arrow_c_stream__")?);
     }
@@ -43,7 +83,30 @@ pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Batches> {
     Err(PyTypeError::new_err(format!("{kind} does not speak Arrow: it has no __arrow_c_stream__ or __arrow_c_array__")))
 }
 
+/// Returns the arrays of one column, from an array or a stream of arrays, and their field.
+///
+/// # Errors
+/// As [`batches`].
+pub fn arrays(data: &Bound<'_, PyAny>) -> PyResult<(FieldRef, Vec<ArrayRef>)> {
+    if data.hasattr("__arrow_c_stream__")? {
+        let reader = stream(&data.call_method0("__arrow_c_stream__")?)?;
+        let field = reader.field().clone();
+        let arrays = reader.collect::<Result<_, _>>().map_err(|error| refused(&told(error)))?;
+        return Ok((field, arrays));
+    }
+    let capsules = data.call_method0("__arrow_c_array__")?;
+    let capsules = capsules.cast::<PyTuple>()?;
+    let (field, array) = array(&capsules.get_item(0)?, &capsules.get_item(1)?)?;
+    Ok((Arc::new(field), vec![array]))
+}
+
 fn of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Batches> {
+    let arrays = stream(capsule)?;
+    let schema = schema_of(arrays.field())?;
+    Ok(Box::new(Tables { arrays, schema }))
+}
+
+fn stream(capsule: &Bound<'_, PyAny>) -> PyResult<ArrayStreamReader> {
     let pointer = pointer::<FFI_ArrowArrayStream>(capsule, c"arrow_array_stream")?;
     // SAFETY: a capsule of this name points to an initialised stream, which lives as long as the capsule. This thread holds
     // the interpreter, so no other uses the stream meanwhile. The stream is moved out and leaves a released one behind.
@@ -51,12 +114,17 @@ fn of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Batches> {
     if stream.release().is_none() {
         return Err(taken());
     }
-    let arrays = ArrayStreamReader::try_new(stream).map_err(|error| refused(&error))?;
-    let schema = schema_of(arrays.field())?;
-    Ok(Box::new(Tables { arrays, schema }))
+    ArrayStreamReader::try_new(stream).map_err(|error| refused(&error))
 }
 
 fn of_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<Batches> {
+    let (field, array) = self::array(schema, array)?;
+    let table = schema_of(&field)?;
+    let batch = as_batch(&array, &table).map_err(|error| refused(&error))?;
+    Ok(Box::new(RecordBatchIterator::new([Ok(batch)], table)))
+}
+
+fn array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<(Field, ArrayRef)> {
     let schema = pointer::<FFI_ArrowSchema>(schema, c"arrow_schema")?;
     let array = pointer::<FFI_ArrowArray>(array, c"arrow_array")?;
     // SAFETY: as for streams: a capsule of this name points to an initialised schema, and it is moved out.
@@ -67,11 +135,9 @@ fn of_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<Bat
         return Err(taken());
     }
     let field = Field::try_from(&schema).map_err(|error| refused(&error))?;
-    let table = schema_of(&field)?;
     // SAFETY: both come from one call of `__arrow_c_array__`, whose schema describes the array.
     let data = unsafe { from_ffi_and_data_type(array, field.data_type().clone()) };
-    let batch = data.and_then(|data| as_batch(&make_array(data), &table)).map_err(|error| refused(&error))?;
-    Ok(Box::new(RecordBatchIterator::new([Ok(batch)], table)))
+    Ok((field, make_array(data.map_err(|error| refused(&error))?)))
 }
 
 /// Returns the pointer in a capsule of this name.

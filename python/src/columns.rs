@@ -1,14 +1,17 @@
 //! Converts whole columns to pieces.
 //!
-//! `litepress/_data.py` describes each column and reads a block of it at a time: numbers and times as the bytes of a buffer,
-//! everything else as a list of Python values. The numbers of a buffer never become Python objects.
+//! `litepress/_columns.py` and `_frames.py` describe each column and read a block of it at a time: numbers and times as the bytes
+//! of a buffer, everything else as a list of Python values. The numbers of a buffer never become Python objects, and neither do
+//! arrays of Arrow, which stand beside columns of objects.
 
+use crate::arrow_in;
 use crate::cells::{Adapter, Kinds, PIECE_BYTES, PIECE_ROWS, Place, PythonColumn, field};
 use crate::errors::exception;
 use crate::feed::PieceMaker;
 use litepress::pipeline::RowsInMemory;
 use litepress::{Error, ErrorKind};
-use litepress_load::arrow::calendar::{Unit, push_date, push_timestamp};
+use litepress_load::arrow::ArrayColumn;
+use litepress_load::arrow::calendar::{Unit, has_four_digit_year, has_readable_year, push_date, push_timestamp};
 use litepress_load::reader::{Batch, Field, FieldKind};
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{CellBlock, Table};
@@ -19,6 +22,7 @@ use std::collections::VecDeque;
 
 /// NumPy's NaT ("not a time").
 const NOT_A_TIME: i64 = i64::MIN;
+const SECONDS_PER_DAY: i64 = 86_400;
 /// Approximate bytes of a number or a time in a record.
 const VALUE_BYTES: usize = 8;
 
@@ -40,8 +44,10 @@ struct Column {
     /// Type of the source, for messages: `NumPy int64`.
     origin: String,
     kind: Kind,
-    /// `read(start, stop)` returns the values of these rows.
+    /// `read(start, stop)` returns the values of these rows. Arrow's have no such function.
     read: Py<PyAny>,
+    /// The type to declare if all values are NULL.
+    declared: String,
     /// `nulls(start, stop)` returns a byte for each of these rows, nonzero for NULL.
     nulls: Option<Py<PyAny>>,
 }
@@ -55,10 +61,51 @@ enum Kind {
     Real(Layout),
     /// Days since 1970.
     Date,
-    /// Counts of a unit since 1970.
-    Time(Unit),
-    /// Durations: counts of the source's own unit, stored as they are.
-    Span,
+    /// Counts of a unit since 1970, in UTC if they are instants.
+    Time {
+        unit: Unit,
+        is_instant: bool,
+    },
+    /// Durations, stored as microseconds.
+    Span(SpanUnit),
+    /// Arrays of Arrow.
+    Arrays(Box<ArrayColumn>),
+}
+
+/// A unit of NumPy's durations, in microseconds: a multiple or a part of one.
+#[derive(Clone, Copy)]
+enum SpanUnit {
+    Multiple(i64),
+    Part(i64),
+}
+
+impl SpanUnit {
+    /// Returns the unit of this symbol.
+    fn of_symbol(symbol: &str) -> Option<Self> {
+        const SECOND: i64 = 1_000_000;
+        Some(match symbol {
+            "W" => Self::Multiple(7 * SECONDS_PER_DAY * SECOND),
+            "D" => Self::Multiple(SECONDS_PER_DAY * SECOND),
+            "h" => Self::Multiple(3600 * SECOND),
+            "m" => Self::Multiple(60 * SECOND),
+            "s" => Self::Multiple(SECOND),
+            "ms" => Self::Multiple(1000),
+            "us" => Self::Multiple(1),
+            "ns" => Self::Part(1000),
+            "ps" => Self::Part(1_000_000),
+            "fs" => Self::Part(1_000_000_000),
+            "as" => Self::Part(1_000_000_000_000),
+            _ => return None,
+        })
+    }
+
+    /// Returns the microseconds, or `None` if they are no whole number of 64 bits.
+    fn microseconds(self, count: i64) -> Option<i64> {
+        match self {
+            Self::Multiple(factor) => count.checked_mul(factor),
+            Self::Part(divisor) => (count % divisor == 0).then(|| count / divisor),
+        }
+    }
 }
 
 /// The layout of numbers in a buffer.
@@ -80,10 +127,19 @@ impl Columns {
         table: &str,
         adapters: Option<&Bound<'_, PyAny>>,
         known: Option<&Table>,
+        forms: &[(String, String)],
     ) -> PyResult<Self> {
         let sources: Vec<Bound<'_, PyAny>> = described.getattr("columns")?.extract()?;
         let names = names(described.getattr("names")?.extract()?, sources.len(), table, known)?;
-        let columns = names.into_iter().zip(&sources).map(|(name, source)| Column::new(name, source));
+        let columns = names.into_iter().zip(&sources).map(|(name, source)| {
+            let form = forms.iter().find(|(column, _)| is_column(column, table, &name)).map(|(_, form)| form.as_str());
+            let mut column = Column::new(py, name, source, table, form)?;
+            if let (Kind::Arrays(arrays), Some(known)) = (&mut column.kind, known) {
+                let affinity = known.column(&column.name).map(|at| known.columns[at].affinity);
+                affinity.map_or(Ok(()), |affinity| arrays.store_in(affinity)).map_err(|error| exception(py, &error))?;
+            }
+            Ok(column)
+        });
         let columns = columns.collect::<PyResult<_>>()?;
         let length = described.getattr("length")?.extract()?;
         let adapter = Adapter::new(py, adapters)?;
@@ -113,19 +169,34 @@ impl Columns {
 
     /// Reads the next rows. Returns them with their approximate size in bytes.
     fn read_batch(&mut self, py: Python<'_>) -> PyResult<(Batch, usize)> {
-        let most = BLOCK_ROWS.min(self.length - self.at);
+        let mut most = BLOCK_ROWS.min(self.length - self.at);
+        for column in &mut self.columns {
+            if let Kind::Arrays(arrays) = &mut column.kind {
+                most = most.min(arrays.room(self.at));
+            }
+        }
         let (rows, mut bytes) = self.push_values(py, most)?;
         let mut batch = Batch { blocks: Vec::with_capacity(self.columns.len()), rows, bad: Vec::new() };
         for column in &mut self.columns {
             let range = (self.at, self.at + rows);
             let block = match &mut column.kind {
                 Kind::Values(builder) => builder.finish(),
+                Kind::Arrays(arrays) => {
+                    let mut block = CellBlock::default();
+                    let filled = arrays.fill(range.0..range.1, &mut block, &mut batch.bad);
+                    let weight = filled.map_err(|error| exception(py, &error.in_table(&self.table)))?;
+                    bytes += weight + rows * VALUE_BYTES;
+                    block
+                }
                 _ => {
                     bytes += rows * VALUE_BYTES;
                     column.read_buffer(py, range, &self.table)?
                 }
             };
             batch.blocks.push(block);
+        }
+        if !batch.bad.is_empty() {
+            batch.blank_bad_rows();
         }
         Ok((batch, bytes))
     }
@@ -166,6 +237,11 @@ impl PieceMaker for Columns {
         &self.fields
     }
 
+    fn formed(&self) -> Vec<String> {
+        let arrays = self.columns.iter().filter(|column| matches!(column.kind, Kind::Arrays(_)));
+        arrays.map(|column| column.name.clone()).collect()
+    }
+
     fn next_piece(&mut self, py: Python<'_>) -> PyResult<Option<RowsInMemory>> {
         match self.first.take() {
             Some(first) => Ok(Some(first)),
@@ -191,45 +267,58 @@ fn names(named: Vec<String>, columns: usize, table: &str, known: Option<&Table>)
     Err(PyValueError::new_err(message))
 }
 
+/// Returns whether an option of a column, `column` or `table.column`, is about this one.
+pub fn is_column(option: &str, table: &str, name: &str) -> bool {
+    let is_bare = option.eq_ignore_ascii_case(name);
+    let in_table =
+        || option.len() == table.len() + 1 + name.len() && option.eq_ignore_ascii_case(&format!("{table}.{name}"));
+    is_bare || in_table()
+}
+
 impl Column {
-    fn new(name: String, source: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(py: Python<'_>, name: String, source: &Bound<'_, PyAny>, table: &str, form: Option<&str>) -> PyResult<Self> {
+        let part = |part: &str| -> PyResult<String> { source.getattr(part)?.extract() };
         let layout = || -> PyResult<Layout> {
             let (bytes, is_swapped) = (source.getattr("size")?.extract()?, source.getattr("is_swapped")?.extract()?);
             Ok(Layout { bytes, is_swapped })
         };
-        let kind: String = source.getattr("kind")?.extract()?;
-        let kind = match &*kind {
+        let no_unit = |unit: &str| PyTypeError::new_err(format!("no unit of time: {unit}"));
+        let kind = match &*part("kind")? {
             "int" => Kind::Int(layout()?),
             "uint" => Kind::Uint(layout()?),
             "real" => Kind::Real(layout()?),
             "date" => Kind::Date,
             "time" => {
-                let unit: String = source.getattr("unit")?.extract()?;
-                Kind::Time(
-                    Unit::of_symbol(&unit).ok_or_else(|| PyTypeError::new_err(format!("no unit of time: {unit}")))?,
-                )
+                let unit = part("unit")?;
+                let unit = Unit::of_symbol(&unit).ok_or_else(|| no_unit(&unit))?;
+                Kind::Time { unit, is_instant: source.getattr("is_instant")?.extract()? }
             }
-            "span" => Kind::Span,
+            "span" => {
+                let unit = part("unit")?;
+                Kind::Span(SpanUnit::of_symbol(&unit).ok_or_else(|| no_unit(&unit))?)
+            }
+            "arrow" => {
+                let (field, arrays) = arrow_in::arrays(&source.getattr("data")?)?;
+                let column = ArrayColumn::new(&name, &field, &arrays, form);
+                Kind::Arrays(Box::new(column.map_err(|error| exception(py, &error.in_table(table)))?))
+            }
             _ => Kind::Values(PythonColumn::default()),
         };
         let nulls = source.getattr("nulls")?;
         let nulls = if nulls.is_none() { None } else { Some(nulls.unbind()) };
-        Ok(Self {
-            name,
-            origin: source.getattr("origin")?.extract()?,
-            kind,
-            read: source.getattr("read")?.unbind(),
-            nulls,
-        })
+        let (origin, declared) = (part("origin")?, part("declared")?);
+        Ok(Self { name, origin, kind, read: source.getattr("read")?.unbind(), declared, nulls })
     }
 
     /// Describes the column. Python values of the first `rows` rows decide its type.
     fn field(&self, rows: u64) -> Field {
         let declared_type = match &self.kind {
+            Kind::Values(builder) if builder.kinds() == Kinds::NONE && !self.declared.is_empty() => &*self.declared,
             Kind::Values(builder) => return field(self.name.clone(), builder.kinds(), rows),
-            Kind::Int(_) | Kind::Uint(_) | Kind::Span => "INTEGER",
+            Kind::Arrays(arrays) => return arrays.field().clone(),
+            Kind::Int(_) | Kind::Uint(_) | Kind::Span(_) => "INTEGER",
             Kind::Real(_) => "REAL",
-            Kind::Date | Kind::Time(_) => "TEXT",
+            Kind::Date | Kind::Time { .. } => "TEXT",
         };
         let (declared_type, reason) = (declared_type.to_owned(), self.origin.clone());
         Field {
@@ -241,7 +330,9 @@ impl Column {
     /// Refuses values that the column's type would change from now on.
     fn guard(&mut self) {
         if let Kind::Values(builder) = &mut self.kind {
-            builder.take_only(Kinds::of_declared_type(builder.kinds().declared_type()));
+            let kinds = builder.kinds();
+            let declared = if kinds == Kinds::NONE { &*self.declared } else { kinds.declared_type() };
+            builder.take_only(Kinds::of_declared_type(declared));
         }
     }
 
@@ -254,13 +345,16 @@ impl Column {
         let data = bytes(&self.read, self.kind.size())?;
         let data = data.as_bytes();
         let mut block = CellBlock::default();
-        match self.kind {
-            Kind::Values(_) => {}
-            Kind::Int(layout) => push_ints(data, layout, block.ints()),
-            Kind::Uint(layout) => push_uints(data, layout, block.ints())
+        match &self.kind {
+            Kind::Values(_) | Kind::Arrays(_) => {}
+            Kind::Int(layout) => push_ints(data, *layout, block.ints()),
+            Kind::Uint(layout) => push_uints(data, *layout, block.ints())
                 .map_err(|(row, value)| self.too_large(py, table, start + row, value))?,
-            Kind::Real(layout) => push_reals(data, layout, block.reals()),
-            Kind::Span | Kind::Date | Kind::Time(_) => self.kind.push_times(data, &mut block),
+            Kind::Real(layout) => push_reals(data, *layout, block.reals()),
+            Kind::Span(_) | Kind::Date | Kind::Time { .. } => {
+                let refused = |(row, value): (usize, String)| self.not_stored(py, table, start + row, value);
+                self.kind.push_times(data, &mut block).map_err(refused)?;
+            }
         }
         if let Some(nulls) = &self.nulls {
             let nulls = bytes(nulls, 1)?;
@@ -273,6 +367,16 @@ impl Column {
 
     fn changed(&self) -> PyErr {
         PyValueError::new_err(format!("column '{}' changed its length while it was read", self.name))
+    }
+
+    #[cold]
+    fn not_stored(&self, py: Python<'_>, table: &str, row: usize, value: String) -> PyErr {
+        let refusal = match self.kind {
+            Kind::Span(_) => "the duration is no whole number of microseconds of 64 bits",
+            _ => "SQLite's date functions read the years 0 to 9999 only",
+        };
+        let error = Error::new(ErrorKind::Data, refusal).in_table(table).in_column(&self.name).with_value(value);
+        exception(py, &error.in_record(row as u64 + 1).advise("convert the column to numbers or texts"))
     }
 
     #[cold]
@@ -294,19 +398,25 @@ impl Kind {
     }
 
     /// Fills a block with the days, times or spans of a buffer.
-    fn push_times(&self, data: &[u8], block: &mut CellBlock) {
+    ///
+    /// # Errors
+    /// Position of the first value that cannot be stored, and the value.
+    fn push_times(&self, data: &[u8], block: &mut CellBlock) -> Result<(), (usize, String)> {
         let mut counts = Vec::with_capacity(data.len() / size_of::<i64>());
         push_ints(data, Layout { bytes: size_of::<i64>(), is_swapped: false }, &mut counts);
         let nulls: Vec<bool> = counts.iter().map(|&count| count == NOT_A_TIME).collect();
-        if matches!(self, Self::Span) {
-            block.ints().extend_from_slice(&counts);
+        if let Self::Span(unit) = self {
+            let ints = block.ints();
+            for (row, &count) in counts.iter().enumerate() {
+                let stored = if nulls[row] { Some(0) } else { unit.microseconds(count) };
+                ints.push(stored.ok_or_else(|| (row, count.to_string()))?);
+            }
         } else {
             let texts = block.texts();
-            for (&count, &is_null) in counts.iter().zip(&nulls) {
-                match self {
-                    _ if is_null => {}
-                    Self::Time(unit) => push_timestamp(count, *unit, false, texts.arena()),
-                    _ => push_date(count, texts.arena()),
+            for (row, &count) in counts.iter().enumerate() {
+                let start = texts.data().len();
+                if !nulls[row] && !self.push_moment(count, texts.arena()) {
+                    return Err((row, format!("'{}'", String::from_utf8_lossy(&texts.data()[start..]))));
                 }
                 texts.end_string();
             }
@@ -314,6 +424,17 @@ impl Kind {
         if nulls.contains(&true) {
             *block.nulls_mut() = nulls;
         }
+        Ok(())
+    }
+
+    /// Appends a day or a time. Returns whether SQLite can read it.
+    fn push_moment(&self, count: i64, out: &mut Vec<u8>) -> bool {
+        if let Self::Time { unit, is_instant } = self {
+            push_timestamp(count, *unit, *is_instant, out);
+            return has_readable_year(count, *unit);
+        }
+        push_date(count, out);
+        has_four_digit_year(count)
     }
 }
 

@@ -28,9 +28,25 @@ fn built(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     fields.set_item("column", place.column.as_deref())?;
     fields.set_item("value", place.value.as_deref())?;
     fields.set_item("constraint", constraint(error))?;
+    let class = class(error.kind());
+    if matches!(class, "FileError" | "NoSpaceError" | "TargetError" | "TargetExistsError") {
+        fields.set_item("errno", os_error(error))?;
+    }
     let module = py.import("litepress._errors")?;
-    let raised = module.getattr(class(error.kind()))?.call((message,), Some(&fields))?;
+    let raised = module.getattr(class)?.call((message,), Some(&fields))?;
     Ok(PyErr::from_value(raised))
+}
+
+/// Returns the number of the failed call's error, which is the cause of the error or of its cause.
+fn os_error(error: &Error) -> Option<i32> {
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        if let Some(error) = source.downcast_ref::<std::io::Error>() {
+            return error.raw_os_error();
+        }
+        cause = source.source();
+    }
+    None
 }
 
 /// Returns the name of the exception class for errors of a kind.

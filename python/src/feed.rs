@@ -16,6 +16,11 @@ pub trait PieceMaker {
     /// Returns the names and types of the columns of a piece, in their order.
     fn fields(&self) -> &[Field];
 
+    /// Returns the names of the columns that are stored in a form that the user chose.
+    fn formed(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the next rows with all values converted, or `None` after the last. The size of a piece depends on the data alone.
     ///
     /// # Errors
@@ -40,10 +45,12 @@ pub enum Sent {
 }
 
 /// Makes the two ends of a table's channel.
-pub fn channel(fields: Vec<Field>) -> (Feed, ChannelReader) {
+///
+/// `formed` are the columns that come in the form that the user chose.
+pub fn channel(fields: Vec<Field>, formed: Vec<String>) -> (Feed, ChannelReader) {
     let (sender, receiver) = crossbeam_channel::bounded(WAITING_PIECES);
     let columns = (0..fields.len()).collect();
-    (Feed { sender }, ChannelReader { fields, receiver, columns })
+    (Feed { sender }, ChannelReader { fields, formed, receiver, columns })
 }
 
 impl Feed {
@@ -61,6 +68,7 @@ impl Feed {
 #[derive(Debug)]
 pub struct ChannelReader {
     fields: Vec<Field>,
+    formed: Vec<String>,
     receiver: Receiver<Box<dyn Piece>>,
     /// Positions of the projected columns in a piece.
     columns: Arc<[usize]>,
@@ -73,7 +81,9 @@ impl Reader for ChannelReader {
 
     fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
         let position = |projected: &ProjectedColumn| {
-            if let Some(form) = &projected.form {
+            if let Some(form) = &projected.form
+                && !self.formed.contains(&projected.name)
+            {
                 let message = format!("Python values have one form only, and not '{form}'");
                 return Err(Error::new(ErrorKind::Usage, message).in_column(&projected.name));
             }

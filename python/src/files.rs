@@ -90,7 +90,7 @@ pub fn check(py: Python<'_>, path: PathBuf, full: bool, arguments: &Bound<'_, Py
 pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
     let mut options = ProfileOptions::default().keep_values(keep_values);
     options.threads = Keywords(arguments).parsed("threads", parse::threads)?.unwrap_or(options.threads);
-    let progress = Arc::new(Progress::default());
+    let progress = options.progress.clone();
     press::run(py, &progress, None, Vec::new(), || Ok(litepress::profile(&path, &options)?.to_toml()))
 }
 

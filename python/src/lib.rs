@@ -1,7 +1,7 @@
 //! The Python package `litepress`, as its extension module `litepress._litepress`.
 //!
 //! ```text
-//!  litepress/__init__.py    what users call: arguments are sorted out, data is told apart (_data.py)
+//!  litepress/__init__.py    what users call: arguments are sorted out, data is told apart (_describe.py)
 //!        |
 //!  write.rs   data that is all there: given readers -> LoadPlan -> press
 //!  writer.rs  rows as they come: litepress::pipeline
@@ -23,6 +23,7 @@ mod columns;
 mod errors;
 mod feed;
 mod files;
+mod names;
 mod options;
 mod press;
 mod rows;
@@ -39,7 +40,9 @@ mod _litepress {
         check, generate, load, plan_generate, plan_load, preset, presets, profile, run_program, schema_file,
     };
     #[pymodule_export]
-    use crate::write::{only_table, write};
+    use crate::options::choices;
+    #[pymodule_export]
+    use crate::write::{columns_of, only_table, write};
     #[pymodule_export]
     use crate::writer::Writer;
     #[pymodule_export]

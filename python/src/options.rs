@@ -3,7 +3,9 @@
 //! `litepress/_options.py` has checked their types and expanded their short forms. The parsers of the crate `litepress` read the
 //! values, so all faces know the same choices and sizes.
 
-use litepress::{Choice, Options, TableOptions, parse};
+use litepress::{
+    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, OnError, Options, Ragged, Sync, TableOptions, Verify, parse,
+};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -78,4 +80,22 @@ fn if_exists(choice: &str) -> Result<bool, String> {
         "replace" => Err("'replace' is ambiguous: say 'overwrite' to replace the whole file".to_owned()),
         _ => Err(format!("'{choice}' is none of 'fail', 'overwrite'")),
     }
+}
+
+/// Returns the values of the arguments that take one of a few words.
+#[pyfunction]
+pub fn choices() -> Vec<(&'static str, Vec<&'static str>)> {
+    fn names<T: Choice>() -> Vec<&'static str> {
+        T::CHOICES.iter().map(|(name, _)| *name).collect()
+    }
+    vec![
+        ("on_conflict", names::<Conflict>()),
+        ("sync", names::<Sync>()),
+        ("verify", names::<Verify>()),
+        ("format", names::<FileFormat>()),
+        ("on_error", names::<OnError>()),
+        ("ragged", names::<Ragged>()),
+        ("invalid_utf8", names::<InvalidUtf8>()),
+        ("nan", names::<NanPolicy>()),
+    ]
 }

@@ -10,6 +10,7 @@ use crate::cells::{Adapter, Kinds, PIECE_BYTES, PIECE_ROWS, Place, PythonColumn,
 use crate::columns::Columns;
 use crate::errors::exception;
 use crate::feed::PieceMaker;
+use crate::names;
 use litepress::pipeline::RowsInMemory;
 use litepress::{Error, ErrorKind};
 use litepress_load::reader::{Batch, Field};
@@ -21,7 +22,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 use std::collections::VecDeque;
 
-/// Opens `_data.Rows` or `_data.Columns` as a source of pieces. `known` is the table of the schema, if one is given.
+/// Opens `_data.Rows` or `_data.Columns` as a source of pieces. `known` is the table of the schema, if one is given; `forms` are
+/// the forms in which columns of Arrow are stored.
 ///
 /// # Errors
 /// Exceptions of Python code; rows and columns of unknown shape; values that cannot be stored.
@@ -31,9 +33,10 @@ pub fn piece_maker(
     table: &str,
     adapters: Option<&Bound<'_, PyAny>>,
     known: Option<&Table>,
+    forms: &[(String, String)],
 ) -> PyResult<Box<dyn PieceMaker + Send>> {
     if described.hasattr("columns")? {
-        return Ok(Box::new(Columns::new(py, described, table, adapters, known)?));
+        return Ok(Box::new(Columns::new(py, described, table, adapters, known, forms)?));
     }
     let names: Option<Vec<String>> = described.getattr("names")?.extract()?;
     let rows = TableRows::new(py, table, names, adapters, known)?;
@@ -55,7 +58,7 @@ impl Rows {
         let iterator = iterable.try_iter()?.unbind();
         let mut new = Self { iterator, rows, fields: Vec::new(), first: None, has_ended: false };
         new.first = new.read(iterable.py())?;
-        new.fields = new.rows.fields()?.to_vec();
+        new.fields = new.rows.fields(iterable.py())?.to_vec();
         Ok(new)
     }
 
@@ -70,7 +73,7 @@ impl Rows {
                 py.check_signals()?;
             }
         }
-        self.rows.take()
+        self.rows.take(py)
     }
 }
 
@@ -154,10 +157,15 @@ fn own_keys<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>
     if row.hasattr("keys")? {
         return row.call_method0("keys").map(Some);
     }
-    match row.getattr("__dict__") {
-        Ok(attributes) => Ok(Some(attributes.cast::<PyDict>()?.keys().into_any())),
-        Err(_) => Ok(None),
+    let Ok(attributes) = row.getattr("__dict__") else { return Ok(None) };
+    let keys = attributes.cast::<PyDict>()?.keys();
+    // Objects of pydantic keep fields that their class does not declare in a dict of their own.
+    if let Ok(extra) = row.getattr("__pydantic_extra__")
+        && let Ok(extra) = extra.cast::<PyDict>()
+    {
+        extra.keys().iter().try_for_each(|key| keys.append(key))?;
     }
+    Ok(Some(keys.into_any()))
 }
 
 /// The rows of one table, collected into pieces. A row that fails leaves no trace.
@@ -240,9 +248,9 @@ impl TableRows {
     ///
     /// # Errors
     /// The columns are unknown: there is no row, no name and no schema.
-    pub fn fields(&mut self) -> PyResult<&[Field]> {
+    pub fn fields(&mut self, py: Python<'_>) -> PyResult<&[Field]> {
         if self.fields.is_none() {
-            self.settle()?;
+            self.settle(py)?;
         }
         Ok(self.fields.as_deref().unwrap_or_default())
     }
@@ -294,8 +302,8 @@ impl TableRows {
     ///
     /// # Errors
     /// As [`fields`](Self::fields).
-    pub fn take(&mut self) -> PyResult<Option<RowsInMemory>> {
-        self.fields()?;
+    pub fn take(&mut self, py: Python<'_>) -> PyResult<Option<RowsInMemory>> {
+        self.fields(py)?;
         self.end_block();
         if self.piece_rows == 0 {
             return Ok(None);
@@ -342,7 +350,7 @@ impl TableRows {
             (None, None) if shape == Shape::Mapping => Vec::new(),
             (None, None) => return Err(self.no_names()),
         };
-        refuse_twice(&columns)?;
+        names::refuse_twice(columns.iter().map(|column| column.name.as_str()))?;
         self.columns = columns;
         self.shape = Some(shape);
         Ok(shape)
@@ -556,15 +564,16 @@ impl TableRows {
     }
 
     /// Completes the first piece: decides the columns, and drops optional ones that no row has.
-    fn settle(&mut self) -> PyResult<()> {
+    fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
         self.end_block();
         if self.shape.is_none() {
-            self.fields = Some(self.fields_of_nothing()?);
+            self.fields = Some(self.fields_of_nothing(py)?);
             return Ok(());
         }
         if self.columns.is_empty() {
             return Err(self.no_names());
         }
+        names::refuse_unkept(py, &self.table, self.columns.iter().map(|column| column.name.as_str()))?;
         for batch in &mut self.batches {
             let rows = batch.rows;
             batch.blocks.resize_with(self.columns.len(), || null_block(rows));
@@ -590,7 +599,7 @@ impl TableRows {
     }
 
     /// Returns the columns of a table without rows.
-    fn fields_of_nothing(&self) -> PyResult<Vec<Field>> {
+    fn fields_of_nothing(&self, py: Python<'_>) -> PyResult<Vec<Field>> {
         let names = match (&self.names, &self.known) {
             (Some(names), _) => names.clone(),
             (None, Some(known)) => known.iter().map(|(name, _)| name.clone()).collect(),
@@ -600,6 +609,7 @@ impl TableRows {
                 return Err(PyValueError::new_err(message));
             }
         };
+        names::refuse_unkept(py, &self.table, names.iter().map(String::as_str))?;
         Ok(names.into_iter().map(|name| field(name, Kinds::NONE, 0)).collect())
     }
 }
@@ -617,15 +627,6 @@ fn known_as_columns(py: Python<'_>, known: &[(String, bool)]) -> Vec<Column> {
     let column =
         |(name, is_optional): &(String, bool)| Column { is_optional: *is_optional, ..Column::new(py, name, 0) };
     known.iter().map(column).collect()
-}
-
-fn refuse_twice(columns: &[Column]) -> PyResult<()> {
-    for (at, column) in columns.iter().enumerate() {
-        if columns[..at].iter().any(|other| other.name == column.name) {
-            return Err(PyValueError::new_err(format!("two columns are called '{}'", column.name)));
-        }
-    }
-    Ok(())
 }
 
 fn null_block(rows: usize) -> CellBlock {

@@ -7,8 +7,6 @@ use crate::press::{self, TableInput, Watcher};
 use crate::{arrow_in, rows};
 use litepress::BuildReport;
 use litepress::{Database, Finished, Options, PageSize, Result, Schema, Target};
-use litepress_load::arrow;
-use litepress_load::options::ReadOptions;
 use litepress_load::plan::{InMemoryTable, LoadPlan, LoadRequest, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::source::{LoadSource, OnError};
@@ -18,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A table's name and its data, as `litepress._data.describe` returns them.
+/// A table's name and its data, as `litepress._describe.describe` returns them.
 type Table<'py> = (String, Bound<'py, PyAny>);
 
 /// Makes a database of these tables: a file, or bytes if `path` is `None`. Returns the report as JSON, and the bytes.
@@ -50,7 +48,7 @@ pub fn write<'py>(
     let raise = |error| exception(py, &error);
     let known = request.schema.as_ref().map(|(text, origin)| Schema::from_sql(text, origin));
     let known = known.transpose().map_err(raise)?;
-    let data = Data::open(py, tables, known.as_ref(), adapters)?;
+    let data = Data::open(py, tables, known.as_ref(), adapters, &request.store_as)?;
     let plan = LoadPlan::from_readers(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
     let target = path.clone().map_or(Target::Memory, Target::File);
     let made = py.detach(|| {
@@ -84,16 +82,17 @@ impl Data {
         tables: Vec<Table<'py>>,
         schema: Option<&Schema>,
         adapters: Option<&Bound<'py, PyAny>>,
+        forms: &[(String, String)],
     ) -> PyResult<Self> {
         let mut opened = Self::default();
         for (table, described) in tables {
             let reader = if described.get_type().name()? == "Arrow" {
-                let batches = arrow_in::batches(&described.getattr("data")?)?;
-                arrow::batches(batches, &ReadOptions::default()).map_err(|error| exception(py, &error))?
+                arrow_in::reader(&described, &table)?
             } else {
                 let known = schema.and_then(|schema| schema.table(&table));
-                let maker = rows::piece_maker(py, &described, &table, adapters, known)?;
-                let (feed, reader) = feed::channel(maker.fields().to_vec());
+                let maker = rows::piece_maker(py, &described, &table, adapters, known, forms)?;
+                let formed = maker.formed();
+                let (feed, reader) = feed::channel(maker.fields().to_vec(), formed);
                 opened.inputs.push((table.clone(), TableInput { maker, feed }));
                 Box::new(reader)
             };
@@ -138,4 +137,11 @@ fn make(mut database: Database, order: &[usize], sources: &[(usize, LoadSource)]
 pub fn only_table(py: Python<'_>, text: &str, origin: &str) -> PyResult<Option<String>> {
     let schema = Schema::from_sql(text, origin).map_err(|error| exception(py, &error))?;
     Ok(if let [table] = &schema.tables[..] { Some(table.name.clone()) } else { None })
+}
+
+/// Returns the names of the columns of the schema's table, or `None` if it has no such table.
+#[pyfunction]
+pub fn columns_of(py: Python<'_>, text: &str, origin: &str, table: &str) -> PyResult<Option<Vec<String>>> {
+    let schema = Schema::from_sql(text, origin).map_err(|error| exception(py, &error))?;
+    Ok(schema.table(table).map(|table| table.columns.iter().map(|column| column.name.clone()).collect()))
 }

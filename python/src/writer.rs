@@ -123,6 +123,14 @@ impl Writer {
         })
     }
 
+    /// Returns the names of a table's columns.
+    fn columns(&self, py: Python<'_>, table: usize) -> PyResult<Vec<String>> {
+        self.with_work(py, |work| {
+            let columns = &work.pipeline.encoder(table).table().columns;
+            Ok(columns.iter().map(|column| column.name.clone()).collect())
+        })
+    }
+
     /// Returns the number of rows that a table was given.
     fn rows(&self, py: Python<'_>, table: usize) -> PyResult<u64> {
         self.with_work(py, |work| Ok(work.pending[table].total(work.pipeline.encoder(table))))

@@ -75,8 +75,8 @@ CASES = {
         },
         {"d": pa.date32(), "t": pa.time64("us"), "s": pa.timestamp("us"), "z": pa.timestamp("us", "UTC")},
         [
-            ("2026-02-28", "23:59:59.999999", "2026-02-28 12:00:00.000005", "2026-02-28 12:00:00.000000Z"),
-            ("0001-01-01", "00:00:00.000000", "1969-12-31 23:59:59.000000", "2000-01-01 00:00:00.000000Z"),
+            ("2026-02-28", "23:59:59.999999", "2026-02-28 12:00:00.000005", "2026-02-28 12:00:00+00:00"),
+            ("0001-01-01", "00:00:00", "1969-12-31 23:59:59", "2000-01-01 00:00:00+00:00"),
             (None, None, None, None),
         ],
     ),
@@ -155,8 +155,6 @@ def as_pandas(case: Case) -> pd.DataFrame:
 
 
 def as_polars(case: Case) -> pl.DataFrame:
-    if pa.time64("us") in case.types.values():
-        pytest.skip("times of polars have nanoseconds, and so nine digits")
     return typing.cast(pl.DataFrame, pl.from_arrow(case.table()))
 
 

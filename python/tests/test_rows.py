@@ -7,6 +7,7 @@ import asyncio
 import collections
 import dataclasses
 import random
+import re
 import sqlite3
 import types
 from collections.abc import Iterator
@@ -380,8 +381,8 @@ def test_unsigned_integers_beyond_64_bits_are_refused() -> None:
 
 @pytest.mark.parametrize("dtype", ["c8", "c16", "g", "V3"])
 def test_arrays_without_a_form_are_refused(dtype: str) -> None:
-    with pytest.raises(TypeError, match="column 'a'"):
-        litepress.connect({"t": {"a": np.zeros(2, dtype)}})
+    error = refused({"a": np.zeros(2, dtype)})
+    assert (error.table, error.column) == ("t", "a")
 
 
 def test_arrays_of_two_dimensions_are_no_columns() -> None:
@@ -399,7 +400,7 @@ def test_arrays_of_two_dimensions_are_no_columns() -> None:
         ("h", "1969-12-31 23:00:00"),
         ("m", "1969-12-31 23:59:00"),
         ("s", "1969-12-31 23:59:59"),
-        ("ms", "1969-12-31 23:59:59.999"),
+        ("ms", "1969-12-31 23:59:59.999000"),
         ("us", "1969-12-31 23:59:59.999999"),
         ("ns", "1969-12-31 23:59:59.999999999"),
         ("25s", "1969-12-31 23:59:35"),
@@ -411,8 +412,33 @@ def test_moments_of_numpy(unit: str, text: str) -> None:
         assert made({"a": array_}) == ({"a": "TEXT"}, [(text,), (None,)])
     # One by one, too.
     assert made([(value,) for value in values], columns=["a"]) == ({"a": "TEXT"}, [(text,), (None,)])
+
+
+@pytest.mark.parametrize(
+    ("unit", "microseconds"),
+    [("W", 604_800_000_000), ("D", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("25s", 25_000_000), ("us", 1)],
+)
+def test_a_duration_is_microseconds_whatever_its_unit(unit: str, microseconds: int) -> None:
+    """A day and an hour in one list both became 1, and so did a second, a millisecond and a microsecond of a column."""
     spans = np.array([5, "NaT", -1], f"m8[{unit}]")
-    assert made({"a": spans}) == ({"a": "INTEGER"}, [(5,), (None,), (-1,)])
+    stored = [(5 * microseconds,), (None,), (-microseconds,)]
+    for data in ({"a": spans}, [(value,) for value in spans]):
+        assert made(data, columns=["a"]) == ({"a": "INTEGER"}, stored)
+
+
+@pytest.mark.parametrize("value", [np.timedelta64(1001, "ns"), np.timedelta64(2**62, "D"), np.timedelta64(1, "Y")])
+def test_durations_that_are_no_microseconds_are_refused(value: np.timedelta64) -> None:
+    for data in ({"a": np.array([value])}, [(value,)]):
+        error = refused(data, columns=["a"])
+        assert (error.table, error.column) == ("t", "a") and re.search("microseconds|64 bits", str(error))
+
+
+@pytest.mark.parametrize("value", [np.datetime64("12000-01-01", "s"), np.datetime64("10000-01-01", "D")])
+def test_times_that_sqlite_cannot_read_are_refused(value: np.datetime64) -> None:
+    """The year 12000 became `+12000-01-01`, which no date function of SQLite reads."""
+    for data in ({"a": np.array([value])}, [(value,)], pd.DataFrame({"a": np.array([value])}) if "s" in str(value.dtype) else {"a": [value]}):
+        error = refused(data, columns=["a"] if isinstance(data, list) else None)
+        assert (error.table, error.column, error.record) == ("t", "a", 1) and "0 to 9999" in str(error)
 
 
 def test_texts_and_objects_of_numpy() -> None:
@@ -430,8 +456,38 @@ def test_series_of_pandas_are_columns() -> None:
         "t": pd.Series(pd.to_datetime(["2024-01-01", None])).astype("datetime64[ms]"),
         "z": pd.Series(pd.to_datetime(["2024-01-01", None], utc=True)),
     }
-    times = [("2024-01-01 00:00:00.000", "2024-01-01 00:00:00.000000Z"), (None, None)]
+    times = [("2024-01-01 00:00:00", "2024-01-01 00:00:00+00:00"), (None, None)]
     assert made(data)[1] == [(1, None, 0.5, *times[0]), (2, 2, None, *times[1])]
+
+
+def test_fields_that_a_pydantic_model_allows_are_columns() -> None:
+    """`extra="allow"` keeps fields that the class does not declare: they were left out, without a word."""
+    pydantic = pytest.importorskip("pydantic")
+
+    class Model(pydantic.BaseModel):  # type: ignore[name-defined, misc]
+        model_config = pydantic.ConfigDict(extra="allow")
+        a: int
+
+    assert made([Model(a=1, z=3), Model(a=2, z="x")])[1] == [(1, 3), (2, "x")]
+    assert list(made([Model(a=1), Model(a=2)])[0]) == ["a"]
+    for rows in ([Model(a=1), Model(a=2, z=3)], [Model(a=1, z=3), Model(a=2)], [Model(a=1, z=3), Model(a=2, y=3)]):
+        error = refused(rows)
+        assert (error.table, error.record) == ("t", 2)
+    with closing(litepress.connect({"t": [Model(a=1, z=3)]}, schema="CREATE TABLE t (z, a)")) as database:
+        assert database.execute("SELECT * FROM t").fetchall() == [(3, 1)]
+
+
+def test_cursors_name_their_columns() -> None:
+    """The names of a cursor's columns had to be given again, and its values went to a table's columns by position."""
+    with closing(sqlite3.connect(":memory:")) as source:
+        query = "SELECT 1 AS id, 'Ada' AS name UNION SELECT 2, 'Grace'"
+        assert made(source.execute(query)) == ({"id": "INTEGER", "name": "TEXT"}, [(1, "Ada"), (2, "Grace")])
+        assert list(made(source.execute(query), columns=["a", "b"])[0]) == ["a", "b"]
+        other = "CREATE TABLE t (name TEXT, id INTEGER)"
+        assert made(source.execute(query), schema=other)[1] == [("Ada", 1), ("Grace", 2)]
+        with litepress.create(None, other) as writer:
+            writer["t"].extend(source.execute(query))
+        assert queried(writer.to_bytes(), "SELECT * FROM t") == [("Ada", 1), ("Grace", 2)]
 
 
 def test_frames_of_pandas_need_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -439,7 +495,7 @@ def test_frames_of_pandas_need_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> No
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
     assert made(frame) == ({"a": "INTEGER", "b": "TEXT"}, [(1, "x"), (2, None)])
     assert made(frame.set_index("b"))[1] == [("x", 1), (None, 2)]
-    assert list(made(frame.set_axis([5, 6]))[0]) == ["a", "b"]
+    assert list(made(frame.set_axis([5, 6]))[0]) == ["index", "a", "b"]
 
 
 def test_columns_that_change_while_they_are_read() -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -458,7 +459,7 @@ def test_the_index_of_a_frame_is_a_column_where_it_has_a_name(db: Path) -> None:
         frame = pd.DataFrame({"id": ids, "a": ["x", "y", "z"]})
         litepress.write(db, {"t": frame.set_index("id")}, if_exists="overwrite")
         assert queried(db, "SELECT id, a FROM t") == list(zip(ids, "xyz"))
-        litepress.write(db, {"t": frame.sort_values("a", ascending=False)}, if_exists="overwrite")
+        litepress.write(db, {"t": frame.sort_values("a", ascending=False)}, index=False, if_exists="overwrite")
         assert queried(db, "SELECT * FROM t") == list(zip(ids, "xyz"))[::-1]
 
 
@@ -471,11 +472,11 @@ def test_tables_of_one_name_are_refused(db: Path) -> None:
         litepress.write(db, {"t": rows, "u": rows}, columns=["a"])
 
 
-def test_objects_in_a_polars_frame_are_refused(db: Path) -> None:
+def test_objects_in_a_polars_frame_are_values(db: Path) -> None:
     """polars exports the addresses of objects: these were stored as blobs."""
-    frame = pl.DataFrame({"o": pl.Series([object()], dtype=pl.Object)})
-    with pytest.raises(TypeError, match="Python objects"):
-        litepress.write(db, {"t": frame})
+    frame = pl.DataFrame({"o": pl.Series([uuid.UUID(int=1), [1]], dtype=pl.Object), "n": [1, None]})
+    litepress.write(db, {"t": frame})
+    assert queried(db, "SELECT * FROM t") == [(str(uuid.UUID(int=1)), 1), ("[1]", None)]
     with pytest.raises(TypeError, match="collect"):
         litepress.write(db, {"t": pl.LazyFrame({"a": [1]})})
 

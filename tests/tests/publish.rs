@@ -240,23 +240,39 @@ fn a_target_that_comes_into_use_meanwhile_is_not_replaced() {
     }
 }
 
-/// Another program creates the target while the new database is being written.
+/// Ten threads replaced a target that was absent at first: one of them made it, and the others failed, because it had come into
+/// being meanwhile. The last one wins now, and without the wish to replace nothing changes.
 #[test]
-fn a_target_that_comes_into_being_meanwhile_is_not_replaced() {
+fn a_target_that_comes_into_being_meanwhile_is_replaced_if_that_is_allowed() {
     for replace in [false, true] {
         let folder = Folder::new();
         let path = folder.join("t.db");
         let database = begin(&path, replace).unwrap();
         drop(old(&path));
         let before = fs::read(&path).unwrap();
-        let error = database.finish().err();
-        match error {
-            Some(error) => {
-                assert_eq!(error.kind(), ErrorKind::Target, "{error}");
-                assert!(fs::read(&path).unwrap() == before, "the target has changed");
-            }
-            None => assert!(replace, "replaced, though nobody allowed it"),
+        let finished = database.finish();
+        if replace {
+            finished.unwrap();
+            assert_is_new(&path);
+        } else {
+            assert_eq!(finished.err().unwrap().kind(), ErrorKind::Target);
+            assert!(fs::read(&path).unwrap() == before, "the target has changed");
         }
+        assert_eq!(folder.names(), ["t.db"]);
+    }
+}
+
+/// The last one wins, and all succeed.
+#[test]
+fn many_threads_replace_one_target() {
+    for _ in 0..5 {
+        let folder = Folder::new();
+        let path = folder.join("t.db");
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..10).map(|_| scope.spawn(|| press(&path, true).map(drop))).collect();
+            threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
+        });
+        assert_is_new(&path);
         assert_eq!(folder.names(), ["t.db"]);
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Publication {
     file: File,
     /// Rights to the file that is replaced.
     replaced: Option<Access>,
+    /// A file that comes into being while this one is made may be replaced, too.
+    may_replace: bool,
     begun: Instant,
     published: bool,
 }
@@ -51,7 +53,8 @@ impl Publication {
         let replaced = check_target(&target, replace)?;
         remove_stale(&target);
         let (temporary, file) = create_temporary(&target, replaced.is_some())?;
-        Ok(Self { target, temporary, file, replaced, begun: Instant::now(), published: false })
+        let (begun, published) = (Instant::now(), false);
+        Ok(Self { target, temporary, file, replaced, may_replace: replace, begun, published })
     }
 
     /// Returns the name of the file in errors, which is the one that the user knows.
@@ -93,10 +96,7 @@ impl Publication {
         }
         match self.replaced.take() {
             Some(access) => self.replace(access)?,
-            None => {
-                check_beside(&self.target, EmptyWal::MeansInUse)?;
-                rename_to_free_name(&self.temporary, &self.target)?;
-            }
+            None => self.take_free_name()?,
         }
         self.published = true;
         if sync == Sync::Full {
@@ -105,6 +105,24 @@ impl Publication {
             synced.map_err(|error| Error::io("sync the folder of the published database", folder, error))?;
         }
         Ok(())
+    }
+
+    /// Takes a name that was free when the run began. If another run has taken it meanwhile, the last one wins: its file is
+    /// replaced, if that was allowed.
+    fn take_free_name(&self) -> Result<()> {
+        if !self.may_replace || !self.target.exists() {
+            check_beside(&self.target, EmptyWal::MeansInUse)?;
+            match rename_to_free_name(&self.temporary, &self.target) {
+                Err(error) if self.may_replace && error.kind() == ErrorKind::Target => {}
+                renamed => return renamed,
+            }
+        }
+        let metadata = fs::metadata(&self.target).map_err(|error| Error::io("look at", &self.target, error))?;
+        if !metadata.is_file() {
+            return Err(Error::new(ErrorKind::Target, "the target is not a regular file").in_file(&self.target));
+        }
+        check_sticky(&self.target, &metadata)?;
+        self.replace(Access::of(&self.target, &metadata))
     }
 
     /// Replaces the old file, in the order that [`old_file`] gives.

@@ -1,7 +1,8 @@
 //! Profiles of databases, as recipes for databases that look alike.
 
-use crate::Result;
+use crate::{Progress, Result};
 use std::path::Path;
+use std::sync::Arc;
 
 pub use litepress_profile::Profile;
 
@@ -13,11 +14,14 @@ pub struct ProfileOptions {
     pub threads: usize,
     /// Whether texts are kept in columns with few different ones.
     pub keep_values: bool,
+    /// Carries the wish to stop.
+    pub progress: Arc<Progress>,
 }
 
 impl Default for ProfileOptions {
     fn default() -> Self {
-        Self { threads: std::thread::available_parallelism().map_or(1, usize::from), keep_values: false }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { threads, keep_values: false, progress: Arc::default() }
     }
 }
 
@@ -33,6 +37,13 @@ impl ProfileOptions {
     #[must_use]
     pub fn keep_values(mut self, keep_values: bool) -> Self {
         self.keep_values = keep_values;
+        self
+    }
+
+    /// Sets the object that carries the wish to stop.
+    #[must_use]
+    pub fn progress(mut self, progress: Arc<Progress>) -> Self {
+        self.progress = progress;
         self
     }
 }
@@ -55,8 +66,9 @@ impl ProfileOptions {
 /// ```
 ///
 /// # Errors
-/// A file that SQLite cannot read.
+/// A file that SQLite cannot read; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) after a wish to stop.
 pub fn profile(database: impl AsRef<Path>, options: &ProfileOptions) -> Result<Profile> {
-    let ProfileOptions { threads, keep_values } = *options;
-    litepress_profile::profile(database.as_ref(), &litepress_profile::ProfileOptions { threads, keep_values })
+    let ProfileOptions { threads, keep_values, ref progress } = *options;
+    let options = litepress_profile::ProfileOptions { threads, keep_values };
+    litepress_profile::profile(database.as_ref(), &options, &|| progress.go_on())
 }

@@ -4,7 +4,8 @@
 //! parquet.rs   row groups, cut into ranges of rows    --+
 //! ipc.rs       record batches, by their positions     --+-->  Arrays  --convert.rs-->  CellBlock
 //! batches.rs   record batches in memory               --+        form.rs: the meaning of a column and its stored form
-//!                                                          scalar.rs, calendar.rs: one value as text or JSON
+//! array_column.rs   one column of arrays in memory    --+        scalar.rs, calendar.rs: one value as text or JSON
+//!                                                          narrow.rs: whether wide decimals are numbers
 //! ```
 //!
 //! Every type has a default form in which its column is stored. `--store-as COLUMN=FORM` chooses another one. The default loses
@@ -18,13 +19,13 @@
 //! | half floats, floats, doubles | REAL, widened exactly; NaN becomes NULL, since SQLite has none | `text` (the shortest that reads back), `integer` (whole numbers only) |
 //! | decimals without fraction, up to 18 digits | INTEGER | `text`, `real` |
 //! | decimals of up to 15 digits: money | REAL, the nearest double, which keeps 15 digits | `text` (`12.50`), `integer` (whole numbers only) |
-//! | decimals of more digits | TEXT with all digits | `real` (the nearest double), `integer` |
+//! | decimals of more digits | TEXT with all digits; in memory, as one of the two before if all values allow it | `real` (the nearest double), `integer` |
 //! | dates | TEXT `YYYY-MM-DD` | `integer` (as in the file: days, or milliseconds), `unixepoch`, `julianday` |
-//! | timestamps without time zone | TEXT `YYYY-MM-DD HH:MM:SS.fff` with all digits of the unit: 0, 3, 6 or 9 | `integer` (as in the file), `unixepoch` (whole seconds only), `real` (seconds), `julianday` |
-//! | timestamps with time zone | the same in UTC with `Z` behind: `2024-05-17 08:30:00.000Z` | the same |
+//! | timestamps without time zone | TEXT `YYYY-MM-DD HH:MM:SS`, `.ffffff` behind it if the second is not whole, nine digits if the microsecond is not | `integer` (as in the file), `unixepoch` (whole seconds only), `real` (seconds), `julianday` |
+//! | timestamps with time zone | the same in UTC with `+00:00` behind: `2024-05-17 08:30:00+00:00` | the same |
 //! | INT96 timestamps | as timestamps of nanoseconds, of any year | the same |
-//! | times of day | TEXT `HH:MM:SS.fff` | `integer` (as in the file), `real` (seconds) |
-//! | durations | INTEGER in the unit of the file | `real` (seconds), `text` (`PT1.5S`) |
+//! | times of day | TEXT `HH:MM:SS`, with a fraction as timestamps | `integer` (as in the file), `real` (seconds) |
+//! | durations | INTEGER, microseconds; others make their record wrong | `integer` (as in the file), `real` (seconds), `text` (`PT1.5S`) |
 //! | intervals | TEXT `P1Y2M3DT4H5M6.5S` | `integer` (months) where the file has months only |
 //! | texts, in all layouts; JSON | TEXT | `blob` |
 //! | byte strings, in all layouts | BLOB | `text` (UTF-8), `hex` |
@@ -32,26 +33,30 @@
 //! | UUID | TEXT of 36 characters | `blob`, `hex` |
 //! | lists, structs, maps, unions | TEXT: JSON, in which byte strings are hexadecimal digits, and dates, times and NaN are strings | |
 //! | dictionaries, runs | as their values | as their values |
-//! | null | NULL | |
+//! | null | NULL, in a column without a type | |
 //!
-//! SQLite's date functions read all of these dates and times in years 0 to 9999; other years have a sign. A TEXT column of a
+//! A moment has one text, whatever its unit, and such texts sort by time. SQLite's date functions read all of these dates and
+//! times. They read the years 0 to 9999 only, so another year makes its record wrong; in JSON it has a sign. A TEXT column of a
 //! given schema stores decimals and unsigned integers with all their digits. A record is bad if it has an INT96 timestamp within
 //! a list or struct outside of the years 1677 to 2262.
 //!
 //! [`InvalidUtf8`](crate::options::InvalidUtf8) decides about texts that are not UTF-8. Within a list or struct it applies to
 //! the whole JSON text. Schemas may be nested 64 levels deep.
 
+mod array_column;
 mod batches;
 pub mod calendar;
 mod convert;
 mod depth;
 mod form;
 mod ipc;
+mod narrow;
 mod parquet;
 mod scalar;
 mod texts;
 
-pub use batches::batches;
+pub use array_column::ArrayColumn;
+pub use batches::{BatchFacts, batches, batches_with, reads_ahead};
 pub use form::declared_type_of_form;
 
 use crate::input::Input;
@@ -176,7 +181,7 @@ fn describe(position: usize, field: &FieldRef, meaning: SemanticType, origin: &s
     let name = if name.is_empty() { format!("column{}", position + 1) } else { name };
     // NaN becomes NULL.
     let not_null = !field.is_nullable() && !matches!(meaning, SemanticType::Float | SemanticType::Null);
-    let declared_type = meaning.default_form().declared_type().to_owned();
+    let declared_type = meaning.declared_type().to_owned();
     Field { name, kind: FieldKind::Typed { declared_type, reason: meaning.reason(origin), not_null } }
 }
 

@@ -143,6 +143,19 @@ pub struct BadRecord {
 }
 
 impl Batch {
+    /// Leaves one error for each bad row, and sets the row's cells to NULL.
+    pub fn blank_bad_rows(&mut self) {
+        self.bad.sort_by_key(|bad| bad.row);
+        self.bad.dedup_by_key(|bad| bad.row);
+        for block in &mut self.blocks {
+            let nulls = block.nulls_mut();
+            nulls.resize(self.rows, false);
+            for bad in &self.bad {
+                nulls[bad.row] = true;
+            }
+        }
+    }
+
     /// Empties the batch and gives it `columns` blocks.
     pub fn clear(&mut self, columns: usize) {
         self.blocks.resize_with(columns, CellBlock::default);

@@ -7,6 +7,9 @@ use litepress_rows::calendar::DateTime;
 /// Units of offsets, largest first.
 const UNITS: [(i64, &str); 4] = [(86_400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds")];
 
+/// Ends of the texts of instants in UTC.
+const ZONES: [&str; 2] = ["Z", "+00:00"];
+
 /// The format of times: `2024-05-17T10:00:00.250Z`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct TimeFormat {
@@ -16,17 +19,32 @@ struct TimeFormat {
     mark: char,
     /// Digits after the decimal point.
     fraction: usize,
-    has_zone: bool,
+    /// The end of instants, empty for local times.
+    zone: &'static str,
 }
 
 impl TimeFormat {
     fn of(text: &str) -> Option<Self> {
-        let (time, has_zone) = text.strip_suffix('Z').map_or((text, false), |time| (time, true));
+        let zone = ZONES.into_iter().find(|zone| text.ends_with(zone)).unwrap_or_default();
+        let time = &text[..text.len() - zone.len()];
         let (time, fraction) = time.split_once('.').map_or((time, ""), |(time, fraction)| (time, fraction));
         DateTime::parse(time.as_bytes())?;
         let is_fraction = fraction.bytes().all(|byte| byte.is_ascii_digit()) && fraction.len() <= 9;
         let mark = time.chars().nth(10).unwrap_or(' ');
-        is_fraction.then_some(Self { len: time.len(), mark, fraction: fraction.len(), has_zone })
+        is_fraction.then_some(Self { len: time.len(), mark, fraction: fraction.len(), zone })
+    }
+
+    /// Returns the format of all texts, whose fractions may differ: whole seconds have none beside others of six digits.
+    fn of_all(texts: &[Box<str>]) -> Option<Self> {
+        let mut format = Self::of(texts.first()?)?;
+        for text in texts {
+            let other = Self::of(text)?;
+            format.fraction = format.fraction.max(other.fraction);
+            if (Self { fraction: format.fraction, ..other }) != format {
+                return None;
+            }
+        }
+        Some(format)
     }
 
     /// Returns the annotation for texts of this format, made of one for times as `date_add` writes them.
@@ -41,22 +59,21 @@ impl TimeFormat {
             0 => {}
             digits => annotation = format!("{annotation} || '.' || digits({digits})"),
         }
-        if self.has_zone { format!("{annotation} || 'Z'") } else { annotation }
+        if self.zone.is_empty() { annotation } else { format!("{annotation} || '{}'", self.zone) }
     }
 }
 
 /// Returns the annotation for texts that are all dates or times of one format; `unique` is the number of texts if all
 /// differ.
 pub(crate) fn of(texts: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
-    let first = texts.first()?;
+    if texts.is_empty() {
+        return None;
+    }
     if texts.iter().all(|text| is_time_of_day(text)) && unique.is_none() {
         return Some(("time_of_day".to_owned(), "they look like times of day".to_owned()));
     }
-    let format = TimeFormat::of(first)?;
-    let time = |text: &str| {
-        let time = text.as_bytes().get(..format.len).filter(|_| TimeFormat::of(text) == Some(format))?;
-        DateTime::parse(time).map(DateTime::seconds)
-    };
+    let format = TimeFormat::of_all(texts)?;
+    let time = |text: &str| DateTime::parse(text.as_bytes().get(..format.len)?).map(DateTime::seconds);
     let all: Option<Vec<i64>> = texts.iter().map(|text| time(text)).collect();
     let all = all?;
     let (least, text) = all.iter().copied().zip(texts).min()?;
@@ -104,6 +121,12 @@ mod tests {
                     "replace(date_add('2020-05-17 10:00:00', histogram(0: 1, 1), 'days'), ' ', 'T') || '.' || digits(3) || 'Z'",
                 ),
             ),
+            // Times of Arrow and of Python: whole seconds have no fraction.
+            (
+                &["2020-05-17 10:00:00.500000+00:00", "2020-05-17 10:00:00+00:00"],
+                Some("date_add('2020-05-17 10:00:00', histogram(0: 2, 1), 'days') || '.' || digits(6) || '+00:00'"),
+            ),
+            (&["2020-05-17 10:00:00+00:00", "2020-05-17 10:00:00Z"], None),
             (&["10:00:00", "11:59:59"], Some("time_of_day")),
             (&["2020-05-17", "2020-05-17 10:00"], None),
             // A shorter text after a longer one was cut beyond its end, and one of other characters within a

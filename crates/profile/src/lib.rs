@@ -94,14 +94,15 @@ pub struct ColumnProfile {
     pub because: String,
 }
 
-/// Profiles a database by reading all rows, with one connection a thread.
+/// Profiles a database by reading all rows, with one connection a thread. `go_on` is called now and then; its error stops the run.
 ///
 /// # Errors
+/// Errors of `go_on`;
 /// [`ErrorKind::Data`](litepress_rows::ErrorKind::Data) if SQLite cannot read the file;
 /// [`ErrorKind::Schema`](litepress_rows::ErrorKind::Schema) if the schema uses something that the bundled SQLite
 /// lacks.
-pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
-    let read::DatabaseStats { schema, tables: stats } = read::read(file, options.threads)?;
+pub fn profile(file: &Path, options: &ProfileOptions, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Profile> {
+    let read::DatabaseStats { schema, tables: stats } = read::read(file, options.threads, go_on)?;
     let annotated = annotated_columns(&schema);
     let mut planner = ReferencePlanner::new(&schema, &stats);
     let mut references = Vec::new();

@@ -17,6 +17,11 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// A function that fails once the run is to stop.
+pub(crate) type GoOn<'a> = &'a (dyn Fn() -> Result<()> + Sync);
+/// Number of rows between two calls of a [`GoOn`].
+const ROWS_BETWEEN: u64 = 1 << 12;
+
 /// Span of rowids below which a table is read in one range.
 pub(crate) const SMALL: u64 = 1 << 16;
 /// Number of ranges of other tables.
@@ -29,8 +34,8 @@ pub(crate) struct DatabaseStats {
     pub tables: Vec<Option<TableStats>>,
 }
 
-/// Reads all rows of a database, with one connection a thread.
-pub(crate) fn read(file: &Path, threads: usize) -> Result<DatabaseStats> {
+/// Reads all rows of a database, with one connection a thread. `go_on` is called now and then; its error stops the run.
+pub(crate) fn read(file: &Path, threads: usize, go_on: GoOn<'_>) -> Result<DatabaseStats> {
     let reader = Reader::new(file)?;
     let first = reader.connect()?;
     let text = reader.ask(schema_text(&first))?;
@@ -52,7 +57,10 @@ pub(crate) fn read(file: &Path, threads: usize) -> Result<DatabaseStats> {
                 add(&stats[before], read);
             }
             let (_, read) = held.get_or_insert_with(|| (job.table, TableStats::new(&schema, table)));
-            reader.ask(job.read(&connection, table, read))?;
+            job.read(&connection, table, read, go_on).map_err(|stop| match stop {
+                Stop::Sqlite(error) => reader.failure(error),
+                Stop::Wished(error) => error,
+            })?;
         }
         held.into_iter().for_each(|(table, read)| add(&stats[table], read));
         Ok(())
@@ -103,11 +111,13 @@ impl<'a> Reader<'a> {
     }
 
     fn ask<T>(&self, answer: rusqlite::Result<T>) -> Result<T> {
-        answer.map_err(|error| {
-            Error::new(ErrorKind::Data, format!("SQLite cannot read this database: {error}"))
-                .in_file(self.file)
-                .caused_by(error)
-        })
+        answer.map_err(|error| self.failure(error))
+    }
+
+    fn failure(&self, error: rusqlite::Error) -> Error {
+        Error::new(ErrorKind::Data, format!("SQLite cannot read this database: {error}"))
+            .in_file(self.file)
+            .caused_by(error)
     }
 }
 
@@ -169,7 +179,13 @@ fn ranges(connection: &Connection, table: usize, of: &Table) -> rusqlite::Result
 
 impl Job {
     /// Adds the rows of this range to `stats`.
-    fn read(&self, connection: &Connection, table: &Table, stats: &mut TableStats) -> rusqlite::Result<()> {
+    fn read(
+        &self,
+        connection: &Connection,
+        table: &Table,
+        stats: &mut TableStats,
+        go_on: GoOn<'_>,
+    ) -> Result<(), Stop> {
         let positions: Vec<usize> = table.ordinary_columns().collect();
         let names: Vec<String> = positions.iter().map(|&column| quoted_name(&table.columns[column].name)).collect();
         let (names, table) = (names.join(", "), quoted_name(&table.name));
@@ -196,6 +212,9 @@ impl Job {
                 stats.add(values?.into_iter());
             }
             stats.rows += 1;
+            if stats.rows.is_multiple_of(ROWS_BETWEEN) {
+                go_on().map_err(Stop::Wished)?;
+            }
         }
         for column in &mut stats.columns {
             column.end_range(self.range);
@@ -204,6 +223,19 @@ impl Job {
             references.end_range();
         }
         Ok(())
+    }
+}
+
+/// The reason why a range was not read to its end.
+enum Stop {
+    Sqlite(rusqlite::Error),
+    /// A wish to stop.
+    Wished(Error),
+}
+
+impl From<rusqlite::Error> for Stop {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
     }
 }
 

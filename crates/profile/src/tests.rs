@@ -16,6 +16,20 @@ fn options(threads: usize, keep_values: bool) -> ProfileOptions {
     ProfileOptions { threads, keep_values }
 }
 
+fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
+    crate::profile(file, options, &|| Ok(()))
+}
+
+/// `profile()` from Python went on to its end after Ctrl-C.
+#[test]
+fn a_profile_stops_when_it_is_asked_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = database(folder.path(), &table("a", 20_000, "n"));
+    let stop = || Err(litepress_rows::Error::new(litepress_rows::ErrorKind::Interrupted, "enough"));
+    let error = crate::profile(&file, &options(1, false), &stop).expect_err("it was stopped");
+    assert_eq!(error.kind(), litepress_rows::ErrorKind::Interrupted);
+}
+
 fn profile_of(sql: &str, keep_values: bool) -> Profile {
     let folder = tempfile::tempdir().expect("a folder");
     profile(&database(folder.path(), sql), &options(2, keep_values)).expect(sql)
@@ -103,7 +117,7 @@ fn a_profile_does_not_depend_on_threads() {
     let sql = parents.to_owned() + &table("id INTEGER PRIMARY KEY, a, b, c, d, p REFERENCES p", 80_000, select);
     let file = database(folder.path(), &sql);
     let changes = |threads: usize| {
-        let stats = read::read(&file, threads).expect("statistics");
+        let stats = read::read(&file, threads, &|| Ok(())).expect("statistics");
         stats.tables[1].as_ref().expect("t").foreign_keys[0].1.changes
     };
     assert_eq!([1, 2, 3, 7].map(changes), [changes(1); 4]);

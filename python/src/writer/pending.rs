@@ -6,8 +6,6 @@ use crate::feed::PieceMaker;
 use crate::rows::{TableRows, known_columns, piece_maker};
 use litepress::pipeline::TableEncoder;
 use litepress::{Error, Result};
-use litepress_load::arrow;
-use litepress_load::options::ReadOptions;
 use litepress_load::reader::{Piece, Reader};
 use litepress_load::source::ColumnSource;
 use litepress_rows::Table;
@@ -84,8 +82,8 @@ impl PendingRows {
     /// Rows that break a rule.
     pub fn encode(&mut self, py: Python<'_>, encoder: &mut TableEncoder) -> Result<(), Failure> {
         let Some(mut rows) = self.rows.take() else { return Ok(()) };
-        let Some(mut piece) = rows.take()? else { return Ok(()) };
-        let column_sources = encoder.column_sources(rows.fields()?).map_err(Failure::Engine)?;
+        let Some(mut piece) = rows.take(py)? else { return Ok(()) };
+        let column_sources = encoder.column_sources(rows.fields(py)?).map_err(Failure::Engine)?;
         py.detach(|| encoder.encode(&mut piece, &column_sources)).map_err(Failure::Engine)
     }
 
@@ -137,13 +135,12 @@ impl Pieces {
         let py = described.py();
         let raise = |error| exception(py, &error);
         if described.get_type().name()? == "Arrow" {
-            let batches = arrow_in::batches(&described.getattr("data")?)?;
-            let mut reader = arrow::batches(batches, &ReadOptions::default()).map_err(raise)?;
+            let mut reader = arrow_in::reader(described, &encoder.table().name)?;
             let column_sources = encoder.supplies_of_reader(&mut *reader).map_err(raise)?;
             return Ok(Self { data: Data::Arrow(reader), column_sources });
         }
         let table = encoder.table();
-        let maker = piece_maker(py, described, &table.name, Some(adapters), Some(table))?;
+        let maker = piece_maker(py, described, &table.name, Some(adapters), Some(table), &[])?;
         let column_sources = encoder.column_sources(maker.fields()).map_err(raise)?;
         Ok(Self { data: Data::Python(maker), column_sources })
     }

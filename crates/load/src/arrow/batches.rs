@@ -5,7 +5,8 @@
 //! ([`array_as_bytes`]), and invalid UTF-8 is reported row by row, as for files.
 
 use super::convert::{self, Arrays, Column};
-use super::form::SemanticType;
+use super::form::{SemanticType, StorageForm};
+use super::narrow::narrowed;
 use super::texts::array_as_bytes;
 use super::{PIECE_BYTES, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
@@ -13,22 +14,58 @@ use crate::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use litepress_rows::{Error, ErrorKind, Result};
+use std::collections::VecDeque;
 
 /// Maximum rows of a piece: enough for [`PIECE_BYTES`] if rows are short.
 const PIECE_ROWS: usize = 1 << 18;
 /// Maximum depth of nested types, as for Parquet schemas.
 const MAX_DEPTH: usize = super::depth::MAX_DEPTH;
+/// Rows of a stream that decide whether a column of wide decimals is one of numbers.
+const ROWS_AHEAD: usize = 1 << 20;
+
+/// Facts about record batches that their schema does not state.
+#[derive(Clone, Debug, Default)]
+pub struct BatchFacts {
+    /// All batches are in memory already: all values decide about the types of wide decimals, and not the first ones alone.
+    pub is_in_memory: bool,
+    /// Columns without a type, whose values are all NULL.
+    pub untyped: Vec<String>,
+}
 
 /// Reads a stream of record batches. Only the current batch is in memory, and earlier ones whose pieces are in use.
 ///
 /// # Errors
-/// [`ErrorKind::Data`] if the schema has no columns, repeats a name, or is nested deeper than 64 levels.
+/// As [`batches_with`].
 pub fn batches(reader: Box<dyn RecordBatchReader + Send>, options: &ReadOptions) -> Result<Box<dyn Reader>> {
-    Ok(Box::new(BatchReader::new(reader, options)?))
+    batches_with(reader, options, &BatchFacts::default())
+}
+
+/// Does the same as [`batches`] with facts that the schema does not state.
+///
+/// DuckDB's sums and decimals of polars have 38 digits by declaration, whatever their values. The first [`ROWS_AHEAD`] rows of a
+/// stream with such columns are read at once, or all rows if they are in memory: their values decide.
+///
+/// # Errors
+/// [`ErrorKind::Data`] if the schema has no columns, repeats a name, has an empty one, or is nested deeper than 64 levels; if
+/// the first batches cannot be had.
+pub fn batches_with(
+    reader: Box<dyn RecordBatchReader + Send>,
+    options: &ReadOptions,
+    facts: &BatchFacts,
+) -> Result<Box<dyn Reader>> {
+    Ok(Box::new(BatchReader::new(reader, options, facts)?))
+}
+
+/// Returns whether [`batches_with`] reads some batches at once for a column of this type.
+pub fn reads_ahead(data_type: &DataType) -> bool {
+    let meaning = SemanticType::of_type(data_type);
+    matches!(meaning, SemanticType::Decimal { .. }) && meaning.default_form() == StorageForm::Text
 }
 
 struct BatchReader {
     reader: Box<dyn RecordBatchReader + Send>,
+    /// Batches that were read before they were asked for.
+    ahead: VecDeque<RecordBatch>,
     options: ReadOptions,
     fields: Vec<Field>,
     types: Vec<(FieldRef, SemanticType)>,
@@ -53,28 +90,33 @@ struct Cut {
 }
 
 impl BatchReader {
-    fn new(reader: Box<dyn RecordBatchReader + Send>, options: &ReadOptions) -> Result<Self> {
+    fn new(mut reader: Box<dyn RecordBatchReader + Send>, options: &ReadOptions, facts: &BatchFacts) -> Result<Self> {
         let schema = reader.schema();
         if schema.fields().is_empty() {
             return Err(Error::new(ErrorKind::Data, "the data have no column"));
         }
-        let too_deep = schema.fields().iter().find(|field| !is_within(field.data_type(), MAX_DEPTH));
-        if let Some(field) = too_deep {
-            let message = format!("the type is nested deeper than {MAX_DEPTH} levels");
-            return Err(Error::new(ErrorKind::Data, message).in_column(field.name()));
+        schema.fields().iter().try_for_each(refuse_depth)?;
+        refuse_names(schema.fields())?;
+        let has_type = |field: &FieldRef| !facts.untyped.contains(field.name());
+        let meaning = |field| if has_type(field) { SemanticType::of_field(field) } else { SemanticType::Null };
+        let mut types: Vec<(FieldRef, SemanticType)> =
+            schema.fields().iter().map(|field| (field.clone(), meaning(field))).collect();
+        let mut ahead = VecDeque::new();
+        if types.iter().any(|(field, _)| reads_ahead(field.data_type())) {
+            ahead = read_ahead(&mut *reader, if facts.is_in_memory { usize::MAX } else { ROWS_AHEAD })?;
         }
-        let types: Vec<(FieldRef, SemanticType)> =
-            schema.fields().iter().map(|field| (field.clone(), SemanticType::of_field(field))).collect();
-        let fields: Vec<Field> = types
-            .iter()
-            .enumerate()
-            .map(|(position, (field, meaning))| describe(position, field, *meaning, &origin(field)))
-            .collect();
-        refuse_twins(&fields)?;
+        let mut fields = Vec::new();
+        for (position, (field, meaning)) in types.iter_mut().enumerate() {
+            let arrays = || ahead.iter().filter_map(|batch| batch.columns().get(position));
+            let declared = *meaning;
+            *meaning = if reads_ahead(field.data_type()) { narrowed(declared, arrays()) } else { declared };
+            let by_values = if *meaning == declared { "" } else { ", by its values" };
+            fields.push(describe(position, field, *meaning, &(origin(field) + by_values)));
+        }
         let projected = all_columns(&fields);
         let (columns, projection, options) = (Vec::new(), Vec::new(), options.clone());
         let (current, record, is_over) = (None, 1, false);
-        let mut reader = Self { reader, options, fields, types, columns, projection, current, record, is_over };
+        let mut reader = Self { reader, ahead, options, fields, types, columns, projection, current, record, is_over };
         reader.project(&projected)?;
         Ok(reader)
     }
@@ -82,12 +124,14 @@ impl BatchReader {
     /// Returns the next batch that has rows.
     fn next_batch(&mut self) -> Result<Option<Cut>> {
         while !self.is_over {
-            let next = guard(|| self.reader.next().transpose().map_err(|error| told(&error)));
+            let next = match self.ahead.pop_front() {
+                Some(batch) => Ok(Some(batch)),
+                None => guard(|| self.reader.next().transpose().map_err(|error| told(&error))),
+            };
             let batch = next.and_then(|batch| batch.map(|batch| self.take(&batch)).transpose());
             let batch = batch.map_err(|why| {
                 self.is_over = true;
-                let message = format!("the record batch after row {} cannot be had: {why}", self.record - 1);
-                Error::new(ErrorKind::Data, message)
+                not_had(self.record - 1, &why)
             })?;
             match batch {
                 Some(cut) if cut.rows > 0 => return Ok(Some(cut)),
@@ -146,6 +190,22 @@ impl Reader for BatchReader {
     }
 }
 
+/// Reads batches until they have this number of rows.
+fn read_ahead(reader: &mut dyn RecordBatchReader, rows: usize) -> Result<VecDeque<RecordBatch>> {
+    let (mut ahead, mut read) = (VecDeque::new(), 0);
+    while read < rows {
+        let next = guard(|| reader.next().transpose().map_err(|error| told(&error)));
+        let Some(batch) = next.map_err(|why| not_had(read as u64, &why))? else { break };
+        read += batch.num_rows();
+        ahead.push_back(batch);
+    }
+    Ok(ahead)
+}
+
+fn not_had(rows: u64, why: &str) -> Error {
+    Error::new(ErrorKind::Data, format!("the record batch after row {rows} cannot be had: {why}"))
+}
+
 /// Returns the producer's message without Arrow's prefix.
 fn told(error: &ArrowError) -> String {
     match error {
@@ -156,16 +216,30 @@ fn told(error: &ArrowError) -> String {
 }
 
 /// Returns the schema's name of a field's type: `Arrow Int64`.
-fn origin(field: &FieldRef) -> String {
+pub(super) fn origin(field: &FieldRef) -> String {
     let data_type = field.data_type().to_string();
     format!("Arrow {}", data_type.split(['(', '<']).next().unwrap_or_default())
 }
 
-fn refuse_twins(fields: &[Field]) -> Result<()> {
+/// Refuses a type that is nested deeper than 64 levels.
+pub(super) fn refuse_depth(field: &FieldRef) -> Result<()> {
+    if is_within(field.data_type(), MAX_DEPTH) {
+        return Ok(());
+    }
+    let message = format!("the type is nested deeper than {MAX_DEPTH} levels");
+    Err(Error::new(ErrorKind::Data, message).in_column(field.name()))
+}
+
+/// Refuses columns without a name, or with one that another column has, too.
+fn refuse_names(fields: &[FieldRef]) -> Result<()> {
     for (position, field) in fields.iter().enumerate() {
-        if fields[..position].iter().any(|other| other.name == field.name) {
+        if field.name().is_empty() {
+            let message = format!("column {} of the data has an empty name", position + 1);
+            return Err(Error::new(ErrorKind::Data, message).advise("give it a name"));
+        }
+        if fields[..position].iter().any(|other| other.name() == field.name()) {
             let error = Error::new(ErrorKind::Data, "two columns of the data have this name");
-            return Err(error.in_column(&field.name).advise("rename one of them"));
+            return Err(error.in_column(field.name()).advise("rename one of them"));
         }
     }
     Ok(())

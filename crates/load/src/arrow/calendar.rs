@@ -1,4 +1,7 @@
-//! Writes dates, times and durations as text that SQLite's date functions read, with all digits of the file.
+//! Writes dates, times and durations as text that SQLite's date functions read.
+//!
+//! A moment has one text, whatever its unit: no fraction if the second is whole, six digits if the microsecond is, else nine.
+//! Within a column such texts sort by time. An instant ends in `+00:00` and not in `Z`, which would sort behind a fraction.
 
 use arrow_schema::TimeUnit;
 use litepress_rows::calendar::Date;
@@ -12,23 +15,32 @@ pub(super) const SECONDS_PER_DAY: i64 = 86_400;
 /// Length of `YYYY-MM-DD` in bytes.
 pub(super) const DATE_BYTES: usize = 10;
 
-/// A unit of time: its count per second, and its number of decimal digits.
+/// Length of `HH:MM:SS` in bytes.
+const TIME_BYTES: usize = 8;
+/// The end of an instant's text.
+pub(super) const UTC: &[u8] = b"+00:00";
+/// Digits of a fraction in microseconds, and in nanoseconds.
+const MICRO_DIGITS: usize = 6;
+const NANO_DIGITS: usize = 9;
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+const NANOS_PER_MICRO: i64 = 1_000;
+
+/// A unit of time: its count per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     pub(super) per_second: i64,
-    pub(super) digits: usize,
     pub(super) name: &'static str,
 }
 
 impl Unit {
     pub(super) fn of(unit: TimeUnit) -> Self {
-        let (per_second, digits, name) = match unit {
-            TimeUnit::Second => (1, 0, "seconds"),
-            TimeUnit::Millisecond => (1_000, 3, "milliseconds"),
-            TimeUnit::Microsecond => (1_000_000, 6, "microseconds"),
-            TimeUnit::Nanosecond => (1_000_000_000, 9, "nanoseconds"),
+        let (per_second, name) = match unit {
+            TimeUnit::Second => (1, "seconds"),
+            TimeUnit::Millisecond => (1_000, "milliseconds"),
+            TimeUnit::Microsecond => (1_000_000, "microseconds"),
+            TimeUnit::Nanosecond => (NANOS_PER_SECOND, "nanoseconds"),
         };
-        Self { per_second, digits, name }
+        Self { per_second, name }
     }
 
     /// Returns the unit of this symbol: `s`, `ms`, `us` or `ns`.
@@ -47,15 +59,26 @@ impl Unit {
         SECONDS_PER_DAY * self.per_second
     }
 
-    /// Returns the length in bytes of `HH:MM:SS.fff` with this unit's digits.
-    pub(super) fn time_bytes(self) -> usize {
-        8 + if self.digits == 0 { 0 } else { 1 + self.digits }
+    /// Returns the nanoseconds of a time beyond its whole second.
+    #[inline]
+    fn nanos(self, time: i64) -> i64 {
+        time.rem_euclid(self.per_second) * (NANOS_PER_SECOND / self.per_second)
+    }
+
+    /// Returns the number of digits of a time's fraction: 0, 6 or 9.
+    #[inline]
+    pub(super) fn fraction_digits(self, time: i64) -> usize {
+        match self.nanos(time) {
+            0 => 0,
+            nanos if nanos % NANOS_PER_MICRO == 0 => MICRO_DIGITS,
+            _ => NANO_DIGITS,
+        }
     }
 }
 
 /// Returns whether the day's year has four digits, so that its date has [`DATE_BYTES`].
 #[inline]
-pub(super) fn has_four_digit_year(days: i64) -> bool {
+pub fn has_four_digit_year(days: i64) -> bool {
     FOUR_DIGIT_YEARS.contains(&days)
 }
 
@@ -89,19 +112,26 @@ pub fn push_date(days: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("{sign}{:04}-{month:02}-{day:02}", year.abs()).as_bytes());
 }
 
-/// Writes `HH:MM:SS` and the digits of the unit to the front of `out`, [`Unit::time_bytes`] in all. `time` must be between 0
-/// and a day, inclusive.
+/// Returns the length in bytes of a time of day whose fraction has this number of digits.
+pub(super) fn time_bytes(digits: usize) -> usize {
+    TIME_BYTES + if digits == 0 { 0 } else { 1 + digits }
+}
+
+/// Writes a time of day to the front of `out`, [`time_bytes`] in all. `time` must be between 0 and a day, inclusive, and `digits`
+/// the [number](Unit::fraction_digits) of its fraction's digits.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "hours, minutes and seconds have two digits, and digits have one")]
-pub(super) fn write_time(time: i64, unit: Unit, out: &mut [u8]) {
-    let (seconds, mut fraction) = (time / unit.per_second, time % unit.per_second);
+pub(super) fn write_time(time: i64, unit: Unit, digits: usize, out: &mut [u8]) {
+    let seconds = time / unit.per_second;
     let (hour, minute) = (two_digits((seconds / 3600) as u8), two_digits((seconds / 60 % 60) as u8));
     let second = two_digits((seconds % 60) as u8);
     let text = [hour[0], hour[1], b':', minute[0], minute[1], b':', second[0], second[1]];
-    out[..8].copy_from_slice(&text);
-    if unit.digits > 0 {
-        out[8] = b'.';
-        for digit in out[9..9 + unit.digits].iter_mut().rev() {
+    out[..TIME_BYTES].copy_from_slice(&text);
+    if digits > 0 {
+        let nanos = unit.nanos(time);
+        let mut fraction = if digits == MICRO_DIGITS { nanos / NANOS_PER_MICRO } else { nanos };
+        out[TIME_BYTES] = b'.';
+        for digit in out[TIME_BYTES + 1..=TIME_BYTES + digits].iter_mut().rev() {
             *digit = b'0' + (fraction % 10) as u8;
             fraction /= 10;
         }
@@ -110,17 +140,32 @@ pub(super) fn write_time(time: i64, unit: Unit, out: &mut [u8]) {
 
 /// Appends a time of day.
 pub(super) fn push_time(time: i64, unit: Unit, out: &mut Vec<u8>) {
-    let start = out.len();
-    out.resize(start + unit.time_bytes(), 0);
-    write_time(time, unit, &mut out[start..]);
+    let (start, digits) = (out.len(), unit.fraction_digits(time));
+    out.resize(start + time_bytes(digits), 0);
+    write_time(time, unit, digits, &mut out[start..]);
 }
 
-/// Appends `YYYY-MM-DD HH:MM:SS.fff`, and `Z` if it is an instant and not a local time.
+/// Appends `YYYY-MM-DD HH:MM:SS`, a fraction if there is one, and `+00:00` if it is an instant and not a local time.
 pub fn push_timestamp(value: i64, unit: Unit, is_instant: bool, out: &mut Vec<u8>) {
     push_day_and_time(value.div_euclid(unit.per_day()), value.rem_euclid(unit.per_day()), unit, out);
     if is_instant {
-        out.push(b'Z');
+        out.extend_from_slice(UTC);
     }
+}
+
+/// Returns whether a moment's year has four digits: SQLite's date functions read no others.
+pub fn has_readable_year(value: i64, unit: Unit) -> bool {
+    has_four_digit_year(value.div_euclid(unit.per_day()))
+}
+
+/// Returns a duration in microseconds, or `None` if it is no whole number of them, or beyond 64 bits.
+pub fn whole_microseconds(value: i64, unit: Unit) -> Option<i64> {
+    const PER_SECOND: i64 = 1_000_000;
+    if unit.per_second <= PER_SECOND {
+        return value.checked_mul(PER_SECOND / unit.per_second);
+    }
+    let per_micro = unit.per_second / PER_SECOND;
+    (value % per_micro == 0).then(|| value / per_micro)
 }
 
 /// Appends a day and a time of that day.
@@ -203,16 +248,32 @@ mod tests {
     }
 
     #[test]
-    fn times_have_the_digits_of_their_unit() {
+    fn a_moment_has_one_text_whatever_its_unit() {
         for (unit, value, expected) in [
-            (TimeUnit::Second, -1, "1969-12-31 23:59:59Z"),
-            (TimeUnit::Millisecond, -1, "1969-12-31 23:59:59.999Z"),
-            (TimeUnit::Microsecond, 1_700_000_000_000_001, "2023-11-14 22:13:20.000001Z"),
-            (TimeUnit::Nanosecond, i64::MIN, "1677-09-21 00:12:43.145224192Z"),
+            (TimeUnit::Second, -1, "1969-12-31 23:59:59+00:00"),
+            (TimeUnit::Millisecond, -1000, "1969-12-31 23:59:59+00:00"),
+            (TimeUnit::Nanosecond, -1_000_000_000, "1969-12-31 23:59:59+00:00"),
+            (TimeUnit::Millisecond, -1, "1969-12-31 23:59:59.999000+00:00"),
+            (TimeUnit::Microsecond, -1000, "1969-12-31 23:59:59.999000+00:00"),
+            (TimeUnit::Nanosecond, -1_000_000, "1969-12-31 23:59:59.999000+00:00"),
+            (TimeUnit::Microsecond, 1_700_000_000_000_001, "2023-11-14 22:13:20.000001+00:00"),
+            (TimeUnit::Nanosecond, i64::MIN, "1677-09-21 00:12:43.145224192+00:00"),
         ] {
             assert_eq!(text(|out| push_timestamp(value, Unit::of(unit), true, out)), expected);
         }
-        assert_eq!(text(|out| push_time(86_400_000, Unit::of(TimeUnit::Millisecond), out)), "24:00:00.000");
+        assert_eq!(text(|out| push_time(86_400_000, Unit::of(TimeUnit::Millisecond), out)), "24:00:00");
+    }
+
+    /// Texts with `Z` behind sorted `12:00:00.5Z` before `12:00:00Z`, half a second earlier.
+    #[test]
+    fn texts_of_moments_sort_by_time() {
+        let unit = Unit::of(TimeUnit::Nanosecond);
+        let nanos = [0, 1, 999, 1000, 1001, 500_000_000, 500_000_001, 500_001_000, 999_999_999, 1_000_000_000];
+        for is_instant in [false, true] {
+            let texts: Vec<String> =
+                nanos.iter().map(|&nanos| text(|out| push_timestamp(nanos, unit, is_instant, out))).collect();
+            assert!(texts.is_sorted(), "{texts:?}");
+        }
     }
 
     #[test]

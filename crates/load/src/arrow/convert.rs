@@ -27,6 +27,8 @@ const MOST_CHOICE_BYTES: usize = 64 << 10;
 const NO_INTEGER: Refusal = "the value is no integer of 64 bits";
 const NO_WHOLE_SECOND: Refusal = "the value is no whole number of seconds";
 const TOO_MANY_DIGITS: Refusal = "the decimal has more digits than its type says";
+const NO_WHOLE_MICROSECOND: Refusal = "the duration is no whole number of microseconds of 64 bits";
+const NO_YEAR: Refusal = "SQLite's date functions read the years 0 to 9999 only";
 const OUT_OF_RANGE: Refusal = "nanoseconds since 1970 do not fit 64 bits";
 
 /// The conversion of a file's column to a table's column.
@@ -70,20 +72,7 @@ pub(super) fn fill_batch(columns: &mut [Column], arrays: &Arrays, from: usize, b
         column.fill(&arrays.columns[index], arrays.companions[index].as_ref(), block, &mut batch.bad);
     }
     if !batch.bad.is_empty() {
-        settle_bad_rows(batch);
-    }
-}
-
-/// Leaves one error for each bad row, and sets the row's cells to NULL.
-fn settle_bad_rows(batch: &mut Batch) {
-    batch.bad.sort_by_key(|bad| bad.row);
-    batch.bad.dedup_by_key(|bad| bad.row);
-    for block in &mut batch.blocks {
-        let nulls = block.nulls_mut();
-        nulls.resize(batch.rows, false);
-        for bad in &batch.bad {
-            nulls[bad.row] = true;
-        }
+        batch.blank_bad_rows();
     }
 }
 
@@ -97,7 +86,7 @@ fn rows_that_fit(arrays: &Arrays, from: usize) -> usize {
 }
 
 /// Returns the approximate size in bytes of values with variable length.
-fn byte_weight(array: &ArrayRef, from: usize, rows: usize) -> usize {
+pub(super) fn byte_weight(array: &ArrayRef, from: usize, rows: usize) -> usize {
     let of_views = |views: &[u128]| {
         // The lowest 32 bits of a view are the length of the value.
         views[from..from + rows].iter().map(|view| (view & u128::from(u32::MAX)) as usize).sum()
@@ -157,6 +146,9 @@ impl Filling<'_> {
                 Some(message![OptionName::StoreAs.alone(), " keeps fractions in the forms real and integer"])
             }
             NO_INTEGER => Some(message!["store the column with ", OptionName::StoreAs.alone(), " in the form text"]),
+            NO_WHOLE_MICROSECOND => Some(message![OptionName::StoreAs.alone(), " keeps all digits in the form text"]),
+            NO_YEAR => Some(message![OptionName::StoreAs.alone(), " stores such dates as numbers in the form integer"]),
+            TOO_MANY_DIGITS => Some(message![OptionName::StoreAs.alone(), " keeps all digits in the form text"]),
             NO_UTF8 => Some(message![
                 "store the column as blob, or choose what becomes of such text with ",
                 OptionName::InvalidUtf8.alone()
@@ -170,7 +162,7 @@ impl Filling<'_> {
         self.bad.push(BadRecord { row, error, is_left_out: false });
     }
 
-    /// Fills the block with texts that `push` writes one by one.
+    /// Fills the block with texts that `push` writes one by one. Errors show the text that [`NO_YEAR`] refuses.
     fn texts(&mut self, mut push: impl FnMut(usize, &mut Vec<u8>) -> Result<(), Refusal>) {
         let mut refused = Vec::new();
         let texts = self.block.texts();
@@ -180,14 +172,16 @@ impl Filling<'_> {
                 let pushed = push(row, texts.arena());
                 let is_too_long = texts.data().len() - start > MOST_BYTES;
                 if let Err(refusal) = pushed.and(if is_too_long { Err(TOO_LONG) } else { Ok(()) }) {
+                    let text = &texts.data()[start..];
+                    let value = (refusal == NO_YEAR).then(|| format!("'{}'", String::from_utf8_lossy(text)));
                     texts.arena().truncate(start);
-                    refused.push((row, refusal));
+                    refused.push((row, refusal, value));
                 }
             }
             texts.end_string();
         }
-        for (row, refusal) in refused {
-            self.refuse(row, refusal, None);
+        for (row, refusal, value) in refused {
+            self.refuse(row, refusal, value);
         }
     }
 
@@ -249,7 +243,7 @@ impl Column {
         Self { field, meaning, form, invalid_utf8, scratch: Vec::new(), choices: None }
     }
 
-    fn fill(
+    pub fn fill(
         &mut self,
         array: &ArrayRef,
         companion: Option<&ArrayRef>,
@@ -397,9 +391,20 @@ impl Column {
             ) => {
                 filling.block.reals().extend(raw.iter().map(|&value| seconds(value, unit)));
             }
+            (SemanticType::Duration(unit), StorageForm::Microseconds) => {
+                filling.ints(&raw, NO_WHOLE_MICROSECOND, |value| calendar::whole_microseconds(value, unit));
+            }
             (meaning, _) => {
                 let array = filling.array;
-                filling.texts(|row, out| scalar::push_text(array, row, meaning, out));
+                filling.texts(|row, out| {
+                    scalar::push_text(array, row, meaning, out)?;
+                    let is_readable = match meaning {
+                        SemanticType::Date { per_day } => calendar::has_four_digit_year(raw[row].div_euclid(per_day)),
+                        SemanticType::Timestamp { unit, .. } => calendar::has_readable_year(raw[row], unit),
+                        _ => true,
+                    };
+                    if is_readable { Ok(()) } else { Err(NO_YEAR) }
+                });
             }
         }
         self.scratch = raw;
@@ -522,11 +527,12 @@ impl Column {
             }
             _ => filling.texts(|row, out| {
                 let time = seconds[row].rem_euclid(per_day) * NANOS + rest[row];
-                calendar::push_day_and_time(seconds[row].div_euclid(per_day), time, unit, out);
+                let day = seconds[row].div_euclid(per_day);
+                calendar::push_day_and_time(day, time, unit, out);
                 if is_instant {
-                    out.push(b'Z');
+                    out.extend_from_slice(calendar::UTC);
                 }
-                Ok(())
+                if calendar::has_four_digit_year(day) { Ok(()) } else { Err(NO_YEAR) }
             }),
         }
     }
@@ -648,16 +654,26 @@ fn seconds(value: i64, unit: Unit) -> f64 {
     value.div_euclid(unit.per_second) as f64 + value.rem_euclid(unit.per_second) as f64 / unit.per_second as f64
 }
 
+/// Fills the block with timestamps whose years have four digits. If all texts have one length, it is known beforehand.
 fn fill_timestamps(raw: &[i64], unit: Unit, is_instant: bool, block: &mut CellBlock) {
-    let time_at = DATE_BYTES + 1;
-    let len = time_at + unit.time_bytes() + usize::from(is_instant);
+    let digits = raw.first().map_or(0, |&value| unit.fraction_digits(value));
+    if raw.iter().any(|&value| unit.fraction_digits(value) != digits) {
+        let texts = block.texts();
+        for &value in raw {
+            calendar::push_timestamp(value, unit, is_instant, texts.arena());
+            texts.end_string();
+        }
+        return;
+    }
+    let (time_at, end) = (DATE_BYTES + 1, DATE_BYTES + 1 + calendar::time_bytes(digits));
+    let len = end + if is_instant { calendar::UTC.len() } else { 0 };
     let texts = block.texts().fixed(raw.len(), len);
     for (text, &value) in texts.chunks_exact_mut(len).zip(raw) {
         calendar::write_date(value.div_euclid(unit.per_day()), text);
         text[DATE_BYTES] = b' ';
-        calendar::write_time(value.rem_euclid(unit.per_day()), unit, &mut text[time_at..]);
+        calendar::write_time(value.rem_euclid(unit.per_day()), unit, digits, &mut text[time_at..]);
         if is_instant {
-            text[len - 1] = b'Z';
+            text[end..].copy_from_slice(calendar::UTC);
         }
     }
 }

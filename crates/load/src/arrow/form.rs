@@ -47,11 +47,21 @@ pub(super) enum StorageForm {
     Json,
     UnixEpoch,
     JulianDay,
+    Microseconds,
 }
 
 impl StorageForm {
-    const ALL: [Self; 8] =
-        [Self::Integer, Self::Real, Self::Text, Self::Blob, Self::Hex, Self::Json, Self::UnixEpoch, Self::JulianDay];
+    const ALL: [Self; 9] = [
+        Self::Integer,
+        Self::Real,
+        Self::Text,
+        Self::Blob,
+        Self::Hex,
+        Self::Json,
+        Self::UnixEpoch,
+        Self::JulianDay,
+        Self::Microseconds,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -63,12 +73,13 @@ impl StorageForm {
             Self::Json => "json",
             Self::UnixEpoch => "unixepoch",
             Self::JulianDay => "julianday",
+            Self::Microseconds => "microseconds",
         }
     }
 
     pub fn declared_type(self) -> &'static str {
         match self {
-            Self::Integer | Self::UnixEpoch => "INTEGER",
+            Self::Integer | Self::UnixEpoch | Self::Microseconds => "INTEGER",
             Self::Real | Self::JulianDay => "REAL",
             Self::Text | Self::Hex | Self::Json => "TEXT",
             Self::Blob => "BLOB",
@@ -132,7 +143,7 @@ impl SemanticType {
 
     /// Returns the forms in which the values can be stored.
     fn forms(self) -> &'static [StorageForm] {
-        use StorageForm::{Blob, Hex, Integer, Json, JulianDay, Real, Text, UnixEpoch};
+        use StorageForm::{Blob, Hex, Integer, Json, JulianDay, Microseconds, Real, Text, UnixEpoch};
         match self {
             Self::Null => &[Text, Integer, Real, Blob],
             Self::Boolean => &[Integer, Text],
@@ -140,7 +151,7 @@ impl SemanticType {
             Self::Date { .. } => &[Text, Integer, UnixEpoch, JulianDay],
             Self::Timestamp { .. } => &[Text, Integer, UnixEpoch, Real, JulianDay],
             Self::Time(_) => &[Text, Integer, Real],
-            Self::Duration(_) => &[Integer, Real, Text],
+            Self::Duration(_) => &[Microseconds, Integer, Real, Text],
             Self::Interval(IntervalUnit::YearMonth) => &[Text, Integer],
             Self::Interval(_) => &[Text],
             Self::Text | Self::JsonText => &[Text, Blob],
@@ -153,14 +164,22 @@ impl SemanticType {
     /// Returns the lossless form that a reader of the table would expect.
     pub fn default_form(self) -> StorageForm {
         match self {
-            Self::Boolean | Self::Integer | Self::Unsigned64 | Self::Duration(_) => StorageForm::Integer,
+            Self::Boolean | Self::Integer | Self::Unsigned64 => StorageForm::Integer,
+            Self::Duration(_) => StorageForm::Microseconds,
             Self::Float => StorageForm::Real,
-            Self::Decimal { precision, scale } if scale <= 0 && digits(precision, scale) <= 18 => StorageForm::Integer,
+            Self::Decimal { precision, scale } if scale <= 0 && digits(precision, scale) <= INTEGER_DIGITS.into() => {
+                StorageForm::Integer
+            }
             Self::Decimal { precision, .. } if precision <= DOUBLE_DIGITS => StorageForm::Real,
             Self::Binary => StorageForm::Blob,
             Self::Nested => StorageForm::Json,
             _ => StorageForm::Text,
         }
+    }
+
+    /// Returns the type to declare for a column in its default form: none for nothing but NULL, so that any value fits later.
+    pub fn declared_type(self) -> &'static str {
+        if self == Self::Null { "" } else { self.default_form().declared_type() }
     }
 
     /// Returns the form for a column of the table: the requested one, else the one that suits its affinity.
@@ -230,10 +249,10 @@ impl SemanticType {
             (Self::Decimal { .. }, StorageForm::Real) => "a double keeps its digits",
             (Self::Decimal { .. }, _) => "as exact text: no number of SQLite holds all of its digits",
             (Self::Date { .. }, _) => "as YYYY-MM-DD",
-            (Self::Timestamp { is_instant: true, .. }, _) => "as YYYY-MM-DD HH:MM:SS in UTC, marked Z",
+            (Self::Timestamp { is_instant: true, .. }, _) => "as YYYY-MM-DD HH:MM:SS in UTC, marked +00:00",
             (Self::Timestamp { .. }, _) => "as YYYY-MM-DD HH:MM:SS",
             (Self::Time(_), _) => "as HH:MM:SS",
-            (Self::Duration(unit), _) => unit.name,
+            (Self::Duration(_), _) => "as microseconds",
             (Self::Interval(_), _) => "as ISO 8601 writes spans",
             (Self::Uuid, _) => "as 8-4-4-4-12 hexadecimal digits",
             (Self::Nested, _) => "as JSON",
@@ -245,6 +264,8 @@ impl SemanticType {
 
 /// Number of significant decimal digits that every double keeps.
 pub(super) const DOUBLE_DIGITS: u8 = 15;
+/// Number of decimal digits that every integer of 64 bits has room for.
+pub(super) const INTEGER_DIGITS: u8 = 18;
 
 /// Returns the number of digits of a decimal without fraction, as an integer.
 fn digits(precision: u8, scale: i8) -> u32 {

@@ -88,7 +88,7 @@ pub(super) fn bytes(array: &dyn Array, row: usize) -> &[u8] {
 }
 
 /// Returns the digits of a decimal's unscaled integer.
-fn unscaled(array: &dyn Array, row: usize) -> String {
+pub(super) fn unscaled(array: &dyn Array, row: usize) -> String {
     match array.data_type() {
         DataType::Decimal32(_, _) => array.as_primitive::<Decimal32Type>().value(row).to_string(),
         DataType::Decimal64(_, _) => array.as_primitive::<Decimal64Type>().value(row).to_string(),

@@ -1,0 +1,102 @@
+"""``check``: whether every page of a database is as it should be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import _litepress
+from ._options import PathLike, checked_path, flag, number, suggests
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A place in a database that violates the file format."""
+
+    page: int
+    """The page, counted from 1."""
+    offset: int | None
+    """Offset in the page, in bytes."""
+    object: str | None
+    """The table or index that the page belongs to."""
+    what: str
+    """Description of the fault."""
+
+    def __str__(self) -> str:
+        offset = "" if self.offset is None else f" at {self.offset}"
+        owner = "" if self.object is None else f" ({self.object})"
+        return f"page {self.page}{offset}{owner}: {self.what}"
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """The result of :func:`check`, true if no fault was found."""
+
+    ok: bool
+    """Whether no fault was found."""
+    faults: list[Fault]
+    """The first 100 faults."""
+    faults_total: int
+    """Number of all faults."""
+    notes: list[str]
+    """Parts that were not checked, and oddities that are no faults."""
+    sqlite: list[str] | None
+    """Complaints of SQLite's ``integrity_check`` and ``foreign_key_check``; ``None`` if SQLite was not asked."""
+    pages: int
+    """Pages of the database."""
+    page_size: int
+    """Bytes of a page."""
+    bytes: int
+    """Bytes of the file."""
+    seconds: float
+    """Duration of the check."""
+    details: dict[str, Any] = field(repr=False)
+    """The whole report, as ``litepress check --json`` prints it: each b-tree with its rows and pages."""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        more = self.faults_total - len(self.faults)
+        lines = [str(fault) for fault in self.faults] + ([f"and {more:,} more"] if more else [])
+        return "ok" if self.ok else "\n".join(lines + [f"SQLite: {line}" for line in self.sqlite or []])
+
+
+@suggests
+def check(path: PathLike, *, full: bool = False, threads: int | None = None) -> CheckReport:
+    """Check every page of a database, made by litepress or not.
+
+    Parameters
+    ----------
+    path
+        The database. No program may change it meanwhile.
+    full
+        Whether SQLite checks it too: ``integrity_check`` and ``foreign_key_check``.
+    threads
+        Number of threads that read pages; by default one a core.
+
+    Returns
+    -------
+    CheckReport
+        The faults of the database: they are a result, not an exception.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read.
+    """
+    options = {"threads": number("threads", threads)}
+    details = json.loads(_litepress.check(checked_path(path), flag("full", full), options))
+    return CheckReport(
+        ok=details["ok"],
+        faults=[Fault(**fault) for fault in details["faults"]],
+        faults_total=details["faults_total"],
+        notes=details["notes"],
+        sqlite=details["sqlite"],
+        pages=details["pages"],
+        page_size=details["page_size_bytes"],
+        bytes=details["bytes"],
+        seconds=details["seconds"],
+        details=details,
+    )
