@@ -149,13 +149,13 @@ def day(value: datetime.date) -> str:
 
 def time_of_day(value: datetime.time) -> str:
     if value.tzinfo is not None:
-        raise Refused("a time of day with a time zone is no time in UTC", "give a datetime, or a time without tzinfo")
+        raise Refused("a time of day with a time zone is not a time in UTC", "give a datetime, or a time without tzinfo")
     return datetime.time.isoformat(value, "microseconds")
 
 
 def span(value: datetime.timedelta) -> int:
     if getattr(value, "nanoseconds", 0):
-        raise Refused("the duration is no whole number of microseconds")
+        raise Refused("the duration is not a whole number of microseconds")
     return (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
 
 

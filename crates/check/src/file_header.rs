@@ -50,7 +50,7 @@ fn len_of(path: &Path) -> Result<u64> {
 }
 
 /// Decodes the header of the file. Reports every broken rule, as a note if SQLite overlooks it. Returns `None` if
-/// nothing can be read without the header: the file is no SQLite database, or the page size is missing.
+/// nothing can be read without the header: the file is not a SQLite database, or the page size is missing.
 pub(super) fn header(bytes: &[u8], faults: &FaultLog) -> Option<DatabaseHeader> {
     let Some(mut bytes) = bytes.first_chunk::<FILE_HEADER_LEN>().copied() else {
         let what = format!("the file has {} bytes and so no header", bytes.len());
@@ -127,7 +127,7 @@ pub(super) fn page_count(header: &DatabaseHeader, file_len: u64, faults: &FaultL
         let more = file_len - counted * page_size;
         faults.note(format!("the file goes on for {more} bytes behind the {counted} pages that its header counts"));
     } else if !file_len.is_multiple_of(page_size) {
-        let what = format!("the file has {file_len} bytes, which is no multiple of the page size {page_size}");
+        let what = format!("the file has {file_len} bytes, which is not a multiple of the page size {page_size}");
         faults.add_to_file(None, None, what);
     }
     if !holds {

@@ -31,7 +31,7 @@ pub(crate) fn check_temp_dir(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let what = if folder.exists() { "is no folder" } else { "does not exist" };
+    let what = if folder.exists() { "is not a folder" } else { "does not exist" };
     let error = Error::new(ErrorKind::Io, format!("the folder for temporary files {what}")).in_file(folder);
     Err(error
         .advise(message!["make it, or name another folder for temporary files with ", OptionName::TempDir.alone()]))

@@ -24,8 +24,8 @@ const MOST_CHOICES: usize = 1024;
 /// Maximum size of such a list in bytes of values.
 const MOST_CHOICE_BYTES: usize = 64 << 10;
 
-const NO_INTEGER: Refusal = "the value is no integer of 64 bits";
-const NO_WHOLE_SECOND: Refusal = "the value is no whole number of seconds";
+const NO_INTEGER: Refusal = "the value is not an integer of 64 bits";
+const NO_WHOLE_SECOND: Refusal = "the value is not a whole number of seconds";
 const TOO_MANY_DIGITS: Refusal = "the decimal has more digits than its type says";
 const OUT_OF_RANGE: Refusal = "nanoseconds since 1970 do not fit 64 bits";
 
