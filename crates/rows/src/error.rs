@@ -403,7 +403,7 @@ pub fn quote(value: &Value<'_>) -> String {
             let dots = if shown.len() < text.len() { "..." } else { "" };
             format!("'{}{dots}'", shown.replace('\'', "''"))
         }
-        Value::Blob(blob) => format!("a blob of {} bytes", blob.len()),
+        Value::Blob(blob) => format!("a blob of {}", counted(blob.len() as u64, "byte")),
     }
 }
 
