@@ -152,14 +152,15 @@ impl Filling<'_> {
             Some(value) => error.with_value(value),
             None => error,
         };
+        let form = |form: &str| OptionName::StoreAs.pair(self.name, form);
         let advice = match refusal {
-            NO_WHOLE_SECOND => {
-                Some(message![OptionName::StoreAs.alone(), " keeps fractions in the forms real and integer"])
-            }
-            NO_INTEGER => Some(message!["store the column with ", OptionName::StoreAs.alone(), " in the form text"]),
+            NO_WHOLE_SECOND => Some(message!["keep fractions with ", form("real"), " or ", form("integer")]),
+            NO_INTEGER => Some(message!["store the column as text with ", form("text")]),
             NO_UTF8 => Some(message![
-                "store the column as blob, or choose what becomes of such text with ",
-                OptionName::InvalidUtf8.alone()
+                "store the column as a blob with ",
+                form("blob"),
+                ", or replace wrong bytes with ",
+                OptionName::InvalidUtf8.word("replace")
             ]),
             _ => None,
         };

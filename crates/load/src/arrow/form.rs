@@ -219,7 +219,7 @@ impl SemanticType {
 
     /// What the default form is like.
     fn remark(self) -> Message {
-        let as_text = OptionName::StoreAs.word("text");
+        let as_text = OptionName::StoreAs.pair("COLUMN", "text");
         let remark = match (self, self.default_form()) {
             (Self::Unsigned64, _) => {
                 return message!["values beyond 64 signed bits are refused; ", as_text, " takes all"];
@@ -233,7 +233,7 @@ impl SemanticType {
             (Self::Timestamp { is_instant: true, .. }, _) => "as YYYY-MM-DD HH:MM:SS in UTC, marked Z",
             (Self::Timestamp { .. }, _) => "as YYYY-MM-DD HH:MM:SS",
             (Self::Time(_), _) => "as HH:MM:SS",
-            (Self::Duration(unit), _) => unit.name,
+            (Self::Duration(_), _) => "as whole numbers",
             (Self::Interval(_), _) => "as ISO 8601 writes spans",
             (Self::Uuid, _) => "as 8-4-4-4-12 hexadecimal digits",
             (Self::Nested, _) => "as JSON",
