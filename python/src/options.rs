@@ -78,7 +78,7 @@ fn if_exists(choice: &str) -> Result<bool, String> {
         "overwrite" => Ok(true),
         // pandas replaces a table by this word, and the other tables stay.
         "replace" => Err("'replace' is ambiguous: say 'overwrite' to replace the whole file".to_owned()),
-        _ => Err(format!("'{choice}' is none of 'fail', 'overwrite'")),
+        _ => Err(format!("'{choice}' is not one of 'fail', 'overwrite'")),
     }
 }
 

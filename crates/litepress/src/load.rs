@@ -527,7 +527,7 @@ impl LoadOptions {
         ];
         let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
         let schema = OptionName::Schema.alone().given();
-        let message = message![schema, " says what the tables are, and so does ", option.alone().given()];
+        let message = message![option.alone().given(), " has no effect: ", schema, " defines the tables"];
         Err(Error::new(ErrorKind::Usage, message).advise("write it into the schema"))
     }
 

@@ -97,7 +97,7 @@ fn missing(tables: &[&CopiedTable], created: &str) -> Result<Vec<Option<String>>
     let mut sql = String::new();
     tables.iter().for_each(|copied| add_statement(&mut sql, &copied.table.sql));
     of_tables(|object| !object.is_trigger).for_each(|(_, index)| add_statement(&mut sql, &index.sql));
-    missing_objects(&(sql + created), "<schema found out>", &triggers, &absent)
+    missing_objects(&(sql + created), "<inferred schema>", &triggers, &absent)
 }
 
 /// Returns the names, in lower case, of objects of the tables' databases that are not copied.

@@ -4,7 +4,7 @@
 //! parallel; their rejects are written in the order of the records.
 
 use litepress_rows::sync::lock;
-use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -88,7 +88,7 @@ impl Rejects {
         let mut state = self.lock();
         if state.count == self.most {
             let message =
-                message![format!("more than {} records are wrong; the next one: ", self.most), why.statement()];
+                message![format!("more than {}; the next one: ", counted(self.most, "wrong record")), why.statement()];
             let advice = message!["mend the file, or allow more with ", OptionName::MaxRejects.alone()];
             return Err(Error::new(ErrorKind::Data, message).advise(advice));
         }

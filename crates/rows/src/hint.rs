@@ -44,6 +44,8 @@ pub enum OptionName {
     MaxRejects,
     /// Fate of NaN and Infinity in JSON.
     Nan,
+    /// Memory to work in.
+    Memory,
     /// Columns of a new table that take no NULL.
     NotNull,
     /// Fate of rows whose key exists already.
@@ -52,6 +54,8 @@ pub enum OptionName {
     OnError,
     /// Whether an existing database is replaced.
     Overwrite,
+    /// Bytes of a page.
+    PageSize,
     /// Built-in schema.
     Preset,
     /// Primary key of a new table.
@@ -117,10 +121,12 @@ impl OptionName {
             Self::Map => "map",
             Self::MaxRejects => "max-rejects",
             Self::Nan => "nan",
+            Self::Memory => "memory",
             Self::NotNull => "not-null",
             Self::OnConflict => "on-conflict",
             Self::OnError => "on-error",
             Self::Overwrite => "overwrite",
+            Self::PageSize => "page-size",
             Self::Preset => "preset",
             Self::PrimaryKey => "primary-key",
             Self::Recipe => "recipe",
@@ -307,6 +313,7 @@ pub struct RustWords;
 impl Words for RustWords {
     fn name(&self, name: OptionName) -> String {
         match name {
+            OptionName::Memory => "memory_bytes".to_owned(),
             OptionName::Type => "column_type".to_owned(),
             _ => name.name().replace('-', "_"),
         }

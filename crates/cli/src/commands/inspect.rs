@@ -16,11 +16,11 @@ Examples:
   litepress inspect user.db 2 | head -20  the beginning of a page
 ";
 
-/// Show the bytes of a database, explained: header and b-trees, or pages
+/// Explain the bytes of a database: header and b-trees, or pages
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct InspectArguments {
-    /// The database, in whatever state it is
+    /// The database, sound or broken
     #[arg(value_name = "DB")]
     database: PathBuf,
     /// Numbers of pages, counted from 1

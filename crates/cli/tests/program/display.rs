@@ -73,6 +73,27 @@ fn estimates_are_told() {
     }
 }
 
+/// The view of a schema was listed as left out.
+#[test]
+fn a_view_of_the_schema_is_not_left_out() {
+    let room = room_with_two_files();
+    room.write("s.sql", "CREATE TABLE b (x INTEGER); CREATE VIEW v AS SELECT x FROM b;");
+    let out = room.done("load s.db b.csv --schema s.sql -v");
+    assert!(!out.contains("left out"), "{out}");
+    assert_eq!(room.query("s.db", "SELECT x FROM v"), "7");
+}
+
+/// Messages said "1 rows" and "1 columns".
+#[test]
+fn one_is_singular() {
+    let room = room_with_two_files();
+    room.write("wrong.csv", "x\n1\n\"2\"y\n");
+    let out = room.done("load w.db wrong.csv --on-error reject");
+    assert!(out.starts_with("w.db: 1 row in 1 table, "), "{out}");
+    assert!(out.contains("left out 1 wrong record\n"), "{out}");
+    assert!(room.done("plan b.db b.csv").contains("table b: 1 row, "));
+}
+
 /// A value of two lines broke the table of the summary.
 #[test]
 fn verbose_tells_reasons_in_one_line_each() {
@@ -104,7 +125,8 @@ fn an_error_is_one_json_object() {
     ] {
         assert_eq!(error[name], expected, "{name}: {error}");
     }
-    assert!(error["message"].is_string() && error.get("help").is_some(), "{error}");
+    let help = "leave such records out with --on-error reject, or store NULL with --on-error null";
+    assert_eq!(error["help"], help, "{error}");
     for (arguments, kind, code) in [
         ("load t.db missing.csv --json", "io", 1),
         ("check missing.db --json", "io", 1),

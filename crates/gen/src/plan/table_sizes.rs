@@ -171,7 +171,7 @@ fn no_table_left(schema: &Schema, rows: u64) -> Error {
         "give a table its number: ",
         OptionName::Rows.count(first, &rows),
         "; or multiply the numbers of all tables: ",
-        OptionName::Scale.word("0.1")
+        OptionName::Scale.count(None, "0.1")
     ];
     let error = usage(message!["every table has a number of rows already, so ", given, " has no effect"]);
     error.in_file(&schema.origin).advise(advice)

@@ -475,7 +475,7 @@ fn mistakes_in_expressions_are_pointed_at() {
         ("a int, b int -- gen: a + upper1(2)", 26, "no function or generator 'upper1', did you mean 'upper'?"),
         ("a int, b int -- gen: a + int(9, 1)", 30, "'lo' is above 'hi'"),
         ("a int as (1), b int -- gen: a + 1", 29, "column a is generated"),
-        ("a int, b int -- gen: a + date_add(a, 1, 'dais')", 41, "'dais' is no unit of time, did you mean 'days'?"),
+        ("a int, b int -- gen: a + date_add(a, 1, 'dais')", 41, "'dais' is not a unit of time, did you mean 'days'?"),
         ("a int, b int -- gen: a +", 25, "the annotation ends where a generator or a value"),
         ("a int, b int -- gen: b + 1", 22, "columns depend on one another: t.b -> t.b"),
     ] {

@@ -90,7 +90,7 @@ fn decimal(text: &[u8], whole: usize, is_negative: bool) -> (Kind, u8) {
 
 /// Explains why a text that looks like a number is not one that a column keeps: `has a leading zero`.
 pub(super) fn why_not(text: &[u8]) -> String {
-    const NO_NUMBER: &str = "is no number";
+    const NO_NUMBER: &str = "is not a number";
     let trimmed = text.trim_ascii();
     let Some((sign, whole, fraction, exponent)) = parts(trimmed).filter(|_| text.len() <= super::SHOWN) else {
         return NO_NUMBER.to_owned();

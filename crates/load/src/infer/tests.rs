@@ -48,9 +48,9 @@ fn every_decision_has_its_reason() {
             "TEXT: '5' in record 1 is written as a whole number and '5.0' in record 3 as a decimal, which no type for \
              numbers keeps",
         ),
-        (&["+49 30 1234", "5"], "TEXT: '+49 30 1234' in record 1 is no number"),
-        (&["A12", "5"], "TEXT: 'A12' in record 1 is no number"),
-        (&["1996-03-13"], "TEXT: '1996-03-13' in record 1 is no number"),
+        (&["+49 30 1234", "5"], "TEXT: '+49 30 1234' in record 1 is not a number"),
+        (&["A12", "5"], "TEXT: 'A12' in record 1 is not a number"),
+        (&["1996-03-13"], "TEXT: '1996-03-13' in record 1 is not a number"),
         (&["-0"], "TEXT: '-0' in record 1 is a negative zero, which a column of numbers does not keep"),
         (&["-0.0"], "TEXT: '-0.0' in record 1 is a negative zero, which a column of numbers does not keep"),
         (&["-0.00", "1.25"], "TEXT: '-0.00' in record 1 is a negative zero, which a column of numbers does not keep"),
@@ -77,15 +77,15 @@ fn every_decision_has_its_reason() {
         ),
         (&["0.0005", "2.5"], "TEXT: '0.0005' in record 1 is a number that some versions of SQLite write otherwise"),
         (&["1234567890123.4", "2.0"], "REAL: all 2 values have 1 decimal"),
-        (&["nan"], "TEXT: 'nan' in record 1 is no number"),
-        (&["0x10"], "TEXT: '0x10' in record 1 is no number"),
-        (&["true", "false"], "TEXT: 'true' in record 1 is no number"),
+        (&["nan"], "TEXT: 'nan' in record 1 is not a number"),
+        (&["0x10"], "TEXT: '0x10' in record 1 is not a number"),
+        (&["true", "false"], "TEXT: 'true' in record 1 is not a number"),
         (&["", ""], "TEXT: all fields are empty"),
         (&[], "TEXT: there is no value"),
         (&["", "1", ""], "INTEGER: the only value is a whole number; 2 empty fields become NULL"),
-        (&["1", "-"], "TEXT: '-' in record 2 is no number"),
-        (&["1", "."], "TEXT: '.' in record 2 is no number"),
-        (&["1", "-."], "TEXT: '-.' in record 2 is no number"),
+        (&["1", "-"], "TEXT: '-' in record 2 is not a number"),
+        (&["1", "."], "TEXT: '.' in record 2 is not a number"),
+        (&["1", "-."], "TEXT: '-.' in record 2 is not a number"),
     ] {
         assert_eq!(of_texts(texts).to_string(), decision, "{texts:?}");
     }
@@ -183,8 +183,10 @@ fn files_meet_by_name_and_reasons_name_the_file() {
         parts.into_iter().for_each(|part| all.merge(part));
         let decisions: Vec<String> =
             all.decide(&[field("a"), field("b")], false, None).iter().map(ToString::to_string).collect();
-        let expected =
-            ["TEXT: '01' in record 1 of two.csv has a leading zero", "TEXT: 'x' in record 1 of one.csv is no number"];
+        let expected = [
+            "TEXT: '01' in record 1 of two.csv has a leading zero",
+            "TEXT: 'x' in record 1 of one.csv is not a number",
+        ];
         assert_eq!(decisions, expected);
         assert_eq!(all.columns().iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(all.of("a").map(|column| column.nulls(all.records)), Some(0));
