@@ -126,11 +126,12 @@ impl LoadSource {
             return error;
         }
         let leave_out = message!["leave such records out with ", OptionName::OnError.word("reject")];
-        let is_null = place.value.as_deref().is_none_or(|value| value == "NULL");
-        error.advise(match is_null || error.kind() == ErrorKind::Data {
-            true => leave_out,
-            false => message![leave_out, ", or store NULL with ", OptionName::OnError.word("null")],
-        })
+        let has_value = place.value.as_deref().is_some_and(|value| value != "NULL");
+        let advice = match has_value && error.kind() == ErrorKind::Constraint {
+            true => message![leave_out, ", or store NULL with ", OptionName::OnError.word("null")],
+            false => leave_out,
+        };
+        error.advise(advice)
     }
 
     /// What to do about two rows of one key. Errors number rows through all files.
