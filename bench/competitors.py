@@ -193,11 +193,11 @@ assert inflater.eof
 """
 
 
-def install():
-    """Installs the packages that are missing."""
+def install(packages=PACKAGES):
+    """Installs those of the packages that are missing."""
     if not PYTHON.exists():
         subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True)
-    missing = [package for package in PACKAGES if package not in versions()]
+    missing = [package for package in packages if package not in versions(packages)]
     if missing:
         subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", *missing], check=True)
     if not shutil.which("sqlite3"):

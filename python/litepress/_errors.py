@@ -124,7 +124,7 @@ class TargetError(FileError):
 
 
 class TargetExistsError(TargetError, FileExistsError):
-    """The target exists. ``if_exists="overwrite"`` allows its replacement."""
+    """The target exists. ``if_exists="replace"`` replaces tables of it, and ``if_exists="overwrite"`` the whole file."""
 
     _errno = errno.EEXIST
 

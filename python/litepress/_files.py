@@ -12,6 +12,7 @@ from ._options import (
     Columns,
     Format,
     IfExists,
+    IfTableExists,
     InvalidUtf8,
     Lists,
     Nan,
@@ -21,6 +22,7 @@ from ._options import (
     PathLike,
     Ragged,
     SchemaLike,
+    StrayQuotes,
     Sync,
     Verify,
     checked_path,
@@ -77,7 +79,16 @@ class PlanArguments(TypedDict, total=False):
     delimiter: str | None
     quote: str | None
     escape: str | None
-    header: bool
+    header: bool | None
+    skip: int
+    trim: bool
+    skip_empty: bool
+    decimal: str | None
+    thousands: str | None
+    currency: str | Sequence[str] | None
+    true: str | Sequence[str] | None
+    false: str | Sequence[str] | None
+    date_format: Pairs | None
     columns: Sequence[str] | None
     comment: str | None
     encoding: str | None
@@ -88,11 +99,13 @@ class PlanArguments(TypedDict, total=False):
     rejects: PathLike | None
     max_rejects: int | str | None
     ragged: Ragged
+    stray_quotes: StrayQuotes
     invalid_utf8: InvalidUtf8
     json_path: str | None
     flatten: bool
     nan: Nan
-    if_exists: IfExists
+    allow_incomplete: bool
+    if_exists: IfTableExists
     on_conflict: OnConflict
     page_size: int | None
     threads: int | None
@@ -122,9 +135,18 @@ def load(
     foreign_keys: Pairs | None = None,
     format: Format | None = None,
     delimiter: str | None = None,
-    quote: str | None = '"',
+    quote: str | None = "auto",
     escape: str | None = None,
-    header: bool = True,
+    header: bool | None = None,
+    skip: int = 0,
+    trim: bool = False,
+    skip_empty: bool = False,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    currency: str | Sequence[str] | None = None,
+    true: str | Sequence[str] | None = None,
+    false: str | Sequence[str] | None = None,
+    date_format: Pairs | None = None,
     columns: Sequence[str] | None = None,
     comment: str | None = None,
     json_path: str | None = None,
@@ -138,8 +160,10 @@ def load(
     rejects: PathLike | None = None,
     max_rejects: int | str | None = None,
     ragged: Ragged = "error",
+    stray_quotes: StrayQuotes = "error",
     invalid_utf8: InvalidUtf8 = "error",
-    if_exists: IfExists = "fail",
+    allow_incomplete: bool = False,
+    if_exists: IfTableExists = "fail",
     on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
@@ -174,9 +198,20 @@ def load(
         ``"csv"``, ``"tsv"``, ``"ndjson"``, ``"json"``, ``"parquet"``, ``"arrow"``, ``"sqlite"``; by default found from the
         content.
     delimiter, quote, escape, comment
-        Characters of CSV; ``quote=None`` for files without quotes.
+        Characters of CSV; the delimiter may be longer. By default delimiter and quote are found from the first records;
+        ``quote=None`` for files without quotes.
     header, columns
-        Whether the first record of CSV names its columns, and names in place of these.
+        Whether the first record of CSV names its columns, and names in place of these. By default it does, unless it looks like
+        the records below it.
+    skip, trim, skip_empty
+        Number of first lines of CSV to skip; whether to drop spaces around fields, and records whose fields are all empty.
+    decimal, thousands, currency
+        Marks and signs of numbers in CSV: ``decimal=",", thousands=".", currency="€"`` reads ``1.234,50 €``.
+    true, false
+        Words of CSV that mean 1 and 0, in columns of nothing else: ``true="ja", false="nein"``.
+    date_format
+        Formats of dates in columns of CSV: ``{"born": "%d.%m.%Y"}``; stored as ``2024-01-31``, or with
+        ``store_as={"born": "unixepoch"}`` as seconds.
     json_path
         Keys that lead to the records of JSON, with dots between them: ``"data.items"``.
     flatten
@@ -197,9 +232,13 @@ def load(
     rejects, max_rejects
         A CSV file for the records that are left out, and their greatest number.
     ragged
-        CSV records with too many or too few fields: ``"error"``, ``"pad"``, ``"reject"``.
+        CSV records with too many or too few fields: ``"error"``, ``"pad"``, ``"fit"``, ``"reject"``.
+    stray_quotes
+        Quotes of CSV in the wrong place: ``"error"``, ``"text"``.
     invalid_utf8
         Text that is not UTF-8: ``"error"``, ``"replace"``, ``"blob"``.
+    allow_incomplete
+        Copy a database even if something of it cannot be copied; ``details["left_out"]`` lists it.
     if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
         As of :func:`write`.
 
@@ -352,17 +391,22 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "files": given["files"],
         "schema": None if schema is None else schema_text(schema),
         "map": _map(given["map"]),
-        "quote": "none" if quote is None else text("quote", quote),
-        "no_header": not flag("header", given["header"]),
+        "quote": "none" if quote is None else None if quote == "auto" else text("quote", quote),
+        "header": None if given["header"] is None else flag("header", given["header"]),
+        "trim": flag("trim", given["trim"]),
+        "skip_empty": flag("skip_empty", given["skip_empty"]),
+        "date_format": pairs("date_format", given["date_format"]),
         "flatten": flag("flatten", given["flatten"]),
+        "allow_incomplete": flag("allow_incomplete", given["allow_incomplete"]),
         "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }
-    for name in ("columns", "null_value"):
+    for name in ("columns", "null_value", "currency", "true", "false"):
         reading[name] = names(name, given[name])
-    for name in ("sample", "max_rejects"):
+    for name in ("sample", "max_rejects", "skip"):
         reading[name] = number(name, given[name], words=True)
-    for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8", "json_path", "nan"):
+    texts = ("table", "format", "delimiter", "escape", "comment", "encoding", "decimal", "thousands", "json_path", "nan")
+    for name in (*texts, "on_error", "ragged", "stray_quotes", "invalid_utf8"):
         reading[name] = optional_text(name, given[name])
     return reading, pick_options(table_options, given), pick_options(making_options, given)
 

@@ -27,12 +27,14 @@ Lists = Union[str, Sequence[Union[str, Sequence[str]]], Mapping[str, Union[str, 
 """Several lists of columns, or such lists by table. In a ``list`` each item is one; a tuple is one list of several columns."""
 PathLike = Union[str, "os.PathLike[str]"]
 IfExists = Union[Literal["fail"], Literal["overwrite"]]
+IfTableExists = Union[Literal["fail"], Literal["replace"], Literal["overwrite"]]
 OnConflict = Union[Literal["abort"], Literal["ignore"], Literal["replace"]]
 Sync = Union[Literal["full"], Literal["off"]]
 Verify = Union[Literal["none"], Literal["quick"], Literal["full"]]
 Format = Union[Literal["csv"], Literal["tsv"], Literal["ndjson"], Literal["json"], Literal["parquet"], Literal["arrow"], Literal["sqlite"]]
 OnError = Union[Literal["abort"], Literal["reject"], Literal["null"]]
-Ragged = Union[Literal["error"], Literal["pad"], Literal["reject"]]
+Ragged = Union[Literal["error"], Literal["pad"], Literal["fit"], Literal["reject"]]
+StrayQuotes = Union[Literal["error"], Literal["text"]]
 InvalidUtf8 = Union[Literal["error"], Literal["replace"], Literal["blob"]]
 Nan = Union[Literal["error"], Literal["null"], Literal["text"]]
 Pairs = Mapping[str, Union[str, Mapping[str, str]]]
@@ -65,7 +67,7 @@ def table_options(
 
 def making_options(
     *,
-    if_exists: IfExists = "fail",
+    if_exists: IfTableExists = "fail",
     on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,

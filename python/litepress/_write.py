@@ -17,7 +17,7 @@ from ._data import Arrow, Tables
 from ._describe import describe, refuse_index
 from ._options import (
     Columns,
-    IfExists,
+    IfTableExists,
     Lists,
     OnConflict,
     Pairs,
@@ -62,7 +62,7 @@ def write(
     store_as: Pairs | None = None,
     adapters: Adapters | None = None,
     index: bool | None = None,
-    if_exists: IfExists = "fail",
+    if_exists: IfTableExists = "fail",
     on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
@@ -130,7 +130,8 @@ def write(
         Whether the index of pandas frames becomes a column, called ``index`` if it has no name. By default a ``RangeIndex``
         without a name does not.
     if_exists
-        ``"fail"``, or ``"overwrite"``: the old file stays until the new one takes its place.
+        ``"fail"``; ``"replace"`` replaces these tables and keeps everything else in the file, as in pandas; ``"overwrite"``
+        replaces the whole file. The old file stays until the new one takes its place.
     on_conflict
         Rows with the same key: ``"abort"`` fails, ``"ignore"`` keeps the first, ``"replace"`` the last.
     page_size

@@ -176,7 +176,7 @@ impl Columns {
             }
         }
         let (rows, mut bytes) = self.push_values(py, most)?;
-        let mut batch = Batch { blocks: Vec::with_capacity(self.columns.len()), rows, bad: Vec::new() };
+        let mut batch = Batch { blocks: Vec::with_capacity(self.columns.len()), rows, ..Batch::default() };
         for column in &mut self.columns {
             let range = (self.at, self.at + rows);
             let block = match &mut column.kind {

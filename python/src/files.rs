@@ -2,12 +2,12 @@
 //! `litepress/_files.py`, which has checked their types.
 
 use crate::errors::exception;
-use crate::options::{Keywords, making_options, table_options};
+use crate::options::{IfExists, Keywords, if_exists, making_options, refuse_replace, table_options};
 use crate::press::{self, Watcher};
 use crate::words;
 use litepress::{
-    CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText, Target, parse,
-    units,
+    CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText, Target,
+    ValueOptions, parse, units,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -141,13 +141,25 @@ fn load_options(
 ) -> PyResult<(Vec<PathBuf>, LoadOptions)> {
     let given = Keywords(files);
     let mut options = LoadOptions::default().build(making_options(making)?);
+    options.replace_tables = if_exists(&Keywords(making))? == IfExists::Replace;
     options.format = given.parsed("format", Choice::from_name)?;
     options.delimiter = given.parsed("delimiter", parse::delimiter)?;
-    options.quote = given.parsed("quote", parse::quote)?.map_or(options.quote, |parse::Quote(quote)| quote);
+    options.quote = given.parsed("quote", parse::quote)?.unwrap_or_default();
     options.escape = given.parsed("escape", parse::ascii)?;
-    options.header = !given.or_default::<bool>("no_header")?;
+    options.header = given.get("header")?;
+    options.skip = given.parsed("skip", units::count)?.unwrap_or_default();
+    options.trim = given.or_default("trim")?;
+    options.skip_empty = given.or_default("skip_empty")?;
     options.columns = given.or_default("columns")?;
     options.comment = given.parsed("comment", parse::ascii)?;
+    options.values = ValueOptions {
+        decimal: given.parsed("decimal", parse::mark)?,
+        thousands: given.parsed("thousands", parse::mark)?,
+        currency: given.or_default("currency")?,
+        true_words: given.or_default("true")?,
+        false_words: given.or_default("false")?,
+        dates: given.or_default("date_format")?,
+    };
     options.json_path = given.get("json_path")?;
     options.flatten = given.or_default("flatten")?;
     options.nan = given.parsed("nan", Choice::from_name)?.unwrap_or_default();
@@ -163,6 +175,8 @@ fn load_options(
     options.rejects = given.get("rejects")?;
     options.max_rejects = given.parsed("max_rejects", units::count)?;
     options.ragged = given.parsed("ragged", Choice::from_name)?.unwrap_or_default();
+    options.stray_quotes = given.parsed("stray_quotes", Choice::from_name)?.unwrap_or_default();
+    options.allow_incomplete = given.or_default("allow_incomplete")?;
     options.invalid_utf8 = given.parsed("invalid_utf8", Choice::from_name)?.unwrap_or_default();
     Ok((given.or_default("files")?, options))
 }
@@ -177,6 +191,7 @@ fn generate_options(
         let rows = units::count(&rows).map_err(|reason| PyValueError::new_err(format!("rows: {reason}")))?;
         Ok((table, rows))
     });
+    refuse_replace(making)?;
     let mut options = GenerateOptions::default().build(making_options(making)?).words(Arc::new(words::Keywords));
     options.rows = rows.collect::<PyResult<_>>()?;
     options.set = given.or_default("set")?;

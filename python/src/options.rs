@@ -4,7 +4,8 @@
 //! values, so all faces know the same choices and sizes.
 
 use litepress::{
-    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, OnError, Options, Ragged, Sync, TableOptions, Verify, parse,
+    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, OnError, Options, Ragged, StrayQuotes, Sync, TableOptions,
+    Verify, parse,
 };
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
@@ -63,7 +64,7 @@ pub fn making_options(arguments: &Bound<'_, PyDict>) -> PyResult<Options> {
     options.threads = given.parsed("threads", parse::threads)?.unwrap_or(options.threads);
     options.memory_bytes = given.parsed("memory", parse::memory)?.unwrap_or(options.memory_bytes);
     options.temp_dir = given.get("temp_dir")?;
-    options.overwrite = given.parsed("if_exists", if_exists)?.unwrap_or_default();
+    options.overwrite = if_exists(&given)? == IfExists::Overwrite;
     options.on_conflict = given.parsed("on_conflict", Choice::from_name)?.unwrap_or_default();
     options.analyze = given.or_default("analyze")?;
     options.sync = given.parsed("sync", Choice::from_name)?.unwrap_or_default();
@@ -71,15 +72,43 @@ pub fn making_options(arguments: &Bound<'_, PyDict>) -> PyResult<Options> {
     Ok(options)
 }
 
-/// Parses `if_exists`. Returns whether an existing database is replaced.
-fn if_exists(choice: &str) -> Result<bool, String> {
-    match choice {
-        "fail" => Ok(false),
-        "overwrite" => Ok(true),
-        // pandas replaces a table by this word, and the other tables stay.
-        "replace" => Err("'replace' is ambiguous: say 'overwrite' to replace the whole file".to_owned()),
-        _ => Err(format!("'{choice}' is not one of 'fail', 'overwrite'")),
+/// What becomes of a database that exists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IfExists {
+    /// The run fails.
+    #[default]
+    Fail,
+    /// Its tables of the given names are replaced, and everything else is kept.
+    Replace,
+    /// The whole file is replaced.
+    Overwrite,
+}
+
+/// Returns `if_exists` from `_options.making_options`.
+///
+/// # Errors
+/// An unknown choice.
+pub fn if_exists(given: &Keywords<'_, '_>) -> PyResult<IfExists> {
+    let parse = |choice: &str| match choice {
+        "fail" => Ok(IfExists::Fail),
+        "replace" => Ok(IfExists::Replace),
+        "overwrite" => Ok(IfExists::Overwrite),
+        _ => Err(format!("'{choice}' is not one of 'fail', 'replace', 'overwrite'")),
+    };
+    Ok(given.parsed("if_exists", parse)?.unwrap_or_default())
+}
+
+/// Fails if tables are to be replaced by a function that makes whole databases.
+///
+/// # Errors
+/// `ValueError`.
+pub fn refuse_replace(arguments: &Bound<'_, PyDict>) -> PyResult<()> {
+    if if_exists(&Keywords(arguments))? == IfExists::Replace {
+        let message = "if_exists=\"replace\" replaces tables and keeps the others, which only write() and load() do: \
+                       if_exists=\"overwrite\" replaces the whole file";
+        return Err(PyValueError::new_err(message));
     }
+    Ok(())
 }
 
 /// Returns the values of the arguments that take one of a few words.
@@ -95,6 +124,7 @@ pub fn choices() -> Vec<(&'static str, Vec<&'static str>)> {
         ("format", names::<FileFormat>()),
         ("on_error", names::<OnError>()),
         ("ragged", names::<Ragged>()),
+        ("stray_quotes", names::<StrayQuotes>()),
         ("invalid_utf8", names::<InvalidUtf8>()),
         ("nan", names::<NanPolicy>()),
     ]

@@ -319,7 +319,7 @@ impl TableRows {
         let rows = std::mem::take(&mut self.block_rows);
         if rows > 0 {
             let blocks = self.columns.iter_mut().map(|column| column.builder.finish()).collect();
-            self.batches.push_back(Batch { blocks, rows, bad: Vec::new() });
+            self.batches.push_back(Batch { blocks, rows, ..Batch::default() });
         }
     }
 

@@ -11,7 +11,7 @@ impl Words for Keywords {
         match name {
             OptionName::ForeignKey => "foreign_keys".to_owned(),
             OptionName::Index => "indexes".to_owned(),
-            OptionName::Overwrite => "if_exists".to_owned(),
+            OptionName::Overwrite | OptionName::ReplaceTables => "if_exists".to_owned(),
             OptionName::Type => "types".to_owned(),
             _ => name.name().replace('-', "_"),
         }
@@ -22,7 +22,10 @@ impl Words for Keywords {
         let keyword = self.name(name);
         let value = match value {
             OptionValue::None if name == OptionName::Overwrite => "\"overwrite\"".to_owned(),
-            OptionValue::None if name == OptionName::WithoutRowid => "True".to_owned(),
+            OptionValue::None if name == OptionName::ReplaceTables => "\"replace\"".to_owned(),
+            OptionValue::None if matches!(name, OptionName::WithoutRowid | OptionName::AllowIncomplete) => {
+                "True".to_owned()
+            }
             OptionValue::None => String::new(),
             OptionValue::Word(form) if name == OptionName::StoreAs => format!("{{\"COLUMN\": \"{form}\"}}"),
             // A built-in schema is an argument without a keyword.

@@ -2,17 +2,20 @@
 
 use crate::errors::exception;
 use crate::feed;
-use crate::options::{making_options, table_options};
+use crate::options::{self, IfExists, making_options, table_options};
 use crate::press::{self, TableInput, Watcher};
+use crate::words::Keywords;
 use crate::{arrow_in, rows};
 use litepress::BuildReport;
-use litepress::{Database, Finished, Options, PageSize, Result, Schema, Target};
+use litepress::{Database, Error, ErrorKind, Finished, Options, PageSize, Result, Schema, Target, notes_of};
+use litepress_load::input::Input;
+use litepress_load::options::{Format, ReadOptions};
 use litepress_load::plan::{InMemoryTable, LoadPlan, LoadRequest, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::source::{LoadSource, OnError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -35,8 +38,11 @@ pub fn write<'py>(
     tell: Option<Py<PyAny>>,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
     let started = Instant::now();
-    let options = self::making_options(making_options)?;
+    let mut options = self::making_options(making_options)?;
+    let keep = begin_replacing(py, path.as_deref(), making_options, &mut options)?;
+    let has_schema = schema.is_some();
     let request = LoadRequest {
+        keep,
         schema,
         options: self::table_options(table_options)?,
         store_as,
@@ -50,22 +56,57 @@ pub fn write<'py>(
     let known = known.transpose().map_err(raise)?;
     let data = Data::open(py, tables, known.as_ref(), adapters, &request.store_as)?;
     let plan = LoadPlan::from_readers(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
+    refuse_left_out(&plan).map_err(raise)?;
+    options = options.clone().analyze(options.analyze || plan.has_statistics);
     let target = path.clone().map_or(Target::Memory, Target::File);
     let made = py.detach(|| {
         let database = Database::create(&target, plan.schema.clone(), &options)?;
-        let rejects = Arc::new(Rejects::new(None, 0)?);
+        let rejects = Arc::new(Rejects::new(None, false, 0)?);
         Ok((database, sources(&plan, &options, &rejects)?, rejects))
     });
     let (database, sources, rejects) = made.map_err(raise)?;
     let order = database.filling_order();
     let inputs = in_order(&plan, &order, data.inputs);
-    let job = || make(database, &order, &sources);
+    let job = || make(database, &order, &sources, &plan);
     let finished = press::run(py, &options.progress, Watcher::new(tell), inputs, job)?;
+    let verify = options.verify;
     let mut report = BuildReport::new(finished, path, started, options);
     let bytes = report.bytes.take().map(|bytes| PyBytes::new(py, &bytes));
     let mut report = report.to_json();
     report["cut_texts"] = rejects.cut_texts().into();
+    let notes = notes_of(&plan.schema, verify, sources.iter().map(|(_, source)| source), has_schema);
+    report["notes"] = notes.iter().map(|note| note.in_words(&Keywords)).collect();
+    if let Some(dropped) = report["dropped"].as_array_mut() {
+        dropped.extend(plan.dropped.iter().map(|object| object.as_str().into()));
+    }
     Ok((report.to_string(), bytes))
+}
+
+/// Prepares the replacement of some tables of a database, if that is wanted and it exists. Returns the database to keep.
+fn begin_replacing(
+    py: Python<'_>,
+    path: Option<&Path>,
+    arguments: &Bound<'_, PyDict>,
+    options: &mut Options,
+) -> PyResult<Option<Input>> {
+    let is_wanted = options::if_exists(&options::Keywords(arguments))? == IfExists::Replace;
+    let Some(path) = path.filter(|_| is_wanted) else { return Ok(None) };
+    options.successor_of = litepress::engine::begin_replacing(path).map_err(|error| exception(py, &error))?;
+    if options.successor_of.is_none() {
+        return Ok(None);
+    }
+    options.overwrite = true;
+    let read = ReadOptions { format: Some(Format::Sqlite), ..ReadOptions::default() };
+    Input::from_path(path, &read).map(Some).map_err(|error| exception(py, &error))
+}
+
+/// Fails if something of the database to keep would be lost.
+fn refuse_left_out(plan: &LoadPlan) -> Result<()> {
+    if plan.left_out.is_empty() {
+        return Ok(());
+    }
+    let message = format!("the database would lose {}", plan.left_out.join(", "));
+    Err(Error::new(ErrorKind::Unsupported, message))
 }
 
 /// The data of all tables: readers for the plan, and the inputs of tables that only the interpreter can read.
@@ -123,12 +164,14 @@ fn sources(plan: &LoadPlan, options: &Options, rejects: &Arc<Rejects>) -> Result
     plan.tables.iter().map(source).collect()
 }
 
-fn make(mut database: Database, order: &[usize], sources: &[(usize, LoadSource)]) -> Result<Finished> {
+fn make(mut database: Database, order: &[usize], sources: &[(usize, LoadSource)], plan: &LoadPlan) -> Result<Finished> {
     for &table in order {
         if let Some((_, source)) = sources.iter().find(|(position, _)| *position == table) {
             database.fill(table, source).map_err(|error| source.explain(error))?;
         }
     }
+    // Otherwise a database of which tables are kept would be in use by this process.
+    plan.close_databases();
     database.finish()
 }
 

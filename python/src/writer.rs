@@ -13,7 +13,7 @@
 mod pending;
 
 use crate::errors::exception;
-use crate::options::making_options;
+use crate::options::{making_options, refuse_replace};
 use litepress::pipeline::Pipeline;
 use litepress::{BuildReport, Finished, Options, Schema, Target};
 use pending::{Failure, PendingRows, Pieces};
@@ -67,6 +67,7 @@ impl Writer {
         making_options: &Bound<'_, PyDict>,
         adapters: Py<PyDict>,
     ) -> PyResult<Self> {
+        refuse_replace(making_options)?;
         let options = self::making_options(making_options)?;
         let target = path.map_or(Target::Memory, Target::File);
         let work = py.detach(|| Work::begin(target, schema, options)).map_err(|error| exception(py, &error))?;

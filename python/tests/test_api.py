@@ -120,7 +120,7 @@ def test_a_misspelt_keyword_is_answered_with_the_right_one(call: str, wrong: str
 
 def test_types_of_arguments_know_all_choices() -> None:
     names = {"on_conflict": "OnConflict", "sync": "Sync", "verify": "Verify", "format": "Format", "on_error": "OnError",
-             "ragged": "Ragged", "invalid_utf8": "InvalidUtf8", "nan": "Nan"}  # fmt: skip
+             "ragged": "Ragged", "stray_quotes": "StrayQuotes", "invalid_utf8": "InvalidUtf8", "nan": "Nan"}  # fmt: skip
     for option, choices in _litepress.choices():
         assert [typing.get_args(one)[0] for one in typing.get_args(getattr(options, names[option]))] == choices
 

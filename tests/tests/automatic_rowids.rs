@@ -86,7 +86,7 @@ fn plan(sql: &str, files: &[PathBuf], threads: usize, conflict: Conflict) -> Loa
 }
 
 fn press(plan: &LoadPlan, threads: usize, conflict: Conflict) -> Result<Vec<u8>> {
-    let rejects = Arc::new(Rejects::new(None, u64::MAX)?);
+    let rejects = Arc::new(Rejects::new(None, false, u64::MAX)?);
     let source = plan.source(&plan.tables[0], PageSize::DEFAULT, OnError::Abort, &rejects)?;
     let mut options = Options::default();
     (options.threads, options.sync, options.memory_bytes, options.on_conflict) =

@@ -130,7 +130,7 @@ impl File {
 /// Returns the plan for a file.
 fn plan(path: &Path, sql: Option<&str>, threads: usize, piece_bytes: usize, conflict: Conflict) -> LoadPlan {
     let mut read = ReadOptions { piece_bytes: Some(piece_bytes), ..ReadOptions::default() };
-    read.dialect.delimiter = Some(b',');
+    read.dialect.delimiter = Some(",".to_owned());
     let request = LoadRequest {
         inputs: Input::from_arguments(&[path.to_owned()], &read).unwrap(),
         table: Some("t".to_owned()),
@@ -146,7 +146,7 @@ fn plan(path: &Path, sql: Option<&str>, threads: usize, piece_bytes: usize, conf
 
 /// Returns the database of a plan, without wrong records.
 fn press(plan: &LoadPlan, threads: usize, conflict: Conflict) -> Vec<u8> {
-    let rejects = Arc::new(Rejects::new(None, u64::MAX).unwrap());
+    let rejects = Arc::new(Rejects::new(None, false, u64::MAX).unwrap());
     let source = plan.source(&plan.tables[0], PageSize::DEFAULT, OnError::Reject, &rejects).unwrap();
     let mut options = Options::default();
     options.threads = threads;

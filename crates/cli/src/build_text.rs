@@ -3,9 +3,12 @@
 
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
-use litepress::{BuildReport, CheckResult, Flags, LoadReport, PlannedColumn, units};
+use litepress::{BuildReport, CheckResult, Choice, Flags, LoadReport, Message, PlannedColumn, units};
 use litepress_rows::escaped;
 use std::time::Duration;
+
+/// Number of files that a summary describes.
+const MOST_FILES: usize = 20;
 
 /// Describes a finished database for people.
 pub fn build_text(report: &BuildReport, verbose: bool) -> String {
@@ -25,7 +28,7 @@ pub fn load_text(report: &LoadReport, verbose: bool) -> String {
         }
         (false, _) => short(&report.build) + &tables_in_short(&report.build),
     };
-    summary + &notes(report) + &verify_text(&report.build)
+    summary + &notes(report, verbose) + &verify_text(&report.build)
 }
 
 /// Describes the check of a finished database; empty if there was none.
@@ -102,6 +105,12 @@ fn details(report: &BuildReport) -> String {
     format!("{tables}\n{totals}file    {file}\n")
 }
 
+/// Describes the tables that went with the file that was replaced; empty if there are none.
+pub fn dropped_text<'d>(dropped: impl Iterator<Item = &'d String>) -> String {
+    let dropped: Vec<&str> = dropped.map(String::as_str).collect();
+    if dropped.is_empty() { String::new() } else { format!("dropped: {}\n", dropped.join(", ")) }
+}
+
 /// Describes the inferred types and their reasons.
 fn types(report: &LoadReport) -> String {
     let mut text = String::new();
@@ -113,12 +122,37 @@ fn types(report: &LoadReport) -> String {
     text
 }
 
-/// Describes the records, values and objects that were left out or changed.
-fn notes(report: &LoadReport) -> String {
+/// Describes how files were read, as far as it is not what everybody expects, or if `verbose`.
+fn files(report: &LoadReport, verbose: bool) -> String {
     let mut text = String::new();
+    let told: Vec<_> = report.files.iter().filter(|file| verbose || file.is_unusual()).collect();
+    for file in told.iter().take(MOST_FILES) {
+        text.extend(file.to_text().map(|line| escaped(&line).into_owned() + "\n"));
+    }
+    if let Some(more) = told.len().checked_sub(MOST_FILES).filter(|more| *more > 0) {
+        text += &format!("and {}: --json describes all\n", units::counted(more as u64, "more file"));
+    }
+    for file in &report.empty_files {
+        text += &format!("left out {}: it is empty\n", escaped(&file.display().to_string()));
+    }
+    text
+}
+
+/// Describes the records, values and objects that were left out or changed.
+fn notes(report: &LoadReport, verbose: bool) -> String {
+    let mut text = files(report, verbose);
     let LoadReport { rejected, nulls, cut_texts, renumbered, .. } = report;
     if *rejected > 0 {
         text += &format!("left out {}\n", units::counted(*rejected, "wrong record"));
+    }
+    let changed = [
+        (report.skipped, "left out", "without any value"),
+        (report.cut_records, "cut", "that have more fields than there are columns"),
+        (report.stray_quotes, "took quotes in the wrong place as text in", ""),
+    ];
+    for (count, action, which) in changed.into_iter().filter(|(count, ..)| *count > 0) {
+        text += format!("{action} {} {which}", units::counted(count, "record")).trim_end();
+        text.push('\n');
     }
     if *nulls > 0 {
         text += &format!("stored NULL in place of {} that the column does not take\n", units::counted(*nulls, "value"));
@@ -130,6 +164,13 @@ fn notes(report: &LoadReport) -> String {
             units::counted(*cut_texts, "text")
         );
     }
+    if report.ignored > 0 {
+        let rows =
+            if report.ignored == 1 { "1 row".to_owned() } else { format!("{} rows", units::grouped(report.ignored)) };
+        text += &format!("left out {rows} for --on-conflict {}\n", report.build.options.on_conflict.name());
+    }
+    text += &dropped_text(report.build.dropped.iter().chain(&report.dropped));
+    text += &notes_text(&report.notes);
     text += &left_out_text(&report.left_out);
     if !renumbered.is_empty() {
         text += &format!("rowids that no column holds are numbered from 1: {}\n", renumbered.join(", "));
@@ -137,11 +178,16 @@ fn notes(report: &LoadReport) -> String {
     text
 }
 
+/// Lists notes for people, a line each.
+pub fn notes_text(notes: &[Message]) -> String {
+    notes.iter().map(|note| format!("note: {}\n", note.in_words(&Flags))).collect()
+}
+
 /// Lists the objects of databases that are not copied, for people; empty if there are none.
 pub fn left_out_text(left_out: &[String]) -> String {
     match left_out {
         [] => String::new(),
-        objects => format!("left out, for only tables are copied: {}\n", objects.join(", ")),
+        objects => format!("left out, because they cannot be copied: {}\n", objects.join(", ")),
     }
 }
 

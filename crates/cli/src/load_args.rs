@@ -4,7 +4,8 @@ use crate::content_args::ContentArgs;
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use litepress::{
-    FileFormat, InvalidUtf8, LoadOptions, OnError, Options, Ragged, Result, SchemaText, TableOptions, parse, units,
+    FileFormat, InvalidUtf8, LoadOptions, OnError, Options, Quote, Ragged, Result, SchemaText, StrayQuotes,
+    TableOptions, ValueOptions, parse, units,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,24 +30,55 @@ pub struct ReadArgs {
     /// Format of the files [default: found from the content]
     #[arg(long, value_name = "KIND", value_enum)]
     pub format: Option<FormatArg>,
-    /// Between the fields of CSV: one character, or tab [default: the one of , tab ; | that the first record has most of]
-    #[arg(long, value_name = "CHAR", value_parser = parse::delimiter)]
-    pub delimiter: Option<u8>,
+    /// Between the fields of CSV: one or more characters, or tab [default: the one of , tab ; | that divides the first records
+    /// evenly]
+    #[arg(long, value_name = "TEXT", value_parser = parse::delimiter)]
+    pub delimiter: Option<String>,
     /// Around fields of CSV: one character, or none [default: "]
     #[arg(long, value_name = "CHAR", value_parser = parse::quote)]
-    pub quote: Option<parse::Quote>,
+    pub quote: Option<Quote>,
     /// In front of a quote within quotes [default: quotes are doubled]
     #[arg(long, value_name = "CHAR", value_parser = parse::ascii)]
     pub escape: Option<u8>,
+    /// The first record of CSV names the columns, even if it looks like the records below it
+    #[arg(long, conflicts_with = "no_header")]
+    pub header: bool,
     /// The first record of CSV is data, too: columns are named c1, c2, or by --columns
     #[arg(long)]
     pub no_header: bool,
+    /// Skip the first N lines of CSV
+    #[arg(long, value_name = "N", value_parser = units::count, default_value = "0", hide_default_value = true)]
+    pub skip: u64,
+    /// Drop spaces and tabs around fields of CSV
+    #[arg(long)]
+    pub trim: bool,
+    /// Leave out records of CSV whose fields are all empty
+    #[arg(long)]
+    pub skip_empty: bool,
     /// Names of the columns of CSV, whatever its header says
     #[arg(long, value_name = "C,..", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Skip lines of CSV that begin with this character
     #[arg(long, value_name = "CHAR", value_parser = parse::ascii)]
     pub comment: Option<u8>,
+    /// The mark before decimals in numbers of CSV [default: .]
+    #[arg(long, value_name = "CHAR", value_parser = parse::mark)]
+    pub decimal: Option<char>,
+    /// The mark between thousands in numbers of CSV: . or , or ' ' [default: none]
+    #[arg(long, value_name = "CHAR", value_parser = parse::mark)]
+    pub thousands: Option<char>,
+    /// A sign that may stand beside numbers of CSV: € or $ or EUR; may be repeated
+    #[arg(long, value_name = "SIGN")]
+    pub currency: Vec<String>,
+    /// A word of CSV that means true; may be repeated
+    #[arg(long = "true", value_name = "WORD")]
+    pub true_words: Vec<String>,
+    /// A word of CSV that means false; may be repeated
+    #[arg(long = "false", value_name = "WORD")]
+    pub false_words: Vec<String>,
+    /// The format of the dates in a column of CSV, which are stored as 2024-01-31: born=%d.%m.%Y; may be repeated
+    #[arg(long, value_name = "C=FORMAT", value_parser = pair)]
+    pub date_format: Vec<(String, String)>,
     /// Encoding of text: latin1, utf-16le, shift_jis [default: what a byte-order mark says, or UTF-8]
     #[arg(long, value_name = "NAME")]
     pub encoding: Option<String>,
@@ -74,6 +106,9 @@ pub struct TableArgs {
     /// A column of a file and its column in the table; 'name=' leaves the column out; may be repeated
     #[arg(long, value_name = "FILE_C=TABLE_C", value_parser = pair_or_nothing)]
     pub map: Vec<(String, String)>,
+    /// Replace these tables of a database that exists, and keep everything else in it
+    #[arg(long)]
+    pub replace_tables: bool,
     /// Columns of the primary key
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub primary_key: Vec<String>,
@@ -116,6 +151,12 @@ pub struct BadRecordArgs {
     /// Action for CSV records with too many or too few fields
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub ragged: RaggedArg,
+    /// Action for CSV records with quotes in the wrong place: text behind a closing quote, or no closing quote
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub stray_quotes: StrayQuotesArg,
+    /// Copy a database even if something of it cannot be copied; the summary lists it
+    #[arg(long)]
+    pub allow_incomplete: bool,
     /// Action for text that is not valid UTF-8
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub invalid_utf8: InvalidUtf8Arg,
@@ -159,8 +200,20 @@ pub enum RaggedArg {
     Error,
     /// Missing fields are NULL; too many are wrong.
     Pad,
+    /// Missing fields are NULL; surplus fields are cut, and the records counted.
+    Fit,
     /// They are left out.
     Reject,
+}
+
+/// `--stray-quotes`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum StrayQuotesArg {
+    /// The record is wrong.
+    #[default]
+    Error,
+    /// They are text, in the way that gives the record as many fields as there are columns.
+    Text,
 }
 
 /// `--invalid-utf8`
@@ -190,11 +243,22 @@ impl LoadArgs {
         let mut options = LoadOptions::default().build(build).observer(observer);
         options.format = reading.format.map(Into::into);
         options.delimiter = reading.delimiter;
-        options.quote = reading.quote.map_or(options.quote, |parse::Quote(quote)| quote);
+        options.quote = reading.quote.unwrap_or_default();
         options.escape = reading.escape;
-        options.header = !reading.no_header;
+        options.header = (reading.header || reading.no_header).then_some(reading.header);
+        options.skip = reading.skip;
+        options.trim = reading.trim;
+        options.skip_empty = reading.skip_empty;
         options.columns = reading.columns;
         options.comment = reading.comment;
+        options.values = ValueOptions {
+            decimal: reading.decimal,
+            thousands: reading.thousands,
+            currency: reading.currency,
+            true_words: reading.true_words,
+            false_words: reading.false_words,
+            dates: reading.date_format,
+        };
         content.apply(&mut options);
         options.encoding = reading.encoding;
         options.null_values = reading.null_value;
@@ -203,12 +267,15 @@ impl LoadArgs {
         options.schema = schema;
         options.tables = tables.options();
         options.table = tables.table;
+        options.replace_tables = tables.replace_tables;
         options.map = tables.map;
         options.on_error = wrong.on_error.map(Into::into);
         options.rejects = wrong.rejects;
         options.max_rejects = wrong.max_rejects;
         options.ragged = wrong.ragged.into();
+        options.stray_quotes = wrong.stray_quotes.into();
         options.invalid_utf8 = wrong.invalid_utf8.into();
+        options.allow_incomplete = wrong.allow_incomplete;
         options
     }
 }
@@ -259,7 +326,17 @@ impl From<RaggedArg> for Ragged {
         match ragged {
             RaggedArg::Error => Self::Error,
             RaggedArg::Pad => Self::Pad,
+            RaggedArg::Fit => Self::Fit,
             RaggedArg::Reject => Self::Reject,
+        }
+    }
+}
+
+impl From<StrayQuotesArg> for StrayQuotes {
+    fn from(stray_quotes: StrayQuotesArg) -> Self {
+        match stray_quotes {
+            StrayQuotesArg::Error => Self::Error,
+            StrayQuotesArg::Text => Self::Text,
         }
     }
 }

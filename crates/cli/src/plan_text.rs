@@ -1,6 +1,6 @@
 //! The report of a plan, for people.
 
-use crate::build_text::left_out_text;
+use crate::build_text::{left_out_text, notes_text};
 use crate::text_table::{Align, format_table};
 use litepress::engine::Estimate;
 use litepress::engine::plan::ObjectPlan;
@@ -30,10 +30,39 @@ impl PlanText<'_> {
         rows.extend(self.0.steps.iter().map(|step| self.step_words(step)));
         let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];
         out += &format_table(&rows, &aligns, 2);
-        match &self.0.left_out {
-            Some(objects) if !objects.is_empty() => out + "\n" + &left_out_text(objects),
-            _ => out,
+        if self.0.left_out.is_some() {
+            out += &format!("\nschema\n{}", self.0.schema.text.trim_end().replace('\n', "\n  ").trim_end());
+            out = out.replacen("\nschema\n", "\nschema\n  ", 1) + "\n";
         }
+        out += &self.mismatches();
+        let rest = notes_text(&self.0.notes) + &left_out_text(self.0.left_out.as_deref().unwrap_or_default());
+        if rest.is_empty() { out } else { out + "\n" + &rest }
+    }
+
+    /// Lists the first records that the load would refuse.
+    fn mismatches(&self) -> String {
+        let Some(found) = self.0.mismatches.as_ref().filter(|found| found.count + found.ignored > 0) else {
+            return String::new();
+        };
+        let records =
+            |count: u64| if count == 1 { "1 record".to_owned() } else { format!("{} records", units::grouped(count)) };
+        let mut out = "\nmismatches\n".to_owned();
+        for error in &found.first {
+            out += &format!("  {}\n", error.headline_in(&Flags));
+        }
+        let (count, shown) = (found.count, found.first.len() as u64);
+        if count > shown {
+            out += &format!("  and {} more\n", records(count - shown));
+        }
+        if count > 0 {
+            let fate = if found.is_fatal { "load would fail" } else { "load would reject" };
+            out += &format!("{fate}: {}\n", records(count));
+        }
+        if found.ignored > 0 {
+            let policy = self.0.options.on_conflict.name();
+            out += &format!("load would leave out {} for --on-conflict {policy}\n", records(found.ignored));
+        }
+        out
     }
 
     fn totals(&self) -> String {

@@ -54,6 +54,8 @@ pub struct Database {
     /// The largest of the schema's and the source's number for `sqlite_sequence` ([`Source::last_sequence`]), for each
     /// table.
     sequences: Vec<Option<i64>>,
+    /// Number of given rows of each table that it does not have.
+    left_out: Vec<u64>,
     /// The build time of each table, from its first row to the root of its last index.
     build_times: Vec<Duration>,
     /// Root page of each finished index, and of SQLite's own tables.
@@ -83,6 +85,8 @@ pub struct Finished {
     pub summary: Summary,
     /// The whole file, if the target was [`Target::Memory`].
     pub bytes: Option<Vec<u8>>,
+    /// Tables and views of the replaced file that the new one lacks: `table users (3 rows)`.
+    pub dropped: Vec<String>,
     /// The report of [`Options::verify`]. It has no faults, because a fault fails the run.
     pub verified: Option<litepress_check::Report>,
 }
@@ -129,7 +133,7 @@ impl Database {
             check_temp_dir(&temp_dir)?;
         }
         let publication = match target {
-            Target::File(path) => Some(Publication::begin(path, options.overwrite)?),
+            Target::File(path) => Some(Publication::begin(path, options.overwrite, options.successor_of.as_ref())?),
             Target::Memory | Target::Discard => None,
         };
         let (sink, path, threads): (Box<dyn Sink>, _, _) = match (&publication, target) {
@@ -147,6 +151,7 @@ impl Database {
         let trees = vec![None; schema.tables.len()];
         let sequences = schema.tables.iter().map(|table| table.last_sequence).collect();
         let build_times = vec![Duration::ZERO; schema.tables.len()];
+        let left_out = vec![0; schema.tables.len()];
         let (options, summary, started) = (options.clone(), Summary::default(), Instant::now());
         Ok(Self {
             schema,
@@ -155,6 +160,7 @@ impl Database {
             sequences,
             trees,
             build_times,
+            left_out,
             roots: HashMap::new(),
             statistics: Vec::new(),
             temp_dir,
@@ -231,7 +237,7 @@ impl Database {
     /// ([`filling_order`](Self::filling_order)).
     pub fn fill(&mut self, index: usize, source: &dyn Source) -> Result<()> {
         assert!(self.trees[index].is_none(), "a table is filled once");
-        let started = Instant::now();
+        let (started, rows_before) = (Instant::now(), self.options.progress.rows());
         let name = self.schema.tables[index].name.clone();
         self.options.progress.enter_rows(&name);
         let tree = self
@@ -239,6 +245,10 @@ impl Database {
             .inspect_err(|_| self.failed = true)
             .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
         self.summary.rows += tree.rows;
+        if self.schema.tables[index].can_drop_rows(self.options.on_conflict) {
+            let given = self.options.progress.rows() - rows_before;
+            self.left_out[index] = given.saturating_sub(tree.rows);
+        }
         self.sequences[index] = self.sequences[index].max(source.last_sequence());
         self.trees[index] = Some(tree);
         self.build_times[index] = started.elapsed();
@@ -306,6 +316,7 @@ impl Database {
         }
         let synced = Instant::now();
         self.options.progress.go_on()?;
+        let dropped = self.dropped();
         if let Some(publication) = self.publication.take() {
             publication.commit(self.options.sync)?;
         }
@@ -318,7 +329,7 @@ impl Database {
         self.summary.page_size_bytes = page_bytes(self.pages.page_size());
         self.summary.pages = self.summary.bytes / u64::from(self.summary.page_size_bytes);
         self.summary.peak_memory_bytes = peak_memory_bytes();
-        Ok(Finished { summary: self.summary, bytes, verified })
+        Ok(Finished { summary: self.summary, bytes, verified, dropped })
     }
 
     /// Writes the remaining pages: empty tables, the schema, page 1. The file is a database then.
@@ -424,10 +435,19 @@ impl Database {
     /// Returns whether litepress writes an object itself. SQLite creates the others.
     fn is_written(&self, object: &SchemaObject) -> bool {
         match object.kind.as_str() {
+            // With its shadow tables given, a virtual table is an entry of the schema alone.
+            "table" if !object.has_btree && self.schema.table(&object.name).is_none() => true,
             "table" => self.writes_table(object) || [SQLITE_SEQUENCE, SQLITE_STAT1].contains(&object.name.as_str()),
             "index" => self.writes_table(object) && self.roots.contains_key(&object.name),
             _ => !self.needs_sqlite,
         }
+    }
+
+    /// Returns the tables and views of the replaced file that the new one lacks.
+    fn dropped(&self) -> Vec<String> {
+        let old = self.publication.as_ref().map(|publication| publication.old_contents()).unwrap_or_default();
+        let has = |name: &str| self.schema.objects.iter().any(|object| object.name.eq_ignore_ascii_case(name));
+        old.iter().filter(|object| !has(&object.name)).map(ToString::to_string).collect()
     }
 
     fn is_written_table(&self, table: &Table) -> bool {
@@ -441,13 +461,13 @@ impl Database {
     }
 
     fn table_summaries(&self) -> Vec<TableSummary> {
-        let finished = self.schema.tables.iter().zip(&self.trees).zip(&self.build_times);
-        let summary = |((table, tree), build): ((&Table, &Option<TableTree>), &Duration)| {
-            let TableTree { root, rows, payload_bytes, .. } = tree.clone().unwrap_or_default();
-            let payload_bytes = self.is_written_table(table).then_some(payload_bytes);
-            TableSummary { name: table.name.clone(), rows, payload_bytes, root_page: root, build: *build }
+        let summary = |index: usize| {
+            let TableTree { root, rows, payload_bytes, .. } = self.trees[index].clone().unwrap_or_default();
+            let payload_bytes = self.is_written_table(&self.schema.tables[index]).then_some(payload_bytes);
+            let (name, left_out) = (self.schema.tables[index].name.clone(), self.left_out[index]);
+            TableSummary { name, rows, left_out, payload_bytes, root_page: root, build: self.build_times[index] }
         };
-        finished.map(summary).collect()
+        (0..self.schema.tables.len()).map(summary).collect()
     }
 
     /// Writes empty tables, SQLite's own tables and the schema. Returns page 1, which must be written last.

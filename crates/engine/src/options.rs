@@ -1,5 +1,6 @@
 //! Options of a new database.
 
+use crate::TargetStamp;
 use crate::progress::Progress;
 use crate::{Conflict, memory};
 use litepress_format::page::PageSize;
@@ -75,6 +76,9 @@ pub struct Options {
     pub temp_dir: Option<PathBuf>,
     /// Whether an existing database may be replaced.
     pub overwrite: bool,
+    /// The database that the new one replaces, from [`begin_replacing`](crate::begin_replacing). If it was changed since,
+    /// the run fails.
+    pub successor_of: Option<TargetStamp>,
     /// The policy for a row with an existing key, or with NULL in a NOT NULL column. The result is the same as if
     /// SQLite inserted one row after another. The encoder of the rows must get the same policy
     /// ([`Encoder::new`](litepress_rows::Encoder::new)).
@@ -103,6 +107,7 @@ impl Default for Options {
             memory_bytes: default_memory_bytes(memory::memory_bytes()),
             temp_dir: None,
             overwrite: false,
+            successor_of: None,
             on_conflict: Conflict::Abort,
             sync: Sync::Full,
             analyze: false,

@@ -45,6 +45,7 @@ pub fn plan_objects(schema: &Schema, conflict: Conflict) -> Vec<ObjectPlan> {
         let kind = match object.kind.as_str() {
             "view" => "view",
             "trigger" => "trigger",
+            "table" if !object.has_btree && schema.table(&object.name).is_none() => "table",
             _ => continue,
         };
         let (name, table, method) = (object.name.clone(), object.table.clone(), BuildMethod::SchemaOnly);

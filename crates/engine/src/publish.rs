@@ -8,16 +8,21 @@
 mod access;
 #[cfg_attr(not(target_os = "linux"), path = "publish/no_lease.rs")]
 mod lease;
+mod old_contents;
 mod old_file;
 mod open_files;
+mod stamp;
 
 use crate::{Error, ErrorKind, Result, Sync};
 use access::Access;
 use litepress_rows::sqlite::{companion, is_hot_journal};
 use litepress_rows::{OptionName, message};
+pub(crate) use old_contents::OldObject;
+use old_contents::{listed, old_contents};
 use old_file::OldFile;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
+pub use stamp::TargetStamp;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -40,6 +45,10 @@ pub(crate) struct Publication {
     file: File,
     /// Rights to the file that is replaced.
     replaced: Option<Access>,
+    /// Contents of the file that is replaced.
+    old_contents: Vec<OldObject>,
+    /// The file that may be replaced, if only one may.
+    expected: Option<TargetStamp>,
     /// A file that comes into being while this one is made may be replaced, too.
     may_replace: bool,
     begun: Instant,
@@ -47,14 +56,37 @@ pub(crate) struct Publication {
 }
 
 impl Publication {
-    /// Checks that the target may be written and makes the temporary file.
-    pub fn begin(target: &Path, replace: bool) -> Result<Self> {
+    /// Checks that the target may be written and makes the temporary file. If a file is `expected`, the target is replaced
+    /// only as long as it is that file, unchanged; this process may have it open until then.
+    pub fn begin(target: &Path, replace: bool, expected: Option<&TargetStamp>) -> Result<Self> {
         let target = resolve(target)?;
-        let replaced = check_target(&target, replace)?;
+        let (replaced, old_contents) = match expected {
+            Some(expected) => (Some(check_expected(&target, expected)?), Vec::new()),
+            None => {
+                let replaced = check_target(&target, replace)?;
+                let contents = if replaced.is_some() { old_contents(&target) } else { Vec::new() };
+                (replaced, contents)
+            }
+        };
         remove_stale(&target);
         let (temporary, file) = create_temporary(&target, replaced.is_some())?;
-        let (begun, published) = (Instant::now(), false);
-        Ok(Self { target, temporary, file, replaced, may_replace: replace, begun, published })
+        let (expected, begun) = (expected.cloned(), Instant::now());
+        Ok(Self {
+            target,
+            temporary,
+            file,
+            replaced,
+            old_contents,
+            expected,
+            may_replace: replace,
+            begun,
+            published: false,
+        })
+    }
+
+    /// Returns the contents of the file that is replaced, as far as they are known.
+    pub fn old_contents(&self) -> &[OldObject] {
+        &self.old_contents
     }
 
     /// Returns the name of the file in errors, which is the one that the user knows.
@@ -138,6 +170,9 @@ impl Publication {
                 break old;
             }
         };
+        if let Some(expected) = &self.expected {
+            check_expected(&self.target, expected)?;
+        }
         let lock = old.locks_new_file().then(|| DatabaseLock::take(&self.file)).transpose();
         let _lock = lock.map_err(|error| Error::io("lock", &self.temporary, error))?;
         let mode = old.leave_wal_mode(&self.target, &self.file)?;
@@ -233,13 +268,47 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Access>> {
     }
     if !replace {
         check_beside(target, EmptyWal::Harmless)?;
-        let error = Error::new(ErrorKind::Exists, "the target exists").in_file(target);
-        return Err(error
-            .advise(message!["choose another name, or allow its replacement with ", OptionName::Overwrite.alone()]));
+        return Err(exists(target));
     }
     check_sticky(target, &metadata)?;
     drop(OldFile::hold(target, SHORT_PATIENCE)?);
     Ok(Some(Access::of(target, &metadata)))
+}
+
+/// Returns the error of a target that exists. It lists what would go with it.
+fn exists(target: &Path) -> Error {
+    let contents = old_contents(target);
+    if contents.is_empty() {
+        let advice = message!["choose another name, or allow its replacement with ", OptionName::Overwrite.alone()];
+        return Error::new(ErrorKind::Exists, "the target exists").in_file(target).advise(advice);
+    }
+    let message = format!("the target exists and holds {}", listed(&contents));
+    let advice = message!["choose another name, or replace the whole file with ", OptionName::Overwrite.alone()];
+    Error::new(ErrorKind::Exists, message).in_file(target).advise(advice)
+}
+
+/// Checks that a database may be replaced, before it is read for its successor. `None` if there is none.
+///
+/// # Errors
+/// If it is in use or cannot be replaced.
+pub fn begin_replacing(target: &Path) -> Result<Option<TargetStamp>> {
+    let target = resolve(target)?;
+    if check_target(&target, true)?.is_none() {
+        return Ok(None);
+    }
+    TargetStamp::of(&target).map(Some).map_err(|error| Error::io("look at", &target, error))
+}
+
+/// Fails unless the target is the expected file, unchanged. Returns the rights to it.
+fn check_expected(target: &Path, expected: &TargetStamp) -> Result<Access> {
+    let failed = |error| Error::io("look at", target, error);
+    if TargetStamp::of(target).map_err(failed)? != *expected {
+        let message = "another program changed the target while its successor was made";
+        return Err(Error::new(ErrorKind::Target, message).in_file(target).advise("run it again"));
+    }
+    let metadata = fs::metadata(target).map_err(failed)?;
+    check_sticky(target, &metadata)?;
+    Ok(Access::of(target, &metadata))
 }
 
 /// Fails in a folder with the sticky bit, such as `/tmp`, if the file belongs to another user: the rename would fail.
@@ -344,7 +413,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// A file's disk and its inode number there.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileId {
     disk: u64,
     inode: u64,

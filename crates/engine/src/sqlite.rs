@@ -27,6 +27,7 @@ mod tests;
 use crate::progress::Progress;
 use crate::{Conflict, Error, ErrorKind, Result};
 use failure::Failures;
+use insert::Refuse;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::sqlite::stop_if;
 use litepress_rows::{Source, Table, quote, quoted_name};
@@ -115,6 +116,17 @@ impl SqliteSession {
         Self { connection, path: None, wal, options }.set_up()
     }
 
+    /// Opens an empty database that SQLite keeps in a temporary file, without a name, as far as it exceeds the cache.
+    pub fn scratch(options: SessionOptions) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags("", flags).and_then(|mut connection| {
+            watch(&mut connection, options.progress.clone())?;
+            Ok(connection)
+        });
+        let connection = opened.map_err(|error| Failures::of(&options.progress).explain(&error, ErrorKind::Io))?;
+        Self { connection, path: None, wal: false, options }.set_up()
+    }
+
     fn set_up(self) -> Result<Self> {
         // Sorts get no threads: CREATE INDEX is slower with them.
         let settings = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
@@ -161,6 +173,13 @@ impl SqliteSession {
         let rows = insert::insert(self, table, source, conflict)?;
         self.set_cache(DEFINING_CACHE_KIB)?;
         Ok(rows)
+    }
+
+    /// Passes the rows of `source` that SQLite refuses to `refuse`, with their place in the input and SQLite's reason. The
+    /// table keeps the others, as in a run without those rows.
+    pub fn find_refused(&self, table: &Table, source: &dyn Source, refuse: Refuse<'_>) -> Result<()> {
+        self.set_cache(INSERTING_CACHE_KIB)?;
+        insert::find_refused(self, table, source, refuse)
     }
 
     /// Keeps an AUTOINCREMENT table from ever giving rowids up to `sequence` again.

@@ -30,6 +30,8 @@ pub struct TableSummary {
     pub name: String,
     /// Number of rows.
     pub rows: u64,
+    /// Number of given rows that a repeated key left out or replaced, or that a CHECK left out.
+    pub left_out: u64,
     /// Bytes of all records; `None` if SQLite wrote them.
     pub payload_bytes: Option<u64>,
     /// Number of its root page.

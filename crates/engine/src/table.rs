@@ -23,7 +23,7 @@ mod without_rowid;
 
 pub(crate) use context::{BuildContext, TableTree};
 #[cfg(test)]
-pub(crate) use one_chunk::OnePart;
+pub(crate) use one_chunk::{OneChunk, OnePart};
 pub(crate) use row_key::{RecordKey, RowKey, RowidKey};
 pub(crate) use rowid::build_few;
 pub(crate) use sort_plan::SortPlan;

@@ -1,6 +1,6 @@
 //! Options with a few named values: the names that all faces of litepress use.
 
-use crate::{Conflict, FileFormat, InvalidUtf8, NanPolicy, OnError, Ragged, Sync, Verify};
+use crate::{Conflict, FileFormat, InvalidUtf8, NanPolicy, OnError, Ragged, StrayQuotes, Sync, Verify};
 
 /// A type whose values have names.
 pub trait Choice: Copy + PartialEq + 'static {
@@ -59,7 +59,11 @@ impl Choice for OnError {
 
 impl Choice for Ragged {
     const CHOICES: &'static [(&'static str, Self)] =
-        &[("error", Self::Error), ("pad", Self::Pad), ("reject", Self::Reject)];
+        &[("error", Self::Error), ("pad", Self::Pad), ("fit", Self::Fit), ("reject", Self::Reject)];
+}
+
+impl Choice for StrayQuotes {
+    const CHOICES: &'static [(&'static str, Self)] = &[("error", Self::Error), ("text", Self::Text)];
 }
 
 impl Choice for InvalidUtf8 {
@@ -91,6 +95,7 @@ mod tests {
         round_trip::<FileFormat>();
         round_trip::<OnError>();
         round_trip::<Ragged>();
+        round_trip::<StrayQuotes>();
         round_trip::<InvalidUtf8>();
         round_trip::<NanPolicy>();
     }

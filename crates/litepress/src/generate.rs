@@ -195,6 +195,8 @@ pub fn plan_generate(
         estimate: estimate.map_err(|error| job.texts.explain(error))?,
         steps: plan_objects(&job.schema, build.on_conflict),
         left_out: None,
+        mismatches: None,
+        notes: Vec::new(),
         tables: job.plan.tables().iter().map(|plan| table_report(plan, job.rows_of(plan))).collect(),
         options: build,
         schema: job.schema,

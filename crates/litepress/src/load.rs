@@ -1,6 +1,14 @@
 //! Databases of files.
 
-use crate::build::{BuildJob, refuse_special_target};
+mod dry_run;
+pub(crate) mod notes;
+mod run;
+
+pub use dry_run::Mismatches;
+pub use notes::notes_of;
+
+use crate::build::refuse_special_target;
+use crate::loaded_file::LoadedFile;
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
 use crate::parse;
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
@@ -9,16 +17,18 @@ use crate::schema_text::{SchemaText, Texts};
 use crate::{
     Error, ErrorKind, InvalidUtf8, NanPolicy, OnError, Options, PageSize, Ragged, Result, TableOptions, Target,
 };
-use litepress_engine::plan::plan_objects;
-use litepress_engine::{Estimate, Phase, folder_of};
+use litepress_engine::plan::{BuildMethod, ObjectPlan, plan_objects};
+use litepress_engine::{Estimate, Phase, TargetStamp, begin_replacing, folder_of};
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
-use litepress_load::options::{Dialect, Format, JsonLayout, JsonOptions, ReadOptions};
-use litepress_load::plan::{LoadPlan, LoadRequest, PlannedFile, PlannedTable};
+use litepress_load::options::{
+    Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, StrayQuotes, ValueOptions,
+};
+use litepress_load::plan::{ColumnOrigin, LoadPlan, LoadRequest, PlannedFile, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::RowDefault;
 use litepress_load::source::LoadSource;
-use litepress_rows::{OptionName, Source, Words, message};
+use litepress_rows::{Message, OptionName, Source, Words, message};
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -66,18 +76,27 @@ pub struct LoadOptions {
     pub build: Options,
     /// Format of the files; by default what their content says.
     pub format: Option<FileFormat>,
-    /// Delimiter of CSV; by default the one of comma, tab, semicolon and bar that the first record has most of.
-    pub delimiter: Option<u8>,
-    /// Quote of CSV, or none; by default `"`.
-    pub quote: Option<u8>,
+    /// Delimiter of CSV, of one or more characters; by default the one of comma, tab, semicolon and bar that divides the first
+    /// records evenly.
+    pub delimiter: Option<String>,
+    /// Quote of CSV, or none; by default `"`, or `'` if only that divides the first records evenly.
+    pub quote: Quote,
     /// Character in front of a quote within quotes; by default quotes are doubled.
     pub escape: Option<u8>,
-    /// Whether the first record of CSV names the columns; by default it does.
-    pub header: bool,
+    /// Whether the first record of CSV names the columns; by default it does, unless it looks like the records below it.
+    pub header: Option<bool>,
+    /// Number of lines at the beginning of CSV that are skipped.
+    pub skip: u64,
+    /// Whether spaces around fields of CSV are dropped.
+    pub trim: bool,
+    /// Whether records of CSV whose fields are all empty are left out.
+    pub skip_empty: bool,
     /// Names of the columns of CSV, whatever its header says.
     pub columns: Vec<String>,
     /// First character of lines of CSV that are skipped.
     pub comment: Option<u8>,
+    /// Conversions of CSV fields to numbers and dates.
+    pub values: ValueOptions,
     /// Keys that lead to the records of JSON, with dots between them: `data.items`.
     pub json_path: Option<String>,
     /// Whether nested objects of JSON become columns: `{"a": {"b": 1}}` has a column `a_b`.
@@ -109,8 +128,14 @@ pub struct LoadOptions {
     pub max_rejects: Option<u64>,
     /// Fate of CSV records with too many or too few fields.
     pub ragged: Ragged,
+    /// Fate of quotes of CSV in the wrong place.
+    pub stray_quotes: StrayQuotes,
     /// Fate of text that is not UTF-8.
     pub invalid_utf8: InvalidUtf8,
+    /// Whether a copy of a database may lack what cannot be copied; by default that is an error.
+    pub allow_incomplete: bool,
+    /// Whether the files replace tables of a target that exists, and everything else in it is kept.
+    pub replace_tables: bool,
     /// Hears of the progress.
     pub observer: Arc<dyn Observer>,
 }
@@ -121,9 +146,13 @@ impl Default for LoadOptions {
             build: Options::default(),
             format: None,
             delimiter: None,
-            quote: Dialect::default().quote,
+            quote: Quote::default(),
             escape: None,
-            header: true,
+            header: None,
+            skip: 0,
+            trim: false,
+            skip_empty: false,
+            values: ValueOptions::default(),
             columns: Vec::new(),
             comment: None,
             json_path: None,
@@ -141,7 +170,10 @@ impl Default for LoadOptions {
             rejects: None,
             max_rejects: None,
             ragged: Ragged::default(),
+            stray_quotes: StrayQuotes::default(),
             invalid_utf8: InvalidUtf8::default(),
+            allow_incomplete: false,
+            replace_tables: false,
             observer: Arc::new(Silent),
         }
     }
@@ -168,17 +200,35 @@ setters! {
     /// Sets the format of the files.
     format(format: FileFormat) => |options| options.format = Some(format);
     /// Sets the delimiter of CSV.
-    delimiter(delimiter: u8) => |options| options.delimiter = Some(delimiter);
+    delimiter(delimiter: impl Into<String>) => |options| options.delimiter = Some(delimiter.into());
     /// Sets the quote of CSV, or none.
-    quote(quote: Option<u8>) => |options| options.quote = quote;
+    quote(quote: Quote) => |options| options.quote = quote;
     /// Sets the character in front of a quote within quotes.
     escape(escape: u8) => |options| options.escape = Some(escape);
     /// Sets whether the first record of CSV names the columns.
-    header(header: bool) => |options| options.header = header;
+    header(header: bool) => |options| options.header = Some(header);
+    /// Sets the number of lines at the beginning of CSV that are skipped.
+    skip(lines: u64) => |options| options.skip = lines;
+    /// Sets whether spaces around fields of CSV are dropped.
+    trim(trim: bool) => |options| options.trim = trim;
+    /// Sets whether records of CSV whose fields are all empty are left out.
+    skip_empty(skip_empty: bool) => |options| options.skip_empty = skip_empty;
     /// Sets the names of the columns of CSV.
     columns(columns: &[&str]) => |options| options.columns = owned(columns);
     /// Sets the first character of lines of CSV that are skipped.
     comment(comment: u8) => |options| options.comment = Some(comment);
+    /// Sets the mark before decimals in numbers of CSV.
+    decimal(mark: char) => |options| options.values.decimal = Some(mark);
+    /// Sets the mark between thousands in numbers of CSV.
+    thousands(mark: char) => |options| options.values.thousands = Some(mark);
+    /// Adds a sign that may stand beside numbers of CSV.
+    currency(sign: impl Into<String>) => |options| options.values.currency.push(sign.into());
+    /// Adds a word of CSV that means true.
+    true_word(word: impl Into<String>) => |options| options.values.true_words.push(word.into());
+    /// Adds a word of CSV that means false.
+    false_word(word: impl Into<String>) => |options| options.values.false_words.push(word.into());
+    /// Sets the format of the dates of a column of CSV, as strftime(3) has it.
+    date_format(column: impl Into<String>, format: impl Into<String>) => |options| options.values.dates.push((column.into(), format.into()));
     /// Sets the keys that lead to the records of JSON: `data.items`.
     json_path(path: impl Into<String>) => |options| options.json_path = Some(path.into());
     /// Sets whether nested objects of JSON become columns.
@@ -223,8 +273,14 @@ setters! {
     max_rejects(records: u64) => |options| options.max_rejects = Some(records);
     /// Sets the fate of CSV records with too many or too few fields.
     ragged(ragged: Ragged) => |options| options.ragged = ragged;
+    /// Sets the fate of quotes of CSV in the wrong place.
+    stray_quotes(stray_quotes: StrayQuotes) => |options| options.stray_quotes = stray_quotes;
     /// Sets the fate of text that is not UTF-8.
     invalid_utf8(invalid_utf8: InvalidUtf8) => |options| options.invalid_utf8 = invalid_utf8;
+    /// Sets whether a copy of a database may lack what cannot be copied.
+    allow_incomplete(allow: bool) => |options| options.allow_incomplete = allow;
+    /// Sets whether the files replace tables of a target that exists, and everything else in it is kept.
+    replace_tables(replace: bool) => |options| options.replace_tables = replace;
     /// Sets the observer.
     observer(observer: Arc<dyn Observer>) => |options| options.observer = observer;
 }
@@ -245,12 +301,28 @@ pub struct LoadReport {
     pub left_out: Vec<String>,
     /// Copied tables whose rowids are numbered from 1, since no column holds them: `log of shop.db`.
     pub renumbered: Vec<String>,
+    /// The files, in the order of tables.
+    pub files: Vec<LoadedFile>,
+    /// Files that were left out because they are empty.
+    pub empty_files: Vec<PathBuf>,
     /// Number of rejected records.
     pub rejected: u64,
+    /// Number of records without any value that were left out.
+    pub skipped: u64,
+    /// Number of records with more fields than columns, of which the first ones are stored.
+    pub cut_records: u64,
+    /// Number of records with quotes in the wrong place that are stored as text.
+    pub stray_quotes: u64,
     /// Number of values that their columns did not take and that are NULL instead.
     pub nulls: u64,
     /// Number of texts in numeric columns that were cut at a NUL character, as SQLite does.
     pub cut_texts: u64,
+    /// Number of rows that the policy for conflicts left out or replaced, and that are not in `rejected`.
+    pub ignored: u64,
+    /// Indexes and triggers of replaced tables that the new ones lack: `index i of t`.
+    pub dropped: Vec<String>,
+    /// Notes: foreign keys that were not checked, texts that a declared type changed.
+    pub notes: Vec<Message>,
 }
 
 impl LoadReport {
@@ -259,9 +331,19 @@ impl LoadReport {
         let mut json = self.build.to_json();
         json["left_out"] = json!(self.left_out);
         json["renumbered"] = json!(self.renumbered);
+        json["files"] = self.files.iter().map(LoadedFile::to_json).collect();
+        json["empty_files"] = self.empty_files.iter().map(|file| file.display().to_string()).collect();
         json["rejected"] = json!(self.rejected);
+        json["skipped"] = json!(self.skipped);
+        json["cut_records"] = json!(self.cut_records);
+        json["stray_quotes"] = json!(self.stray_quotes);
         json["nulls"] = json!(self.nulls);
         json["cut_texts"] = json!(self.cut_texts);
+        json["ignored"] = json!(self.ignored);
+        if let Some(dropped) = json["dropped"].as_array_mut() {
+            dropped.extend(self.dropped.iter().map(|object| json!(object)));
+        }
+        json["notes"] = self.notes.iter().map(|note| note.in_words(words)).collect();
         let mut columns = Vec::new();
         for (table, decisions) in &self.inferred {
             for decision in decisions {
@@ -298,17 +380,11 @@ pub fn load<F: Into<PathBuf>>(
     let (started, target) = (Instant::now(), target.into());
     refuse_special_target(&target)?;
     options.observer.enter(Stage::Inspect);
-    let job = LoadJob::new(&target, files.into_iter().map(Into::into).collect(), options)?;
+    let may_repeat = options.policy()? == OnError::Reject || options.rejects.is_some();
+    let job = LoadJob::new(&target, files.into_iter().map(Into::into).collect(), options, may_repeat)?;
     options.observer.enter(Stage::Build);
-    let (sources, rejects) = job.sources(Rejects::new(options.rejects.as_deref(), job.max_rejects())?)?;
-    let (schema, observer) = (&job.plan.schema, &*options.observer);
-    let build = BuildJob { schema, sources: &listed(&sources), target: &target, started, observer };
-    let built = build.run(options.build.clone(), job.meter(), &|| rejects.finish()).map_err(|error| {
-        // A run that failed earlier has rejects, too. Its own error is the one that counts.
-        let _written = rejects.finish();
-        job.explain(&sources, error)
-    })?;
-    Ok(job.report(built, &rejects))
+    job.refuse_left_out()?;
+    job.run(&target, started)
 }
 
 /// Returns what [`load`] would do, and why. Without a target nothing is said of the disk.
@@ -321,16 +397,22 @@ pub fn plan_load<F: Into<PathBuf>>(
     options: &LoadOptions,
 ) -> Result<PlanReport> {
     let place = target.clone().unwrap_or(Target::Discard);
-    let job = LoadJob::new(&place, files.into_iter().map(Into::into).collect(), options)?;
-    let (sources, _rejects) = job.sources(Rejects::new(None, job.max_rejects())?)?;
-    let (listed, build) = (listed(&sources), options.build.clone());
+    let job = LoadJob::new(&place, files.into_iter().map(Into::into).collect(), options, true)?;
+    let mut notes = job.notes();
+    let (sources, _rejects) = job.sources(Rejects::shown(0))?;
+    let (listed, build) = (listed(&sources), job.build_options());
     let rows: Vec<Option<u64>> = listed.iter().map(|(_, source)| source.rows()).collect();
     let schema = job.plan.schema.clone();
+    let estimate = Estimate::new(&schema, &listed, &place, &build)?;
+    drop(sources);
+    let mismatches = job.dry_run(&mut notes)?;
     Ok(PlanReport {
+        mismatches: Some(mismatches),
+        notes,
         target,
         rows: rows.iter().copied().sum(),
         page_size: job.page_size,
-        estimate: Estimate::new(&schema, &listed, &place, &build)?,
+        estimate,
         steps: plan_objects(&schema, build.on_conflict),
         left_out: Some(job.plan.left_out.clone()),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
@@ -344,8 +426,10 @@ struct LoadJob<'o> {
     options: &'o LoadOptions,
     plan: LoadPlan,
     page_size: PageSize,
-    /// Bytes of input that were read to infer types.
-    bytes_read_before: u64,
+    /// Folder for temporary files.
+    temp_dir: PathBuf,
+    /// The target, if only some of its tables are replaced.
+    successor_of: Option<TargetStamp>,
     on_error: OnError,
     texts: Texts,
 }
@@ -358,9 +442,11 @@ fn listed(sources: &[TableSource]) -> Vec<(usize, &dyn Source)> {
 }
 
 impl<'o> LoadJob<'o> {
-    /// Inspects the files and decides which become which tables; without a schema, by all of their records.
-    fn new(target: &Target, files: Vec<PathBuf>, options: &'o LoadOptions) -> Result<Self> {
-        let (read, on_error, build) = (options.read()?, options.policy()?, &options.build);
+    /// Inspects the files and decides which become which tables; without a schema, by all of their records. `reads_twice` says
+    /// that files may be read more than once after that.
+    fn new(target: &Target, files: Vec<PathBuf>, options: &'o LoadOptions, reads_twice: bool) -> Result<Self> {
+        let (on_error, build) = (options.policy()?, &options.build);
+        let read = ReadOptions { leaves_out_empty: on_error == OnError::Reject, ..options.read()? };
         let mut texts = Texts::default();
         if let Some(schema) = &options.schema {
             options.refuse_definitions()?;
@@ -371,8 +457,13 @@ impl<'o> LoadJob<'o> {
         if let Some(out) = out {
             refuse_target_among(&inputs, out)?;
         }
+        options.refuse_rejects_among(&inputs, out)?;
         let folder = || out.map_or(Path::new("."), folder_of).to_owned();
+        let temp_dir = build.temp_dir.clone().unwrap_or_else(folder);
+        let successor_of = options.successor_of(out)?;
+        let keep = if successor_of.is_some() { out.map(kept).transpose()? } else { None };
         let request = LoadRequest {
+            keep,
             inputs,
             table: options.table.clone(),
             schema: options.schema.as_ref().map(|schema| (schema.text.clone(), schema.origin.clone())),
@@ -382,7 +473,8 @@ impl<'o> LoadJob<'o> {
             sample: options.sample,
             conflict: build.on_conflict,
             threads: build.threads,
-            temp_dir: build.temp_dir.clone().unwrap_or_else(folder),
+            temp_dir: temp_dir.clone(),
+            reads_twice,
             read,
         };
         let measured = Measured::begin(&*options.observer, inspection_meter(&request, build));
@@ -391,14 +483,8 @@ impl<'o> LoadJob<'o> {
         drop(measured);
         let plan = plan.map_err(|error| texts.explain(error))?;
         let page_size = build.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
-        Ok(Self {
-            options,
-            bytes_read_before: plan.bytes_read().load(Ordering::Relaxed),
-            plan,
-            page_size: page_size.unwrap_or(PageSize::DEFAULT),
-            on_error,
-            texts,
-        })
+        let page_size = page_size.unwrap_or(PageSize::DEFAULT);
+        Ok(Self { options, temp_dir, successor_of, plan, page_size, on_error, texts })
     }
 
     fn max_rejects(&self) -> u64 {
@@ -416,6 +502,41 @@ impl<'o> LoadJob<'o> {
         Ok((sources.map_err(|error| self.texts.explain(error))?, rejects))
     }
 
+    /// Fails if something of a database cannot be copied, unless that is allowed.
+    fn refuse_left_out(&self) -> Result<()> {
+        let left_out = &self.plan.left_out;
+        if left_out.is_empty() || self.options.allow_incomplete {
+            return Ok(());
+        }
+        let message = format!("the copy would lack {}", left_out.join(", "));
+        let advice = message!["go on without with ", OptionName::AllowIncomplete.alone()];
+        Err(Error::new(ErrorKind::Unsupported, message).advise(advice))
+    }
+
+    /// Returns notes that follow from the plan alone.
+    fn notes(&self) -> Vec<Message> {
+        let none = std::iter::empty();
+        let of_schema = notes_of(&self.plan.schema, self.options.build.verify, none, false);
+        self.plan.notes.iter().cloned().chain(of_schema).collect()
+    }
+
+    /// Returns the options of the database. A copy has statistics if its source has.
+    fn build_options(&self) -> Options {
+        let build = self.options.build.clone();
+        let analyze = build.analyze || self.plan.has_statistics;
+        let mut build = build.analyze(analyze);
+        build.successor_of.clone_from(&self.successor_of);
+        build.overwrite |= self.successor_of.is_some();
+        build
+    }
+
+    /// Returns whether SQLite fills the table.
+    fn is_by_sqlite(&self, table: &str) -> bool {
+        let plans = plan_objects(&self.plan.schema, self.options.build.on_conflict);
+        let is_it = |object: &&ObjectPlan| object.kind == "table" && object.name == table;
+        plans.iter().find(is_it).is_some_and(|object| matches!(object.method, BuildMethod::Sqlite { .. }))
+    }
+
     /// Adds to an error of the run the file that it is about.
     fn explain(&self, sources: &[TableSource], error: Error) -> Error {
         let table = error.place().table.as_deref().and_then(|table| self.plan.schema.position(table));
@@ -429,14 +550,17 @@ impl<'o> LoadJob<'o> {
     /// Measures bytes of input, whose number is known of compressed files, too.
     fn meter(&self) -> Meter {
         let (progress, read) = (self.options.build.progress.clone(), self.plan.bytes_read());
-        let (total, before) = (self.plan.input_bytes(), self.bytes_read_before);
+        let (total, before) = (self.plan.input_bytes(), read.load(Ordering::Relaxed));
         Meter::new(Unit::InputBytes, move || {
             let done = read.load(Ordering::Relaxed).saturating_sub(before);
             Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), phase: progress.phase() }
         })
     }
 
-    fn report(&self, build: BuildReport, rejects: &Rejects) -> LoadReport {
+    fn report(&self, build: BuildReport, sources: &[TableSource], rejects: &Rejects) -> LoadReport {
+        let of_tables: u64 = build.summary.tables.iter().map(|table| table.left_out).sum();
+        let mut notes = self.notes();
+        notes.extend(sources.iter().flat_map(|(_, source)| notes::changes(source, self.options.schema.is_some())));
         let inferred = |table: &PlannedTable| {
             let name = self.plan.schema.tables[table.table].name.clone();
             (!table.decisions.is_empty()).then(|| (name, table.decisions.clone()))
@@ -445,11 +569,28 @@ impl<'o> LoadJob<'o> {
             build,
             inferred: self.plan.tables.iter().filter_map(inferred).collect(),
             left_out: self.plan.left_out.clone(),
-            renumbered: self.plan.renumbered(),
+            renumbered: self.plan.renumbered(&|table| self.is_by_sqlite(&table.name)),
+            files: self.files(),
+            empty_files: self.plan.empty_files.clone(),
             rejected: rejects.count(),
+            skipped: rejects.skipped(),
+            cut_records: rejects.cut_records(),
+            stray_quotes: rejects.stray_quotes(),
             nulls: rejects.nulls(),
             cut_texts: rejects.cut_texts(),
+            ignored: of_tables + rejects.ignored(),
+            dropped: self.plan.dropped.clone(),
+            notes,
         }
+    }
+
+    /// Describes the files and how they were read.
+    fn files(&self) -> Vec<LoadedFile> {
+        let of_table = |table: &PlannedTable| -> Vec<LoadedFile> {
+            let name = &self.plan.schema.tables[table.table].name;
+            table.files.iter().filter_map(|file| LoadedFile::new(file, name)).collect()
+        };
+        self.plan.tables.iter().flat_map(of_table).collect()
     }
 
     fn table_report(&self, table: &PlannedTable, rows: Option<u64>) -> TableReport {
@@ -465,12 +606,22 @@ impl<'o> LoadJob<'o> {
                 because: because.into(),
             }
         };
-        let decided = table.decisions.iter().map(PlannedColumn::from);
+        let decided: Vec<PlannedColumn> = table.decisions.iter().map(PlannedColumn::from).collect();
+        let mapped = |origin: ColumnOrigin| PlannedColumn::Loaded {
+            name: origin.name,
+            declared_type: origin.declared_type,
+            because: origin.because,
+        };
+        let columns = if decided.is_empty() {
+            self.plan.column_origins(table).into_iter().map(mapped).collect()
+        } else {
+            decided.into_iter().chain(table.row_defaults().into_iter().map(default)).collect()
+        };
         TableReport {
             name: definition.name.clone(),
             rows,
             origin: TableOrigin::Loaded { files: inputs.map(|input| input.name.display().to_string()).collect() },
-            columns: decided.chain(table.row_defaults().into_iter().map(default)).collect(),
+            columns,
         }
     }
 }
@@ -511,7 +662,38 @@ fn inspection_meter(request: &LoadRequest, options: &Options) -> Meter {
     })
 }
 
+/// Returns the target as the database to keep.
+fn kept(target: &Path) -> Result<Input> {
+    let read = ReadOptions { format: Some(Format::Sqlite), ..ReadOptions::default() };
+    Input::from_path(target, &read)
+}
+
 impl LoadOptions {
+    /// Checks that tables of the target may be replaced. `None` if the whole target is made anew.
+    fn successor_of(&self, target: Option<&Path>) -> Result<Option<TargetStamp>> {
+        if self.replace_tables && self.build.overwrite {
+            let (tables, whole) = (OptionName::ReplaceTables.alone().given(), OptionName::Overwrite.alone().given());
+            let message = message![tables, " keeps the other tables, and ", whole, " replaces the whole file"];
+            return Err(Error::new(ErrorKind::Usage, message).advise("leave one of them out"));
+        }
+        let target = target.filter(|_| self.replace_tables);
+        Ok(target.map(begin_replacing).transpose()?.flatten())
+    }
+
+    /// Refuses rejects that would take the name of the database, or of a file that is read.
+    fn refuse_rejects_among(&self, inputs: &[Input], out: Option<&Path>) -> Result<()> {
+        let Some(rejects) = &self.rejects else { return Ok(()) };
+        let file = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+        let is_same = |path: &Path| path == rejects || file(path).is_some_and(|found| Some(found) == file(rejects));
+        let is_read = inputs.iter().filter_map(Input::path).any(is_same);
+        if !is_read && !out.is_some_and(is_same) {
+            return Ok(());
+        }
+        let what = if is_read { " names a file that is read" } else { " names the database" };
+        let message = message![OptionName::Rejects.alone().given(), what];
+        Err(Error::new(ErrorKind::Usage, message).in_file(rejects).advise("name another file for the rejects"))
+    }
+
     /// Refuses definitions of tables beside a schema, which says all that they could.
     fn refuse_definitions(&self) -> Result<()> {
         let tables = &self.tables;
@@ -571,19 +753,23 @@ impl LoadOptions {
     /// Returns how files are read.
     fn read(&self) -> Result<ReadOptions> {
         let is_tsv = self.format == Some(FileFormat::Tsv);
-        if is_tsv && self.delimiter.is_some_and(|delimiter| delimiter != b'\t') {
+        if is_tsv && self.delimiter.as_ref().is_some_and(|delimiter| delimiter != "\t") {
             let (format, delimiter) = (OptionName::Format.word("tsv").given(), OptionName::Delimiter.alone().given());
             let message = message![format, " has tabs between fields, and ", delimiter, " another one"];
             return Err(Error::new(ErrorKind::Usage, message).advise("leave one of them out"));
         }
         let dialect = Dialect {
-            delimiter: self.delimiter.or(is_tsv.then_some(b'\t')),
+            delimiter: self.delimiter.clone().or(is_tsv.then(|| "\t".to_owned())),
             quote: self.quote,
             escape: self.escape,
             header: self.header,
             columns: (!self.columns.is_empty()).then(|| self.columns.clone()),
             comment: self.comment,
+            skip: self.skip,
             ragged: self.ragged,
+            stray_quotes: self.stray_quotes,
+            trim: self.trim,
+            skips_empty: self.skip_empty,
         };
         Ok(ReadOptions {
             format: self.format.map(FileFormat::format),
@@ -592,6 +778,7 @@ impl LoadOptions {
             encoding: self.encoding.clone(),
             invalid_utf8: self.invalid_utf8,
             nulls: self.null_values.clone(),
+            values: self.values.clone(),
             ..ReadOptions::default()
         })
     }

@@ -3,7 +3,7 @@
 //! Every function returns a sentence that describes the expected text if it cannot read one.
 
 use crate::units;
-use crate::{MIN_MEMORY_BYTES, PageSize, Shard};
+use crate::{MIN_MEMORY_BYTES, PageSize, Quote, Shard};
 use litepress_gen::recipe::check_scale;
 
 /// Threads beyond this number are of no use.
@@ -71,20 +71,30 @@ pub fn ascii(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Reads one ASCII character, or the name of the tab.
+/// Reads a delimiter: one or more characters, or the name of the tab.
 ///
 /// # Errors
-/// As [`ascii`].
-pub fn delimiter(text: &str) -> Result<u8, String> {
+/// A sentence about delimiters.
+pub fn delimiter(text: &str) -> Result<String, String> {
     match text {
-        "tab" | "\\t" => Ok(b'\t'),
-        _ => ascii(text),
+        "tab" | "\\t" => Ok("\t".to_owned()),
+        "" => Err("this is one character or more: , or ', ' or tab".to_owned()),
+        _ if text.contains(['\n', '\r']) => Err("a delimiter holds no line end".to_owned()),
+        _ => Ok(text.to_owned()),
     }
 }
 
-/// The quote of CSV files, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quote(pub Option<u8>);
+/// Reads one character: a mark within numbers.
+///
+/// # Errors
+/// A sentence about such marks.
+pub fn mark(text: &str) -> Result<char, String> {
+    let mut characters = text.chars();
+    match (characters.next(), characters.next()) {
+        (Some(mark), None) => Ok(mark),
+        _ => Err("this is one character: , or . or ' '".to_owned()),
+    }
+}
 
 /// Reads one ASCII character, or `none`.
 ///
@@ -92,8 +102,8 @@ pub struct Quote(pub Option<u8>);
 /// As [`ascii`].
 pub fn quote(text: &str) -> Result<Quote, String> {
     match text {
-        "none" => Ok(Quote(None)),
-        _ => ascii(text).map(|quote| Quote(Some(quote))),
+        "none" => Ok(Quote::None),
+        _ => ascii(text).map(Quote::Byte),
     }
 }
 
@@ -130,11 +140,13 @@ mod tests {
 
     #[test]
     fn characters_are_one_ascii_character_or_have_a_name() {
-        assert_eq!((delimiter("tab"), delimiter("\\t"), delimiter(";")), (Ok(b'\t'), Ok(b'\t'), Ok(b';')));
-        assert_eq!((quote("none"), quote("'")), (Ok(Quote(None)), Ok(Quote(Some(b'\'')))));
+        for (given, read) in [("tab", "\t"), ("\\t", "\t"), (";", ";"), (", ", ", ")] {
+            assert_eq!(delimiter(given).as_deref(), Ok(read));
+        }
+        assert_eq!((quote("none"), quote("'")), (Ok(Quote::None), Ok(Quote::Byte(b'\''))));
+        assert!(delimiter("").is_err() && delimiter("a\n").is_err() && quote("é").is_err() && ascii("\n").is_err());
         assert_eq!(json_path("data"), Ok(vec!["data".to_owned()]));
         assert_eq!(json_path("$.a.\"b.c\".\"\""), Ok(vec!["a".to_owned(), "b.c".to_owned(), String::new()]));
         assert!(["", "$", "a.", ".a", "a..b", "a[0]", "\"a", "\"a\"b"].iter().all(|path| json_path(path).is_err()));
-        assert!(delimiter("").is_err() && delimiter("ab").is_err() && quote("é").is_err() && ascii("\n").is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The prediction of a run: sizes, the lane of each object, and every table.
 
 use crate::choices::Choice;
-use crate::{Options, PageSize, Schema, Target};
+use crate::{Error, Mismatches, Options, PageSize, Schema, Target};
 use litepress_engine::plan::{BuildMethod, ObjectPlan};
 use litepress_engine::{Estimate, TreeEstimate, folder_of, free_bytes};
 use litepress_gen::Provenance;
@@ -31,6 +31,10 @@ pub struct PlanReport {
     pub left_out: Option<Vec<String>>,
     /// Tables that get rows.
     pub tables: Vec<TableReport>,
+    /// Records that a load would refuse; `None` if rows are generated.
+    pub mismatches: Option<Mismatches>,
+    /// Notes: foreign keys that are not checked, texts that a declared type changes.
+    pub notes: Vec<Message>,
 }
 
 /// A table that gets rows.
@@ -168,7 +172,12 @@ impl PlanReport {
         });
         if let Some(left_out) = &self.left_out {
             json["left_out"] = json!(left_out);
+            json["schema_sql"] = json!(self.schema.text);
         }
+        if let Some(mismatches) = &self.mismatches {
+            json["mismatches"] = mismatches_json(mismatches, words);
+        }
+        json["notes"] = self.notes.iter().map(|note| note.in_words(words)).collect();
         json
     }
 
@@ -197,6 +206,27 @@ impl PlanReport {
         }
         value
     }
+}
+
+fn mismatches_json(mismatches: &Mismatches, words: &dyn Words) -> Value {
+    let mismatch = |error: &Error| {
+        let place = error.place();
+        json!({
+            "file": place.file.as_ref().map(|file| file.display().to_string()),
+            "table": place.table,
+            "record": place.record,
+            "line": place.line,
+            "column": place.column,
+            "value": place.value,
+            "reason": error.message_in(words),
+        })
+    };
+    json!({
+        "count": mismatches.count,
+        "ignored": mismatches.ignored,
+        "is_fatal": mismatches.is_fatal,
+        "first": mismatches.first.iter().map(mismatch).collect::<Vec<Value>>(),
+    })
 }
 
 /// Returns the name of the way in which an object is made, and the reason for it.

@@ -24,6 +24,8 @@ pub struct BuildReport {
     pub wall: Duration,
     /// The options of the run.
     pub options: Options,
+    /// Tables and views of the replaced file that the new one lacks: `table users (3 rows)`.
+    pub dropped: Vec<String>,
     /// The result of [`Options::verify`]: no faults, or the run would have failed.
     pub verified: Option<CheckResult>,
 }
@@ -31,12 +33,12 @@ pub struct BuildReport {
 impl BuildReport {
     /// Reports on a database whose run began at `started`.
     pub fn new(finished: Finished, file: Option<PathBuf>, started: Instant, options: Options) -> Self {
-        let Finished { summary, bytes, verified, .. } = finished;
+        let Finished { summary, bytes, verified, dropped, .. } = finished;
         let wall = started.elapsed().saturating_sub(summary.stages.verify);
         // SQLite has found nothing: its complaints are an error.
         let sqlite = (options.verify == Verify::Full).then(Vec::new);
         let verified = verified.map(|report| CheckResult { report, sqlite });
-        Self { summary, file, bytes, wall, options, verified }
+        Self { summary, file, bytes, wall, options, verified, dropped }
     }
 
     /// Returns the stages in their order. Time outside the engine is preparation: schema, plan, the target's file.
@@ -83,6 +85,7 @@ impl BuildReport {
             "tables": tables.collect::<Vec<Value>>(),
             "litepress_version": env!("CARGO_PKG_VERSION"),
             "sqlite_version": crate::sqlite_version(),
+            "dropped": self.dropped,
             "verify": self.verified.as_ref().map(CheckResult::to_json),
         })
     }

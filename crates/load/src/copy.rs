@@ -1,76 +1,273 @@
-//! Copies databases: the DDL of their tables, and the list of objects that are not copied.
+//! Copies databases: the DDL of their tables, views and virtual tables, and the list of what is not copied.
+//!
+//! A virtual table is copied as an entry of the schema and its shadow tables, row by row: its module finds them as it left them.
 
-use crate::sqlite::{Database, Object, Settings, Table};
-use litepress_rows::Result;
+use crate::input::Input;
+use crate::sqlite::{Database, Extra, ExtraKind, Object, Settings, Table};
 use litepress_rows::schema::{Trigger, missing_objects};
-use std::collections::HashSet;
+use litepress_rows::{Message, Result, Schema};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The databases of a run, and their objects that are not copied.
+/// The name of inferred schemas in errors.
+pub(crate) const ORIGIN: &str = "<inferred schema>";
+
+/// The databases of a run, and what is copied of them beside tables.
 #[derive(Default)]
 pub(crate) struct DatabaseCopy {
-    /// The databases.
-    pub databases: Vec<Arc<Database>>,
+    databases: Vec<(Input, Arc<Database>)>,
+    /// The views, the virtual tables and the triggers of views that are copied.
+    extras: Vec<(Arc<Database>, Extra)>,
     /// The objects that are not copied: `view v of shop.db`.
     pub left_out: Vec<String>,
+    /// Notes about objects that the copy has in another form.
+    pub notes: Vec<Message>,
+    /// Names of tables, in lower case, that others take the place of.
+    pub replaced: HashSet<String>,
+    /// Indexes and triggers of these: `index i of t`.
+    pub dropped: Vec<String>,
 }
 
 /// A table that is defined as in its database.
 pub(crate) struct CopiedTable {
     pub database: Arc<Database>,
     pub table: Arc<Table>,
+    /// It belongs to a virtual table, which defines it.
+    pub is_shadow: bool,
 }
 
+/// The number of inputs of each table, by lower-case name.
+pub(crate) type Contributors = HashMap<String, usize>;
+
 impl DatabaseCopy {
-    /// Adds a database; its views, virtual tables and the like are left out.
-    pub fn add(&mut self, database: &Arc<Database>) {
-        let name = database.name().display();
-        self.left_out.extend(database.others().iter().map(|other| format!("{} {} of {name}", other.kind, other.name)));
-        self.databases.push(database.clone());
+    /// Adds a database whose objects are all copied.
+    pub fn add(&mut self, input: &Input, database: &Arc<Database>) {
+        self.databases.push((input.clone(), database.clone()));
     }
 
-    /// Returns PRAGMAs for the fields of the header that all databases have in common, and lists the others.
+    /// Lists the indexes and triggers of a table that another one takes the place of.
+    pub fn drop_objects(&mut self, table: &Table) {
+        let kind = |object: &Object| if object.is_trigger { "trigger" } else { "index" };
+        self.dropped
+            .extend(table.objects.iter().map(|object| format!("{} {} of {}", kind(object), object.name, table.name)));
+    }
+
+    /// Returns whether a database has statistics for the planner.
+    pub fn has_statistics(&self) -> bool {
+        self.databases.iter().any(|(_, database)| database.statistics().iter().any(|table| table == "sqlite_stat1"))
+    }
+
+    /// Decides which views and virtual tables are copied. Returns the shadow tables, which are read like other tables.
+    pub fn choose(&mut self, contributors: &Contributors) -> Vec<(Input, CopiedTable)> {
+        let mut taken: HashSet<String> = contributors.keys().chain(&self.replaced).cloned().collect();
+        let mut shadows = Vec::new();
+        for (input, database) in self.databases.clone() {
+            for extra in database.extras() {
+                let name = extra.name.to_ascii_lowercase();
+                let is_known = self.extras.iter().any(|(_, known)| known == extra);
+                if is_known && extra.kind != ExtraKind::VirtualTable {
+                    continue;
+                }
+                let refused = match extra.kind {
+                    _ if !taken.insert(format!("{}{name}", namespace(extra.kind))) => {
+                        Some("its name is taken".to_owned())
+                    }
+                    ExtraKind::VirtualTable => match self.shadows_of(&database, extra, contributors) {
+                        Ok(tables) => {
+                            let copied = |table| CopiedTable { database: database.clone(), table, is_shadow: true };
+                            shadows.extend(tables.into_iter().map(|table| (input.clone(), copied(table))));
+                            None
+                        }
+                        Err(why) => Some(why),
+                    },
+                    ExtraKind::View | ExtraKind::Trigger => None,
+                };
+                match refused {
+                    None => self.extras.push((database.clone(), extra.clone())),
+                    Some(why) => {
+                        let (kind, file) = (extra.kind.name(), database.name().display());
+                        self.left_out.push(format!("{kind} {} of {file} ({why})", extra.name));
+                    }
+                }
+            }
+        }
+        shadows
+    }
+
+    /// Returns the shadow tables of a virtual table, or why it cannot be copied.
+    fn shadows_of(
+        &self,
+        database: &Database,
+        extra: &Extra,
+        contributors: &Contributors,
+    ) -> Result<Vec<Arc<Table>>, String> {
+        let is_merged =
+            |table: &Arc<Table>| contributors.get(&table.name.to_ascii_lowercase()).is_some_and(|inputs| *inputs > 1);
+        if database.tables().iter().any(is_merged) {
+            return Err("rows of other files join those of its database".to_owned());
+        }
+        // Its arguments may name a table, such as one with the texts of a full-text index.
+        let words = extra.sql.to_ascii_lowercase();
+        let mut words = words.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        if let Some(table) = words.find(|word| self.replaced.contains(*word)) {
+            return Err(format!("it names {table}, which is replaced"));
+        }
+        let mut sql = String::new();
+        database.tables().iter().for_each(|table| add_statement(&mut sql, &table.sql));
+        add_statement(&mut sql, &extra.sql);
+        let made = Schema::from_sql(&sql, ORIGIN).map_err(|error| error.message().to_owned())?;
+        let by_name: HashMap<String, &Arc<Table>> =
+            database.shadows().iter().map(|table| (table.name.to_ascii_lowercase(), table)).collect();
+        let mut found = Vec::new();
+        for shadow in &made.shadow_tables {
+            let columns = shadow.ordinary_columns().map(|position| &shadow.columns[position].name);
+            match by_name.get(&shadow.name.to_ascii_lowercase()) {
+                Some(table) if table.fields.iter().map(|field| &field.name).eq(columns) => found.push((*table).clone()),
+                Some(_) => return Err(format!("its table {} has other columns here", shadow.name)),
+                None => return Err(format!("it lacks its table {}", shadow.name)),
+            }
+        }
+        let prefix = format!("{}_", extra.name.to_ascii_lowercase());
+        let is_other = |name: &&String| {
+            name.starts_with(&prefix) && made.shadow_tables.iter().all(|table| !table.name.eq_ignore_ascii_case(name))
+        };
+        match by_name.keys().find(is_other) {
+            // It may belong to a virtual table with a longer name.
+            Some(name) if !self.belongs_to_another(database, extra, name) => {
+                Err(format!("its table {name} is unknown here"))
+            }
+            _ => Ok(found),
+        }
+    }
+
+    /// Returns whether a shadow table may belong to another virtual table, whose name begins with that of `extra`.
+    fn belongs_to_another(&self, database: &Database, extra: &Extra, shadow: &str) -> bool {
+        let others = database.extras().iter().filter(|other| other.kind == ExtraKind::VirtualTable && *other != extra);
+        let mut prefixes = others.map(|other| format!("{}_", other.name.to_ascii_lowercase()));
+        prefixes.any(|prefix| prefix.len() > extra.name.len() + 1 && shadow.starts_with(&prefix))
+    }
+
+    /// Returns PRAGMAs for the settings that all databases have in common, and lists the others.
     pub fn settings(&mut self) -> String {
-        let Some(first) = self.databases.first().map(|database| database.settings()) else { return String::new() };
-        if self.databases.iter().all(|database| database.settings() == first) {
-            return pragmas(first).iter().map(|pragma| format!("{pragma};\n")).collect();
+        let settings: Vec<Settings> = self.databases.iter().map(|(_, database)| database.settings()).collect();
+        let Some(first) = settings.first() else { return String::new() };
+        let mut sql = String::new();
+        let page_size = Some(first.page_size).filter(|bytes| settings.iter().all(|other| other.page_size == *bytes));
+        if let Some(bytes) = page_size.filter(|bytes| *bytes != DEFAULT_PAGE_BYTES) {
+            add_statement(&mut sql, &format!("PRAGMA page_size = {bytes}"));
         }
-        for database in &self.databases {
-            let name = database.name().display();
-            let of_database = pragmas(database.settings());
-            self.left_out.extend(of_database.iter().map(|pragma| format!("{pragma} of {name}")));
+        if settings.iter().all(|other| other.is_wal) {
+            add_statement(&mut sql, "PRAGMA journal_mode = WAL");
         }
-        String::new()
+        let of_programs = |settings: &Settings| (settings.user_version, settings.application_id);
+        let is_common = settings.iter().all(|other| of_programs(other) == of_programs(first));
+        if is_common {
+            pragmas(*first).iter().for_each(|pragma| add_statement(&mut sql, pragma));
+        }
+        for (_, database) in &self.databases {
+            let (name, settings) = (database.name().display(), database.settings());
+            if !is_common {
+                self.left_out.extend(pragmas(settings).iter().map(|pragma| format!("{pragma} of {name}")));
+            }
+            if settings.auto_vacuum != 0 {
+                self.left_out.push(format!("PRAGMA auto_vacuum = {} of {name}", settings.auto_vacuum));
+            }
+            if !settings.is_utf8 {
+                self.notes.push(format!("the texts of {name} are UTF-16 there, and UTF-8 here").into());
+            }
+            let samples: Vec<&str> =
+                database.statistics().iter().map(String::as_str).filter(|name| *name != "sqlite_stat1").collect();
+            if !samples.is_empty() {
+                let samples = samples.join(", ");
+                self.notes.push(format!("{samples} of {name} is not copied: ANALYZE makes it again").into());
+            }
+        }
+        sql
     }
 
-    /// Returns the DDL of the copied tables, and `created`, which defines the others. Triggers that cannot run, because an
-    /// object that they name is not copied, are left out.
+    /// Returns the DDL of the copied tables, `created`, which defines the others, and the DDL of views and virtual tables. Triggers
+    /// that cannot run, because an object that they name is not copied, are left out.
     ///
     /// # Errors
     /// Tables that SQLite refuses.
     pub fn definitions(&mut self, tables: &[&CopiedTable], created: &str) -> Result<String> {
-        let mut missing = missing(tables, created)?.into_iter();
-        let mut sql = String::new();
-        for CopiedTable { database, table } in tables {
+        let tables: Vec<&CopiedTable> = tables.iter().copied().filter(|copied| !copied.is_shadow).collect();
+        let mut missing = self.missing(&tables, created)?.into_iter();
+        let (mut sql, mut left_out) = (String::new(), Vec::new());
+        for CopiedTable { database, table, .. } in tables {
             add_statement(&mut sql, &table.sql);
             for object in &table.objects {
                 let missing = if object.is_trigger { missing.next().flatten() } else { None };
                 match missing {
                     Some(missing) => {
                         let (trigger, file) = (&object.name, database.name().display());
-                        self.left_out.push(format!("trigger {trigger} of {file} (it needs {missing})"));
+                        left_out.push(format!("trigger {trigger} of {file} (it needs {missing})"));
                     }
                     None => add_statement(&mut sql, &object.sql),
                 }
             }
         }
-        Ok(sql + created)
+        self.left_out.append(&mut left_out);
+        Ok(sql + created + &self.extras_sql())
+    }
+
+    /// Returns the DDL of virtual tables, then of views, then of their triggers.
+    fn extras_sql(&self) -> String {
+        let mut sql = String::new();
+        for kind in [ExtraKind::VirtualTable, ExtraKind::View, ExtraKind::Trigger] {
+            let extras = self.extras.iter().filter(|(_, extra)| extra.kind == kind);
+            extras.for_each(|(_, extra)| add_statement(&mut sql, &extra.sql));
+        }
+        sql
+    }
+
+    /// Returns for each trigger of these tables the object that it lacks in the copy, if it lacks one.
+    fn missing(&self, tables: &[&CopiedTable], created: &str) -> Result<Vec<Option<String>>> {
+        let of_tables = |is_wanted: fn(&&Object) -> bool| {
+            tables.iter().flat_map(move |copied| {
+                copied.table.objects.iter().filter(is_wanted).map(|object| (copied.table.name.as_str(), object))
+            })
+        };
+        let triggers = of_tables(|object| object.is_trigger);
+        let triggers: Vec<Trigger<'_>> =
+            triggers.map(|(table, object)| Trigger { name: &object.name, table, sql: &object.sql }).collect();
+        let absent = self.absent(tables);
+        if triggers.is_empty() || absent.is_empty() {
+            return Ok(vec![None; triggers.len()]);
+        }
+        let mut sql = String::new();
+        tables.iter().for_each(|copied| add_statement(&mut sql, &copied.table.sql));
+        of_tables(|object| !object.is_trigger).for_each(|(_, index)| add_statement(&mut sql, &index.sql));
+        missing_objects(&(sql + created + &self.extras_sql()), ORIGIN, &triggers, &absent)
+    }
+
+    /// Returns the names, in lower case, of objects of the tables' databases that are not copied.
+    fn absent(&self, tables: &[&CopiedTable]) -> HashSet<String> {
+        let extras = self.extras.iter().map(|(_, extra)| extra.name.as_str());
+        let copied: HashSet<String> =
+            tables.iter().map(|copied| copied.table.name.as_str()).chain(extras).map(str::to_ascii_lowercase).collect();
+        let mut databases: Vec<&Arc<Database>> = tables.iter().map(|copied| &copied.database).collect();
+        databases.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        let names = databases.into_iter().flat_map(|database| {
+            let extras = database.extras().iter().map(|extra| &extra.name);
+            extras.chain(database.tables().iter().map(|table| &table.name)).chain(database.statistics())
+        });
+        let is_there = |name: &String| copied.contains(name) || self.replaced.contains(name);
+        names.map(|name| name.to_ascii_lowercase()).filter(|name| !is_there(name)).collect()
     }
 }
 
-/// Returns the PRAGMAs of the fields that are set.
+/// The page size of databases whose schema sets none.
+const DEFAULT_PAGE_BYTES: u32 = 4096;
+
+/// Returns a prefix for names that do not clash with those of tables and views: a trigger may be called as a table.
+fn namespace(kind: ExtraKind) -> &'static str {
+    if kind == ExtraKind::Trigger { "trigger " } else { "" }
+}
+
+/// Returns the PRAGMAs of the fields for programs that are set.
 fn pragmas(settings: Settings) -> Vec<String> {
-    let Settings { user_version, application_id } = settings;
+    let Settings { user_version, application_id, .. } = settings;
     let fields = [("user_version", user_version), ("application_id", application_id)];
     fields.iter().filter(|(_, value)| *value != 0).map(|(name, value)| format!("PRAGMA {name} = {value}")).collect()
 }
@@ -78,36 +275,4 @@ fn pragmas(settings: Settings) -> Vec<String> {
 fn add_statement(sql: &mut String, statement: &str) {
     sql.push_str(statement);
     sql.push_str(";\n");
-}
-
-/// Returns for each trigger of these tables the object that it lacks in the copy, if it lacks one.
-fn missing(tables: &[&CopiedTable], created: &str) -> Result<Vec<Option<String>>> {
-    let of_tables = |is_wanted: fn(&&Object) -> bool| {
-        tables.iter().flat_map(move |copied| {
-            copied.table.objects.iter().filter(is_wanted).map(|object| (copied.table.name.as_str(), object))
-        })
-    };
-    let triggers = of_tables(|object| object.is_trigger);
-    let triggers: Vec<Trigger<'_>> =
-        triggers.map(|(table, object)| Trigger { name: &object.name, table, sql: &object.sql }).collect();
-    let absent = absent(tables);
-    if triggers.is_empty() || absent.is_empty() {
-        return Ok(vec![None; triggers.len()]);
-    }
-    let mut sql = String::new();
-    tables.iter().for_each(|copied| add_statement(&mut sql, &copied.table.sql));
-    of_tables(|object| !object.is_trigger).for_each(|(_, index)| add_statement(&mut sql, &index.sql));
-    missing_objects(&(sql + created), "<inferred schema>", &triggers, &absent)
-}
-
-/// Returns the names, in lower case, of objects of the tables' databases that are not copied.
-fn absent(tables: &[&CopiedTable]) -> HashSet<String> {
-    let copied: HashSet<String> = tables.iter().map(|copied| copied.table.name.to_ascii_lowercase()).collect();
-    let mut databases: Vec<&Arc<Database>> = tables.iter().map(|copied| &copied.database).collect();
-    databases.dedup_by(|one, other| Arc::ptr_eq(one, other));
-    let names = databases.into_iter().flat_map(|database| {
-        let others = database.others().iter().map(|other| &other.name);
-        others.chain(database.shadows()).chain(database.tables().iter().map(|table| &table.name))
-    });
-    names.map(|name| name.to_ascii_lowercase()).filter(|name| !copied.contains(name)).collect()
 }

@@ -1,24 +1,31 @@
 //! Reads CSV, TSV and similar formats.
 //!
 //! A record is a line of fields between delimiters. A quote at the beginning of a field opens a quoted field. Within it,
-//! delimiters and line ends are text, and a quote is doubled. Elsewhere a quote is text. Lines end with LF or CRLF; a single CR
-//! is text. These rules and the resulting values are those of sqlite3's `.import`.
+//! delimiters and line ends are text, and a quote is doubled. Elsewhere a quote is text. Lines end with LF or CRLF, or with CR if
+//! none ends with LF. These rules and the resulting values are those of sqlite3's `.import`.
 //!
-//! Unlike `.import`, text after a closing quote and a wrong number of fields are errors of the record, and a quote that is
-//! never closed is an error of the file. Blank lines are skipped, except in files with a single column: there they are empty
-//! fields.
+//! Unlike `.import`, text after a closing quote, a quote that is never closed and a wrong number of fields are errors of the
+//! record. Blank lines are skipped, except in files with a single column: there they are empty fields.
 //!
 //! ```text
-//! head.rs        the first record: delimiter and column names
-//! framing.rs     ends of records, found by one worker at a time     syntax.rs    rules shared by all of them
-//! rows.rs        positions of fields, found in parallel
-//! piece.rs       fields become cells, column by column
+//! head.rs        the beginning: lines to skip, dialect, header       sniff.rs     the dialect, by trial
+//! names.rs       names of columns                                    kind.rs      looks of fields, for guesses
+//! framing.rs     ends of records, found by one worker at a time      syntax.rs    rules shared by all of them
+//! rows.rs        positions of fields, found in parallel              loose.rs     records of loose dialects, made regular
+//! piece.rs       fields become cells, column by column              convert.rs   numbers and dates of other forms
 //! ```
 
+mod convert;
+#[cfg(test)]
+mod dialect_tests;
 mod framing;
 mod head;
+mod kind;
+mod loose;
+mod names;
 mod piece;
 mod rows;
+mod sniff;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -26,10 +33,11 @@ mod tests;
 use crate::framing::{FramedReader, PIECE_BYTES, Position};
 use crate::input::Input;
 use crate::options::ReadOptions;
-use crate::reader::{Field, FieldKind, Piece, ProjectedColumn, Reader};
+use crate::reader::{Field, FieldKind, Piece, ProjectedColumn, Reader, TextFormat};
+use convert::Conversion;
 use framing::Records;
 use head::Head;
-use litepress_rows::{Error, ErrorKind, Result};
+use litepress_rows::{Affinity, Error, ErrorKind, OptionName, Result, message};
 use piece::{CsvPiece, Task};
 use std::io::Read;
 use std::path::Path;
@@ -48,6 +56,7 @@ pub struct CsvReader {
     framed: FramedReader<Records>,
     columns: Vec<Field>,
     task: Arc<Task>,
+    format: TextFormat,
 }
 
 impl CsvReader {
@@ -56,14 +65,18 @@ impl CsvReader {
     /// # Errors
     /// As [`open`].
     pub fn new(mut stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
+        options.values.check()?;
         let head = Head::read(&mut stream, name, options)?;
         let task = Task {
+            conversions: head.names.iter().map(|name| options.values.conversion(name)).collect(),
             projected: (0..head.names.len()).collect(),
             empty_is_null: vec![false; head.names.len()],
             names: head.names,
             nulls: options.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
             invalid_utf8: options.invalid_utf8,
+            encoding: options.encoding.clone(),
             ragged: options.dialect.ragged,
+            skips_empty: options.dialect.skips_empty,
             syntax: Arc::new(head.syntax),
         };
         let field = |name: &String| Field { name: name.clone(), kind: FieldKind::Text };
@@ -74,6 +87,7 @@ impl CsvReader {
             framed: FramedReader::new(stream, name, Records(task.syntax.clone()), start, piece_bytes),
             columns: task.names.iter().map(field).collect(),
             task: Arc::new(task),
+            format: head.format,
         })
     }
 }
@@ -84,20 +98,44 @@ impl Reader for CsvReader {
     }
 
     fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
+        let mut conversions = self.task.conversions.clone();
         let position = |projected: &ProjectedColumn| {
-            let refuse = |message: &str| Err(Error::new(ErrorKind::Usage, message).in_column(&projected.name));
-            match projected.field {
-                Some(field) if field < self.columns.len() && projected.form.is_none() => Ok(field),
-                Some(field) if field < self.columns.len() => {
-                    refuse("a column of a CSV file has one form only: its text")
+            let refuse = |message: &str| Error::new(ErrorKind::Usage, message).in_column(&projected.name);
+            let field = projected.field.filter(|&field| field < self.columns.len());
+            let Some(field) = field else { return Err(refuse("the file has no such column")) };
+            match (projected.form.as_deref(), &mut conversions[field]) {
+                (None | Some("text"), _) => Ok(field),
+                (Some("unixepoch"), Some(Conversion::Date(format))) => {
+                    format.is_unixepoch = true;
+                    Ok(field)
                 }
-                _ => refuse("the file has no such column"),
+                (Some(_), Some(Conversion::Date(_))) => {
+                    Err(refuse("dates of a CSV file have the forms text and unixepoch"))
+                }
+                (Some(_), _) => {
+                    let error = refuse("a column of a CSV file has one form only: its text");
+                    Err(error.advise(message!["say that it holds dates with ", OptionName::DateFormat.alone()]))
+                }
             }
         };
-        let projected = columns.iter().map(position).collect::<Result<_>>()?;
+        let projected = columns.iter().map(position).collect::<Result<Vec<_>>>()?;
         let empty_is_null = columns.iter().map(|projected| projected.empty_is_null).collect();
-        self.task = Arc::new(Task { projected, empty_is_null, ..Task::clone(&self.task) });
+        for projected in columns {
+            // Texts are kept where the column is not one of numbers.
+            let is_text = matches!(projected.affinity, Affinity::Text | Affinity::Blob);
+            if let Some(conversion @ Some(Conversion::Values(_))) =
+                projected.field.and_then(|field| conversions.get_mut(field))
+                && is_text
+            {
+                *conversion = None;
+            }
+        }
+        self.task = Arc::new(Task { projected, empty_is_null, conversions, ..Task::clone(&self.task) });
         Ok(())
+    }
+
+    fn text_format(&self) -> Option<&TextFormat> {
+        Some(&self.format)
     }
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {

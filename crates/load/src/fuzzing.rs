@@ -8,7 +8,7 @@
 mod tests;
 
 use crate::input::Input;
-use crate::options::{Dialect, Format, InvalidUtf8, Ragged, ReadOptions};
+use crate::options::{Dialect, Format, InvalidUtf8, Ragged, ReadOptions, StrayQuotes};
 use crate::reader::{Batch, ProjectedColumn, Reader};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::value::Value;
@@ -41,10 +41,11 @@ pub fn csv_split(data: &[u8]) {
     let options = ReadOptions {
         format: Some(Format::Csv),
         dialect: Dialect {
-            delimiter: [None, Some(b','), Some(b'\t'), Some(b';')][usize::from(choice & 3)],
+            delimiter: [None, Some(","), Some(", "), Some(";")][usize::from(choice & 3)].map(str::to_owned),
             escape: (choice & 4 != 0).then_some(b'\\'),
-            ragged: [Ragged::Error, Ragged::Pad, Ragged::Reject, Ragged::Error][usize::from(choice >> 3 & 3)],
-            header: choice & 0x20 == 0,
+            ragged: [Ragged::Error, Ragged::Pad, Ragged::Reject, Ragged::Fit][usize::from(choice >> 3 & 3)],
+            header: (choice & 0x20 != 0).then_some(true),
+            stray_quotes: if choice >> 3 & 3 == 3 { StrayQuotes::Text } else { StrayQuotes::Error },
             ..Dialect::default()
         },
         invalid_utf8: invalid_utf8(choice >> 6),

@@ -64,6 +64,8 @@ pub struct Input {
     pub format: Format,
     /// Size of the file itself, compressed or not, if known.
     pub bytes: Option<u64>,
+    /// Name of its encoding. Empty if it is not text.
+    pub encoding: &'static str,
     source: Source,
     compression: Option<Compression>,
 }
@@ -150,12 +152,13 @@ impl Input {
         options: &ReadOptions,
     ) -> Result<Self> {
         let head = content::read_head(&mut stream).map_err(|error| read_failed(name, error))?;
-        let (format, compression) = content::examine(name, &head, options)?;
+        let (format, compression, encoding) = content::examine(name, &head, options)?;
+        let bytes = if head.is_empty() { Some(0) } else { bytes };
         if let Source::Once(once) = &source {
             let whole: Bytes = Box::new(io::Cursor::new(head).chain(stream));
             *lock(once) = Some(whole);
         }
-        Ok(Self { name: name.to_owned(), format, bytes, source, compression })
+        Ok(Self { name: name.to_owned(), format, bytes, encoding, source, compression })
     }
 
     /// Returns the text of the file from its beginning: decompressed, in UTF-8, without byte-order mark. UTF-8 text is returned

@@ -15,6 +15,7 @@
 
 pub mod arrow;
 mod block;
+pub mod changes;
 mod copy;
 pub mod csv;
 pub mod estimate;

@@ -34,6 +34,10 @@ pub struct ReadOptions {
     pub invalid_utf8: InvalidUtf8,
     /// Texts that mean NULL: unquoted CSV fields and JSON strings.
     pub nulls: Vec<String>,
+    /// Conversions of CSV fields.
+    pub values: ValueOptions,
+    /// Leaves out empty files instead of refusing them.
+    pub leaves_out_empty: bool,
     /// Size of a piece of text in bytes. [`PIECE_BYTES`](crate::framing::PIECE_BYTES) by default. For tests.
     pub piece_bytes: Option<usize>,
     /// Counts the bytes of input as they are read, before decompression.
@@ -74,30 +78,60 @@ pub enum NanPolicy {
     Text,
 }
 
-/// A CSV dialect. `Dialect::default()` is RFC 4180 with a detected delimiter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A CSV dialect. `Dialect::default()` is RFC 4180; delimiter, quote, line ends and header are found from the first records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dialect {
-    /// The byte between fields. By default the most frequent of comma, tab, semicolon and bar in the first record.
-    pub delimiter: Option<u8>,
+    /// The text between fields. By default the one of comma, tab, semicolon and bar that divides the first records evenly.
+    pub delimiter: Option<String>,
     /// The byte around fields that hold delimiters, quotes or line ends.
-    pub quote: Option<u8>,
+    pub quote: Quote,
     /// The byte before a quote within quotes. By default, such a quote is doubled.
     pub escape: Option<u8>,
-    /// The first record names the columns.
-    pub header: bool,
+    /// Whether the first record names the columns. By default it does, unless it looks like the records below it.
+    pub header: Option<bool>,
     /// Names of the columns, if the file has none or others are wanted.
     pub columns: Option<Vec<String>>,
     /// The first byte of lines to skip.
     pub comment: Option<u8>,
+    /// Number of lines to skip at the beginning of the file.
+    pub skip: u64,
     /// Policy for records with more or fewer fields than there are columns.
     pub ragged: Ragged,
+    /// Policy for quotes in the wrong place.
+    pub stray_quotes: StrayQuotes,
+    /// Spaces and tabs around fields do not belong to them.
+    pub trim: bool,
+    /// Records whose fields are all empty are left out.
+    pub skips_empty: bool,
 }
 
-impl Default for Dialect {
-    fn default() -> Self {
-        let (delimiter, quote, escape, comment) = (None, Some(b'"'), None, None);
-        Self { delimiter, quote, escape, header: true, columns: None, comment, ragged: Ragged::Error }
-    }
+/// Conversions of CSV fields to numbers and dates that SQLite reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValueOptions {
+    /// The mark before decimals. `.` by default.
+    pub decimal: Option<char>,
+    /// The mark between thousands. None by default.
+    pub thousands: Option<char>,
+    /// Signs that may stand in front of numbers or behind them.
+    pub currency: Vec<String>,
+    /// Words that mean true.
+    pub true_words: Vec<String>,
+    /// Words that mean false.
+    pub false_words: Vec<String>,
+    /// Columns and the formats of their dates, as strftime(3) has them.
+    pub dates: Vec<(String, String)>,
+}
+
+/// The quote of a CSV dialect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quote {
+    /// `"`, or `'` if only that divides the first records evenly.
+    #[default]
+    Found,
+    /// No field has quotes: all of them are text.
+    None,
+    /// This byte.
+    Byte(u8),
 }
 
 /// Policy for a record with more or fewer fields than there are columns.
@@ -106,10 +140,22 @@ pub enum Ragged {
     /// The record is bad.
     #[default]
     Error,
-    /// Missing fields are NULL, as with sqlite3's `.import`. Too many fields are bad.
+    /// Missing fields are NULL. Too many fields are bad.
     Pad,
+    /// Missing fields are NULL, and surplus fields are cut, as with sqlite3's `.import`.
+    Fit,
     /// The record is left out, independently of the policy for other bad records.
     Reject,
+}
+
+/// Policy for quotes in the wrong place: with text behind the closing quote of a field, or without a closing quote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StrayQuotes {
+    /// The record is bad.
+    #[default]
+    Error,
+    /// They are text, in the way that gives the record as many fields as there are columns.
+    Text,
 }
 
 /// Policy for text that is not UTF-8.

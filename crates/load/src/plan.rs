@@ -7,12 +7,12 @@
 //! Schema + columns of the files --match--> ColumnSources of every file --> LoadSource
 //! ```
 
-use crate::copy::{CopiedTable, DatabaseCopy};
+use crate::copy::{self, CopiedTable, DatabaseCopy};
 use crate::estimate::{FirstPiece, TableEstimate};
 use crate::infer::{self, FileStats, InferredColumn};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
-use crate::reader::{Field, FieldKind, Reader};
+use crate::reader::{Field, FieldKind, Reader, TextFormat};
 use crate::rejects::Rejects;
 use crate::schema::{self, ColumnMapping, Naming, NewTable, RowDefault, TableOptions};
 use crate::source::{ColumnSource, LoadSource, OnError, OpenFile, numbers_rows};
@@ -20,7 +20,7 @@ use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
 use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -50,6 +50,10 @@ pub struct LoadRequest {
     pub threads: usize,
     /// Folder for copies of inputs that can be read only once.
     pub temp_dir: PathBuf,
+    /// Inputs that can be read only once are copied, because they may be read again.
+    pub reads_twice: bool,
+    /// A database of which everything is copied, except the tables that the request defines.
+    pub keep: Option<Input>,
 }
 
 /// Planned tables and the files to load them from.
@@ -60,8 +64,14 @@ pub struct LoadPlan {
     pub tables: Vec<PlannedTable>,
     /// Objects of the files that the new database lacks: `view v of shop.db`.
     pub left_out: Vec<String>,
-    /// Tables of databases are defined as in their database.
-    is_copy: bool,
+    /// Notes about objects that a copied database has in another form.
+    pub notes: Vec<Message>,
+    /// A copied database has statistics for the planner.
+    pub has_statistics: bool,
+    /// Indexes and triggers of replaced tables: `index i of t`.
+    pub dropped: Vec<String>,
+    /// Files that are left out because they are empty.
+    pub empty_files: Vec<PathBuf>,
     read: ReadOptions,
     conflict: Conflict,
 }
@@ -76,6 +86,19 @@ pub struct PlannedTable {
     pub records: Option<u64>,
     /// The files, in reading order.
     pub files: Vec<PlannedFile>,
+    /// The table is defined as in its database.
+    is_copied: bool,
+}
+
+/// A column of a table, and the origin of its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnOrigin {
+    /// Name.
+    pub name: String,
+    /// Declared type.
+    pub declared_type: String,
+    /// The origin: `column code of the file`.
+    pub because: Message,
 }
 
 /// Data in memory that take the place of a file: a reader and its table.
@@ -96,6 +119,8 @@ pub struct PlannedFile {
     type_checks: Vec<(usize, InferredColumn)>,
     /// Number of records, if the file states it.
     records: Option<u64>,
+    /// The dialect, if it is CSV.
+    text_format: Option<TextFormat>,
     /// The opened reader, if the input can be read only once.
     reader: Mutex<Option<Box<dyn Reader>>>,
 }
@@ -131,6 +156,8 @@ struct Found {
     records: Option<u64>,
     /// Columns of each file.
     fields: Vec<Vec<Field>>,
+    /// Columns at the end of CSV files that have neither a name in the header nor a value.
+    empty: Vec<String>,
     /// The error of the first bad record.
     first_bad: Option<Error>,
 }
@@ -165,11 +192,12 @@ impl Content {
         self.input().is_some_and(Input::can_be_read_twice)
     }
 
-    fn naming(&self, read: &ReadOptions) -> Naming {
+    fn naming(&self, read: &ReadOptions, reader: &dyn Reader) -> Naming {
+        let header_line = reader.text_format().and_then(|format| format.header_line);
         match self.input().map(|input| input.format) {
             None => Naming::Given,
             Some(Format::Json) => Naming::Records,
-            Some(Format::Csv) if !read.dialect.header && read.dialect.columns.is_none() => Naming::Position,
+            Some(Format::Csv) if header_line.is_none() && read.dialect.columns.is_none() => Naming::Position,
             Some(Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite) => Naming::Header,
         }
     }
@@ -191,6 +219,13 @@ impl Content {
 }
 
 impl Group {
+    /// Returns the group of a table of a database.
+    fn of_database(input: &Input, copied: CopiedTable) -> Self {
+        let CopiedTable { database, table, .. } = &copied;
+        let (name, database, table) = (table.name.clone(), database.clone(), table.clone());
+        Self { name, contents: vec![Content::Table { input: input.clone(), database, table }], copied: Some(copied) }
+    }
+
     /// Returns whether the caller gave the data. A group never mixes given data and files.
     fn is_given(&self) -> bool {
         self.contents.iter().all(|content| content.input().is_none())
@@ -213,12 +248,40 @@ struct Groups {
 }
 
 impl Groups {
+    /// Fails if `group` is a file, and another file is to become a table of the same name. A database's table takes files.
+    fn refuse_second_file(&self, group: &Group) -> Result<()> {
+        let Some(&position) = self.positions.get(&group.name.to_ascii_lowercase()) else { return Ok(()) };
+        let file = |content: &Content| match content {
+            Content::File(input) => Some(input.name.clone()),
+            Content::Table { .. } | Content::Given(_) => None,
+        };
+        let known = self.groups[position].contents.iter().find_map(file);
+        let (Some(known), Some(name)) = (known, group.contents.iter().find_map(file)) else { return Ok(()) };
+        let message = format!("this file and {} would both become table {}", known.display(), group.name);
+        let one = OptionName::Table.word(group.name.clone());
+        Err(Error::new(ErrorKind::Usage, message).in_file(&name).advise(message![
+            "load all files into one table with ",
+            one,
+            ", or rename one of them"
+        ]))
+    }
+
     /// Adds a group, or appends its contents to the group of the same name.
     fn add(&mut self, group: Group) {
         let position = *self.positions.entry(group.name.to_ascii_lowercase()).or_insert(self.groups.len());
         match self.groups.get_mut(position) {
             Some(known) => known.contents.extend(group.contents),
             None => self.groups.push(group),
+        }
+    }
+}
+
+impl Groups {
+    /// Adds the shadow tables of the virtual tables that are copied.
+    fn add_shadows(&mut self, copy: &mut DatabaseCopy) {
+        let contributors = self.positions.iter().map(|(name, &at)| (name.clone(), self.groups[at].contents.len()));
+        for (input, copied) in copy.choose(&contributors.collect()) {
+            self.add(Group::of_database(&input, copied));
         }
     }
 }
@@ -250,6 +313,11 @@ impl PlannedFile {
     /// Returns the file. `None` if [the caller gave](LoadPlan::from_readers) the data.
     pub fn input(&self) -> Option<&Input> {
         self.content.input()
+    }
+
+    /// Returns the dialect, if the file is CSV.
+    pub fn text_format(&self) -> Option<&TextFormat> {
+        self.text_format.as_ref()
     }
 
     /// Opens the file, or takes the reader that is open already.
@@ -290,12 +358,13 @@ impl LoadPlan {
         go_on: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<Self> {
         assert!(request.inputs.is_empty(), "data are given instead of files");
-        let mut groups = Groups::default();
+        let (mut groups, mut copy) = (Groups::default(), DatabaseCopy::default());
         for InMemoryTable { table, reader } in given {
             let contents = vec![Content::Given(Mutex::new(Some(reader)))];
             groups.add(Group { name: table, contents, copied: None });
         }
-        Self::of_groups(request, groups.groups, DatabaseCopy::default(), go_on)
+        request.keep_others(&mut groups, &mut copy)?;
+        Self::of_groups(request, groups.groups, copy, go_on)
     }
 
     fn of_groups(
@@ -307,11 +376,20 @@ impl LoadPlan {
         let (mut schema, found) = match &request.schema {
             Some((text, origin)) => {
                 let schema = Schema::from_sql(text, origin)?;
+                if request.reads_twice {
+                    request.spool(&mut groups, go_on)?;
+                }
                 let found: Vec<Found> = groups.iter_mut().map(Group::known).collect();
                 if request.inputs.is_empty() {
                     request.refuse_unknown_names(&found)?;
                 }
-                (schema, found)
+                if request.keep.is_none() {
+                    (schema, found)
+                } else {
+                    let copied: Vec<&CopiedTable> = groups.iter().filter_map(|group| group.copied.as_ref()).collect();
+                    let sql = copy.settings() + &copy.definitions(&copied, &format!("{text}\n;\n"))?;
+                    (Schema::from_sql(&sql, origin)?.with_shadow_tables(), found)
+                }
             }
             None => request.define(&mut groups, &mut copy, go_on)?,
         };
@@ -330,14 +408,29 @@ impl LoadPlan {
         for planned in &tables {
             schema.tables[planned.table].has_mixed_rowids = planned.has_mixed_rowids();
         }
-        let (left_out, is_copy) = (copy.left_out, request.schema.is_none());
-        Ok(Self { schema, tables, left_out, is_copy, read: request.read, conflict: request.conflict })
+        let has_statistics = copy.has_statistics();
+        let DatabaseCopy { left_out, notes, dropped, .. } = copy;
+        let empty_files = request.inputs.iter().filter(|input| request.leaves_out(input));
+        let empty_files = empty_files.map(|input| input.name.clone()).collect();
+        Ok(Self {
+            schema,
+            tables,
+            left_out,
+            notes,
+            has_statistics,
+            dropped,
+            empty_files,
+            read: request.read,
+            conflict: request.conflict,
+        })
     }
 
     /// Returns the copied tables whose rows got new rowids: `log of shop.db`. Complete once the tables are read. Rowids that a
-    /// column holds never change.
-    pub fn renumbered(&self) -> Vec<String> {
-        let files = self.tables.iter().filter(|_| self.is_copy).flat_map(|table| (0..).zip(&table.files));
+    /// column holds never change, and others only if several files fill the table, or SQLite does (`is_by_sqlite`).
+    pub fn renumbered(&self, is_by_sqlite: &dyn Fn(&Table) -> bool) -> Vec<String> {
+        let is_kept = |table: &PlannedTable| self.is_copied(table) && !is_by_sqlite(&self.schema.tables[table.table]);
+        let tables = self.tables.iter().filter(|table| table.is_copied && !is_kept(table));
+        let files = tables.flat_map(|table| (0..).zip(&table.files));
         let renumbered = files.filter_map(|(number, file)| match &file.content {
             Content::Table { input, table, .. } if table.is_renumbered(number == 0) => {
                 Some(format!("{} of {}", table.name, input.name.display()))
@@ -358,11 +451,62 @@ impl LoadPlan {
         on_error: OnError,
         rejects: &Arc<Rejects>,
     ) -> Result<LoadSource> {
+        self.source_under(self.conflict, table, page_size, on_error, rejects)
+    }
+
+    /// Does the same as [`source`](Self::source) under another policy for conflicts. Files can be opened again, except those that
+    /// can be read only once.
+    ///
+    /// # Errors
+    /// If a file cannot be opened.
+    pub fn source_under(
+        &self,
+        conflict: Conflict,
+        table: &PlannedTable,
+        page_size: PageSize,
+        on_error: OnError,
+        rejects: &Arc<Rejects>,
+    ) -> Result<LoadSource> {
         let definition = &self.schema.tables[table.table];
         let estimate = self.estimate(table, page_size);
         let open = |file: &PlannedFile| file.open(&self.read);
-        let files = table.files.iter().map(open).collect::<Result<Vec<OpenFile>>>()?;
-        Ok(LoadSource::new(definition, files, self.conflict, on_error, rejects.clone(), estimate))
+        let mut files = table.files.iter().map(open).collect::<Result<Vec<OpenFile>>>()?;
+        if self.is_copied(table) {
+            files.iter_mut().for_each(|file| file.reader.keep_rowids());
+        }
+        let source = LoadSource::new(definition, files, conflict, on_error, rejects.clone(), estimate);
+        Ok(if Self::is_of_databases(table) { source } else { source.watching(&table.decisions) })
+    }
+
+    /// Returns whether the table is defined and filled as in one database: its rows break no rule.
+    pub fn is_copied(&self, table: &PlannedTable) -> bool {
+        table.files.len() == 1 && Self::is_of_databases(table)
+    }
+
+    fn is_of_databases(table: &PlannedTable) -> bool {
+        table.is_copied && table.files.iter().all(|file| matches!(file.content, Content::Table { .. }))
+    }
+
+    /// Closes the databases that were read, so that one of them can be replaced. Nothing can be read any more.
+    pub fn close_databases(&self) {
+        for file in self.tables.iter().flat_map(|table| &table.files) {
+            if let Content::Table { database, .. } = &file.content {
+                database.close();
+            }
+        }
+    }
+
+    /// Returns the origin of the values of each column that a table of the schema is given.
+    pub fn column_origins(&self, table: &PlannedTable) -> Vec<ColumnOrigin> {
+        let definition = &self.schema.tables[table.table];
+        let origin = |(at, position): (usize, usize)| {
+            let column = &definition.columns[position];
+            let mut origins: Vec<String> = table.files.iter().map(|file| file.mapping.origin(at, column)).collect();
+            origins.dedup();
+            let declared_type = column.declared_type.clone();
+            ColumnOrigin { name: column.name.clone(), declared_type, because: origins.join("; ").into() }
+        };
+        definition.ordinary_columns().enumerate().map(origin).collect()
     }
 
     /// Returns the number of bytes of all files, if all sizes are known.
@@ -415,10 +559,25 @@ impl LoadRequest {
             return Err(error.advise(message!["say another one with ", OptionName::Table.alone()]));
         }
         let mut groups = Groups::default();
-        for input in &self.inputs {
-            self.groups_of(input, copy)?.into_iter().for_each(|group| groups.add(group));
+        for input in self.inputs.iter().filter(|input| !self.leaves_out(input)) {
+            for group in self.groups_of(input, copy)? {
+                if self.table.is_none() && self.schema.is_none() {
+                    groups.refuse_second_file(&group)?;
+                }
+                groups.add(group);
+            }
+        }
+        if self.keep.is_some() {
+            self.keep_others(&mut groups, copy)?;
+        } else {
+            groups.add_shadows(copy);
         }
         Ok(groups.groups)
+    }
+
+    /// Returns whether a file is left out because it is empty, and nothing names its columns.
+    fn leaves_out(&self, input: &Input) -> bool {
+        input.bytes == Some(0) && self.read.leaves_out_empty && self.read.dialect.columns.is_none()
     }
 
     fn groups_of(&self, input: &Input, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
@@ -430,6 +589,45 @@ impl LoadRequest {
             return Err(error.advise(message!["name it with ", OptionName::Table.alone()]));
         };
         Ok(vec![Group { name, contents: vec![Content::File(input.clone())], copied: None }])
+    }
+
+    /// Adds everything of the database to keep, except the tables that the request defines.
+    fn keep_others(&self, groups: &mut Groups, copy: &mut DatabaseCopy) -> Result<()> {
+        let Some(input) = &self.keep else { return Ok(()) };
+        let database = Arc::new(sqlite::Database::open(input)?);
+        copy.add(input, &database);
+        let mut replaced: HashSet<String> = groups.positions.keys().cloned().collect();
+        if let Some((text, origin)) = &self.schema {
+            let schema = Schema::from_sql(text, origin)?;
+            replaced.extend(schema.objects.iter().map(|object| object.name.to_ascii_lowercase()));
+        }
+        for table in database.tables() {
+            if replaced.contains(&table.name.to_ascii_lowercase()) {
+                copy.drop_objects(table);
+            } else {
+                let (database, table) = (database.clone(), table.clone());
+                groups.add(Group::of_database(input, CopiedTable { database, table, is_shadow: false }));
+            }
+        }
+        copy.replaced = replaced;
+        groups.add_shadows(copy);
+        Ok(())
+    }
+
+    /// Copies inputs that can be read only once.
+    fn spool(&self, groups: &mut [Group], go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<()> {
+        for content in groups.iter_mut().flat_map(|group| &mut group.contents) {
+            if let Content::File(input) = content {
+                input.spool(&self.temp_dir, &|| go_on())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the rows are those of a table that is kept as it is.
+    fn keeps(&self, content: &Content) -> bool {
+        let (Content::Table { input, .. }, Some(keep)) = (content, &self.keep) else { return false };
+        input.name == keep.name
     }
 
     /// Returns the name of the schema's table if it has only one.
@@ -450,15 +648,12 @@ impl LoadRequest {
             let error = Error::new(ErrorKind::Usage, format!("the database has no table {table}"));
             return Err(error.in_file(&input.name).advise(format!("it has {}", names.join(", "))));
         }
-        if self.table.is_none() {
-            copy.add(&database);
+        // A schema says which other objects there are.
+        if self.table.is_none() && self.schema.is_none() {
+            copy.add(input, &database);
         }
-        let group = |table: Arc<sqlite::Table>| Group {
-            name: table.name.clone(),
-            contents: vec![Content::Table { input: input.clone(), database: database.clone(), table: table.clone() }],
-            copied: Some(CopiedTable { database: database.clone(), table }),
-        };
-        Ok(tables.into_iter().map(group).collect())
+        let copied = |table| CopiedTable { database: database.clone(), table, is_shadow: false };
+        Ok(tables.into_iter().map(|table| Group::of_database(input, copied(table))).collect())
     }
 
     /// Defines the tables: tables of databases as in their database, others from the contents of their files.
@@ -493,7 +688,9 @@ impl LoadRequest {
         for ((_, found), table) in inferred.zip(new) {
             found.decisions = table.columns;
         }
-        Ok((Schema::from_sql(&sql, "<inferred schema>")?, found))
+        let schema = Schema::from_sql(&sql, copy::ORIGIN)?;
+        // Given data and files define no virtual tables; those of databases come with their shadow tables.
+        Ok((schema.with_shadow_tables(), found))
     }
 
     /// Renames columns as `map` says and drops those with an empty name.
@@ -505,9 +702,17 @@ impl LoadRequest {
         decisions.retain(|decision| !decision.name.is_empty());
     }
 
-    /// Fails if `map` names a column that no file has.
+    /// Fails if `map` or the formats of dates name a column that no file has.
     fn refuse_unknown_names(&self, found: &[Found]) -> Result<()> {
         let fields: Vec<&Field> = found.iter().flat_map(|found| &found.fields).flatten().collect();
+        for (column, pattern) in &self.read.values.dates {
+            if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(column)) {
+                let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                let given = OptionName::DateFormat.pair(column, pattern).given();
+                let error = Error::new(ErrorKind::Usage, message![given, format!(": no file has a column {column}")]);
+                return Err(error.advise(format!("there are {}", known.join(", "))));
+            }
+        }
         for (from, to) in &self.map {
             if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(from)) {
                 let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
@@ -564,35 +769,46 @@ impl LoadRequest {
 
     /// Scans the files of a table: text files in full, to infer types.
     fn infer_types(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
-        let (mut findings, mut found, mut fields) = (FileStats::default(), Found::default(), Vec::new());
-        let mut records = Some(0);
+        let (mut findings, mut found) = (FileStats::default(), Found::default());
+        let (mut fields, mut names): (Vec<Field>, HashSet<String>) = Default::default();
+        let (mut records, mut unnamed) = (Some(0), BTreeMap::new());
         for (number, content) in (0..).zip(&mut group.contents) {
-            let (columns, of_content) = self.look_at(number, content, &mut findings, go_on)?;
+            let (columns, of_content, named) = self.look_at(number, content, &mut findings, go_on)?;
+            for (position, column) in columns.iter().enumerate() {
+                *unnamed.entry(column.name.clone()).or_insert(true) &= position >= named;
+            }
             found.first_bad = found.first_bad.or_else(|| findings.take_first_bad().map(|error| content.in_file(error)));
             records = records.zip(of_content).map(|(sum, all)| sum + all);
             for field in &columns {
-                if !fields.iter().any(|known: &Field| known.name == field.name) {
+                if names.insert(field.name.clone()) {
                     fields.push(field.clone());
                 }
             }
             found.fields.push(columns);
         }
         found.decisions = findings.decide(&fields, self.options.strict, self.sample);
+        if self.sample.is_none() {
+            unnamed
+                .retain(|name, is_unnamed| *is_unnamed && findings.of(name).is_none_or(|column| column.values() == 0));
+            found.decisions.retain(|decision| !unnamed.contains_key(&decision.name));
+            found.empty = unnamed.into_keys().collect();
+        }
         self.declare_forms(&group.name, &mut found.decisions);
         found.records = records;
         Ok(found)
     }
 
-    /// Scans one file of a table. Returns its columns, and its number of records if that is known now.
+    /// Scans one file of a table. Returns its columns, its number of records if that is known now, and the number of columns up to the
+    /// last one that has a name.
     fn look_at(
         &self,
         number: u32,
         content: &mut Content,
         findings: &mut FileStats,
         go_on: &(dyn Fn() -> Result<()> + Sync),
-    ) -> Result<(Vec<Field>, Option<u64>)> {
+    ) -> Result<(Vec<Field>, Option<u64>, usize)> {
         if let Some((columns, records)) = content.known() {
-            return Ok((columns, records));
+            return Ok((columns, records, usize::MAX));
         }
         if let Content::File(input) | Content::Table { input, .. } = content {
             input.spool(&self.temp_dir, &|| go_on())?;
@@ -600,15 +816,16 @@ impl LoadRequest {
         let mut reader = content.open(&self.read)?;
         let text = |input: &&Input| matches!(input.format, Format::Csv | Format::Json);
         let Some(input) = content.input().filter(text) else {
-            return Ok((reader.columns().to_vec(), reader.records()));
+            return Ok((reader.columns().to_vec(), reader.records(), usize::MAX));
         };
+        let named = reader.text_format().map_or(usize::MAX, |format| format.named);
         let mut of_file = infer::scan_types(&mut *reader, self.threads, self.sample, go_on)
             .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
         let columns = fields_of(&*reader, &of_file);
         findings.merge(of_file);
-        Ok((columns, all))
+        Ok((columns, all, named))
     }
 
     /// Changes the declared type of columns that are stored in another form.
@@ -635,10 +852,11 @@ impl LoadRequest {
             return Err(vec![error.in_file(&schema.origin).advise(advice)]);
         };
         let table = &schema.tables[position];
+        let is_copied = group.copied.is_some() && (self.schema.is_none() || self.keep.is_some());
         let (mut files, mut mistakes) = (Vec::new(), Vec::new());
         for (number, content) in group.contents.into_iter().enumerate() {
             let fields = found.fields.get(number).map(Vec::as_slice);
-            match self.plan_file(table, content, fields, &found.decisions) {
+            match self.plan_file(table, content, fields, &found) {
                 Ok(file) => files.push(file),
                 Err(errors) => mistakes.extend(errors),
             }
@@ -647,7 +865,7 @@ impl LoadRequest {
             return Err(mistakes);
         }
         let records = found.records.or_else(|| files.iter().map(|file| file.records).sum());
-        Ok(PlannedTable { table: position, decisions: found.decisions, records, files })
+        Ok(PlannedTable { table: position, decisions: found.decisions, records, files, is_copied })
     }
 
     fn plan_file(
@@ -655,19 +873,25 @@ impl LoadRequest {
         table: &Table,
         content: Content,
         fields: Option<&[Field]>,
-        decisions: &[InferredColumn],
+        found: &Found,
     ) -> Result<PlannedFile, Vec<Error>> {
+        let decisions: &[InferredColumn] = &found.decisions;
         let reader = content.open(&self.read).map_err(|error| vec![error])?;
-        let naming = content.naming(&self.read);
+        let naming = content.naming(&self.read, &*reader);
         let known = match fields {
             Some(fields) => fields.to_vec(),
             None if naming == Naming::Records => fields_of_table(table, &self.map),
             None => reader.columns().to_vec(),
         };
         let of_file = |error: Error| content.in_file(error);
-        let mut mapping = schema::matching(table, &known, naming, &self.map_of(&known))
+        let empty = known.iter().filter(|field| found.empty.contains(&field.name));
+        let empty: Vec<String> = empty.map(|field| field.name.clone()).collect();
+        let is_kept = self.keeps(&content);
+        let mut map = if is_kept { Vec::new() } else { self.map_of(&known) };
+        map.extend(empty.iter().map(|name| (name.clone(), String::new())));
+        let mut mapping = schema::matching(table, &known, naming, &map)
             .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
-        for (column, form) in &self.store_as {
+        for (column, form) in self.store_as.iter().filter(|_| !is_kept) {
             let projected =
                 mapping.projected.iter_mut().filter(|projected| is_named(&table.name, &projected.name, column));
             projected.for_each(|projected| projected.form = Some(form.clone()));
@@ -681,9 +905,13 @@ impl LoadRequest {
             type_checks.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
         }
         let records = reader.records();
+        let mut text_format = reader.text_format().cloned();
+        if let (Some(format), false) = (&mut text_format, empty.is_empty()) {
+            format.notes.push(format!("left out columns without name and values: {}", empty.join(", ")));
+        }
         let reader = (!content.can_be_read_twice()).then_some(reader);
         let ignored = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
-        Ok(PlannedFile { content, mapping, ignored, type_checks, records, reader: Mutex::new(reader) })
+        Ok(PlannedFile { content, mapping, ignored, type_checks, records, text_format, reader: Mutex::new(reader) })
     }
 }
 

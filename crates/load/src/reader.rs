@@ -24,12 +24,20 @@ pub trait Reader: Send {
     /// nor ignored is then bad. Without a call all other columns are ignored.
     fn ignore_columns(&mut self, _names: &[String]) {}
 
+    /// Asks for the rowids of the rows ([`Batch::rowids`]), from a database that has them.
+    fn keep_rowids(&mut self) {}
+
     /// Returns the next piece in file order, or `None` at the end. One worker at a time calls it while the others wait, so it
     /// must be cheap beside [`Piece::read`]. **The boundaries of pieces must not depend on the number of workers.**
     ///
     /// # Errors
     /// If the file cannot be read, decompressed or decoded, or the end of a record cannot be found.
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>>;
+
+    /// Returns what is known of a text's dialect. `None` if the file has none.
+    fn text_format(&self) -> Option<&TextFormat> {
+        None
+    }
 
     /// Returns the number of records, if the file states it.
     fn records(&self) -> Option<u64> {
@@ -40,6 +48,29 @@ pub trait Reader: Send {
     fn last_sequence(&self) -> Option<i64> {
         None
     }
+}
+
+/// The dialect of a CSV file: what was found, and what the caller said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextFormat {
+    /// The text between fields.
+    pub delimiter: String,
+    /// The character around fields.
+    pub quote: Option<char>,
+    /// The character in front of a quote within quotes, if it is not doubled.
+    pub escape: Option<char>,
+    /// `LF`, `CRLF` or `CR`.
+    pub line_end: &'static str,
+    /// The line of the header. `None` if the file has none.
+    pub header_line: Option<u64>,
+    /// The caller did not say whether there is a header.
+    pub is_header_guessed: bool,
+    /// Number of columns up to the last one with a name.
+    pub named: usize,
+    /// Name of the encoding.
+    pub encoding: &'static str,
+    /// Further decisions that a user should know: renamed columns, skipped lines.
+    pub notes: Vec<String>,
 }
 
 /// A column of a file.
@@ -126,8 +157,16 @@ pub struct Batch {
     pub blocks: Vec<CellBlock>,
     /// Number of rows.
     pub rows: usize,
+    /// Rowids of the rows in ascending order, if they are [kept](Reader::keep_rowids); else empty.
+    pub rowids: Vec<i64>,
     /// Rows that could not be read, in ascending order.
     pub bad: Vec<BadRecord>,
+    /// Rows without any value that are left out, in ascending order ([`Dialect::skips_empty`](crate::options::Dialect)).
+    pub skipped: Vec<usize>,
+    /// Number of rows whose records have more fields than there are columns ([`Ragged::Fit`](crate::options::Ragged)).
+    pub cut_records: u64,
+    /// Number of rows with quotes in the wrong place that were taken as text.
+    pub stray_quotes: u64,
 }
 
 /// A record that cannot be read.
@@ -160,6 +199,10 @@ impl Batch {
     pub fn clear(&mut self, columns: usize) {
         self.blocks.resize_with(columns, CellBlock::default);
         self.rows = 0;
+        self.rowids.clear();
         self.bad.clear();
+        self.skipped.clear();
+        self.cut_records = 0;
+        self.stray_quotes = 0;
     }
 }

@@ -1,56 +1,101 @@
-//! Writes records that were left out to a file, so that they can be mended.
+//! Counts records that were left out, and writes them to a file so that they can be mended.
 //!
-//! The file is CSV with the columns `file, record, line, column, reason, raw`, and can be loaded again. Parts are read in
-//! parallel; their rejects are written in the order of the records.
+//! The file is CSV with the columns `file, table, record, line, column, value, reason, raw`, and can be loaded again. Parts are
+//! read in parallel; their rejects are written in the order of the records.
 
+mod file;
+
+use crate::reader::Batch;
+use file::RejectsFile;
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const HEADER: &[u8] = b"file,record,line,column,reason,raw\n";
-
-/// Counts rejected records, and writes them to a file if one is named.
+/// Counts rejected records, and writes them to a file if one is named. The file gets its name with
+/// [`publish`](Self::publish); without that it leaves nothing behind.
 #[derive(Debug)]
 pub struct Rejects {
     most: u64,
     nulls: AtomicU64,
     cut_texts: AtomicU64,
+    ignored: AtomicU64,
+    skipped: AtomicU64,
+    cut_records: AtomicU64,
+    stray_quotes: AtomicU64,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    file: Option<(PathBuf, BufWriter<File>)>,
+    file: Option<RejectsFile>,
     count: u64,
+    /// The first rejects, if they are to be shown.
+    shown: Vec<Error>,
+    /// Number of rejects to show.
+    most_shown: usize,
     /// Number of parts that began.
     parts: u64,
-    /// Lines of parts that may still get more, or that wait for earlier parts.
-    waiting: BTreeMap<u64, Vec<u8>>,
-    /// The part whose lines are written at once: all earlier parts are complete.
+    /// Rejects of parts that may still get more, or that wait for earlier parts.
+    waiting: BTreeMap<u64, Waiting>,
+    /// The part whose rejects are written at once: all earlier parts are complete.
     current: u64,
     /// Complete parts behind the current one.
     complete: BTreeSet<u64>,
 }
 
+/// Rejects of a part that is not the current one.
+#[derive(Debug, Default)]
+struct Waiting {
+    lines: Vec<u8>,
+    shown: Vec<Error>,
+}
+
 impl Rejects {
-    /// Opens the rejects file, which must not exist; without one only counts. More than `most` records are an error.
+    /// Begins the rejects file; without one only counts. A file of rejects that exists is replaced if `overwrite` is set. More
+    /// than `most` records are an error.
     ///
     /// # Errors
-    /// If the file exists or cannot be created.
-    pub fn new(file: Option<&Path>, most: u64) -> Result<Self> {
-        let file = file.map(create).transpose()?;
-        let state = State { file, count: 0, parts: 0, waiting: BTreeMap::new(), current: 0, complete: BTreeSet::new() };
-        Ok(Self { most, nulls: AtomicU64::new(0), cut_texts: AtomicU64::new(0), state: Mutex::new(state) })
+    /// If the file exists and may not be replaced, or cannot be created.
+    pub fn new(file: Option<&Path>, overwrite: bool, most: u64) -> Result<Self> {
+        let file = file.map(|path| RejectsFile::create(path, overwrite)).transpose()?;
+        Ok(Self::with(file, 0, most))
+    }
+
+    /// Counts rejects and keeps the first `most_shown` of them.
+    pub fn shown(most_shown: usize) -> Self {
+        Self::with(None, most_shown, u64::MAX)
+    }
+
+    fn with(file: Option<RejectsFile>, most_shown: usize, most: u64) -> Self {
+        let state = State {
+            file,
+            count: 0,
+            shown: Vec::new(),
+            most_shown,
+            parts: 0,
+            waiting: BTreeMap::new(),
+            current: 0,
+            complete: BTreeSet::new(),
+        };
+        let [nulls, cut_texts, ignored, skipped, cut_records, stray_quotes] =
+            std::array::from_fn(|_| AtomicU64::new(0));
+        Self { most, nulls, cut_texts, ignored, skipped, cut_records, stray_quotes, state: Mutex::new(state) }
     }
 
     /// Returns the number of records left out so far.
     pub fn count(&self) -> u64 {
         self.lock().count
+    }
+
+    /// Returns the first rejects, in the order of the records.
+    pub fn take_shown(&self) -> Vec<Error> {
+        let mut state = self.lock();
+        let waiting = std::mem::take(&mut state.waiting);
+        waiting.into_values().for_each(|part| state.show(part.shown));
+        std::mem::take(&mut state.shown)
     }
 
     /// Returns the number of values replaced by NULL so far because their columns did not accept them.
@@ -73,6 +118,44 @@ impl Rejects {
         self.cut_texts.fetch_add(texts, Ordering::Relaxed);
     }
 
+    /// Returns how many records the policy for conflicts left out so far because of NULL. The engine counts those with a
+    /// repeated key.
+    pub fn ignored(&self) -> u64 {
+        self.ignored.load(Ordering::Relaxed)
+    }
+
+    /// Counts records that the policy for conflicts leaves out.
+    pub(crate) fn count_ignored(&self, records: u64) {
+        self.ignored.fetch_add(records, Ordering::Relaxed);
+    }
+
+    /// Returns whether rejects are written to a file.
+    pub(crate) fn has_file(&self) -> bool {
+        self.lock().file.is_some()
+    }
+
+    /// Returns the number of records without any value that were left out so far.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of records so far that lost surplus fields.
+    pub fn cut_records(&self) -> u64 {
+        self.cut_records.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of records so far with quotes in the wrong place that are text.
+    pub fn stray_quotes(&self) -> u64 {
+        self.stray_quotes.load(Ordering::Relaxed)
+    }
+
+    /// Counts the records of a batch that are not stored as they stand in the file.
+    pub(crate) fn count_changed(&self, batch: &Batch) {
+        self.skipped.fetch_add(batch.skipped.len() as u64, Ordering::Relaxed);
+        self.cut_records.fetch_add(batch.cut_records, Ordering::Relaxed);
+        self.stray_quotes.fetch_add(batch.stray_quotes, Ordering::Relaxed);
+    }
+
     /// Returns the number of a part that begins. Calls must follow the order of the records.
     pub fn new_part(&self) -> u64 {
         let mut state = self.lock();
@@ -82,9 +165,11 @@ impl Rejects {
 
     /// Adds a record of a part: the reason, with its place, and the record's bytes in its file.
     ///
+    /// ORDER: the records of a part in their order.
+    ///
     /// # Errors
     /// If there are more records than allowed, or a write fails.
-    pub fn add(&self, part: u64, why: &Error, raw: &[u8]) -> Result<()> {
+    pub fn add(&self, part: u64, why: Error, raw: &[u8]) -> Result<()> {
         let mut state = self.lock();
         if state.count == self.most {
             let message =
@@ -94,8 +179,14 @@ impl Rejects {
         }
         state.count += 1;
         if state.file.is_some() {
-            let lines = state.waiting.entry(part).or_default();
-            write_line(lines, why, raw);
+            file::write_line(&mut state.waiting.entry(part).or_default().lines, &why, raw);
+        }
+        if state.most_shown > 0 {
+            let most = state.most_shown;
+            let shown = &mut state.waiting.entry(part).or_default().shown;
+            if shown.len() < most {
+                shown.push(why);
+            }
         }
         state.write_current()
     }
@@ -118,25 +209,25 @@ impl Rejects {
         Ok(())
     }
 
-    /// Writes all waiting lines and syncs the file, so that it holds every reject even if the database fails. May be called
-    /// again.
+    /// Writes all waiting lines and syncs the file, so that it holds every reject before the database gets its name.
     ///
     /// # Errors
     /// If a write fails.
     pub fn finish(&self) -> Result<()> {
         let mut state = self.lock();
         let waiting = std::mem::take(&mut state.waiting);
-        for lines in waiting.into_values() {
-            state.write(&lines)?;
+        for part in waiting.into_values() {
+            state.take(part)?;
         }
-        match &mut state.file {
-            None => Ok(()),
-            // Some file systems report a full disk only on sync.
-            Some((path, file)) => file
-                .flush()
-                .and_then(|()| file.get_ref().sync_all())
-                .map_err(|error| Error::io("write the rejects to", path, error)),
-        }
+        state.file.as_mut().map_or(Ok(()), RejectsFile::sync)
+    }
+
+    /// Gives the file its name, once the database has its own.
+    ///
+    /// # Errors
+    /// If the file cannot be renamed.
+    pub fn publish(&self) -> Result<()> {
+        self.lock().file.take().map_or(Ok(()), RejectsFile::publish)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -148,58 +239,19 @@ impl State {
     fn write_current(&mut self) -> Result<()> {
         match self.waiting.remove(&self.current) {
             None => Ok(()),
-            Some(lines) => self.write(&lines),
+            Some(part) => self.take(part),
         }
     }
 
-    fn write(&mut self, lines: &[u8]) -> Result<()> {
-        let Some((path, file)) = &mut self.file else { return Ok(()) };
-        file.write_all(lines).map_err(|error| Error::io("write the rejects to", path, error))
+    fn take(&mut self, part: Waiting) -> Result<()> {
+        self.show(part.shown);
+        self.file.as_mut().map_or(Ok(()), |file| file.write(&part.lines))
     }
-}
 
-fn create(path: &Path) -> Result<(PathBuf, BufWriter<File>)> {
-    let file = File::create_new(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Exists, "the file for rejects exists")
-            .in_file(path)
-            .advise("name another one, or delete it"),
-        _ => Error::io("create the file for rejects", path, error),
-    })?;
-    let mut file = BufWriter::new(file);
-    file.write_all(HEADER).map_err(|error| Error::io("write the rejects to", path, error))?;
-    Ok((path.to_owned(), file))
-}
-
-fn write_line(lines: &mut Vec<u8>, why: &Error, raw: &[u8]) {
-    let place = why.place();
-    let file = place.file.as_ref().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
-    let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let value = place.value.as_ref().map(|value| format!(" (value {value})")).unwrap_or_default();
-    let reason = format!("{}{value}", why.message());
-    let column = place.column.as_deref().unwrap_or_default();
-    let fields = [&file, &number(place.record), &number(place.line), column, &reason];
-    for field in fields {
-        write_field(lines, field.as_bytes());
-        lines.push(b',');
+    fn show(&mut self, rejects: Vec<Error>) {
+        let room = self.most_shown - self.shown.len();
+        self.shown.extend(rejects.into_iter().take(room));
     }
-    write_field(lines, raw);
-    lines.push(b'\n');
-}
-
-/// Appends a CSV field, quoted if necessary.
-fn write_field(lines: &mut Vec<u8>, field: &[u8]) {
-    if !field.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
-        lines.extend_from_slice(field);
-        return;
-    }
-    lines.push(b'"');
-    for &byte in field {
-        if byte == b'"' {
-            lines.push(b'"');
-        }
-        lines.push(byte);
-    }
-    lines.push(b'"');
 }
 
 #[cfg(test)]
@@ -207,34 +259,46 @@ mod tests {
     use super::*;
 
     fn why(record: u64) -> Error {
-        Error::new(ErrorKind::Data, "too few fields, 2").in_file("in.csv").in_record(record).at(record + 1, 1)
+        let error = Error::new(ErrorKind::Data, "too few fields, 2").in_file("in.csv").in_record(record).in_table("t");
+        error.at(record + 1, 1).in_column("c").with_value("'5'")
     }
 
     #[test]
     fn rejects_are_written_in_the_order_of_parts() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rejects.csv");
-        let rejects = Rejects::new(Some(&path), 10).unwrap();
-        rejects.add(1, &why(7), b"a,\"b\"").unwrap();
+        let rejects = Rejects::new(Some(&path), false, 10).unwrap();
+        rejects.add(1, why(7), b"a,\"b\"").unwrap();
         rejects.end_part(1).unwrap();
-        rejects.add(0, &why(2), b"x").unwrap();
+        rejects.add(0, why(2), b"x").unwrap();
         rejects.end_part(0).unwrap();
-        rejects.add(3, &why(9), b"z").unwrap();
+        rejects.add(3, why(9), b"z").unwrap();
         rejects.finish().unwrap();
+        assert!(!path.exists());
+        rejects.publish().unwrap();
         assert_eq!(rejects.count(), 3);
-        let expected = "file,record,line,column,reason,raw\n\
-            in.csv,2,3,,\"too few fields, 2\",x\n\
-            in.csv,7,8,,\"too few fields, 2\",\"a,\"\"b\"\"\"\n\
-            in.csv,9,10,,\"too few fields, 2\",z\n";
+        let expected = "file,table,record,line,column,value,reason,raw\n\
+            in.csv,t,2,3,c,'5',\"too few fields, 2\",x\n\
+            in.csv,t,7,8,c,'5',\"too few fields, 2\",\"a,\"\"b\"\"\"\n\
+            in.csv,t,9,10,c,'5',\"too few fields, 2\",z\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
-        assert_eq!(Rejects::new(Some(&path), 10).unwrap_err().kind(), ErrorKind::Exists);
+    }
+
+    #[test]
+    fn the_first_rejects_are_shown_in_the_order_of_parts() {
+        let rejects = Rejects::shown(3);
+        for (part, record) in [(1, 7), (1, 8), (0, 2), (0, 3)] {
+            rejects.add(part, why(record), b"").unwrap();
+        }
+        let records: Vec<_> = rejects.take_shown().iter().filter_map(|error| error.place().record).collect();
+        assert_eq!((rejects.count(), records), (4, vec![2, 3, 7]));
     }
 
     #[test]
     fn one_record_too_many_is_an_error_that_says_which() {
-        let rejects = Rejects::new(None, 1).unwrap();
-        rejects.add(0, &why(2), b"x").unwrap();
-        let error = rejects.add(0, &why(3), b"y").unwrap_err();
-        assert!(error.to_string().contains("in.csv:4:1: record 3: too few fields"), "{error}");
+        let rejects = Rejects::new(None, false, 1).unwrap();
+        rejects.add(0, why(2), b"x").unwrap();
+        let error = rejects.add(0, why(3), b"y").unwrap_err();
+        assert!(error.to_string().contains("in.csv:4:1: t.c: record 3: too few fields"), "{error}");
     }
 }

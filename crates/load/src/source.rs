@@ -4,6 +4,7 @@
 //! records of them. Records are numbered through all files of the table. The number is the rowid if the table has no INTEGER
 //! PRIMARY KEY; rows that are left out leave a gap. Errors name the record's number within its file, and its line.
 
+use crate::changes::{ChangedColumn, Changes};
 use crate::estimate::TableEstimate;
 use crate::infer::{InferredColumn, ScannedValue};
 use crate::reader::{BadRecord, Batch, Piece, Reader};
@@ -14,9 +15,10 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::encode::{BadValue, RowAction, RowNumbers, SkippedRows};
 use litepress_rows::sync::lock;
 use litepress_rows::{
-    CellBlock, Conflict, Encoder, Error, ErrorKind, Message, OptionName, Part, RecordChunk, Result, RowidOrder, Source,
-    Table, message, quote,
+    CellBlock, Conflict, Encoder, Error, ErrorKind, Message, NullPolicy, OptionName, Part, RecordChunk, Result,
+    RowidOrder, Source, Table, message, quote,
 };
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -65,6 +67,10 @@ pub struct LoadSource {
     rejects: Arc<Rejects>,
     estimate: TableEstimate,
     last_sequence: Option<i64>,
+    /// Columns whose declared types may change texts.
+    changes: Changes,
+    /// Rows that SQLite is known to refuse, by record number through all files, and why.
+    refused: Mutex<BTreeMap<u64, Error>>,
     files: Mutex<Files>,
 }
 
@@ -98,7 +104,47 @@ impl LoadSource {
         assert!(files.iter().all(|file| file.column_sources.len() == columns), "one source a column");
         let last_sequence = files.iter().filter_map(|file| file.reader.last_sequence()).max();
         let files = Files { files, current: 0, records_before: 0, records_of_current: 0, starts: vec![0] };
-        Self { table: table.clone(), conflict, on_error, rejects, estimate, last_sequence, files: Mutex::new(files) }
+        Self {
+            table: table.clone(),
+            conflict,
+            on_error,
+            rejects,
+            estimate,
+            last_sequence,
+            changes: Changes::default(),
+            refused: Mutex::default(),
+            files: Mutex::new(files),
+        }
+    }
+
+    /// Watches the columns whose types do not follow from `decisions`, for texts that they change.
+    #[must_use]
+    pub fn watching(mut self, decisions: &[InferredColumn]) -> Self {
+        let columns = self.table.ordinary_columns().map(|position| &self.table.columns[position]);
+        self.changes = Changes::of(columns, decisions);
+        self
+    }
+
+    /// Rejects these rows, whose numbers count through all files: SQLite would refuse them.
+    #[must_use]
+    pub fn refusing(mut self, rows: BTreeMap<u64, Error>) -> Self {
+        self.refused = Mutex::new(rows);
+        self
+    }
+
+    /// Returns the columns whose declared types have changed texts so far.
+    pub fn changed_columns(&self) -> Vec<ChangedColumn> {
+        self.changes.found()
+    }
+
+    /// Returns the position of the file of this name.
+    pub fn position_of_file(&self, name: &Path) -> Option<usize> {
+        self.lock().files.iter().position(|file| file.name.as_deref() == Some(name))
+    }
+
+    /// Returns the table.
+    pub fn table(&self) -> &Table {
+        &self.table
     }
 
     /// Replaces the record number through all files in an error by the file and its record number there. Data in memory keep
@@ -261,41 +307,97 @@ impl LoadPart<'_> {
             return Ok(false);
         }
         reject_changed_values(type_checks, &mut batch_encoder.batch);
-        if at.source.on_error == OnError::Abort && batch_encoder.batch.bad.is_empty() {
+        at.source.rejects.count_changed(&batch_encoder.batch);
+        let refused = at.refused(batch_encoder.batch.rows);
+        if at.source.on_error == OnError::Abort
+            && batch_encoder.batch.bad.is_empty()
+            && batch_encoder.batch.skipped.is_empty()
+            && refused.is_empty()
+            && !at.counts_ignored()
+        {
+            batch_encoder.watch(at.source, first_record, &SkippedRows::default());
             batch_encoder.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
             at.source.rejects.count_cut_texts(batch_encoder.take_cut_texts());
             return Ok(true);
         }
         let mut left_out = SkippedRows::default();
-        for bad in std::mem::take(&mut batch_encoder.batch.bad) {
-            at.leave_out(bad.row, bad.error, bad.is_left_out)?;
-            left_out.add(bad.row);
-        }
+        let (bad, skipped) =
+            (std::mem::take(&mut batch_encoder.batch.bad), std::mem::take(&mut batch_encoder.batch.skipped));
+        let is_told = |wrong: &WrongRow| skipped.binary_search(&wrong.row).is_err();
+        let mut wrong: Vec<WrongRow> = bad.into_iter().chain(refused).filter(is_told).collect();
+        wrong.iter().map(|wrong| wrong.row).chain(skipped.iter().copied()).for_each(|row| left_out.add(row));
+        batch_encoder.watch(at.source, first_record, &left_out);
         let rows = rest.refill();
-        let judged = batch_encoder.encode_with_policy(first_record, &mut left_out, rows, &mut |bad| at.decide(bad));
+        let judged = batch_encoder
+            .encode_with_policy(first_record, &mut left_out, rows, &mut |bad| Ok(at.decide(bad, &mut wrong)));
         judged.map_err(|error| at.in_place(error))?;
+        at.add_ignored(&left_out, batch_encoder.batch.rows, &skipped, &mut wrong);
+        // Columns are judged one after another, and rejects stand in the order of their records.
+        wrong.sort_by_key(|wrong| wrong.row);
+        wrong.into_iter().try_for_each(|wrong| at.leave_out(wrong))?;
         at.source.rejects.count_cut_texts(batch_encoder.take_cut_texts());
         rest.number(&left_out, first_record, batch_encoder.batch.rows);
         Ok(true)
     }
 }
 
+/// A row that gets no record, and why.
+type WrongRow = BadRecord;
+
 impl PieceReader<'_> {
-    fn decide(&self, bad: BadValue) -> Result<RowAction> {
-        match self.source.on_error {
-            OnError::Null if bad.may_be_null => {
-                self.source.rejects.count_null();
-                Ok(RowAction::StoreNull)
-            }
-            _ => self.leave_out(bad.row, bad.error, false).map(|()| RowAction::LeaveOut),
+    /// Takes the rows of the batch that SQLite is known to refuse.
+    fn refused(&self, rows: usize) -> Vec<WrongRow> {
+        let mut refused = lock(&self.source.refused);
+        if refused.is_empty() {
+            return Vec::new();
         }
+        let first = self.first_record();
+        let records: Vec<u64> = refused.range(first..first + rows as u64).map(|(record, _)| *record).collect();
+        let wrong = records.into_iter().filter_map(|record| {
+            let row = usize::try_from(record - first).expect("a row of the batch");
+            // The record counts through all files; the place is given anew.
+            let is_left_out = self.source.conflict == Conflict::Ignore;
+            Some(WrongRow { row, error: refused.remove(&record)?, is_left_out })
+        });
+        wrong.collect()
+    }
+
+    /// Decides about a value that its column does not accept.
+    fn decide(&self, bad: BadValue, wrong: &mut Vec<WrongRow>) -> RowAction {
+        if self.source.on_error == OnError::Null && bad.may_be_null {
+            self.source.rejects.count_null();
+            return RowAction::StoreNull;
+        }
+        wrong.push(WrongRow { row: bad.row, error: bad.error, is_left_out: false });
+        RowAction::LeaveOut
+    }
+
+    /// Returns whether rows that the policy for conflicts leaves out for NULL must be counted.
+    fn counts_ignored(&self) -> bool {
+        self.source.conflict == Conflict::Ignore
+            && self.source.table.columns_where_null(NullPolicy::LeaveOut, Conflict::Ignore).next().is_some()
+    }
+
+    /// Counts the rows that the policy for conflicts left out for NULL. If rejects are written down, they are rejects.
+    fn add_ignored(&self, left_out: &SkippedRows, rows: usize, skipped: &[usize], wrong: &mut Vec<WrongRow>) {
+        if !self.counts_ignored() {
+            return;
+        }
+        let known: HashSet<usize> = wrong.iter().map(|wrong| wrong.row).chain(skipped.iter().copied()).collect();
+        let ignored: Vec<usize> = (0..rows).filter(|row| left_out.has(*row) && !known.contains(row)).collect();
+        if !self.source.rejects.has_file() {
+            return self.source.rejects.count_ignored(ignored.len() as u64);
+        }
+        let why = "NOT NULL constraint failed";
+        let ignored = ignored.into_iter().map(|row| (row, Error::new(ErrorKind::Constraint, why)));
+        wrong.extend(ignored.map(|(row, error)| WrongRow { row, error, is_left_out: true }));
     }
 
     /// Counts a row as rejected, or fails if rows may not be left out.
-    fn leave_out(&self, row: usize, error: Error, in_any_case: bool) -> Result<()> {
-        let error = self.in_row(row, error);
-        if self.source.on_error == OnError::Reject || in_any_case {
-            return self.source.rejects.add(self.part, &error, &self.piece.raw(row).unwrap_or_default());
+    fn leave_out(&self, wrong: WrongRow) -> Result<()> {
+        let error = self.in_row(wrong.row, wrong.error);
+        if self.source.on_error == OnError::Reject || wrong.is_left_out {
+            return self.source.rejects.add(self.part, error, &self.piece.raw(wrong.row).unwrap_or_default());
         }
         Err(error)
     }
@@ -404,6 +506,13 @@ impl BatchEncoder {
         Self { batch: Batch::default(), column_sources, blocks, encoder: Encoder::new(table, conflict) }
     }
 
+    /// Counts the texts of the batch that a declared type is about to change.
+    fn watch(&self, source: &LoadSource, first_record: u64, left_out: &SkippedRows) {
+        source
+            .changes
+            .count(&self.column_sources, &self.batch.blocks, self.batch.rows, first_record, &|row| !left_out.has(row));
+    }
+
     /// Returns how many texts were cut at a NUL since the last call ([`Encoder::take_cut_texts`]).
     pub fn take_cut_texts(&mut self) -> u64 {
         self.encoder.take_cut_texts()
@@ -420,7 +529,9 @@ impl BatchEncoder {
         let done = self.encoder.encode(&self.blocks, self.batch.rows, numbers, chunk);
         self.give_back();
         self.mark_automatic(known, chunk);
-        done
+        done?;
+        self.keep_rowids(known, &SkippedRows::default(), chunk);
+        Ok(())
     }
 
     /// Appends the rows of the batch that are not left out. `judge` decides about each row that breaks a rule.
@@ -440,7 +551,9 @@ impl BatchEncoder {
         let done = self.encoder.encode_with_policy(&mut self.blocks, self.batch.rows, numbers, left_out, chunk, judge);
         self.give_back();
         self.mark_automatic(known, chunk);
-        done
+        done?;
+        self.keep_rowids(known, left_out, chunk);
+        Ok(())
     }
 
     /// Evaluates DEFAULTs that differ by row. This may fail, so it must run before the blocks are swapped.
@@ -456,6 +569,14 @@ impl BatchEncoder {
     /// Returns whether the data lack the INTEGER PRIMARY KEY.
     pub fn numbers_rows(&self) -> bool {
         numbers_rows(&self.column_sources)
+    }
+
+    /// Gives the rows from `known` on the rowids that they have in their database, if these are kept.
+    fn keep_rowids(&self, known: usize, left_out: &SkippedRows, chunk: &mut RecordChunk) {
+        if !self.batch.rowids.is_empty() {
+            let stays = (0..).zip(&self.batch.rowids).filter(|(row, _)| !left_out.has(*row));
+            chunk.set_rowids(known, stays.map(|(_, rowid)| *rowid));
+        }
     }
 
     /// Marks the rowids of the rows from `known` on as automatic, if the data lack the INTEGER PRIMARY KEY.

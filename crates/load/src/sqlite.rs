@@ -1,8 +1,8 @@
 //! Reads tables of another SQLite database.
 //!
 //! Values keep their storage class: integer, real, text, blob or NULL in any column. Rows come in rowid order, or in key order
-//! from WITHOUT ROWID tables. A rowid that no column names is not kept: VACUUM may change it at any time. Generated columns,
-//! views and virtual tables are left out.
+//! from WITHOUT ROWID tables. A rowid that no column holds is kept on request. Generated columns are left out. The content of a
+//! virtual table is that of its shadow tables.
 //!
 //! **All tables are read from one snapshot.** They are read one after another through one connection, which holds a read
 //! transaction from [`Database::open`] on (moment.rs). In WAL mode, later commits of others are not seen; without it, writers
@@ -12,7 +12,7 @@ mod catalogue;
 mod moment;
 mod piece;
 
-pub use catalogue::{Object, Other, Table};
+pub use catalogue::{Extra, ExtraKind, Object, Table};
 
 use crate::input::Input;
 use crate::options::{InvalidUtf8, ReadOptions};
@@ -42,16 +42,25 @@ pub struct Database {
     name: PathBuf,
     moment: Arc<Moment>,
     tables: Vec<Arc<Table>>,
-    /// Positions in `tables`, by name.
-    positions: HashMap<String, usize>,
-    others: Vec<Other>,
-    shadows: Vec<String>,
+    shadows: Vec<Arc<Table>>,
+    /// All of these tables, by name.
+    by_name: HashMap<String, Arc<Table>>,
+    extras: Vec<Extra>,
+    statistics: Vec<String>,
     settings: Settings,
 }
 
-/// Fields of the file's header that programs use.
+/// Settings that belong to the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
+    /// Bytes of a page.
+    pub page_size: u32,
+    /// The database is in WAL mode.
+    pub is_wal: bool,
+    /// `PRAGMA auto_vacuum`
+    pub auto_vacuum: u8,
+    /// Texts are UTF-8.
+    pub is_utf8: bool,
     /// `PRAGMA user_version`
     pub user_version: i32,
     /// `PRAGMA application_id`
@@ -74,10 +83,17 @@ impl Database {
     pub fn open(input: &Input) -> Result<Self> {
         let moment = Moment::begin(input)?;
         let catalogue = Catalogue::read(&moment.connection());
-        let Catalogue { tables, others, shadows, settings } = catalogue.map_err(|error| moment.failure(error))?;
+        let Catalogue { tables, shadows, extras, statistics, settings } =
+            catalogue.map_err(|error| moment.failure(error))?;
         moment.check_unchanged()?;
-        let positions = (0..).zip(&tables).map(|(position, table)| (table.name.clone(), position)).collect();
-        Ok(Self { name: input.name.clone(), moment: Arc::new(moment), tables, positions, others, shadows, settings })
+        let by_name = tables.iter().chain(&shadows).map(|table| (table.name.clone(), table.clone())).collect();
+        let (name, moment) = (input.name.clone(), Arc::new(moment));
+        Ok(Self { name, moment, tables, shadows, by_name, extras, statistics, settings })
+    }
+
+    /// Closes the database: other programs may replace it then, and nothing can be read any more.
+    pub fn close(&self) {
+        self.moment.close();
     }
 
     /// Returns the name of the file in errors.
@@ -90,17 +106,22 @@ impl Database {
         &self.tables
     }
 
-    /// Returns the objects that are not read: views, virtual tables, their triggers, and statistics tables.
-    pub fn others(&self) -> &[Other] {
-        &self.others
+    /// Returns the views, the virtual tables and the triggers of views, in the order of their creation.
+    pub fn extras(&self) -> &[Extra] {
+        &self.extras
     }
 
     /// Returns the shadow tables, in which virtual tables keep their data.
-    pub fn shadows(&self) -> &[String] {
+    pub fn shadows(&self) -> &[Arc<Table>] {
         &self.shadows
     }
 
-    /// Returns the header fields for programs.
+    /// Returns the names of the tables with statistics for the planner.
+    pub fn statistics(&self) -> &[String] {
+        &self.statistics
+    }
+
+    /// Returns the settings of the file.
     pub fn settings(&self) -> Settings {
         self.settings
     }
@@ -111,14 +132,14 @@ impl Database {
     /// # Errors
     /// If the table does not exist.
     pub fn reader(&self, table: &str, options: &ReadOptions) -> Result<Box<dyn Reader>> {
-        let Some(&position) = self.positions.get(table) else {
+        let Some(table) = self.by_name.get(table).cloned() else {
             let message = format!("there is no table {}", quoted_name(table));
             return Err(Error::new(ErrorKind::Usage, message).in_file(&self.name));
         };
-        let table = self.tables[position].clone();
         let positions = (0..table.fields.len()).collect();
         let (moment, options) = (self.moment.clone(), options.clone());
-        Ok(Box::new(TableReader { name: self.name.clone(), moment, table, positions, options, stage: Stage::Unread }))
+        let (name, keeps_rowids, stage) = (self.name.clone(), false, Stage::Unread);
+        Ok(Box::new(TableReader { name, moment, table, positions, keeps_rowids, options, stage }))
     }
 }
 
@@ -129,6 +150,7 @@ struct TableReader {
     moment: Arc<Moment>,
     table: Arc<Table>,
     positions: Vec<usize>,
+    keeps_rowids: bool,
     options: ReadOptions,
     stage: Stage,
 }
@@ -160,6 +182,10 @@ impl Drop for Stepper {
 impl Reader for TableReader {
     fn last_sequence(&self) -> Option<i64> {
         self.table.last_sequence
+    }
+
+    fn keep_rowids(&mut self) {
+        self.keeps_rowids = true;
     }
 
     fn columns(&self) -> &[Field] {
@@ -202,6 +228,7 @@ impl TableReader {
         let (send, receive) = sync_channel(PIECES_AHEAD);
         let stepping = Stepping {
             names: self.positions.iter().map(|&position| self.table.fields[position].name.clone()).collect(),
+            rowid: self.table.hidden_rowid.filter(|_| self.keeps_rowids),
             invalid_utf8: self.options.invalid_utf8,
             piece_bytes: self.options.piece_bytes.unwrap_or(PIECE_BYTES),
             bytes_read: self.options.bytes_read.clone(),
@@ -222,6 +249,8 @@ impl TableReader {
 /// The options for stepping through a table.
 struct Stepping {
     names: Vec<String>,
+    /// The name of the rowid, if it is read.
+    rowid: Option<&'static str>,
     invalid_utf8: InvalidUtf8,
     piece_bytes: usize,
     /// Counts the approximate size of the values read, because SQLite does not report which pages it reads.
@@ -251,7 +280,10 @@ fn send_pieces(
 ) -> rusqlite::Result<()> {
     // A table has rows even if none of its columns is requested.
     let columns: Vec<String> = stepping.names.iter().map(|name| quoted_name(name)).collect();
-    let columns = if columns.is_empty() { "NULL".to_owned() } else { columns.join(", ") };
+    let mut columns = if columns.is_empty() { "NULL".to_owned() } else { columns.join(", ") };
+    if let Some(rowid) = stepping.rowid {
+        columns = format!("{columns}, {rowid}");
+    }
     // NOT INDEXED: a covering index would return rows in its own order.
     let sql = format!("SELECT {columns} FROM main.{} NOT INDEXED", quoted_name(&table.name));
     let mut statement = connection.prepare(&sql)?;

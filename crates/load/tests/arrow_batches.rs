@@ -225,7 +225,7 @@ fn streams_that_break_off_say_why() {
 /// Returns the rows of a plan for data in memory, as `rowid: values`.
 fn pressed(request: LoadRequest, given: Vec<InMemoryTable>) -> Result<(String, Vec<String>), Error> {
     let plan = LoadPlan::from_readers(request, given, &|| Ok(()))?;
-    let rejects = Arc::new(Rejects::new(None, 0)?);
+    let rejects = Arc::new(Rejects::new(None, false, 0)?);
     let mut rows = Vec::new();
     for table in &plan.tables {
         let source = plan.source(table, PageSize::DEFAULT, OnError::Abort, &rejects)?;

@@ -349,7 +349,7 @@ fn rows_expected_of_a_file_are_as_many_as_it_says() {
         ..LoadRequest::default()
     };
     let plan = LoadPlan::new(request, &|| Ok(())).unwrap();
-    let rejects = Arc::new(Rejects::new(None, 0).unwrap());
+    let rejects = Arc::new(Rejects::new(None, false, 0).unwrap());
     let source = plan.source(&plan.tables[0], PageSize::DEFAULT, OnError::Abort, &rejects).unwrap();
     assert_eq!(litepress_rows::Source::rows(&source), Some(5000));
 }

@@ -77,6 +77,16 @@ impl RecordChunk {
         self.rowids[first..].iter_mut().zip(first_rowid..).for_each(|(rowid, number)| *rowid = number);
     }
 
+    /// Sets the rowids of the rows from `first` on.
+    ///
+    /// # Panics
+    /// If there are not as many rowids as rows.
+    pub fn set_rowids(&mut self, first: usize, rowids: impl Iterator<Item = i64>) {
+        self.rowids.truncate(first);
+        self.rowids.extend(rowids);
+        assert_eq!(self.rowids.len(), self.ends.len(), "one rowid a row");
+    }
+
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -20,6 +20,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OptionName {
+    /// Whether a copy may lack what cannot be copied.
+    AllowIncomplete,
     /// Names of the columns of CSV.
     Columns,
     /// Delimiter of CSV.
@@ -66,6 +68,8 @@ pub enum OptionName {
     RecordRecipe,
     /// File for rejected records.
     Rejects,
+    /// Whether files replace tables of the target.
+    ReplaceTables,
     /// Number of rows.
     Rows,
     /// Factor for numbers of rows.
@@ -84,8 +88,40 @@ pub enum OptionName {
     TempDir,
     /// Declared type of a column.
     Type,
+    /// Currency signs beside numbers.
+    Currency,
+    /// Format of the dates of a column.
+    DateFormat,
+    /// Decimal mark of numbers.
+    Decimal,
+    /// Character in front of a quote within quotes.
+    Escape,
+    /// Word that means false.
+    False,
+    /// Whether CSV has a header.
+    Header,
+    /// CSV has no header.
+    NoHeader,
+    /// Quote of CSV.
+    Quote,
+    /// Fate of CSV records with too many or too few fields.
+    Ragged,
+    /// Number of lines in front of the table.
+    Skip,
+    /// Records without any value are left out.
+    SkipEmpty,
+    /// Fate of quotes in the wrong place.
+    StrayQuotes,
+    /// Mark between the thousands of numbers.
+    Thousands,
+    /// Spaces around fields do not belong to them.
+    Trim,
+    /// Word that means true.
+    True,
     /// Unique columns of a new table.
     Unique,
+    /// Check of the finished file.
+    Verify,
     /// Whether new tables are WITHOUT ROWID.
     WithoutRowid,
 }
@@ -109,6 +145,7 @@ impl OptionName {
     /// Returns the name in lower case, with `-` between words.
     pub fn name(self) -> &'static str {
         match self {
+            Self::AllowIncomplete => "allow-incomplete",
             Self::Columns => "columns",
             Self::Delimiter => "delimiter",
             Self::Discard => "discard",
@@ -132,6 +169,7 @@ impl OptionName {
             Self::Recipe => "recipe",
             Self::RecordRecipe => "record-recipe",
             Self::Rejects => "rejects",
+            Self::ReplaceTables => "replace-tables",
             Self::Rows => "rows",
             Self::Scale => "scale",
             Self::Schema => "schema",
@@ -141,7 +179,23 @@ impl OptionName {
             Self::Table => "table",
             Self::TempDir => "temp-dir",
             Self::Type => "type",
+            Self::Currency => "currency",
+            Self::DateFormat => "date-format",
+            Self::Decimal => "decimal",
+            Self::Escape => "escape",
+            Self::False => "false",
+            Self::Header => "header",
+            Self::NoHeader => "no-header",
+            Self::Quote => "quote",
+            Self::Ragged => "ragged",
+            Self::Skip => "skip",
+            Self::SkipEmpty => "skip-empty",
+            Self::StrayQuotes => "stray-quotes",
+            Self::Thousands => "thousands",
+            Self::Trim => "trim",
+            Self::True => "true",
             Self::Unique => "unique",
+            Self::Verify => "verify",
             Self::WithoutRowid => "without-rowid",
         }
     }
@@ -315,13 +369,19 @@ impl Words for RustWords {
         match name {
             OptionName::Memory => "memory_bytes".to_owned(),
             OptionName::Type => "column_type".to_owned(),
+            OptionName::True => "true_word".to_owned(),
+            OptionName::False => "false_word".to_owned(),
             _ => name.name().replace('-', "_"),
         }
     }
 
     fn option(&self, name: OptionName, value: &OptionValue) -> String {
         let arguments = match value {
-            OptionValue::None if name == OptionName::Overwrite => "true".to_owned(),
+            OptionValue::None
+                if matches!(name, OptionName::AllowIncomplete | OptionName::ReplaceTables | OptionName::Overwrite) =>
+            {
+                "true".to_owned()
+            }
             OptionValue::None => return self.name(name),
             OptionValue::Word(word) => self.choice(name, word),
             OptionValue::Names(names) => format!("{names:?}"),
@@ -339,6 +399,8 @@ impl Words for RustWords {
             OptionName::Nan => "NanPolicy",
             OptionName::OnConflict => "Conflict",
             OptionName::OnError => "OnError",
+            OptionName::Ragged => "Ragged",
+            OptionName::StrayQuotes => "StrayQuotes",
             _ => return format!("{choice:?}"),
         };
         format!("{choices}::{}", capitalized(choice))

@@ -30,6 +30,8 @@ pub struct Schema {
     pub objects: Vec<SchemaObject>,
     /// Settings of the file from the text's PRAGMAs.
     pub settings: FileSettings,
+    /// Tables in which virtual ones keep their data.
+    pub shadow_tables: Vec<Table>,
     /// Initial positions in `tables` by lower-case name: schemas with thousands of tables are common.
     positions: HashMap<String, usize>,
 }
@@ -203,6 +205,17 @@ impl Schema {
         read::schema(text, origin, &ran)
     }
 
+    /// Turns shadow tables into tables whose rows are given, as in a copy of a database. A virtual table is then an entry of
+    /// `sqlite_schema` alone.
+    #[must_use]
+    pub fn with_shadow_tables(mut self) -> Self {
+        self.tables.retain(|table| !table.is_virtual);
+        self.tables.append(&mut self.shadow_tables);
+        self.objects.iter_mut().for_each(|object| object.is_shadow = false);
+        self.positions = positions(&self.tables);
+        self
+    }
+
     /// Returns the table of this name. Names are compared as in SQLite.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.position(name).map(|position| &self.tables[position])
@@ -263,6 +276,11 @@ impl Table {
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
+}
+
+/// Returns the positions of the tables by lower-case name.
+fn positions(tables: &[Table]) -> HashMap<String, usize> {
+    tables.iter().enumerate().map(|(at, table)| (table.name.to_ascii_lowercase(), at)).collect()
 }
 
 /// Returns line and character, both counted from 1, of a byte offset in a text.

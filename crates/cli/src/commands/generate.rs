@@ -1,6 +1,6 @@
 //! `litepress generate`: makes a database of generated rows.
 
-use crate::build_text::{build_text, verify_text};
+use crate::build_text::{build_text, dropped_text, verify_text};
 use crate::failure::{DONE, ErrorForm};
 use crate::generate_args::{GenerateArgs, Names};
 use crate::interrupt::Interrupt;
@@ -73,7 +73,8 @@ pub fn run(arguments: &GenerateArguments) -> Result<u8> {
     let file = names.out.filter(|_| !generate.discard);
     let target = file.map_or(Target::Discard, Target::from);
     let report = litepress::generate(target, schema, &generate.options(options, reporter))?;
-    build.output.print(|| report.to_json(), |verbose| build_text(&report, verbose) + &verify_text(&report))?;
+    let text = |verbose| build_text(&report, verbose) + &dropped_text(report.dropped.iter()) + &verify_text(&report);
+    build.output.print(|| report.to_json(), text)?;
     Ok(DONE)
 }
 

@@ -1,6 +1,6 @@
 //! `litepress plan`: predicts the work of `litepress generate` or `litepress load` for the same arguments.
 
-use crate::failure::{DONE, ErrorForm};
+use crate::failure::{DONE, ErrorForm, FAILED};
 use crate::generate_args::{GenerateArgs, Names, is_sql};
 use crate::load_args::LoadArgs;
 use crate::options::BuildArgs;
@@ -77,8 +77,9 @@ pub fn run(arguments: PlanArguments) -> Result<u8> {
     files.drain(..usize::from(out.is_some()));
     let schema = load.read_schema()?;
     let options = load.options(options, schema, reporter);
-    print_report(&litepress::plan_load(out.map(Target::File), files, &options)?)?;
-    Ok(DONE)
+    let report = litepress::plan_load(out.map(Target::File), files, &options)?;
+    print_report(&report)?;
+    Ok(if report.mismatches.is_some_and(|found| found.is_fatal) { FAILED } else { DONE })
 }
 
 impl PlanArguments {

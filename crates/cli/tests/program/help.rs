@@ -28,16 +28,21 @@ fn every_option_works() {
     let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null-value NA --sample 2";
     let defines = "--table t --primary-key id --without-rowid --strict --type p=TEXT --not-null p --index p --unique p,id --foreign-key p=t.id";
     let judges = "--on-error reject --max-rejects 5 --ragged reject --invalid-utf8 replace";
+    let converts = "--skip 1 --trim --skip-empty --decimal , --thousands . --currency EUR --true yes --false no --date-format born=%d.%m.%Y --stray-quotes text";
     let runs = [
         ("load", format!("load l.db in.csv {how} {reads} {defines} {judges} --rejects wrong.csv")),
         ("load", "load s.db in.csv --schema l.sql --map x= --no-header --columns id,x --overwrite".to_owned()),
         ("load", "load s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("load", "load v.db in.csv --verbose".to_owned()),
+        ("load", format!("load d.db d.csv --header {converts}")),
+        ("plan", format!("plan d.db d.csv --header {converts}")),
         ("plan", format!("plan l.db in.csv {how} {reads} {defines} {judges} --rejects wrong-too.csv")),
         ("plan", "plan s.db in.csv --schema l.sql --map x= --no-header --columns id,x".to_owned()),
         ("plan", "plan s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("plan", "plan v.db in.csv --verbose".to_owned()),
         ("load", "load j.db in.json --json-path data --flatten --nan null".to_owned()),
+        ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
+        ("plan", "plan c.db s.db --allow-incomplete --replace-tables".to_owned()),
         ("plan", "plan j.db in.json --json-path data --flatten --nan null".to_owned()),
         ("generate", format!("generate u.db {makes} --sync off --verify full --progress plain --json")),
         ("generate", "generate --discard --preset user --rows 10".to_owned()),
@@ -69,6 +74,7 @@ fn every_option_works() {
     ];
     let room = Room::new();
     room.write("in.csv", "1,2\n2,1\n");
+    room.write("d.csv", "x\nborn,y\n31.01.2024,\"1,5\"\n");
     room.write("in.json", "{\"data\": [{\"a\": {\"b\": NaN}}]}");
     room.write("l.sql", "CREATE TABLE in_csv (id INTEGER PRIMARY KEY);");
     for command in COMMANDS {

@@ -2,7 +2,10 @@
 
 mod bad_input;
 mod check;
+mod copies;
 mod display;
+mod dry_run;
+mod existing_target;
 mod generate;
 mod guide;
 mod help;
@@ -16,6 +19,7 @@ mod presets;
 mod profile;
 mod readme;
 mod recipe;
+mod rejects;
 mod shells;
 mod usage;
 mod values;

@@ -12,6 +12,7 @@ use litepress_rows::schema::{DefaultKind, Generated};
 use litepress_rows::{Affinity, NullPolicy, Part, RecordChunk, Source, Table, quote, quoted_name};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Statement, ToSql};
+use std::ops::Range;
 
 /// Number of rows that a statement inserts. More rows do not take less time each.
 const ROWS_PER_BATCH: usize = 50;
@@ -27,7 +28,7 @@ pub(super) fn insert(session: &SqliteSession, table: &Table, source: &dyn Source
     let mut chunk = RecordChunk::new();
     while let Some(mut part) = source.next_part()? {
         while next_chunk(session, part.as_mut(), &mut chunk)? {
-            inserter.add(&chunk)?;
+            inserter.add(&chunk, None)?;
         }
     }
     let inserted = inserter.inserted;
@@ -49,6 +50,28 @@ fn next_chunk(session: &SqliteSession, part: &mut dyn Part, chunk: &mut RecordCh
     Ok(!chunk.is_empty())
 }
 
+/// Takes the error of a row that SQLite refuses. An error of its own ends the run.
+pub(super) type Refuse<'r> = &'r mut dyn FnMut(Error) -> Result<()>;
+
+/// Passes the rows of `source` that SQLite refuses to `refuse`, and inserts the others into the empty table.
+pub(super) fn find_refused(
+    session: &SqliteSession,
+    table: &Table,
+    source: &dyn Source,
+    refuse: Refuse<'_>,
+) -> Result<()> {
+    let failed = |error: rusqlite::Error| session.failures().explain(&error, ErrorKind::Schema).in_table(&table.name);
+    let _transaction = session.connection.unchecked_transaction().map_err(failed)?;
+    let mut inserter = Inserter::new(session, table, Conflict::Abort).map_err(failed)?;
+    let mut chunk = RecordChunk::new();
+    while let Some(mut part) = source.next_part()? {
+        while next_chunk(session, part.as_mut(), &mut chunk)? {
+            inserter.add(&chunk, Some(&mut *refuse))?;
+        }
+    }
+    Ok(())
+}
+
 struct Inserter<'s> {
     session: &'s SqliteSession,
     table: &'s Table,
@@ -57,8 +80,6 @@ struct Inserter<'s> {
     batch_rows: usize,
     batch: Statement<'s>,
     single: Statement<'s>,
-    /// Number of processed rows of the input.
-    done: u64,
     /// Number of rows that SQLite has inserted. SQLite does not tell how many others they replaced.
     inserted: u64,
 }
@@ -70,21 +91,34 @@ impl<'s> Inserter<'s> {
         let batch_rows = (MAX_PARAMETERS / columns.len().max(1)).clamp(1, most_rows(table, conflict)?);
         let prepare = |rows| session.connection.prepare(&insert_sql(table, &columns, conflict, rows));
         let (batch, single) = (prepare(batch_rows)?, prepare(1)?);
-        Ok(Self { session, table, columns, batch_rows, batch, single, done: 0, inserted: 0 })
+        Ok(Self { session, table, columns, batch_rows, batch, single, inserted: 0 })
     }
 
-    fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
+    /// Inserts the rows of a chunk. Without `refuse`, a row that SQLite refuses is an error.
+    fn add(&mut self, chunk: &RecordChunk, mut refuse: Option<Refuse<'_>>) -> Result<()> {
         let mut next = 0;
         while chunk.len() - next >= self.batch_rows {
+            let rows = next..next + self.batch_rows;
             if let Err(error) = self.add_batch(chunk, next) {
-                return Err(self.blame(chunk, next, &error));
+                match &mut refuse {
+                    None => return Err(self.blame(chunk, next, &error)),
+                    Some(refuse) => self.add_each(chunk, rows, Some(&mut **refuse))?,
+                }
             }
             next += self.batch_rows;
         }
-        for row in next..chunk.len() {
-            self.add_single(chunk, row).map_err(|error| self.refused(chunk, row, &error))?;
+        self.add_each(chunk, next..chunk.len(), refuse)
+    }
+
+    fn add_each(&mut self, chunk: &RecordChunk, rows: Range<usize>, mut refuse: Option<Refuse<'_>>) -> Result<()> {
+        for row in rows {
+            let Err(error) = self.add_single(chunk, row) else { continue };
+            let error = self.refused(chunk, row, &error);
+            match &mut refuse {
+                Some(refuse) if matches!(error.kind(), ErrorKind::Constraint | ErrorKind::Limit) => refuse(error)?,
+                _ => return Err(error),
+            }
         }
-        self.done += chunk.len() as u64;
         Ok(())
     }
 
@@ -120,7 +154,7 @@ impl<'s> Inserter<'s> {
 
     /// Returns the error of a row that SQLite refused.
     fn refused(&self, chunk: &RecordChunk, row: usize, error: &rusqlite::Error) -> Error {
-        let record = self.done + row as u64 + 1;
+        let record = chunk.first_record() + row as u64;
         let explained = self.session.failures().explain(error, ErrorKind::Constraint);
         let explained = explained.in_table(&self.table.name).in_record(record);
         let Some(field) = self.columns.iter().position(|&column| is_blamed(&message(error), self.table, column)) else {

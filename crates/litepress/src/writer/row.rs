@@ -318,7 +318,7 @@ impl RowBuffer {
             return Ok(());
         }
         let blocks = self.columns.iter_mut().map(|column| column.builder.finish()).collect();
-        let batch = Batch { blocks, rows: self.rows, bad: Vec::new() };
+        let batch = Batch { blocks, rows: self.rows, ..Batch::default() };
         let records = self.rows as u64;
         let first_record = encoder.rows() + 1;
         (self.rows, self.bytes) = (0, 0);

@@ -1,6 +1,8 @@
 //! Converts fields to cells, column by column.
 
-use super::framing::{character, place};
+use super::convert::{Conversion, Converted};
+use super::framing::{character, never_closed, place};
+use super::loose::Rewritten;
 use super::rows::{Fault, FaultKind, Most, Rows};
 use super::syntax::Syntax;
 use crate::framing::Text;
@@ -9,7 +11,7 @@ use crate::options::{InvalidUtf8, Ragged};
 use crate::reader::{BadRecord, Batch, Piece};
 use litepress_format::value::Value;
 use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
-use litepress_rows::{CellBlock, Error, ErrorKind, quote};
+use litepress_rows::{CellBlock, Error, ErrorKind, OptionName, Result, message, quote};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
@@ -21,14 +23,20 @@ pub(super) struct Task {
     pub syntax: Arc<Syntax>,
     /// Names of all columns of the file.
     pub names: Vec<String>,
+    /// The encoding that the caller stated.
+    pub encoding: Option<String>,
     /// Positions of the columns to read.
     pub projected: Vec<usize>,
+    /// Conversions of all columns of the file.
+    pub conversions: Vec<Option<Conversion>>,
     /// Whether empty texts are NULL, for each column in `projected`.
     pub empty_is_null: Vec<bool>,
     /// Unquoted fields that mean NULL.
     pub nulls: Vec<Vec<u8>>,
     pub invalid_utf8: InvalidUtf8,
     pub ragged: Ragged,
+    /// Records whose fields are all empty are left out.
+    pub skips_empty: bool,
 }
 
 /// Size at which a batch ends, in bytes of its records.
@@ -38,6 +46,9 @@ const BATCH_BYTES: usize = 4 << 20;
 pub(super) struct CsvPiece {
     text: Text,
     task: Arc<Task>,
+    /// The text with regular records, if some are not. Made at the first read, unless `is_regular`.
+    rewritten: Option<Rewritten>,
+    is_regular: bool,
     /// Whether the whole text is UTF-8, so that fields need no check. Computed at the first read.
     is_utf8: Option<bool>,
     /// Start of the next batch.
@@ -50,10 +61,12 @@ pub(super) struct CsvPiece {
     line: Cell<(usize, u64)>,
 }
 
-/// A field that is not UTF-8.
+/// A field that is not UTF-8, or that cannot be converted.
 struct InvalidField {
     row: usize,
     field: usize,
+    /// The reason, if it is not the encoding.
+    error: Option<Error>,
 }
 
 impl CsvPiece {
@@ -61,17 +74,35 @@ impl CsvPiece {
         assert!(u32::try_from(text.bytes.len() + 1).is_ok(), "no record is so long that a piece has 4 GiB");
         let line = Cell::new((0, text.start.line));
         let (rows, spans) = (Rows::default(), Vec::new());
-        Self { text, task, is_utf8: None, next: 0, rows_before: 0, rows, spans, line }
+        let is_regular = !task.syntax.is_loose();
+        Self { text, task, rewritten: None, is_regular, is_utf8: None, next: 0, rows_before: 0, rows, spans, line }
+    }
+
+    /// Returns the text that is read: the file's, or the one with regular records.
+    fn bytes(&self) -> &[u8] {
+        self.rewritten.as_ref().map_or(&self.text.bytes, |rewritten| &rewritten.bytes)
+    }
+
+    fn syntax(&self) -> &Syntax {
+        self.rewritten.as_ref().map_or(&self.task.syntax, |rewritten| &rewritten.syntax)
     }
 
     /// Finds the rows of the next batch. Returns whether there are any.
     fn find_rows(&mut self) -> bool {
-        let text = &self.text.bytes;
+        if !self.is_regular {
+            self.is_regular = true;
+            self.rewritten = Rewritten::new(&self.text.bytes, &self.task.syntax);
+            let bytes = self.bytes().len();
+            assert!(u32::try_from(bytes + 1).is_ok(), "a rewritten piece has less than 4 GiB");
+        }
+        let (text, syntax) = match &self.rewritten {
+            Some(rewritten) => (&rewritten.bytes, &rewritten.syntax),
+            None => (&self.text.bytes, &self.task.syntax),
+        };
         self.is_utf8.get_or_insert_with(|| std::str::from_utf8(text).is_ok());
         self.rows_before += self.rows.len as u64;
-        let may_be_short = self.task.ragged == Ragged::Pad;
         let most = Most { rows: BLOCK_ROWS, bytes: BATCH_BYTES };
-        self.next = self.rows.find(&self.task.syntax, text, self.next, most, may_be_short);
+        self.next = self.rows.find(syntax, text, self.next, most, self.task.ragged);
         self.rows.len > 0
     }
 
@@ -81,9 +112,15 @@ impl CsvPiece {
 
     /// Fills `block` with a column. [`set_nulls`](Self::set_nulls) sets its NULL flags.
     fn fill(&mut self, field: usize, block: &mut CellBlock, invalid: &mut Vec<InvalidField>) {
-        let (text, syntax) = (&self.text.bytes[..], &*self.task.syntax);
+        let (text, syntax) = match &self.rewritten {
+            Some(rewritten) => (&rewritten.bytes[..], &*rewritten.syntax),
+            None => (&self.text.bytes[..], &*self.task.syntax),
+        };
         if !self.is_utf8() && self.has_invalid(field) {
             return self.fill_checked(field, block, invalid);
+        }
+        if self.task.conversions[field].is_some() {
+            return self.fill_converted(field, block, invalid);
         }
         let mut is_verbatim = true;
         self.spans.clear();
@@ -112,22 +149,51 @@ impl CsvPiece {
     }
 
     fn value(&self, row: usize, field: usize) -> Cow<'_, [u8]> {
-        self.task.syntax.value(&self.text.bytes, &self.rows.field(row, field))
+        self.syntax().value(self.bytes(), &self.rows.field(row, field))
     }
 
     fn has_invalid(&self, field: usize) -> bool {
         (0..self.rows.len).any(|row| std::str::from_utf8(&self.value(row, field)).is_err())
     }
 
+    /// Returns another text for a field, if it has one. A field that means NULL has none.
+    fn converted(&self, row: usize, field: usize, text: &str) -> Result<Option<String>> {
+        match &self.task.conversions[field] {
+            Some(conversion) if !self.means_null(&self.rows.field(row, field)) => conversion.text(text),
+            _ => Ok(None),
+        }
+    }
+
+    /// Fills `block` with a column whose fields have another form.
+    fn fill_converted(&self, field: usize, block: &mut CellBlock, invalid: &mut Vec<InvalidField>) {
+        let texts = block.texts();
+        for row in 0..self.rows.len {
+            let value = self.value(row, field);
+            let text = std::str::from_utf8(&value).expect("the column is UTF-8");
+            match self.converted(row, field, text) {
+                Ok(Some(converted)) => texts.arena().extend_from_slice(converted.as_bytes()),
+                Ok(None) => texts.arena().extend_from_slice(&value),
+                Err(error) => invalid.push(InvalidField { row, field, error: Some(error) }),
+            }
+            texts.end_string();
+        }
+    }
+
     /// Fills `block` with a column that has invalid UTF-8.
     fn fill_checked(&self, field: usize, block: &mut CellBlock, invalid: &mut Vec<InvalidField>) {
         let values = (0..self.rows.len).map(|row| match String::from_utf8(self.value(row, field).into_owned()) {
-            Ok(text) => OwnedValue::Text(text),
+            Ok(text) => match self.converted(row, field, &text) {
+                Ok(converted) => OwnedValue::Text(converted.unwrap_or(text)),
+                Err(error) => {
+                    invalid.push(InvalidField { row, field, error: Some(error) });
+                    OwnedValue::Null
+                }
+            },
             Err(error) => match self.task.invalid_utf8 {
                 InvalidUtf8::Replace => OwnedValue::Text(String::from_utf8_lossy(error.as_bytes()).into_owned()),
                 InvalidUtf8::Blob => OwnedValue::Blob(error.into_bytes()),
                 InvalidUtf8::Error => {
-                    invalid.push(InvalidField { row, field });
+                    invalid.push(InvalidField { row, field, error: None });
                     OwnedValue::Null
                 }
             },
@@ -165,57 +231,98 @@ impl CsvPiece {
 
     fn means_null(&self, span: &Range<usize>) -> bool {
         // A null text that begins with a quote never equals an unquoted field.
-        let field = &self.text.bytes[span.clone()];
-        self.task.nulls.iter().any(|null| null == field) && !self.task.syntax.is_quoted(&self.text.bytes, span)
+        let field = &self.bytes()[span.clone()];
+        self.task.nulls.iter().any(|null| null == field) && !self.syntax().is_quoted(self.bytes(), span)
     }
 
     fn explain(&self, fault: &Fault) -> Error {
         let Fault { record, kind, .. } = fault;
-        let text = &self.text.bytes;
-        let columns = self.task.names.len();
+        let text = self.bytes();
         match *kind {
-            FaultKind::Fields(fields) => {
-                let has = if fields == 1 { "1 field".to_owned() } else { format!("{fields} fields") };
-                let error = Error::new(ErrorKind::Data, format!("the record has {has} instead of {columns}"));
-                let surplus = self.task.syntax.fields(&text[record.clone()]).get(columns).map(|field| field.start);
-                let error = self.place(error, surplus.map_or(record.end, |at| record.start + at));
-                let error = error.with_value(quote(&Value::Text(&text[record.clone()])));
-                if fields < columns {
-                    return error.advise("complete the record, or let missing fields be NULL");
-                }
-                error.advise("put quotes around fields that hold delimiters")
-            }
+            FaultKind::Fields(fields) => self.explain_fields(record, fields),
             FaultKind::BehindQuote { field, at } => {
                 let error = Error::new(ErrorKind::Data, "text stands behind the closing quote of the field");
-                let error = match self.task.names.get(field) {
-                    Some(name) => error.in_column(name),
-                    None => error,
-                };
-                let value = text[at..record.end].split(|&byte| byte == self.task.syntax.delimiter).next();
+                let value = text[at..record.end].split(|&byte| byte == self.syntax().delimiter).next();
                 let error = error.with_value(quote(&Value::Text(value.unwrap_or_default())));
-                self.place(error, at).advise("double quotes within quotes, or say how they are escaped")
+                self.place(self.in_column(error, field), at).advise(message![
+                    "double quotes within quotes, say how they are escaped with ",
+                    OptionName::Escape.alone(),
+                    ", or take such quotes as text with ",
+                    OptionName::StrayQuotes.word("text")
+                ])
             }
+            FaultKind::Open { field, at } => self.place(self.in_column(never_closed(), field), at),
         }
     }
 
-    fn explain_invalid(&self, invalid: &InvalidField) -> Error {
+    fn explain_fields(&self, record: &Range<usize>, fields: usize) -> Error {
+        let (text, columns) = (self.bytes(), self.task.names.len());
+        let has = if fields == 1 { "1 field".to_owned() } else { format!("{fields} fields") };
+        let error = Error::new(ErrorKind::Data, format!("the record has {has} instead of {columns}"));
+        let surplus = self.syntax().fields(&text[record.clone()]).get(columns).map(|field| field.start);
+        let error = self.place(error, surplus.map_or(record.end, |at| record.start + at));
+        let error = error.with_value(quote(&Value::Text(&self.original_record(record))));
+        if fields < columns {
+            let pad = OptionName::Ragged.word("pad");
+            return error.advise(message!["complete the record, or let missing fields be NULL with ", pad]);
+        }
+        let fit = OptionName::Ragged.word("fit");
+        error.advise(message!["put quotes around fields that hold delimiters, or cut surplus fields with ", fit])
+    }
+
+    fn in_column(&self, error: Error, field: usize) -> Error {
+        match self.task.names.get(field) {
+            Some(name) => error.in_column(name),
+            None => error,
+        }
+    }
+
+    fn original_record(&self, record: &Range<usize>) -> Cow<'_, [u8]> {
+        Cow::Borrowed(match &self.rewritten {
+            Some(rewritten) => &self.text.bytes[rewritten.original_record(record)],
+            None => &self.text.bytes[record.clone()],
+        })
+    }
+
+    fn explain_invalid(&self, invalid: InvalidField) -> Error {
         let span = self.rows.field(invalid.row, invalid.field);
-        let field = &self.text.bytes[span.clone()];
+        if let Some(error) = invalid.error {
+            let error = error.in_column(&self.task.names[invalid.field]);
+            let error = error.with_value(quote(&Value::Text(&self.value(invalid.row, invalid.field))));
+            return self.place(error, span.start);
+        }
+        let field = &self.bytes()[span.clone()];
         let valid = std::str::from_utf8(field).map_or_else(|error| error.valid_up_to(), str::len);
-        let error = Error::new(ErrorKind::Data, "the text is not UTF-8")
+        let encoding = self.task.encoding.as_deref().unwrap_or("UTF-8");
+        let error = Error::new(ErrorKind::Data, format!("the text is not {encoding}"))
             .in_column(&self.task.names[invalid.field])
             .with_value(quote(&Value::Text(&self.value(invalid.row, invalid.field))));
-        self.place(error, span.start + valid).advise("say the encoding of the file, or what becomes of such text")
+        self.place(error, span.start + valid).advise(message![
+            "name the encoding of the file with ",
+            OptionName::Encoding.alone(),
+            ", or store U+FFFD for such bytes with ",
+            OptionName::InvalidUtf8.word("replace")
+        ])
     }
 
+    /// Adds line and character of a byte to an error. Of a record that was rewritten, the line is known.
     fn place(&self, error: Error, at: usize) -> Error {
-        error.at(self.line_of(at), character(&self.text.bytes, at))
+        let line_end = self.task.syntax.line_end;
+        let Some(rewritten) = &self.rewritten else {
+            return error.at(self.line_of(at), character(&self.text.bytes, at, line_end));
+        };
+        let start = rewritten.record_start(at);
+        let lines = memchr::memchr_iter(line_end, &rewritten.bytes[start..at]).count() as u64;
+        let original = rewritten.original(at);
+        let character = if start == at { character(&self.text.bytes, original, line_end) } else { 1 };
+        error.at(self.line_of(original) + lines, character)
     }
 
+    /// Returns the line of a byte of the file's text.
     fn line_of(&self, at: usize) -> u64 {
         let (known, line) = self.line.get();
         let (from, line) = if known <= at { (known, line) } else { (0, self.text.start.line) };
-        let line = line + place(&self.text.bytes[from..], at - from).0 - 1;
+        let line = line + place(&self.text.bytes[from..], at - from, self.task.syntax.line_end).0 - 1;
         self.line.set((at, line));
         line
     }
@@ -230,7 +337,7 @@ impl Piece for CsvPiece {
         self.text.records
     }
 
-    fn read(&mut self, batch: &mut Batch) -> litepress_rows::Result<()> {
+    fn read(&mut self, batch: &mut Batch) -> Result<()> {
         let task = self.task.clone();
         batch.clear(task.projected.len());
         if !self.find_rows() {
@@ -238,6 +345,13 @@ impl Piece for CsvPiece {
             return Ok(());
         }
         batch.rows = self.rows.len;
+        batch.cut_records = self.rows.long.len() as u64;
+        if let Some(rewritten) = &mut self.rewritten {
+            batch.stray_quotes = std::mem::take(&mut rewritten.strays);
+        }
+        if task.skips_empty {
+            batch.skipped.extend((0..self.rows.len).filter(|&row| self.is_empty(row)));
+        }
         let mut invalid = Vec::new();
         for ((&field, &empty_is_null), block) in task.projected.iter().zip(&task.empty_is_null).zip(&mut batch.blocks) {
             self.fill(field, block, &mut invalid);
@@ -252,9 +366,9 @@ impl Piece for CsvPiece {
         if !invalid.is_empty() {
             invalid.sort_by_key(|invalid| invalid.row);
             invalid.dedup_by_key(|invalid| invalid.row);
-            let invalid = invalid.iter().map(|at| {
-                let error = self.explain_invalid(at);
-                BadRecord { row: at.row, error, is_left_out: false }
+            let invalid = invalid.into_iter().map(|at| {
+                let row = at.row;
+                BadRecord { row, error: self.explain_invalid(at), is_left_out: false }
             });
             batch.bad.extend(invalid);
             batch.bad.sort_by_key(|bad| bad.row);
@@ -265,7 +379,7 @@ impl Piece for CsvPiece {
         Ok(())
     }
 
-    fn scan_types(&mut self, findings: &mut FileStats) -> litepress_rows::Result<()> {
+    fn scan_types(&mut self, findings: &mut FileStats) -> Result<()> {
         while self.find_rows() {
             let is_wrong = self.wrong_rows();
             let first = self.text.start.record + self.rows_before;
@@ -280,11 +394,12 @@ impl Piece for CsvPiece {
     }
 
     fn line(&self, row: usize) -> Option<u64> {
-        Some(self.line_of(self.rows.record(row).start))
+        let start = self.rows.record(row).start;
+        Some(self.line_of(self.rewritten.as_ref().map_or(start, |rewritten| rewritten.original(start))))
     }
 
     fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {
-        Some(Cow::Borrowed(&self.text.bytes[self.rows.record(row)]))
+        Some(self.original_record(&self.rows.record(row)))
     }
 }
 
@@ -295,6 +410,9 @@ impl CsvPiece {
         for fault in &self.rows.faults {
             wrong[fault.row] = true;
         }
+        if self.task.skips_empty {
+            wrong.iter_mut().enumerate().for_each(|(row, wrong)| *wrong |= self.is_empty(row));
+        }
         if !self.is_utf8() && self.task.invalid_utf8 == InvalidUtf8::Error {
             for (row, wrong) in wrong.iter_mut().enumerate() {
                 *wrong |=
@@ -304,15 +422,30 @@ impl CsvPiece {
         wrong
     }
 
+    /// Returns whether all fields of a row are empty.
+    fn is_empty(&self, row: usize) -> bool {
+        let delimiter = self.syntax().delimiter;
+        self.bytes()[self.rows.record(row)].iter().all(|&byte| byte == delimiter)
+    }
+
     fn show(&self, row: usize, field: usize, record: u64, findings: &mut FileStats) {
         let span = self.rows.field(row, field);
         if (span.is_empty() && self.is_missing(row, field)) || self.means_null(&span) {
             return findings.observe(field, ScannedValue::Null, record);
         }
-        let value = self.task.syntax.value(&self.text.bytes, &span);
+        let value = self.syntax().value(self.bytes(), &span);
         if !self.is_utf8() && self.task.invalid_utf8 == InvalidUtf8::Replace {
             return findings.observe(field, ScannedValue::Text(String::from_utf8_lossy(&value).as_bytes()), record);
         }
-        findings.observe(field, ScannedValue::Text(&value), record);
+        let text = std::str::from_utf8(&value).ok().filter(|text| !text.is_empty());
+        let (Some(conversion), Some(text)) = (&self.task.conversions[field], text) else {
+            return findings.observe(field, ScannedValue::Text(&value), record);
+        };
+        match conversion.see(text) {
+            Converted::Same => findings.observe(field, ScannedValue::Text(&value), record),
+            Converted::Text => findings.observe(field, ScannedValue::String(&value), record),
+            Converted::Boolean(value) => findings.observe(field, ScannedValue::Boolean(value), record),
+            Converted::To(text) => findings.observe(field, ScannedValue::Text(text.as_bytes()), record),
+        }
     }
 }

@@ -8,6 +8,7 @@
 
 use super::syntax::Syntax;
 use crate::block::Block;
+use crate::options::Ragged;
 use std::ops::Range;
 
 /// The positions of the fields of consecutive records.
@@ -24,6 +25,8 @@ pub(super) struct Rows {
     pub faults: Vec<Fault>,
     /// Rows with fewer fields than columns, and the number of their fields. The missing fields are empty.
     pub short: Vec<(usize, usize)>,
+    /// Rows with more fields than columns, and the ends of their records. The surplus fields are cut.
+    pub long: Vec<(usize, usize)>,
 }
 
 /// A malformed record.
@@ -41,6 +44,8 @@ pub(super) enum FaultKind {
     Fields(usize),
     /// Text from byte `at` on, after the closing quote of field `field`.
     BehindQuote { field: usize, at: usize },
+    /// A quote at byte `at` that nothing closes.
+    Open { field: usize, at: usize },
 }
 
 /// A limit for one call of [`Rows::find`].
@@ -72,22 +77,27 @@ impl Rows {
 
     /// Returns the range of a row without its line end.
     pub fn record(&self, row: usize) -> Range<usize> {
-        match self.faults.binary_search_by_key(&row, |fault| fault.row) {
-            Ok(fault) => self.faults[fault].record.clone(),
-            Err(_) => self.field(row, 0).start..self.field(row, self.columns - 1).end,
+        if let Ok(fault) = self.faults.binary_search_by_key(&row, |fault| fault.row) {
+            return self.faults[fault].record.clone();
+        }
+        let start = self.field(row, 0).start;
+        match self.long.binary_search_by_key(&row, |(row, _)| *row) {
+            Ok(long) => start..self.long[long].1,
+            Err(_) => start..self.field(row, self.columns - 1).end,
         }
     }
 
-    /// Finds records from byte `from` on, in text that consists of whole records. Returns the start of the next record. If
-    /// `may_be_short`, missing fields are no fault.
-    pub fn find(&mut self, syntax: &Syntax, text: &[u8], from: usize, most: Most, may_be_short: bool) -> usize {
+    /// Finds records from byte `from` on, in text that consists of whole records. Returns the start of the next record. `ragged`
+    /// says whether missing and surplus fields are faults.
+    pub fn find(&mut self, syntax: &Syntax, text: &[u8], from: usize, most: Most, ragged: Ragged) -> usize {
         self.edges.clear();
         self.faults.clear();
         self.short.clear();
+        self.long.clear();
         self.columns = syntax.columns;
         self.len = 0;
         let most = Most { bytes: from.saturating_add(most.bytes), ..most };
-        let next = Finder { syntax, text, rows: self, may_be_short, fault: None, base: 0 }.find(from, most);
+        let next = Finder { syntax, text, rows: self, ragged, fault: None, base: 0 }.find(from, most);
         debug_assert_eq!(self.edges.len(), self.len * (self.columns + 1));
         next
     }
@@ -97,7 +107,7 @@ struct Finder<'a> {
     syntax: &'a Syntax,
     text: &'a [u8],
     rows: &'a mut Rows,
-    may_be_short: bool,
+    ragged: Ragged,
     /// The first fault of the current record.
     fault: Option<FaultKind>,
     /// Index of the current record's first edge.
@@ -106,14 +116,14 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn find(&mut self, from: usize, most: Most) -> usize {
-        let Syntax { delimiter, quote, comment, .. } = *self.syntax;
+        let Syntax { delimiter, quote, comment, line_end, .. } = *self.syntax;
         let text = self.text;
-        let mut at = self.pass_by_comments(from);
+        let mut at = self.skip_comments(from);
         let mut begins_field = true;
         self.rows.edges.push(edge(at));
         'blocks: while at < text.len() {
             let block = Block::load(text, at);
-            let line_ends = block.find(b'\n');
+            let line_ends = block.find(line_end);
             let mut ends = block.find(delimiter) | line_ends;
             let quotes = quote.map_or(0, |quote| block.find(quote));
             let opening = quotes & (ends << 1 | u64::from(begins_field));
@@ -132,7 +142,7 @@ impl Finder<'_> {
                         return end + 1;
                     }
                     if comment.is_some() && text.get(end + 1).copied() == comment {
-                        at = self.pass_by_comments(end + 1);
+                        at = self.skip_comments(end + 1);
                         self.rows.edges[self.base] = edge(at);
                         begins_field = true;
                         continue 'blocks;
@@ -155,22 +165,26 @@ impl Finder<'_> {
     #[inline]
     fn quoted(&mut self, at: usize) -> usize {
         let text = self.text;
-        let end = self.syntax.quoted_end(text, at + 1).unwrap_or(text.len());
-        let is_closed = match text[end..] {
-            [] => end > at + 1 && Some(text[end - 1]) == self.syntax.quote,
-            [b'\n', ..] | [b'\r', b'\n', ..] => true,
-            [next, ..] => next == self.syntax.delimiter,
+        let field = self.rows.edges.len() - self.base - 1;
+        let Some(end) = self.syntax.quoted_end(text, at + 1) else {
+            self.fault.get_or_insert(FaultKind::Open { field, at });
+            return text.len();
         };
-        if !is_closed && self.fault.is_none() {
-            let field = self.rows.edges.len() - self.base - 1;
-            self.fault = Some(FaultKind::BehindQuote { field, at: end });
+        let line_end = self.syntax.line_end;
+        let is_closed = match text[end..] {
+            [] => true,
+            [b'\r', b'\n', ..] if line_end == b'\n' => true,
+            [next, ..] => next == self.syntax.delimiter || next == line_end,
+        };
+        if !is_closed {
+            self.fault.get_or_insert(FaultKind::BehindQuote { field, at: end });
         }
         end
     }
 
-    fn pass_by_comments(&self, mut at: usize) -> usize {
+    fn skip_comments(&self, mut at: usize) -> usize {
         while at < self.text.len()
-            && let Some(next) = self.syntax.ignored(self.text, at)
+            && let Some(next) = self.syntax.skipped_line(self.text, at)
         {
             at = next;
         }
@@ -200,6 +214,7 @@ impl Finder<'_> {
     fn end_text(&mut self) {
         let start = self.rows.edges[self.base] as usize;
         let record = start..self.text.len();
+        let record = if self.fault.is_some() { start..self.without_line_end(&record) } else { record };
         let fields = self.rows.edges.len() - self.base;
         if record.is_empty() {
             self.rows.edges.truncate(self.base);
@@ -211,12 +226,29 @@ impl Finder<'_> {
         }
     }
 
+    /// Returns the end of a record without its line end. Only a record with an open quote holds one still.
+    fn without_line_end(&self, record: &Range<usize>) -> usize {
+        match self.text[record.clone()] {
+            [.., b'\r', b'\n'] if self.syntax.line_end == b'\n' => record.end - 2,
+            [.., last] if last == self.syntax.line_end => record.end - 1,
+            _ => record.end,
+        }
+    }
+
     #[cold]
     fn end_irregular(&mut self, record: Range<usize>, fields: usize) {
         let row = self.rows.len;
         let columns = self.rows.columns;
         match self.fault.take() {
-            None if fields < columns && self.may_be_short => self.rows.short.push((row, fields)),
+            None if fields < columns && matches!(self.ragged, Ragged::Pad | Ragged::Fit) => {
+                self.rows.short.push((row, fields));
+            }
+            None if fields > columns && self.ragged == Ragged::Fit => {
+                self.rows.long.push((row, record.end));
+                self.rows.edges.truncate(self.base + columns + 1);
+                self.rows.len += 1;
+                return;
+            }
             fault => {
                 let kind = fault.unwrap_or(FaultKind::Fields(fields));
                 self.rows.edges.truncate(self.base);

@@ -2,7 +2,7 @@
 
 use super::CsvReader;
 use crate::infer::FileStats;
-use crate::options::{Dialect, InvalidUtf8, Ragged, ReadOptions};
+use crate::options::{Dialect, InvalidUtf8, Quote, Ragged, ReadOptions, StrayQuotes};
 use crate::reader::{Batch, ProjectedColumn, Reader};
 use litepress_format::value::Value;
 use litepress_rows::{Affinity, Error, ErrorKind};
@@ -13,17 +13,17 @@ use std::process::{Command, Stdio};
 
 /// The whole content of a file.
 #[derive(Debug, Default, PartialEq)]
-struct Table {
-    columns: Vec<String>,
-    rows: Vec<Vec<Cell>>,
+pub(super) struct Table {
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<Cell>>,
     /// Line and raw bytes of each row.
-    raw: Vec<(u64, Vec<u8>)>,
+    pub raw: Vec<(u64, Vec<u8>)>,
     /// Bad rows and their errors.
-    bad: Vec<(usize, String)>,
+    pub bad: Vec<(usize, String)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Cell {
+pub(super) enum Cell {
     Null,
     Text(String),
     Blob(Vec<u8>),
@@ -40,7 +40,7 @@ impl Cell {
     }
 }
 
-fn text(text: &str) -> Cell {
+pub(super) fn text(text: &str) -> Cell {
     Cell::Text(text.to_owned())
 }
 
@@ -77,7 +77,7 @@ fn rows(reader: &mut CsvReader) -> Result<Table, Error> {
 }
 
 /// Reads a file in pieces of many sizes. The table must be the same each time.
-fn read_in_pieces(file: &[u8], options: &ReadOptions) -> Result<Table, Error> {
+pub(super) fn read_in_pieces(file: &[u8], options: &ReadOptions) -> Result<Table, Error> {
     let whole = read(file, options);
     for piece_bytes in 1..=file.len().min(300) {
         let pieces = read(file, &ReadOptions { piece_bytes: Some(piece_bytes), ..options.clone() });
@@ -90,7 +90,7 @@ fn read_in_pieces(file: &[u8], options: &ReadOptions) -> Result<Table, Error> {
     whole
 }
 
-fn dialect(change: impl FnOnce(&mut Dialect)) -> ReadOptions {
+pub(super) fn dialect(change: impl FnOnce(&mut Dialect)) -> ReadOptions {
     let mut options = ReadOptions::default();
     change(&mut options.dialect);
     options
@@ -114,7 +114,7 @@ fn a_file_with_all_that_is_usual() {
 }
 
 #[test]
-fn the_delimiter_is_the_one_that_the_first_record_has_most_of() {
+fn the_delimiter_of_a_header_alone_is_the_one_that_it_has_most_of() {
     for (file, columns) in [
         (&b"a,b;c\n"[..], vec!["a", "b;c"]),
         (b"a;b;c,d\n", vec!["a", "b", "c,d"]),
@@ -128,20 +128,20 @@ fn the_delimiter_is_the_one_that_the_first_record_has_most_of() {
     ] {
         assert_eq!(read_in_pieces(file, &ReadOptions::default()).unwrap().columns, columns);
     }
-    let options = dialect(|dialect| dialect.delimiter = Some(b':'));
+    let options = dialect(|dialect| dialect.delimiter = Some(":".to_owned()));
     assert_eq!(read_in_pieces(b"a:b,c\n", &options).unwrap().columns, ["a", "b,c"]);
 }
 
 #[test]
 fn columns_are_named_by_the_header_or_by_the_caller_or_by_position() {
     let named = |names: &[&str]| Some(names.iter().map(|&name| name.to_owned()).collect());
-    let without = dialect(|dialect| dialect.header = false);
+    let without = dialect(|dialect| dialect.header = Some(false));
     let table = read_in_pieces(b"1,2\n3,4\n", &without).unwrap();
     assert_eq!((table.columns, table.rows.len()), (vec!["c1".to_owned(), "c2".to_owned()], 2));
     let given = dialect(|dialect| dialect.columns = named(&["x", "y"]));
     let table = read_in_pieces(b"a,a\n3,4\n", &given).unwrap();
     assert_eq!((table.columns, table.raw), (vec!["x".to_owned(), "y".to_owned()], vec![(2, b"3,4".to_vec())]));
-    let both = dialect(|dialect| (dialect.header, dialect.columns) = (false, named(&["x", "y"])));
+    let both = dialect(|dialect| (dialect.header, dialect.columns) = (Some(false), named(&["x", "y"])));
     assert_eq!(read_in_pieces(b"3,4\n", &both).unwrap().rows.len(), 1);
     assert_eq!(read_in_pieces(b"", &both).unwrap().rows, Vec::<Vec<Cell>>::new());
     assert_eq!(read_in_pieces(b",b\n", &ReadOptions::default()).unwrap().columns, ["c1", "b"]);
@@ -154,18 +154,10 @@ fn columns_are_named_by_the_header_or_by_the_caller_or_by_position() {
 #[test]
 fn headers_that_name_no_columns_are_refused() {
     for (file, expected) in [
-        (&b""[..], "in.csv: the file is empty: nothing says which columns it has; name the columns"),
-        (b"\n\n", "in.csv: the file is empty: nothing says which columns it has; name the columns"),
-        (b"\na,b,A\n", "in.csv:2:5: columns 1 and 3 of the header are both called A; name the columns"),
-        (b",c1\n", "in.csv:1:2: columns 1 and 2 of the header are both called c1; name the columns"),
-        (b"a,\"b\"x\n", "in.csv:1:3: text behind the closing quote of a column's name"),
-        (b"a,b\rc,d\r", "in.csv:1:3: the name of a column holds the character '\\r'"),
-        (b"a,b\xff\n", "in.csv:1:3: the name of the column is not UTF-8; say its encoding"),
-        (
-            b"a,\"b\n",
-            "in.csv:1:3: the quote that opens here is never closed; \
-             close it, or say that the file has another quote character, or none",
-        ),
+        (&b""[..], "in.csv: the file is empty: nothing says which columns it has; name the columns with columns"),
+        (b"\n\n", "in.csv: the file is empty: nothing says which columns it has; name the columns with columns"),
+        (b"a,b\rc,d\n", "in.csv:1:3: the name of a column holds the character '\\r'"),
+        (b"a,b\xff\n", "in.csv:1:3: the name of the column is not UTF-8; name the encoding of the file with encoding"),
     ] {
         assert_eq!(error(file, &ReadOptions::default()), expected);
     }
@@ -178,19 +170,19 @@ fn records_that_are_wrong_are_null_and_told() {
     let expected = [
         (
             0,
-            "line 2, character 7: the record has 4 fields instead of 3 (value '1,ä,b,c'); put quotes around fields that hold delimiters",
+            "line 2, character 7: the record has 4 fields instead of 3 (value '1,ä,b,c'); put quotes around fields that hold delimiters, or cut surplus fields with ragged(Ragged::Fit)",
         ),
         (
             1,
-            "line 3, character 6: column name: text stands behind the closing quote of the field (value ' x'); double quotes within quotes, or say how they are escaped",
+            "line 3, character 6: column name: text stands behind the closing quote of the field (value ' x'); double quotes within quotes, say how they are escaped with escape, or take such quotes as text with stray_quotes(StrayQuotes::Text)",
         ),
         (
             2,
-            "line 4, character 2: the record has 1 field instead of 3 (value '3'); complete the record, or let missing fields be NULL",
+            "line 4, character 2: the record has 1 field instead of 3 (value '3'); complete the record, or let missing fields be NULL with ragged(Ragged::Pad)",
         ),
         (
             3,
-            "line 6, character 7: column note: text stands behind the closing quote of the field (value 'c'); double quotes within quotes, or say how they are escaped",
+            "line 6, character 7: column note: text stands behind the closing quote of the field (value 'c'); double quotes within quotes, say how they are escaped with escape, or take such quotes as text with stray_quotes(StrayQuotes::Text)",
         ),
     ];
     assert_eq!(table.bad, expected.map(|(row, error)| (row, error.to_owned())));
@@ -199,12 +191,17 @@ fn records_that_are_wrong_are_null_and_told() {
     assert_eq!(table.raw[3], (5, "4,\"a\nö\",\"b\"c,d".into()));
 }
 
+/// A stray quote in the last column made the run fail, or hid all records behind it: no quote closed it. Now its line is a bad record,
+/// and the records below it are read.
 #[test]
-fn a_quote_that_is_never_closed_is_an_error_of_the_file() {
-    let expected = "in.csv:4:3: the quote that opens here is never closed; \
-                    close it, or say that the file has another quote character, or none";
-    assert_eq!(error(b"a,b\n1,2\n\n3,\"4\n5,6\n", &ReadOptions::default()), expected);
-    let table = read_in_pieces(b"a,b\n3,\"4\n5,6\n", &dialect(|dialect| dialect.quote = None)).unwrap();
+fn a_quote_that_is_never_closed_is_an_error_of_its_line() {
+    let table = read_in_pieces(b"a,b\n1,2\n\n3,\"4\n5,6\n", &ReadOptions::default()).unwrap();
+    let expected = "line 4, character 3: column b: the quote that opens here is never closed; close it, take such quotes as \
+                    text with stray_quotes(StrayQuotes::Text), or name another quote character, or none, with quote";
+    assert_eq!(table.bad, [(1, expected.to_owned())]);
+    assert_eq!((&table.rows[0], &table.rows[2]), (&["1", "2"].map(text).to_vec(), &["5", "6"].map(text).to_vec()));
+    assert_eq!(table.raw[1], (4, b"3,\"4".to_vec()));
+    let table = read_in_pieces(b"a,b\n3,\"4\n5,6\n", &dialect(|dialect| dialect.quote = Quote::None)).unwrap();
     assert_eq!(table.rows, [["3", "\"4"].map(text), ["5", "6"].map(text)]);
 }
 
@@ -250,18 +247,18 @@ fn quotes_can_be_escaped_otherwise() {
 "#;
     let table = read_in_pieces(file, &options).unwrap();
     assert_eq!(table.rows, [["x\"y", "c:\\new\\"].map(text), ["\\\"", "\\\""].map(text)]);
-    let single = dialect(|dialect| dialect.quote = Some(b'\''));
+    let single = dialect(|dialect| dialect.quote = Quote::Byte(b'\''));
     let table = read_in_pieces(b"a,b\n'x''y','\n'\n", &single).unwrap();
     assert_eq!(table.rows, [["x'y", "\n"].map(text)]);
 }
 
 #[test]
 fn a_dialect_cannot_contradict_itself() {
-    let both = "; cannot be both the delimiter and the quote of a CSV file";
-    let options = dialect(|dialect| (dialect.delimiter, dialect.quote) = (Some(b';'), Some(b';')));
+    let both = "in.csv: ; cannot be both the delimiter and the quote of a CSV file";
+    let options = dialect(|dialect| (dialect.delimiter, dialect.quote) = (Some(";".to_owned()), Quote::Byte(b';')));
     assert_eq!(error(b"a\n", &options), both);
-    for byte in [b'\n', b'\r', 0, 0xe9] {
-        let options = dialect(|dialect| dialect.delimiter = Some(byte));
+    for delimiter in ["\n", "\r", "\0", ""] {
+        let options = dialect(|dialect| dialect.delimiter = Some(delimiter.to_owned()));
         assert_eq!(read(b"a\n", &options).unwrap_err().kind(), ErrorKind::Usage);
     }
     let options = dialect(|dialect| dialect.escape = Some(b'"'));
@@ -274,7 +271,7 @@ fn text_that_is_no_utf8() {
     let read_with =
         |invalid_utf8| read_in_pieces(file, &ReadOptions { invalid_utf8, ..ReadOptions::default() }).unwrap();
     let table = read_with(InvalidUtf8::Error);
-    let advice = "say the encoding of the file, or what becomes of such text";
+    let advice = "name the encoding of the file with encoding, or store U+FFFD for such bytes with invalid_utf8(InvalidUtf8::Replace)";
     let expected = [
         (0, "line 2, character 1: column a: the text is not UTF-8 (value '\u{fffd}')"),
         (1, "line 3, character 5: column a: the text is not UTF-8 (value 'x\"\u{fffd}')"),
@@ -427,9 +424,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
     fn well_formed_files_are_what_import_makes_of_them((file, columns) in any_file()) {
+        // Without any LF, CR ends lines.
+        prop_assume!(file.contains('\n') || !file.contains('\r'));
         // Blank lines alone do not reveal that there is one column.
         let names = (1..=columns).map(|column| format!("c{column}")).collect();
-        let options = dialect(|dialect| (dialect.header, dialect.delimiter, dialect.columns) = (false, Some(b','), Some(names)));
+        let options = dialect(|dialect| (dialect.header, dialect.delimiter, dialect.columns) = (Some(false), Some(",".to_owned()), Some(names)));
         let table = read_in_pieces(file.as_bytes(), &options).unwrap();
         prop_assert_eq!(&table.bad, &vec![]);
         if let Some(imported) = imported(file.as_bytes(), columns) {
@@ -452,16 +451,21 @@ proptest! {
         header in any::<bool>(),
         comment in prop::option::of(Just(b'#')),
         escape in prop::option::of(Just(b'\\')),
-        quote in prop::option::weighted(0.9, Just(b'"')),
+        has_quote in prop::bool::weighted(0.9),
         pad in any::<bool>(),
+        stray in any::<bool>(),
+        trim in prop::bool::weighted(0.2),
         invalid_utf8 in prop::sample::select(&[InvalidUtf8::Error, InvalidUtf8::Replace, InvalidUtf8::Blob][..]),
         null in prop::option::of("a?"),
     ) {
-        let ragged = if pad { Ragged::Pad } else { Ragged::Error };
-        let dialect = Dialect { header, comment, escape, quote, ragged, ..Dialect::default() };
+        let ragged = if pad { Ragged::Fit } else { Ragged::Error };
+        let stray_quotes = if stray { StrayQuotes::Text } else { StrayQuotes::Error };
+        let quote = if has_quote { Quote::Found } else { Quote::None };
+        let header = (!header).then_some(false);
+        let dialect = Dialect { header, comment, escape, quote, ragged, stray_quotes, trim, ..Dialect::default() };
         let options = ReadOptions { dialect, invalid_utf8, nulls: null.into_iter().collect(), ..ReadOptions::default() };
         let read = read_in_pieces(&file, &options);
-        // A scan skips exactly the bad records.
+        // A survey skips exactly the bad records.
         if let (Ok(table), Ok(mut reader)) = (read, open(&file, &options)) {
             let mut findings = FileStats::default();
             while let Some(mut piece) = reader.next_piece().unwrap() {

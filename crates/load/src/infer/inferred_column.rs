@@ -257,6 +257,11 @@ impl InferredColumn {
         }
     }
 
+    /// Returns whether the user chose the type.
+    pub fn is_given(&self) -> bool {
+        self.kept == EVERYTHING
+    }
+
     /// Returns whether the value round-trips through this type. Needed only for values that inference did not scan: `007` in a
     /// column that is INTEGER after the first thousand records. A type that was given and not inferred accepts every value, as
     /// SQLite stores it.

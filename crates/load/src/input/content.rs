@@ -52,11 +52,20 @@ pub(super) fn read_head(stream: &mut (dyn Read + Send)) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Returns format and compression of a file with these first bytes.
-pub(super) fn examine(name: &Path, head: &[u8], options: &ReadOptions) -> Result<(Format, Option<Compression>)> {
+/// Returns format, compression and encoding of a file with these first bytes.
+pub(super) fn examine(
+    name: &Path,
+    head: &[u8],
+    options: &ReadOptions,
+) -> Result<(Format, Option<Compression>, &'static str)> {
     let data = |message: String| Error::new(ErrorKind::Data, message).in_file(name);
     if head.is_empty() {
-        return Err(data("the file is empty".to_owned()));
+        if options.leaves_out_empty || options.dialect.columns.is_some() {
+            return Ok((Format::Csv, None, encoding_rs::UTF_8.name()));
+        }
+        let (columns, reject) = (OptionName::Columns.alone(), OptionName::OnError.word("reject"));
+        let advice = message!["name its columns with ", columns, ", or leave out empty files with ", reject];
+        return Err(data("the file is empty".to_owned()).advise(advice));
     }
     let is_binary = |format| matches!(format, Format::Parquet | Format::Arrow | Format::Sqlite);
     let Some(compression) = compression_of(head) else {
@@ -64,10 +73,8 @@ pub(super) fn examine(name: &Path, head: &[u8], options: &ReadOptions) -> Result
             Some(format) => format,
             None => binary_format(head).map_or_else(|| text_format(name, head, options), Ok)?,
         };
-        if !is_binary(format) {
-            decoded::encoding_of(head, name, options)?;
-        }
-        return Ok((format, None));
+        let encoding = if is_binary(format) { "" } else { decoded::encoding_of(head, name, options)?.0.name() };
+        return Ok((format, None, encoding));
     };
     let how = compression.name();
     let inner = decompressed_head(compression, head, name)?;
@@ -84,8 +91,8 @@ pub(super) fn examine(name: &Path, head: &[u8], options: &ReadOptions) -> Result
         return Err(error.advise(format!("decompress it once: {how} -dc '{}' | litepress load ...", name.display())));
     }
     let format = options.format.map_or_else(|| text_format(name, &inner, options), Ok)?;
-    decoded::encoding_of(&inner, name, options)?;
-    Ok((format, Some(compression)))
+    let (encoding, _) = decoded::encoding_of(&inner, name, options)?;
+    Ok((format, Some(compression), encoding.name()))
 }
 
 fn called(format: Format) -> &'static str {

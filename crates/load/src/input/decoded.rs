@@ -42,18 +42,70 @@ pub(super) fn encoding_of(head: &[u8], name: &Path, options: &ReadOptions) -> Re
     let Some(label) = &options.encoding else {
         return Ok(marked.unwrap_or((UTF_8, 0)));
     };
-    let encoding = Encoding::for_label_no_replacement(label.trim().as_bytes()).ok_or_else(|| {
+    let encoding = encoding_of_label(label.trim()).ok_or_else(|| {
         let message = message![OptionName::Encoding.word(label.clone()).given(), ": no such encoding"];
-        let advice = "take a label of the WHATWG's: utf-8, utf-16le, utf-16be, windows-1252 (latin1), iso-8859-15, \
-                      windows-1251, koi8-r, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr";
+        let advice = "known are the labels of the WHATWG and Python's names for them: utf-8, utf-16le, utf-16be, windows-1252 (latin1), iso-8859-15, \
+                      windows-1251, koi8-r, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr, macroman";
         Error::new(ErrorKind::Usage, message).advise(advice)
     })?;
     // With `utf-16`, the mark decides the byte order.
-    let is_either = label.trim().eq_ignore_ascii_case("utf-16");
+    let is_either = matches!(label.trim().to_ascii_lowercase().as_str(), "utf-16" | "utf16" | "utf_16");
     match marked {
         Some((marked, bytes)) if marked == encoding || (is_either && marked == UTF_16BE) => Ok((marked, bytes)),
         _ => Ok((encoding, 0)),
     }
+}
+
+/// Returns the encoding of a label of the WHATWG, or of a name that Python, Windows or iconv has for it: `cp949`, `latin-1`,
+/// `utf-8-sig`, `iso8859_15`.
+fn encoding_of_label(label: &str) -> Option<&'static Encoding> {
+    const OTHER_NAMES: [(&str, &str); 26] = [
+        ("utf8sig", "utf-8"),
+        ("utf8bom", "utf-8"),
+        ("u8", "utf-8"),
+        ("latin1", "windows-1252"),
+        ("l1", "windows-1252"),
+        ("latin2", "iso-8859-2"),
+        ("latin9", "iso-8859-15"),
+        ("ansi", "windows-1252"),
+        ("macroman", "macintosh"),
+        ("mac", "macintosh"),
+        ("macosroman", "macintosh"),
+        ("maccyrillic", "x-mac-cyrillic"),
+        ("cp949", "euc-kr"),
+        ("uhc", "euc-kr"),
+        ("ms949", "euc-kr"),
+        ("cp932", "shift_jis"),
+        ("mskanji", "shift_jis"),
+        ("cp936", "gbk"),
+        ("ms936", "gbk"),
+        ("cp950", "big5"),
+        ("big5hkscs", "big5"),
+        ("cp874", "windows-874"),
+        ("cp866", "ibm866"),
+        ("utf16le", "utf-16le"),
+        ("utf16be", "utf-16be"),
+        ("utf16", "utf-16le"),
+    ];
+    let known = |label: &str| Encoding::for_label_no_replacement(label.as_bytes());
+    if let Some(encoding) = known(label) {
+        return Some(encoding);
+    }
+    let letters = |character: &char| character.is_ascii_alphanumeric();
+    let plain: String = label.chars().filter(letters).collect::<String>().to_ascii_lowercase();
+    if let Some((_, label)) = OTHER_NAMES.iter().find(|(name, _)| *name == plain) {
+        return known(label);
+    }
+    let numbered = |prefix: &str, label: &str| {
+        let number = plain.strip_prefix(prefix)?;
+        number.bytes().all(|byte| byte.is_ascii_digit()).then(|| known(&format!("{label}{number}")))?
+    };
+    // windows-1252 has many names: cp1252, windows1252, win1252.
+    ["cp", "windows", "win"]
+        .iter()
+        .find_map(|prefix| numbered(prefix, "windows-"))
+        .or_else(|| numbered("iso8859", "iso-8859-"))
+        .or_else(|| known(&plain))
 }
 
 /// Returns the likely encoding of UTF-16 without a byte-order mark: every other byte of its first letters is zero.
@@ -90,6 +142,7 @@ pub(super) fn to_utf8(
         bytes: text,
         decoder: encoding.new_decoder_without_bom_handling(),
         replaces: options.invalid_utf8 == InvalidUtf8::Replace,
+        is_strict: options.invalid_utf8 == InvalidUtf8::Blob,
         undecoded: vec![0; BUFFER_BYTES],
         start: 0,
         end: 0,
@@ -108,6 +161,8 @@ struct Decoded<R> {
     decoder: Decoder,
     /// U+FFFD replaces invalid bytes.
     replaces: bool,
+    /// Invalid bytes are an error of the stream: as blobs they would have to be kept.
+    is_strict: bool,
     /// Bytes from the stream. The part from `start` to `end` is not decoded yet.
     undecoded: Vec<u8>,
     start: usize,
@@ -153,13 +208,22 @@ impl<R> Decoded<R> {
             let (result, read, written, _) = self.decoder.decode_to_utf8(undecoded, &mut self.text, self.has_ended);
             (result == CoderResult::OutputFull, read, written)
         } else {
+            // One byte is left for the mark below.
+            let room = self.text.len() - 1;
             let (result, read, written) =
-                self.decoder.decode_to_utf8_without_replacement(undecoded, &mut self.text, self.has_ended);
-            if let DecoderResult::Malformed(wrong, behind) = result {
-                let at = self.consumed + read as u64 - u64::from(wrong) - u64::from(behind);
-                return Err(self.malformed(at));
+                self.decoder.decode_to_utf8_without_replacement(undecoded, &mut self.text[..room], self.has_ended);
+            match result {
+                DecoderResult::Malformed(wrong, behind) if self.is_strict => {
+                    let at = self.consumed + read as u64 - u64::from(wrong) - u64::from(behind);
+                    return Err(self.malformed(at));
+                }
+                // A byte that is no UTF-8 makes the record bad: its reader tells record, line and column.
+                DecoderResult::Malformed(..) => {
+                    self.text[written] = 0xff;
+                    (true, read, written + 1)
+                }
+                _ => (result == DecoderResult::OutputFull, read, written),
             }
-            (result == DecoderResult::OutputFull, read, written)
         };
         self.start += read;
         self.consumed += read as u64;

@@ -250,6 +250,7 @@ fn text_comes_out_as_utf8() {
 #[test]
 fn what_an_encoding_does_not_know_is_an_error_or_replaced() {
     let replace = |label: &str| ReadOptions { invalid_utf8: InvalidUtf8::Replace, ..encoding(label) };
+    let blob = |label: &str| ReadOptions { invalid_utf8: InvalidUtf8::Blob, ..encoding(label) };
     // An unpaired surrogate; half a unit at the end; a byte that is invalid in Shift_JIS.
     for (bytes, label, at, replaced) in [
         (&b"a\0\0\xD8b\0"[..], "utf-16le", 2, "a\u{FFFD}b"),
@@ -257,12 +258,45 @@ fn what_an_encoding_does_not_know_is_an_error_or_replaced() {
         (b"\xFE\xFF\0a\xD8\0\0b", "utf-16be", 4, "a\u{FFFD}b"),
         (b"ab\xFFc", "shift_jis", 2, "ab\u{FFFD}c"),
     ] {
-        let message = mistake(bytes, &encoding(label));
+        let message = mistake(bytes, &blob(label));
         assert!(message.starts_with(&format!("byte {at} of the text")), "{label}: {message}");
         assert_eq!(text(bytes, &replace(label)), replaced);
+        // A reader finds the record of a byte that no UTF-8 has.
+        let marked = read(bytes, &encoding(label)).unwrap().1;
+        assert_eq!(
+            marked,
+            replaced
+                .replace('\u{FFFD}', "\u{1}")
+                .bytes()
+                .map(|byte| if byte == 1 { 0xff } else { byte })
+                .collect::<Vec<_>>()
+        );
     }
     let far = [b"a\0".repeat(100_000), b"\0\xDC".to_vec(), b"b\0".repeat(10)].concat();
-    assert!(mistake(&far, &encoding("utf-16le")).starts_with("byte 200000 of the text"));
+    assert!(mistake(&far, &blob("utf-16le")).starts_with("byte 200000 of the text"));
+}
+
+/// `cp949`, `latin-1` and `utf-8-sig` were unknown, although their encodings are read.
+#[test]
+fn encodings_have_the_names_that_python_and_windows_give_them() {
+    for (label, bytes, expected) in [
+        ("cp949", &b"\xB0\xA1"[..], "가"),
+        ("CP932", b"\x82\xA0", "あ"),
+        ("latin-1", b"\xE4", "ä"),
+        ("iso8859_15", b"\xA4", "€"),
+        ("utf-8-sig", b"\xEF\xBB\xBFa", "a"),
+        ("utf_16_le", b"a\0b\0", "ab"),
+        ("macroman", b"\x8A", "ä"),
+        ("mac-roman", b"\x8A", "ä"),
+        ("cp1252", b"\x80", "€"),
+        ("win1251", b"\xC0", "А"),
+        ("koi8_r", b"\xC1", "а"),
+    ] {
+        assert_eq!(text(bytes, &encoding(label)), expected, "{label}");
+    }
+    for label in ["cp9999", "latin", "", "utf-7"] {
+        assert!(mistake(b"a", &encoding(label)).ends_with("no such encoding"), "{label}");
+    }
 }
 
 #[test]

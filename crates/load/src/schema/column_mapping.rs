@@ -6,7 +6,7 @@ use crate::reader::{Field, ProjectedColumn};
 use crate::source::ColumnSource;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::{DefaultKind, Generated};
-use litepress_rows::{Error, ErrorKind, Message, OptionName, Table, message};
+use litepress_rows::{Column, Error, ErrorKind, Message, OptionName, Table, message};
 
 /// The origin of a file's column names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,24 @@ pub struct ColumnMapping {
     pub projected: Vec<ProjectedColumn>,
     /// The origin of the values of each [ordinary column](Table::ordinary_columns) of the table.
     pub column_sources: Vec<ColumnSource>,
+}
+
+impl ColumnMapping {
+    /// Returns the origin of the values of the ordinary column at position `at`, in words.
+    pub(crate) fn origin(&self, at: usize, column: &Column) -> String {
+        match &self.column_sources[at] {
+            ColumnSource::File(block) if self.projected[*block].name == column.name => "column of the file".to_owned(),
+            ColumnSource::File(block) => format!("column {} of the file", self.projected[*block].name),
+            ColumnSource::RowNumber => "not in the file: the number of the record".to_owned(),
+            ColumnSource::Constant(OwnedValue::Null) => "not in the file: NULL".to_owned(),
+            ColumnSource::Constant(_) => {
+                format!("not in the file: its DEFAULT {}", column.default.as_deref().unwrap_or_default())
+            }
+            ColumnSource::EachRow(default) => {
+                format!("not in the file: SQLite evaluates its DEFAULT for every row, {}", default.expression)
+            }
+        }
+    }
 }
 
 /// Finds the table column of each file column. An entry of `map` decides (`FILE_COLUMN`, `TABLE_COLUMN`; an empty table

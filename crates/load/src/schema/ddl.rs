@@ -111,19 +111,26 @@ fn same_names(tables: &[NewTable], mistakes: &mut Vec<Error>) {
 
 fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec<Error>) {
     for (name, declared) in &options.types {
-        if let Some(mistake) = type_mistake(declared, options.strict) {
+        if let Some(mistake) = type_mistake(type_of_word(declared.trim()), options.strict) {
             mistakes.push(mistake.in_column(name));
         }
         match places(tables, &OptionName::Type.alone().given(), name) {
             Ok(places) => {
                 for (table, column) in places {
                     let decision = &mut tables[table].columns[column];
-                    *decision = decision.overridden(declared.trim(), options.strict, OptionName::Type);
+                    *decision = decision.overridden(type_of_word(declared.trim()), options.strict, OptionName::Type);
                 }
             }
             Err(mistake) => mistakes.push(mistake),
         }
     }
+}
+
+/// Returns the type for a word: `str`, `string` and the like mean TEXT to users of pandas, DuckDB, polars and Arrow. SQLite would
+/// take them for numbers (NUMERIC affinity).
+fn type_of_word(word: &str) -> &str {
+    const TEXTS: [&str; 6] = ["str", "string", "utf8", "large_string", "large_utf8", "object"];
+    if TEXTS.iter().any(|text| text.eq_ignore_ascii_case(word)) { "TEXT" } else { word }
 }
 
 /// Returns an error if SQLite does not accept this as a type, or accepts it as more than a type.

@@ -90,7 +90,7 @@ fn table(sql: &str) -> Table {
 }
 
 fn source(sql: &str, files: Vec<OpenFile>, on_error: OnError) -> LoadSource {
-    rejecting(sql, files, on_error, Rejects::new(None, 10).unwrap())
+    rejecting(sql, files, on_error, Rejects::new(None, false, 10).unwrap())
 }
 
 fn rejecting(sql: &str, files: Vec<OpenFile>, on_error: OnError, rejects: Rejects) -> LoadSource {
@@ -160,16 +160,35 @@ fn a_record_that_cannot_be_read_fails_where_nothing_else_is_wanted() {
 fn rows_that_are_wrong_are_left_out_and_written_down() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rejects.csv");
-    let rejects = Rejects::new(Some(&path), 10).unwrap();
+    let rejects = Rejects::new(Some(&path), false, 10).unwrap();
     let pieces: &[&[&[&str]]] = &[&[&["1", "?", "3", "x", "5"], &["?"], &["7"]], &[&["8", "y"]]];
     let source = rejecting(STRICT, vec![file("one", pieces)], OnError::Reject, rejects);
     assert_eq!(rows(&source).unwrap(), numbered(&[(1, "1"), (3, "3"), (5, "5"), (7, "7"), (8, "8")]));
-    source.rejects.finish().unwrap();
+    source.rejects.publish().unwrap();
     assert_eq!(source.rejects.count(), 4);
     let written = std::fs::read_to_string(&path).unwrap();
     let places: Vec<&str> = written.lines().skip(1).map(|line| &line[..line.len().min(10)]).collect();
-    assert_eq!(places, ["one,2,3,,a", "one,4,5,a,", "one,6,7,,a", "one,9,10,a"], "{written}");
+    assert_eq!(places, ["one,t,2,3,", "one,t,4,5,", "one,t,6,7,", "one,t,9,10"], "{written}");
     assert!(written.lines().nth(2).unwrap().ends_with(",x"), "{written}");
+}
+
+/// Records that could not be read stood before those with a wrong value, whatever their order in the file.
+#[test]
+fn rejects_stand_in_the_order_of_the_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rejects.csv");
+    let rejects = Rejects::new(Some(&path), false, 10).unwrap();
+    let refused = BTreeMap::from([(3, Error::new(ErrorKind::Constraint, "SQLite says no"))]);
+    let files = vec![file("one", &[&[&["x", "?", "3", "?", "y"]]])];
+    let source = rejecting(STRICT, files, OnError::Reject, rejects).refusing(refused);
+    assert_eq!(rows(&source).unwrap(), []);
+    source.rejects.publish().unwrap();
+    let written = std::fs::read_to_string(&path).unwrap();
+    let starts = ["one,t,1,2,a,'x',", "one,t,2,3,", "one,t,3,4,,,SQLite says no,3", "one,t,4,5,", "one,t,5,6,a,'y',"];
+    for (line, start) in written.lines().skip(1).zip(starts) {
+        assert!(line.starts_with(start), "{start}: {line}");
+    }
+    assert_eq!(written.lines().count(), 6);
 }
 
 /// A batch with such a record follows others in one chunk.

@@ -3,7 +3,7 @@
 use super::Settings;
 use crate::reader::{Field, FieldKind};
 use rusqlite::{Connection, Row};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,11 +17,11 @@ pub struct Table {
     /// Its indexes and triggers, in the order of their creation.
     pub objects: Vec<Object>,
     /// The stored columns, without generated ones.
-    pub(super) fields: Vec<Field>,
+    pub(crate) fields: Vec<Field>,
     /// The entry of `sqlite_sequence`, if it is an AUTOINCREMENT table that ever had a row.
     pub(super) last_sequence: Option<i64>,
     /// A name of the rowid, if no column holds the rowid's values.
-    pub(super) hidden_rowid: Option<&'static str>,
+    pub(crate) hidden_rowid: Option<&'static str>,
     /// Its rows were read, and their rowids were not 1, 2, 3 and so on.
     pub(super) is_renumbered: AtomicBool,
 }
@@ -37,13 +37,39 @@ pub struct Object {
     pub is_trigger: bool,
 }
 
-/// An object that is not read.
+/// An object that no table has: a view, a virtual table, or a trigger of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Other {
-    /// `view`, `virtual table`, `trigger` or `table`.
-    pub kind: &'static str,
+pub struct Extra {
+    /// Its kind.
+    pub kind: ExtraKind,
     /// Its name.
     pub name: String,
+    /// The view of a trigger; else its own name.
+    pub table: String,
+    /// Its CREATE statement.
+    pub sql: String,
+}
+
+/// The kind of an [`Extra`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtraKind {
+    /// A view.
+    View,
+    /// A virtual table.
+    VirtualTable,
+    /// A trigger of a view.
+    Trigger,
+}
+
+impl ExtraKind {
+    /// Returns its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::View => "view",
+            Self::VirtualTable => "virtual table",
+            Self::Trigger => "trigger",
+        }
+    }
 }
 
 impl Table {
@@ -57,9 +83,11 @@ impl Table {
 /// The content of `sqlite_schema`, by kind of object.
 pub(super) struct Catalogue {
     pub tables: Vec<Arc<Table>>,
-    pub others: Vec<Other>,
     /// Shadow tables, in which virtual tables keep their data.
-    pub shadows: Vec<String>,
+    pub shadows: Vec<Arc<Table>>,
+    pub extras: Vec<Extra>,
+    /// Tables with statistics for the planner.
+    pub statistics: Vec<String>,
     pub settings: Settings,
 }
 
@@ -80,7 +108,9 @@ impl Catalogue {
         let kinds = read_kinds(connection)?;
         let rows = read_rows(connection)?;
         let sequences = read_sequences(connection, &rows)?;
-        let others = others(&kinds, &rows);
+        let extras = extras(&kinds, &rows);
+        let statistics = rows.iter().filter(|row| row.kind == "table" && row.name.starts_with("sqlite_stat"));
+        let statistics = statistics.map(|row| row.name.clone()).collect();
         let kind_of = |name: &str| kinds.get(name).map(|(kind, _)| kind.as_str());
         let is_table =
             |row: &SchemaRow| row.kind == "table" && kind_of(&row.name) == Some("table") && !is_internal(&row.name);
@@ -91,7 +121,7 @@ impl Catalogue {
             if is_table(&row) {
                 tables.push((row.name, sql));
             } else if row.kind == "table" && kind_of(&row.name) == Some("shadow") {
-                shadows.push(row.name);
+                shadows.push((row.name, sql));
             } else if row.kind == "index" || row.kind == "trigger" {
                 // A trigger stores its table's name in the spelling of its own statement.
                 let of_table = objects.entry(row.table.to_ascii_lowercase()).or_default();
@@ -105,11 +135,24 @@ impl Catalogue {
             let is_renumbered = AtomicBool::new(false);
             Ok(Arc::new(Table { name, sql, objects, fields, last_sequence, hidden_rowid, is_renumbered }))
         };
-        let tables = tables.into_iter().map(table).collect::<rusqlite::Result<_>>()?;
-        let pragma = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
-        let settings = Settings { user_version: pragma("user_version")?, application_id: pragma("application_id")? };
-        Ok(Self { tables, others, shadows, settings })
+        let mut table = table;
+        let tables = tables.into_iter().map(&mut table).collect::<rusqlite::Result<_>>()?;
+        let shadows = shadows.into_iter().map(&mut table).collect::<rusqlite::Result<_>>()?;
+        Ok(Self { tables, shadows, extras, statistics, settings: read_settings(connection)? })
     }
+}
+
+fn read_settings(connection: &Connection) -> rusqlite::Result<Settings> {
+    let number = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
+    let word = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, String>(0));
+    Ok(Settings {
+        page_size: connection.query_row("PRAGMA page_size", [], |row| row.get(0))?,
+        is_wal: word("journal_mode")?.eq_ignore_ascii_case("wal"),
+        auto_vacuum: connection.query_row("PRAGMA auto_vacuum", [], |row| row.get(0))?,
+        is_utf8: word("encoding")?.eq_ignore_ascii_case("UTF-8"),
+        user_version: number("user_version")?,
+        application_id: number("application_id")?,
+    })
 }
 
 /// Returns whether SQLite reserves the name for itself.
@@ -132,23 +175,20 @@ fn read_rows(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>> {
     rows.collect()
 }
 
-/// Returns views and virtual tables by name, then triggers of views and virtual tables, then statistics tables.
-fn others(kinds: &Kinds, rows: &[SchemaRow]) -> Vec<Other> {
-    let other = |kind, name: &str| Other { kind, name: name.to_owned() };
-    let without_rows = kinds.iter().filter_map(|(name, (kind, _))| match kind.as_str() {
-        "view" => Some(other("view", name)),
-        "virtual" => Some(other("virtual table", name)),
-        _ => None,
-    });
-    let mut others: Vec<Other> = without_rows.collect();
-    others.sort_by(|one, next| one.name.cmp(&next.name));
-    let copied: std::collections::HashSet<String> =
-        kinds.iter().filter(|(_, (kind, _))| kind == "table").map(|(name, _)| name.to_ascii_lowercase()).collect();
-    let is_stray = |row: &&SchemaRow| row.kind == "trigger" && !copied.contains(&row.table.to_ascii_lowercase());
-    others.extend(rows.iter().filter(is_stray).map(|row| other("trigger", &row.name)));
-    let is_statistic = |row: &&SchemaRow| row.kind == "table" && row.name.starts_with("sqlite_stat");
-    others.extend(rows.iter().filter(is_statistic).map(|row| other("table", &row.name)));
-    others
+/// Returns the views, the virtual tables and the triggers of views.
+fn extras(kinds: &Kinds, rows: &[SchemaRow]) -> Vec<Extra> {
+    let views: HashSet<String> =
+        kinds.iter().filter(|(_, (kind, _))| kind == "view").map(|(name, _)| name.to_ascii_lowercase()).collect();
+    let extra = |row: &SchemaRow| {
+        let kind = match (row.kind.as_str(), kinds.get(&row.name).map(|(kind, _)| kind.as_str())) {
+            ("view", _) => ExtraKind::View,
+            ("table", Some("virtual")) => ExtraKind::VirtualTable,
+            ("trigger", _) if views.contains(&row.table.to_ascii_lowercase()) => ExtraKind::Trigger,
+            _ => return None,
+        };
+        Some(Extra { kind, name: row.name.clone(), table: row.table.clone(), sql: row.sql.clone()? })
+    };
+    rows.iter().filter_map(extra).collect()
 }
 
 /// Returns the entries of `sqlite_sequence` by table name.

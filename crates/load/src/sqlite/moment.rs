@@ -17,6 +17,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::fs::{self, File};
 use std::io::Read;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, SystemTime};
@@ -26,11 +27,29 @@ use std::time::{Duration, SystemTime};
 pub(super) struct Moment {
     /// The name of the file in errors.
     name: PathBuf,
-    connection: Mutex<Connection>,
+    /// `None` once it is closed.
+    open: Mutex<Option<Opened>>,
     /// Size and time of the file at the beginning, if no lock keeps others from changing it.
     unlocked: Option<Stamp>,
+}
+
+/// A connection, and the files beside its database.
+#[derive(Debug)]
+struct Opened {
+    connection: Connection,
     /// Declared last, so that it is dropped after the connection is closed.
     _beside: Beside,
+}
+
+/// The connection while a thread uses it.
+pub(super) struct Connected<'m>(MutexGuard<'m, Option<Opened>>);
+
+impl Deref for Connected<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.0.as_ref().expect("nobody reads a database once it is closed").connection
+    }
 }
 
 impl Moment {
@@ -57,19 +76,25 @@ impl Moment {
                 Ok(_) => (as_it_is(&name, &path, error)?, stamp.ok()),
             },
         };
-        Ok(Self { name, connection: Mutex::new(connection), unlocked, _beside: beside })
+        let opened = Opened { connection, _beside: beside };
+        Ok(Self { name, open: Mutex::new(Some(opened)), unlocked })
+    }
+
+    /// Ends the transaction and closes the connection, once no thread uses it. Nothing can be read afterwards.
+    pub fn close(&self) {
+        *lock(&self.open) = None;
     }
 
     /// Returns the connection once it is free.
-    pub fn connection(&self) -> MutexGuard<'_, Connection> {
-        lock(&self.connection)
+    pub fn connection(&self) -> Connected<'_> {
+        Connected(lock(&self.open))
     }
 
     /// Returns the connection, or `None` while another thread reads through it.
-    pub fn free_connection(&self) -> Option<MutexGuard<'_, Connection>> {
-        match self.connection.try_lock() {
-            Ok(connection) => Some(connection),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+    pub fn free_connection(&self) -> Option<Connected<'_>> {
+        match self.open.try_lock() {
+            Ok(open) => Some(Connected(open)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(Connected(poisoned.into_inner())),
             Err(TryLockError::WouldBlock) => None,
         }
     }

@@ -54,6 +54,9 @@ impl<'a> PieceBuilder<'a> {
                 batch.bad.extend(push_invalid(block, batch.rows, text, name, self.stepping.invalid_utf8));
             }
         }
+        if self.stepping.rowid.is_some() {
+            batch.rowids.push(row.get(batch.blocks.len().max(1))?);
+        }
         batch.rows += 1;
         // On average, a number takes three bytes with its serial type. A row also takes a cell pointer, a length and a rowid.
         const ROW_BYTES: usize = 8;

@@ -30,12 +30,13 @@ fn read(text: &str, origin: &str, ran: &ExecutedSchema) -> rusqlite::Result<Sche
     let is_user_table = |object: &&SchemaObject| {
         object.kind == "table" && !object.name.starts_with("sqlite_") && !ran.shadows.contains(&object.name)
     };
-    let tables = objects
-        .iter()
-        .filter(is_user_table)
-        .map(|object| table(ran, text, &object.name))
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    let positions = tables.iter().enumerate().map(|(at, table)| (table.name.to_ascii_lowercase(), at)).collect();
+    let read = |is_wanted: &dyn Fn(&&SchemaObject) -> bool| {
+        let names = objects.iter().filter(is_wanted).map(|object| &object.name);
+        names.map(|name| table(ran, text, name)).collect::<rusqlite::Result<Vec<_>>>()
+    };
+    let tables = read(&is_user_table)?;
+    let shadow_tables = read(&|object| object.kind == "table" && ran.shadows.contains(&object.name))?;
+    let positions = super::positions(&tables);
     let pragma = |name: &str| sqlite.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
     let settings = FileSettings {
         page_size: ran.page_size,
@@ -44,7 +45,7 @@ fn read(text: &str, origin: &str, ran: &ExecutedSchema) -> rusqlite::Result<Sche
         wal: ran.wal,
         schema_cookie: u32::try_from(pragma("schema_version")?).unwrap_or(1),
     };
-    Ok(Schema { text: text.to_owned(), origin: origin.to_owned(), tables, objects, settings, positions })
+    Ok(Schema { text: text.to_owned(), origin: origin.to_owned(), tables, shadow_tables, objects, settings, positions })
 }
 
 fn all<T>(

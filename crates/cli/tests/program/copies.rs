@@ -1,0 +1,173 @@
+//! Copies of databases by `litepress load`.
+
+use crate::{Room, json};
+use serde_json::json;
+
+/// Asserts that queries have the same results in the source and in the copy.
+fn assert_same(room: &Room, source: &str, copy: &str, queries: &[&str]) {
+    for sql in queries {
+        assert_eq!(room.query(copy, sql), room.query(source, sql), "{sql}");
+    }
+}
+
+/// Everything that a schema can hold.
+const EVERYTHING: &str = "
+    PRAGMA page_size = 8192; PRAGMA user_version = 42; PRAGMA application_id = 77;
+    CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, a);
+    CREATE TABLE g (id INTEGER PRIMARY KEY AUTOINCREMENT, a CHECK (a > 0), b AS (a * 2));
+    CREATE TABLE empty (id INTEGER PRIMARY KEY AUTOINCREMENT);
+    CREATE TABLE log (what TEXT);
+    CREATE INDEX i ON t (a) WHERE a > 1;
+    CREATE VIEW v AS SELECT a, upper(what) AS what FROM t JOIN log;
+    CREATE TRIGGER v_insert INSTEAD OF INSERT ON v BEGIN INSERT INTO t (a) VALUES (new.a); END;
+    CREATE TRIGGER t_insert AFTER INSERT ON t BEGIN INSERT INTO words (rowid, a) VALUES (new.id, new.a); END;
+    CREATE VIRTUAL TABLE words USING fts5 (a, content = t, content_rowid = id);
+    CREATE VIRTUAL TABLE mail USING fts4 (subject, body);
+    CREATE VIRTUAL TABLE place USING rtree (id, x0, x1, y0, y1);
+    CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
+    INSERT INTO t (a) VALUES ('one fish'), ('two fish'), ('red fish');
+    INSERT INTO g (a) VALUES (1), (2), (3);
+    INSERT INTO log VALUES ('x'), ('y'), ('z');
+    INSERT INTO mail VALUES ('Hello', 'a fish in the sea'), ('Bye', 'a bird in the sky');
+    INSERT INTO place SELECT value, value, value + 1, value, value + 2 FROM generate_series(1, 500);
+    INSERT INTO empty VALUES (70);
+    DELETE FROM t WHERE id = 3; DELETE FROM g WHERE id > 1; DELETE FROM empty; DELETE FROM log WHERE what = 'x';
+    ANALYZE;";
+
+/// A copy lost views, virtual tables, `user_version`, `application_id`, the page size and the statistics, and it reused the
+/// AUTOINCREMENT key of a deleted row.
+#[test]
+fn a_copy_has_everything() {
+    let room = Room::new();
+    room.sqlite("source.db").execute_batch(&EVERYTHING.replace("generate_series(1, 500)", "(WITH RECURSIVE s(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM s WHERE value < 500) SELECT * FROM s)")).unwrap();
+    let out = room.done("load copy.db source.db --progress none --verify full --json");
+    let summary = json(&out);
+    assert_eq!((&summary["left_out"], &summary["renumbered"]), (&json!([]), &json!([])), "{summary}");
+    assert_same(
+        &room,
+        "source.db",
+        "copy.db",
+        &[
+            "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat4%' ORDER BY 1, 2",
+            "SELECT name, seq FROM sqlite_sequence ORDER BY name",
+            "PRAGMA user_version",
+            "PRAGMA application_id",
+            "PRAGMA page_size",
+            "SELECT rowid, * FROM log",
+            "SELECT * FROM v ORDER BY 1, 2",
+            "SELECT rowid FROM words WHERE words MATCH 'fish'",
+            "SELECT docid, subject FROM mail WHERE mail MATCH 'fish OR bird'",
+            "SELECT count(*), sum(id) FROM place WHERE x0 < 100 AND y1 > 50",
+            "SELECT * FROM vocabulary",
+            "SELECT tbl, idx FROM sqlite_stat1 ORDER BY 1, 2",
+        ],
+    );
+    let copy = room.sqlite("copy.db");
+    copy.execute_batch("INSERT INTO v (a) VALUES ('blue fish'); INSERT INTO place VALUES (501, 0, 1, 0, 1);").unwrap();
+    drop(copy);
+    assert_eq!(room.query("copy.db", "SELECT max(rowid) FROM words WHERE words MATCH 'blue'"), "4");
+    assert_eq!(room.query("copy.db", "PRAGMA integrity_check"), "ok");
+    // Several databases: the page size that both have, and what each has.
+    room.sqlite("other.db").execute_batch("PRAGMA page_size = 8192; PRAGMA user_version = 42; PRAGMA application_id = 77; CREATE TABLE o (x); CREATE VIEW ov AS SELECT x FROM o;").unwrap();
+    room.done("load both.db source.db other.db --progress none --verify full");
+    assert_eq!(room.query("both.db", "PRAGMA page_size"), "8192");
+    assert_eq!(room.query("both.db", "SELECT count(*) FROM ov"), "0");
+}
+
+/// A database in WAL mode: its copy was in rollback mode.
+#[test]
+fn a_copy_keeps_wal_mode() {
+    let room = Room::new();
+    let source = room.sqlite("source.db");
+    source.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
+    room.done("load copy.db source.db --progress none");
+    drop(source);
+    assert_eq!(room.query("copy.db", "PRAGMA journal_mode"), "wal");
+    assert_eq!(room.query("copy.db", "SELECT a FROM t"), "1");
+}
+
+/// Copies of GeoPackages refused every DELETE ("no such table: main.rtree_..."): triggers were copied without the tables that
+/// they use. The run left out other objects, too, and succeeded.
+#[test]
+fn what_cannot_be_copied_makes_the_run_fail_unless_that_is_allowed() {
+    let room = Room::new();
+    room.sqlite("source.db")
+        .execute_batch(
+            "PRAGMA auto_vacuum = 1; PRAGMA writable_schema = ON;
+             CREATE TABLE point (fid INTEGER PRIMARY KEY, name TEXT);
+             CREATE TABLE contents (n);
+             CREATE TRIGGER place_delete AFTER DELETE ON point BEGIN DELETE FROM place WHERE id = old.fid; END;
+             CREATE TRIGGER count_up AFTER INSERT ON point BEGIN UPDATE contents SET n = n + 1; END;
+             INSERT INTO contents VALUES (1);
+             INSERT INTO sqlite_schema VALUES ('table', 'place', 'place', 0, 'CREATE VIRTUAL TABLE place USING unheard_of(id)');",
+        )
+        .unwrap();
+    let left_out = [
+        "virtual table place of source.db (SQLite says: no such module: unheard_of)",
+        "PRAGMA auto_vacuum = 1 of source.db",
+        "trigger place_delete of source.db (it needs place)",
+    ];
+    let ended = room.run("load copy.db source.db --progress none");
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        left_out.iter().all(|part| ended.err.contains(part)) && ended.err.contains("--allow-incomplete"),
+        "{ended:?}"
+    );
+    assert_eq!(room.files(), ["source.db"]);
+    let summary = json(&room.done("load copy.db source.db --allow-incomplete --json --progress none --verify full"));
+    assert_eq!(summary["left_out"], json!(left_out));
+    let text = room.done("load copy.db source.db --allow-incomplete --overwrite --progress none");
+    let plan = room.done("plan copy.db source.db --overwrite");
+    assert!(left_out.iter().all(|part| text.contains(part) && plan.contains(part)), "{text} {plan}");
+    room.sqlite("copy.db").execute_batch("INSERT INTO point (name) VALUES ('x'); DELETE FROM point").unwrap();
+    assert_eq!(room.query("copy.db", "SELECT n FROM contents"), "2");
+    // A table that is copied alone lacks the others.
+    let ended = room.run("load one.db source.db --table point --progress none");
+    assert!(ended.err.contains("trigger count_up of source.db (it needs contents)"), "{ended:?}");
+    room.done("load one.db source.db --table point --allow-incomplete --progress none");
+    room.sqlite("one.db").execute_batch("INSERT INTO point (name) VALUES ('x'); DELETE FROM point").unwrap();
+}
+
+/// Two databases with different header fields: the copy takes neither in silence. Rows of a file that join those of a database
+/// would make its full-text index wrong.
+#[test]
+fn what_two_files_do_not_have_in_common_is_not_chosen_in_silence() {
+    let room = Room::new();
+    room.sqlite("a.db")
+        .execute_batch("PRAGMA user_version = 3; CREATE TABLE a (x); CREATE VIEW v AS SELECT 1")
+        .unwrap();
+    room.sqlite("b.db")
+        .execute_batch("PRAGMA user_version = 4; CREATE TABLE b (x); CREATE VIEW v AS SELECT 2")
+        .unwrap();
+    let ended = room.run("load ab.db a.db b.db --progress none");
+    assert_eq!(ended.code, Some(1));
+    let summary = json(&room.done("load ab.db a.db b.db --allow-incomplete --json --progress none"));
+    let left_out =
+        ["view v of b.db (its name is taken)", "PRAGMA user_version = 3 of a.db", "PRAGMA user_version = 4 of b.db"];
+    assert_eq!(summary["left_out"], json!(left_out));
+    assert_eq!(room.query("ab.db", "PRAGMA user_version"), "0");
+    room.sqlite("f.db").execute_batch("CREATE TABLE t (x); CREATE VIRTUAL TABLE f USING fts5 (x)").unwrap();
+    room.write("t.csv", "x\n1\n");
+    let ended = room.run("load ft.db f.db t.csv --progress none");
+    assert!(ended.code == Some(1) && ended.err.contains("virtual table f of f.db (rows of other files"), "{ended:?}");
+}
+
+/// Rowids that no column holds were numbered anew: rows that other programs knew by them were lost.
+#[test]
+fn rowids_that_no_column_holds_are_kept() {
+    let room = Room::new();
+    room.sqlite("source.db")
+        .execute_batch(
+            "CREATE TABLE t (a); INSERT INTO t (rowid, a) VALUES (-5, 1), (7, 2), (9000000000000000000, 3);
+             CREATE INDEX i ON t (a);
+             CREATE TABLE s (a, b AS (a) STORED); INSERT INTO s (rowid, a) VALUES (3, 1), (4, 2);",
+        )
+        .unwrap();
+    let summary = json(&room.done("load copy.db source.db --json --progress none --verify full"));
+    // SQLite fills a table with a stored generated column.
+    assert_eq!(summary["renumbered"], json!(["s of source.db"]));
+    assert_same(&room, "source.db", "copy.db", &["SELECT rowid, a FROM t", "SELECT a, b FROM s"]);
+    let two = room.done("load two.db source.db source.db --table t --json --progress none");
+    assert_eq!(json(&two)["renumbered"], json!(["t of source.db", "t of source.db"]));
+    assert_eq!(room.query("two.db", "SELECT rowid FROM t"), "1\n2\n3\n4\n5\n6");
+}

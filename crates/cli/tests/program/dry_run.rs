@@ -1,0 +1,102 @@
+//! `litepress plan` of files is a dry run, and notes tell what is done as SQLite does it.
+
+use crate::{Room, json};
+use std::process::Stdio;
+
+/// A plan showed no columns where a schema was given, and no value that its column refuses: `load` failed then.
+#[test]
+fn a_plan_with_a_schema_shows_the_mapping_and_every_mismatch() {
+    let room = Room::new();
+    room.write("in.csv", "Code,n,id\nx,abc,1\ny,5,2\nz,7.5,3\nw,8,2\nv\n");
+    let sql =
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, code TEXT, n INTEGER, extra DEFAULT 'none', made AS (n)) STRICT;";
+    room.write("s.sql", &sql.replace("extra DEFAULT", "extra TEXT DEFAULT").replace("made AS", "made INTEGER AS"));
+    let plan = "plan t.db in.csv --schema s.sql --progress none";
+    let text = room.run(plan);
+    assert_eq!(text.code, Some(1), "{text:?}");
+    for part in [
+        "column Code of the file",
+        "not in the file: its DEFAULT 'none'",
+        "in.csv:2:1: t.n: record 1: ",
+        "'abc'",
+        "in.csv:4:1: t.n: record 3: ",
+        "t.id: record 4: SQLite says: UNIQUE constraint failed: t.id (value 2)",
+        "in.csv:6:2: table t: record 5: ",
+        "load would fail: 4 records",
+    ] {
+        assert!(text.out.contains(part), "{part}: {}", text.out);
+    }
+    let found = &json(&room.run(&format!("{plan} --json")).out)["mismatches"];
+    let records: Vec<_> = found["first"].as_array().unwrap().iter().map(|first| first["record"].as_u64()).collect();
+    assert_eq!((&found["count"], records), (&4.into(), vec![Some(1), Some(3), Some(4), Some(5)]), "{found}");
+    let rejecting = room.done(&format!("{plan} --on-error reject"));
+    assert!(rejecting.contains("load would reject: 4 records"), "{rejecting}");
+    let loaded = json(&room.done("load t.db in.csv --schema s.sql --on-error reject --progress none --json"));
+    assert_eq!(loaded["rejected"], 4);
+    let ignoring = json(&room.run(&format!("{plan} --on-conflict ignore --json")).out);
+    // A pipe is read twice.
+    let mut piped = room.command("plan t.db - --schema s.sql --progress none --json");
+    let mut run = piped.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::copy(&mut std::fs::File::open(room.path("in.csv")).unwrap(), &mut run.stdin.take().unwrap()).unwrap();
+    let out = String::from_utf8(run.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(json(&out)["mismatches"]["count"], 4);
+    assert_eq!((&ignoring["mismatches"]["count"], &ignoring["mismatches"]["ignored"]), (&3.into(), &1.into()));
+}
+
+/// The types of `--strict --type n=INTEGER` do not fit: the plan said nothing.
+#[test]
+fn a_plan_without_a_schema_shows_mismatches_and_a_schema_to_edit() {
+    let room = Room::new();
+    room.write("mm.csv", "d,n\n1,abc\n2,5\nx,7.5\n");
+    let ended = room.run("plan mm.db mm.csv --strict --type n=INTEGER --type d=INTEGER --progress none");
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.out.contains("mm.csv:2:1: mm.n: record 1") && ended.out.contains("record 3"), "{}", ended.out);
+    let plan = json(&room.done("plan mm.db mm.csv --primary-key d --index n --progress none --json"));
+    assert_eq!(plan["mismatches"]["count"], 0);
+    let sql = plan["schema_sql"].as_str().unwrap();
+    assert!(sql.contains("CREATE TABLE mm (") && sql.contains("CREATE INDEX idx_mm_n"), "{sql}");
+    assert!(room.done("plan mm.db mm.csv --progress none").contains("  CREATE TABLE mm (\n"));
+    room.write("s.sql", sql);
+    room.done("load mm.db mm.csv --schema s.sql --progress none");
+    let sampled = room.done("plan mm.db mm.csv --sample 1 --progress none");
+    assert!(sampled.contains("note: the records were not checked"), "{sampled}");
+}
+
+/// `--type code=STRING`, which was to protect leading zeros, turned `007` into 7 without a word.
+#[test]
+fn values_that_a_declared_type_changes_are_counted_and_shown() {
+    let room = Room::new();
+    room.write("in.csv", "code,n\n007,1\n1.10,2\nx,3\n");
+    room.write("s.sql", "CREATE TABLE \"in\" (code STRING, n INTEGER);");
+    let note = "note: in.code is declared STRING, which SQLite stores as numbers: 2 texts changed ('007' to 7 in record 1, \
+                '1.10' to 1.1 in record 2); declare the column TEXT to keep them";
+    let text = room.done("load t.db in.csv --schema s.sql --progress none");
+    assert!(text.contains(note), "{text}");
+    assert!(room.done("plan t.db in.csv --schema s.sql --progress none").contains(note));
+    let summary = json(&room.done("load d.db in.csv --type code=DATE --progress none --json"));
+    let notes = summary["notes"].as_array().unwrap();
+    assert!(notes.len() == 1 && notes[0].as_str().unwrap().ends_with("keep them with --type 'code=TEXT'"), "{notes:?}");
+    for word in ["str", "STRING", "TEXT", "VARCHAR"] {
+        let load = format!("load {word}.db in.csv --type code={word} --progress none --json");
+        assert_eq!(json(&room.done(&load))["notes"], serde_json::json!([]));
+        assert_eq!(room.query(&format!("{word}.db"), "SELECT min(code) FROM \"in\""), "007", "{word}");
+    }
+}
+
+/// Foreign keys to missing tables, and unchecked foreign keys, passed without a word.
+#[test]
+fn foreign_keys_that_are_not_checked_are_told() {
+    let room = Room::new();
+    room.write("customer.csv", "id\n1\n2\n");
+    room.write("orders.csv", "id,customer\n1,1\n2,9\n");
+    let keys = "--primary-key id --foreign-key orders.customer=customer.id --progress none";
+    let text = room.done(&format!("load o.db customer.csv orders.csv {keys}"));
+    let note = "note: foreign keys are not checked: orders.customer -> customer; check them with --verify full";
+    assert!(text.contains(note), "{text}");
+    assert!(room.done(&format!("plan o.db customer.csv orders.csv {keys}")).contains(note));
+    let ended = room.run(&format!("load o.db customer.csv orders.csv {keys} --overwrite --verify full"));
+    assert_eq!(ended.code, Some(1));
+    room.write("s.sql", "CREATE TABLE orders (id, customer REFERENCES customers);");
+    let text = room.done("load p.db orders.csv --schema s.sql --progress none");
+    assert!(text.contains("note: orders.customer references customers, and there is no such table"), "{text}");
+}

@@ -1,0 +1,128 @@
+//! `litepress load --rejects`: records that SQLite refuses.
+
+use crate::{Room, json};
+use std::io::Write;
+use std::process::Stdio;
+
+const SQL: &str =
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, mail TEXT UNIQUE, flag INTEGER CHECK (flag IN (0, 1)), n NOT NULL);";
+
+/// Records 3, 4, 5, 6, 8 and 10 are wrong: a field is missing, the mail and the id are there, the flag, NULL, the id again.
+const CSV: &str =
+    "id,mail,flag,n\n1,a,0,x\n2,b,1,x\n3,c,1\n4,b,0,x\n1,d,0,x\n6,e,5,x\n7,f,1,x\n8,g,1,-\n9,h,0,x\n9,i,0,x\n";
+
+/// Returns file, record, line, column and value of each reject.
+fn places(room: &Room, name: &str) -> Vec<String> {
+    let written = std::fs::read_to_string(room.path(name)).unwrap();
+    assert!(written.starts_with("file,table,record,line,column,value,reason,raw\n"), "{written}");
+    written.lines().skip(1).map(|line| line.split(',').take(6).collect::<Vec<_>>().join(",")).collect()
+}
+
+/// A duplicate key and a broken CHECK ended the run in spite of `--on-error reject`; there was no way round the CHECK.
+#[test]
+fn whatever_sqlite_refuses_is_rejected_in_the_order_of_the_records() {
+    let room = Room::new();
+    room.write("s.sql", SQL);
+    room.write("in.csv", CSV);
+    let load = "load t.db in.csv --schema s.sql --null-value - --rejects wrong.csv --progress none --json";
+    let summary = json(&room.done(load));
+    assert_eq!((&summary["rows"], &summary["rejected"]), (&4.into(), &6.into()), "{summary}");
+    assert_eq!(room.query("t.db", "SELECT * FROM t"), "1|a|0|x\n2|b|1|x\n7|f|1|x\n9|h|0|x");
+    let expected = [
+        "in.csv,t,3,4,,\"'3",
+        "in.csv,t,4,5,mail,'b'",
+        "in.csv,t,5,6,id,1",
+        "in.csv,t,6,7,,",
+        "in.csv,t,8,9,n,NULL",
+        "in.csv,t,10,11,id,9",
+    ];
+    assert_eq!(places(&room, "wrong.csv"), expected);
+    let written = std::fs::read_to_string(room.path("wrong.csv")).unwrap();
+    for reason in ["UNIQUE constraint failed: t.mail", "CHECK constraint failed: flag IN (0, 1)", "\"6,e,5,x\""] {
+        assert!(written.contains(reason), "{reason}: {written}");
+    }
+    assert_eq!(room.query("t.db", "PRAGMA integrity_check"), "ok");
+    // A pipe cannot be read twice, so it is copied.
+    let mut piped = room.command("load p.db - --schema s.sql --null-value - --rejects piped.csv --progress none");
+    let mut run = piped.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    run.stdin.take().unwrap().write_all(CSV.as_bytes()).unwrap();
+    assert!(run.wait().unwrap().success());
+    assert_eq!(room.query("p.db", "SELECT * FROM t"), room.query("t.db", "SELECT * FROM t"));
+    assert_eq!(places(&room, "piped.csv").len(), 6);
+    let ended = room.run("load u.db in.csv --schema s.sql --null-value - --max-rejects 5 --progress none");
+    assert!(ended.code == Some(1) && ended.err.contains("more than 5 records"), "{ended:?}");
+    room.done("load u.db in.csv --schema s.sql --null-value - --max-rejects 6 --progress none");
+}
+
+/// Records of several files are numbered file by file.
+#[test]
+fn rejects_of_several_files_name_their_file() {
+    let room = Room::new();
+    room.write("a.csv", "id,x\n1,one\n2,two\n");
+    room.write("b.csv", "id,x\n3,three\n1,again\n");
+    room.done("load t.db a.csv b.csv --table t --primary-key id --rejects wrong.csv --progress none");
+    assert_eq!(places(&room, "wrong.csv"), ["b.csv,t,2,3,id,1"]);
+    assert_eq!(room.query("t.db", "SELECT * FROM t"), "1|one\n2|two\n3|three");
+}
+
+/// A broken CHECK was told with the rowid alone: no file, no line.
+#[test]
+fn a_broken_check_is_told_with_file_record_and_line() {
+    let room = Room::new();
+    room.write("s.sql", "CREATE TABLE data (name, flag INT CHECK (flag IN (0, 1)));");
+    room.write("data.csv", "name,flag\na,0\nb,1\n\"c\nd\",1\ne,5\nf,6\n");
+    let ended = room.run("load t.db data.csv --schema s.sql --progress none");
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended.err.contains("data.csv:6:1: table data: record 4: ") && ended.err.contains("flag IN (0, 1)"),
+        "{ended:?}"
+    );
+    assert_eq!(room.files(), ["data.csv", "s.sql"]);
+}
+
+/// `--on-conflict ignore` dropped rows without a count.
+#[test]
+fn rows_of_a_repeated_key_are_counted_and_written_down() {
+    let room = Room::new();
+    room.write("in.csv", "id,x\n1,a\n2,b\n1,c\n2,d\n");
+    for policy in ["ignore", "replace"] {
+        let load = format!("load {policy}.db in.csv --primary-key id --on-conflict {policy} --progress none");
+        let summary = json(&room.done(&format!("{load} --json")));
+        assert_eq!((&summary["rows"], &summary["ignored"], &summary["rejected"]), (&2.into(), &2.into(), &0.into()));
+        let text = room.done(&format!("{load} --overwrite"));
+        assert!(text.contains("2 rows") && text.contains(&format!("--on-conflict {policy}")), "{text}");
+    }
+    let load = "load w.db in.csv --primary-key id --on-conflict ignore --rejects wrong.csv --progress none --json";
+    let summary = json(&room.done(load));
+    assert_eq!((&summary["rows"], &summary["ignored"], &summary["rejected"]), (&2.into(), &0.into(), &2.into()));
+    assert_eq!(places(&room, "wrong.csv"), ["in.csv,in,3,4,id,1", "in.csv,in,4,5,id,2"]);
+    assert!(std::fs::read(room.path("w.db")).unwrap() == std::fs::read(room.path("ignore.db")).unwrap());
+    room.write("s.sql", "CREATE TABLE \"in\" (id, x NOT NULL);");
+    let load = "load n.db in.csv --schema s.sql --null-value b --on-conflict ignore --progress none --json";
+    assert_eq!(json(&room.done(load))["ignored"], 1);
+    let summary = json(&room.done(&format!("{load} --overwrite --rejects null.csv")));
+    assert_eq!((&summary["rows"], &summary["ignored"], &summary["rejected"]), (&3.into(), &0.into(), &1.into()));
+    assert_eq!(places(&room, "null.csv"), ["in.csv,in,2,3,,"]);
+    assert_eq!(room.query("n.db", "SELECT rowid, id FROM \"in\""), "1|1\n2|1\n3|2");
+}
+
+/// A failed run left a file with the header alone, and no later run replaced it.
+#[test]
+fn a_failed_run_leaves_no_rejects_and_overwrite_replaces_them() {
+    let room = Room::new();
+    room.write("in.csv", "id,x\n1,a\n2\n3,c\n4\n");
+    let ended = room.run("load t.db in.csv --rejects wrong.csv --max-rejects 1 --progress none");
+    assert_eq!((ended.code, room.files()), (Some(1), vec!["in.csv".to_owned()]));
+    let load = "load t.db in.csv --rejects wrong.csv --progress none";
+    room.done(load);
+    std::fs::remove_file(room.path("t.db")).unwrap();
+    let ended = room.run(load);
+    assert!(ended.code == Some(1) && ended.err.contains("--overwrite"), "{ended:?}");
+    room.done(&format!("{load} --overwrite"));
+    assert_eq!(places(&room, "wrong.csv"), ["in.csv,in,2,3,,'2'", "in.csv,in,4,5,,'4'"]);
+    for same in ["in.csv", "t.db"] {
+        let ended = room.run(&format!("load t.db in.csv --rejects {same} --overwrite --progress none"));
+        assert!(ended.code != Some(0) && ended.err.contains("--rejects"), "{same}: {ended:?}");
+    }
+    assert_eq!(room.query("t.db", "SELECT count(*) FROM \"in\""), "2");
+}

@@ -1,0 +1,92 @@
+//! The dry run of a load: all records are read and encoded, and SQLite is asked about keys and CHECKs. Nothing is written but
+//! temporary files.
+
+use super::LoadJob;
+use super::run::drain;
+use crate::{Conflict, Error, ErrorKind, Message, OnError, Result};
+use litepress_engine::may_refuse;
+use litepress_load::plan::PlannedTable;
+use litepress_load::rejects::Rejects;
+use litepress_load::source::LoadSource;
+use std::sync::Arc;
+
+/// Number of mismatches that are kept of each table.
+const SHOWN: usize = 20;
+
+/// The mismatches between records and their tables.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Mismatches {
+    /// Number of records that the load would refuse.
+    pub count: u64,
+    /// The first of each table, in the order of the records.
+    pub first: Vec<Error>,
+    /// Number of records that the policy for conflicts would leave out.
+    pub ignored: u64,
+    /// The load would fail. Otherwise it would reject these records.
+    pub is_fatal: bool,
+}
+
+impl LoadJob<'_> {
+    /// Finds the records that the load would refuse, and adds what else is worth a note. A sample of records is not checked.
+    pub(super) fn dry_run(&self, notes: &mut Vec<Message>) -> Result<Mismatches> {
+        let mut found = Mismatches::default();
+        if self.options.sample.is_some() {
+            notes.push("the records were not checked, because types are found from a sample of them".into());
+            return Ok(found);
+        }
+        for planned in &self.plan.tables {
+            self.check_table(planned, &mut found, notes)?;
+        }
+        found.is_fatal = found.count > 0 && self.on_error != OnError::Reject;
+        Ok(found)
+    }
+
+    fn check_table(&self, planned: &PlannedTable, found: &mut Mismatches, notes: &mut Vec<Message>) -> Result<()> {
+        let (rejects, conflict) = (Arc::new(Rejects::shown(SHOWN)), self.options.build.on_conflict);
+        let on_error = if self.on_error == OnError::Null { OnError::Null } else { OnError::Reject };
+        let source = self.plan.source_under(conflict, planned, self.page_size, on_error, &rejects)?;
+        let mut refused = Vec::new();
+        let mut refused_count = 0;
+        let checked = if may_refuse(source.table()) && conflict != Conflict::Replace && !self.plan.is_copied(planned) {
+            self.ask_sqlite(planned.table, &source, &mut |error| {
+                refused_count += 1;
+                if refused.len() < SHOWN {
+                    refused.push(source.explain(error));
+                }
+                Ok(())
+            })
+        } else {
+            drain(&source, self.options.build.threads, &self.options.build.progress)
+        };
+        let mut first = rejects.take_shown();
+        found.count += rejects.count();
+        found.ignored += rejects.ignored();
+        if conflict == Conflict::Ignore {
+            found.ignored += refused_count;
+        } else {
+            found.count += refused_count;
+            first.append(&mut refused);
+        }
+        if let Err(error) = checked {
+            if error.kind() == ErrorKind::Interrupted {
+                return Err(error);
+            }
+            // Nothing after it can be read.
+            found.count += 1;
+            first.push(self.texts.explain(source.explain(error)));
+        }
+        sort_by_place(&mut first, &source);
+        found.first.extend(first.into_iter().take(SHOWN));
+        notes.extend(super::notes::changes(&source, self.options.schema.is_some()));
+        Ok(())
+    }
+}
+
+/// Sorts errors by file and record.
+fn sort_by_place(errors: &mut [Error], source: &LoadSource) {
+    errors.sort_by_cached_key(|error| {
+        let place = error.place();
+        (place.file.as_deref().and_then(|file| source.position_of_file(file)), place.record)
+    });
+}

@@ -1,0 +1,64 @@
+//! Notes of a load: what was done as SQLite does it, and is worth a look.
+
+use crate::{Message, OptionName, Schema, Verify, message};
+use litepress_load::changes::ChangedColumn;
+use litepress_load::source::LoadSource;
+use litepress_rows::grouped;
+
+/// Returns the notes of a load whose sources were read. `has_schema` tells that the types are those of a schema.
+pub fn notes_of<'s>(
+    schema: &Schema,
+    verify: Verify,
+    sources: impl Iterator<Item = &'s LoadSource>,
+    has_schema: bool,
+) -> Vec<Message> {
+    let changed = sources.flat_map(|source| changes(source, has_schema));
+    foreign_keys(schema, verify).into_iter().chain(changed).collect()
+}
+
+/// Returns a note for each column whose declared type changed texts. `has_schema` tells that the types are those of a schema.
+pub(super) fn changes(source: &LoadSource, has_schema: bool) -> Vec<Message> {
+    let table = &source.table().name;
+    source.changed_columns().iter().map(|column| change(table, column, has_schema)).collect()
+}
+
+fn change(table: &str, column: &ChangedColumn, has_schema: bool) -> Message {
+    let ChangedColumn { name, declared_type, count, first } = column;
+    let declared = if declared_type.is_empty() { "without a type" } else { declared_type };
+    let texts = if *count == 1 { "1 text".to_owned() } else { format!("{} texts", grouped(*count)) };
+    let shown: Vec<String> =
+        first.iter().map(|(record, text, stored)| format!("{text} to {stored} in record {record}")).collect();
+    let more = if *count > first.len() as u64 { ", ..." } else { "" };
+    let what = format!(
+        "{table}.{name} is declared {declared}, which SQLite stores as numbers: {texts} changed ({}{more}); ",
+        shown.join(", ")
+    );
+    if has_schema {
+        return message![what, "declare the column TEXT to keep them"];
+    }
+    message![what, "keep them with ", OptionName::Type.pair(name, "TEXT")]
+}
+
+/// Returns notes about foreign keys: missing parents, and unchecked keys.
+pub(crate) fn foreign_keys(schema: &Schema, verify: Verify) -> Vec<Message> {
+    let mut notes = Vec::new();
+    let mut unchecked = Vec::new();
+    for table in &schema.tables {
+        for key in &table.foreign_keys {
+            let columns: Vec<&str> = key.columns.iter().map(|&column| table.columns[column].name.as_str()).collect();
+            let child = format!("{}.{}", table.name, columns.join(", "));
+            if schema.table(&key.parent).is_none() {
+                notes.push(format!("{child} references {}, and there is no such table", key.parent).into());
+            } else {
+                unchecked.push(format!("{child} -> {}", key.parent));
+            }
+        }
+    }
+    if !unchecked.is_empty() && verify != Verify::Full {
+        let (listed, more) = (unchecked.len().min(5), unchecked.len().saturating_sub(5));
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let keys = format!("foreign keys are not checked: {}{more}; ", unchecked[..listed].join(", "));
+        notes.push(message![keys, "check them with ", OptionName::Verify.word("full")]);
+    }
+    notes
+}

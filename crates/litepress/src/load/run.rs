@@ -1,0 +1,177 @@
+//! The passes of a load.
+//!
+//! ```text
+//! build ------------------------------------------------> database        no row breaks a key or a CHECK
+//!   `--(a row does, and such rows are rejected)--> find_refused --> build without them --> database
+//! ```
+//!
+//! A build ends at the first row that breaks a key or a CHECK. So if rows are to be rejected, SQLite finds all of them
+//! ([`find_refused`]), and the files are loaded again without them: their rejects then stand in the order of the records.
+
+use super::{LoadJob, LoadReport, listed};
+use crate::build::BuildJob;
+use crate::{Conflict, Error, ErrorKind, OnError, Progress, Result, Target};
+use litepress_engine::{Sync, find_refused, may_refuse};
+use litepress_load::rejects::Rejects;
+use litepress_load::source::LoadSource;
+use litepress_rows::{Part, RecordChunk, Source};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// The rows that SQLite refuses, by table and by record number.
+pub(super) type Refused = HashMap<usize, BTreeMap<u64, Error>>;
+
+impl LoadJob<'_> {
+    /// Loads the files, in as many passes as it takes.
+    pub(super) fn run(&self, target: &Target, started: Instant) -> Result<LoadReport> {
+        let writes_ignored = self.options.build.on_conflict == Conflict::Ignore && self.options.rejects.is_some();
+        let refused = if writes_ignored { self.find_refused()? } else { Refused::new() };
+        let first = self.build(target, started, refused);
+        match first {
+            Err(error) if is_refusal(&error) && self.on_error == OnError::Reject && !writes_ignored => {
+                let refused = self.find_refused()?;
+                if refused.is_empty() { Err(error) } else { self.build(target, started, refused) }
+            }
+            Err(error) if is_refusal(&error) && error.place().record.is_none() => Err(self.locate(error)),
+            ended => ended,
+        }
+    }
+
+    /// Builds the database without the refused rows.
+    fn build(&self, target: &Target, started: Instant, mut refused: Refused) -> Result<LoadReport> {
+        let rejects = Rejects::new(self.options.rejects.as_deref(), self.options.build.overwrite, self.max_rejects())?;
+        let (sources, rejects) = self.sources(rejects)?;
+        let with_refused = |(table, source): (usize, LoadSource)| {
+            let rows = refused.remove(&table).unwrap_or_default();
+            (table, source.refusing(rows))
+        };
+        let sources: Vec<(usize, LoadSource)> = sources.into_iter().map(with_refused).collect();
+        let (schema, observer) = (&self.plan.schema, &*self.options.observer);
+        let build = BuildJob { schema, sources: &listed(&sources), target, started, observer };
+        let built = build
+            .run(self.build_options(), self.meter(), &|| {
+                // Otherwise the target would be in use by this program.
+                self.plan.close_databases();
+                rejects.finish()
+            })
+            .map_err(|error| self.explain(&sources, error))?;
+        rejects.publish()?;
+        Ok(self.report(built, &sources, &rejects))
+    }
+
+    /// Finds the rows that SQLite refuses because of a key or a CHECK.
+    fn find_refused(&self) -> Result<Refused> {
+        let mut refused = Refused::new();
+        for planned in &self.plan.tables {
+            if !may_refuse(&self.plan.schema.tables[planned.table]) {
+                continue;
+            }
+            let rejects = Arc::new(Rejects::shown(0));
+            let source = self.plan.source_under(Conflict::Abort, planned, self.page_size, OnError::Reject, &rejects)?;
+            let mut rows = BTreeMap::new();
+            let most = self.max_rejects();
+            self.ask_sqlite(planned.table, &source, &mut |error| {
+                // One more than allowed makes the run fail.
+                if let Some(record) = error.place().record.filter(|_| rows.len() as u64 <= most) {
+                    rows.insert(record, error);
+                }
+                Ok(())
+            })?;
+            if !rows.is_empty() {
+                refused.insert(planned.table, rows);
+            }
+        }
+        Ok(refused)
+    }
+
+    /// Passes the rows that SQLite refuses to `refuse`.
+    pub(super) fn ask_sqlite(
+        &self,
+        table: usize,
+        source: &LoadSource,
+        refuse: &mut dyn FnMut(Error) -> Result<()>,
+    ) -> Result<()> {
+        let mut options = self.options.build.clone();
+        options.temp_dir.get_or_insert_with(|| self.temp_dir.clone());
+        options.sync = Sync::Off;
+        find_refused(&self.plan.schema, table, source, &options, refuse)
+    }
+
+    /// Finds the place of the first row that breaks a CHECK. Returns the error as it is if that fails.
+    fn locate(&self, error: Error) -> Error {
+        let table = error.place().table.as_deref().and_then(|table| self.plan.schema.position(table));
+        let Some(planned) = self.plan.tables.iter().find(|planned| Some(planned.table) == table) else { return error };
+        let open = || {
+            let rejects = Arc::new(Rejects::shown(0));
+            self.plan.source_under(Conflict::Abort, planned, self.page_size, self.on_error, &rejects)
+        };
+        let find = || {
+            let mut first = None;
+            let ended = self.ask_sqlite(planned.table, &open()?, &mut |error| {
+                first = error.place().record.map(|record| (record, unplaced(&error)));
+                // The first one is enough.
+                Err(error)
+            });
+            let Some((record, why)) = first else { return ended };
+            drain(&open()?.refusing(BTreeMap::from([(record, why)])), 1, &self.options.build.progress)
+        };
+        match find() {
+            Err(located) if located.kind() == ErrorKind::Constraint => self.texts.explain(located),
+            _ => error,
+        }
+    }
+}
+
+/// Returns whether the build failed because of a row that breaks a key or a CHECK. Broken foreign keys have no table.
+fn is_refusal(error: &Error) -> bool {
+    error.kind() == ErrorKind::Constraint && error.place().table.is_some()
+}
+
+/// Returns the error without table, file and record.
+fn unplaced(error: &Error) -> Error {
+    let (place, mut why) = (error.place(), Error::new(error.kind(), error.message().to_owned()));
+    if let Some(column) = &place.column {
+        why = why.in_column(column);
+    }
+    if let Some(value) = &place.value {
+        why = why.with_value(value);
+    }
+    why
+}
+
+/// Encodes all rows and drops them.
+///
+/// # Errors
+/// The first error of the source; a request to stop.
+pub(super) fn drain(source: &LoadSource, threads: usize, progress: &Progress) -> Result<()> {
+    let failed = Mutex::new(None);
+    let work = || {
+        let mut chunk = RecordChunk::new();
+        while litepress_rows::sync::lock(&failed).is_none() {
+            let step = progress
+                .go_on()
+                .and_then(|()| source.next_part())
+                .and_then(|part| part.map(|part| drop_rows(part, &mut chunk)).transpose());
+            match step {
+                Ok(Some(())) => {}
+                Ok(None) => return,
+                Err(error) => {
+                    litepress_rows::sync::lock(&failed).get_or_insert(error);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..threads.max(1)).for_each(|_| drop(scope.spawn(work))));
+    failed.into_inner().unwrap_or_default().map_or(Ok(()), Err)
+}
+
+fn drop_rows(mut part: Box<dyn Part + '_>, chunk: &mut RecordChunk) -> Result<()> {
+    loop {
+        chunk.clear();
+        part.fill(chunk)?;
+        if chunk.is_empty() {
+            return Ok(());
+        }
+    }
+}

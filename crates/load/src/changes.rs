@@ -1,0 +1,292 @@
+//! Counts texts that a declared type changes: a column declared STRING has NUMERIC affinity, so SQLite stores 7 for `007`.
+//!
+//! A text is changed if the number that is stored has another value, or no longer shows the leading zeros or the plus sign of
+//! the text: then it was probably a code. If the declared type does not name numbers (STRING, DATE), any other spelling counts,
+//! too: `1.10` becomes 1.1.
+
+use crate::infer::InferredColumn;
+use crate::source::ColumnSource;
+use litepress_format::value::Value;
+use litepress_rows::affinity::{self, text_of_number};
+use litepress_rows::sync::lock;
+use litepress_rows::{Affinity, CellBlock, Cells, Column, quote};
+use std::sync::Mutex;
+
+/// Number of values that are shown of a column.
+const SHOWN: usize = 3;
+
+/// A column whose declared type changed texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedColumn {
+    /// Name.
+    pub name: String,
+    /// Declared type.
+    pub declared_type: String,
+    /// Number of changed texts.
+    pub count: u64,
+    /// The first ones: number of the record, text and stored value as SQL writes them.
+    pub first: Vec<(u64, String, String)>,
+}
+
+/// The columns of a table whose declared types may change texts.
+#[derive(Debug, Default)]
+pub(crate) struct Changes(Vec<Watched>);
+
+#[derive(Debug)]
+struct Watched {
+    /// Position among the ordinary columns.
+    position: usize,
+    affinity: Affinity,
+    /// The declared type names numbers.
+    is_numeric: bool,
+    changed: Mutex<ChangedColumn>,
+}
+
+impl Changes {
+    /// Watches the columns whose types were declared and not inferred. `columns` are the ordinary columns of the table.
+    pub fn of<'c>(columns: impl Iterator<Item = &'c Column>, decisions: &[InferredColumn]) -> Self {
+        let is_declared = |column: &Column| {
+            let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(&column.name));
+            decision.is_none_or(InferredColumn::is_given)
+        };
+        let is_number = |affinity| matches!(affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric);
+        let watched = columns.enumerate().filter(|(_, column)| is_number(column.affinity) && is_declared(column));
+        let watched = watched.map(|(position, column)| Watched {
+            position,
+            affinity: column.affinity,
+            is_numeric: names_numbers(column),
+            changed: Mutex::new(ChangedColumn {
+                name: column.name.clone(),
+                declared_type: column.declared_type.clone(),
+                count: 0,
+                first: Vec::new(),
+            }),
+        });
+        Self(watched.collect())
+    }
+
+    /// Counts the texts of a batch that are about to be changed. `stays` tells which rows are stored.
+    pub fn count(
+        &self,
+        column_sources: &[ColumnSource],
+        blocks: &[CellBlock],
+        rows: usize,
+        first_record: u64,
+        stays: &dyn Fn(usize) -> bool,
+    ) {
+        for watched in &self.0 {
+            if let ColumnSource::File(block) = column_sources[watched.position]
+                && let Cells::Text(_) = blocks[block].cells()
+            {
+                watched.count(&blocks[block], rows, first_record, stays);
+            }
+        }
+    }
+
+    /// Returns the columns with changed texts.
+    pub fn found(&self) -> Vec<ChangedColumn> {
+        let columns = self.0.iter().map(|watched| lock(&watched.changed).clone());
+        columns.filter(|column| column.count > 0).collect()
+    }
+}
+
+impl Watched {
+    fn count(&self, block: &CellBlock, rows: usize, first_record: u64, stays: &dyn Fn(usize) -> bool) {
+        let Cells::Text(texts) = block.cells() else { return };
+        let (mut count, mut first) = (0, Vec::new());
+        for row in 0..rows {
+            let text = texts.get(row);
+            let is_plain = is_unchanged_at_a_glance(text) || self.is_numeric && is_short_decimal(text);
+            if is_plain || block.nulls().get(row) == Some(&true) || !stays(row) {
+                continue;
+            }
+            let Some(stored) = self.change(text) else { continue };
+            count += 1;
+            if first.len() < SHOWN {
+                first.push((first_record + row as u64, quote(&Value::Text(text)), stored));
+            }
+        }
+        if count == 0 {
+            return;
+        }
+        let mut changed = lock(&self.changed);
+        changed.count += count;
+        changed.first.append(&mut first);
+        // Batches come in any order.
+        changed.first.sort();
+        changed.first.truncate(SHOWN);
+    }
+
+    /// Returns the stored number, if the text is changed.
+    fn change(&self, text: &[u8]) -> Option<String> {
+        let stored = affinity::apply(Value::Text(text), self.affinity);
+        if matches!(stored, Value::Text(_)) {
+            return None;
+        }
+        let spelled = text_of_number(stored)?;
+        if spelled.as_bytes() == text {
+            return None;
+        }
+        let is_kept = self.is_numeric && !looks_like_a_code(text) && {
+            let exact = match stored {
+                Value::Real(real) => Decimal::read(format!("{real:?}").as_bytes()),
+                _ => Decimal::read(spelled.as_bytes()),
+            };
+            let given = Decimal::read(text);
+            given.is_some() && given == exact
+        };
+        if is_kept { None } else { Some(quote(&stored)) }
+    }
+}
+
+/// Returns whether the declared type names numbers, so that spellings of one number are the same to its author.
+fn names_numbers(column: &Column) -> bool {
+    let declared = column.declared_type.to_ascii_uppercase();
+    match column.affinity {
+        Affinity::Numeric => ["NUM", "DEC", "MONEY", "CURRENCY"].iter().any(|word| declared.contains(word)),
+        // These affinities follow from words for numbers.
+        Affinity::Integer | Affinity::Real => true,
+        Affinity::Text | Affinity::Blob => false,
+    }
+}
+
+/// Returns whether a text surely stays as it is: a whole number of up to 18 digits without leading zeros, or a word.
+#[inline]
+fn is_unchanged_at_a_glance(text: &[u8]) -> bool {
+    match text {
+        [] | b"0" => true,
+        [first, ..] if first.is_ascii_alphabetic() => true,
+        [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
+/// Returns whether the text is a decimal number of up to 15 digits without leading zeros, which every double keeps.
+#[inline]
+fn is_short_decimal(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let points = text.iter().filter(|&&byte| byte == b'.').count();
+    text.len() <= 16
+        && points <= 1
+        && matches!(text, [b'1'..=b'9', ..] | [b'0', b'.', ..])
+        && text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+}
+
+/// Returns whether the text has a plus sign or leading zeros.
+fn looks_like_a_code(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    matches!(digits, [b'+', ..] | [b'0', b'0'..=b'9', ..])
+}
+
+/// A decimal number in a form that is unique by value.
+#[derive(Debug, PartialEq, Eq)]
+struct Decimal {
+    is_negative: bool,
+    /// Digits without zeros at either end.
+    digits: Vec<u8>,
+    /// Power of ten of the last digit.
+    exponent: i64,
+}
+
+impl Decimal {
+    /// Reads a number as SQLite writes and reads them. `None` if it is none.
+    fn read(text: &[u8]) -> Option<Self> {
+        let text = text.trim_ascii();
+        let (is_negative, text) = match text {
+            [b'-', rest @ ..] => (true, rest),
+            [b'+', rest @ ..] => (false, rest),
+            _ => (false, text),
+        };
+        let mark = text.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(text.len());
+        let exponent = text.get(mark + 1..).map_or(Some(0), |exponent| str::from_utf8(exponent).ok()?.parse().ok())?;
+        let point = text[..mark].iter().position(|&byte| byte == b'.').unwrap_or(mark);
+        let fraction = text[..mark].get(point + 1..).unwrap_or_default();
+        let mut digits = [&text[..point], fraction].concat();
+        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let mut exponent: i64 = exponent - fraction.len() as i64;
+        while digits.last() == Some(&b'0') {
+            digits.pop();
+            exponent += 1;
+        }
+        let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+        digits.drain(..zeros);
+        // Zero has no digits left, and no sign that anybody wrote for its value.
+        let is_zero = digits.is_empty();
+        Some(Self { is_negative: is_negative && !is_zero, digits, exponent: if is_zero { 0 } else { exponent } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use litepress_rows::Schema;
+
+    fn changes(declared: &str, texts: &[&str]) -> Vec<(u64, String, String)> {
+        let schema = Schema::from_sql(&format!("CREATE TABLE t (c {declared})"), "<test>").unwrap();
+        let changes = Changes::of(schema.tables[0].columns.iter(), &[]);
+        let mut block = CellBlock::default();
+        let strings = block.texts();
+        texts.iter().for_each(|text| strings.push(text.as_bytes()));
+        changes.count(&[ColumnSource::File(0)], &[block], texts.len(), 1, &|row| row < 90);
+        let found = changes.found();
+        found.into_iter().flat_map(|column| column.first).collect()
+    }
+
+    fn changed(declared: &str, text: &str) -> Option<String> {
+        changes(declared, &[text]).pop().map(|(_, _, stored)| stored)
+    }
+
+    /// `--type code=STRING`, which was to protect leading zeros, stored 7 for `007` and 1.1 for `1.10` without a word.
+    #[test]
+    fn codes_in_a_column_of_a_made_up_type_are_changed() {
+        for declared in ["STRING", "str", "DATE", "FOO", "BOOLEAN"] {
+            assert_eq!(changed(declared, "007"), Some("7".to_owned()), "{declared}");
+            assert_eq!(changed(declared, "1.10"), Some("1.1".to_owned()), "{declared}");
+            assert_eq!(changed(declared, "1e3"), Some("1000".to_owned()), "{declared}");
+            for kept in ["7", "1.5", "-12", "2024-01-31", "seven", "", " ", "0", "1,5"] {
+                assert_eq!(changed(declared, kept), None, "{declared}: {kept}");
+            }
+        }
+    }
+
+    #[test]
+    fn spellings_of_a_number_are_kept_in_a_column_of_numbers() {
+        for declared in ["REAL", "NUMERIC", "DECIMAL(10,2)", "DOUBLE PRECISION", "INTEGER"] {
+            for kept in [
+                "1.10",
+                "12.50",
+                " 8 ",
+                "1e3",
+                ".5",
+                "5.",
+                "0.0",
+                "0.5118216247002567",
+                "-0",
+                "1E-05",
+                "100000000000000000000",
+            ] {
+                assert_eq!(changed(declared, kept), None, "{declared}: {kept}");
+            }
+            for code in ["007", "+49", "-01", " 00 "] {
+                assert!(changed(declared, code).is_some(), "{declared}: {code}");
+            }
+            for lossy in ["12345678901234567891", "0.12345678901234567891", "1e999"] {
+                assert!(changed(declared, lossy).is_some(), "{declared}: {lossy}");
+            }
+        }
+        assert_eq!(changed("TEXT", "007"), None);
+        assert_eq!(changed("VARCHAR(5)", "007"), None);
+    }
+
+    #[test]
+    fn the_first_changes_are_those_of_the_first_records() {
+        let texts: Vec<String> = (0..100).map(|number| format!("0{number}")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let first = changes("INT", &texts);
+        assert_eq!(first.iter().map(|(record, ..)| *record).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(first[2], (3, "'02'".to_owned(), "2".to_owned()));
+    }
+}

@@ -1,0 +1,148 @@
+//! The file of rejects. It grows under a temporary name and gets its own once the database is published.
+
+use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
+use std::fs::{self, File};
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use tempfile::{NamedTempFile, TempPath};
+
+const HEADER: &[u8] = b"file,table,record,line,column,value,reason,raw\n";
+
+/// A file of rejects in the making. Dropped unpublished, it leaves nothing behind.
+#[derive(Debug)]
+pub(super) struct RejectsFile {
+    path: PathBuf,
+    /// `None` for a pipe or a device, which is written at once.
+    temporary: Option<TempPath>,
+    overwrite: bool,
+    writer: BufWriter<File>,
+}
+
+impl RejectsFile {
+    /// Begins the file. A file of this name is replaced only if `overwrite` is set and it holds rejects.
+    ///
+    /// # Errors
+    /// If the name is taken, or the file cannot be created.
+    pub fn create(path: &Path, overwrite: bool) -> Result<Self> {
+        let failed = |error| Error::io("create the file for rejects", path, error);
+        let (temporary, file) = match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => {
+                check_replaced(path, overwrite)?;
+                temporary_beside(path).map_err(failed)?
+            }
+            Ok(metadata) if metadata.is_dir() => {
+                return Err(Error::new(ErrorKind::Io, "this is a folder").in_file(path));
+            }
+            Ok(_) => (None, File::options().write(true).open(path).map_err(failed)?),
+            Err(_) => temporary_beside(path).map_err(failed)?,
+        };
+        let mut created = Self { path: path.to_owned(), temporary, overwrite, writer: BufWriter::new(file) };
+        created.write(HEADER)?;
+        Ok(created)
+    }
+
+    pub fn write(&mut self, lines: &[u8]) -> Result<()> {
+        self.writer.write_all(lines).map_err(|error| Error::io("write the rejects to", &self.path, error))
+    }
+
+    /// Writes what is buffered, and waits for the disk. Some file systems report a full disk only then.
+    pub fn sync(&mut self) -> Result<()> {
+        let is_file = self.temporary.is_some();
+        let sync = |file: &File| if is_file { file.sync_all() } else { Ok(()) };
+        let synced = self.writer.flush().and_then(|()| sync(self.writer.get_ref()));
+        synced.map_err(|error| Error::io("write the rejects to", &self.path, error))
+    }
+
+    /// Gives the file its name.
+    pub fn publish(mut self) -> Result<()> {
+        self.sync()?;
+        let Some(temporary) = self.temporary else { return Ok(()) };
+        let named =
+            if self.overwrite { temporary.persist(&self.path) } else { temporary.persist_noclobber(&self.path) };
+        named.map_err(|error| Error::io("name the file of rejects", &self.path, error.error))
+    }
+}
+
+/// Creates a file in the folder of `path`, with the rights that the user gives new files.
+fn temporary_beside(path: &Path) -> std::io::Result<(Option<TempPath>, File)> {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The system takes the user's mask off.
+    let rights = fs::Permissions::from_mode(0o666);
+    let made: NamedTempFile = tempfile::Builder::new().prefix(".rejects-").permissions(rights).tempfile_in(folder)?;
+    let (file, temporary) = made.into_parts();
+    Ok((Some(temporary), file))
+}
+
+/// Fails if the file may not be replaced. A file of other content may be the user's data.
+fn check_replaced(path: &Path, overwrite: bool) -> Result<()> {
+    if !overwrite {
+        let error = Error::new(ErrorKind::Exists, "the file for rejects exists").in_file(path);
+        return Err(error.advise(message!["name another one, or replace it with ", OptionName::Overwrite.alone()]));
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEADER.len() as u64).read_to_end(&mut start));
+    read.map_err(|error| Error::io("read the file for rejects", path, error))?;
+    if start.is_empty() || start == HEADER {
+        return Ok(());
+    }
+    let error = Error::new(ErrorKind::Exists, "the file for rejects exists, and it holds no rejects").in_file(path);
+    Err(error.advise("name another one, or remove it"))
+}
+
+/// Appends a record.
+pub(super) fn write_line(lines: &mut Vec<u8>, why: &Error, raw: &[u8]) {
+    let place = why.place();
+    let file = place.file.as_ref().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+    let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let (table, column, value) = (text(&place.table), text(&place.column), text(&place.value));
+    let (record, line) = (number(place.record), number(place.line));
+    for field in [&file, &table, &record, &line, &column, &value, why.message()] {
+        write_field(lines, field.as_bytes());
+        lines.push(b',');
+    }
+    write_field(lines, raw);
+    lines.push(b'\n');
+}
+
+/// Appends a CSV field, quoted if necessary.
+fn write_field(lines: &mut Vec<u8>, field: &[u8]) {
+    if !field.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        lines.extend_from_slice(field);
+        return;
+    }
+    lines.push(b'"');
+    for &byte in field {
+        if byte == b'"' {
+            lines.push(b'"');
+        }
+        lines.push(byte);
+    }
+    lines.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A failed run left a file with the header alone, and the next one refused to write: the file existed. The user's scripts
+    /// needed `rm -f`.
+    #[test]
+    fn only_a_published_file_gets_its_name_and_only_rejects_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wrong.csv");
+        drop(RejectsFile::create(&path, false).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        RejectsFile::create(&path, false).unwrap().publish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), HEADER);
+        assert_eq!(RejectsFile::create(&path, false).unwrap_err().kind(), ErrorKind::Exists);
+        let mut again = RejectsFile::create(&path, true).unwrap();
+        again.write(b"more\n").unwrap();
+        again.publish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [HEADER, b"more\n"].concat());
+        fs::write(&path, "id,name\n1,Ada\n").unwrap();
+        let refused = RejectsFile::create(&path, true).unwrap_err();
+        assert!(refused.message().contains("holds no rejects"), "{refused}");
+    }
+}
