@@ -350,9 +350,9 @@ fn create_temporary(target: &Path, replaces: bool) -> Result<(PathBuf, File)> {
             let error = Error::new(ErrorKind::Io, format!("there is no folder '{}'", folder.display()));
             error.in_file(target).advise("make the folder, or name another one")
         }
-        // So say /proc and other folders of the kernel.
+        // /proc and other folders of the kernel say so.
         io::ErrorKind::NotFound => {
-            Error::io("create a file in this folder", folder, error).advise("name another folder")
+            Error::io("create a temporary file beside it", target, error).advise("name a file in another folder")
         }
         _ => Error::io("create a temporary file beside it", target, error),
     };

@@ -83,10 +83,10 @@ fn what_is_no_file_is_refused_at_once() {
     let made = std::process::Command::new("mkfifo").arg(room.path("fifo")).status().expect("mkfifo");
     assert!(made.success());
     for (command, file, what) in [
-        ("check", "fifo", "no regular file"),
-        ("check --full", "/dev/null", "no regular file"),
+        ("check", "fifo", "not a regular file"),
+        ("check --full", "/dev/null", "not a regular file"),
         ("check", ".", "a folder"),
-        ("inspect", "fifo", "no regular file"),
+        ("inspect", "fifo", "not a regular file"),
         ("inspect", ".", "a folder"),
     ] {
         let ended = room.run(&format!("{command} {file}"));

@@ -33,7 +33,7 @@ fn missing_files_have_one_exit_code() {
     let ended = room.run("generate /proc/a.db --preset user --rows 1");
     // The folder was said not to exist.
     assert!(ended.code == Some(1) && !ended.err.contains("no folder '/proc'"), "{ended:#?}");
-    assert!(ended.err.contains("/proc: cannot create a file in this folder: "), "{ended:#?}");
+    assert!(ended.err.contains("/proc/a.db: cannot create a temporary file beside it: "), "{ended:#?}");
 }
 
 /// The first thing to try failed with "every table's number of rows is said: one for the others is for none".
