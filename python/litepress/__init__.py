@@ -1,7 +1,6 @@
 """litepress: the fastest safe way to make SQLite databases.
 
-It prints: records are encoded and b-tree pages are built by all cores, each page is written once, and the file is whole
-or absent.
+All cores encode records and build b-tree pages, each page is written once, and the file is whole or absent.
 
     >>> import litepress
     >>> litepress.write("shop.db", {"user": [{"id": 1, "name": "Ada"}]}, primary_key="id")  # doctest: +SKIP

@@ -36,7 +36,7 @@ class CheckReport:
     ok: bool
     """Whether no fault was found."""
     faults: list[Fault]
-    """The first 100 faults."""
+    """The first faults, at most ``max_faults``."""
     faults_total: int
     """Number of all faults."""
     notes: list[str]
@@ -64,7 +64,14 @@ class CheckReport:
 
 
 @suggests
-def check(path: PathLike, *, full: bool = False, threads: int | None = None) -> CheckReport:
+def check(
+    path: PathLike,
+    *,
+    full: bool = False,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    max_faults: int | str | None = None,
+) -> CheckReport:
     """Check every page of a database, made by litepress or not.
 
     Parameters
@@ -75,6 +82,10 @@ def check(path: PathLike, *, full: bool = False, threads: int | None = None) -> 
         Whether SQLite checks it too: ``integrity_check`` and ``foreign_key_check``.
     threads
         Number of threads that read pages; by default one a core.
+    memory
+        Bytes for long records, or ``"512MiB"``; by default 256 MiB.
+    max_faults
+        Number of faults in the report; further ones are counted. By default 100.
 
     Returns
     -------
@@ -86,7 +97,11 @@ def check(path: PathLike, *, full: bool = False, threads: int | None = None) -> 
     FileError
         The file cannot be read.
     """
-    options = {"threads": number("threads", threads)}
+    options = {
+        "threads": number("threads", threads),
+        "memory": number("memory", memory, words=True),
+        "max_faults": number("max_faults", max_faults, words=True),
+    }
     details = json.loads(_litepress.check(checked_path(path), flag("full", full), options))
     return CheckReport(
         ok=details["ok"],

@@ -336,7 +336,7 @@ def plan(
 
     ``source`` is a schema or a recipe as for :func:`generate`, or files as for :func:`load`. ``path`` is the file that would be
     made; further arguments are those of the function. The result has the expected bytes and memory, the tables with their
-    columns, and the lane of each table, index and constraint with its reason.
+    columns, and the method of each table, index and constraint with its reason.
     """
     target = None if path is None else checked_path(path)
     if _is_generated(source, arguments):
@@ -412,7 +412,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
 
 
 def _local_files(files: Any, given: Arguments, keeps_position: bool = False) -> LocalFiles:
-    """Return the files of a run as paths. Those without a name are called like the only table."""
+    """Return the files of a run as paths. Files without a name are called like the only table."""
 
     def table() -> str | None:
         named: str | None = given["table"]

@@ -130,16 +130,33 @@ def _arrow(data: Any, wishes: Wishes) -> Arrow | Columns:
     """Describes Arrow data of any library."""
     pyarrow = _pyarrow()
     is_in_memory = _package(data) in ("pyarrow", "polars") and hasattr(data, "__len__")
-    if not wishes.adapts(*_FROM_ARROW):
+    if not wishes.adapts(*_FROM_ARROW) and not _has_extension(data):
         return Arrow(data, is_in_memory)
     if pyarrow is None:
         raise Refused("adapters= needs pyarrow to see these data as Python values", None, "install pyarrow, or pass rows")
     reader = pyarrow.RecordBatchReader.from_stream(data) if hasattr(data, "__arrow_c_stream__") else pyarrow.table(data).to_reader()
-    if not any(wishes.adapts(*_python_types(pyarrow, field.type)) for field in reader.schema):
+    is_adapted = any(wishes.adapts(*_python_types(pyarrow, field.type)) for field in reader.schema)
+    if not is_adapted and not _has_extension(reader):
         return Arrow(reader, is_in_memory)
     table = reader.read_all()
     columns = tuple(_pyarrow_column(column, wishes) for column in table.columns)
     return Columns(tuple(table.column_names), columns, table.num_rows)
+
+
+_OF_PANDAS = ("pandas.period", "pandas.interval")
+"""Extension types whose stored numbers mean nothing without pandas."""
+
+
+def _has_extension(data: Any) -> bool:
+    """Returns whether a table of pyarrow has columns that only pandas can read. Refuses those that only DuckDB can read."""
+    schema = getattr(data, "schema", None) if _package(data) == "pyarrow" else None
+    names = []
+    for field in schema if schema is not None else ():
+        name = getattr(field.type, "extension_name", None)
+        if name == "arrow.opaque" and getattr(field.type, "vendor_name", None) == "DuckDB":
+            raise Refused(f"the column has DuckDB's own bytes of a {field.type.type_name}", field.name, "cast it to VARCHAR in the query")
+        names.append(name)
+    return any(name in _OF_PANDAS for name in names)
 
 
 def _pyarrow_column(values: Any, wishes: Wishes) -> Column:
@@ -147,6 +164,8 @@ def _pyarrow_column(values: Any, wishes: Wishes) -> Column:
     import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
     origin = f"Arrow {values.type}"
+    if getattr(values.type, "extension_name", None) in _OF_PANDAS:
+        return values_column(list(values.to_pandas()), origin, "TEXT")
     if not wishes.adapts(*_python_types(pyarrow, values.type)):
         return Column("arrow", origin, data=values)
     return Column("values", origin, lambda start, stop: values.slice(start, stop - start).to_pylist())

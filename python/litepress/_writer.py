@@ -60,8 +60,8 @@ def create(
 
     The file gets its name when the block ends. If an exception ends the block, no file is made and an old one stays as it was.
 
-    Any table takes rows at any time. The first table to get some mebibytes of rows is printed while the program runs.
-    Rows of the others wait in a part of ``memory``, then in a temporary file, and are printed at the end.
+    Any table takes rows at any time. The first table to get some mebibytes of rows is written while the program runs.
+    Rows of the others wait in a part of ``memory``, then in a temporary file, and are written at the end.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@
 //! **All of the crate's `unsafe` is here.** The lengths and buffers in the structs are trusted: there is no way to check them.
 //! Contents are checked later (`array_as_bytes` in `crates/load`: texts need not be UTF-8).
 
+use crate::engine_thread;
 use crate::errors::exception;
-use crate::press;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
@@ -43,7 +43,7 @@ pub fn reader(described: &Bound<'_, PyAny>, table: &str) -> PyResult<Box<dyn Rea
     let reads_ahead = batches.schema().fields().iter().any(|field| arrow::reads_ahead(field.data_type()));
     let open = || arrow::batches_with(batches, &ReadOptions::default(), &facts).map_err(|error| error.in_table(table));
     if reads_ahead {
-        return press::run(py, &Arc::default(), None, Vec::new(), open);
+        return engine_thread::run(py, &Arc::default(), None, Vec::new(), open);
     }
     open().map_err(|error| exception(py, &error))
 }

@@ -1,4 +1,4 @@
-//! A bounded channel of pieces from the thread that has the Python data to the workers of the press.
+//! A bounded channel of pieces from the thread that has the Python data to the workers of the engine.
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
 use litepress::pipeline::RowsInMemory;
@@ -40,7 +40,7 @@ pub enum Sent {
     Done,
     /// The channel is full: the piece comes back.
     Full(Box<dyn Piece>),
-    /// The receiver is gone: the press has failed, and its thread returns the reason.
+    /// The receiver is gone: the engine has failed, and its thread returns the reason.
     Over,
 }
 

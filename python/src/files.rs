@@ -1,9 +1,9 @@
 //! `load`, `generate`, `plan`, `profile` and `check`: functions of the crate `litepress`. Arguments come from
 //! `litepress/_files.py`, which has checked their types.
 
+use crate::engine_thread::{self, Watcher};
 use crate::errors::exception;
 use crate::options::{IfExists, Keywords, if_exists, making_options, refuse_replace, table_options};
-use crate::press::{self, Watcher};
 use crate::words;
 use litepress::{
     CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText, Target,
@@ -81,7 +81,13 @@ pub fn plan_generate(
 #[pyfunction]
 pub fn check(py: Python<'_>, path: PathBuf, full: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
     let mut options = CheckOptions::default().full(full);
-    options.threads = Keywords(arguments).parsed("threads", parse::threads)?.unwrap_or(options.threads);
+    let given = Keywords(arguments);
+    options.threads = given.parsed("threads", parse::threads)?.unwrap_or(options.threads);
+    options.memory_bytes = given.parsed("memory", parse::memory)?.unwrap_or(options.memory_bytes);
+    options.max_faults = match given.parsed("max_faults", units::count)? {
+        Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
+        None => options.max_faults,
+    };
     run(py, &options.progress, None, || Ok(litepress::check(&path, &options)?.to_json()))
 }
 
@@ -91,7 +97,7 @@ pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bou
     let mut options = ProfileOptions::default().keep_values(keep_values);
     options.threads = Keywords(arguments).parsed("threads", parse::threads)?.unwrap_or(options.threads);
     let progress = options.progress.clone();
-    press::run(py, &progress, None, Vec::new(), || Ok(litepress::profile(&path, &options)?.to_toml()))
+    engine_thread::run(py, &progress, None, Vec::new(), || Ok(litepress::profile(&path, &options)?.to_toml()))
 }
 
 /// Reads the schema or the recipe in a file.
@@ -120,14 +126,14 @@ pub fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| litepress_cli::main_with(arguments))
 }
 
-/// Runs a job in a thread of the press and returns its report as JSON.
+/// Runs a job in a thread of the engine and returns its report as JSON.
 fn run(
     py: Python<'_>,
     progress: &Arc<Progress>,
     tell: Option<Py<PyAny>>,
     job: impl FnOnce() -> litepress::Result<Json> + Send,
 ) -> PyResult<String> {
-    Ok(press::run(py, progress, Watcher::new(tell), Vec::new(), job)?.to_string())
+    Ok(engine_thread::run(py, progress, Watcher::new(tell), Vec::new(), job)?.to_string())
 }
 
 fn schema_of((text, origin): Schema) -> SchemaText {

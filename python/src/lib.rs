@@ -3,29 +3,29 @@
 //! ```text
 //!  litepress/__init__.py    what users call: arguments are sorted out, data is told apart (_describe.py)
 //!        |
-//!  write.rs   data that is all there: given readers -> LoadPlan -> press
+//!  write.rs   data that is all there: given readers -> LoadPlan -> engine
 //!  writer.rs  rows as they come: litepress::pipeline
 //!  files.rs   load, generate, plan, profile, check: functions of the crate litepress
 //!        |
 //!  arrow_in.rs  Arrow capsules     -+
-//!  rows.rs      rows, one by one    +--> pieces --feed.rs--> LoadSource --> engine, on a thread of its own (press.rs)
+//!  rows.rs      rows, one by one    +--> pieces --feed.rs--> LoadSource --> engine, on a thread of its own (engine_thread.rs)
 //!  columns.rs   columns, each whole +
 //!  cells.rs     one Python value    -+
 //! ```
 //!
-//! **Python code runs in the calling thread**: iterators, adapters and progress functions are called there. The press works in
+//! **Python code runs in the calling thread**: iterators, adapters and progress functions are called there. The engine works in
 //! other threads meanwhile, without the interpreter. The calling thread waits for them in short naps, to notice Ctrl-C.
-//! Only Arrow streams are pulled by the press: their interface allows any thread to do so.
+//! Only Arrow streams are pulled by the engine: their interface allows any thread to do so.
 
 mod arrow_in;
 mod cells;
 mod columns;
+mod engine_thread;
 mod errors;
 mod feed;
 mod files;
 mod names;
 mod options;
-mod press;
 mod rows;
 mod words;
 mod write;

@@ -1,9 +1,9 @@
 //! `write` and `to_bytes`: a database of data that are all there, table by table.
 
+use crate::engine_thread::{self, TableInput, Watcher};
 use crate::errors::exception;
 use crate::feed;
 use crate::options::{self, IfExists, making_options, table_options};
-use crate::press::{self, TableInput, Watcher};
 use crate::words::Keywords;
 use crate::{arrow_in, rows};
 use litepress::BuildReport;
@@ -68,7 +68,7 @@ pub fn write<'py>(
     let order = database.filling_order();
     let inputs = in_order(&plan, &order, data.inputs);
     let job = || make(database, &order, &sources, &plan);
-    let finished = press::run(py, &options.progress, Watcher::new(tell), inputs, job)?;
+    let finished = engine_thread::run(py, &options.progress, Watcher::new(tell), inputs, job)?;
     let verify = options.verify;
     let mut report = BuildReport::new(finished, path, started, options);
     let bytes = report.bytes.take().map(|bytes| PyBytes::new(py, &bytes));

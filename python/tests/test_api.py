@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import errno
+import inspect
 import os
 import pickle
+import re
 import signal
 import sqlite3
 import subprocess
@@ -118,6 +120,24 @@ def test_a_misspelt_keyword_is_answered_with_the_right_one(call: str, wrong: str
         getattr(litepress, call)(tmp_path / "t.csv", nothing_like_it=1)
 
 
+#: Options of the program alone: they are about its output, or are the arguments of a function.
+PROGRAM_ONLY = {"help", "json", "progress", "list", "list-presets", "preset", "write-recipe", "record-recipe", "discard", "quiet", "verbose"}
+#: Keywords that are another word than their option: nouns in the plural for what may be repeated, and words of pandas.
+RENAMED = {"type": "types", "index": "indexes", "foreign-key": "foreign_keys", "no-header": "header", "overwrite": "if_exists",
+           "replace-tables": "if_exists"}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["load", "generate", "check", "profile"])
+def test_keywords_are_the_words_of_the_program(command: str) -> None:
+    """`--as` was `forms`, `--null` was `null`, `--type` was `types`: what users knew of one face did not help with the other."""
+    run = subprocess.run([sys.executable, "-m", "litepress", command, "--help"], capture_output=True, text=True, check=True)
+    told = set(re.findall(r"^ +(?:-\w, )?--([a-z][a-z0-9-]*)", run.stdout, re.MULTILINE)) - PROGRAM_ONLY
+    known = options.keyword_defaults(getattr(litepress, command)).keys() | inspect.signature(getattr(litepress, command)).parameters.keys()
+    expected = {RENAMED.get(option, option.replace("-", "_")) for option in told}
+    assert expected <= known, f"keywords that are missing: {sorted(expected - known)}"
+    assert known - expected <= {"path", "files", "progress"} | ({"schema"} if command == "generate" else set())
+
+
 def test_types_of_arguments_know_all_choices() -> None:
     names = {"on_conflict": "OnConflict", "sync": "Sync", "verify": "Verify", "format": "Format", "on_error": "OnError",
              "ragged": "Ragged", "stray_quotes": "StrayQuotes", "invalid_utf8": "InvalidUtf8", "nan": "Nan"}  # fmt: skip
@@ -177,7 +197,7 @@ def test_a_path_may_begin_with_the_home_of_the_user(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("is_there", [False, True])
 def test_the_last_of_many_writers_wins(is_there: bool, tmp_path: Path) -> None:
-    """Of ten threads that replaced one database, seven and more failed: it had come into being meanwhile, or this program itself
+    """Seven and more of ten threads that replaced one database failed: it had come into being meanwhile, or this program itself
     had a lock on it."""
     path = tmp_path / "t.db"
     for _ in range(3):

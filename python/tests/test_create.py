@@ -351,7 +351,7 @@ def test_rows_without_their_key_get_the_next_one(
             places = ", ".join("?" * len(row))
             sqlite.execute(f"INSERT OR {on_conflict} INTO t({', '.join(row)}) VALUES ({places})", list(row.values()))
         expected = sqlite.execute("SELECT id, a, b FROM t ORDER BY id").fetchall()
-    # With a table that is printed first, the rows of this one wait in memory or a temporary file.
+    # With a table that is written first, the rows of this one wait in memory or a temporary file.
     for first in ["", "CREATE TABLE first(x);"]:
         with litepress.create(db, first + schema, on_conflict=on_conflict, if_exists="overwrite") as writer:
             for row in rows:

@@ -313,12 +313,12 @@ def test_files_that_cannot_be_had(db: Path, users: Path, tmp_path: Path) -> None
         ({"page_size": 1000}, ValueError, "page_size: a page size is a power of two"),
         ({"sample": -1}, ValueError, "sample: a count is a whole number"),
         ({"format": "excel"}, ValueError, "format: 'excel' is not one of 'csv', 'tsv', "),
-        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is not one of 'fail', 'overwrite'"),
-        ({"if_exists": "replace"}, ValueError, "if_exists: 'replace' is ambiguous: say 'overwrite' to replace the whole file"),
+        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is not one of 'fail', 'replace', 'overwrite'"),
         ({"on_conflict": "retry"}, ValueError, "on_conflict: 'retry' is not one of 'abort', 'ignore', 'replace'"),
         ({"on_error": 1}, TypeError, "on_error must be a str, not int"),
         ({"sync": "half"}, ValueError, "sync: 'half' is not one of 'full', 'off'"),
-        ({"delimiter": "ab"}, ValueError, "delimiter: this is one ASCII character"),
+        ({"quote": "ab"}, ValueError, "quote: this is one ASCII character"),
+        ({"delimiter": ""}, ValueError, "delimiter: this is one character or more"),
         ({"schema": 1}, TypeError, "schema must be CREATE statements, or a path to a file of them, not int"),
         ({"progress": 1}, TypeError, "progress must be"),
     ],
@@ -533,10 +533,10 @@ def test_a_mistake_in_a_plan_has_its_table_and_column(db: Path, shop: Path, tmp_
 
 
 def test_plans(db: Path, users: Path) -> None:
-    invented = litepress.plan("user", rows="1b", seed=7)
-    assert (invented["rows"], invented["target"], invented["tables"][0]["seed"]) == (1_000_000_000, None, 7)
+    generated = litepress.plan("user", rows="1b", seed=7)
+    assert (generated["rows"], generated["target"], generated["tables"][0]["seed"]) == (1_000_000_000, None, 7)
     text = litepress.plan("CREATE TABLE t (a INT UNIQUE)", db, rows=10)
-    assert text["target"] == str(db) and [step["lane"] for step in text["steps"]] == ["direct", "direct"]
+    assert text["target"] == str(db) and [step["method"] for step in text["steps"]] == ["direct", "direct"]
     loaded = litepress.plan(users, db, primary_key="id", types={"age": "REAL"}, page_size=512)
     assert (loaded["rows"], loaded["page_size_bytes"]) == (3, 512)
     columns = loaded["tables"][0]["columns"]
@@ -574,6 +574,8 @@ def test_a_damaged_database_is_no_exception(db: Path, tmp_path: Path) -> None:
     report = litepress.check(written(tmp_path / "damaged.db", bytes(damaged)), full=True)
     assert not report and report.faults and report.sqlite
     assert report.faults[0].page == 2 and str(report.faults[0]) in str(report)
+    few = litepress.check(tmp_path / "damaged.db", max_faults=1, memory="64MiB")
+    assert len(few.faults) == 1 and few.faults_total == report.faults_total
     report = litepress.check(written(tmp_path / "text.db", "no database" * 100))
     assert not report.ok and "not a SQLite database" in str(report)
     with pytest.raises(AttributeError):

@@ -396,6 +396,17 @@ def test_types_of_duckdb_without_one_of_arrow_are_texts() -> None:
         made(duckdb.sql("SELECT 340282366920938463463374607431768211455::UHUGEINT AS u"))
 
 
+def test_extension_types_are_stored_by_their_meaning() -> None:
+    """Periods in a table of pyarrow became months since 1970, and a BIGNUM the bytes that DuckDB has for it."""
+    frame = pd.DataFrame({"p": pd.period_range("2020-01", periods=2, freq="M"), "n": [1, 2]})
+    table = pa.Table.from_pandas(frame)
+    for data in (table, table.to_reader(), {"p": table["p"], "n": table["n"]}):
+        assert made(data) == ([("p", "TEXT"), ("n", "INTEGER")], [("2020-01", 1), ("2020-02", 2)])
+    with pytest.raises(litepress.DataError, match="VARCHAR") as caught:
+        made(duckdb.sql("SELECT 12345::BIGNUM AS n").to_arrow_table())
+    assert (caught.value.table, caught.value.column) == ("t", "n")
+
+
 def test_errors_of_libraries_are_errors_of_the_package() -> None:
     """The exceptions of pyarrow, polars and DuckDB came through, with neither table nor column."""
     connection = duckdb.connect()

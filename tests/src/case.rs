@@ -173,15 +173,15 @@ impl Case {
     ///
     /// # Errors
     /// Fails if litepress refuses the case.
-    pub fn press(&self, route: Route, page_size: PageSize) -> Result<Vec<u8>> {
-        self.press_schema(self.schema()?, &route.options(page_size), route.into)
+    pub fn build(&self, route: Route, page_size: PageSize) -> Result<Vec<u8>> {
+        self.build_schema(self.schema()?, &route.options(page_size), route.into)
     }
 
-    /// Does the same as [`press`](Self::press) with a schema that was read before.
+    /// Does the same as [`build`](Self::build) with a schema that was read before.
     ///
     /// # Errors
     /// Fails if litepress refuses the case.
-    pub fn press_schema(&self, schema: Schema, options: &Options, into: Into) -> Result<Vec<u8>> {
+    pub fn build_schema(&self, schema: Schema, options: &Options, into: Into) -> Result<Vec<u8>> {
         let mut options = options.clone();
         options.on_conflict = self.conflict;
         let folder = (into != Into::Memory).then(Folder::new);
@@ -199,7 +199,7 @@ impl Case {
     ///
     /// # Errors
     /// Fails if litepress refuses the case.
-    pub fn press_to(&self, target: &Target, options: &Options) -> Result<()> {
+    pub fn build_to(&self, target: &Target, options: &Options) -> Result<()> {
         self.fill(Database::create(target, self.schema()?, options)?)?.finish().map(drop)
     }
 
@@ -261,10 +261,10 @@ impl Case {
     /// Does the same as [`check`](Self::check) at one page size, along these routes and the shortest one.
     pub fn check_along(&self, routes: impl Iterator<Item = Route>, page_size: PageSize) -> Vec<u8> {
         let schema = self.schema().unwrap();
-        let press = |route: Route| self.press_schema(schema.clone(), &route.options(page_size), route.into).unwrap();
-        let bytes = press(Route::SHORTEST);
+        let build = |route: Route| self.build_schema(schema.clone(), &route.options(page_size), route.into).unwrap();
+        let bytes = build(Route::SHORTEST);
         for route in routes.filter(|route| *route != Route::SHORTEST) {
-            assert!(press(route) == bytes, "pages of {page_size} bytes, {route:?}: other bytes");
+            assert!(build(route) == bytes, "pages of {page_size} bytes, {route:?}: other bytes");
         }
         self.judge(&bytes, page_size);
         bytes

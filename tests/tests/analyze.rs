@@ -25,21 +25,21 @@ fn options(route: Route) -> Options {
 }
 
 /// Returns the file with statistics, which is equal along several routes.
-fn pressed(case: &Case) -> Vec<u8> {
-    let press = |threads, into, memory_bytes| {
+fn built(case: &Case) -> Vec<u8> {
+    let build = |threads, into, memory_bytes| {
         let mut options = options(Route { threads, into });
         options.memory_bytes = memory_bytes;
-        case.press_schema(case.schema().unwrap(), &options, into).unwrap()
+        case.build_schema(case.schema().unwrap(), &options, into).unwrap()
     };
-    let bytes = press(1, Into::Memory, 256 << 20);
-    assert!(press(2, Into::CachedFile, 64 << 20) == bytes, "2 threads, a file: other bytes");
-    assert!(press(7, Into::Memory, 64 << 20) == bytes, "7 threads: other bytes");
+    let bytes = build(1, Into::Memory, 256 << 20);
+    assert!(build(2, Into::CachedFile, 64 << 20) == bytes, "2 threads, a file: other bytes");
+    assert!(build(7, Into::Memory, 64 << 20) == bytes, "7 threads: other bytes");
     bytes
 }
 
 /// Asserts that the file has exactly SQLite's statistics, and that both versions of SQLite accept it.
 fn check(case: &Case) -> Vec<u8> {
-    let bytes = pressed(case);
+    let bytes = built(case);
     let reference = case.reference(PageSize::DEFAULT);
     reference.execute_batch("ANALYZE").unwrap();
     let mut ours = oracle::open(&bytes);
@@ -170,9 +170,9 @@ fn nothing_to_tell() {
 /// Counts in several workers, and counts rows that were spilled.
 #[test]
 fn many_rows() {
-    let whole = press_source("CREATE TABLE t(a, b); CREATE INDEX i ON t(a, b)", 2, 1 << 30, many);
-    assert!(press_source("CREATE TABLE t(a, b); CREATE INDEX i ON t(a, b)", 1, 64 << 20, many) == whole);
-    let spilled = press_source(spilling::SCHEMA, 7, 64 << 20, || spilling::rows(spilling::ROWS));
+    let whole = build_source("CREATE TABLE t(a, b); CREATE INDEX i ON t(a, b)", 2, 1 << 30, many);
+    assert!(build_source("CREATE TABLE t(a, b); CREATE INDEX i ON t(a, b)", 1, 64 << 20, many) == whole);
+    let spilled = build_source(spilling::SCHEMA, 7, 64 << 20, || spilling::rows(spilling::ROWS));
     for bytes in [whole, spilled] {
         let ours = oracle::open(&bytes);
         let printed = texts(&ours, STATISTICS);
@@ -190,7 +190,7 @@ fn many() -> MadeRows<impl Fn(u64, &mut Vec<u8>) -> i64 + Clone + Send + Sync + 
     })
 }
 
-fn press_source<S: Source>(sql: &str, threads: usize, memory_bytes: u64, source: impl Fn() -> S) -> Vec<u8> {
+fn build_source<S: Source>(sql: &str, threads: usize, memory_bytes: u64, source: impl Fn() -> S) -> Vec<u8> {
     let mut options = options(Route { threads, into: Into::Memory });
     options.memory_bytes = memory_bytes;
     let mut database = Database::create(&Target::Memory, Schema::from_sql(sql, "<many>").unwrap(), &options).unwrap();

@@ -85,7 +85,7 @@ fn plan(sql: &str, files: &[PathBuf], threads: usize, conflict: Conflict) -> Loa
     LoadPlan::new(request, &|| Ok(())).unwrap()
 }
 
-fn press(plan: &LoadPlan, threads: usize, conflict: Conflict) -> Result<Vec<u8>> {
+fn build(plan: &LoadPlan, threads: usize, conflict: Conflict) -> Result<Vec<u8>> {
     let rejects = Arc::new(Rejects::new(None, false, u64::MAX)?);
     let source = plan.source(&plan.tables[0], PageSize::DEFAULT, OnError::Abort, &rejects)?;
     let mut options = Options::default();
@@ -110,14 +110,14 @@ fn check(sql: &str, files: &[Vec<Row>], conflict: Conflict) {
     let what = format!("{conflict:?}: {sql}: {files:?}");
     let folder = tempfile::tempdir().unwrap();
     let paths = write(&folder, files);
-    let pressed = [1, 2, 7].map(|threads| press(&plan(sql, &paths, threads, conflict), threads, conflict));
+    let built = [1, 2, 7].map(|threads| build(&plan(sql, &paths, threads, conflict), threads, conflict));
     let Some(theirs) = inserted(sql, files, conflict) else {
-        for pressed in pressed {
-            assert_eq!(pressed.expect_err(&what).kind(), ErrorKind::Constraint, "{what}");
+        for built in built {
+            assert_eq!(built.expect_err(&what).kind(), ErrorKind::Constraint, "{what}");
         }
         return;
     };
-    let [bytes, others @ ..] = pressed.map(|pressed| pressed.unwrap_or_else(|error| panic!("{error}: {what}")));
+    let [bytes, others @ ..] = built.map(|built| built.unwrap_or_else(|error| panic!("{error}: {what}")));
     assert!(others.iter().all(|other| *other == bytes), "{what}: other bytes");
     oracle::assert_sound(&bytes, &what);
     let ours = oracle::open(&bytes);
@@ -184,7 +184,7 @@ fn a_key_that_is_null_is_refused() {
     let path = folder.path().join("null.csv");
     std::fs::write(&path, "id,a,b\n5,x,y\nNULL,u,v\n").unwrap();
     for (sql, conflict) in TABLES.into_iter().flat_map(|sql| POLICIES.map(|conflict| (sql, conflict))) {
-        let error = press(&plan(sql, std::slice::from_ref(&path), 1, conflict), 1, conflict).expect_err(sql);
+        let error = build(&plan(sql, std::slice::from_ref(&path), 1, conflict), 1, conflict).expect_err(sql);
         assert_eq!((error.kind(), error.place().record), (ErrorKind::Constraint, Some(2)), "{error}: {sql}");
         assert!(error.message().starts_with("NULL in an INTEGER PRIMARY KEY"), "{error}");
     }

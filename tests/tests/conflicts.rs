@@ -82,19 +82,19 @@ fn case(sql: &str, rows: &[Row], conflict: Conflict) -> Case {
     if schema(sql).tables[0].rowid_alias.is_some() { case.in_any_order() } else { case }
 }
 
-/// Checks that the outcome is SQLite's on any lane, with equal bytes along several routes.
+/// Checks that the outcome is SQLite's by any method, with equal bytes along several routes.
 fn check(sql: &str, rows: &[Row], conflict: Conflict) {
     let what = format!("{conflict:?}: {sql}");
     let case = case(sql, rows, conflict);
     let routes = [(1, Into::Memory), (2, Into::CachedFile), (7, Into::Memory)];
-    let pressed = routes.map(|(threads, into)| case.press(Route { threads, into }, PageSize::MIN));
+    let built = routes.map(|(threads, into)| case.build(Route { threads, into }, PageSize::MIN));
     let Some(mut theirs) = inserted(sql, rows, conflict) else {
-        for pressed in pressed {
-            assert_eq!(pressed.expect_err(&what).kind(), ErrorKind::Constraint, "{what}");
+        for built in built {
+            assert_eq!(built.expect_err(&what).kind(), ErrorKind::Constraint, "{what}");
         }
         return;
     };
-    let [bytes, others @ ..] = pressed.map(|pressed| pressed.unwrap_or_else(|error| panic!("{error}: {what}")));
+    let [bytes, others @ ..] = built.map(|built| built.unwrap_or_else(|error| panic!("{error}: {what}")));
     assert!(others.iter().all(|other| *other == bytes), "{what}: other bytes");
     oracle::assert_sound(&bytes, &what);
     let mut ours = oracle::open(&bytes);
@@ -150,7 +150,7 @@ fn a_default_for_null_sees_the_rows_before() {
     let rows: Vec<Row> =
         (0..120).map(|k| vec![OwnedValue::Int(k % 100), OwnedValue::Null, OwnedValue::Int(k)]).collect();
     let case = Case::new(sql).rows(rows.iter().cloned()).parts_of(120).on_conflict(Conflict::Replace);
-    let bytes = case.press(Route { threads: 1, into: Into::Memory }, PageSize::MIN).unwrap();
+    let bytes = case.build(Route { threads: 1, into: Into::Memory }, PageSize::MIN).unwrap();
     let theirs = inserted(sql, &rows, Conflict::Replace).unwrap();
     oracle::assert_same_content(&oracle::open(&bytes), &theirs, sql);
 }
@@ -200,7 +200,7 @@ fn numbers_of_rows_that_sqlite_numbers() {
     let rowids = |keys: &[i64], conflict| {
         let sql = "CREATE TABLE t(k UNIQUE)";
         check(sql, &rows(keys), conflict);
-        let bytes = case(sql, &rows(keys), conflict).press(Route::SHORTEST, PageSize::MIN).unwrap();
+        let bytes = case(sql, &rows(keys), conflict).build(Route::SHORTEST, PageSize::MIN).unwrap();
         oracle::texts(&oracle::open(&bytes), "SELECT rowid || ':' || k FROM t ORDER BY rowid").join(" ")
     };
     assert_eq!(rowids(&[5, 6, 6, 6, 5, 8], Conflict::Replace), "4:6 5:5 6:8");
@@ -213,7 +213,7 @@ fn rowids_of_the_source() {
     let rows = (0..500).map(|at| vec![OwnedValue::Int(at % 7)]);
     for conflict in POLICIES {
         let case = Case::new("CREATE TABLE t(a)").rows_from(-70, rows.clone()).in_any_order().on_conflict(conflict);
-        case.judge(&case.press(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
+        case.judge(&case.build(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
     }
 }
 
@@ -230,17 +230,17 @@ fn many_rows_that_do_not_fit_the_memory() {
         for conflict in [Conflict::Ignore, Conflict::Replace] {
             let theirs = inserted(sql, &rows, conflict).unwrap();
             let case = Case::new(sql).rows(rows.iter().cloned()).in_any_order().on_conflict(conflict);
-            let press = |threads, memory_bytes, temp_dir: Option<&str>| {
+            let build = |threads, memory_bytes, temp_dir: Option<&str>| {
                 let mut options = Route { threads, into: Into::Memory }.options(PageSize::DEFAULT);
                 (options.memory_bytes, options.temp_dir) = (memory_bytes, temp_dir.map(PathBuf::from));
-                case.press_schema(schema(sql), &options, Into::Memory)
+                case.build_schema(schema(sql), &options, Into::Memory)
             };
-            let whole = press(2, 4 << 30, Some("/proc")).expect("nothing is spilled");
+            let whole = build(2, 4 << 30, Some("/proc")).expect("nothing is spilled");
             oracle::assert_sound(&whole, sql);
             oracle::assert_same_content(&oracle::open(&whole), &theirs, sql);
             for threads in [1, 2, 7] {
-                assert!(press(threads, MIN_MEMORY_BYTES, Some("/proc")).is_err(), "{threads}: it must be spilled");
-                let spilled = press(threads, MIN_MEMORY_BYTES, None).unwrap();
+                assert!(build(threads, MIN_MEMORY_BYTES, Some("/proc")).is_err(), "{threads}: it must be spilled");
+                let spilled = build(threads, MIN_MEMORY_BYTES, None).unwrap();
                 assert!(spilled == whole, "{threads} threads, {conflict:?}: other bytes: {sql}");
             }
         }

@@ -277,11 +277,11 @@ fn check(tables: &[AnyTable], wanted: (bool, bool), page_size: PageSize, route: 
     if let Some((index, rows)) = refused {
         let mut all = vec![Vec::new(); index];
         all.push(rows);
-        let error = case(&sql, &after, all).press(route, page_size).map(drop).expect_err("SQLite refuses the last row");
+        let error = case(&sql, &after, all).build(route, page_size).map(drop).expect_err("SQLite refuses the last row");
         assert_eq!(error.kind(), ErrorKind::Constraint, "{error}");
     }
     let case = case(&sql, &after, taken);
-    let bytes = case.press(route, page_size).unwrap_or_else(|error| panic!("{error}\n{sql}{after}"));
+    let bytes = case.build(route, page_size).unwrap_or_else(|error| panic!("{error}\n{sql}{after}"));
     case.judge(&bytes, page_size);
     assert_goes_on(&bytes, &case, &schema, page_size);
 }
@@ -320,8 +320,8 @@ fn every_edge_value_in_every_type() {
             if insert(&sqlite, &schema.tables[0], taken.len() as i64 + 1, &row).is_ok() {
                 taken.push(row);
             } else {
-                let pressed = Case::new(&sql).rows([row]).press(Route::SHORTEST, PageSize::DEFAULT).map(drop);
-                let error = pressed.expect_err(&format!("{sql}: SQLite refuses {value:?}"));
+                let built = Case::new(&sql).rows([row]).build(Route::SHORTEST, PageSize::DEFAULT).map(drop);
+                let error = built.expect_err(&format!("{sql}: SQLite refuses {value:?}"));
                 assert_eq!(error.kind(), ErrorKind::Constraint, "{sql}: {value:?}");
                 refused += 1;
             }
@@ -330,7 +330,7 @@ fn every_edge_value_in_every_type() {
         // All values in one block, and each alone, which is encoded as a block of one kind.
         for parts in [1, 1000] {
             let case = Case::new(&sql).rows(taken.clone()).parts_of(parts);
-            let bytes = case.press(Route::SHORTEST, PageSize::DEFAULT).unwrap_or_else(|error| panic!("{sql}: {error}"));
+            let bytes = case.build(Route::SHORTEST, PageSize::DEFAULT).unwrap_or_else(|error| panic!("{sql}: {error}"));
             case.judge(&bytes, PageSize::DEFAULT);
         }
     }
@@ -348,8 +348,8 @@ fn rules_of_a_virtual_column_are_not_overlooked() {
         sqlite.execute_batch(sql).unwrap();
         let schema = Schema::from_sql(sql, "<virtual>").unwrap();
         insert(&sqlite, &schema.tables[0], 1, &row).expect_err("SQLite refuses the row");
-        let pressed = Case::new(sql).rows([row]).press(Route::SHORTEST, PageSize::DEFAULT);
-        let error = pressed.map(drop).expect_err(sql);
+        let built = Case::new(sql).rows([row]).build(Route::SHORTEST, PageSize::DEFAULT);
+        let error = built.map(drop).expect_err(sql);
         assert!(matches!(error.kind(), ErrorKind::Constraint | ErrorKind::Unsupported), "{error}");
     }
 }
@@ -360,7 +360,7 @@ fn a_trigger_may_have_the_name_of_a_table() {
     let case = Case::new("CREATE TABLE t(a); CREATE TABLE u(a)")
         .rows([vec![OwnedValue::Int(1)]])
         .after("CREATE TRIGGER t AFTER INSERT ON u BEGIN SELECT 1; END; CREATE TRIGGER u AFTER INSERT ON u BEGIN SELECT 1; END");
-    let bytes = case.press(Route::SHORTEST, PageSize::DEFAULT).unwrap();
+    let bytes = case.build(Route::SHORTEST, PageSize::DEFAULT).unwrap();
     case.judge(&bytes, PageSize::DEFAULT);
 }
 
@@ -373,7 +373,7 @@ fn a_foreign_key_that_leads_nowhere_is_taken() {
         "CREATE TABLE p(x REFERENCES p); CREATE TABLE c(a REFERENCES p)",
     ] {
         let case = Case::new(sql).rows([vec![OwnedValue::Int(1)]]).rows([vec![OwnedValue::Int(2)]]);
-        let bytes = case.press(Route::SHORTEST, PageSize::DEFAULT).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let bytes = case.build(Route::SHORTEST, PageSize::DEFAULT).unwrap_or_else(|error| panic!("{sql}: {error}"));
         case.judge(&bytes, PageSize::DEFAULT);
     }
 }
@@ -395,7 +395,7 @@ fn autoincrement_goes_on_from_the_right_number() {
         (vec![1, i64::MAX], None),
     ] {
         let case = Case::new(sql).rows([row(10)]).rows(ids.iter().map(|&id| row(id)));
-        let bytes = case.press(Route::SHORTEST, PageSize::DEFAULT).unwrap();
+        let bytes = case.build(Route::SHORTEST, PageSize::DEFAULT).unwrap();
         case.judge(&bytes, PageSize::DEFAULT);
         let ours = oracle::open(&bytes);
         let id = ours.query_row("INSERT INTO b(x) VALUES (1) RETURNING id", [], |row| row.get::<_, i64>(0)).ok();
@@ -419,7 +419,7 @@ fn pragmas_of_the_file_are_kept() {
         let page_size = PageSize::new(if settings.contains("16384") { 16_384 } else { 4096 }).unwrap();
         case.fill_reference(&theirs, page_size);
         let path = folder.join("ours.db");
-        std::fs::write(&path, case.press(Route { threads: 2, into: Into::CachedFile }, page_size).unwrap()).unwrap();
+        std::fs::write(&path, case.build(Route { threads: 2, into: Into::CachedFile }, page_size).unwrap()).unwrap();
         let mut ours = Connection::open(&path).unwrap();
         oracle::assert_same_database(&ours, &theirs, settings);
         oracle::assert_sqlite_content(&mut ours, settings);

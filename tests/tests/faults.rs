@@ -15,15 +15,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes two tables of several parts to `t.db` in `folder`. Returns the number of calls of the sink.
-fn press(folder: &Folder, threads: usize, replace: bool, plan: FaultPlan) -> (u64, Result<()>) {
+fn build(folder: &Folder, threads: usize, replace: bool, plan: FaultPlan) -> (u64, Result<()>) {
     let calls = Arc::new(AtomicU64::new(0));
     let counted = calls.clone();
     let wrap = move |sink: Box<dyn Sink>| -> Box<dyn Sink> { Box::new(FaultySink::new(sink, plan, counted)) };
-    let result = press_through(folder, threads, replace, wrap);
+    let result = build_through(folder, threads, replace, wrap);
     (calls.load(Ordering::SeqCst), result)
 }
 
-fn press_through(
+fn build_through(
     folder: &Folder,
     threads: usize,
     replace: bool,
@@ -60,14 +60,14 @@ fn sweep(threads: usize, old: bool) {
     let folder = Folder::new();
     let before = if old { Some(write_old_database(&folder)) } else { None };
     let names = folder.names();
-    let (calls, unharmed) = press(&Folder::new(), threads, false, FaultPlan::NONE);
+    let (calls, unharmed) = build(&Folder::new(), threads, false, FaultPlan::NONE);
     unharmed.expect("nothing fails");
     assert!(calls > 12, "{calls} calls are a run too small");
     for (errno, kind) in [(ENOSPC, ErrorKind::NoSpace), (EIO, ErrorKind::Io)] {
         for lasts in [false, true] {
             for call in 0..calls {
                 let plan = FaultPlan { call, lasts, errno };
-                let (_, result) = press(&folder, threads, old, plan);
+                let (_, result) = build(&folder, threads, old, plan);
                 let error = result.expect_err(&format!("{plan:?}"));
                 assert_eq!(error.kind(), kind, "{plan:?}: {error}");
                 assert_eq!(error.place().file.as_deref(), Some(folder.join("t.db").as_path()), "{plan:?}: {error}");
@@ -76,7 +76,7 @@ fn sweep(threads: usize, old: bool) {
             }
         }
     }
-    let (_, result) = press(&folder, threads, old, FaultPlan { call: calls, lasts: true, errno: EIO });
+    let (_, result) = build(&folder, threads, old, FaultPlan { call: calls, lasts: true, errno: EIO });
     result.expect("no call is left to fail");
     assert_verified(&folder.join("t.db"), "after all the failures");
 }

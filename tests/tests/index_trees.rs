@@ -35,7 +35,7 @@ impl Trees {
         Self { key_bytes, page_size, schema, shapes: RefCell::default() }
     }
 
-    fn press(&self, rows: u64, threads: usize) -> Vec<u8> {
+    fn build(&self, rows: u64, threads: usize) -> Vec<u8> {
         let key_bytes = self.key_bytes;
         // Coprime to all numbers of rows here.
         let key = move |row: u64| numbered(row * 1_000_003 % rows.max(1), key_bytes);
@@ -58,7 +58,7 @@ impl Trees {
     fn shape(&self, rows: u64) -> Shape {
         let known = self.shapes.borrow().get(&rows).copied();
         known.unwrap_or_else(|| {
-            let bytes = self.press(rows, 1);
+            let bytes = self.build(rows, 1);
             let shape = of_tree(&bytes, self.page_size, root(&bytes, "i"));
             self.shapes.borrow_mut().insert(rows, shape);
             shape
@@ -80,7 +80,7 @@ impl Trees {
 
     /// Asserts that both trees are sound and have every entry, in order. SQLite makes the index again for comparison.
     fn check(&self, rows: u64, threads: usize) -> Vec<u8> {
-        let bytes = self.press(rows, threads);
+        let bytes = self.build(rows, threads);
         let what = format!("{rows} keys of {} bytes, pages of {}", self.key_bytes, self.page_size);
         oracle::assert_sound(&bytes, &what);
         for (tree, behind) in [("i", true), ("w", false)] {
@@ -169,7 +169,7 @@ fn parts_of_a_few_entries() {
             let trees = Trees::new(usize::try_from(key_bytes).unwrap(), PageSize::MIN);
             let rows: &[u64] = if per_part < 4 { &[3, 4, 5, 7] } else { &[per_part + 1, 3 * per_part + 1] };
             for &rows in rows {
-                let bytes = trees.press(rows, 2);
+                let bytes = trees.build(rows, 2);
                 let what = format!("{per_part} keys of {key_bytes} bytes a part, {rows} in all");
                 oracle::assert_sound(&bytes, &what);
                 assert_ordered(&bytes, PageSize::MIN, rows, &what);
@@ -186,7 +186,7 @@ fn a_last_part_of_a_single_entry() {
         let trees = Trees::new(key_bytes, page_size);
         let about = litepress_rows::source::PART_BYTES as u64 / (key_bytes as u64 + 5);
         for rows in (about - 4..=about + 3).chain([2 * about - 1, 2 * about, 2 * about + 1]) {
-            let bytes = trees.press(rows, 2);
+            let bytes = trees.build(rows, 2);
             let what = format!("{rows} keys of {key_bytes} bytes");
             oracle::assert_sound(&bytes, &what);
             assert_ordered(&bytes, page_size, rows, &what);
@@ -201,7 +201,7 @@ fn an_index_of_many_parts() {
     let bytes = trees.check(250_000, 7);
     let shape = of_tree(&bytes, PageSize::DEFAULT, root(&bytes, "i"));
     assert!(shape.leaf_pages * 4096 > 12 << 20, "{shape:?}");
-    assert!(bytes == trees.press(250_000, 1), "the number of threads shows");
+    assert!(bytes == trees.build(250_000, 1), "the number of threads shows");
 }
 
 /// Keys around every threshold of overflow at every page size, ascending and descending, several to an entry.
@@ -223,6 +223,6 @@ fn keys_around_the_thresholds_of_overflow() {
         let sql = "CREATE TABLE t(a TEXT UNIQUE, b BLOB, c INT); CREATE INDEX i ON t(a DESC); \
                    CREATE INDEX j ON t(b, a COLLATE NOCASE DESC, c); CREATE UNIQUE INDEX k ON t(b DESC, c)";
         let case = Case::new(sql).rows(rows).parts_of(13);
-        case.judge(&case.press(Route { threads: 2, into: Into::Memory }, page_size).unwrap(), page_size);
+        case.judge(&case.build(Route { threads: 2, into: Into::Memory }, page_size).unwrap(), page_size);
     }
 }

@@ -100,14 +100,14 @@ fn check(tables: &[KeyedTable], in_any_order: bool, page_size: PageSize, route: 
     if let Some((index, rows, why)) = refused {
         let mut all = vec![Vec::new(); index];
         all.push(rows);
-        let pressed = case(&sql, all, in_any_order).press(route, page_size).map(drop);
-        let error = pressed.expect_err(&format!("SQLite refuses the last row: {why}\n{sql}"));
+        let built = case(&sql, all, in_any_order).build(route, page_size).map(drop);
+        let error = built.expect_err(&format!("SQLite refuses the last row: {why}\n{sql}"));
         assert_eq!(error.kind(), ErrorKind::Constraint, "{error}\nSQLite: {why}\n{sql}");
         let unique = why.starts_with("UNIQUE");
         assert_eq!(error.message().starts_with("UNIQUE"), unique, "{error}\nSQLite: {why}\n{sql}");
     }
     let case = case(&sql, taken, in_any_order);
-    let bytes = case.press(route, page_size).unwrap_or_else(|error| panic!("{error}\n{sql}"));
+    let bytes = case.build(route, page_size).unwrap_or_else(|error| panic!("{error}\n{sql}"));
     case.judge(&bytes, page_size);
     assert_goes_on(&bytes, &case, &schema, page_size);
 }
@@ -189,7 +189,7 @@ fn two_rows_that_are_not_unique() {
             let folder = Folder::new();
             let case = Case::new(sql).rows(rows.clone()).parts_of(parts);
             let options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
-            let error = case.press_to(&folder.target("t.db"), &options).unwrap_err();
+            let error = case.build_to(&folder.target("t.db"), &options).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Constraint, "{error}");
             assert!(error.message().starts_with(theirs), "{error}, SQLite: {theirs}");
             assert!(error.message().contains(which), "{error}");
@@ -223,5 +223,5 @@ fn keys_with_a_long_common_beginning() {
         vec![OwnedValue::Blob(key)]
     });
     let case = Case::new("CREATE TABLE t(a BLOB); CREATE INDEX i ON t(a)").rows(keys).parts_of(10);
-    case.judge(&case.press(Route { threads: 2, into: Into::Memory }, PageSize::DEFAULT).unwrap(), PageSize::DEFAULT);
+    case.judge(&case.build(Route { threads: 2, into: Into::Memory }, PageSize::DEFAULT).unwrap(), PageSize::DEFAULT);
 }

@@ -50,13 +50,13 @@ fn routes_of(page_size: PageSize) -> Vec<Route> {
 /// Writes the rows along several routes: one file, which equals that of a source without order if rows are not in order.
 fn check(sql: &str, order: &[i64], rows_per_part: usize, page_size: PageSize, what: &str) {
     let case = case(sql, order, rows_per_part);
-    let bytes = case.press(Route::SHORTEST, page_size).unwrap();
+    let bytes = case.build(Route::SHORTEST, page_size).unwrap();
     case.judge(&bytes, page_size);
     for route in routes_of(page_size) {
-        assert!(case.press(route, page_size).unwrap() == bytes, "{what}, {route:?}: other bytes");
+        assert!(case.build(route, page_size).unwrap() == bytes, "{what}, {route:?}: other bytes");
     }
     if !is_in_order(order) {
-        let unordered = case.in_any_order().press(Route::SHORTEST, page_size).unwrap();
+        let unordered = case.in_any_order().build(Route::SHORTEST, page_size).unwrap();
         assert!(unordered == bytes, "{what}: in any order");
     }
 }
@@ -97,9 +97,9 @@ fn small_parts_in_order() {
             for first in [-1, 2] {
                 let order: Vec<i64> = (first..first + count).collect();
                 let case = case(PLAIN, &order, rows_per_part);
-                let bytes = case.press(Route::SHORTEST, PageSize::MIN).unwrap();
+                let bytes = case.build(Route::SHORTEST, PageSize::MIN).unwrap();
                 case.judge(&bytes, PageSize::MIN);
-                let other = case.press(Route { threads: 7, into: Into::Memory }, PageSize::MIN).unwrap();
+                let other = case.build(Route { threads: 7, into: Into::Memory }, PageSize::MIN).unwrap();
                 assert!(other == bytes, "{count} rows from {first} on, {rows_per_part} a part");
             }
         }
@@ -113,15 +113,15 @@ fn disorder_at_every_position() {
     for (a, b) in (0..COUNT).flat_map(|b| (0..b).map(move |a| (a, b))) {
         for (rows_per_part, threads) in (1..=COUNT).flat_map(|rows| [(rows, 1), (rows, 2)]) {
             let route = Route { threads, into: Into::Memory };
-            let press = |order: &[i64], rowid_order| {
-                case(INDEXED, order, rows_per_part).in_order(rowid_order).press(route, PageSize::MIN)
+            let build = |order: &[i64], rowid_order| {
+                case(INDEXED, order, rows_per_part).in_order(rowid_order).build(route, PageSize::MIN)
             };
             let order = swapped(COUNT as i64, (a, b));
-            assert!(press(&order, Ascending).unwrap() == press(&order, Unordered).unwrap(), "{order:?}");
+            assert!(build(&order, Ascending).unwrap() == build(&order, Unordered).unwrap(), "{order:?}");
             let mut twice: Vec<i64> = (0..COUNT as i64).collect();
             twice[b] = twice[a];
             let error = |rowid_order| {
-                let error = press(&twice, rowid_order).unwrap_err();
+                let error = build(&twice, rowid_order).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Constraint, "{error}");
                 (error.to_string(), error.place().clone())
             };
@@ -152,17 +152,17 @@ fn rows_that_do_not_fit_the_memory() {
     let whole: Vec<i64> = (0..50_000).collect();
     for order in [whole.clone(), [&whole[20_000..], &whole[..20_000]].concat(), [&whole[1..], &whole[..1]].concat()] {
         let case = Case::new(sql).rows(order.iter().map(|at| long(*at)));
-        let press = |threads, memory_bytes, rowid_order| {
+        let build = |threads, memory_bytes, rowid_order| {
             let mut options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
             options.memory_bytes = memory_bytes;
-            case.clone().in_order(rowid_order).press_schema(case.schema().unwrap(), &options, Into::CachedFile).unwrap()
+            case.clone().in_order(rowid_order).build_schema(case.schema().unwrap(), &options, Into::CachedFile).unwrap()
         };
-        let bytes = press(2, 4 << 30, Ascending);
+        let bytes = build(2, 4 << 30, Ascending);
         for threads in [1, 2, 7] {
-            assert!(press(threads, MIN_MEMORY_BYTES, Ascending) == bytes, "{threads} threads");
+            assert!(build(threads, MIN_MEMORY_BYTES, Ascending) == bytes, "{threads} threads");
         }
         if !is_in_order(&order) {
-            assert!(press(2, 4 << 30, Unordered) == bytes);
+            assert!(build(2, 4 << 30, Unordered) == bytes);
         }
         case.judge(&bytes, PageSize::DEFAULT);
     }
@@ -177,7 +177,7 @@ fn giant_rows_in_little_memory() {
         let case = case.clone().parts_of(rows_per_part);
         let mut options = Route { threads: 2, into: Into::CachedFile }.options(PageSize::DEFAULT);
         options.memory_bytes = MIN_MEMORY_BYTES;
-        let bytes = case.press_schema(case.schema().unwrap(), &options, Into::CachedFile).unwrap();
+        let bytes = case.build_schema(case.schema().unwrap(), &options, Into::CachedFile).unwrap();
         let sqlite = oracle::open(&bytes);
         assert_eq!(oracle::integer(&sqlite, "SELECT sum(length(b)) FROM t"), 240 << 20);
     }
@@ -190,7 +190,7 @@ fn no_temporary_file_where_none_is_needed() {
     (options.memory_bytes, options.temp_dir) = (MIN_MEMORY_BYTES, Some("/proc".into()));
     let rows = (0..100_000).map(|at| vec![OwnedValue::Int(at), OwnedValue::Text("x".repeat(200))]);
     let case = Case::new("CREATE TABLE t(a INT PRIMARY KEY, b) WITHOUT ROWID").rows(rows);
-    case.press_schema(case.schema().unwrap(), &options, Into::Memory).unwrap();
+    case.build_schema(case.schema().unwrap(), &options, Into::Memory).unwrap();
 }
 
 /// Keeps the same rows as SQLite if rows are in order except for duplicates.
@@ -207,11 +207,11 @@ fn other_policies() {
             let case = Case::new(sql).rows(rows.clone()).parts_of(99).on_conflict(conflict);
             let table = &case.schema().unwrap().tables[0];
             rows.iter().for_each(|row| insert_or(&sqlite, table, conflict, row).unwrap());
-            let bytes = case.press(Route::SHORTEST, PageSize::DEFAULT).unwrap();
+            let bytes = case.build(Route::SHORTEST, PageSize::DEFAULT).unwrap();
             oracle::assert_sound(&bytes, "a policy");
             oracle::assert_same_database(&oracle::open(&bytes), &sqlite, "a policy");
             for route in routes() {
-                assert!(case.press(route, PageSize::DEFAULT).unwrap() == bytes, "{conflict:?}, {route:?}");
+                assert!(case.build(route, PageSize::DEFAULT).unwrap() == bytes, "{conflict:?}, {route:?}");
             }
         }
     }
@@ -234,7 +234,7 @@ fn statistics() {
         let case = case(INDEXED, &order, rows_per_part);
         let mut options = Route { threads: 2, into: Into::Memory }.options(PageSize::DEFAULT);
         options.analyze = true;
-        let bytes = case.press_schema(case.schema().unwrap(), &options, Into::Memory).unwrap();
+        let bytes = case.build_schema(case.schema().unwrap(), &options, Into::Memory).unwrap();
         let sqlite = case.reference(PageSize::DEFAULT);
         sqlite.execute_batch("ANALYZE").unwrap();
         assert_eq!(stats(&oracle::open(&bytes)), stats(&sqlite), "{rows_per_part} rows a part");
@@ -247,7 +247,7 @@ fn every_failing_call() {
     for (threads, order) in [(1, swapped(700, (300, 600))), (7, (0..700).collect())] {
         let folder = Folder::new();
         let options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
-        let press = |plan| {
+        let build = |plan| {
             let calls = Arc::new(AtomicU64::new(0));
             let counted = calls.clone();
             let wrap = |sink: Box<dyn Sink>| Box::new(FaultySink::new(sink, plan, counted)) as Box<dyn Sink>;
@@ -256,11 +256,11 @@ fn every_failing_call() {
             case.fill(database)?.finish()?;
             Ok::<u64, litepress::Error>(calls.load(Ordering::SeqCst))
         };
-        let calls = press(FaultPlan::NONE).unwrap();
+        let calls = build(FaultPlan::NONE).unwrap();
         fs::remove_file(folder.join("t.db")).unwrap();
         for call in 0..calls {
             for (errno, kind) in [(ENOSPC, ErrorKind::NoSpace), (EIO, ErrorKind::Io)] {
-                let error = press(FaultPlan { call, lasts: false, errno }).unwrap_err();
+                let error = build(FaultPlan { call, lasts: false, errno }).unwrap_err();
                 assert_eq!(error.kind(), kind, "call {call}: {error}");
                 assert!(folder.names().is_empty(), "call {call}: {:?}", folder.names());
             }

@@ -15,7 +15,7 @@ const ROWS: i64 = 1_500_000;
 
 /// Starts a run and returns once it has begun.
 fn start(target: &Path, rows: i64, words: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_press_rows"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_build_rows"));
     command.arg(target).arg(rows.to_string()).args(words);
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program that was built with this test");
     let mut line = String::new();

@@ -145,7 +145,7 @@ fn plan(path: &Path, sql: Option<&str>, threads: usize, piece_bytes: usize, conf
 }
 
 /// Returns the database of a plan, without wrong records.
-fn press(plan: &LoadPlan, threads: usize, conflict: Conflict) -> Vec<u8> {
+fn build(plan: &LoadPlan, threads: usize, conflict: Conflict) -> Vec<u8> {
     let rejects = Arc::new(Rejects::new(None, false, u64::MAX).unwrap());
     let source = plan.source(&plan.tables[0], PageSize::DEFAULT, OnError::Reject, &rejects).unwrap();
     let mut options = Options::default();
@@ -219,8 +219,8 @@ proptest! {
         let theirs = inserted(&sql, &names, &file.rows, conflict);
         for piece_bytes in PIECE_BYTES {
             let what = format!("{table} {conflict:?}, pieces of {piece_bytes} bytes");
-            let press = |threads| press(&plan(&path, Some(&sql), threads, piece_bytes, conflict), threads, conflict);
-            let [bytes, others @ ..] = THREADS.map(press);
+            let build = |threads| build(&plan(&path, Some(&sql), threads, piece_bytes, conflict), threads, conflict);
+            let [bytes, others @ ..] = THREADS.map(build);
             prop_assert!(others.iter().all(|other| *other == bytes), "{what}: threads show in the bytes");
             oracle::assert_sound(&bytes, &what);
             oracle::assert_same_content(&oracle::open(&bytes), &theirs, &what);
@@ -234,7 +234,7 @@ proptest! {
         std::fs::write(&path, file.text(&["a", "b", "c"])).unwrap();
         for (threads, piece_bytes) in THREADS.into_iter().zip(PIECE_BYTES) {
             let plan = plan(&path, None, threads, piece_bytes, Conflict::Abort);
-            let back = read_back(&oracle::open(&press(&plan, threads, Conflict::Abort)), &plan);
+            let back = read_back(&oracle::open(&build(&plan, threads, Conflict::Abort)), &plan);
             prop_assert_eq!(back, expected(&file.rows, &plan), "{:?}", plan.tables[0].decisions);
         }
     }

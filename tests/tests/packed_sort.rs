@@ -53,7 +53,7 @@ fn check_indexes(first_rowid: i64, count: usize, threads: usize) {
     let sql: String =
         indexes.iter().zip(1..).map(|(columns, i)| format!("; CREATE INDEX i{i} ON t({columns})")).collect();
     let case = Case::new(format!("{TABLE}{sql}")).parts_of(30_000).rows((first_rowid..).take(count).map(row));
-    let bytes = case.press(Route { threads, into: Into::Memory }, PageSize::DEFAULT).expect("rows are good");
+    let bytes = case.build(Route { threads, into: Into::Memory }, PageSize::DEFAULT).expect("rows are good");
     let what = format!("{count} rows from {first_rowid}");
     oracle::assert_sound(&bytes, &what);
     oracle::assert_reindexed(&bytes, &what);
@@ -100,8 +100,8 @@ fn many_rows_with_keys_of_integers() {
         let case = Case::new(&sql).parts_of(10_000).rows(rows());
         let twice = Case::new(&sql).parts_of(10_000).rows(rows().chain(rows().skip(700).take(1)));
         for (case, twice) in [(case.clone(), twice.clone()), (case.numbered(), twice.numbered())] {
-            case.judge(&case.press(route, PageSize::DEFAULT).unwrap(), PageSize::DEFAULT);
-            let error = twice.press(route, PageSize::DEFAULT).unwrap_err();
+            case.judge(&case.build(route, PageSize::DEFAULT).unwrap(), PageSize::DEFAULT);
+            let error = twice.build(route, PageSize::DEFAULT).unwrap_err();
             assert!(error.message().contains("records 701 and 90001 have the same key"), "{error}");
         }
     }

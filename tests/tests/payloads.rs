@@ -72,7 +72,7 @@ fn a_payload_around_each_threshold_alone_in_its_table() {
     for page_size in page_sizes() {
         for len in turns(page_size) {
             let case = Case::new(TABLE).rows([row_of(len, 1)]);
-            let bytes = case.press(Route::SHORTEST, page_size).expect("one row");
+            let bytes = case.build(Route::SHORTEST, page_size).expect("one row");
             case.judge(&bytes, page_size);
         }
     }

@@ -21,14 +21,14 @@ fn begin(path: &Path, replace: bool) -> Result<Database> {
     Database::create(&Target::File(path.to_owned()), schema, &options)
 }
 
-fn press(path: &Path, replace: bool) -> Result<()> {
+fn build(path: &Path, replace: bool) -> Result<()> {
     begin(path, replace)?.finish().map(drop)
 }
 
 /// Writes to a target that must be refused with this kind of error. Nothing may change in its folder.
 fn refuse(folder: &Folder, path: &Path, replace: bool, kind: ErrorKind) -> Error {
     let before = snapshot(folder);
-    let error = press(path, replace).expect_err("a target to be refused");
+    let error = build(path, replace).expect_err("a target to be refused");
     assert_eq!(error.kind(), kind, "{error}");
     assert_eq!(snapshot(folder), before, "{error}");
     error
@@ -58,7 +58,7 @@ fn a_target_that_exists_is_replaced_on_demand_only() {
     drop(old(&path));
     let error = refuse(&folder, &path, false, ErrorKind::Exists);
     assert!(error.to_string().contains("exists"), "{error}");
-    press(&path, true).unwrap();
+    build(&path, true).unwrap();
     assert_is_new(&path);
     assert_eq!(folder.names(), ["t.db"]);
 }
@@ -70,7 +70,7 @@ fn an_empty_file_is_replaced_on_demand_only() {
     let path = folder.join("t.db");
     fs::write(&path, "").unwrap();
     refuse(&folder, &path, false, ErrorKind::Exists);
-    press(&path, true).unwrap();
+    build(&path, true).unwrap();
     assert_is_new(&path);
 }
 
@@ -82,7 +82,7 @@ fn a_new_file_is_never_set_uid() {
     let path = folder.join("t.db");
     drop(old(&path));
     fs::set_permissions(&path, Permissions::from_mode(0o6755)).unwrap();
-    press(&path, true).unwrap();
+    build(&path, true).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o755);
 }
 
@@ -114,7 +114,7 @@ fn owner_and_group_are_kept_where_the_user_may() {
         return;
     }
     fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-    press(&path, true).unwrap();
+    build(&path, true).unwrap();
     let new = fs::metadata(&path).unwrap();
     assert_eq!((new.uid(), new.gid(), new.mode() & 0o7777), (1234, 2345, 0o640));
     assert_is_new(&path);
@@ -127,7 +127,7 @@ fn permissions_of_a_replaced_file_are_kept() {
     drop(old(&path));
     for mode in [0o600, 0o640, 0o444, 0o777] {
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-        press(&path, true).unwrap();
+        build(&path, true).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, mode);
         assert_is_new(&path);
     }
@@ -162,7 +162,7 @@ fn a_target_in_use_is_not_replaced() {
             refuse(&folder, &path, true, ErrorKind::Target);
             user.execute_batch("COMMIT").unwrap();
             drop(user);
-            press(&path, true).unwrap();
+            build(&path, true).unwrap();
             assert_is_new(&path);
             assert_eq!(folder.names(), ["t.db"], "{mode}");
         }
@@ -188,7 +188,7 @@ fn a_target_that_is_merely_open_is_not_replaced() {
         assert!(error.to_string().contains(&format!("process {}", process.id())), "{error}");
         process.kill().unwrap();
         process.wait().unwrap();
-        press(&path, true).unwrap();
+        build(&path, true).unwrap();
         assert_is_new(&path);
         assert_eq!(folder.names(), ["t.db"], "{mode}");
     }
@@ -204,7 +204,7 @@ fn a_database_in_wal_mode_with_two_names_is_not_replaced() {
     let error = refuse(&folder, &path, true, ErrorKind::Target);
     assert!(error.to_string().contains("hard links"), "{error}");
     old_mode(&path, "DELETE");
-    press(&path, true).unwrap();
+    build(&path, true).unwrap();
     assert_is_new(&path);
     assert_eq!(integer(&Connection::open(&other).unwrap(), "SELECT count(*) FROM old"), 1);
 }
@@ -269,7 +269,7 @@ fn many_threads_replace_one_target() {
         let folder = Folder::new();
         let path = folder.join("t.db");
         std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..10).map(|_| scope.spawn(|| press(&path, true).map(drop))).collect();
+            let threads: Vec<_> = (0..10).map(|_| scope.spawn(|| build(&path, true).map(drop))).collect();
             threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
         });
         assert_is_new(&path);
@@ -285,7 +285,7 @@ fn a_link_is_followed() {
     drop(old(&file));
     symlink(&file, &link).unwrap();
     refuse(&folder, &link, false, ErrorKind::Exists);
-    press(&link, true).unwrap();
+    build(&link, true).unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_is_new(&file);
     assert_eq!((folder.names(), elsewhere.names()), (vec!["link.db".to_owned()], vec!["file.db".to_owned()]));
@@ -296,7 +296,7 @@ fn a_link_that_leads_nowhere_is_refused_or_followed_and_never_replaced() {
     let folder = Folder::new();
     let link = folder.join("link.db");
     symlink(folder.join("missing.db"), &link).unwrap();
-    if press(&link, true).is_ok() {
+    if build(&link, true).is_ok() {
         assert_is_new(&folder.join("missing.db"));
     }
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
@@ -337,7 +337,7 @@ fn a_corrupt_database_is_replaced() {
     let mut bytes = fs::read(&path).unwrap();
     bytes[100..4000].fill(0xa5);
     fs::write(&path, bytes).unwrap();
-    press(&path, true).unwrap();
+    build(&path, true).unwrap();
     assert_is_new(&path);
 }
 
@@ -387,8 +387,8 @@ fn odd_file_names() {
     let long = format!("{}.db", "n".repeat(220));
     for name in ["a b.db", "it's \"odd\".db", "50%20.db?mode=ro", "file:x.db", "-wal", "Größe.db", "名.db", &long] {
         let path = folder.join(name);
-        press(&path, false).unwrap_or_else(|error| panic!("{name}: {error}"));
-        press(&path, true).unwrap_or_else(|error| panic!("{name}: {error}"));
+        build(&path, false).unwrap_or_else(|error| panic!("{name}: {error}"));
+        build(&path, true).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_is_new(&path);
         assert_eq!(folder.names(), [name]);
         fs::remove_file(&path).unwrap();
@@ -401,7 +401,7 @@ fn a_target_whose_name_begins_like_anothers() {
     let folder = Folder::new();
     let one = begin(&folder.join("t.db"), false).unwrap();
     let other = begin(&folder.join("t.db.litepress-1"), false).unwrap();
-    press(&folder.join("t"), false).unwrap();
+    build(&folder.join("t"), false).unwrap();
     assert_eq!(folder.temporaries().len(), 2);
     one.finish().unwrap();
     other.finish().unwrap();
@@ -489,7 +489,7 @@ fn race(path: &Path, runs: usize, replace: bool) -> Vec<Result<()>> {
         for _ in 0..runs {
             scope.spawn(|| {
                 start.wait();
-                let result = press(path, replace);
+                let result = build(path, replace);
                 results.lock().unwrap().push(result);
             });
         }

@@ -40,7 +40,7 @@ fn the_golden_database_has_the_pinned_checksums() {
     let case = golden();
     let found: Vec<(usize, u64)> = page_sizes()
         .map(|page_size| {
-            let bytes = case.press(Route { threads: 2, into: Into::Memory }, page_size).expect("the golden database");
+            let bytes = case.build(Route { threads: 2, into: Into::Memory }, page_size).expect("the golden database");
             (page_size.bytes(), of_database(&bytes))
         })
         .collect();
@@ -91,7 +91,7 @@ fn threads_memory_and_sinks_do_not_show() {
 }
 
 fn checksum(case: &Case, schema: &Schema, options: &Options, into: Into) -> u64 {
-    of_database(&case.press_schema(schema.clone(), options, into).expect("a table"))
+    of_database(&case.build_schema(schema.clone(), options, into).expect("a table"))
 }
 
 /// Reports the first of several mistakes in the order of rows, independently of the worker that finds one first.
@@ -101,7 +101,7 @@ fn the_same_mistake_is_reported_at_any_number_of_threads() {
         .map(|row| -> Row { vec![if row > 5 && row % 3000 == 123 { OwnedValue::Null } else { OwnedValue::Int(row) }] });
     let case = Case::new("CREATE TABLE t(a INT NOT NULL)").rows(rows).parts_of(400);
     for route in routes() {
-        let error = case.press(route, PageSize::DEFAULT).expect_err("NULL in a NOT NULL column");
+        let error = case.build(route, PageSize::DEFAULT).expect_err("NULL in a NOT NULL column");
         assert_eq!(error.place().record, Some(124), "{route:?}: {error}");
     }
 }

@@ -1,4 +1,4 @@
-//! `sqlite_schema` in SQLite's order, on every lane.
+//! `sqlite_schema` in SQLite's order, by every method.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -67,7 +67,7 @@ fn check(sql: &str) {
     let case = Case::new(sql);
     for (page_size, into) in [(PageSize::MIN, Into::Memory), (PageSize::DEFAULT, Into::CachedFile)] {
         let route = Route { threads: 2, into };
-        let bytes = case.press(route, page_size).unwrap_or_else(|error| panic!("{error}: {sql}"));
+        let bytes = case.build(route, page_size).unwrap_or_else(|error| panic!("{error}: {sql}"));
         oracle::assert_sound(&bytes, sql);
         let ours = oracle::open(&bytes);
         oracle::assert_same_schema(&ours, &theirs, sql);
@@ -76,7 +76,7 @@ fn check(sql: &str) {
         oracle::assert_same_schema(&ours, &theirs, sql);
         let mut options = route.options(page_size);
         options.analyze = true;
-        let analyzed = oracle::open(&case.press_schema(case.schema().unwrap(), &options, into).unwrap());
+        let analyzed = oracle::open(&case.build_schema(case.schema().unwrap(), &options, into).unwrap());
         let names = |sqlite| oracle::texts(sqlite, "SELECT type || ' ' || name FROM sqlite_schema ORDER BY rowid");
         let mut expected = names(&theirs);
         expected.push("table sqlite_stat1".to_owned());

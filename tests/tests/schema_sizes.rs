@@ -27,7 +27,7 @@ fn every_number_of_tables_up_to_sixty() {
         let case = (1..count).fold(Case::new(tables), |case, _| case.rows([])).rows([one_row(1)]);
         let case = if count == 0 { Case::new("") } else { case };
         for page_size in [512, 1024].into_iter().filter_map(PageSize::new) {
-            let bytes = case.press(Route { threads: 2, into: Into::Memory }, page_size).expect("empty tables");
+            let bytes = case.build(Route { threads: 2, into: Into::Memory }, page_size).expect("empty tables");
             case.judge(&bytes, page_size);
         }
     }
@@ -44,7 +44,7 @@ fn one_ten_a_hundred_and_two_thousand_tables() {
         for page_size in page_sizes() {
             let what = format!("{count} tables, pages of {page_size} bytes");
             let options = Route::SHORTEST.options(page_size);
-            let bytes = case.press_schema(schema.clone(), &options, Into::Memory).expect("empty tables");
+            let bytes = case.build_schema(schema.clone(), &options, Into::Memory).expect("empty tables");
             let mut sqlite = oracle::open(&bytes);
             oracle::assert_sqlite_content(&mut sqlite, &what);
             let rows = "SELECT rowid, type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid";
@@ -126,8 +126,8 @@ fn check_statements(statements: &[String], page_size: PageSize) -> Vec<u8> {
     let lens: Vec<usize> = statements.iter().map(String::len).collect();
     let what = format!("statements of {lens:?} bytes, pages of {page_size} bytes");
     let case = Case::new(statements.join(";")).rows([vec![OwnedValue::Int(1)]]);
-    let pressed = std::panic::catch_unwind(|| case.press(Route::SHORTEST, page_size));
-    let bytes = pressed.unwrap_or_else(|_| panic!("{what}: litepress panics")).expect(&what);
+    let built = std::panic::catch_unwind(|| case.build(Route::SHORTEST, page_size));
+    let bytes = built.unwrap_or_else(|_| panic!("{what}: litepress panics")).expect(&what);
     let mut sqlite = oracle::open(&bytes);
     oracle::assert_sqlite_content(&mut sqlite, &what);
     oracle::assert_sound(&bytes, &what);

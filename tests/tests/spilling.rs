@@ -21,7 +21,7 @@ fn options(threads: usize, memory_bytes: u64, temp_dir: &Path) -> litepress::Opt
     options
 }
 
-fn press_through(
+fn build_through(
     target: &Target,
     options: &litepress::Options,
     wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
@@ -32,25 +32,25 @@ fn press_through(
     Ok(database.finish()?.bytes)
 }
 
-fn press(threads: usize, memory_bytes: u64, temp_dir: &Path) -> Result<Vec<u8>> {
+fn build(threads: usize, memory_bytes: u64, temp_dir: &Path) -> Result<Vec<u8>> {
     let options = options(threads, memory_bytes, temp_dir);
-    Ok(press_through(&Target::Memory, &options, |sink| sink)?.expect("a database in memory has bytes"))
+    Ok(build_through(&Target::Memory, &options, |sink| sink)?.expect("a database in memory has bytes"))
 }
 
 /// That nothing was spilled with room enough is seen by a folder that takes no file.
 #[test]
 fn spilled_or_not_the_file_is_the_same() {
     let (folder, nowhere) = (Folder::new(), Path::new("/proc"));
-    let whole = press(2, 4 << 30, nowhere).expect("nothing is spilled");
+    let whole = build(2, 4 << 30, nowhere).expect("nothing is spilled");
     oracle::assert_sound(&whole, "not spilled");
     oracle::assert_reindexed(&whole, "not spilled");
     for threads in [1, 2, 7] {
-        let spilled = press(threads, MIN_MEMORY_BYTES, folder.path()).unwrap();
+        let spilled = build(threads, MIN_MEMORY_BYTES, folder.path()).unwrap();
         assert!(spilled == whole, "{threads} threads, spilled: other bytes");
         assert!(folder.names().is_empty(), "{:?}", folder.names());
     }
     for threads in [1, 7] {
-        assert!(press(threads, 4 << 30, nowhere).unwrap() == whole, "{threads} threads: other bytes");
+        assert!(build(threads, 4 << 30, nowhere).unwrap() == whole, "{threads} threads: other bytes");
     }
     if let Some(old) = OldSqlite::find() {
         let path = folder.join("whole.db");
@@ -70,7 +70,7 @@ fn a_temporary_folder_that_cannot_be_used() {
         for threads in [1, 7] {
             let target = folder.target("t.db");
             let error =
-                press_through(&target, &options(threads, MIN_MEMORY_BYTES, &temp_dir), |sink| sink).unwrap_err();
+                build_through(&target, &options(threads, MIN_MEMORY_BYTES, &temp_dir), |sink| sink).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Io, "{error}");
             assert_eq!(error.place().file.as_deref(), Some(temp_dir.as_path()), "{error}");
             assert!(error.message().contains("temporary file"), "{error}");
@@ -88,14 +88,14 @@ fn a_temporary_folder_that_cannot_be_used() {
 fn a_failing_target_while_runs_are_spilled() {
     let (folder, temporary) = (Folder::new(), Folder::new());
     let options = options(2, MIN_MEMORY_BYTES, temporary.path());
-    let press = |plan: FaultPlan| {
+    let build = |plan: FaultPlan| {
         let calls = Arc::new(AtomicU64::new(0));
         let counted = calls.clone();
         let wrap = move |sink: Box<dyn Sink>| -> Box<dyn Sink> { Box::new(FaultySink::new(sink, plan, counted)) };
-        let result = press_through(&folder.target("t.db"), &options, wrap);
+        let result = build_through(&folder.target("t.db"), &options, wrap);
         (calls.load(Ordering::SeqCst), result)
     };
-    let (calls, unharmed) = press(FaultPlan::NONE);
+    let (calls, unharmed) = build(FaultPlan::NONE);
     unharmed.unwrap();
     assert_verified(&folder.join("t.db"), "unharmed");
     fs::remove_file(folder.join("t.db")).unwrap();
@@ -105,7 +105,7 @@ fn a_failing_target_while_runs_are_spilled() {
         (calls / 2, EIO, ErrorKind::Io),
         (calls - 1, ENOSPC, ErrorKind::NoSpace),
     ] {
-        let (_, result) = press(FaultPlan { call, lasts: true, errno });
+        let (_, result) = build(FaultPlan { call, lasts: true, errno });
         let error = result.expect_err("a call fails");
         assert_eq!(error.kind(), kind, "call {call} of {calls}: {error}");
         assert!(folder.names().is_empty() && temporary.names().is_empty(), "call {call} of {calls}: something is left");
@@ -113,7 +113,7 @@ fn a_failing_target_while_runs_are_spilled() {
 }
 
 fn command(target: &Path, temp_dir: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_press_indexed"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_build_indexed"));
     command.arg(target).arg(ROWS.to_string()).arg(temp_dir).stdout(Stdio::piped());
     command
 }
@@ -172,7 +172,7 @@ fn a_temporary_file_that_cannot_grow() {
     for blocks in [0, 16, 128] {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg("trap '' XFSZ; ulimit -f \"$1\"; shift; exec \"$@\"").arg("sh").arg(blocks.to_string());
-        shell.arg(env!("CARGO_BIN_EXE_press_indexed")).arg("-").arg(ROWS.to_string()).arg(temporary.path());
+        shell.arg(env!("CARGO_BIN_EXE_build_indexed")).arg("-").arg(ROWS.to_string()).arg(temporary.path());
         let output = shell.output().unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(1), "{blocks} blocks: {printed}");

@@ -68,7 +68,7 @@ impl Table {
     }
 
     /// Writes it with `rows` rows in parts of 1000.
-    fn press(&self, rows: u64) -> Vec<u8> {
+    fn build(&self, rows: u64) -> Vec<u8> {
         let (keys, text_bytes) = (self.keys, self.text_bytes);
         let make = move |row: u64, record: &mut Vec<u8>| {
             let text = format!("{row:0>text_bytes$}");
@@ -87,7 +87,7 @@ impl Table {
     fn shape(&self, rows: u64) -> Shape {
         let known = self.shapes.borrow().get(&rows).copied();
         known.unwrap_or_else(|| {
-            let shape = of_tree(&self.press(rows), SMALLEST, 2.max(root(&self.press(rows))));
+            let shape = of_tree(&self.build(rows), SMALLEST, 2.max(root(&self.build(rows))));
             self.shapes.borrow_mut().insert(rows, shape);
             shape
         })
@@ -109,7 +109,7 @@ impl Table {
 
     /// Asserts that the table of `rows` rows is sound and has its rows; returns its bytes.
     fn check(&self, rows: u64) -> Vec<u8> {
-        let bytes = self.press(rows);
+        let bytes = self.build(rows);
         let what = format!("{rows} rows, {:?}, texts of {} bytes", self.keys, self.text_bytes);
         oracle::assert_sound(&bytes, &what);
         let sqlite = oracle::open(&bytes);
@@ -224,7 +224,7 @@ fn full_leaves_are_filled_to_the_last_byte() {
             let rows =
                 (1..=9).map(|id| vec![OwnedValue::Int(id), blob(if id % 2 == 0 { second } else { room / 2 - 12 })]);
             let case = Case::new("CREATE TABLE t(id INTEGER PRIMARY KEY, b BLOB)").rows(rows);
-            let bytes = case.press(Route::SHORTEST, page_size).unwrap();
+            let bytes = case.build(Route::SHORTEST, page_size).unwrap();
             case.judge(&bytes, page_size);
         }
     }

@@ -58,16 +58,16 @@ fn routes_of(page_size: PageSize) -> Vec<Route> {
 /// Writes the rows along several routes: one file, which equals that of a source without order unless the rest is appended.
 fn check(sql: &str, ids: &[i64], rows_per_part: usize, page_size: PageSize, what: &str) {
     let case = case(sql, ids, rows_per_part);
-    let press = |route: Route, order| case.clone().in_order(order).press(route, page_size).unwrap();
-    let bytes = press(Route::SHORTEST, Unknown);
+    let build = |route: Route, order| case.clone().in_order(order).build(route, page_size).unwrap();
+    let bytes = build(Route::SHORTEST, Unknown);
     case.judge(&bytes, page_size);
     for route in routes_of(page_size) {
-        assert!(press(route, Unknown) == bytes, "{what}, {route:?}: other bytes");
+        assert!(build(route, Unknown) == bytes, "{what}, {route:?}: other bytes");
     }
     if ids.is_sorted() {
-        assert!(press(Route::SHORTEST, Ascending) == bytes, "{what}: in order");
+        assert!(build(Route::SHORTEST, Ascending) == bytes, "{what}: in order");
     } else if !is_appended(ids, rows_per_part) {
-        assert!(press(Route::SHORTEST, Unordered) == bytes, "{what}: in any order");
+        assert!(build(Route::SHORTEST, Unordered) == bytes, "{what}: in any order");
     }
 }
 
@@ -131,16 +131,16 @@ fn rows_that_do_not_fit_the_memory() {
     let nearly = [&whole[1..], &whole[..1]].concat();
     for ids in [&prefix_first, &nearly] {
         let case = Case::new(format!("{PLAIN}; CREATE INDEX i ON t(a, b)")).rows(ids.iter().map(|id| long(*id)));
-        let press = |threads, memory_bytes, order, temp_dir: Option<&str>| {
+        let build = |threads, memory_bytes, order, temp_dir: Option<&str>| {
             let mut options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
             (options.memory_bytes, options.temp_dir) = (memory_bytes, temp_dir.map(std::convert::Into::into));
-            case.clone().in_order(order).press_schema(case.schema()?, &options, Into::CachedFile)
+            case.clone().in_order(order).build_schema(case.schema()?, &options, Into::CachedFile)
         };
-        let unordered = press(2, 4 << 30, Unordered, None).unwrap();
-        assert!(press(2, 4 << 30, Unknown, Some("/proc")).unwrap() == unordered, "nothing is spilled");
+        let unordered = build(2, 4 << 30, Unordered, None).unwrap();
+        assert!(build(2, 4 << 30, Unknown, Some("/proc")).unwrap() == unordered, "nothing is spilled");
         for threads in [1, 2, 7] {
-            assert!(press(threads, MIN_MEMORY_BYTES, Unknown, Some("/proc")).is_err(), "it must be spilled");
-            assert!(press(threads, MIN_MEMORY_BYTES, Unknown, None).unwrap() == unordered, "{threads} threads");
+            assert!(build(threads, MIN_MEMORY_BYTES, Unknown, Some("/proc")).is_err(), "it must be spilled");
+            assert!(build(threads, MIN_MEMORY_BYTES, Unknown, None).unwrap() == unordered, "{threads} threads");
         }
         case.judge(&unordered, PageSize::DEFAULT);
     }
@@ -154,7 +154,7 @@ fn no_temporary_file_where_none_is_needed() {
         (options.memory_bytes, options.temp_dir) = (MIN_MEMORY_BYTES, Some("/proc".into()));
         let short = ids.iter().map(|id| vec![OwnedValue::Int(*id), OwnedValue::Null, OwnedValue::Null]);
         let case = Case::new(PLAIN).rows(short).in_order(Unknown);
-        case.press_schema(case.schema().unwrap(), &options, Into::Memory).unwrap();
+        case.build_schema(case.schema().unwrap(), &options, Into::Memory).unwrap();
     }
 }
 
@@ -180,9 +180,8 @@ fn one_rowid_twice() {
             let folder = Folder::new();
             let options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
             let error = |order| {
-                let pressed =
-                    case(PLAIN, &ids, rows_per_part).in_order(order).press_to(&folder.target("t.db"), &options);
-                let error = pressed.unwrap_err();
+                let built = case(PLAIN, &ids, rows_per_part).in_order(order).build_to(&folder.target("t.db"), &options);
+                let error = built.unwrap_err();
                 assert!(folder.names().is_empty(), "{:?}", folder.names());
                 assert_eq!(error.kind(), ErrorKind::Constraint, "{error}");
                 (error.to_string(), error.place().clone())
@@ -199,11 +198,11 @@ fn other_policies() {
     let rows = || ids.iter().zip(0..).map(|(id, at)| vec![OwnedValue::Int(*id), OwnedValue::Int(at), OwnedValue::Null]);
     for conflict in [Conflict::Ignore, Conflict::Replace] {
         for sql in [PLAIN, "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b); CREATE INDEX i ON t(a)"] {
-            let press = |order| {
+            let build = |order| {
                 let case = Case::new(sql).rows(rows()).parts_of(100).on_conflict(conflict).in_order(order);
-                case.press(Route { threads: 2, into: Into::Memory }, PageSize::DEFAULT).unwrap()
+                case.build(Route { threads: 2, into: Into::Memory }, PageSize::DEFAULT).unwrap()
             };
-            assert!(press(Unknown) == press(Unordered), "{conflict:?}: {sql}");
+            assert!(build(Unknown) == build(Unordered), "{conflict:?}: {sql}");
         }
     }
 }
@@ -255,7 +254,7 @@ fn every_failing_call() {
             rusqlite::Connection::open(folder.join("t.db")).unwrap().execute_batch("CREATE TABLE old(x)").unwrap();
         }
         let (before, names) = (fs::read(folder.join("t.db")).ok(), folder.names());
-        let press = |folder: &Folder, plan| {
+        let build = |folder: &Folder, plan| {
             let calls = Arc::new(AtomicU64::new(0));
             let counted = calls.clone();
             let wrap = |sink: Box<dyn Sink>| Box::new(FaultySink::new(sink, plan, counted)) as Box<dyn Sink>;
@@ -264,10 +263,10 @@ fn every_failing_call() {
             three_tables().in_order(Unknown).fill(database)?.finish()?;
             Ok::<u64, litepress::Error>(calls.load(Ordering::SeqCst))
         };
-        let calls = press(&Folder::new(), FaultPlan::NONE).unwrap();
+        let calls = build(&Folder::new(), FaultPlan::NONE).unwrap();
         for call in 0..calls {
             for (errno, kind) in [(ENOSPC, ErrorKind::NoSpace), (EIO, ErrorKind::Io)] {
-                let error = press(&folder, FaultPlan { call, lasts: false, errno }).unwrap_err();
+                let error = build(&folder, FaultPlan { call, lasts: false, errno }).unwrap_err();
                 assert_eq!(error.kind(), kind, "call {call}: {error}");
                 assert_eq!(error.place().file.as_deref(), Some(folder.join("t.db").as_path()), "call {call}: {error}");
                 assert_eq!(folder.names(), names, "call {call}: what is left");

@@ -56,7 +56,7 @@ fn the_order_of_arrival_does_not_show() {
             let mut first: Option<Vec<u8>> = None;
             for (order, route) in orders(&ids).into_iter().zip(routes()) {
                 let case = Case::new(sql).rows(order.into_iter().map(row)).parts_of(300).in_any_order();
-                let bytes = case.press(route, page_size).unwrap();
+                let bytes = case.build(route, page_size).unwrap();
                 match &first {
                     None => {
                         case.judge(&bytes, page_size);
@@ -75,7 +75,7 @@ fn every_small_number_of_rows() {
     for rows in 0..=60_i64 {
         let wide = (1..=rows).rev().map(|id| vec![OwnedValue::Int(id), OwnedValue::Blob(vec![5; 440])]);
         let case = Case::new("CREATE TABLE t(id INTEGER PRIMARY KEY, a BLOB)").rows(wide).in_any_order();
-        case.judge(&case.press(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
+        case.judge(&case.build(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
     }
 }
 
@@ -93,7 +93,7 @@ fn autoincrement_goes_on_behind_the_largest() {
         let case = Case::new("CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, a, b)")
             .rows(ids.iter().map(|id| row(*id)))
             .in_any_order();
-        let bytes = case.press(Route::SHORTEST, PageSize::DEFAULT).unwrap();
+        let bytes = case.build(Route::SHORTEST, PageSize::DEFAULT).unwrap();
         case.judge(&bytes, PageSize::DEFAULT);
         let sqlite = oracle::open(&bytes);
         let id = sqlite.query_row("INSERT INTO t(a) VALUES (1) RETURNING id", [], |row| row.get::<_, i64>(0)).ok();
@@ -133,7 +133,7 @@ fn one_key_twice() {
             let folder = Folder::new();
             let case = Case::new(sql).rows(ids.iter().map(|id| row(*id))).parts_of(parts).in_any_order();
             let options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
-            let error = case.press_to(&folder.target("t.db"), &options).unwrap_err();
+            let error = case.build_to(&folder.target("t.db"), &options).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Constraint, "{error}");
             assert!(error.message().contains(&format!("records {first} and {second} ")), "{error}");
             assert_eq!(error.place().record, Some(second), "{error}");

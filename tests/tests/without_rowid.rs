@@ -31,7 +31,7 @@ fn the_shortest_entries_there_are() {
         let taken: Vec<Row> = rows.filter(|row| insert(&sqlite, &schema.tables[0], 0, row).is_ok()).collect();
         for rows in (0..taken.len()).map(|at| taken[at..=at].to_vec()).chain([taken.clone()]) {
             let case = Case::new(&sql).rows(rows);
-            case.judge(&case.press(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
+            case.judge(&case.build(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
         }
     }
     // After a full leaf, and as the divider after it.
@@ -39,7 +39,7 @@ fn the_shortest_entries_there_are() {
         let below = (0..page_size.bytes() / 512 * 10 + fill).map(|at| vec![int(at.cast_signed() as i64 - 100_000)]);
         let rows: Vec<Row> = below.chain([vec![int(0)], vec![int(1)], vec![text("")]]).collect();
         let case = Case::new("CREATE TABLE t(a PRIMARY KEY) WITHOUT ROWID").rows(rows);
-        case.judge(&case.press(Route::SHORTEST, page_size).unwrap(), page_size);
+        case.judge(&case.build(Route::SHORTEST, page_size).unwrap(), page_size);
     }
 }
 
@@ -87,16 +87,16 @@ fn columns_stand_in_the_order_of_sqlite() {
         let is_integer_key = table.starts_with("a INTEGER");
         let number =
             |(row, at): (&Row, i64)| if is_integer_key { [&[int(-at)], &row[1..]].concat() } else { row.clone() };
-        let press = |sql: &str, page_size: PageSize, is_numbered: bool| {
+        let build = |sql: &str, page_size: PageSize, is_numbered: bool| {
             let case = Case::new(sql).rows(rows.iter().zip(0..).map(number)).parts_of(70);
             let case = if is_numbered { case.numbered() } else { case };
-            case.judge(&case.press(Route { threads: 2, into: Into::Memory }, page_size).unwrap(), page_size);
+            case.judge(&case.build(Route { threads: 2, into: Into::Memory }, page_size).unwrap(), page_size);
         };
         for page_size in [PageSize::MIN, PageSize::DEFAULT, PageSize::MAX] {
-            press(&sql, page_size, false);
-            press(&sql, page_size, true);
+            build(&sql, page_size, false);
+            build(&sql, page_size, true);
             // Without indexes, only keys are sorted.
-            press(sql.lines().next().unwrap_or_default(), page_size, true);
+            build(sql.lines().next().unwrap_or_default(), page_size, true);
         }
     }
 }
@@ -131,16 +131,16 @@ fn every_edge_value_as_key() {
                     }
                     let case = Case::new(&sql).rows([&taken[..], std::slice::from_ref(&row)].concat());
                     let error =
-                        case.press(Route::SHORTEST, PageSize::DEFAULT).expect_err("SQLite refuses the last row");
+                        case.build(Route::SHORTEST, PageSize::DEFAULT).expect_err("SQLite refuses the last row");
                     assert_eq!(error.kind(), ErrorKind::Constraint, "{sql}: {row:?}: {error}");
                     let case = Case::new(table).rows([&taken[..], std::slice::from_ref(&row)].concat()).numbered();
-                    let error = case.press(Route::SHORTEST, PageSize::DEFAULT).expect_err("the same, of keys alone");
+                    let error = case.build(Route::SHORTEST, PageSize::DEFAULT).expect_err("the same, of keys alone");
                     assert_eq!(error.kind(), ErrorKind::Constraint, "{table}: {row:?}: {error}");
                 }
                 let case = Case::new(&sql).rows(taken.clone()).parts_of(9);
-                case.judge(&case.press(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
+                case.judge(&case.build(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
                 let case = Case::new(table).rows(taken).parts_of(9).numbered();
-                case.judge(&case.press(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
+                case.judge(&case.build(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
             }
         }
     }
@@ -166,7 +166,7 @@ fn keys_of_integers_alone() {
             });
             let case = Case::new(&sql).rows(rows).parts_of(400).numbered();
             for threads in [1, 2] {
-                let bytes = case.press(Route { threads, into: Into::Memory }, PageSize::DEFAULT).unwrap();
+                let bytes = case.build(Route { threads, into: Into::Memory }, PageSize::DEFAULT).unwrap();
                 case.judge(&bytes, PageSize::DEFAULT);
             }
         }
@@ -196,7 +196,7 @@ fn rows_and_keys_around_the_thresholds_of_overflow() {
         let sql = "CREATE TABLE t(a TEXT PRIMARY KEY, b BLOB) WITHOUT ROWID";
         for rows in [rows(&|_| String::new()), rows(&|length| "k".repeat(length))] {
             let case = Case::new(sql).rows(rows).parts_of(11);
-            case.judge(&case.press(Route { threads: 2, into: Into::Memory }, page_size).unwrap(), page_size);
+            case.judge(&case.build(Route { threads: 2, into: Into::Memory }, page_size).unwrap(), page_size);
         }
     }
 }
@@ -242,7 +242,7 @@ fn two_rows_of_one_key() {
             let folder = Folder::new();
             let case = Case::new(&sql).rows(rows.clone()).parts_of(parts);
             let route = Route { threads, into: Into::CachedFile };
-            let error = case.press_to(&folder.target("t.db"), &route.options(PageSize::DEFAULT)).unwrap_err();
+            let error = case.build_to(&folder.target("t.db"), &route.options(PageSize::DEFAULT)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Constraint, "{error}");
             assert!(error.message().starts_with(message), "{error}");
             assert!(error.message().starts_with(theirs), "{error}, SQLite: {theirs}");
@@ -269,7 +269,7 @@ fn null_in_a_key() {
         let theirs = insert(&sqlite, &schema.tables[0], 0, &row).unwrap_err().to_string();
         assert!(theirs.starts_with("NOT NULL constraint failed"), "{theirs}");
         let ours =
-            Case::new(&sql).rows([vec![int(1), int(1)], row]).press(Route::SHORTEST, PageSize::DEFAULT).unwrap_err();
+            Case::new(&sql).rows([vec![int(1), int(1)], row]).build(Route::SHORTEST, PageSize::DEFAULT).unwrap_err();
         assert_eq!(ours.kind(), ErrorKind::Constraint, "{ours}");
         assert!(ours.message().contains("NOT NULL"), "{ours}, SQLite: {theirs}");
         assert_eq!(ours.place().record, Some(2), "{ours}");
@@ -287,11 +287,11 @@ fn every_number_of_entries_up_to_four_levels() {
         if !rows_are_distinct {
             continue;
         }
-        let bytes = case.press(Route::SHORTEST, PageSize::MIN).unwrap();
+        let bytes = case.build(Route::SHORTEST, PageSize::MIN).unwrap();
         case.judge(&bytes, PageSize::MIN);
     }
     let sqlite = oracle::open(
-        &Case::new("CREATE TABLE t(a PRIMARY KEY) WITHOUT ROWID").press(Route::SHORTEST, PageSize::MIN).unwrap(),
+        &Case::new("CREATE TABLE t(a PRIMARY KEY) WITHOUT ROWID").build(Route::SHORTEST, PageSize::MIN).unwrap(),
     );
     assert_eq!(oracle::integer(&sqlite, "SELECT count(*) FROM t"), 0);
 }

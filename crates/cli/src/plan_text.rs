@@ -4,7 +4,7 @@ use crate::build_text::{left_out_text, notes_text};
 use crate::text_table::{Align, format_table};
 use litepress::engine::Estimate;
 use litepress::engine::plan::ObjectPlan;
-use litepress::{Choice, Flags, PlanReport, TableOrigin, TableReport, lane_words, units};
+use litepress::{Choice, Flags, PlanReport, TableOrigin, TableReport, method_words, units};
 
 /// Describes the work of a planned run.
 pub fn plan_text(report: &PlanReport) -> String {
@@ -26,7 +26,7 @@ impl PlanText<'_> {
             out += &self.table(table);
         }
         out += "\nlanes\n";
-        let mut rows = vec![["kind", "name", "lane", "file", "memory", "why"].map(str::to_owned).to_vec()];
+        let mut rows = vec![["kind", "name", "method", "file", "memory", "why"].map(str::to_owned).to_vec()];
         rows.extend(self.0.steps.iter().map(|step| self.step_words(step)));
         let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];
         out += &format_table(&rows, &aligns, 2);
@@ -130,13 +130,13 @@ impl PlanText<'_> {
         format!("table {}: {rows}{bytes}{origin}\n", table.name) + &format_table(&columns, &[Align::Left; 3], 2)
     }
 
-    /// Returns kind, name, lane, size, memory and reason of a step.
+    /// Returns kind, name, method, size, memory and reason of a step.
     fn step_words(&self, step: &ObjectPlan) -> Vec<String> {
         let name = match step.kind {
             "table" | "view" => step.name.clone(),
             _ => format!("{} of {}", step.name, step.table),
         };
-        let (lane, mut why) = lane_words(&step.method);
+        let (method, mut why) = method_words(&step.method);
         let (mut size, mut memory) = (String::new(), String::new());
         if let Some(tree) = self.0.tree_of(step) {
             let bytes = tree.bytes.map_or("unknown".to_owned(), units::bytes);
@@ -146,7 +146,7 @@ impl PlanText<'_> {
                 why += &format!("; its sort spills {}", about(tree.spill_bytes));
             }
         }
-        vec![step.kind.to_owned(), name, lane.to_owned(), size, memory, why]
+        vec![step.kind.to_owned(), name, method.to_owned(), size, memory, why]
     }
 }
 

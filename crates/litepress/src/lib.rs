@@ -84,7 +84,7 @@ pub use litepress_rows::message;
 pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, load, notes_of, plan_load};
 pub use loaded_file::LoadedFile;
 pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
-pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, lane_words};
+pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
 pub use profile::{Profile, ProfileOptions, profile};
 pub use report::BuildReport;
 pub use schema_text::SchemaText;

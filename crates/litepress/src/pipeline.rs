@@ -265,13 +265,13 @@ impl Drop for Pipeline {
     }
 }
 
-/// Returns the tables that the engine may write first: those that it prints, or any if SQLite inserts all of them.
+/// Returns the tables that the engine may write first: those whose pages it writes, or any if SQLite inserts all of them.
 fn may_be_first(schema: &Schema, options: &Options, order: &[usize]) -> Vec<usize> {
     let steps = plan_objects(schema, options.on_conflict);
-    let is_printed = |table: &usize| {
+    let is_direct = |table: &usize| {
         let name = &schema.tables[*table].name;
         steps.iter().any(|step| step.kind == "table" && step.name == *name && step.method == BuildMethod::Direct)
     };
-    let printed: Vec<usize> = order.iter().copied().filter(is_printed).collect();
-    if printed.is_empty() { order.to_vec() } else { printed }
+    let direct: Vec<usize> = order.iter().copied().filter(is_direct).collect();
+    if direct.is_empty() { order.to_vec() } else { direct }
 }

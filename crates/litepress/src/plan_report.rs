@@ -1,4 +1,4 @@
-//! The prediction of a run: sizes, the lane of each object, and every table.
+//! The prediction of a run: sizes, the method of each object, and every table.
 
 use crate::choices::Choice;
 use crate::{Error, Mismatches, Options, PageSize, Schema, Target};
@@ -196,8 +196,9 @@ impl PlanReport {
     }
 
     fn step_json(&self, step: &ObjectPlan) -> Value {
-        let (lane, why) = lane_words(&step.method);
-        let mut value = json!({"kind": step.kind, "name": step.name, "table": step.table, "lane": lane, "why": why});
+        let (method, why) = method_words(&step.method);
+        let mut value =
+            json!({"kind": step.kind, "name": step.name, "table": step.table, "method": method, "why": why});
         if let Some(tree) = self.tree_of(step) {
             value["expected_bytes"] = json!(tree.bytes);
             value["is_rough"] = json!(tree.is_rough);
@@ -230,14 +231,14 @@ fn mismatches_json(mismatches: &Mismatches, words: &dyn Words) -> Value {
 }
 
 /// Returns the name of the way in which an object is made, and the reason for it.
-pub fn lane_words(lane: &BuildMethod) -> (&'static str, String) {
-    match lane {
-        BuildMethod::Direct => ("direct", "its pages are printed".to_owned()),
+pub fn method_words(method: &BuildMethod) -> (&'static str, String) {
+    match method {
+        BuildMethod::Direct => ("direct", "litepress writes its pages".to_owned()),
         BuildMethod::SchemaOnly => {
             ("schema only", "it is a row of sqlite_schema and has no pages of its own".to_owned())
         }
-        BuildMethod::Sqlite { why } => ("sqlite", format!("SQLite makes it on the printed file: {why}")),
-        BuildMethod::Query => ("query", "SQLite checks it on the printed file".to_owned()),
+        BuildMethod::Sqlite { why } => ("sqlite", format!("SQLite makes it in the written file: {why}")),
+        BuildMethod::Query => ("query", "SQLite checks it in the written file".to_owned()),
         other => ("other", format!("{other:?}")),
     }
 }

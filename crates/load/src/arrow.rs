@@ -143,7 +143,7 @@ impl Read for PositionedRead {
     }
 }
 
-/// AcceptedRows a decoder and converts its panics to errors. The decoders of Parquet and Arrow check their input, but a broken file can
+/// Runs a decoder and converts its panics to errors. The decoders of Parquet and Arrow check their input, but a broken file can
 /// still reach code that indexes or unwraps.
 fn guard<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     silence_guarded_panics();

@@ -31,8 +31,8 @@ impl Block {
     /// Returns a bit for each byte that equals `byte`; the lowest bit stands for the first byte.
     #[inline]
     pub fn find(&self, byte: u8) -> u64 {
-        let projected = u8x16::splat(byte);
-        let bits = |lane: usize| u64::from(self.lanes[lane].simd_eq(projected).to_bitmask());
+        let wanted = u8x16::splat(byte);
+        let bits = |lane: usize| u64::from(self.lanes[lane].simd_eq(wanted).to_bitmask());
         (bits(0) | bits(1) << 16 | bits(2) << 32 | bits(3) << 48) & self.present
     }
 }

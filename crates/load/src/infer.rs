@@ -1,6 +1,6 @@
 //! Infers the types of a file's columns from all of their values, so that no type changes a value.
 //!
-//! Every value belongs to one `Kind`. A [`ColumnStats`] keeps the count of each kind, and its first value. FileStats can be merged in
+//! Every value belongs to one `Kind`. A [`ColumnStats`] keeps the count of each kind, and its first value. Statistics can be merged in
 //! any order. So workers scan different pieces of a file, and the result does not depend on their number. The type of a column
 //! and its reason follow from the kinds alone (inferred_column.rs).
 //!

@@ -42,7 +42,7 @@ fn file_name(path: &Path) -> &str {
 const UNREADABLE: &[(&str, &str)] = &[
     // A dictionary lies outside of its column's bytes in the metadata.
     ("nation.dict-malformed.parquet", "column name: row group 1 cannot be decoded"),
-    // The metadata is not valid CompactReader.
+    // The metadata is not valid Thrift.
     ("dict-page-offset-zero.parquet", "the file's metadata cannot be read"),
 ];
 
@@ -299,7 +299,7 @@ fn nested_int96_timestamps_beyond_64_bits_are_wrong() {
     assert_eq!(table.column(0), [fine, "bad column s: nanoseconds since 1970 do not fit 64 bits"]);
 }
 
-/// Returns a file with `depth` nested groups around a column, in CompactReader's compact protocol.
+/// Returns a file with `depth` nested groups around a column, in Thrift's compact protocol.
 fn nested_file(depth: usize) -> Vec<u8> {
     let mut metadata = vec![0x15, 0x02, 0x19, 0xfc];
     let mut elements = depth + 2;

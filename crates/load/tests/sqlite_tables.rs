@@ -155,7 +155,7 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// PieceReader a database in WAL mode left empty `-wal` and `-shm` files beside it.
+/// Reading a database in WAL mode left empty `-wal` and `-shm` files beside it.
 #[test]
 fn the_folder_of_a_database_stays_as_it_was() {
     let (folder, path) = database("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)");

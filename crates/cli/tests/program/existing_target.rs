@@ -23,6 +23,7 @@ fn what_would_go_is_listed_and_what_went_is_named() {
     assert_eq!(ended.code, Some(1));
     let holds = "the target exists and holds table users (2 rows), table items (1 row), view v, virtual table f";
     assert!(ended.err.contains(holds) && ended.err.contains("--overwrite"), "{ended:?}");
+    assert!(ended.err.contains("--replace-tables"), "{ended:?}");
     let ended = room.run("generate app.db --preset user --rows 5");
     assert!(ended.code == Some(1) && ended.err.contains(holds), "{ended:?}");
     assert!(std::fs::read(room.path("app.db")).unwrap() == before);

@@ -149,7 +149,7 @@ fn the_plan_tells_types_and_all_mismatches() {
     room.write("a.csv", CSV);
     let plan = json(&room.done("plan a.db a.csv --primary-key id --json --progress none"));
     assert_eq!((&plan["rows"], &plan["tables"][0]["columns"][1]["type"]), (&3.into(), &"TEXT".into()));
-    assert_eq!(plan["steps"][0]["lane"], "direct");
+    assert_eq!(plan["steps"][0]["method"], "direct");
     room.write("s.sql", "CREATE TABLE a (id INTEGER PRIMARY KEY, needed TEXT NOT NULL);");
     let ended = room.run("plan a.db a.csv --schema s.sql --progress none");
     assert_eq!(ended.code, Some(1));

@@ -41,14 +41,14 @@ fn as_json() {
     assert_eq!((&table["seed"], &table["columns"][1]["generator"]), (&9.into(), &"digits(6)".into()));
     assert_eq!(table["columns"][2]["chosen"], "inferred");
     assert!(table["columns"][2]["because"].is_string());
-    assert_eq!((&plan["steps"][0]["lane"], &plan["steps"][1]["kind"]), (&"direct".into(), &"view".into()));
+    assert_eq!((&plan["steps"][0]["method"], &plan["steps"][1]["kind"]), (&"direct".into(), &"view".into()));
     let expected = plan["expected_bytes"].as_f64().unwrap();
     room.done("generate t.db schema.sql --rows 5k");
     let bytes = std::fs::metadata(room.path("t.db")).unwrap().len() as f64;
     assert!((0.7..1.3).contains(&(bytes / expected)), "{bytes} of {expected}");
 }
 
-/// Every object that SQLite accepts is printed, or made by SQLite on the printed file; the plan names its lane.
+/// Every object that SQLite accepts is written directly, or made by SQLite in the written file; the plan names its method.
 #[test]
 fn every_object_has_a_lane() {
     let sql = "CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT UNIQUE, y INTEGER CHECK (y >= 0), z REAL);
@@ -64,11 +64,11 @@ fn every_object_has_a_lane() {
     let room = Room::with_schema(sql);
     let rows = "--rows a=2k --rows w=1k --rows s=500";
     let plan = json(&room.done(&format!("plan schema.sql {rows} --json")));
-    let lane = |kind: &str, name: &str| {
+    let method = |kind: &str, name: &str| {
         let steps = plan["steps"].as_array().unwrap();
         let is_it =
             |step: &&serde_json::Value| step["kind"] == kind && step["name"].as_str().unwrap().starts_with(name);
-        steps.iter().find(is_it).map(|step| step["lane"].as_str().unwrap().to_owned()).unwrap()
+        steps.iter().find(is_it).map(|step| step["method"].as_str().unwrap().to_owned()).unwrap()
     };
     for (kind, name, expected) in [
         ("table", "a", "direct"),
@@ -83,7 +83,7 @@ fn every_object_has_a_lane() {
         ("table", "f", "sqlite"),
         ("view", "v", "schema only"),
     ] {
-        assert_eq!(lane(kind, name), expected, "{kind} {name}");
+        assert_eq!(method(kind, name), expected, "{kind} {name}");
     }
     room.done(&format!("generate t.db schema.sql {rows} --verify full"));
     let sqlite = rusqlite::Connection::open(room.path("t.db")).unwrap();
@@ -103,19 +103,19 @@ fn the_policy_decides_about_lanes() {
     let clause = "CREATE TABLE clause (a INTEGER UNIQUE ON CONFLICT REPLACE);";
     let room = Room::with_schema(&format!("{one} {two} {clause}"));
     let rows = "--rows one=10 --rows two=10 --rows clause=10";
-    let lanes = |policy: &str| {
+    let methods = |policy: &str| {
         let plan = json(&room.done(&format!("plan schema.sql {rows} --on-conflict {policy} --json")));
         assert_eq!(plan["on_conflict"], policy);
         let steps = plan["steps"].as_array().unwrap().clone();
         let tables = steps.into_iter().filter(|step| step["kind"] == "table");
         tables
-            .map(|step| (step["lane"].as_str().unwrap().to_owned(), step["why"].as_str().unwrap().to_owned()))
+            .map(|step| (step["method"].as_str().unwrap().to_owned(), step["why"].as_str().unwrap().to_owned()))
             .collect::<Vec<_>>()
     };
-    let abort = lanes("abort");
+    let abort = methods("abort");
     assert_eq!((abort[0].0.as_str(), abort[1].0.as_str(), abort[2].0.as_str()), ("direct", "direct", "sqlite"));
     assert!(abort[2].1.contains("ON CONFLICT clause"), "{abort:?}");
-    let ignore = lanes("ignore");
+    let ignore = methods("ignore");
     assert_eq!((ignore[0].0.as_str(), ignore[1].0.as_str(), ignore[2].0.as_str()), ("direct", "sqlite", "direct"));
     assert!(ignore[1].1.contains("its 2 unique keys together (on conflict ignore)"), "{ignore:?}");
     assert!(room.done(&format!("plan schema.sql {rows} --on-conflict replace")).contains("on conflict  replace"));

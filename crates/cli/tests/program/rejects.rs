@@ -49,6 +49,10 @@ fn whatever_sqlite_refuses_is_rejected_in_the_order_of_the_records() {
     assert!(run.wait().unwrap().success());
     assert_eq!(room.query("p.db", "SELECT * FROM t"), room.query("t.db", "SELECT * FROM t"));
     assert_eq!(places(&room, "piped.csv").len(), 6);
+    // A device is written once, too.
+    let piped =
+        room.done("load d.db in.csv --schema s.sql --null-value - --rejects /dev/stdout --quiet --progress none");
+    assert_eq!(piped, written);
     let ended = room.run("load u.db in.csv --schema s.sql --null-value - --max-rejects 5 --progress none");
     assert!(ended.code == Some(1) && ended.err.contains("more than 5 wrong records"), "{ended:?}");
     room.done("load u.db in.csv --schema s.sql --null-value - --max-rejects 6 --progress none");

@@ -17,7 +17,7 @@ fn room_with_rows() -> Room {
 #[test]
 fn every_row_has_a_default_of_its_own() {
     const UUID: &str = "DEFAULT (lower(hex(randomblob(8))))";
-    for (definition, lane) in [
+    for (definition, method) in [
         (format!("CREATE TABLE t (id INTEGER PRIMARY KEY, u TEXT NOT NULL {UUID}, a)"), "direct"),
         (format!("CREATE TABLE t (u TEXT PRIMARY KEY {UUID}, a); CREATE INDEX i ON t (a, u)"), "direct"),
         (format!("CREATE TABLE t (a, u TEXT NOT NULL {UUID} UNIQUE CHECK (length(u) = 16))"), "direct"),
@@ -29,7 +29,7 @@ fn every_row_has_a_default_of_its_own() {
         let room = room_with_rows();
         room.write("s.sql", &definition);
         let plan = json(&room.done("plan t.db t.csv --schema s.sql --json"));
-        assert_eq!(plan["steps"][0]["lane"], lane, "{definition}");
+        assert_eq!(plan["steps"][0]["method"], method, "{definition}");
         let columns = plan["tables"][0]["columns"].as_array().unwrap();
         let why = "not in the file: SQLite evaluates its DEFAULT for every row, lower(hex(randomblob(8)))";
         assert!(columns.iter().any(|column| column["name"] == "u" && column["because"] == why), "{columns:?}");
@@ -75,7 +75,7 @@ fn a_default_in_the_place_of_null_is_another_in_every_row() {
     assert_eq!(room.query("t.db", "SELECT count(DISTINCT u) FROM t WHERE length(u) = 16"), "200");
 }
 
-/// A text with a NUL behind digits stayed a text on printed pages, which integrity_check reports. If SQLite inserted the row
+/// A text with a NUL behind digits stayed a text on written pages, which integrity_check reports. If SQLite inserted the row
 /// it became a number, without a message.
 #[test]
 fn texts_with_a_nul_are_what_sqlite_stores_and_counted() {

@@ -14,7 +14,7 @@ use crate::{Conflict, Error, ErrorKind, OnError, Progress, Result, Target};
 use litepress_engine::{Sync, find_refused, may_refuse};
 use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
-use litepress_rows::{Part, RecordChunk, Source};
+use litepress_rows::{OptionName, Part, RecordChunk, Source, message};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -55,7 +55,7 @@ impl LoadJob<'_> {
                 self.plan.close_databases();
                 rejects.finish()
             })
-            .map_err(|error| self.explain(&sources, error))?;
+            .map_err(|error| self.explain(&sources, with_choices(error)))?;
         rejects.publish()?;
         Ok(self.report(built, &sources, &rejects))
     }
@@ -121,6 +121,21 @@ impl LoadJob<'_> {
             _ => error,
         }
     }
+}
+
+/// Adds to the error of a target that exists that its tables can be replaced.
+fn with_choices(error: Error) -> Error {
+    if error.kind() != ErrorKind::Exists || !error.message().starts_with("the target exists and holds") {
+        return error;
+    }
+    let tables = OptionName::ReplaceTables.alone();
+    let whole = OptionName::Overwrite.alone();
+    error.advise(message![
+        "choose another name, replace tables of it and keep the others with ",
+        tables,
+        ", or replace the whole file with ",
+        whole
+    ])
 }
 
 /// Returns whether the build failed because of a row that breaks a key or a CHECK. Broken foreign keys have no table.

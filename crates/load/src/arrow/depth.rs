@@ -2,7 +2,7 @@
 //!
 //! The decoder builds the schema's tree recursively, and all code that walks the tree recurses, too. A file of some kilobytes can
 //! nest its schema some thousand levels deep, which would overflow the stack, and a stack overflow cannot be caught. So this
-//! module scans the metadata first: CompactReader in the compact protocol. For Arrow IPC, the check of FlatBuffers refuses such schemas.
+//! module scans the metadata first: Thrift in the compact protocol. For Arrow IPC, the check of FlatBuffers refuses such schemas.
 
 /// Maximum depth of groups in a Parquet schema, equal to that of Arrow schemas.
 pub(super) const MAX_DEPTH: usize = 64;

@@ -154,7 +154,7 @@ fn without_marks(whole: &str, mark: char) -> Option<String> {
     let groups: Vec<&str> = whole.split(|character| is_mark(character, mark)).collect();
     let is_group = |group: &&str| group.len() == 3;
     let is_first = (1..=3).contains(&groups[0].len());
-    (is_first && groups[1..].iter().all(|group| is_group(group))).then(|| groups.concat())
+    (is_first && groups[1..].iter().all(is_group)).then(|| groups.concat())
 }
 
 impl Conversion {

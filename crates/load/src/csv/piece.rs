@@ -437,8 +437,10 @@ impl CsvPiece {
         if !self.is_utf8() && self.task.invalid_utf8 == InvalidUtf8::Replace {
             return findings.observe(field, ScannedValue::Text(String::from_utf8_lossy(&value).as_bytes()), record);
         }
-        let text = std::str::from_utf8(&value).ok().filter(|text| !text.is_empty());
-        let (Some(conversion), Some(text)) = (&self.task.conversions[field], text) else {
+        let Some(conversion) = &self.task.conversions[field] else {
+            return findings.observe(field, ScannedValue::Text(&value), record);
+        };
+        let Some(text) = std::str::from_utf8(&value).ok().filter(|text| !text.is_empty()) else {
             return findings.observe(field, ScannedValue::Text(&value), record);
         };
         match conversion.see(text) {

@@ -72,7 +72,7 @@ fn mutate(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
     }
 }
 
-/// AcceptedRows an entry over mutations. If it panics, prints the input.
+/// Runs an entry over mutations. If it panics, prints the input.
 fn run(entry: fn(&[u8]), seeds: &[Vec<u8>], times: usize) {
     // LITEPRESS_FUZZ=100 runs a hundred times as many mutations, and different ones.
     let more: usize = std::env::var("LITEPRESS_FUZZ").ok().and_then(|more| more.parse().ok()).unwrap_or(1);

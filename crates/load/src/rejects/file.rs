@@ -2,7 +2,7 @@
 
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::fs::{self, File};
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
@@ -12,7 +12,7 @@ const HEADER: &[u8] = b"file,table,record,line,column,value,reason,raw\n";
 #[derive(Debug)]
 pub(super) struct RejectsFile {
     path: PathBuf,
-    /// `None` for a pipe or a device, which is written at once.
+    /// `None` for a pipe or a device, which is written in the end: a load may take several passes.
     temporary: Option<TempPath>,
     overwrite: bool,
     writer: BufWriter<File>,
@@ -33,7 +33,7 @@ impl RejectsFile {
             Ok(metadata) if metadata.is_dir() => {
                 return Err(Error::new(ErrorKind::Io, "this is a folder").in_file(path));
             }
-            Ok(_) => (None, File::options().write(true).open(path).map_err(failed)?),
+            Ok(_) => (None, tempfile::tempfile().map_err(failed)?),
             Err(_) => temporary_beside(path).map_err(failed)?,
         };
         let mut created = Self { path: path.to_owned(), temporary, overwrite, writer: BufWriter::new(file) };
@@ -56,11 +56,20 @@ impl RejectsFile {
     /// Gives the file its name.
     pub fn publish(mut self) -> Result<()> {
         self.sync()?;
-        let Some(temporary) = self.temporary else { return Ok(()) };
+        let Some(temporary) = self.temporary else { return copy(self.writer.get_mut(), &self.path) };
         let named =
             if self.overwrite { temporary.persist(&self.path) } else { temporary.persist_noclobber(&self.path) };
         named.map_err(|error| Error::io("name the file of rejects", &self.path, error.error))
     }
+}
+
+/// Copies the lines to a pipe or a device.
+fn copy(lines: &mut File, path: &Path) -> Result<()> {
+    let copied = lines.rewind().and_then(|()| {
+        let mut device = File::options().write(true).open(path)?;
+        std::io::copy(lines, &mut device)
+    });
+    copied.map(drop).map_err(|error| Error::io("write the rejects to", path, error))
 }
 
 /// Creates a file in the folder of `path`, with the rights that the user gives new files.

@@ -346,9 +346,9 @@ fn write_indexes(drafts: &[Draft<'_>], sql: &mut String) {
     for draft in drafts {
         for columns in &draft.indexes {
             let names: Vec<&str> = columns.iter().map(|&at| draft.table.columns[at].name.as_str()).collect();
-            let projected = format!("idx_{}_{}", draft.table.name, names.join("_"));
-            let numbered = (2..).map(|number| format!("{projected}_{number}"));
-            let mut candidates = std::iter::once(projected.clone()).chain(numbered);
+            let stem = format!("idx_{}_{}", draft.table.name, names.join("_"));
+            let numbered = (2..).map(|number| format!("{stem}_{number}"));
+            let mut candidates = std::iter::once(stem.clone()).chain(numbered);
             let name = candidates.find(|name| taken.insert(name.to_ascii_lowercase())).unwrap_or_default();
             let (name, table, columns) = (in_sql(&name), in_sql(&draft.table.name), draft.names(columns));
             writeln!(sql, "CREATE INDEX {name} ON {table} ({columns});").expect("a string takes everything");

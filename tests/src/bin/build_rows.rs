@@ -1,6 +1,6 @@
 //! Writes a database of ROWS rows to a file: a process to be killed.
 //!
-//! `press_rows TARGET ROWS [replace] [breaks]`; with `breaks` the last row belongs before all others, which the source
+//! `build_rows TARGET ROWS [replace] [breaks]`; with `breaks` the last row belongs before all others, which the source
 //! does not declare.
 
 use litepress::{Database, Options, Schema, Target};
@@ -11,7 +11,7 @@ use litepress_rows::RowidOrder;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match press() {
+    match build() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn press() -> litepress::Result<()> {
+fn build() -> litepress::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [target, rows, rest @ ..] = arguments.as_slice() else { panic!("TARGET ROWS [replace] [breaks]") };
     let rows = rows.parse().expect("a number of rows");

@@ -1,13 +1,13 @@
 //! Writes a table with many indexes in the smallest memory, so that its sorts spill: a process to be killed.
 //!
-//! `press_indexed TARGET ROWS TEMP_DIR`; the target `-` is memory. A run that fails prints its error.
+//! `build_indexed TARGET ROWS TEMP_DIR`; the target `-` is memory. A run that fails prints its error.
 
 use litepress::{Database, Options, Schema, Target};
 use litepress_conformance::spilling::{SCHEMA, rows};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match press() {
+    match build() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             println!("{:?}: {error}", error.kind());
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn press() -> litepress::Result<()> {
+fn build() -> litepress::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [target, count, temp_dir] = arguments.as_slice() else { panic!("TARGET ROWS TEMP_DIR") };
     let mut options = Options::default();

@@ -1,4 +1,4 @@
-//! Runs the press in its own threads while the calling thread serves Python: it supplies the rows that only the interpreter
+//! Runs the engine in its own threads while the calling thread serves Python: it supplies the rows that only the interpreter
 //! can read, handles Ctrl-C, and reports progress.
 
 use crate::errors::exception;
@@ -34,7 +34,7 @@ impl Watcher {
     }
 }
 
-/// The calling thread's view of a running press.
+/// The calling thread's view of a running engine.
 pub struct Caller<'a> {
     over: Receiver<()>,
     progress: &'a Progress,
@@ -66,7 +66,7 @@ impl Caller<'_> {
         }
     }
 
-    /// Waits for the press, and looks around meanwhile.
+    /// Waits for the engine, and looks around meanwhile.
     fn wait(&mut self, py: Python<'_>) -> PyResult<()> {
         while py.detach(|| self.over.recv_timeout(NAP)) == Err(RecvTimeoutError::Timeout) {
             self.look_around(py)?;
@@ -74,7 +74,7 @@ impl Caller<'_> {
         Ok(())
     }
 
-    /// Sends a piece, however long it takes. Returns `false` if the press takes no more pieces.
+    /// Sends a piece, however long it takes. Returns `false` if the engine takes no more pieces.
     ///
     /// # Errors
     /// As [`look_around`](Self::look_around).
@@ -85,7 +85,7 @@ impl Caller<'_> {
             piece = match sent {
                 Sent::Done => return Ok(true),
                 Sent::Over => return Ok(false),
-                // The press ended early, but the channel's receiver still exists: sending would never report the end.
+                // The engine ended early, but the channel's receiver still exists: sending would never report the end.
                 Sent::Full(_) if self.over.try_recv() == Err(TryRecvError::Disconnected) => return Ok(false),
                 Sent::Full(piece) => piece,
             };
@@ -97,7 +97,7 @@ impl Caller<'_> {
 pub struct TableInput {
     /// The source of its pieces.
     pub maker: Box<dyn PieceMaker>,
-    /// The channel to the press.
+    /// The channel to the engine.
     pub feed: Feed,
 }
 
@@ -120,7 +120,7 @@ pub fn run<T: Send>(
             let _done = done;
             job()
         };
-        let press = std::thread::Builder::new().name("litepress".to_owned()).spawn_scoped(scope, job)?;
+        let engine = std::thread::Builder::new().name("litepress".to_owned()).spawn_scoped(scope, job)?;
         let mut inputs = inputs;
         let served = caller.begin(py).and_then(|()| serve(py, &mut caller, &mut inputs));
         let served = served.and_then(|()| caller.wait(py));
@@ -132,7 +132,7 @@ pub fn run<T: Send>(
             progress.stop();
         }
         drop(inputs);
-        let made = py.detach(|| press.join());
+        let made = py.detach(|| engine.join());
         served?;
         let made = made.unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "a worker has panicked")));
         if let (Ok(_), Some(watcher)) = (&made, &mut caller.watcher)
@@ -145,15 +145,15 @@ pub fn run<T: Send>(
     })
 }
 
-/// Ends a child process that was forked during a run. It has none of the press's threads and would wait for them forever.
+/// Ends a child process that was forked during a run. It has none of the engine's threads and would wait for them forever.
 fn end_fork(py: Python<'_>) -> PyResult<()> {
     let message =
-        "litepress: a process that was forked while rows were supplied ends here: its press is in the parent\n";
+        "litepress: a process that was forked while rows were supplied ends here: its engine is in the parent\n";
     py.import("sys")?.getattr("stderr")?.call_method1("write", (message,))?;
     py.import("os")?.call_method1("_exit", (1,)).map(drop)
 }
 
-/// Sends the pieces of one table after another until the press takes no more. Dropping an input ends its table.
+/// Sends the pieces of one table after another until the engine takes no more. Dropping an input ends its table.
 fn serve(py: Python<'_>, caller: &mut Caller<'_>, inputs: &mut Vec<TableInput>) -> PyResult<()> {
     while let Some(input) = inputs.first_mut() {
         while let Some(piece) = input.maker.next_piece(py)? {
