@@ -255,7 +255,7 @@ fn what_no_table_can_be_made_of_is_told() {
         ("none.json", "no record has a key"),
         ("empty.ndjson", "no record has a key"),
         ("sqlite_x.csv", "--table"),
-        ("wide.csv", "2000 at most"),
+        ("wide.csv", "at most 2000"),
     ] {
         let ended = room.run(&format!("load t.db {arguments} --progress none"));
         assert!(ended.code == Some(1) && ended.err.contains(part) && ended.err.contains("help: "), "{ended:?}");
