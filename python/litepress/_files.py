@@ -16,6 +16,7 @@ from ._options import (
     InvalidUtf8,
     Lists,
     Nan,
+    Numbers,
     OnConflict,
     OnError,
     Pairs,
@@ -71,6 +72,7 @@ class PlanArguments(TypedDict, total=False):
     without_rowid: bool
     strict: bool
     types: Pairs | None
+    numbers: Numbers | Mapping[str, Numbers | Mapping[str, Numbers]] | None
     not_null: Columns | None
     indexes: Lists | None
     unique: Lists | None
@@ -93,6 +95,8 @@ class PlanArguments(TypedDict, total=False):
     comment: str | None
     encoding: str | None
     null_value: str | Sequence[str] | None
+    missing: str | Sequence[str] | None
+    infinity: str | Sequence[str] | None
     store_as: Pairs | None
     sample: int | str | None
     on_error: OnError | None
@@ -129,6 +133,7 @@ def load(
     without_rowid: bool = False,
     strict: bool = False,
     types: Pairs | None = None,
+    numbers: Numbers | Mapping[str, Numbers | Mapping[str, Numbers]] | None = None,
     not_null: Columns | None = None,
     indexes: Lists | None = None,
     unique: Lists | None = None,
@@ -154,6 +159,8 @@ def load(
     nan: Nan = "error",
     encoding: str | None = None,
     null_value: str | Sequence[str] | None = None,
+    missing: str | Sequence[str] | None = None,
+    infinity: str | Sequence[str] | None = None,
     store_as: Pairs | None = None,
     sample: int | str | None = None,
     on_error: OnError | None = None,
@@ -194,6 +201,9 @@ def load(
         Columns of files and the table's columns that they go to: ``{"Id": "id", "junk": None}``. ``None`` leaves one out.
     primary_key, without_rowid, strict, types, not_null, indexes, unique, foreign_keys
         As of :func:`write`.
+    numbers
+        Which columns of texts are numbers: ``"exact"`` where each text comes back byte for byte, ``"digits"`` (the default) where
+        each digit does, ``"lenient"`` where each is a number; also by column, ``{"price": "lenient", "*_rate": "exact"}``.
     format
         ``"csv"``, ``"tsv"``, ``"ndjson"``, ``"json"``, ``"parquet"``, ``"arrow"``, ``"sqlite"``; by default found from the
         content.
@@ -222,6 +232,9 @@ def load(
         Encoding of text: ``"latin1"``; by default that of the byte-order mark, or UTF-8.
     null_value
         Fields without quotes that mean NULL: ``""``, or ``["", "NA"]``.
+    missing, infinity
+        Words in columns of numbers, in any case: for a number that is missing (``["NaN", "NA"]``, stored as NULL), and for
+        infinity (``"inf"``, also with a sign in front).
     store_as
         Other forms for typed columns of Parquet and Arrow: ``{"created": "unixepoch"}``.
     sample
@@ -401,14 +414,17 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }
-    for name in ("columns", "null_value", "currency", "true", "false"):
+    for name in ("columns", "null_value", "missing", "infinity", "currency", "true", "false"):
         reading[name] = names(name, given[name])
     for name in ("sample", "max_rejects", "skip"):
         reading[name] = number(name, given[name], words=True)
     texts = ("table", "format", "delimiter", "escape", "comment", "encoding", "decimal", "thousands", "json_path", "nan")
     for name in (*texts, "on_error", "ragged", "stray_quotes", "invalid_utf8"):
         reading[name] = optional_text(name, given[name])
-    return reading, pick_options(table_options, given), pick_options(making_options, given)
+    numbers = given["numbers"]
+    rules = {"*": numbers} if isinstance(numbers, str) else numbers
+    tables = pick_options(table_options, given) | {"numbers": pairs("numbers", rules)}
+    return reading, tables, pick_options(making_options, given)
 
 
 def _local_files(files: Any, given: Arguments, keeps_position: bool = False) -> LocalFiles:

@@ -37,6 +37,7 @@ Ragged = Union[Literal["error"], Literal["pad"], Literal["fit"], Literal["reject
 StrayQuotes = Union[Literal["error"], Literal["text"]]
 InvalidUtf8 = Union[Literal["error"], Literal["replace"], Literal["blob"]]
 Nan = Union[Literal["error"], Literal["null"], Literal["text"]]
+Numbers = Union[Literal["exact"], Literal["digits"], Literal["lenient"]]
 Pairs = Mapping[str, Union[str, Mapping[str, str]]]
 """A text for each column, keyed by ``"column"``, by ``"table.column"``, or by table and then column."""
 

@@ -171,6 +171,8 @@ fn load_options(
     options.nan = given.parsed("nan", Choice::from_name)?.unwrap_or_default();
     options.encoding = given.get("encoding")?;
     options.null_values = given.or_default("null_value")?;
+    options.words.missing = given.or_default("missing")?;
+    options.words.infinity = given.or_default("infinity")?;
     options.store_as = given.or_default("store_as")?;
     options.sample = given.parsed("sample", units::count)?;
     options.table = given.get("table")?;

@@ -4,8 +4,8 @@
 //! values, so all faces know the same choices and sizes.
 
 use litepress::{
-    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, OnError, Options, Ragged, StrayQuotes, Sync, TableOptions,
-    Verify, parse,
+    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged, StrayQuotes, Sync,
+    TableOptions, Verify, parse,
 };
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
@@ -46,11 +46,21 @@ pub fn table_options(arguments: &Bound<'_, PyDict>) -> PyResult<TableOptions> {
         without_rowid: given.or_default("without_rowid")?,
         strict: given.or_default("strict")?,
         types: given.or_default("types")?,
+        numbers: rules(given.or_default("numbers")?)?,
         not_null: given.or_default("not_null")?,
         indexes: given.or_default("indexes")?,
         unique: given.or_default("unique")?,
         foreign_keys: given.or_default("foreign_keys")?,
     })
+}
+
+/// Returns the rules for columns of numbers.
+fn rules(given: Vec<(String, String)>) -> PyResult<Vec<(String, Numbers)>> {
+    let rule = |(columns, rule): (String, String)| {
+        let rule = Numbers::from_name(&rule).map_err(|reason| PyValueError::new_err(format!("numbers: {reason}")))?;
+        Ok((columns, rule))
+    };
+    given.into_iter().map(rule).collect()
 }
 
 /// Returns the build options from `_options.making_options`.
@@ -127,5 +137,6 @@ pub fn choices() -> Vec<(&'static str, Vec<&'static str>)> {
         ("stray_quotes", names::<StrayQuotes>()),
         ("invalid_utf8", names::<InvalidUtf8>()),
         ("nan", names::<NanPolicy>()),
+        ("numbers", names::<Numbers>()),
     ]
 }

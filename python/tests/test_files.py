@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import signal
 import sqlite3
@@ -163,6 +164,22 @@ def test_how_csv_is_read(db: Path, tmp_path: Path, query: Query) -> None:
     assert query(db, "SELECT * FROM t") == [(1, "a;'b", None), (2, "ä", None)]
 
 
+def test_columns_of_numbers(db: Path, tmp_path: Path, query: Query) -> None:
+    """Columns of doubles were TEXT if their texts do not come back byte for byte from every SQLite."""
+    file = written(tmp_path / "t.csv", "a,b,c_at,d\n1e-05,0.12345678901234567890,5,NA\n0.30000000000000004,.5,6,-inf\n")
+    types = "SELECT group_concat(type) FROM pragma_table_info('t')"
+    summary = litepress.load(db, file, types={"*_at": "TEXT"}, missing="NA", infinity="inf")
+    assert query(db, types) == [("REAL,TEXT,TEXT,REAL",)]
+    assert query(db, "SELECT a, d FROM t") == [(1e-05, None), (0.1 + 0.2, -math.inf)]
+    [note] = summary.details["notes"]
+    assert "t.b ('0.12345678901234567890' in record 1)" in note and 'numbers="lenient"' in note
+    for numbers in ("lenient", {"t": {"b": "lenient"}}):
+        litepress.load(db, file, numbers=numbers, if_exists="overwrite", missing="NA", infinity="inf")
+        assert query(db, "SELECT b FROM t") == [(0.12345678901234567890,), (0.5,)]
+    litepress.load(db, file, numbers="exact", if_exists="overwrite")
+    assert query(db, types) == [("TEXT,TEXT,INTEGER,TEXT",)]
+
+
 def test_quotes_are_text_where_there_are_none(db: Path, tmp_path: Path, query: Query) -> None:
     file = written(tmp_path / "t.csv", 'a,b\n"x,y\n')
     litepress.load(db, file, quote=None)
@@ -312,6 +329,8 @@ def test_files_that_cannot_be_had(db: Path, users: Path, tmp_path: Path) -> None
         ({"memory": 1.5}, TypeError, "memory must be a whole number, or one in words"),
         ({"page_size": 1000}, ValueError, "page_size: a page size is a power of two"),
         ({"sample": -1}, ValueError, "sample: a count is a whole number"),
+        ({"numbers": "loose"}, ValueError, "numbers: 'loose' is not one of 'exact', 'digits', 'lenient'"),
+        ({"numbers": 5}, TypeError, "numbers must be a dict of str, not int"),
         ({"format": "excel"}, ValueError, "format: 'excel' is not one of 'csv', 'tsv', "),
         ({"if_exists": "append"}, ValueError, "if_exists: 'append' is not one of 'fail', 'replace', 'overwrite'"),
         ({"on_conflict": "retry"}, ValueError, "on_conflict: 'retry' is not one of 'abort', 'ignore', 'replace'"),

@@ -1,5 +1,5 @@
 //! CSV files with edge values through `litepress-load`: the tables have the values that SQLite makes of the same texts, for
-//! all cuts of the file and numbers of threads, and every inferred type gives back every text.
+//! all cuts of the file and numbers of threads, and every inferred type gives back every text or its number.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -16,6 +16,7 @@ use litepress_rows::Source;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rusqlite::Connection;
+use rusqlite::types::Value;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -89,7 +90,10 @@ fn any_alike_file() -> impl Strategy<Value = File> {
         Just("[0-9]{1,3}([.][1-9])?"),
         Just("|[1-9][0-9]{0,3}"),
         Just("[0-9]{1,16}[.][0-9]{1,3}"),
-        Just("|-?0|[1-9]")
+        Just("|-?0|[1-9]"),
+        Just("-?[1-9][.][0-9]{14}[1-9](e[-+][0-9]{2})?"),
+        Just("-?0?[.][0-9]{1,14}[1-9]"),
+        Just("[1-9][.]?|[1-9]e-?[0-9]{1,2}")
     ];
     let column = value.prop_flat_map(|pattern| prop::collection::vec(pattern, 12));
     let odd = prop::option::weighted(0.2, any_text());
@@ -186,19 +190,10 @@ fn names_of(columns: usize) -> Vec<&'static str> {
     ["a", "b", "c", "d", "e"].into_iter().take(columns).collect()
 }
 
-/// Returns the texts of a column as the database shows them: unchanged, or in the form of the inferred number.
-fn read_back(sqlite: &Connection, plan: &LoadPlan) -> Vec<Vec<Option<String>>> {
-    let text = |(name, decision): (&&str, &InferredColumn)| match decision.decimals {
-        Some(decimals) => format!("printf('%.{decimals}f', {name})"),
-        None => format!("CAST({name} AS TEXT)"),
-    };
-    let columns: Vec<String> = ["a", "b", "c"].iter().zip(&plan.tables[0].decisions).map(text).collect();
-    let mut query = sqlite.prepare(&format!("SELECT {}, a, b, c FROM t ORDER BY rowid", columns.join(", "))).unwrap();
-    let cell = |row: &rusqlite::Row<'_>, at: usize| -> rusqlite::Result<Option<String>> {
-        let is_null = row.get_ref(at + 3)? == rusqlite::types::ValueRef::Null;
-        Ok(if is_null { None } else { Some(row.get(at)?) })
-    };
-    let rows = query.query_map([], |row| (0..3).map(|at| cell(row, at)).collect());
+/// Returns the columns as the database shows them: texts, and the numbers of columns that were inferred to hold them.
+fn read_back(sqlite: &Connection) -> Vec<Vec<Value>> {
+    let mut query = sqlite.prepare("SELECT a, b, c FROM t ORDER BY rowid").unwrap();
+    let rows = query.query_map([], |row| (0..3).map(|at| row.get(at)).collect());
     rows.unwrap().collect::<Result<_, _>>().unwrap()
 }
 
@@ -228,25 +223,34 @@ proptest! {
     }
 
     #[test]
-    fn types_that_are_found_out_give_back_every_text(file in any_alike_file()) {
+    fn inferred_types_give_back_every_text_or_number(file in any_alike_file()) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in.csv");
         std::fs::write(&path, file.text(&["a", "b", "c"])).unwrap();
         for (threads, piece_bytes) in THREADS.into_iter().zip(PIECE_BYTES) {
             let plan = plan(&path, None, threads, piece_bytes, Conflict::Abort);
-            let back = read_back(&oracle::open(&build(&plan, threads, Conflict::Abort)), &plan);
+            let back = read_back(&oracle::open(&build(&plan, threads, Conflict::Abort)));
             prop_assert_eq!(back, expected(&file.rows, &plan), "{:?}", plan.tables[0].decisions);
         }
     }
 }
 
-/// Returns the texts that must come back, with `None` for an empty one that the plan reads as NULL.
-fn expected(rows: &[Vec<String>], plan: &LoadPlan) -> Vec<Vec<Option<String>>> {
+/// Returns the values that must come back: the text, or the nearest double or the integer in a column of numbers.
+fn expected(rows: &[Vec<String>], plan: &LoadPlan) -> Vec<Vec<Value>> {
     let decisions = &plan.tables[0].decisions;
-    let kept = |(text, decision): (&String, &InferredColumn)| {
-        if text.is_empty() && decision.empty_is_null { None } else { Some(text.clone()) }
+    let kept = |(text, decision): (&String, &InferredColumn)| match &*decision.declared_type {
+        "TEXT" => Value::Text(text.clone()),
+        _ if text.is_empty() => Value::Null,
+        "REAL" => Value::Real(text.trim().parse::<f64>().unwrap() + 0.0),
+        _ => text.trim().parse().map_or_else(|_| numeric(text.trim().parse().unwrap()), Value::Integer),
     };
     rows.iter().map(|row| row.iter().zip(decisions).map(kept).collect()).collect()
+}
+
+/// Returns what a NUMERIC column stores for a double.
+fn numeric(real: f64) -> Value {
+    let int = real as i64;
+    if int as f64 == real && int.unsigned_abs() < 1 << 62 { Value::Integer(int) } else { Value::Real(real) }
 }
 
 fn any_conflict() -> impl Strategy<Value = Conflict> {

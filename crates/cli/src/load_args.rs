@@ -4,8 +4,8 @@ use crate::content_args::ContentArgs;
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use litepress::{
-    FileFormat, InvalidUtf8, LoadOptions, OnError, Options, Quote, Ragged, Result, SchemaText, StrayQuotes,
-    TableOptions, ValueOptions, parse, units,
+    FileFormat, InvalidUtf8, LoadOptions, NumberWords, Numbers, OnError, Options, Quote, Ragged, Result, SchemaText,
+    StrayQuotes, TableOptions, ValueOptions, parse, units,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -85,6 +85,12 @@ pub struct ReadArgs {
     /// Fields without quotes that mean NULL: '' for empty ones, NA; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub null_value: Vec<String>,
+    /// Words that mean NULL in columns of numbers alone: NaN, NA, -999; may be repeated
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    pub missing: Vec<String>,
+    /// Words for infinity in columns of numbers, also with a sign in front: inf; may be repeated
+    #[arg(long, value_name = "WORD")]
+    pub infinity: Vec<String>,
     /// Another form for a typed column of Parquet or Arrow: created=unixepoch; may be repeated
     #[arg(long, value_name = "[TABLE.]C=FORM", value_parser = pair)]
     pub store_as: Vec<(String, String)>,
@@ -118,9 +124,13 @@ pub struct TableArgs {
     /// Make the tables STRICT: SQLite checks the type of every value
     #[arg(long)]
     pub strict: bool,
-    /// The type of a column, whatever its values say: code=TEXT; may be repeated
+    /// The type of a column, whatever its values say: code=TEXT, '*_at=TEXT' for several; may be repeated
     #[arg(long = "type", value_name = "[TABLE.]C=TYPE", value_parser = pair)]
     pub types: Vec<(String, String)>,
+    /// Rule for columns of numbers: exact (each text comes back), digits (each digit), lenient (the nearest double); for some
+    /// columns price=lenient; may be repeated [default: digits]
+    #[arg(long, value_name = "[[TABLE.]C=]RULE", value_parser = parse::numbers)]
+    pub numbers: Vec<(String, Numbers)>,
     /// Columns that take no NULL
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub not_null: Vec<String>,
@@ -262,6 +272,7 @@ impl LoadArgs {
         content.apply(&mut options);
         options.encoding = reading.encoding;
         options.null_values = reading.null_value;
+        options.words = NumberWords { missing: reading.missing, infinity: reading.infinity };
         options.store_as = reading.store_as;
         options.sample = reading.sample;
         options.schema = schema;
@@ -289,6 +300,7 @@ impl TableArgs {
             without_rowid: self.without_rowid,
             strict: self.strict,
             types: self.types.clone(),
+            numbers: self.numbers.clone(),
             not_null: self.not_null.iter().flat_map(list).collect(),
             indexes: self.index.iter().map(list).collect(),
             unique: self.unique.iter().map(list).collect(),

@@ -1,6 +1,6 @@
 //! Options with a few named values: the names that all faces of litepress use.
 
-use crate::{Conflict, FileFormat, InvalidUtf8, NanPolicy, OnError, Ragged, StrayQuotes, Sync, Verify};
+use crate::{Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Ragged, StrayQuotes, Sync, Verify};
 
 /// A type whose values have names.
 pub trait Choice: Copy + PartialEq + 'static {
@@ -71,6 +71,11 @@ impl Choice for InvalidUtf8 {
         &[("error", Self::Error), ("replace", Self::Replace), ("blob", Self::Blob)];
 }
 
+impl Choice for Numbers {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("exact", Self::Exact), ("digits", Self::Digits), ("lenient", Self::Lenient)];
+}
+
 impl Choice for NanPolicy {
     const CHOICES: &'static [(&'static str, Self)] =
         &[("error", Self::Error), ("null", Self::Null), ("text", Self::Text)];
@@ -97,6 +102,7 @@ mod tests {
         round_trip::<Ragged>();
         round_trip::<StrayQuotes>();
         round_trip::<InvalidUtf8>();
+        round_trip::<Numbers>();
         round_trip::<NanPolicy>();
     }
 }

@@ -52,6 +52,7 @@ pub mod choices;
 mod generate;
 mod load;
 mod loaded_file;
+mod number_notes;
 mod observer;
 pub mod parse;
 pub mod pipeline;
@@ -73,7 +74,7 @@ pub use litepress_engine::{
     Result, Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
-pub use litepress_load::infer::InferredColumn;
+pub use litepress_load::infer::{Caveat, InferredColumn, NumberWords, Numbers};
 pub use litepress_load::options::{InvalidUtf8, NanPolicy, Quote, Ragged, StrayQuotes, ValueOptions};
 pub use litepress_load::reader::TextFormat;
 pub use litepress_load::schema::TableOptions;

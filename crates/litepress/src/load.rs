@@ -9,13 +9,15 @@ pub use notes::notes_of;
 
 use crate::build::refuse_special_target;
 use crate::loaded_file::LoadedFile;
+use crate::number_notes::number_notes;
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
 use crate::parse;
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
 use crate::{
-    Error, ErrorKind, InvalidUtf8, NanPolicy, OnError, Options, PageSize, Ragged, Result, TableOptions, Target,
+    Error, ErrorKind, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options, PageSize, Ragged, Result,
+    TableOptions, Target,
 };
 use litepress_engine::plan::{BuildMethod, ObjectPlan, plan_objects};
 use litepress_engine::{Estimate, Phase, TargetStamp, begin_replacing, folder_of};
@@ -107,6 +109,8 @@ pub struct LoadOptions {
     pub encoding: Option<String>,
     /// Fields without quotes that mean NULL.
     pub null_values: Vec<String>,
+    /// Words in columns of numbers.
+    pub words: NumberWords,
     /// Typed columns of Parquet or Arrow, and the forms in which they are stored.
     pub store_as: Vec<(String, String)>,
     /// Number of records that decide the types of columns; by default all.
@@ -160,6 +164,7 @@ impl Default for LoadOptions {
             nan: NanPolicy::default(),
             encoding: None,
             null_values: Vec::new(),
+            words: NumberWords::default(),
             store_as: Vec::new(),
             sample: None,
             table: None,
@@ -237,6 +242,10 @@ setters! {
     nan(nan: NanPolicy) => |options| options.nan = nan;
     /// Sets the encoding of text.
     encoding(encoding: impl Into<String>) => |options| options.encoding = Some(encoding.into());
+    /// Adds a word for a missing number in columns of numbers.
+    missing(word: impl Into<String>) => |options| options.words.missing.push(word.into());
+    /// Adds a word for infinity in columns of numbers.
+    infinity(word: impl Into<String>) => |options| options.words.infinity.push(word.into());
     /// Adds a field without quotes that means NULL.
     null_value(field: impl Into<String>) => |options| options.null_values.push(field.into());
     /// Sets the form in which a typed column of Parquet or Arrow is stored.
@@ -253,8 +262,12 @@ setters! {
     without_rowid(without_rowid: bool) => |options| options.tables.without_rowid = without_rowid;
     /// Sets whether the tables are STRICT.
     strict(strict: bool) => |options| options.tables.strict = strict;
-    /// Sets the declared type of a column.
+    /// Sets the declared type of a column; `*` in its name stands for any characters.
     column_type(column: impl Into<String>, declared_type: impl Into<String>) => |options| options.tables.types.push((column.into(), declared_type.into()));
+    /// Sets the rule for columns of numbers.
+    numbers(rule: Numbers) => |options| options.tables.numbers.push(("*".to_owned(), rule));
+    /// Sets the rule for numbers of a column; `*` in its name stands for any characters.
+    numbers_of(column: impl Into<String>, rule: Numbers) => |options| options.tables.numbers.push((column.into(), rule));
     /// Adds columns that take no NULL.
     not_null(columns: &[&str]) => |options| options.tables.not_null.extend(owned(columns));
     /// Adds an index.
@@ -471,6 +484,7 @@ impl<'o> LoadJob<'o> {
             map: options.map.clone(),
             store_as: options.store_as.clone(),
             sample: options.sample,
+            words: Arc::new(options.words.clone()),
             conflict: build.on_conflict,
             threads: build.threads,
             temp_dir: temp_dir.clone(),
@@ -517,7 +531,9 @@ impl<'o> LoadJob<'o> {
     fn notes(&self) -> Vec<Message> {
         let none = std::iter::empty();
         let of_schema = notes_of(&self.plan.schema, self.options.build.verify, none, false);
-        self.plan.notes.iter().cloned().chain(of_schema).collect()
+        let name = |table: &PlannedTable| &*self.plan.schema.tables[table.table].name;
+        let numbers = number_notes(self.plan.tables.iter().map(|table| (name(table), &table.decisions[..])));
+        self.plan.notes.iter().cloned().chain(of_schema).chain(numbers).collect()
     }
 
     /// Returns the options of the database. A copy has statistics if its source has.
@@ -702,6 +718,7 @@ impl LoadOptions {
             (OptionName::WithoutRowid, tables.without_rowid),
             (OptionName::Strict, tables.strict),
             (OptionName::Type, !tables.types.is_empty()),
+            (OptionName::Numbers, !tables.numbers.is_empty()),
             (OptionName::NotNull, !tables.not_null.is_empty()),
             (OptionName::Index, !tables.indexes.is_empty()),
             (OptionName::Unique, !tables.unique.is_empty()),

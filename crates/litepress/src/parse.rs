@@ -3,7 +3,7 @@
 //! Every function returns a sentence that describes the expected text if it cannot read one.
 
 use crate::units;
-use crate::{MIN_MEMORY_BYTES, PageSize, Quote, Shard};
+use crate::{Choice, MIN_MEMORY_BYTES, Numbers, PageSize, Quote, Shard};
 use litepress_gen::recipe::check_scale;
 
 /// Threads beyond this number are of no use.
@@ -49,6 +49,18 @@ pub fn shard(text: &str) -> Result<Shard, String> {
     let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
     let shard = numbers.and_then(|(number, of)| Shard::new(number, of));
     shard.ok_or_else(|| "a shard is written I/N, I from 1 to N: 1/4".to_owned())
+}
+
+/// Reads the rule for columns of numbers: `lenient` for all columns, `price=lenient` or `*_rate=lenient` for some.
+///
+/// # Errors
+/// A sentence about rules.
+pub fn numbers(text: &str) -> Result<(String, Numbers), String> {
+    let (columns, rule) = text.rsplit_once('=').unwrap_or(("*", text));
+    if columns.is_empty() {
+        return Err("a rule for some columns is written COLUMN=RULE".to_owned());
+    }
+    Ok((columns.to_owned(), Choice::from_name(rule)?))
 }
 
 /// Reads a factor for numbers of rows.

@@ -97,7 +97,13 @@ mod tests {
                 .project(&[ProjectedColumn { field: Some(0), name, affinity, form: None, empty_is_null: false }])
                 .unwrap();
             let (name, column_sources) = (Some(Path::new("<test>").to_owned()), vec![ColumnSource::File(0)]);
-            let file = OpenFile { name, reader: Box::new(reader), column_sources, type_checks: Vec::new() };
+            let file = OpenFile {
+                name,
+                reader: Box::new(reader),
+                column_sources,
+                type_checks: Vec::new(),
+                conversions: Vec::new(),
+            };
             let table = &Schema::from_sql("CREATE TABLE t (a INTEGER)", "<test>").unwrap().tables[0];
             FirstPiece::read(file, table, Conflict::Abort, &options.bytes_read).unwrap()
         };

@@ -4,21 +4,28 @@
 //! any order. So workers scan different pieces of a file, and the result does not depend on their number. The type of a column
 //! and its reason follow from the kinds alone (inferred_column.rs).
 //!
-//! A text is a number only if every version of SQLite writes that number as the same text (number.rs).
+//! A text is a number if a double or a 64-bit integer keeps all of its digits (number.rs). [`Numbers`] chooses stricter and laxer
+//! rules.
 
+mod choice;
 mod inferred_column;
 mod number;
 mod scan;
+mod words;
 
-pub use inferred_column::InferredColumn;
+pub use choice::Numbers;
 pub(crate) use inferred_column::STRICT_TYPES;
+pub use inferred_column::{Caveat, InferredColumn};
 pub use scan::scan_types;
+pub(crate) use words::Conversion;
+pub use words::NumberWords;
 
 use crate::reader::Field;
 use litepress_rows::Error;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use words::Meaning;
 
 /// Statistics of the columns of a file, or of a part of it.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +35,8 @@ pub struct FileStats {
     columns: Vec<ColumnStats>,
     /// Positions by name, if columns have names.
     positions: HashMap<String, usize>,
+    /// Words in columns of numbers.
+    words: Arc<NumberWords>,
     /// Names of files by their number, if several were scanned.
     files: BTreeMap<u32, PathBuf>,
     /// The first bad record and its error.
@@ -76,27 +85,63 @@ enum Kind {
     Null,
     /// An empty field.
     Empty,
-    /// A 64-bit integer: `0`, `-17`.
+    /// A word for a number that is missing.
+    Missing,
+    /// A word for infinity.
+    Infinite,
+    /// A 64-bit integer that a double keeps, too: `0`, `-17`.
     Integer,
+    /// A 64-bit integer that no double equals: `9007199254740993`.
+    LongInteger,
     /// SQLite's spelling of a double that is not whole: `1.5`.
     Fraction,
     /// SQLite's spelling of a double that is whole: `5.0`.
     Whole,
-    /// A decimal that `printf('%.2f')` gives back, but not every SQLite by itself: `12.50`.
+    /// A decimal that `printf('%.5f')` gives back, but not every SQLite by itself: `0.00017`.
+    Fixed,
+    /// A decimal with zeros at its end, which `printf('%.2f')` gives back: `12.50`.
     Padded,
-    /// A text that is not a number, or a number in another spelling.
+    /// A number in another spelling, of which a double keeps all digits: `1e5`, `.5`, `0.30000000000000004`.
+    Respelled,
+    /// A number of which a double does not keep all digits: `0.12345678901234567890`.
+    Lossy,
+    /// An integer beyond 64 bits of which a double keeps all digits: `1` and 22 zeros.
+    BigRound,
+    /// Another integer beyond 64 bits.
+    BigInteger,
+    /// A text that is not a number, or one in a spelling that means more: `007`, `+1`.
     Other,
     /// A JSON string.
     String,
     Boolean,
     Nested,
+    /// A number with spaces around it. The value also counts as its own kind.
+    Spaced,
 }
 
 impl Kind {
-    const COUNT: usize = Self::Nested as usize + 1;
+    const COUNT: usize = Self::Spaced as usize + 1;
+
+    /// Returns whether a text of this kind is a number.
+    fn is_number(self) -> bool {
+        !matches!(self, Self::Other | Self::Missing | Self::Infinite)
+    }
 
     /// The kinds of nonempty texts and of JSON numbers.
-    const WRITTEN: [Self; 5] = [Self::Integer, Self::Fraction, Self::Whole, Self::Padded, Self::Other];
+    const WRITTEN: [Self; 12] = [
+        Self::Infinite,
+        Self::Integer,
+        Self::LongInteger,
+        Self::Fraction,
+        Self::Whole,
+        Self::Fixed,
+        Self::Padded,
+        Self::Respelled,
+        Self::Lossy,
+        Self::BigRound,
+        Self::BigInteger,
+        Self::Other,
+    ];
 }
 
 /// The count of a kind, and its first value.
@@ -119,7 +164,7 @@ impl At {
     const NOWHERE: Self = Self { file: u32::MAX, record: u64::MAX };
 }
 
-/// Number of bytes of a value that are kept for messages. No longer text is a number that a column could keep.
+/// Number of bytes of a value that are kept for messages.
 const SHOWN: usize = 64;
 
 /// Numbers of decimals as `(first record, decimals)`: the first one, and the first one that differs from it.
@@ -127,16 +172,25 @@ const SHOWN: usize = 64;
 struct Decimals {
     first: (At, u8),
     second: (At, u8),
+    /// The largest number.
+    most: u8,
+    /// Some decimal is negative.
+    has_minus: bool,
 }
 
 impl FileStats {
+    /// Creates statistics in which these words are numbers.
+    pub fn with_words(words: Arc<NumberWords>) -> Self {
+        Self { words, ..Self::default() }
+    }
+
     /// Adds a value of the column at this position, in the record of this number. Creates missing columns. A column that a record
     /// lacks may be omitted: it is NULL.
     pub fn observe(&mut self, column: usize, value: ScannedValue<'_>, record: u64) {
         if column >= self.columns.len() {
             self.grow(column);
         }
-        self.columns[column].observe(value, record);
+        self.columns[column].observe(value, record, &self.words);
     }
 
     /// Notes that the record of this number is bad. Keeps the error of the first one only.
@@ -230,18 +284,22 @@ impl FileStats {
 impl ColumnStats {
     fn new(name: String, order: usize) -> Self {
         let tally = KindCount { count: 0, first: At::NOWHERE, text: Box::default() };
-        let decimals = Decimals { first: (At::NOWHERE, 0), second: (At::NOWHERE, 0) };
+        let none = (At::NOWHERE, 0);
+        let decimals = Decimals { first: none, second: none, most: 0, has_minus: false };
         let kind_counts = std::array::from_fn(|_| tally.clone());
         Self { name, bytes: 0, longest: 0, kind_counts, decimals, json_numbers: 0, order }
     }
 
     #[inline]
-    fn observe(&mut self, value: ScannedValue<'_>, record: u64) {
+    fn observe(&mut self, value: ScannedValue<'_>, record: u64, words: &NumberWords) {
         let (kind, decimals, text) = match value {
             ScannedValue::Null => (Kind::Null, 0, &b""[..]),
             ScannedValue::Text(b"") => (Kind::Empty, 0, &b""[..]),
             ScannedValue::Text(text) => {
-                let (kind, decimals) = self.kind_of(text, record);
+                let (kind, decimals) = self.kind_of_text(text, record, words);
+                if number::has_spaces(text) && kind.is_number() {
+                    self.count_in(Kind::Spaced, text, record);
+                }
                 (kind, decimals, text)
             }
             ScannedValue::Number(text) => {
@@ -255,13 +313,31 @@ impl ColumnStats {
         };
         self.bytes += text.len() as u64;
         self.longest = self.longest.max(text.len());
+        self.count_in(kind, text, record);
+        if decimals != 0 {
+            self.decimals.observe(decimals, record);
+            self.decimals.has_minus |= text[0] == b'-';
+        }
+    }
+
+    #[inline]
+    fn count_in(&mut self, kind: Kind, text: &[u8], record: u64) {
         let tally = &mut self.kind_counts[kind as usize];
         tally.count += 1;
         if record < tally.first.record {
             tally.begin(record, text);
         }
-        if decimals != 0 {
-            self.decimals.observe(decimals, record);
+    }
+
+    #[inline]
+    fn kind_of_text(&self, text: &[u8], record: u64, words: &NumberWords) -> (Kind, u8) {
+        if words.is_empty() {
+            return self.kind_of(text, record);
+        }
+        match words.meaning(text) {
+            Some(Meaning::Missing) => (Kind::Missing, 0),
+            Some(Meaning::Infinite(_)) => (Kind::Infinite, 0),
+            None => self.kind_of(text, record),
         }
     }
 
@@ -287,9 +363,10 @@ impl ColumnStats {
         self.count(kind) > 0
     }
 
-    /// Returns the number of values that are neither NULL nor empty fields.
+    /// Returns the number of values that are neither NULL, nor empty fields, nor words for a number that is missing.
     pub fn values(&self) -> u64 {
-        self.kind_counts.iter().map(|tally| tally.count).sum::<u64>() - self.count(Kind::Null) - self.count(Kind::Empty)
+        let none = [Kind::Null, Kind::Empty, Kind::Missing, Kind::Spaced].map(|kind| self.count(kind));
+        self.kind_counts.iter().map(|tally| tally.count).sum::<u64>() - none.iter().sum::<u64>()
     }
 
     /// Returns the number of empty fields. Empty JSON strings do not count.
@@ -318,6 +395,8 @@ impl ColumnStats {
         for (tally, theirs) in self.kind_counts.iter_mut().zip(&other.kind_counts) {
             tally.merge(theirs);
         }
+        self.decimals.most = self.decimals.most.max(other.decimals.most);
+        self.decimals.has_minus |= other.decimals.has_minus;
         self.decimals.add(other.decimals.first);
         self.decimals.add(other.decimals.second);
         self.json_numbers += other.json_numbers;
@@ -354,6 +433,7 @@ impl Decimals {
         if at == At::NOWHERE {
             return;
         }
+        self.most = self.most.max(decimals);
         if decimals == self.first.1 {
             self.first.0 = self.first.0.min(at);
         } else if at < self.first.0 {

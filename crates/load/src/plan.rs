@@ -9,7 +9,7 @@
 
 use crate::copy::{self, CopiedTable, DatabaseCopy};
 use crate::estimate::{FirstPiece, TableEstimate};
-use crate::infer::{self, FileStats, InferredColumn};
+use crate::infer::{self, Conversion, FileStats, InferredColumn, NumberWords};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
 use crate::reader::{Field, FieldKind, Reader, TextFormat};
@@ -19,7 +19,7 @@ use crate::source::{ColumnSource, LoadSource, OnError, OpenFile, numbers_rows};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
 use litepress_rows::sync::{ignore_poison, lock};
-use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
+use litepress_rows::{Affinity, Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -40,6 +40,8 @@ pub struct LoadRequest {
     pub map: Vec<(String, String)>,
     /// Columns and the forms in which they are stored (`--store-as`).
     pub store_as: Vec<(String, String)>,
+    /// Words in columns of numbers.
+    pub words: Arc<NumberWords>,
     /// Options for reading the files.
     pub read: ReadOptions,
     /// Number of records of each file to infer types from. By default all.
@@ -117,6 +119,8 @@ pub struct PlannedFile {
     ignored: Vec<String>,
     /// Columns whose type was inferred from a sample of their values, by position in [`ColumnMapping::projected`].
     type_checks: Vec<(usize, InferredColumn)>,
+    /// Columns whose texts are converted before SQLite's rules, by position in [`ColumnMapping::projected`].
+    conversions: Vec<(usize, Conversion)>,
     /// Number of records, if the file states it.
     records: Option<u64>,
     /// The dialect, if it is CSV.
@@ -327,7 +331,14 @@ impl PlannedFile {
         reader.project(&self.mapping.projected)?;
         reader.ignore_columns(&self.ignored);
         let (column_sources, type_checks) = (self.mapping.column_sources.clone(), self.type_checks.clone());
-        Ok(OpenFile { name: self.input().map(|input| input.name.clone()), reader, column_sources, type_checks })
+        let conversions = self.conversions.clone();
+        Ok(OpenFile {
+            name: self.input().map(|input| input.name.clone()),
+            reader,
+            column_sources,
+            type_checks,
+            conversions,
+        })
     }
 }
 
@@ -786,7 +797,10 @@ impl LoadRequest {
             }
             found.fields.push(columns);
         }
-        found.decisions = findings.decide(&fields, self.options.strict, self.sample);
+        let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+        found.decisions = findings.decide(&fields, self.options.strict, self.sample, &|column| {
+            schema::numbers_of(&self.options.numbers, &group.name, self.name_in_table(column, &names))
+        });
         if self.sample.is_none() {
             unnamed
                 .retain(|name, is_unnamed| *is_unnamed && findings.of(name).is_none_or(|column| column.values() == 0));
@@ -819,7 +833,7 @@ impl LoadRequest {
             return Ok((reader.columns().to_vec(), reader.records(), usize::MAX));
         };
         let named = reader.text_format().map_or(usize::MAX, |format| format.named);
-        let mut of_file = infer::scan_types(&mut *reader, self.threads, self.sample, go_on)
+        let mut of_file = infer::scan_types(&mut *reader, self.threads, self.sample, &self.words, go_on)
             .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
@@ -896,13 +910,18 @@ impl LoadRequest {
                 mapping.projected.iter_mut().filter(|projected| is_named(&table.name, &projected.name, column));
             projected.for_each(|projected| projected.form = Some(form.clone()));
         }
-        let mut type_checks = Vec::new();
+        let (mut type_checks, mut conversions) = (Vec::new(), Vec::new());
         let names: Vec<String> = known.iter().map(|field| field.name.clone()).collect();
         for (position, projected) in mapping.projected.iter_mut().enumerate() {
             let name = self.name_in_table(&projected.name, &names);
             let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(name));
             projected.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
             type_checks.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
+            let rounds = decision.is_some_and(InferredColumn::rounds);
+            let is_number = matches!(projected.affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric);
+            if is_number && (rounds || !self.words.is_empty()) {
+                conversions.push((position, Conversion { words: self.words.clone(), rounds }));
+            }
         }
         let records = reader.records();
         let mut text_format = reader.text_format().cloned();
@@ -911,7 +930,16 @@ impl LoadRequest {
         }
         let reader = (!content.can_be_read_twice()).then_some(reader);
         let ignored = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
-        Ok(PlannedFile { content, mapping, ignored, type_checks, records, text_format, reader: Mutex::new(reader) })
+        Ok(PlannedFile {
+            content,
+            mapping,
+            ignored,
+            type_checks,
+            conversions,
+            records,
+            text_format,
+            reader: Mutex::new(reader),
+        })
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::changes::{ChangedColumn, Changes};
 use crate::estimate::TableEstimate;
-use crate::infer::{InferredColumn, ScannedValue};
+use crate::infer::{Conversion, InferredColumn, ScannedValue};
 use crate::reader::{BadRecord, Batch, Piece, Reader};
 use crate::rejects::Rejects;
 use crate::schema::RowDefault;
@@ -57,6 +57,8 @@ pub struct OpenFile {
     pub column_sources: Vec<ColumnSource>,
     /// Columns whose type was inferred from a sample, by block of a batch. A value that the type would change is an error.
     pub type_checks: Vec<(usize, InferredColumn)>,
+    /// Columns whose texts are converted before SQLite's rules, by block of a batch.
+    pub(crate) conversions: Vec<(usize, Conversion)>,
 }
 
 /// The rows of one table.
@@ -218,11 +220,18 @@ impl Source for LoadSource {
             if let Some(piece) = piece {
                 let (name, column_sources, type_checks) =
                     (file.name.clone(), file.column_sources.clone(), file.type_checks.clone());
+                let conversions = file.conversions.clone();
                 files.records_of_current += piece.records();
                 let (part, records_before) = (self.rejects.new_part(), files.records_before);
                 let at = PieceReader { source: self, piece, file: name, part, records_before, read: 0 };
                 let batch_encoder = BatchEncoder::new(&self.table, self.conflict, column_sources);
-                return Ok(Some(Box::new(LoadPart { at, type_checks, batch_encoder, rest: AcceptedRows::default() })));
+                return Ok(Some(Box::new(LoadPart {
+                    at,
+                    type_checks,
+                    conversions,
+                    batch_encoder,
+                    rest: AcceptedRows::default(),
+                })));
             }
             files.records_before += std::mem::take(&mut files.records_of_current);
             files.current += 1;
@@ -264,6 +273,7 @@ impl Source for LoadSource {
 struct LoadPart<'s> {
     at: PieceReader<'s>,
     type_checks: Vec<(usize, InferredColumn)>,
+    conversions: Vec<(usize, Conversion)>,
     batch_encoder: BatchEncoder,
     /// Rows of a judged batch that are still to be handed out.
     rest: AcceptedRows,
@@ -299,12 +309,16 @@ impl Part for LoadPart<'_> {
 impl LoadPart<'_> {
     /// Reads the next batch and appends its rows to `chunk`, or the accepted ones to `rest`. Returns whether there was a batch.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
-        let Self { at, type_checks, batch_encoder, rest } = self;
+        let Self { at, type_checks, conversions, batch_encoder, rest } = self;
         at.read += batch_encoder.batch.rows as u64;
         at.piece.read(&mut batch_encoder.batch).map_err(|error| at.in_place(error))?;
         let first_record = at.first_record();
         if batch_encoder.batch.rows == 0 {
             return Ok(false);
+        }
+        let rows = batch_encoder.batch.rows;
+        for (block, conversion) in &*conversions {
+            conversion.apply(&mut batch_encoder.batch.blocks[*block], rows);
         }
         reject_changed_values(type_checks, &mut batch_encoder.batch);
         at.source.rejects.count_changed(&batch_encoder.batch);
@@ -462,6 +476,8 @@ fn reject_changed_values(type_checks: &[(usize, InferredColumn)], batch: &mut Ba
 fn accepts(decision: &InferredColumn, value: Value<'_>) -> bool {
     match value {
         Value::Null | Value::Blob(_) => true,
+        // A word for infinity became one.
+        Value::Real(real) if real.is_infinite() => true,
         Value::Text(text) => decision.accepts(ScannedValue::Text(text)),
         Value::Int(int) => {
             decision.accepts(ScannedValue::Number(int.to_string().as_bytes()))

@@ -50,6 +50,8 @@ pub enum OptionName {
     Memory,
     /// Columns of a new table that take no NULL.
     NotNull,
+    /// Rule for columns of numbers.
+    Numbers,
     /// Fate of rows whose key exists already.
     OnConflict,
     /// Fate of wrong records.
@@ -160,6 +162,7 @@ impl OptionName {
             Self::Nan => "nan",
             Self::Memory => "memory",
             Self::NotNull => "not-null",
+            Self::Numbers => "numbers",
             Self::OnConflict => "on-conflict",
             Self::OnError => "on-error",
             Self::Overwrite => "overwrite",
@@ -397,6 +400,7 @@ impl Words for RustWords {
             OptionName::Format => "Format",
             OptionName::InvalidUtf8 => "InvalidUtf8",
             OptionName::Nan => "NanPolicy",
+            OptionName::Numbers => "Numbers",
             OptionName::OnConflict => "Conflict",
             OptionName::OnError => "OnError",
             OptionName::Ragged => "Ragged",

@@ -14,6 +14,7 @@ mod interrupt;
 mod json_shapes;
 mod keys;
 mod load;
+mod numbers;
 mod plan;
 mod presets;
 mod profile;

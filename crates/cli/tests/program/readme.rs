@@ -29,7 +29,9 @@ fn run_all(document: &str, room: &Room) -> Vec<String> {
     // Fewer rows are enough.
     let shop = read("examples/shop.sql").replace("rows=1m", "rows=1k").replace("00k", "00").replace("50k", "50");
     room.write("examples/shop.sql", shop);
-    room.write("examples/lineitem.csv", read("examples/lineitem.csv"));
+    for file in ["examples/lineitem.csv", "examples/sensors.csv"] {
+        room.write(file, read(file));
+    }
     let programs = Path::new(LITEPRESS).parent().expect("the folder of the program");
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("folders of programs"));
     let (not_run, run): (Vec<String>, Vec<String>) =

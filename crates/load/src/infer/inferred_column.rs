@@ -1,22 +1,12 @@
-//! Decides the type of a column, and gives the reason.
-//!
-//! | All values are | Type | In a STRICT table |
-//! |---|---|---|
-//! | none, NULL, empty fields | TEXT | TEXT |
-//! | 64-bit integers | INTEGER | INTEGER |
-//! | decimals in SQLite's spelling | REAL | REAL |
-//! | decimals with the same number of digits after the point (12.50) | REAL | REAL |
-//! | 64-bit integers, and decimals in SQLite's spelling that are not whole | NUMERIC | TEXT |
-//! | JSON true and false | INTEGER | INTEGER |
-//! | JSON numbers in SQLite's spelling, and strings | none | ANY |
-//! | anything else | TEXT | TEXT |
+//! The type of a column, and the reason for it. choice.rs has the rules.
 //!
 //! Empty fields beside numbers are NULL, since no other text is in the column to be confused with. In TEXT columns they are
 //! empty texts.
 
-use super::{ColumnStats, FileStats, Kind, KindCount, ScannedValue, number};
+use super::choice::{Choice, Chosen, Numbers};
+use super::{ColumnStats, FileStats, Kind, ScannedValue, number};
 use crate::reader::{Field, FieldKind};
-use litepress_rows::{Affinity, Message, OptionName, counted, grouped, message, quote};
+use litepress_rows::{Affinity, Message, OptionName, counted, grouped, message};
 use std::fmt;
 
 /// The type of a column and the reason for it.
@@ -34,29 +24,44 @@ pub struct InferredColumn {
     pub decimals: Option<u8>,
     /// Why: `all 1,000 values are whole numbers`.
     pub reason: Message,
+    /// What the summary must tell beside the reason.
+    pub caveat: Option<Caveat>,
     /// What the type keeps: a bit by [`Kind`].
-    kept: u16,
+    kept: u32,
 }
 
-/// A type that inference can choose.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Chosen {
-    Integer,
-    Boolean,
-    Real,
-    Fixed(u8),
-    Numeric,
-    /// Both numbers and strings, unchanged.
-    Any,
-    Text,
+/// What the summary must tell of a column of numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Caveat {
+    /// The column is TEXT, because a double does not keep all digits of some of its numbers.
+    KeptAsText {
+        /// Number of these numbers.
+        count: u64,
+        /// The first one: `'0.1234567890123456789' in record 3`.
+        first: String,
+    },
+    /// Numbers of the column are rounded to the nearest double.
+    Rounded {
+        /// Number of these numbers.
+        count: u64,
+        /// The first one.
+        first: String,
+    },
 }
 
 impl FileStats {
     /// Returns the types of `fields`, or of the columns that the records name if `fields` is empty. For a `strict` table, chooses
-    /// only types of STRICT tables. If the scan was limited to `sampled` records, the reasons state their number.
-    pub fn decide(&self, fields: &[Field], strict: bool, sampled: Option<u64>) -> Vec<InferredColumn> {
+    /// only types of STRICT tables. If the scan was limited to `sampled` records, the reasons state their number. `numbers` gives
+    /// the rule for the numbers of a column.
+    pub fn decide(
+        &self,
+        fields: &[Field],
+        strict: bool,
+        sampled: Option<u64>,
+        numbers: &dyn Fn(&str) -> Numbers,
+    ) -> Vec<InferredColumn> {
         let text = |finding: &ColumnStats| {
-            let mut decision = self.decide_by_values(finding, strict);
+            let mut decision = self.decide_by_values(finding, strict, numbers(&finding.name));
             if sampled.is_some() {
                 decision.reason = decision.reason.and(format!(" (of the first {} records)", grouped(self.records)));
             }
@@ -79,9 +84,14 @@ impl FileStats {
         fields.iter().enumerate().map(decide).collect()
     }
 
-    fn decide_by_values(&self, finding: &ColumnStats, strict: bool) -> InferredColumn {
-        let (chosen, mut reason) = self.choose(finding, strict);
+    fn decide_by_values(&self, finding: &ColumnStats, strict: bool, numbers: Numbers) -> InferredColumn {
+        let Choice { chosen, mut reason, caveat } = self.choose(finding, strict, numbers);
         let is_number = !matches!(chosen, Chosen::Text | Chosen::Any);
+        if is_number && finding.has(Kind::Missing) {
+            let (count, first) = (finding.count(Kind::Missing), self.place(finding.tally(Kind::Missing)));
+            let verb = if count == 1 { "becomes" } else { "become" };
+            reason = format!("{reason}; {} {verb} NULL, {first}", counted(count, "word"));
+        }
         if is_number && finding.empties() > 0 {
             let verb = if finding.empties() == 1 { "becomes" } else { "become" };
             reason = format!("{reason}; {} {verb} NULL", counted(finding.empties(), "empty field"));
@@ -93,136 +103,14 @@ impl FileStats {
             empty_is_null: is_number,
             decimals: if let Chosen::Fixed(decimals) = chosen { Some(decimals) } else { None },
             reason: reason.into(),
-            kept: chosen.kept(),
+            kept: chosen.kept(finding, numbers),
+            caveat,
         }
-    }
-
-    fn choose(&self, finding: &ColumnStats, strict: bool) -> (Chosen, String) {
-        let [strings, booleans, nested] = [Kind::String, Kind::Boolean, Kind::Nested].map(|kind| finding.count(kind));
-        let values = finding.values();
-        let written = values - strings - booleans - nested;
-        let all = |one: &str, more: &str| match values {
-            1 => format!("the only value {one}"),
-            _ => format!("all {} values {more}", grouped(values)),
-        };
-        if values == 0 {
-            let empties = finding.empties() > 0;
-            return (Chosen::Text, if empties { "all fields are empty" } else { "there is no value" }.to_owned());
-        }
-        if booleans == values {
-            return (Chosen::Boolean, all("is true or false", "are true or false"));
-        }
-        if strings == values {
-            return (Chosen::Text, all("is a string", "are strings"));
-        }
-        if nested > 0 {
-            let place = self.place(finding.tally(Kind::Nested));
-            return (Chosen::Text, format!("{place} is an array or object, kept as JSON"));
-        }
-        if booleans > 0 {
-            let place = self.place(finding.tally(Kind::Boolean));
-            return (Chosen::Text, format!("{place} is true or false, and others are not"));
-        }
-        if strings == 0 {
-            return self.choose_number(finding, strict, all);
-        }
-        if finding.json_numbers == written && !finding.has(Kind::Other) && !finding.has(Kind::Padded) {
-            let place = self.place(finding.tally(Kind::String));
-            let number = finding.first_number().map_or_else(String::new, |tally| self.place(tally));
-            return (Chosen::Any, format!("{place} is a string and {number} a number, and each is kept as it is"));
-        }
-        if finding.json_numbers < written {
-            return (Chosen::Text, format!("{} is a string", self.place(finding.tally(Kind::String))));
-        }
-        (Chosen::Text, self.why_text(finding))
-    }
-
-    fn choose_number(
-        &self,
-        finding: &ColumnStats,
-        strict: bool,
-        all: impl Fn(&str, &str) -> String,
-    ) -> (Chosen, String) {
-        let only = |kinds: &[Kind]| Kind::WRITTEN.iter().all(|kind| kinds.contains(kind) || !finding.has(*kind));
-        if only(&[Kind::Integer]) {
-            return (Chosen::Integer, all("is a whole number", "are whole numbers"));
-        }
-        if only(&[Kind::Fraction, Kind::Whole]) {
-            return (
-                Chosen::Real,
-                all("is a decimal that reads back as it is written", "are decimals that read back as they are written"),
-            );
-        }
-        if only(&[Kind::Fraction, Kind::Whole, Kind::Padded])
-            && let Some(decimals) = finding.decimals.only()
-        {
-            let have = counted(decimals.into(), "decimal");
-            return (Chosen::Fixed(decimals), all(&format!("has {have}"), &format!("have {have}")));
-        }
-        if only(&[Kind::Integer, Kind::Fraction]) {
-            if strict {
-                let reason = "are whole numbers or decimals, and a STRICT table has no type that keeps both as written";
-                return (Chosen::Text, format!("the {} values {reason}", grouped(finding.values())));
-            }
-            let reason = "are whole numbers or decimals that read back as they are written";
-            return (Chosen::Numeric, format!("all {} values {reason}", grouped(finding.values())));
-        }
-        (Chosen::Text, self.why_text(finding))
-    }
-
-    /// Describes the value that no numeric type keeps.
-    fn why_text(&self, finding: &ColumnStats) -> String {
-        let [other, padded] = [Kind::Other, Kind::Padded].map(|kind| finding.tally(kind));
-        if other.count > 0 {
-            return format!("{} {}", self.place(other), number::why_not(&other.text));
-        }
-        if padded.count > 0 {
-            return format!("{} {}", self.place(padded), number::why_not_padded(&padded.text));
-        }
-        // Integers beside doubles that are whole.
-        let [integer, double] = [Kind::Integer, Kind::Whole].map(|kind| self.place(finding.tally(kind)));
-        format!("{integer} is written as a whole number and {double} as a decimal, which no type for numbers keeps")
-    }
-
-    /// Returns `'007' in record 12`.
-    fn place(&self, tally: &KindCount) -> String {
-        let value = quote(&litepress_format::value::Value::Text(&tally.text));
-        let file = match self.files.get(&tally.first.file).filter(|_| self.files.len() > 1) {
-            Some(file) => format!(" of {}", file.display()),
-            None => String::new(),
-        };
-        format!("{value} in record {}{file}", grouped(tally.first.record))
-    }
-}
-
-impl Chosen {
-    fn declared_type(self, strict: bool) -> &'static str {
-        match self {
-            Self::Integer | Self::Boolean => "INTEGER",
-            Self::Real | Self::Fixed(_) => "REAL",
-            Self::Numeric => "NUMERIC",
-            Self::Any if strict => "ANY",
-            Self::Any => "",
-            Self::Text => "TEXT",
-        }
-    }
-
-    fn kept(self) -> u16 {
-        let kinds: &[Kind] = match self {
-            Self::Integer => &[Kind::Integer],
-            Self::Boolean => &[Kind::Boolean],
-            Self::Real => &[Kind::Fraction, Kind::Whole],
-            Self::Fixed(_) => &[Kind::Fraction, Kind::Whole, Kind::Padded],
-            Self::Numeric => &[Kind::Integer, Kind::Fraction],
-            Self::Any => &[Kind::String, Kind::Integer, Kind::Fraction, Kind::Whole],
-            Self::Text => return EVERYTHING,
-        };
-        kinds.iter().fold(1 << Kind::Null as u8 | 1 << Kind::Empty as u8, |bits, &kind| bits | 1 << kind as u8)
     }
 }
 
 /// The kinds that TEXT columns keep: all, since they store the text of any value.
-const EVERYTHING: u16 = u16::MAX;
+pub(super) const EVERYTHING: u32 = u32::MAX;
 
 impl InferredColumn {
     /// A column whose type the file itself says.
@@ -238,6 +126,7 @@ impl InferredColumn {
             empty_is_null: false,
             decimals: None,
             reason,
+            caveat: None,
             kept: EVERYTHING,
         }
     }
@@ -252,6 +141,7 @@ impl InferredColumn {
             empty_is_null: is_number,
             decimals: None,
             reason: message![option.alone(), " says so"],
+            caveat: None,
             kept: EVERYTHING,
             ..self.clone()
         }
@@ -273,12 +163,22 @@ impl InferredColumn {
         let (kind, decimals) = match value {
             ScannedValue::Null => (Kind::Null, 0),
             ScannedValue::Text(b"") => (Kind::Empty, 0),
+            ScannedValue::Text(text) if number::has_spaces(text) && self.kept & 1 << Kind::Spaced as u8 == 0 => {
+                (Kind::Other, 0)
+            }
             ScannedValue::Text(text) | ScannedValue::Number(text) => number::classify(text),
             ScannedValue::String(_) => (Kind::String, 0),
             ScannedValue::Boolean(_) => (Kind::Boolean, 0),
             ScannedValue::Nested(_) => (Kind::Nested, 0),
         };
         self.kept & (1 << kind as u8) != 0 && (decimals == 0 || self.decimals.is_none_or(|all| all == decimals))
+    }
+}
+
+impl InferredColumn {
+    /// Returns whether numbers are rounded to the nearest double.
+    pub(crate) fn rounds(&self) -> bool {
+        matches!(self.caveat, Some(Caveat::Rounded { .. }))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Scans a file for types, with several threads.
 
-use super::FileStats;
+use super::{FileStats, NumberWords};
 use crate::reader::{Piece, Reader};
 use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Error, Result};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-/// Scans the records of a file with `threads` threads. Calls `go_on` before every piece.
+/// Scans the records of a file with `threads` threads. `words` are those in columns of numbers. Calls `go_on` before every piece.
 ///
 /// With a `limit`, the scan ends after the piece that contains this record. Neither the scanned pieces nor the findings depend
 /// on the number of threads.
@@ -20,12 +20,13 @@ pub fn scan_types(
     reader: &mut dyn Reader,
     threads: usize,
     limit: Option<u64>,
+    words: &Arc<NumberWords>,
     go_on: &(dyn Fn() -> Result<()> + Sync),
 ) -> Result<FileStats> {
     let progress = Progress { reader, next: 1, limit, has_ended: false, failed: None, found: FileStats::default() };
     let progress = Mutex::new(progress);
     let work = || {
-        let mut found = FileStats::default();
+        let mut found = FileStats::with_words(words.clone());
         while let Some(mut piece) = Progress::next_piece(&progress, go_on) {
             let first_record = piece.first_record();
             if let Err(error) = piece.scan_types(&mut found) {

@@ -6,6 +6,7 @@ use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 fn findings<'a>(values: impl IntoIterator<Item = ScannedValue<'a>>) -> FileStats {
     let mut findings = FileStats::default();
@@ -17,16 +18,22 @@ fn findings<'a>(values: impl IntoIterator<Item = ScannedValue<'a>>) -> FileStats
     findings
 }
 
-fn of_texts(texts: &[&str]) -> InferredColumn {
-    findings(texts.iter().map(|text| ScannedValue::Text(text.as_bytes()))).decide(&[], false, None).remove(0)
+fn of_texts(texts: &[&str], numbers: Numbers) -> InferredColumn {
+    findings(texts.iter().map(|text| ScannedValue::Text(text.as_bytes())))
+        .decide(&[], false, None, &|_| numbers)
+        .remove(0)
+}
+
+fn by_digits(_: &str) -> Numbers {
+    Numbers::Digits
 }
 
 fn of_json(values: &[ScannedValue<'_>]) -> String {
-    findings(values.iter().copied()).decide(&[], false, None)[0].to_string()
+    findings(values.iter().copied()).decide(&[], false, None, &by_digits)[0].to_string()
 }
 
 #[test]
-fn every_decision_has_its_reason() {
+fn every_decision_of_the_exact_rule_has_its_reason() {
     let i64s = ["9223372036854775807", "-9223372036854775808", "0"];
     for (texts, decision) in [
         (&["12.50", "0.99", "-3.00"][..], "REAL: all 3 values have 2 decimals"),
@@ -51,9 +58,9 @@ fn every_decision_has_its_reason() {
         (&["+49 30 1234", "5"], "TEXT: '+49 30 1234' in record 1 is not a number"),
         (&["A12", "5"], "TEXT: 'A12' in record 1 is not a number"),
         (&["1996-03-13"], "TEXT: '1996-03-13' in record 1 is not a number"),
-        (&["-0"], "TEXT: '-0' in record 1 is a negative zero, which a column of numbers does not keep"),
-        (&["-0.0"], "TEXT: '-0.0' in record 1 is a negative zero, which a column of numbers does not keep"),
-        (&["-0.00", "1.25"], "TEXT: '-0.00' in record 1 is a negative zero, which a column of numbers does not keep"),
+        (&["-0"], "TEXT: '-0' in record 1 is a negative zero, of which SQLite keeps no sign"),
+        (&["-0.0"], "TEXT: '-0.0' in record 1 is a negative zero, of which SQLite keeps no sign"),
+        (&["-0.00", "1.25"], "TEXT: '-0.00' in record 1 is a negative zero, of which SQLite keeps no sign"),
         (&[" 1"], "TEXT: ' 1' in record 1 has spaces around it"),
         (&[".5"], "TEXT: '.5' in record 1 is not what 0.5 is written as"),
         (&["5."], "TEXT: '5.' in record 1 is not what 5.0 is written as"),
@@ -61,14 +68,14 @@ fn every_decision_has_its_reason() {
         (&["0.00001", "1.5"], "TEXT: '0.00001' in record 1 is not what 1.0e-05 is written as"),
         (
             &["0.1234567890123456"],
-            "TEXT: '0.1234567890123456' in record 1 has more than 15 significant digits, which is more than every double \
-             keeps",
+            "TEXT: '0.1234567890123456' in record 1 has more than 15 significant digits, which some versions of SQLite do \
+             not write",
         ),
         (&["1e999"], "TEXT: '1e999' in record 1 is beyond the largest double"),
         (
             &["1000000000000000.0"],
-            "TEXT: '1000000000000000.0' in record 1 has more than 15 significant digits, which is \
-             more than every double keeps",
+            "TEXT: '1000000000000000.0' in record 1 has more than 15 significant digits, which some versions of SQLite do \
+             not write",
         ),
         (&["1.5e-05", "2.0"], "TEXT: '1.5e-05' in record 1 is a number that some versions of SQLite write otherwise"),
         (
@@ -87,8 +94,81 @@ fn every_decision_has_its_reason() {
         (&["1", "."], "TEXT: '.' in record 2 is not a number"),
         (&["1", "-."], "TEXT: '-.' in record 2 is not a number"),
     ] {
-        assert_eq!(of_texts(texts).to_string(), decision, "{texts:?}");
+        assert_eq!(of_texts(texts, Numbers::Exact).to_string(), decision, "{texts:?}");
     }
+}
+
+/// Of 336 values of `income` in a file of 1988, 5 were above 9000 and not 336: the column was TEXT, since doubles with 17 digits
+/// do not come back byte for byte from every SQLite.
+#[test]
+fn columns_of_doubles_are_numbers() {
+    let keeps = "numbers of which a double keeps all digits";
+    for (texts, decision) in [
+        // What pandas, R, NumPy, DuckDB, Excel and C write.
+        (&["0.1", "1e-05", "123456.789"][..], format!("REAL: all 3 values are {keeps}")),
+        (&["0.5118216247002567", "22193.455078125"], format!("REAL: all 2 values are {keeps}")),
+        (&["0.30000000000000004", "1.0", "2.5"], format!("REAL: all 3 values are {keeps}")),
+        (&["1.00E+05", "6.06e-4"], format!("REAL: all 2 values are {keeps}")),
+        (&["5", "1.5", "5.0"], format!("REAL: all 3 values are {keeps}")),
+        (&["1.9", "2"], format!("REAL: all 2 values are {keeps}")),
+        (&[".5", "5.", "-0", "-0.0", "1e22"], format!("REAL: all 5 values are {keeps}")),
+        (&["0.1000000000000000055511151231257827", "1.5"], format!("REAL: all 2 values are {keeps}")),
+        (&["12.50", "0.99"], "REAL: all 2 values have 2 decimals".to_owned()),
+        (&["12.50", "0.9900000000000001"], format!("REAL: all 2 values are {keeps}")),
+        (
+            &["9007199254740993", "1.5"],
+            "NUMERIC: all 2 values are whole numbers, or decimals of which a double keeps all digits".into(),
+        ),
+        // R writes 15 digits and drops what is behind them, or as many digits as the narrowest value needs.
+        (&["-0.157853502778310", "1.01099941450812"], format!("REAL: all 2 values are {keeps}")),
+        (&["149.1170", "3.8"], format!("REAL: all 2 values are {keeps}")),
+        (&["-1.10", "1.9"], format!("REAL: all 2 values are {keeps}")),
+        // Fixed widths.
+        (&[" 12.6633", "-0.7999 "], "REAL: all 2 values are decimals that read back as they are written".to_owned()),
+        (&["  7", " 12"], "INTEGER: all 2 values are whole numbers".to_owned()),
+        // Names that look like numbers.
+        (
+            &["1.9", "1.10"],
+            "TEXT: '1.10' in record 2 ends with a zero, and not all numbers have as many decimals".into(),
+        ),
+        (&["2", "1.10"], "TEXT: '1.10' in record 2 ends with a zero, and not all numbers have as many decimals".into()),
+        (&["1", "007"], "TEXT: '007' in record 2 has a leading zero".into()),
+        (&["1.5", "00.5"], "TEXT: '00.5' in record 2 has a leading zero".into()),
+        (&["+1"], "TEXT: '+1' in record 1 has a plus sign".into()),
+        (&["12345678901234567890"], "TEXT: '12345678901234567890' in record 1 does not fit 64 bits".into()),
+        (&["1.5", "1e999"], "TEXT: '1e999' in record 2 is beyond the largest double".into()),
+        (
+            &["1.5", "0.12345678901234567"],
+            "TEXT: '0.12345678901234567' in record 2 has more digits than its double keeps".into(),
+        ),
+        (&["1.5", "nan"], "TEXT: 'nan' in record 2 is not a number".into()),
+    ] {
+        assert_eq!(of_texts(texts, Numbers::Digits).to_string(), decision, "{texts:?}");
+    }
+}
+
+#[test]
+fn a_column_of_measurements_that_lose_digits_is_told() {
+    let texts = ["1.5", "0.12345678901234567", "x"];
+    let first = "'0.12345678901234567' in record 2".to_owned();
+    let strict = of_texts(&texts[..2], Numbers::Digits);
+    assert_eq!(strict.caveat, Some(Caveat::KeptAsText { count: 1, first: first.clone() }));
+    let lenient = of_texts(&texts[..2], Numbers::Lenient);
+    assert_eq!(lenient.to_string(), "REAL: all 2 values are numbers");
+    assert_eq!(lenient.caveat, Some(Caveat::Rounded { count: 1, first }));
+    assert_eq!(of_texts(&texts[..2], Numbers::Exact).caveat, None);
+    // Long numbers without decimals beside them are names, and so is anything beside a text.
+    for names in [&texts[..], &["12345678901234567890", "5"]] {
+        for numbers in [Numbers::Digits, Numbers::Lenient] {
+            let decision = of_texts(names, numbers);
+            assert_eq!((&*decision.declared_type, &decision.caveat), ("TEXT", &None), "{names:?}");
+        }
+    }
+    let round = of_texts(&["12345678901234568000000", "0.5"], Numbers::Digits);
+    assert_eq!((&*round.declared_type, round.caveat), ("REAL", None));
+    let big = of_texts(&["12345678901234567890", "0.5"], Numbers::Lenient);
+    assert_eq!(big.declared_type, "REAL");
+    assert!(matches!(big.caveat, Some(Caveat::Rounded { count: 1, .. })));
 }
 
 #[test]
@@ -105,14 +185,36 @@ fn json_values_have_types_of_their_own() {
         (&[yes, ScannedValue::Boolean(false), ScannedValue::Null], "INTEGER: all 2 values are true or false"),
         (&[digits, digits], "TEXT: all 2 values are strings"),
         (&[nested, text], "TEXT: '[1]' in record 1 is an array or object, kept as JSON"),
-        (&[int, nested], "TEXT: '[1]' in record 2 is an array or object, kept as JSON"),
+        (
+            &[int, nested],
+            "no type: '[1]' in record 2 is an array or object and '5' in record 1 a number, and each is kept as it is",
+        ),
         (&[yes, int], "TEXT: 'true' in record 1 is true or false, and others are not"),
         (
             &[int, real, digits],
             "no type: '5' in record 3 is a string and '5' in record 1 a number, and each is kept as it is",
         ),
-        (&[padded, text], "TEXT: '1.10' in record 1 is not what 1.1 is written as"),
-        (&[ScannedValue::Number(b"1e5"), text], "TEXT: '1e5' in record 1 is not what 100000.0 is written as"),
+        (
+            &[padded, text],
+            "no type: 'x' in record 2 is a string and '1.10' in record 1 a number, and each is kept as it is",
+        ),
+        // JSON numbers were stored as strings if SQLite wrote them otherwise.
+        (
+            &[ScannedValue::Number(b"51.387893353778395")],
+            "REAL: the only value is a number of which a double keeps all digits",
+        ),
+        (&[ScannedValue::Number(b"1e5"), int], "REAL: all 2 values are numbers of which a double keeps all digits"),
+        (&[padded, ScannedValue::Number(b"1.9")], "REAL: all 2 values are numbers"),
+        (&[ScannedValue::Number(b"0.12345678901234567"), int], "REAL: all 2 values are numbers"),
+        (
+            &[ScannedValue::Number(b"18446744073709551615"), int],
+            "NUMERIC: all 2 values are numbers, and some are long integers",
+        ),
+        (
+            &[ScannedValue::Number(b"9007199254740993"), real],
+            "NUMERIC: all 2 values are numbers, and some are long integers",
+        ),
+        (&[ScannedValue::Number(b"1e999"), int], "TEXT: '1e999' in record 1 is beyond the largest double"),
         (&[ScannedValue::Text(b"5"), digits], "TEXT: '5' in record 2 is a string"),
         (&[ScannedValue::Null], "TEXT: there is no value"),
         (&[ScannedValue::String(b"")], "TEXT: the only value is a string"),
@@ -120,27 +222,38 @@ fn json_values_have_types_of_their_own() {
         assert_eq!(of_json(values), decision, "{values:?}");
     }
     let mixed = findings([int, text]);
-    assert_eq!(mixed.decide(&[], true, None)[0].declared_type, "ANY");
+    assert_eq!(mixed.decide(&[], true, None, &|_| Numbers::Exact)[0].declared_type, "ANY");
     let mixed = findings([ScannedValue::Text(b"1.5"), ScannedValue::Text(b"2")]);
-    assert_eq!(mixed.decide(&[], true, None)[0].declared_type, "TEXT");
+    assert_eq!(mixed.decide(&[], true, None, &|_| Numbers::Exact)[0].declared_type, "TEXT");
+    assert_eq!(mixed.decide(&[], true, None, &by_digits)[0].declared_type, "REAL");
+    let long = findings([ScannedValue::Text(b"1.5"), ScannedValue::Text(b"9007199254740993")]);
+    assert_eq!(long.decide(&[], true, None, &by_digits)[0].declared_type, "TEXT");
+    let long = findings([real, ScannedValue::Number(b"9007199254740993")]);
+    assert_eq!(long.decide(&[], true, None, &by_digits)[0].declared_type, "ANY");
 }
 
 #[test]
 fn a_sample_decides_for_itself_and_later_values_are_asked() {
     let texts = ["1", "", "3"];
     let found = findings(texts.iter().map(|text| ScannedValue::Text(text.as_bytes())));
-    let decision = found.decide(&[], false, Some(3)).remove(0);
+    let decision = found.decide(&[], false, Some(3), &|_| Numbers::Exact).remove(0);
     let expected = "INTEGER: all 2 values are whole numbers; 1 empty field becomes NULL (of the first 3 records)";
     assert_eq!(decision.to_string(), expected);
     for (text, accepted) in [("7", true), ("007", false), ("7.5", false), ("", true), ("x", false)] {
         assert_eq!(decision.accepts(ScannedValue::Text(text.as_bytes())), accepted, "{text}");
     }
     assert!(!decision.accepts(ScannedValue::String(b"7")) && decision.accepts(ScannedValue::Null));
-    let money = of_texts(&["1.50"]);
+    let money = of_texts(&["1.50"], Numbers::Digits);
     for (text, accepted) in [("0.99", true), ("1.5", false), ("1.500", false), ("5", false)] {
         assert_eq!(money.accepts(ScannedValue::Text(text.as_bytes())), accepted, "{text}");
     }
-    assert!(of_texts(&["x"]).accepts(ScannedValue::Text(b"007")));
+    assert!(of_texts(&["x"], Numbers::Digits).accepts(ScannedValue::Text(b"007")));
+    let measured = of_texts(&["1.5"], Numbers::Digits);
+    for (text, accepted) in
+        [("1e-5", true), ("7", true), ("1.10", false), ("0.12345678901234567", false), ("007", false)]
+    {
+        assert_eq!(measured.accepts(ScannedValue::Text(text.as_bytes())), accepted, "{text}");
+    }
 }
 
 #[test]
@@ -155,11 +268,15 @@ fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
             .map(|(name, kind)| Field { name: name.to_owned(), kind })
             .into();
     let types = |strict| -> Vec<String> {
-        FileStats::default().decide(&fields, strict, None).into_iter().map(|decision| decision.declared_type).collect()
+        FileStats::default()
+            .decide(&fields, strict, None, &by_digits)
+            .into_iter()
+            .map(|decision| decision.declared_type)
+            .collect()
     };
     assert_eq!(types(false), ["DECIMAL(9,2)", "BIGINT", "BLOB", "TEXT"]);
     assert_eq!(types(true), ["ANY", "INTEGER", "BLOB", "TEXT"]);
-    let decision = FileStats::default().decide(&fields, true, None).remove(0);
+    let decision = FileStats::default().decide(&fields, true, None, &by_digits).remove(0);
     assert_eq!(decision.to_string(), "ANY: Parquet X; STRICT tables have no type DECIMAL(9,2)");
     assert!(decision.not_null);
 }
@@ -182,7 +299,7 @@ fn files_meet_by_name_and_reasons_name_the_file() {
         let mut all = FileStats::default();
         parts.into_iter().for_each(|part| all.merge(part));
         let decisions: Vec<String> =
-            all.decide(&[field("a"), field("b")], false, None).iter().map(ToString::to_string).collect();
+            all.decide(&[field("a"), field("b")], false, None, &by_digits).iter().map(ToString::to_string).collect();
         let expected = [
             "TEXT: '01' in record 1 of two.csv has a leading zero",
             "TEXT: 'x' in record 1 of one.csv is not a number",
@@ -193,6 +310,29 @@ fn files_meet_by_name_and_reasons_name_the_file() {
     }
 }
 
+#[test]
+fn words_stand_for_numbers() {
+    let words = NumberWords { missing: vec!["NA".to_owned(), "-999".to_owned()], infinity: vec!["inf".to_owned()] };
+    let decide = |texts: &[&str], numbers| {
+        let mut findings = FileStats::with_words(Arc::new(words.clone()));
+        let column = findings.column("c");
+        for (record, text) in (1..).zip(texts) {
+            findings.observe(column, ScannedValue::Text(text.as_bytes()), record);
+        }
+        findings.decide(&[], false, None, &|_| numbers).remove(0).to_string()
+    };
+    for (texts, decision) in [
+        (&["5", "na", "-999"][..], "INTEGER: the only value is a whole number; 2 words become NULL, 'na' in record 2"),
+        (&["5", "-Inf"], "REAL: all 2 values are numbers of which a double keeps all digits"),
+        (&["NA", "x", "NA"], "TEXT: 'x' in record 2 is not a number"),
+        (&["NA", "NA"], "TEXT: there is no value"),
+    ] {
+        for numbers in [Numbers::Exact, Numbers::Digits, Numbers::Lenient] {
+            assert_eq!(decide(texts, numbers), decision, "{texts:?}");
+        }
+    }
+}
+
 /// Generates texts that are numbers or similar to numbers.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -200,6 +340,8 @@ fn texts() -> impl Strategy<Value = String> {
         4 => (-1000_i64..1000).prop_map(|int| int.to_string()),
         4 => (-99_999_i64..99_999, 0_usize..4).prop_map(|(int, decimals)| format!("{:.decimals$}", int as f64 / 100.0)),
         4 => any::<f64>().prop_map(|real| format!("{real:?}")),
+        4 => (any::<f64>(), 0_usize..30).prop_map(|(real, digits)| format!("{real:.digits$e}")),
+        4 => (-1e6_f64..1e6, 0_usize..30).prop_map(|(real, decimals)| format!("{real:.decimals$}")),
         4 => any::<f32>().prop_map(|real| format!("{real:e}")),
         4 => "-?(0|[1-9][0-9]{0,15})\\.[0-9]{1,16}",
         2 => "-?[0-9]\\.[0-9]{1,14}e[-+][0-9]{2,3}",
@@ -239,7 +381,7 @@ fn loaded(decision: &InferredColumn, texts: &[String]) -> Vec<Option<String>> {
 
 fn check_gives_back(texts: &[String]) -> Result<(), TestCaseError> {
     let shown: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let decision = of_texts(&shown);
+    let decision = of_texts(&shown, Numbers::Exact);
     let back = loaded(&decision, texts);
     let expected: Vec<Option<String>> = texts
         .iter()
@@ -250,8 +392,49 @@ fn check_gives_back(texts: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Checks that SQLite stores the number of each text, and that all digits of the text can be had back.
+fn check_gives_back_digits(texts: &[String], decision: &InferredColumn) -> Result<(), TestCaseError> {
+    if decision.declared_type == "TEXT" {
+        return Ok(());
+    }
+    let sqlite = Connection::open_in_memory().unwrap();
+    sqlite.execute_batch(&format!("CREATE TABLE t (c {})", decision.declared_type)).unwrap();
+    for text in texts.iter().filter(|text| !text.is_empty()) {
+        let spaced = text;
+        let text = text.trim();
+        let stored = sqlite
+            .query_row("INSERT INTO t VALUES (?) RETURNING c", [spaced], |row| row.get::<_, rusqlite::types::Value>(0))
+            .unwrap();
+        match stored {
+            rusqlite::types::Value::Integer(int) if !text.contains(['.', 'e', 'E']) => {
+                prop_assert_eq!(Ok(int), text.parse::<i64>());
+            }
+            rusqlite::types::Value::Integer(int) => prop_assert!(number::rounds_to(int as f64, text), "{text}"),
+            rusqlite::types::Value::Real(real) => {
+                // A zero of a REAL column has no sign.
+                prop_assert_eq!(Ok(real + 0.0), text.parse::<f64>().map(|real| real + 0.0));
+                let is_kept = number::rounds_to(real, text) || number::rounds_to(real, &number::without_zeros(text));
+                prop_assert!(is_kept, "{} is {:e}: {}", text, real, decision);
+            }
+            other => prop_assert!(false, "{text} is {other:?}: {decision}"),
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_typed_column_gives_back_all_digits(texts in prop::collection::vec(texts(), 1..4), later in texts()) {
+        let shown: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let decision = of_texts(&shown, Numbers::Digits);
+        check_gives_back_digits(&texts, &decision)?;
+        prop_assert!(texts.iter().all(|text| decision.accepts(ScannedValue::Text(text.as_bytes()))));
+        if decision.accepts(ScannedValue::Text(later.as_bytes())) {
+            check_gives_back_digits(&[later], &decision)?;
+        }
+    }
 
     #[test]
     fn a_typed_column_gives_back_every_text_exactly(text in texts()) {
@@ -265,7 +448,7 @@ proptest! {
 
     #[test]
     fn what_is_accepted_later_is_given_back_too(seen in texts(), later in texts()) {
-        let decision = of_texts(&[&seen]);
+        let decision = of_texts(&[&seen], Numbers::Exact);
         if decision.accepts(ScannedValue::Text(later.as_bytes())) {
             let expected = Some(later.clone()).filter(|text| !(text.is_empty() && decision.empty_is_null));
             prop_assert_eq!(loaded(&decision, &[later]), [expected], "{} after {}", decision, seen);
@@ -297,7 +480,9 @@ proptest! {
         (0..values.len()).for_each(|at| see(&mut parts[cuts[at]], at));
         let mut merged = FileStats::default();
         order.into_iter().for_each(|part| merged.merge(parts[part].clone()));
-        prop_assert_eq!(merged.decide(&[], false, None), whole.decide(&[], false, None));
+        for numbers in [Numbers::Exact, Numbers::Digits, Numbers::Lenient] {
+            prop_assert_eq!(merged.decide(&[], false, None, &|_| numbers), whole.decide(&[], false, None, &|_| numbers));
+        }
         let counts = |findings: &FileStats| -> Vec<(u64, u64, u64, u64, usize)> {
             let count = |of: &&ColumnStats| (of.values(), of.empties(), of.nulls(findings.records), of.bytes, of.longest);
             findings.columns().iter().map(count).collect()
@@ -376,16 +561,19 @@ impl Piece for Ten {
 fn surveys_do_not_depend_on_threads() {
     for threads in 1..5 {
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
-        let found = scan_types(&mut reader, threads, None, &|| Ok(())).unwrap();
+        let found = scan_types(&mut reader, threads, None, &Arc::default(), &|| Ok(())).unwrap();
         assert_eq!((found.records, found.of("n").map(ColumnStats::values)), (1000, Some(1000)));
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
-        assert_eq!(scan_types(&mut reader, threads, Some(25), &|| Ok(())).unwrap().records, 30);
+        assert_eq!(scan_types(&mut reader, threads, Some(25), &Arc::default(), &|| Ok(())).unwrap().records, 30);
         let mut reader = Tens { next: 1, records: 1000, fails_in: vec![511, 501, 991] };
-        let error = scan_types(&mut reader, threads, None, &|| Ok(())).unwrap_err();
+        let error = scan_types(&mut reader, threads, None, &Arc::default(), &|| Ok(())).unwrap_err();
         assert_eq!(error.place().record, Some(501));
         let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
         let stop = || Err(Error::new(ErrorKind::Interrupted, "stopped"));
-        assert_eq!(scan_types(&mut reader, threads, None, &stop).unwrap_err().kind(), ErrorKind::Interrupted);
+        assert_eq!(
+            scan_types(&mut reader, threads, None, &Arc::default(), &stop).unwrap_err().kind(),
+            ErrorKind::Interrupted
+        );
     }
 }
 
@@ -400,7 +588,7 @@ fn a_panic_of_a_worker_is_not_lost() {
         std::thread::sleep(std::time::Duration::from_millis(20));
         Ok(())
     };
-    drop(scan_types(&mut reader, 3, None, &go_on));
+    drop(scan_types(&mut reader, 3, None, &Arc::default(), &go_on));
 }
 
 /// Measures nanoseconds of CPU per value. Run by hand: `cargo test --release -p litepress-load -- --ignored --nocapture cost_of`.

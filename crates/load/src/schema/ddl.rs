@@ -2,7 +2,8 @@
 
 use super::listed;
 use super::name::in_sql;
-use crate::infer::InferredColumn;
+use super::pattern::{no_column, refuse_idle, value_of};
+use crate::infer::{InferredColumn, Numbers};
 use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, message};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -26,8 +27,10 @@ pub struct TableOptions {
     pub without_rowid: bool,
     /// `--strict`
     pub strict: bool,
-    /// `--type C=T`: types that replace the inferred ones.
+    /// `--type C=T`: types that replace the inferred ones. `*` in a name stands for any characters.
     pub types: Vec<(String, String)>,
+    /// `--numbers C=RULE`: rules for columns of numbers. `*` alone stands for all columns.
+    pub numbers: Vec<(String, Numbers)>,
     /// `--not-null C,..`
     pub not_null: Vec<String>,
     /// `--index C,..`: one list per index.
@@ -114,16 +117,17 @@ fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec
         if let Some(mistake) = type_mistake(type_of_word(declared.trim()), options.strict) {
             mistakes.push(mistake.in_column(name));
         }
-        match places(tables, &OptionName::Type.alone().given(), name) {
-            Ok(places) => {
-                for (table, column) in places {
-                    let decision = &mut tables[table].columns[column];
-                    *decision = decision.overridden(type_of_word(declared.trim()), options.strict, OptionName::Type);
-                }
+    }
+    for table in tables.iter_mut() {
+        for column in &mut table.columns {
+            if let Some(declared) = value_of(&options.types, &table.name, &column.name) {
+                *column = column.overridden(type_of_word(declared.trim()), options.strict, OptionName::Type);
             }
-            Err(mistake) => mistakes.push(mistake),
         }
     }
+    let columns = || tables.iter().map(|table| (table.name.as_str(), &table.columns[..]));
+    mistakes.extend(refuse_idle(OptionName::Type, &options.types, columns()));
+    mistakes.extend(refuse_idle(OptionName::Numbers, &options.numbers, columns()));
 }
 
 /// Returns the type for a word: `str`, `string` and the like mean TEXT to users of pandas, DuckDB, polars and Arrow. SQLite would
@@ -157,7 +161,7 @@ fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
 }
 
 /// The columns that a name means.
-fn places(tables: &[NewTable], option: &Hint, name: &str) -> Result<Vec<Place>, Error> {
+fn places<'t>(tables: &'t [NewTable], option: &Hint, name: &str) -> Result<Vec<Place>, Error> {
     let position =
         |table: &NewTable, name: &str| table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
     let in_all = tables.iter().enumerate().filter_map(|(at, table)| Some((at, position(table, name)?)));
@@ -173,12 +177,8 @@ fn places(tables: &[NewTable], option: &Hint, name: &str) -> Result<Vec<Place>, 
             return Ok(vec![place]);
         }
     }
-    let known = |table: &NewTable| {
-        format!("{} has {}", table.name, listed(table.columns.iter().map(|column| column.name.as_str())))
-    };
-    let known: Vec<String> = tables.iter().take(5).map(known).collect();
-    Err(usage(message![option.clone(), format!(": no column is named {name}")])
-        .advise(format!("table {}", known.join("; table "))))
+    let columns = |table: &'t NewTable| (&*table.name, table.columns.iter().map(|column| &*column.name).collect());
+    Err(no_column(option, name, &tables.iter().map(columns).collect::<Vec<_>>()))
 }
 
 /// The tables that have all columns of a list, and where.

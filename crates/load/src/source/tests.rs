@@ -82,7 +82,13 @@ impl Piece for TextPiece {
 fn file(name: &str, pieces: &[&[&[&'static str]]]) -> OpenFile {
     let pieces = pieces.iter().map(|piece| piece.iter().map(|batch| batch.to_vec()).collect()).collect();
     let reader = Box::new(Texts { pieces, next_record: 1 });
-    OpenFile { name: Some(name.into()), reader, column_sources: vec![ColumnSource::File(0)], type_checks: Vec::new() }
+    OpenFile {
+        name: Some(name.into()),
+        reader,
+        column_sources: vec![ColumnSource::File(0)],
+        type_checks: Vec::new(),
+        conversions: Vec::new(),
+    }
 }
 
 fn table(sql: &str) -> Table {

@@ -150,7 +150,7 @@ impl Rule {
             Cells::Blob(blobs) if self.keeps_blobs() => slot.fill_strings(blobs, rows, 12),
             Cells::Choice(choice) if exempt.unchecked.is_empty() => self.fill_choice(choice, rows, exempt, slot)?,
             Cells::Text(texts) if self.keeps_all(texts, block.nulls(), rows) => slot.fill_strings(texts, rows, 13),
-            Cells::Text(texts) if self.fill_plain_numbers(texts, block.nulls(), rows, slot) => {
+            Cells::Text(texts) if self.fill_numbers(texts, block.nulls(), rows, slot) => {
                 return self.refuse_nulls(exempt.left_out, slot);
             }
             _ => return self.fill_one_by_one(block, rows, exempt, slot),
@@ -223,9 +223,9 @@ impl Rule {
             && (0..rows).all(|row| nulls.get(row) == Some(&true) || affinity::is_plainly_no_number(texts.get(row)))
     }
 
-    /// Fills `slot` with the numbers in texts, if every text is a plain number that the column accepts. Otherwise empties the slot
+    /// Fills `slot` with the numbers in texts, if every text is a number that the column accepts. Otherwise empties the slot
     /// and returns `false`.
-    fn fill_plain_numbers(&self, texts: &Strings, nulls: &[bool], rows: usize, slot: &mut Slot) -> bool {
+    fn fill_numbers(&self, texts: &Strings, nulls: &[bool], rows: usize, slot: &mut Slot) -> bool {
         let takes_reals = self.strict != Some(StrictType::Int);
         let is_real = self.affinity == Affinity::Real;
         slot.may_hold_null = !nulls.is_empty();
@@ -235,7 +235,7 @@ impl Rule {
                     slot.push_word(0, 0, 0);
                     return true;
                 }
-                match affinity::apply_to_plain_number(texts.data(), texts.span(row), self.affinity) {
+                match affinity::apply_to_number(texts.data(), texts.span(row), self.affinity) {
                     Some(Value::Int(int)) => slot.push_int(int),
                     Some(Value::Real(real)) if takes_reals => {
                         match affinity::real_as_integer(real).filter(|_| is_real) {

@@ -1,7 +1,7 @@
 //! SQLite accepts the statements, and mistakes in options are reported.
 
 use super::*;
-use crate::infer::{FileStats, ScannedValue};
+use crate::infer::{FileStats, Numbers, ScannedValue};
 use litepress_rows::hint::Flags;
 use litepress_rows::schema::IndexOrigin;
 
@@ -12,7 +12,7 @@ fn table(name: &str, columns: &[(&str, &str)]) -> NewTable {
         let position = findings.column(column);
         findings.observe(position, ScannedValue::Text(value.as_bytes()), 1);
     }
-    NewTable { name: name.to_owned(), columns: findings.decide(&[], false, None) }
+    NewTable { name: name.to_owned(), columns: findings.decide(&[], false, None, &|_| Numbers::Exact) }
 }
 
 fn items() -> Vec<NewTable> {
@@ -52,6 +52,7 @@ fn every_option_is_what_sqlite_understands() {
         without_rowid: true,
         strict: true,
         types: pairs(&[("note", "any")]),
+        numbers: Vec::new(),
         not_null: vec!["name".to_owned()],
         indexes: names(&["user_id", "orders.note,user_id", "id"]),
         unique: names(&["name", "line,note"]),

@@ -1,0 +1,105 @@
+//! `litepress load --numbers`: which columns are numbers, and what is told of those that are not.
+
+use crate::{Room, json};
+
+/// `income > 9000` found 5 of 336 incomes of a real file: the column was TEXT, since some values had 17 digits, and it was compared as
+/// text without a word.
+#[test]
+fn doubles_that_programs_write_are_numbers() {
+    let room = Room::new();
+    room.write("f.csv", "year,income\n1982,10544.15234375\n1983,9996.9\n1984,22193.455078125004\n1985,1e3\n");
+    let out = room.done("load f.db f.csv -v --progress none");
+    assert!(
+        out.contains("all 4 values are numbers of which a double keeps all digits") && !out.contains("note:"),
+        "{out}"
+    );
+    assert_eq!(room.query("f.db", "SELECT count(*), max(income) FROM f WHERE income > 9000"), "3|22193.455078125004");
+    assert_eq!(room.query("f.db", "SELECT DISTINCT typeof(income) FROM f"), "real");
+}
+
+#[test]
+fn columns_that_lose_digits_are_told_and_rounded_on_request() {
+    let room = Room::new();
+    // SQLite ignores the last digits of the first number, and would store another double than the nearest.
+    room.write("m.csv", "id,price,code\n1,2200000000000.2922364,1.10\n2,0.5,1.9\n");
+    let out = room.done("load m.db m.csv --progress none");
+    let note = "note: 1 column of numbers is TEXT, because doubles do not keep all of their digits: m.price \
+        ('2200000000000.2922364' in record 1); --numbers lenient stores the nearest doubles\n";
+    assert!(out.contains(note), "{out}");
+    assert!(room.done("plan m.csv").contains(note));
+    for option in ["--numbers lenient", "--numbers m.price=lenient", "--numbers exact --numbers p*=lenient"] {
+        let out = room.done(&format!("load m.db m.csv --overwrite --progress none {option}"));
+        let note = "note: 1 number of m.price is rounded to the nearest double, '2200000000000.2922364' in record 1; \
+            --type 'm.price=TEXT' keeps their digits\n";
+        assert!(out.contains(note), "{option}: {out}");
+        assert_eq!(room.query("m.db", "SELECT price = 2200000000000.29225, typeof(code) FROM m LIMIT 1"), "1|text");
+    }
+    let out = room.done("load m.db m.csv -v --overwrite --progress none --numbers exact");
+    assert!(out.contains("more than 15 significant digits") && !out.contains("note:"), "{out}");
+    let error = room.run("load m.db m.csv --overwrite --numbers prize=lenient");
+    assert!(
+        error.err.contains("--numbers: no column is named prize") && error.err.contains("m has id, price, code"),
+        "{error:?}"
+    );
+    let error = room.run("load m.db m.csv --overwrite --numbers loose");
+    assert!(error.err.contains("'loose' is not one of 'exact', 'digits', 'lenient'"), "{error:?}");
+}
+
+#[test]
+fn names_of_columns_have_wildcards() {
+    let room = Room::new();
+    room.write("t.csv", "made_at,sold_at,n,code\n1,2,3,4\n");
+    room.done("load t.db t.csv --type *_at=TEXT --type *=REAL --type t.code=BLOB --progress none");
+    let types = room.query("t.db", "SELECT group_concat(type, ' ') FROM pragma_table_info('t')");
+    assert_eq!(types, "TEXT TEXT REAL BLOB");
+    let error = room.run("load t.db t.csv --overwrite --type *_on=TEXT");
+    assert!(error.err.contains("--type: no column fits *_on"), "{error:?}");
+}
+
+/// JSON numbers were stored as strings if SQLite writes them otherwise, or if others in the column had no fraction.
+#[test]
+fn numbers_of_json_are_numbers() {
+    let room = Room::new();
+    let records = [
+        r#"{"a":51.387893353778395,"b":1,"c":1.10,"d":18446744073709551615,"e":"x"}"#,
+        r#"{"a":1e5,"b":2.5,"c":1.9,"d":1,"e":1e2}"#,
+        r#"{"a":3.14159265358979323846,"b":3.0,"c":7,"d":2,"e":[1]}"#,
+    ];
+    room.write("j.ndjson", records.join("\n"));
+    let out = room.done("load j.db j.ndjson --progress none");
+    let types = room.query("j.db", "SELECT group_concat(type, ' ') FROM pragma_table_info('j')");
+    assert_eq!(types, "REAL REAL REAL NUMERIC ");
+    let kinds = "SELECT typeof(a), typeof(b), typeof(c), typeof(d), typeof(e), e FROM j";
+    let expected = "real|real|real|real|text|x\nreal|real|real|integer|real|100\nreal|real|real|integer|text|[1]";
+    assert_eq!(room.query("j.db", kinds), expected);
+    for note in [
+        "1 number of j.a is rounded",
+        "1 number of j.d is rounded to the nearest double, '18446744073709551615' in record 1",
+    ] {
+        assert!(out.contains(note), "{out}");
+    }
+    let report = json(&room.done("load j.db j.ndjson --overwrite --progress none --json"));
+    assert_eq!(report["notes"].as_array().map(Vec::len), Some(2));
+    // As texts they keep all digits.
+    room.done("load j.db j.ndjson --overwrite --progress none --type a=TEXT");
+    assert_eq!(room.query("j.db", "SELECT a FROM j WHERE rowid = 3"), "3.14159265358979323846");
+}
+
+/// `NA` is a missing number, and Namibia: `--null-value NA` is for all columns.
+#[test]
+fn words_are_for_columns_of_numbers() {
+    let room = Room::new();
+    room.write("w.csv", "country,rate,n\nNA,NaN,1\nDE,-Inf,NA\nFR,1.5,-999\n");
+    let words = "--missing NA --missing nan --missing -999 --infinity inf";
+    let out = room.done(&format!("load w.db w.csv -v --progress none {words}"));
+    assert!(out.contains("2 words become NULL, 'NA' in record 2"), "{out}");
+    assert_eq!(room.query("w.db", "SELECT * FROM w"), "NA|NULL|1\nDE|-inf|NULL\nFR|1.5|NULL");
+    assert_eq!(room.query("w.db", "SELECT typeof(rate), rate < -1e300 FROM w WHERE country = 'DE'"), "real|1");
+    // With a schema, its columns of numbers take them.
+    room.write("w.sql", "CREATE TABLE w (country TEXT, rate REAL, n INTEGER) STRICT;");
+    room.done(&format!("load s.db w.csv --schema w.sql --progress none {words}"));
+    assert_eq!(room.query("s.db", "SELECT * FROM w"), "NA|NULL|1\nDE|-inf|NULL\nFR|1.5|NULL");
+    // A sample decides alike.
+    room.done(&format!("load s.db w.csv --sample 1 --overwrite --progress none --type rate=REAL {words}"));
+    assert_eq!(room.query("s.db", "SELECT * FROM w"), "NA|NULL|1\nDE|-inf|NULL\nFR|1.5|NULL");
+}

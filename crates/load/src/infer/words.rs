@@ -1,0 +1,129 @@
+//! Texts in columns of numbers that SQLite would not convert as meant: words such as `NaN`, and numbers that are rounded.
+
+use litepress_format::value::Value;
+use litepress_rows::CellBlock;
+use litepress_rows::cells::{Cells, OwnedValue};
+use std::sync::Arc;
+
+/// Words in columns of numbers. Case does not matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NumberWords {
+    /// Words for a number that is missing (`--missing`): NULL is stored.
+    pub missing: Vec<String>,
+    /// Words for infinity, perhaps with a sign in front (`--infinity`).
+    pub infinity: Vec<String>,
+}
+
+/// The meaning of a word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Meaning {
+    Missing,
+    Infinite(f64),
+}
+
+impl NumberWords {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.missing.is_empty() && self.infinity.is_empty()
+    }
+
+    /// Returns what a text means in a column of numbers, if it is one of the words.
+    pub(super) fn meaning(&self, text: &[u8]) -> Option<Meaning> {
+        let is_one_of =
+            |words: &[String], text: &[u8]| words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(text));
+        if is_one_of(&self.missing, text) {
+            return Some(Meaning::Missing);
+        }
+        let (sign, unsigned) = match text {
+            [b'-', rest @ ..] => (-1.0, rest),
+            [b'+', rest @ ..] => (1.0, rest),
+            _ => (1.0, text),
+        };
+        is_one_of(&self.infinity, unsigned).then_some(Meaning::Infinite(sign * f64::INFINITY))
+    }
+}
+
+/// The conversion of a column's texts before the encoder gets them.
+#[derive(Clone, Debug)]
+pub(crate) struct Conversion {
+    pub words: Arc<NumberWords>,
+    /// Numbers become the nearest doubles. SQLite ignores digits after the 19th.
+    pub rounds: bool,
+}
+
+impl Conversion {
+    /// Converts the texts of a block. Other values stay.
+    pub fn apply(&self, block: &mut CellBlock, rows: usize) {
+        let Cells::Text(texts) = block.cells() else { return };
+        if !self.rounds && (0..rows).all(|row| self.words.meaning(texts.get(row)).is_none()) {
+            return;
+        }
+        let nulls = std::mem::take(block.nulls_mut());
+        let convert = |row| if nulls.get(row) == Some(&true) { OwnedValue::Null } else { self.value(block.value(row)) };
+        let values: Vec<OwnedValue> = (0..rows).map(convert).collect();
+        block.values().extend(values);
+    }
+
+    fn value(&self, value: Value<'_>) -> OwnedValue {
+        let Value::Text(text) = value else { unreachable!("the block holds texts") };
+        match self.words.meaning(text) {
+            Some(Meaning::Missing) => return OwnedValue::Null,
+            Some(Meaning::Infinite(real)) => return OwnedValue::Real(real),
+            None => {}
+        }
+        let text = std::str::from_utf8(text).expect("texts of a block are UTF-8");
+        let is_number = || text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'));
+        match (text.parse::<i64>(), text.parse::<f64>()) {
+            (Ok(int), _) if self.rounds => OwnedValue::Int(int),
+            (_, Ok(real)) if self.rounds && is_number() => OwnedValue::Real(real),
+            _ => OwnedValue::Text(text.to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn converted(conversion: &Conversion, texts: &[&str], null: usize) -> Vec<OwnedValue> {
+        let mut block = CellBlock::default();
+        let cells = block.texts();
+        texts.iter().for_each(|text| cells.push(text.as_bytes()));
+        block.set_null(null, texts.len());
+        conversion.apply(&mut block, texts.len());
+        (0..texts.len())
+            .map(|row| match block.value(row) {
+                Value::Null => OwnedValue::Null,
+                Value::Int(int) => OwnedValue::Int(int),
+                Value::Real(real) => OwnedValue::Real(real),
+                Value::Text(text) => OwnedValue::Text(String::from_utf8(text.to_vec()).unwrap()),
+                Value::Blob(blob) => OwnedValue::Blob(blob.to_vec()),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn words_become_what_they_mean() {
+        let words = Arc::new(NumberWords { missing: vec!["NA".to_owned()], infinity: vec!["Inf".to_owned()] });
+        let text = |text: &str| OwnedValue::Text(text.to_owned());
+        let texts = ["1.5", "na", "INF", "-inf", "+Inf", "", "x"];
+        let [minus, plus] = [f64::NEG_INFINITY, f64::INFINITY].map(OwnedValue::Real);
+        let expected = [text("1.5"), OwnedValue::Null, plus.clone(), minus, plus, OwnedValue::Null, text("x")];
+        assert_eq!(converted(&Conversion { words: words.clone(), rounds: false }, &texts, 5), expected);
+        // Without a word, the encoder gets the texts.
+        assert_eq!(converted(&Conversion { words, rounds: false }, &["1.5", "2"], 1), [text("1.5"), OwnedValue::Null]);
+    }
+
+    /// SQLite ignores the digits that decide which double is the nearest.
+    #[test]
+    fn rounded_numbers_are_the_nearest_doubles() {
+        let texts = ["2200000000000.2922364", "9007199254740993", "007", "inf", ""];
+        let expected = [
+            OwnedValue::Real(2_200_000_000_000.292_5),
+            OwnedValue::Int(9_007_199_254_740_993),
+            OwnedValue::Int(7),
+            OwnedValue::Text("inf".to_owned()),
+            OwnedValue::Null,
+        ];
+        assert_eq!(converted(&Conversion { words: Arc::default(), rounds: true }, &texts, 4), expected);
+    }
+}
