@@ -30,7 +30,7 @@ def main(folder: Path, steps: int = 20_000) -> None:
                 rabbits /= 2
     database = sqlite3.connect(folder / "metrics.db")
     for name, count, mean in database.execute("SELECT name, count(*), avg(value) FROM metrics GROUP BY name"):
-        print(f"{name:8} {count:,} values, {mean:.1f} in the mean")
+        print(f"{name:8} {count:,} values, {mean:.1f} on average")
     database.close()
 
 

@@ -164,13 +164,13 @@ def day(value: datetime.date) -> str:
 
 def time_of_day(value: datetime.time) -> str:
     if value.tzinfo is not None:
-        raise Refused("a time of day with a time zone is no time in UTC", "give a datetime, or a time without tzinfo")
+        raise Refused("a time of day with a time zone is not a time in UTC", "give a datetime, or a time without tzinfo")
     return datetime.time.isoformat(value)
 
 
 def span(value: datetime.timedelta) -> int:
     if getattr(value, "nanoseconds", 0):
-        raise Refused("the duration is no whole number of microseconds")
+        raise Refused("the duration is not a whole number of microseconds")
     return (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
 
 
@@ -237,10 +237,10 @@ def numpy_span(value: Any) -> int | None:
     unit, count = numpy.datetime_data(value.dtype)
     factor = MICROSECONDS.get(unit)
     if factor is None:
-        raise Refused("a duration in months, years or no unit is no number of microseconds", "convert it first")
+        raise Refused("a duration in months, years or no unit is not a number of microseconds", "convert it first")
     microseconds = int(value.astype("i8")) * count * factor
     if microseconds.denominator != 1:
-        raise Refused("the duration is no whole number of microseconds")
+        raise Refused("the duration is not a whole number of microseconds")
     return microseconds.numerator
 
 

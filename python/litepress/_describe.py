@@ -87,7 +87,7 @@ def _of_python(data: Any, wishes: Wishes) -> Arrow | Rows | Columns:
     if type(data).__name__ == "LazyFrame":
         raise TypeError("a LazyFrame has no rows yet: pass .collect() of it")
     if not isinstance(data, collections.abc.Iterable) and not hasattr(type(data), "__getitem__"):
-        raise TypeError(f"{type(data).__name__} is no data of a table: {_ADVICE}")
+        raise TypeError(f"{type(data).__name__} is not data of a table: {_ADVICE}")
     names = wishes.names or _names_of_cursor(data)
     first, data = _first_and_rest(data)
     if speaks_arrow(first):
@@ -127,10 +127,10 @@ def _checked_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
 
 def _refuse_what_is_no_table(data: Any) -> None:
     if data is None or isinstance(data, SCALARS):
-        raise TypeError(f"{type(data).__name__} is no data of a table: {_ADVICE}")
+        raise TypeError(f"{type(data).__name__} is not data of a table: {_ADVICE}")
     if isinstance(data, (os.PathLike, type)):
         advice = "litepress.load() reads files" if isinstance(data, os.PathLike) else _ADVICE
-        raise TypeError(f"{data!r} is no data of a table: {advice}")
+        raise TypeError(f"{data!r} is not data of a table: {advice}")
     if isinstance(data, (collections.abc.AsyncIterable, collections.abc.Coroutine)):
         raise TypeError(
             f"{type(data).__name__} is asynchronous, and rows are taken in the calling thread: collect them first, "

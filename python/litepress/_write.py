@@ -294,7 +294,7 @@ def _build(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]
     text = None if given["schema"] is None else schema_text(given["schema"])
     asked = [name for name, value in shape.items() if value]
     if text is not None and asked:
-        raise ValueError(f"schema= says what the tables are, and so does {asked[0]}=: write it into the schema")
+        raise ValueError(f"{asked[0]}= has no effect: schema= defines the tables; write it into the schema")
     if path is not None:
         _refuse_special(path)
     named = _named(given["tables"], path, text)
@@ -354,7 +354,7 @@ def _named(tables: Any, path: Path | None, schema: tuple[str, str] | None) -> Ma
     if schema is not None:
         raise ValueError("the schema has not one table: say which one the data are for, {'name': data}")
     if path is None or not path.stem:
-        raise ValueError("the table has no name: pass {'name': data}")
+        raise ValueError("the table needs a name: pass {'name': data}")
     return {path.stem: tables}
 
 

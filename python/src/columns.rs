@@ -372,7 +372,7 @@ impl Column {
     #[cold]
     fn not_stored(&self, py: Python<'_>, table: &str, row: usize, value: String) -> PyErr {
         let refusal = match self.kind {
-            Kind::Span(_) => "the duration is no whole number of microseconds of 64 bits",
+            Kind::Span(_) => "the duration is not a whole number of microseconds of 64 bits",
             _ => "SQLite's date functions read the years 0 to 9999 only",
         };
         let error = Error::new(ErrorKind::Data, refusal).in_table(table).in_column(&self.name).with_value(value);

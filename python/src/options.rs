@@ -103,7 +103,7 @@ pub fn if_exists(given: &Keywords<'_, '_>) -> PyResult<IfExists> {
         "fail" => Ok(IfExists::Fail),
         "replace" => Ok(IfExists::Replace),
         "overwrite" => Ok(IfExists::Overwrite),
-        _ => Err(format!("'{choice}' is none of 'fail', 'replace', 'overwrite'")),
+        _ => Err(format!("'{choice}' is not one of 'fail', 'replace', 'overwrite'")),
     };
     Ok(given.parsed("if_exists", parse)?.unwrap_or_default())
 }

@@ -15,7 +15,7 @@ use litepress::pipeline::RowsInMemory;
 use litepress::{Error, ErrorKind};
 use litepress_load::reader::{Batch, Field};
 use litepress_rows::cells::BLOCK_ROWS;
-use litepress_rows::error::grouped;
+use litepress_rows::error::{counted, grouped};
 use litepress_rows::{CellBlock, Table};
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
@@ -542,7 +542,9 @@ impl TableRows {
 
     #[cold]
     fn other_length(&self, row: &Bound<'_, PyAny>, len: usize) -> PyErr {
-        let message = format!("the row has {len} values, and there are {} columns", self.columns.len());
+        let [values, columns] =
+            [(len, "value"), (self.columns.len(), "column")].map(|(n, noun)| counted(n as u64, noun));
+        let message = format!("the row has {values} instead of {columns}");
         self.data_error(row.py(), message, Some(shown(row)), None)
     }
 

@@ -247,7 +247,7 @@ def test_a_row_that_is_refused_is_not_there(db: Path) -> None:
             assert len(metrics) == 1
         with pytest.raises(litepress.SchemaError, match="lacks columns of the data: other"):
             metrics.extend(pa.table({"name": ["x"], "value": [1.0], "other": [1]}))
-        with pytest.raises(TypeError, match="no data of a table"):
+        with pytest.raises(TypeError, match="not data of a table"):
             metrics.extend(5)
         metrics.append(("y", 2.0))
     assert queried(db, "SELECT * FROM metrics") == [("x", 1.0), ("y", 2.0)]

@@ -329,13 +329,13 @@ def test_files_that_cannot_be_had(db: Path, users: Path, tmp_path: Path) -> None
         ({"memory": 1.5}, TypeError, "memory must be a whole number, or one in words"),
         ({"page_size": 1000}, ValueError, "page_size: a page size is a power of two"),
         ({"sample": -1}, ValueError, "sample: a count is a whole number"),
-        ({"numbers": "loose"}, ValueError, "numbers: 'loose' is none of 'exact', 'digits', 'lenient'"),
+        ({"numbers": "loose"}, ValueError, "numbers: 'loose' is not one of 'exact', 'digits', 'lenient'"),
         ({"numbers": 5}, TypeError, "numbers must be a dict of str, not int"),
-        ({"format": "excel"}, ValueError, "format: 'excel' is none of 'csv', 'tsv', "),
-        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is none of 'fail', 'replace', 'overwrite'"),
-        ({"on_conflict": "retry"}, ValueError, "on_conflict: 'retry' is none of 'abort', 'ignore', 'replace'"),
+        ({"format": "excel"}, ValueError, "format: 'excel' is not one of 'csv', 'tsv', "),
+        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is not one of 'fail', 'replace', 'overwrite'"),
+        ({"on_conflict": "retry"}, ValueError, "on_conflict: 'retry' is not one of 'abort', 'ignore', 'replace'"),
         ({"on_error": 1}, TypeError, "on_error must be a str, not int"),
-        ({"sync": "half"}, ValueError, "sync: 'half' is none of 'full', 'off'"),
+        ({"sync": "half"}, ValueError, "sync: 'half' is not one of 'full', 'off'"),
         ({"quote": "ab"}, ValueError, "quote: this is one ASCII character"),
         ({"delimiter": ""}, ValueError, "delimiter: this is one character or more"),
         ({"schema": 1}, TypeError, "schema must be CREATE statements, or a path to a file of them, not int"),
@@ -362,7 +362,7 @@ def test_files_that_are_no_paths(db: Path, files: Any) -> None:
     ("arguments", "message"),
     [
         ({"map": {"x": "b"}}, 'map={"x": "b"}: no file has a column x'),
-        ({"types": {"id": "TEXT, x"}}, "types: 'TEXT, x' is no type"),
+        ({"types": {"id": "TEXT, x"}}, "types: 'TEXT, x' is not a type"),
         ({"primary_key": "x"}, "primary_key: no column is named x"),
         ({"primary_key": ("id", "id")}, 'primary_key=("id", "id"): a column is named twice'),
         ({"indexes": "x"}, "indexes: no column is named x"),
@@ -370,7 +370,7 @@ def test_files_that_are_no_paths(db: Path, files: Any) -> None:
         ({"foreign_keys": {"id": "age"}}, 'add primary_key="user.age" or unique="user.age"'),
         ({"encoding": "utf-32"}, 'encoding="utf-32": no such encoding'),
         ({"format": "tsv", "delimiter": ","}, 'format="tsv" has tabs between fields, and delimiter another one'),
-        ({"schema": "CREATE TABLE user (id)", "strict": True}, "schema says what the tables are, and so does strict"),
+        ({"schema": "CREATE TABLE user (id)", "strict": True}, "strict has no effect: schema defines the tables"),
         ({"schema": "CREATE TABLE user (id)"}, 'map={"area": "COLUMN"}, or leave them out: map={"area": None}'),
         ({"schema": "CREATE TABLE a (x); CREATE TABLE b (x)"}, "table= says which one the files go to"),
         ({"rejects": "r.csv", "on_error": "abort"}, 'rejects and max_rejects are for records that are left out, and on_error="abort"'),
@@ -543,7 +543,7 @@ def test_a_mistake_in_a_plan_has_its_table_and_column(db: Path, shop: Path, tmp_
         litepress.generate(db, recipe=recipe)
     assert (caught.value.table, caught.value.column) == ("customer", "id")
     with pytest.raises(litepress.DataError, match="not a database"):
-        litepress.profile(written(tmp_path / "no.db", "this is no database, and long enough to be seen as none"))
+        litepress.profile(written(tmp_path / "no.db", "this is not a database, and long enough to be seen as none"))
     with pytest.raises(litepress.FileError):
         litepress.profile(tmp_path / "nowhere.db")
 

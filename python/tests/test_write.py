@@ -449,7 +449,7 @@ def test_a_progress_function_that_fails_at_the_end_does_not_deny_the_database(
 def test_what_a_schema_says_is_not_said_beside_it(db: Path) -> None:
     """Keys, indexes and types beside a schema were ignored in silence."""
     for option in ({"primary_key": "a"}, {"indexes": ["zz"]}, {"strict": True}, {"types": {"a": "TEXT"}}):
-        with pytest.raises(ValueError, match="schema= says what the tables are"):
+        with pytest.raises(ValueError, match="has no effect: schema= defines the tables"):
             litepress.write(db, {"t": {"a": [1]}}, schema="CREATE TABLE t (a)", **option)
 
 

@@ -225,7 +225,7 @@ fn two_rows_of_one_key() {
                 vec![OwnedValue::Blob(b"z".to_vec()), text("q")],
             ],
             "UNIQUE constraint failed: t.a, t.b: records 1 and 3",
-            "a blob of 1 bytes, 'q'",
+            "a blob of 1 byte, 'q'",
         ),
     ] {
         let sql = format!("CREATE TABLE t({table}) WITHOUT ROWID");

@@ -50,10 +50,10 @@ fn len_of(path: &Path) -> Result<u64> {
 }
 
 /// Decodes the header of the file. Reports every broken rule, as a note if SQLite overlooks it. Returns `None` if
-/// nothing can be read without the header: the file is no SQLite database, or the page size is missing.
+/// nothing can be read without the header: the file is not a SQLite database, or the page size is missing.
 pub(super) fn header(bytes: &[u8], faults: &FaultLog) -> Option<DatabaseHeader> {
     let Some(mut bytes) = bytes.first_chunk::<FILE_HEADER_LEN>().copied() else {
-        let what = format!("the file has {} bytes and so no header", bytes.len());
+        let what = format!("the file has {} and so no header", litepress_rows::counted(bytes.len() as u64, "byte"));
         faults.add_to_file(None, None, what);
         return None;
     };
@@ -125,15 +125,17 @@ pub(super) fn page_count(header: &DatabaseHeader, file_len: u64, faults: &FaultL
     let holds = counted != 0 && header.page_count_is_valid();
     if holds && counted * page_size < file_len {
         let more = file_len - counted * page_size;
-        faults.note(format!("the file goes on for {more} bytes behind the {counted} pages that its header counts"));
+        let [more, pages] =
+            [(more, "byte"), (counted, "page")].map(|(count, noun)| litepress_rows::counted(count, noun));
+        faults.note(format!("the file goes on for {more} behind the {pages} that its header counts"));
     } else if !file_len.is_multiple_of(page_size) {
-        let what = format!("the file has {file_len} bytes, which is no multiple of the page size {page_size}");
+        let what = format!("the file has {file_len} bytes, which is not a multiple of the page size {page_size}");
         faults.add_to_file(None, None, what);
     }
     if !holds {
         faults.note(format!("the header's page count, {counted}, does not hold: the length of the file counts"));
     } else if counted > whole {
-        let what = format!("the header counts {counted} pages, the file has {whole}");
+        let what = format!("the header counts {}, the file has {whole}", litepress_rows::counted(counted, "page"));
         faults.add_to_file(Some(1), Some(28), what);
     }
     if header.write_version != header.read_version {

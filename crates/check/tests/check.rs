@@ -618,7 +618,7 @@ fn what_sqlite_allows_is_a_note() {
     assert!(report.notes.iter().any(|note| note.contains("t.a holds text with a number before a NUL")), "{report:#?}");
     let made = made("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
     made.patch(|bytes| bytes.resize(3 * 4096 + 7, 1));
-    made.assert_noted("the file goes on for 4103 bytes behind the 2 pages");
+    made.assert_noted("the file goes on for 4,103 bytes behind the 2 pages");
     made.patch(Vec::clear);
     made.assert_noted("the file is empty");
 }

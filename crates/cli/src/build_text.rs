@@ -83,7 +83,8 @@ fn details(report: &BuildReport) -> String {
     let summary = &report.summary;
     let mut tables = vec![["table", "rows", "record bytes", "time"].map(str::to_owned).to_vec()];
     tables.extend(summary.tables.iter().map(|table| {
-        let (rows, bytes) = (units::grouped(table.rows), units::bytes(table.payload_bytes));
+        let rows = units::grouped(table.rows);
+        let bytes = table.payload_bytes.map_or("by SQLite".to_owned(), units::bytes);
         vec![table.name.clone(), rows, bytes, units::duration(table.build)]
     }));
     let rate = units::rate(units::per_second(summary.rows, report.wall));

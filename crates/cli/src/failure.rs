@@ -107,10 +107,11 @@ mod tests {
     #[test]
     fn programs_get_every_part_of_an_error() {
         let advice = message!["store it as NULL with ", OptionName::OnError.word("null")];
-        let error = Error::new(ErrorKind::Constraint, "the value is no number").in_file("a.csv").at(3, 5).in_record(2);
+        let error =
+            Error::new(ErrorKind::Constraint, "the value is not a number").in_file("a.csv").at(3, 5).in_record(2);
         let error = error.in_table("a").in_column("price").with_value("'x\ny'").advise(advice);
         let expected = json!({
-            "kind": "constraint", "message": "the value is no number", "file": "a.csv", "record": 2, "line": 3,
+            "kind": "constraint", "message": "the value is not a number", "file": "a.csv", "record": 2, "line": 3,
             "character": 5, "table": "a", "column": "price", "value": "'x\ny'",
             "help": "store it as NULL with --on-error null", "exit_code": 1,
         });

@@ -86,7 +86,8 @@ impl GenerateArgs {
             && is_sql(out)
             && !is_sql(schema)
         {
-            let error = Error::new(ErrorKind::Usage, "this is no database: its name comes first, the schema behind it");
+            let error =
+                Error::new(ErrorKind::Usage, "this is not a database: its name comes first, the schema behind it");
             let advice = format!("did you mean '{} {}'?", schema.display(), out.display());
             return Err(error.in_file(out).advise(advice));
         }

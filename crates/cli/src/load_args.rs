@@ -58,7 +58,7 @@ pub struct ReadArgs {
     /// Names of the columns of CSV, whatever its header says
     #[arg(long, value_name = "C,..", value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// Lines of CSV that begin with this character are passed by
+    /// Skip lines of CSV that begin with this character
     #[arg(long, value_name = "CHAR", value_parser = parse::ascii)]
     pub comment: Option<u8>,
     /// The mark before decimals in numbers of CSV [default: .]
@@ -109,7 +109,7 @@ pub struct TableArgs {
     /// A file of CREATE statements for the tables; columns are matched by name
     #[arg(long, value_name = "FILE.sql")]
     pub schema: Option<PathBuf>,
-    /// A column of a file and the table's column that it goes to, or nothing to leave it out; may be repeated
+    /// A column of a file and its column in the table; 'name=' leaves the column out; may be repeated
     #[arg(long, value_name = "FILE_C=TABLE_C", value_parser = pair_or_nothing)]
     pub map: Vec<(String, String)>,
     /// Replace these tables of a database that exists, and keep everything else in it
@@ -118,10 +118,10 @@ pub struct TableArgs {
     /// Columns of the primary key
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub primary_key: Vec<String>,
-    /// The tables have no rowid: their primary key is the tree that rows lie in
+    /// Make the tables WITHOUT ROWID: rows are stored in the order of the primary key
     #[arg(long)]
     pub without_rowid: bool,
-    /// The tables are STRICT: SQLite checks the type of every value
+    /// Make the tables STRICT: SQLite checks the type of every value
     #[arg(long)]
     pub strict: bool,
     /// The type of a column, whatever its values say: code=TEXT, '*_at=TEXT' for several; may be repeated
@@ -137,10 +137,10 @@ pub struct TableArgs {
     /// An index on these columns; may be repeated
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub index: Vec<String>,
-    /// No two rows may agree on these columns; may be repeated
+    /// A UNIQUE constraint on these columns; may be repeated
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub unique: Vec<String>,
-    /// A column whose values are those of another table's column; may be repeated
+    /// A foreign key: a column and the column that it refers to; may be repeated
     #[arg(long, value_name = "[TABLE.]C=T.C", value_parser = pair)]
     pub foreign_key: Vec<(String, String)>,
 }

@@ -120,14 +120,14 @@ impl PlanText<'_> {
     /// Describes a table and its columns.
     fn table(&self, table: &TableReport) -> String {
         let bytes = self.0.table_bytes(table).map_or(String::new(), |bytes| format!(", {}", about(bytes)));
-        let rows = table.rows.map_or("an unknown number of".to_owned(), units::grouped);
+        let rows = table.rows.map_or("an unknown number of rows".to_owned(), |rows| units::counted(rows, "row"));
         let origin = match &table.origin {
             TableOrigin::Generated { seed } => format!(", seed {seed}"),
             TableOrigin::Loaded { files } => format!(", out of {}", files.join(", ")),
             other => format!(", {other:?}"),
         };
         let columns: Vec<Vec<String>> = table.columns.iter().map(|column| column.in_words(&Flags).to_vec()).collect();
-        format!("table {}: {rows} rows{bytes}{origin}\n", table.name) + &format_table(&columns, &[Align::Left; 3], 2)
+        format!("table {}: {rows}{bytes}{origin}\n", table.name) + &format_table(&columns, &[Align::Left; 3], 2)
     }
 
     /// Returns kind, name, method, size, memory and reason of a step.

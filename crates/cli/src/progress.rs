@@ -5,7 +5,7 @@
 use crate::output;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use litepress::{Meter, Sample, Unit, units};
+use litepress::{Meter, Phase, Sample, Unit, units};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -115,6 +115,8 @@ impl Drop for ProgressDisplay {
 struct View {
     unit: Unit,
     started: Instant,
+    /// The phase that was shown last, and its begin.
+    phase: (u32, Instant),
     lines_shown: u32,
     form: Form,
 }
@@ -135,25 +137,31 @@ impl View {
             Style::Json => Form::Json { every: second },
             Style::None => return None,
         };
-        Some(Self { unit, started: Instant::now(), lines_shown: 0, form })
+        let started = Instant::now();
+        Some(Self { unit, started, phase: (0, started), lines_shown: 0, form })
     }
 
     fn show(&mut self, sample: &Sample) {
-        let passed = self.started.elapsed();
+        let passed = self.passed(sample);
         match &self.form {
+            Form::Bar(bar) if sample.phase.is_after_rows => {
+                bar.set_style(bar_style("{spinner} {wide_msg}"));
+                bar.tick();
+                bar.set_message(describe_shortly(sample, self.unit, passed));
+            }
             Form::Bar(bar) => {
                 bar.set_length(sample.total);
                 bar.set_position(sample.done);
                 bar.set_message(describe_shortly(sample, self.unit, passed));
             }
             Form::Lines { every } => {
-                if passed >= *every * (self.lines_shown + 1) {
+                if passed.all >= *every * (self.lines_shown + 1) {
                     self.lines_shown += 1;
                     output::say(&format!("{}\n", describe(sample, self.unit, passed)));
                 }
             }
             Form::Json { every } => {
-                if passed >= *every * (self.lines_shown + 1) {
+                if passed.all >= *every * (self.lines_shown + 1) {
                     self.lines_shown += 1;
                     output::say(&format!("{}\n", to_json(sample, self.unit, passed)));
                 }
@@ -161,22 +169,47 @@ impl View {
         }
     }
 
-    fn finish(&self, sample: &Sample) {
+    /// Measures the time since the begin of the run and of the phase.
+    fn passed(&mut self, sample: &Sample) -> Passed {
+        if sample.phase.number != self.phase.0 {
+            self.phase = (sample.phase.number, Instant::now());
+        }
+        Passed { all: self.started.elapsed(), phase: self.phase.1.elapsed() }
+    }
+
+    fn finish(&mut self, sample: &Sample) {
+        let passed = self.passed(sample);
         match &self.form {
             Form::Bar(bar) => bar.finish_and_clear(),
             Form::Lines { .. } => {}
-            Form::Json { .. } => output::say(&format!("{}\n", to_json(sample, self.unit, self.started.elapsed()))),
+            Form::Json { .. } => output::say(&format!("{}\n", to_json(sample, self.unit, passed))),
         }
     }
 }
 
-fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:14} {wide_msg}").expect("a template that never changes");
-    ProgressBar::new(0).with_style(style.progress_chars("#>-"))
+/// The time that has passed.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    /// Since the begin of the run.
+    all: Duration,
+    /// Since the begin of the phase.
+    phase: Duration,
 }
 
-/// Describes progress in a line: `450,000,000 of 1,000,000,000 rows (45 %), 9.10 GB, 85.2 million rows/s, 6.46 s left`.
-fn describe(sample: &Sample, unit: Unit, passed: Duration) -> String {
+fn bar() -> ProgressBar {
+    ProgressBar::new(0).with_style(bar_style("{bar:14} {wide_msg}"))
+}
+
+fn bar_style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a template that never changes").progress_chars("#>-")
+}
+
+/// Describes progress in a line: `450,000,000 of 1,000,000,000 rows (45 %), 9.10 GB, 85.2 million rows/s, 6.46 s left`. After the
+/// last row it is `phase 4 of 6: index i, 3.20 s; 1,000,000,000 rows, 9.10 GB`.
+fn describe(sample: &Sample, unit: Unit, passed: Passed) -> String {
+    if sample.phase.is_after_rows {
+        return describe_phase(sample, unit, passed);
+    }
     let speed = describe_speed(sample, unit, passed);
     if sample.total == 0 {
         return format!("{}, {speed}", unit.describe_shortly(sample.done));
@@ -185,21 +218,33 @@ fn describe(sample: &Sample, unit: Unit, passed: Duration) -> String {
 }
 
 /// Describes progress beside a bar: `45 %, 450 million rows, 9.10 GB, 85.2 million rows/s, 6.46 s left`.
-fn describe_shortly(sample: &Sample, unit: Unit, passed: Duration) -> String {
+fn describe_shortly(sample: &Sample, unit: Unit, passed: Passed) -> String {
+    if sample.phase.is_after_rows {
+        return describe_phase(sample, unit, passed);
+    }
     let (done, speed) = (unit.describe_shortly(sample.done), describe_speed(sample, unit, passed));
     if sample.total == 0 { format!("{done}, {speed}") } else { format!("{} %, {done}, {speed}", percent(sample)) }
 }
 
-fn describe_speed(sample: &Sample, unit: Unit, passed: Duration) -> String {
-    let rest = match time_left(sample, passed) {
+/// Describes the work after the last row. A rate of rows would fall and say nothing.
+fn describe_phase(sample: &Sample, unit: Unit, passed: Passed) -> String {
+    let Phase { name, number, count, .. } = &sample.phase;
+    let time = units::duration(passed.phase);
+    let (done, bytes) = (unit.describe_shortly(sample.done), unit.written(sample.bytes));
+    format!("phase {number} of {}: {name}, {time}; {done}, {bytes}", count.max(number))
+}
+
+fn describe_speed(sample: &Sample, unit: Unit, passed: Passed) -> String {
+    let rest = match time_left(sample, passed.all) {
         _ if sample.total == 0 => String::new(),
         Some(Duration::ZERO) => ", finishing".to_owned(),
         Some(left) => format!(", {} left", units::duration(left)),
         None => ", starting".to_owned(),
     };
-    let rate = unit.rate(units::per_second(sample.done, passed));
-    let comma = if sample.stage.is_empty() { "" } else { ", " };
-    format!("{}, {rate}{rest}{comma}{}", unit.written(sample.bytes), sample.stage)
+    let rate = unit.rate(units::per_second(sample.done, passed.all));
+    let name = &sample.phase.name;
+    let comma = if name.is_empty() { "" } else { ", " };
+    format!("{}, {rate}{rest}{comma}{name}", unit.written(sample.bytes))
 }
 
 fn percent(sample: &Sample) -> u64 {
@@ -207,16 +252,21 @@ fn percent(sample: &Sample) -> u64 {
     hundredfold.checked_div(sample.total.into()).and_then(|percent| u64::try_from(percent).ok()).unwrap_or(0)
 }
 
-fn to_json(sample: &Sample, unit: Unit, passed: Duration) -> serde_json::Value {
+fn to_json(sample: &Sample, unit: Unit, passed: Passed) -> serde_json::Value {
     let unit = unit.name();
+    let (phase, left) = (&sample.phase, time_left(sample, passed.all).filter(|_| !sample.phase.is_after_rows));
     json!({
         unit: sample.done,
         format!("{unit}_total"): sample.total,
         "bytes": sample.bytes,
-        "seconds": passed.as_secs_f64(),
-        format!("{unit}_per_second"): units::per_second(sample.done, passed),
-        "stage": sample.stage,
-        "seconds_left": time_left(sample, passed).map(|left| left.as_secs_f64()),
+        "seconds": passed.all.as_secs_f64(),
+        format!("{unit}_per_second"): units::per_second(sample.done, passed.all),
+        "phase": phase.number,
+        "phases": phase.count,
+        "stage": phase.name,
+        "stage_seconds": passed.phase.as_secs_f64(),
+        "is_after_rows": phase.is_after_rows,
+        "seconds_left": left.map(|left| left.as_secs_f64()),
     })
 }
 
@@ -237,33 +287,58 @@ fn time_left(sample: &Sample, passed: Duration) -> Option<Duration> {
 mod tests {
     use super::*;
 
+    fn phase(name: &str, number: u32, is_after_rows: bool) -> Phase {
+        let mut phase = Phase::default();
+        (phase.name, phase.number, phase.count, phase.is_after_rows) = (name.to_owned(), number, 6, is_after_rows);
+        phase
+    }
+
+    fn after(seconds: u64) -> Passed {
+        Passed { all: Duration::from_secs(seconds), phase: Duration::from_secs(seconds / 2) }
+    }
+
     #[test]
     fn a_line_says_how_far_how_fast_and_how_long() {
-        let sample = |done, stage: &str| Sample { done, total: 1_000_000, bytes: 9_000_000, stage: stage.to_owned() };
-        let line = describe(&sample(450_000, ""), Unit::Rows, Duration::from_secs(5));
+        let sample =
+            |done, name: &str| Sample { done, total: 1_000_000, bytes: 9_000_000, phase: phase(name, 1, false) };
+        let line = describe(&sample(450_000, ""), Unit::Rows, after(5));
         assert_eq!(line, "450,000 of 1,000,000 rows (45 %), 9.00 MB, 90,000 rows/s, 6.11 s left");
-        let short = describe_shortly(&sample(450_000, "rows of t"), Unit::Rows, Duration::from_secs(5));
+        let short = describe_shortly(&sample(450_000, "rows of t"), Unit::Rows, after(5));
         assert_eq!(short, "45 %, 450,000 rows, 9.00 MB, 90,000 rows/s, 6.11 s left, rows of t");
-        let start = describe(&sample(0, ""), Unit::Rows, Duration::from_secs(1));
+        let start = describe(&sample(0, ""), Unit::Rows, after(1));
         assert!(start.ends_with("starting"), "{start}");
-        let end = describe(&sample(1_000_000, "index i"), Unit::Rows, Duration::from_secs(1));
+        let end = describe(&sample(1_000_000, "index i"), Unit::Rows, after(1));
         assert!(end.contains("(100 %)") && end.ends_with("finishing, index i"), "{end}");
+    }
+
+    /// The bar stood at 100 % for half of the time, with rows/s falling.
+    #[test]
+    fn after_the_rows_phases_are_counted() {
+        let done = 12_000_000;
+        let sample = Sample { done, total: done, bytes: 9_000_000, phase: phase("CHECK of t, by SQLite", 4, true) };
+        for text in [describe(&sample, Unit::Rows, after(8)), describe_shortly(&sample, Unit::Rows, after(8))] {
+            assert_eq!(text, "phase 4 of 6: CHECK of t, by SQLite, 4.00 s; 12.0 million rows, 9.00 MB");
+        }
+        let line = to_json(&sample, Unit::Rows, after(8));
+        assert_eq!((&line["phase"], &line["phases"], &line["is_after_rows"]), (&4.into(), &6.into(), &true.into()));
+        assert!(line["seconds_left"].is_null(), "{line}");
     }
 
     #[test]
     fn bytes_of_input_are_told_as_bytes() {
-        let sample = Sample { done: 340_000_000, total: 680_000_000, bytes: 9_000_000, stage: "rows of t".to_owned() };
-        let line = describe(&sample, Unit::InputBytes, Duration::from_secs(1));
+        let (done, total) = (340_000_000, 680_000_000);
+        let sample = Sample { done, total, bytes: 9_000_000, phase: phase("rows of t", 1, false) };
+        let line = describe(&sample, Unit::InputBytes, after(1));
         assert_eq!(line, "340 MB of 680 MB read (50 %), 9.00 MB written, 340 MB/s, 1.00 s left, rows of t");
-        let piped = describe(&Sample { total: 0, ..sample.clone() }, Unit::InputBytes, Duration::from_secs(1));
+        let piped = describe(&Sample { total: 0, ..sample.clone() }, Unit::InputBytes, after(1));
         assert_eq!(piped, "340 MB read, 9.00 MB written, 340 MB/s, rows of t");
-        assert_eq!(to_json(&sample, Unit::InputBytes, Duration::from_secs(1))["input_bytes_total"], 680_000_000);
+        assert_eq!(to_json(&sample, Unit::InputBytes, after(1))["input_bytes_total"], 680_000_000);
     }
 
     #[test]
     fn json_has_units_in_its_names() {
-        let sample = Sample { done: 3, total: 4, bytes: 5, stage: "index i".to_owned() };
-        let line = to_json(&sample, Unit::Pages, Duration::from_secs(2));
+        let sample = Sample { done: 3, total: 4, bytes: 5, phase: phase("index i", 2, false) };
+        let line = to_json(&sample, Unit::Pages, after(2));
         assert_eq!((&line["pages"], &line["pages_total"], &line["stage"]), (&3.into(), &4.into(), &"index i".into()));
         assert_eq!(line["pages_per_second"], 1.5);
     }

@@ -53,7 +53,7 @@ mod tests {
     /// A value of two lines in the reason for a type broke the table of the summary.
     #[test]
     fn a_row_is_one_line() {
-        let rows = [vec!["note".to_owned(), "'one\ntwo'".to_owned(), "is no number".to_owned()]];
-        assert_eq!(format_table(&rows, &[Align::Left; 3], 0), "note  'one\\ntwo'  is no number\n");
+        let rows = [vec!["note".to_owned(), "'one\ntwo'".to_owned(), "is not a number".to_owned()]];
+        assert_eq!(format_table(&rows, &[Align::Left; 3], 0), "note  'one\\ntwo'  is not a number\n");
     }
 }

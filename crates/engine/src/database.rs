@@ -187,6 +187,45 @@ impl Database {
         order
     }
 
+    /// Announces the tables that will be filled, as positions in [`Schema::tables`]. From then on
+    /// [`Progress::phase`](crate::Progress::phase) knows the number of all phases.
+    pub fn expect(&self, tables: &[usize]) {
+        let filled = tables.iter().map(|&index| &self.schema.tables[index]);
+        let written = filled.filter(|table| self.is_written_table(table));
+        let indexes: usize = written.map(|table| plan::indexes(table).len()).sum();
+        let by_sqlite = if self.needs_sqlite { self.phases_of_sqlite() } else { 0 };
+        let checks = match self.options.verify {
+            Verify::None => 0,
+            Verify::Quick => 1,
+            Verify::Full => 2,
+        };
+        let sync = usize::from(self.is_synced());
+        let count = tables.len() + indexes + by_sqlite + checks + sync;
+        let [count, tables] = [count, tables.len()].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        self.options.progress.expect(count, tables);
+    }
+
+    /// Counts the phases in which SQLite works on the file.
+    fn phases_of_sqlite(&self) -> usize {
+        let will_be_written = |object: &&SchemaObject| match (object.kind.as_str(), self.schema.table(&object.table)) {
+            ("index", Some(table)) => {
+                self.is_written_table(table) && plan::indexes(table).iter().any(|index| index.name == object.name)
+            }
+            _ => self.is_written(object),
+        };
+        let has_check = |object: &&&SchemaObject| {
+            object.kind == "table" && self.schema.table(&object.name).is_some_and(|table| table.has_check)
+        };
+        let objects = self.schema.objects.iter().filter(|object| object.sql.is_some() && !object.is_shadow);
+        let (written, created): (Vec<_>, Vec<_>) = objects.partition(will_be_written);
+        created.len() + written.iter().filter(has_check).count() + usize::from(self.options.analyze)
+    }
+
+    /// Returns whether the run waits until the file survives a power cut.
+    fn is_synced(&self) -> bool {
+        self.options.sync == crate::Sync::Full && self.publication.is_some()
+    }
+
     /// Fills table `index` of [`Schema::tables`]: writes its pages, or has SQLite insert its rows.
     ///
     /// # Errors
@@ -200,7 +239,7 @@ impl Database {
         assert!(self.trees[index].is_none(), "a table is filled once");
         let (started, rows_before) = (Instant::now(), self.options.progress.rows());
         let name = self.schema.tables[index].name.clone();
-        self.options.progress.enter(format!("rows of {name}"));
+        self.options.progress.enter_rows(&name);
         let tree = self
             .build(index, source)
             .inspect_err(|_| self.failed = true)
@@ -271,7 +310,8 @@ impl Database {
             None => None,
         };
         let verify = done.elapsed();
-        if self.options.sync == crate::Sync::Full {
+        if self.is_synced() {
+            self.options.progress.enter("waiting for the disk");
             self.pages.sync()?;
         }
         let synced = Instant::now();
@@ -423,6 +463,7 @@ impl Database {
     fn table_summaries(&self) -> Vec<TableSummary> {
         let summary = |index: usize| {
             let TableTree { root, rows, payload_bytes, .. } = self.trees[index].clone().unwrap_or_default();
+            let payload_bytes = self.is_written_table(&self.schema.tables[index]).then_some(payload_bytes);
             let (name, left_out) = (self.schema.tables[index].name.clone(), self.left_out[index]);
             TableSummary { name, rows, left_out, payload_bytes, root_page: root, build: self.build_times[index] }
         };

@@ -43,7 +43,7 @@ pub use litepress_format::page::PageSize;
 pub use litepress_rows::sqlite::sqlite_version;
 pub use litepress_rows::{Conflict, Error, ErrorKind, Place, Result, Schema};
 pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target, Verify};
-pub use progress::Progress;
+pub use progress::{Phase, Progress};
 pub use publish::{TargetStamp, begin_replacing, folder_of, free_bytes};
 pub use refusals::{find_refused, may_refuse};
 pub use sink::Sink;

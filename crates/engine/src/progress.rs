@@ -13,7 +13,23 @@ pub struct Progress {
     rows: AtomicU64,
     bytes: AtomicU64,
     stop: AtomicBool,
-    stage: Mutex<String>,
+    phase: Mutex<Phase>,
+}
+
+/// A phase of a run: the rows of a table, an index, or a task of SQLite.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Phase {
+    /// Its name: `rows of user`, `index user_area`. It is empty before the first one.
+    pub name: String,
+    /// Its number, from 1.
+    pub number: u32,
+    /// The number of all phases; 0 if it is unknown.
+    pub count: u32,
+    /// Whether the sources have handed out all rows.
+    pub is_after_rows: bool,
+    /// The number of tables whose rows come later.
+    tables_left: u32,
 }
 
 impl Progress {
@@ -27,9 +43,14 @@ impl Progress {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Returns the current stage: `rows of user`, `index user_area`. It is empty before the first one.
+    /// Returns the current phase.
+    pub fn phase(&self) -> Phase {
+        lock(&self.phase).clone()
+    }
+
+    /// Returns the name of the current phase: `rows of user`, `index user_area`. It is empty before the first one.
     pub fn stage(&self) -> String {
-        lock(&self.stage).clone()
+        lock(&self.phase).name.clone()
     }
 
     /// Asks the run to stop: it ends soon with [`ErrorKind::Interrupted`], and nothing is published.
@@ -48,8 +69,30 @@ impl Progress {
         Ok(())
     }
 
-    pub(crate) fn enter(&self, stage: impl Into<String>) {
-        *lock(&self.stage) = stage.into();
+    /// Announces the number of phases, and of tables with rows among them.
+    pub(crate) fn expect(&self, count: u32, tables: u32) {
+        *lock(&self.phase) = Phase { count, tables_left: tables, ..Phase::default() };
+    }
+
+    /// Enters the phase that reads a table's rows.
+    pub(crate) fn enter_rows(&self, table: &str) {
+        self.enter(format!("rows of {table}"));
+        let mut phase = lock(&self.phase);
+        phase.is_after_rows = false;
+        phase.tables_left = phase.tables_left.saturating_sub(1);
+    }
+
+    /// Enters the next phase.
+    pub(crate) fn enter(&self, name: impl Into<String>) {
+        self.enter_step(name);
+        lock(&self.phase).number += 1;
+    }
+
+    /// Enters the second step of the phase that reads a table's rows: all of them are read.
+    pub(crate) fn enter_step(&self, name: impl Into<String>) {
+        let mut phase = lock(&self.phase);
+        phase.name = name.into();
+        phase.is_after_rows = phase.count > 0 && phase.tables_left == 0;
     }
 
     pub(crate) fn add_rows(&self, rows: u64) {

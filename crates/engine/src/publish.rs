@@ -346,9 +346,13 @@ fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
 fn create_temporary(target: &Path, replaces: bool) -> Result<(PathBuf, File)> {
     let folder = folder_of(target);
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => {
+        io::ErrorKind::NotFound if !folder.is_dir() => {
             let error = Error::new(ErrorKind::Io, format!("there is no folder '{}'", folder.display()));
             error.in_file(target).advise("make the folder, or name another one")
+        }
+        // /proc and other folders of the kernel say so.
+        io::ErrorKind::NotFound => {
+            Error::io("create a temporary file beside it", target, error).advise("name a file in another folder")
         }
         _ => Error::io("create a temporary file beside it", target, error),
     };

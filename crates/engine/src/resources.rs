@@ -31,7 +31,7 @@ pub(crate) fn check_temp_dir(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let what = if folder.exists() { "is no folder" } else { "does not exist" };
+    let what = if folder.exists() { "is not a folder" } else { "does not exist" };
     let error = Error::new(ErrorKind::Io, format!("the folder for temporary files {what}")).in_file(folder);
     Err(error
         .advise(message!["make it, or name another folder for temporary files with ", OptionName::TempDir.alone()]))
@@ -40,8 +40,9 @@ pub(crate) fn check_temp_dir(folder: &Path) -> Result<()> {
 /// Returns the options with memory capped at the machine's, and builders at the number of blocks in half of it.
 pub(crate) fn bounded(options: &Options) -> Result<Options> {
     if options.memory_bytes < MIN_MEMORY_BYTES {
-        let message = format!("a memory budget of {} bytes is too small", options.memory_bytes);
-        return Err(Error::new(ErrorKind::Usage, message).advise(format!("give {MIN_MEMORY_BYTES} bytes at least")));
+        let message = format!("{} bytes of memory are too few to work in", options.memory_bytes);
+        let least = OptionName::Memory.count(None, &MIN_MEMORY_BYTES.to_string());
+        return Err(Error::new(ErrorKind::Usage, message).advise(message!["the least is ", least]));
     }
     let memory_bytes = options.memory_bytes.min(memory::memory_bytes().unwrap_or(u64::MAX)).max(MIN_MEMORY_BYTES);
     let options = Options { memory_bytes, ..options.clone() };

@@ -32,8 +32,8 @@ pub struct TableSummary {
     pub rows: u64,
     /// Number of given rows that a repeated key left out or replaced, or that a CHECK left out.
     pub left_out: u64,
-    /// Bytes of all records.
-    pub payload_bytes: u64,
+    /// Bytes of all records; `None` if SQLite wrote them.
+    pub payload_bytes: Option<u64>,
     /// Number of its root page.
     pub root_page: u32,
     /// Time from its first row to the root page of its last index.

@@ -213,7 +213,7 @@ impl PageHeader {
         let cut_off = || FormatError::new("page ends inside its header", bytes.len());
         let &kind_byte = bytes.first().ok_or_else(cut_off)?;
         let kind = PageKind::from_byte(kind_byte)
-            .ok_or_else(|| FormatError::new(format!("{kind_byte} is no kind of b-tree page"), 0))?;
+            .ok_or_else(|| FormatError::new(format!("{kind_byte} is not a kind of b-tree page"), 0))?;
         let field = |offset| u16_at(bytes, offset).ok_or_else(cut_off);
         let content_start = match field(5)? {
             0 => PageSize::MAX.0,

@@ -77,7 +77,7 @@ impl Entry {
             return Err(FormatError::new("pointer-map entry is cut off", bytes.len()));
         };
         let kind = EntryKind::from_byte(kind_byte)
-            .ok_or_else(|| FormatError::new(format!("{kind_byte} is no kind of pointer-map entry"), 0))?;
+            .ok_or_else(|| FormatError::new(format!("{kind_byte} is not a kind of pointer-map entry"), 0))?;
         Ok(Self { kind, parent })
     }
 }

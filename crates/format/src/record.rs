@@ -305,7 +305,10 @@ impl<'a> RecordReader<'a> {
     fn finish(&self) -> Result<Option<Field<'a>>, FormatError> {
         match self.record.len() - self.body_at {
             0 => Ok(None),
-            left => Err(FormatError::new(format!("{left} bytes behind the last value of the record"), self.body_at)),
+            left => {
+                let bytes = if left == 1 { "1 byte follows" } else { &format!("{left} bytes follow") };
+                Err(FormatError::new(format!("{bytes} the last value of the record"), self.body_at))
+            }
         }
     }
 }

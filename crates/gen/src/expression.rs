@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `+ - * / %` | integers stay integers (`7 / 2` is 3) unless they overflow, a text counts as the number at its beginning, division by 0 is NULL |
 //! | comparison | NULL gives NULL; numbers < texts < blobs; column affinity applies; texts byte by byte (no collations) |
-//! | `AND OR NOT` | three-valued; a text that is no number is false |
+//! | `AND OR NOT` | three-valued; a text that is not a number is false |
 //! | `\|\|` | concatenation as texts; NULL gives NULL |
 //!
 //! One result differs: `abs` of the least integer, an error in SQLite, is a real number.

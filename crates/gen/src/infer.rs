@@ -8,7 +8,7 @@ mod name_rules;
 
 use crate::annotation::{is_name, is_reserved};
 use litepress_rows::schema::{Column, ForeignKey, Generated, IndexColumn, Schema, Table};
-use litepress_rows::{Affinity, Error, ErrorKind, Result};
+use litepress_rows::{Affinity, Error, ErrorKind, OptionName, Result, message};
 
 /// An inferred annotation with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -356,16 +356,36 @@ pub fn quoted(name: &str) -> String {
     if is_plain && !is_reserved(name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
+/// The reason why nothing is inferred for a foreign key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NoReference {
+    pub why: String,
+    /// The number of rows that the table may have, if fewer are the remedy.
+    pub most_rows: Option<u64>,
+}
+
+impl From<String> for NoReference {
+    fn from(why: String) -> Self {
+        Self { why, most_rows: None }
+    }
+}
+
 /// Infers a foreign key without parent: NULL, or an error if the column is NOT NULL.
-pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Result<Inference> {
-    let column = &table.columns[position];
+pub(crate) fn without_parent(table: &Table, position: usize, reason: &NoReference) -> Result<Inference> {
+    const ANNOTATE: &str = "annotate the column, for example ref(table.column); docs/generators.md shows how two foreign keys share a column";
+    let (column, NoReference { why, most_rows }) = (&table.columns[position], reason);
     if !column.not_null && table.rowid_alias != Some(position) {
         return Ok(inferred("constant(NULL)", why));
     }
     let error = Error::new(ErrorKind::Generator, format!("nothing can be inferred for this foreign key: {why}"));
-    Err(error.in_table(&table.name).in_column(&column.name).advise(
-        "annotate the column, for example ref(table.column); docs/generators.md shows how two foreign keys share a column",
-    ))
+    let error = error.in_table(&table.name).in_column(&column.name);
+    Err(match most_rows {
+        None => error.advise(ANNOTATE),
+        Some(most) => {
+            let fewer = OptionName::Rows.count(Some(&table.name), &most.to_string());
+            error.advise(message!["make no more rows than that: ", fewer, "; or its parents more"])
+        }
+    })
 }
 
 #[cfg(test)]

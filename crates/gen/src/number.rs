@@ -4,7 +4,7 @@
 pub const COUNT_UNITS: [(&str, u128); 4] = [("", 1), ("k", 1_000), ("m", 1_000_000), ("b", 1_000_000_000)];
 
 /// Parses digits, a fraction, an exponent and one of `units`, whose names are in lower case; case does not matter in
-/// `text`. Returns `None` if that is no number, not whole, or above 2^64-1.
+/// `text`. Returns `None` if that is not a number, not whole, or above 2^64-1.
 ///
 /// ```
 /// use litepress_gen::{COUNT_UNITS, whole_number};

@@ -249,7 +249,7 @@ struct PendingReference {
     table: usize,
     column: usize,
     parent: Parent,
-    pattern: std::result::Result<ReferencePattern, String>,
+    pattern: std::result::Result<ReferencePattern, infer::NoReference>,
 }
 
 struct Planner<'a> {

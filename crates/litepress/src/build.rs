@@ -43,6 +43,7 @@ impl BuildJob<'_> {
     fn build(&self, options: &Options, before_publishing: &dyn Fn() -> Result<()>) -> Result<Finished> {
         let mut database = Database::create(self.target, self.schema.clone(), options)?;
         let sources: HashMap<usize, &dyn Source> = self.sources.iter().copied().collect();
+        database.expect(&sources.keys().copied().collect::<Vec<usize>>());
         for table in database.filling_order() {
             if let Some(source) = sources.get(&table) {
                 database.fill(table, *source)?;
@@ -70,4 +71,38 @@ pub fn refuse_special_name(file: &Path) -> Result<()> {
 /// Refuses a [special name](refuse_special_name) of a target that is a file.
 pub(crate) fn refuse_special_target(target: &Target) -> Result<()> {
     if let Target::File(file) = target { refuse_special_name(file) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{GenerateOptions, SchemaText, generate};
+
+    /// The bar stood at 100 % while indexes were built and constraints checked: no one knew how much was left.
+    #[test]
+    fn every_phase_is_announced() {
+        const TABLES: &str = "CREATE TABLE p (id INTEGER PRIMARY KEY, a TEXT UNIQUE, b INT CHECK (b >= 0));
+            CREATE TABLE k (a TEXT PRIMARY KEY, b INT) WITHOUT ROWID;
+            CREATE INDEX i ON p (b);";
+        const BY_SQLITE: &str = "CREATE INDEX partial ON p (b) WHERE b > 5;
+            CREATE VIEW v AS SELECT * FROM p;
+            CREATE TABLE s (a INT UNIQUE, b INT UNIQUE, c AS (a + 1) STORED);
+            CREATE VIRTUAL TABLE f USING fts5(a);";
+        let folder = tempfile::tempdir().expect("a folder");
+        for (number, sql) in [TABLES.to_owned(), format!("{TABLES}{BY_SQLITE}")].into_iter().enumerate() {
+            for options in [GenerateOptions::default(), {
+                let mut options = GenerateOptions::default();
+                options.build.verify = crate::Verify::Full;
+                options.build.analyze = true;
+                options
+            }] {
+                let mut options = options.rows(100);
+                options.build.overwrite = true;
+                let progress = options.build.progress.clone();
+                generate(folder.path().join(format!("{number}.db")), SchemaText::new(&sql, "test.sql"), &options)
+                    .expect(&sql);
+                let phase = progress.phase();
+                assert!(phase.is_after_rows && phase.number == phase.count && phase.count > 5, "{sql}: {phase:?}");
+            }
+        }
+    }
 }

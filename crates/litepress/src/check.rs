@@ -4,6 +4,7 @@ use crate::observer::{Measured, Meter, Observer, Sample, Silent, Unit};
 use crate::units;
 use crate::{Progress, Result};
 use litepress_check::Report;
+use litepress_engine::Phase;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -110,7 +111,7 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
     let meter = Meter::new(Unit::Pages, move || {
         let [done, total] = [&seen[0], &seen[1]].map(|pages| pages.load(Ordering::Relaxed));
         let share = if total == 0 { 0.0 } else { done as f64 / total as f64 };
-        Sample { done, total, bytes: units::rounded(bytes as f64 * share), stage: String::new() }
+        Sample { done, total, bytes: units::rounded(bytes as f64 * share), phase: Phase::default() }
     });
     let measured = Measured::begin(&*options.observer, meter);
     let CheckOptions { threads, memory_bytes, max_faults, .. } = *options;

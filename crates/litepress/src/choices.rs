@@ -15,7 +15,7 @@ pub trait Choice: Copy + PartialEq + 'static {
         let found = Self::CHOICES.iter().find(|(choice, _)| *choice == name);
         found.map(|(_, value)| *value).ok_or_else(|| {
             let choices: Vec<String> = Self::CHOICES.iter().map(|(choice, _)| format!("'{choice}'")).collect();
-            format!("'{name}' is none of {}", choices.join(", "))
+            format!("'{name}' is not one of {}", choices.join(", "))
         })
     }
 
@@ -89,7 +89,7 @@ mod tests {
         for (name, value) in T::CHOICES {
             assert_eq!((T::from_name(name), value.name()), (Ok(*value), *name));
         }
-        assert!(T::from_name("nothing").unwrap_err().starts_with("'nothing' is none of '"));
+        assert!(T::from_name("nothing").unwrap_err().starts_with("'nothing' is not one of '"));
     }
 
     #[test]

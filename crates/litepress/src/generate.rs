@@ -315,8 +315,8 @@ impl<'o> GenerateJob<'o> {
     fn meter(&self) -> Meter {
         let (progress, total) = (self.options.build.progress.clone(), self.rows());
         Meter::new(Unit::Rows, move || {
-            let (done, bytes, stage) = (progress.rows(), progress.bytes(), progress.stage());
-            Sample { done, total, bytes, stage }
+            let (done, bytes, phase) = (progress.rows(), progress.bytes(), progress.phase());
+            Sample { done, total, bytes, phase }
         })
     }
 }

@@ -70,8 +70,8 @@ pub use generate::{GenerateOptions, generate, plan_generate, recipe};
 pub use litepress_check as checker;
 pub use litepress_engine as engine;
 pub use litepress_engine::{
-    Conflict, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, PageSize, Place, Progress, Result,
-    Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
+    Conflict, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, PageSize, Phase, Place, Progress,
+    Result, Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
 pub use litepress_load::infer::{Caveat, InferredColumn, NumberWords, Numbers};

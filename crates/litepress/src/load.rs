@@ -20,7 +20,7 @@ use crate::{
     TableOptions, Target,
 };
 use litepress_engine::plan::{BuildMethod, ObjectPlan, plan_objects};
-use litepress_engine::{Estimate, TargetStamp, begin_replacing, folder_of};
+use litepress_engine::{Estimate, Phase, TargetStamp, begin_replacing, folder_of};
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::{
@@ -594,7 +594,7 @@ impl<'o> LoadJob<'o> {
         let (total, before) = (self.plan.input_bytes(), read.load(Ordering::Relaxed));
         Meter::new(Unit::InputBytes, move || {
             let done = read.load(Ordering::Relaxed).saturating_sub(before);
-            Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: progress.stage() }
+            Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), phase: progress.phase() }
         })
     }
 
@@ -697,7 +697,9 @@ fn inspection_meter(request: &LoadRequest, options: &Options) -> Meter {
     Meter::new(Unit::InputBytes, move || {
         // The header is read once more.
         let done = read.load(Ordering::Relaxed).min(total.unwrap_or(u64::MAX));
-        Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: "finding out types".to_owned() }
+        let mut phase = Phase::default();
+        phase.name = "finding out types".to_owned();
+        Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), phase }
     })
 }
 
@@ -749,7 +751,7 @@ impl LoadOptions {
         ];
         let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
         let schema = OptionName::Schema.alone().given();
-        let message = message![schema, " says what the tables are, and so does ", option.alone().given()];
+        let message = message![option.alone().given(), " has no effect: ", schema, " defines the tables"];
         Err(Error::new(ErrorKind::Usage, message).advise("write it into the schema"))
     }
 

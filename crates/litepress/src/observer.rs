@@ -1,5 +1,6 @@
 //! Progress reports of a run, for programs that show them.
 
+use litepress_engine::Phase;
 use std::fmt;
 
 /// A receiver of a run's stages and progress. All methods do nothing by default.
@@ -54,8 +55,8 @@ pub struct Sample {
     pub total: u64,
     /// Bytes written or read.
     pub bytes: u64,
-    /// The current step, or an empty text if there is only one.
-    pub stage: String,
+    /// The current phase. Its name is empty if there is only one.
+    pub phase: Phase,
 }
 
 impl Meter {

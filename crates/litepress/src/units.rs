@@ -46,7 +46,7 @@ pub fn bytes(bytes: u64) -> String {
     let scale = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     match scale.iter().find(|(least, _)| bytes as f64 >= *least) {
         Some((unit, name)) => format!("{} {name}", three_digits(bytes as f64 / unit)),
-        None => format!("{bytes} bytes"),
+        None => counted(bytes, "byte"),
     }
 }
 
@@ -55,7 +55,7 @@ pub fn memory(bytes: u64) -> String {
     let scale = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match scale.iter().find(|(least, _)| bytes >= *least) {
         Some((unit, name)) => format!("{} {name}", three_digits(bytes as f64 / *unit as f64)),
-        None => format!("{bytes} bytes"),
+        None => counted(bytes, "byte"),
     }
 }
 

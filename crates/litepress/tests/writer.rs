@@ -114,7 +114,7 @@ fn a_refused_row_is_not_there_and_the_writer_goes_on() {
     t.insert((1, "one")).unwrap();
     let short = t.insert((2,)).unwrap_err();
     assert_eq!((short.kind(), short.place().record), (ErrorKind::Data, Some(2)));
-    assert_eq!(short.headline(), "table t: record 2: the row has 1 values for 2 columns");
+    assert_eq!(short.headline(), "table t: record 2: the row has 1 value for 2 columns");
     assert!(t.insert((2, "two", 2.0)).unwrap_err().headline().contains("3 values"));
     let large = t.insert((2, u64::MAX)).unwrap_err();
     assert_eq!(large.place().column.as_deref(), Some("b"));

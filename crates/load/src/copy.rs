@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The name of inferred schemas in errors.
-pub(crate) const ORIGIN: &str = "<schema found out>";
+pub(crate) const ORIGIN: &str = "<inferred schema>";
 
 /// The databases of a run, and what is copied of them beside tables.
 #[derive(Default)]

@@ -610,7 +610,7 @@ impl LoadRequest {
     /// Groups the files by table.
     fn group(&self, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
         if let Some(name) = self.table.as_deref().filter(|name| name.trim().is_empty()) {
-            let error = Error::new(ErrorKind::Usage, format!("'{name}' is no name of a table"));
+            let error = Error::new(ErrorKind::Usage, format!("'{name}' is not the name of a table"));
             return Err(error.advise(message!["say another one with ", OptionName::Table.alone()]));
         }
         let mut groups = Groups::default();
@@ -642,8 +642,8 @@ impl LoadRequest {
             Format::Csv | Format::Json | Format::Parquet | Format::Arrow => {}
         }
         let Some(name) = self.table.clone().or_else(|| self.only_table()).or_else(|| input.table_name()) else {
-            let error = Error::new(ErrorKind::Usage, "the table has no name").in_file(&input.name);
-            return Err(error.advise(message!["say it with ", OptionName::Table.alone()]));
+            let error = Error::new(ErrorKind::Usage, "the table needs a name").in_file(&input.name);
+            return Err(error.advise(message!["name it with ", OptionName::Table.alone()]));
         };
         Ok(vec![Group { name, contents: vec![Content::File(input.clone())], copied: None }])
     }
@@ -982,15 +982,14 @@ fn refuse_impossible(group: &Group, decisions: &[InferredColumn], first_bad: Opt
     }
     if decisions.is_empty() {
         let message = if group.is_given() {
-            "the data have no column: there is no table to make"
+            "the data have no column, and a table needs one"
         } else {
-            "no record has a column: there is no table to make"
+            "no record has a key, so the table would have no column"
         };
         return Err(data(message, message!["define the table: ", OptionName::Schema.word("FILE.sql")]));
     }
     if decisions.len() > MOST_COLUMNS {
-        let message =
-            format!("there are {} columns, and a table of SQLite's has {MOST_COLUMNS} at most", decisions.len());
+        let message = format!("there are {} columns, and a SQLite table has at most {MOST_COLUMNS}", decisions.len());
         return Err(data(&message, message!["leave some out: ", OptionName::Map.pair("COLUMN", "")]));
     }
     if group.name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_")) {

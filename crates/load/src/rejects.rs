@@ -8,7 +8,7 @@ mod file;
 use crate::reader::Batch;
 use file::RejectsFile;
 use litepress_rows::sync::lock;
-use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Mutex;
@@ -173,7 +173,7 @@ impl Rejects {
         let mut state = self.lock();
         if state.count == self.most {
             let message =
-                message![format!("more than {} records are wrong; the next one: ", self.most), why.statement()];
+                message![format!("more than {}; the next one: ", counted(self.most, "wrong record")), why.statement()];
             let advice = message!["mend the file, or allow more with ", OptionName::MaxRejects.alone()];
             return Err(Error::new(ErrorKind::Data, message).advise(advice));
         }

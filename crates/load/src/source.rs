@@ -167,9 +167,29 @@ impl LoadSource {
         let is_conflict = error.kind() == ErrorKind::Constraint && error.message().starts_with("UNIQUE");
         let error =
             if is_conflict && error.advice().is_none() { error.advise(self.advice_about_keys(&files)) } else { error };
-        let (None, Some(record)) = (&error.place().file, error.place().record) else { return error };
-        let Some((name, record)) = files.place(record) else { return error };
-        error.in_record(record).in_file(name)
+        let place = |record| files.place(record).filter(|_| error.place().file.is_none());
+        let error = match error.place().record.and_then(place) {
+            Some((name, record)) => error.in_record(record).in_file(name),
+            None => error,
+        };
+        self.advise_about_record(error)
+    }
+
+    /// Names the options for a wrong record of a file, if the error has no better advice.
+    fn advise_about_record(&self, error: Error) -> Error {
+        let place = error.place();
+        let is_of_record = place.file.is_some() && place.record.is_some();
+        let is_wrong = is_of_record && matches!(error.kind(), ErrorKind::Constraint | ErrorKind::Data);
+        if !is_wrong || self.on_error != OnError::Abort || error.advice().is_some() {
+            return error;
+        }
+        let leave_out = message!["leave such records out with ", OptionName::OnError.word("reject")];
+        let has_value = place.value.as_deref().is_some_and(|value| value != "NULL");
+        let advice = match has_value && error.kind() == ErrorKind::Constraint {
+            true => message![leave_out, ", or store NULL with ", OptionName::OnError.word("null")],
+            false => leave_out,
+        };
+        error.advise(advice)
     }
 
     /// What to do about two rows of one key. Errors number rows through all files.

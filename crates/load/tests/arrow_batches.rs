@@ -98,11 +98,11 @@ fn texts_that_are_no_utf8_are_never_looked_at_as_texts() {
     for array in &plain {
         let tail = if array.as_any().is::<StringViewArray>() && array.to_data().buffers().len() > 1 { 1 } else { 0 };
         let replaced = ["text wr\u{fffd}ng", "text wr\u{fffd}ng and longer than a view"][tail];
-        check_spoiled(array, ["text fine", "bad column c: the bytes are no UTF-8 text"], replaced);
+        check_spoiled(array, ["text fine", "bad column c: the bytes are not UTF-8 text"], replaced);
     }
     for array in [of(lists.finish()), of(fixed.unwrap()), of(views.unwrap())] {
         let replaced = "text [\"wr\u{fffd}ng\"]";
-        check_spoiled(&array, ["text [\"fine\"]", "bad column c: the bytes are no UTF-8 text"], replaced);
+        check_spoiled(&array, ["text [\"fine\"]", "bad column c: the bytes are not UTF-8 text"], replaced);
     }
 }
 
@@ -293,7 +293,7 @@ fn what_is_wrong_is_told_without_a_file() {
     assert_eq!((error.kind(), place), (ErrorKind::Constraint, (None, Some(4), Some("t"))), "{error}");
     let big = given("t", vec![("a", of(UInt64Array::from(vec![1, u64::MAX])))]);
     let error = pressed(with_schema(sql), vec![big]).unwrap_err();
-    assert_eq!(error.headline(), "t.a: record 2: the value is no integer of 64 bits (value 18446744073709551615)");
+    assert_eq!(error.headline(), "t.a: record 2: the value is not an integer of 64 bits (value 18446744073709551615)");
     let other = given("t", vec![("x", of(Int64Array::from(vec![1])))]);
     assert_eq!(
         pressed(with_schema(sql), vec![other]).unwrap_err().to_string(),

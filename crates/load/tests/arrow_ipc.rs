@@ -89,7 +89,7 @@ fn integers_of_all_widths() {
     check(of(UInt32Array::from(vec![0, u32::MAX])), None, &["int 0", "int 4294967295"]);
     let big = vec![Some(u64::MAX), None, Some(1)];
     check(of(UInt64Array::from(big.clone())), Some("text"), &["text 18446744073709551615", "null", "text 1"]);
-    let bad = "bad column c: the value is no integer of 64 bits (value 18446744073709551615)";
+    let bad = "bad column c: the value is not an integer of 64 bits (value 18446744073709551615)";
     check(of(UInt64Array::from(big)), None, &[bad, "null", "int 1"]);
     check(of(BooleanArray::from(vec![Some(true), None, Some(false)])), None, &["int 1", "null", "int 0"]);
     check(of(BooleanArray::from(vec![true, false])), Some("text"), &["text true", "text false"]);
@@ -105,7 +105,7 @@ fn floats_are_widened_exactly() {
     check(of(Float32Array::from(vec![0.1, -1e30])), Some("text"), &["text 0.1", "text -1e30"]);
     check(of(Float64Array::from(vec![0.1, f64::NAN])), None, &["real 0.1", "real NaN"]);
     check(of(Float64Array::from(vec![0.1, f64::NAN])), Some("text"), &["text 0.1", "text NaN"]);
-    let bad = "bad column c: the value is no integer of 64 bits (value 0.5)";
+    let bad = "bad column c: the value is not an integer of 64 bits (value 0.5)";
     check(of(Float64Array::from(vec![3.0, 0.5])), Some("integer"), &["int 3", bad]);
 }
 
@@ -114,8 +114,8 @@ fn decimals_lose_no_digit() {
     let money = of(Decimal128Array::from(vec![Some(1250), None, Some(-5)]).with_precision_and_scale(15, 2).unwrap());
     check(money.clone(), None, &["real 12.5", "null", "real -0.05"]);
     check(money.clone(), Some("text"), &["text 12.50", "null", "text -0.05"]);
-    let bad = "bad column c: the value is no integer of 64 bits (value 12.50)";
-    let bad_too = "bad column c: the value is no integer of 64 bits (value -0.05)";
+    let bad = "bad column c: the value is not an integer of 64 bits (value 12.50)";
+    let bad_too = "bad column c: the value is not an integer of 64 bits (value -0.05)";
     check(money, Some("integer"), &[bad, "null", bad_too]);
     let whole = of(Decimal32Array::from(vec![7, -7]).with_precision_and_scale(9, 0).unwrap());
     check(whole, None, &["int 7", "int -7"]);
@@ -167,7 +167,7 @@ fn dates_and_times_are_what_sqlite_reads() {
 }
 
 fn fraction(value: &str) -> String {
-    format!("bad column c: the value is no whole number of seconds (value {value})")
+    format!("bad column c: the value is not a whole number of seconds (value {value})")
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn spans_of_time() {
     check(of(DurationMicrosecondArray::from(vec![90_000_000])), None, &["int 90000000"]);
     check(of(DurationNanosecondArray::from(vec![90_000_000_000])), None, &["int 90000000"]);
     check(of(DurationSecondArray::from(vec![90, -1])), Some("integer"), &["int 90", "int -1"]);
-    let bad = "bad column c: the duration is no whole number of microseconds of 64 bits";
+    let bad = "bad column c: the duration is not a whole number of microseconds of 64 bits";
     check(of(DurationSecondArray::from(vec![i64::MAX])), None, &[&format!("{bad} (value {})", i64::MAX)]);
     check(of(DurationMillisecondArray::from(vec![1500, 0])), Some("text"), &["text PT1.5S", "text PT0S"]);
     check(of(DurationMicrosecondArray::from(vec![1_500_000, 0])), Some("real"), &["real 1.5", "real 0.0"]);
@@ -207,7 +207,7 @@ fn texts_and_bytes_in_all_layouts() {
     let bytes: Vec<Option<&[u8]>> = vec![Some(b"\xff"), None, Some(b"a")];
     check(of(BinaryArray::from(bytes.clone())), None, &["blob ff", "null", "blob 61"]);
     check(of(LargeBinaryArray::from(bytes.clone())), Some("hex"), &["text FF", "null", "text 61"]);
-    let bad = "bad column c: the bytes are no UTF-8 text";
+    let bad = "bad column c: the bytes are not UTF-8 text";
     check(of(BinaryViewArray::from(bytes.clone())), Some("text"), &[bad, "null", "text a"]);
     let mut fixed = FixedSizeBinaryBuilder::new(2);
     fixed.append_value(b"ab").unwrap();
@@ -232,7 +232,7 @@ fn dictionaries_short_and_long_and_runs() {
     check(of(dates), None, &["text 1970-01-02", "null", "text 1970-01-01", "null"]);
     let big = of(UInt64Array::from(vec![u64::MAX, 3]));
     let big = DictionaryArray::<Int32Type>::try_new(Int32Array::from(vec![1, 0, 1]), big).unwrap();
-    let bad = "bad column c: the value is no integer of 64 bits (value 18446744073709551615)";
+    let bad = "bad column c: the value is not an integer of 64 bits (value 18446744073709551615)";
     check(of(big), None, &["int 3", bad, "int 3"]);
     let mut long = StringDictionaryBuilder::<Int32Type>::new();
     let texts: Vec<String> = (0..3000).map(|value| format!("value {value}")).collect();
@@ -372,7 +372,7 @@ fn texts_that_are_no_utf8_are_what_the_options_say() {
         }
         let is_list = index == 3;
         for (invalid_utf8, text, list) in [
-            (InvalidUtf8::Error, "bad column c: the bytes are no UTF-8 text", None),
+            (InvalidUtf8::Error, "bad column c: the bytes are not UTF-8 text", None),
             (InvalidUtf8::Replace, "text wr\u{fffd}ng", Some("text [\"wr\u{fffd}ng\"]")),
             (InvalidUtf8::Blob, "blob 7772ff6e67", Some("blob 5b227772ff6e67225d")),
         ] {

@@ -257,7 +257,7 @@ fn file_of_texts(has_dictionaries: bool, from: &[u8], to: &[u8]) -> Vec<u8> {
 fn texts_that_are_no_utf8_are_what_the_options_say() {
     for has_dictionaries in [true, false] {
         let file = file_of_texts(has_dictionaries, b"wrong", b"wr\xffng");
-        let bad = |column: &str| format!("bad column {column}: the bytes are no UTF-8 text");
+        let bad = |column: &str| format!("bad column {column}: the bytes are not UTF-8 text");
         for (invalid_utf8, text, list) in [
             // The first bad column is named.
             (InvalidUtf8::Error, bad("t"), bad("t")),

@@ -109,7 +109,7 @@ fn text_that_is_no_utf8_is_treated_as_the_options_say() {
     let first = |invalid_utf8| rows(invalid_utf8)[0].clone();
     assert_eq!(first(InvalidUtf8::Replace), ["int 1", "text a\u{fffd}"]);
     assert_eq!(first(InvalidUtf8::Blob), ["int 1", "blob 61ff"]);
-    let bad = "bad column b: the text is no UTF-8 (value 'a\u{fffd}')";
+    let bad = "bad column b: the text is not UTF-8 (value 'a\u{fffd}')";
     assert_eq!(rows(InvalidUtf8::Error), [[bad, bad], ["int 2", "text good"]]);
 }
 

@@ -53,8 +53,10 @@ pub struct ColumnComparison {
     pub name: String,
     /// Shares of NULL.
     pub nulls: [f64; 2],
-    /// Approximate numbers of distinct values.
+    /// Numbers of distinct values.
     pub distinct: [u64; 2],
+    /// Whether these numbers are counted and not estimated.
+    pub distinct_is_exact: [bool; 2],
     /// The compared property.
     pub measure: Measure,
     /// Distance of the values other than NULL, from 0 to 1.
@@ -170,6 +172,7 @@ fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
         name: name.to_owned(),
         nulls: both.map(|stats| stats.nulls as f64 / (stats.nulls + stats.values()).max(1) as f64),
         distinct: both.map(|stats| stats.distinct().0),
+        distinct_is_exact: both.map(|stats| stats.distinct().1),
         measure,
         distance,
         buckets,

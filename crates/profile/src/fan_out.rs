@@ -349,7 +349,7 @@ fn reason(counts: &ChildCounts, pattern: &Pattern) -> String {
     let (least, most) = (counts.least(), counts.most());
     let each = match least == most {
         true => format!("{most} rows each"),
-        false => format!("{least} to {most} rows each, {:.1} in the mean", counts.children as f64 / counts.all as f64),
+        false => format!("{least} to {most} rows each, {:.1} on average", counts.children as f64 / counts.all as f64),
     };
     match pattern {
         Pattern::PerParent => format!("{each}; consecutive rows, so that the number of rows follows"),

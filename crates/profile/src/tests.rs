@@ -237,7 +237,7 @@ fn what_is_no_database_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("no%20 database?.db");
     assert!(profile(&file, &options(1, false)).is_err());
-    std::fs::write(&file, "this is no database").expect("a file");
+    std::fs::write(&file, "this is not a database").expect("a file");
     let error = profile(&file, &options(1, false)).expect_err("it is none");
     assert_eq!(error.kind(), litepress_rows::ErrorKind::Data, "{error}");
 }

@@ -403,7 +403,7 @@ pub fn quote(value: &Value<'_>) -> String {
             let dots = if shown.len() < text.len() { "..." } else { "" };
             format!("'{}{dots}'", shown.replace('\'', "''"))
         }
-        Value::Blob(blob) => format!("a blob of {} bytes", blob.len()),
+        Value::Blob(blob) => format!("a blob of {}", counted(blob.len() as u64, "byte")),
     }
 }
 
@@ -414,8 +414,8 @@ mod tests {
     /// A value of two lines broke the message in two, and one with an escape sequence coloured the terminal.
     #[test]
     fn values_stay_on_the_line_of_their_message() {
-        let error = Error::new(ErrorKind::Data, "is no number").in_column("a\nb").with_value("'1\n\u{1b}[31m2'");
-        assert_eq!(error.headline(), "column a\\nb: is no number (value '1\\n\\u{1b}[31m2')");
+        let error = Error::new(ErrorKind::Data, "is not a number").in_column("a\nb").with_value("'1\n\u{1b}[31m2'");
+        assert_eq!(error.headline(), "column a\\nb: is not a number (value '1\\n\\u{1b}[31m2')");
         assert_eq!(error.place().value.as_deref(), Some("'1\n\u{1b}[31m2'"), "programs get the value as it is");
         assert!(matches!(escaped("plain, ä"), Cow::Borrowed("plain, ä")));
     }

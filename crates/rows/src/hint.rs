@@ -46,6 +46,8 @@ pub enum OptionName {
     MaxRejects,
     /// Fate of NaN and Infinity in JSON.
     Nan,
+    /// Memory to work in.
+    Memory,
     /// Columns of a new table that take no NULL.
     NotNull,
     /// Rule for columns of numbers.
@@ -56,6 +58,8 @@ pub enum OptionName {
     OnError,
     /// Whether an existing database is replaced.
     Overwrite,
+    /// Bytes of a page.
+    PageSize,
     /// Built-in schema.
     Preset,
     /// Primary key of a new table.
@@ -164,11 +168,13 @@ impl OptionName {
             Self::Map => "map",
             Self::MaxRejects => "max-rejects",
             Self::Nan => "nan",
+            Self::Memory => "memory",
             Self::NotNull => "not-null",
             Self::Numbers => "numbers",
             Self::OnConflict => "on-conflict",
             Self::OnError => "on-error",
             Self::Overwrite => "overwrite",
+            Self::PageSize => "page-size",
             Self::Preset => "preset",
             Self::PrimaryKey => "primary-key",
             Self::Recipe => "recipe",
@@ -376,6 +382,7 @@ pub struct RustWords;
 impl Words for RustWords {
     fn name(&self, name: OptionName) -> String {
         match name {
+            OptionName::Memory => "memory_bytes".to_owned(),
             OptionName::Type => "column_type".to_owned(),
             OptionName::True => "true_word".to_owned(),
             OptionName::False => "false_word".to_owned(),

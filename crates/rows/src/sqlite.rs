@@ -42,7 +42,7 @@ pub fn open_file(path: &Path) -> Result<(File, u64)> {
     let failed = |error| Error::io("open the database", path, error);
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if !metadata.is_file() {
-        let what = if metadata.is_dir() { "this is a folder" } else { "this is no regular file" };
+        let what = if metadata.is_dir() { "this is a folder" } else { "this is not a regular file" };
         return Err(Error::new(ErrorKind::Io, what).in_file(path));
     }
     Ok((File::open(path).map_err(failed)?, metadata.len()))

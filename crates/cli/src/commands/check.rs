@@ -23,7 +23,7 @@ CHECK constraints, which SQLite looks at in a database that it may write:
 sqlite3 user.db 'PRAGMA integrity_check'
 ";
 
-/// Look at every page of a database, made by litepress or not
+/// Check every page of a database, made by litepress or not
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CheckArguments {

@@ -5,7 +5,7 @@ use crate::output::{print, print_json};
 use clap::Args;
 use litepress::{ProfileOptions, Result, parse};
 use litepress_profile::{ColumnComparison, Comparison, Measure, compare};
-use litepress_rows::grouped;
+use litepress_rows::{counted, grouped};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -72,8 +72,8 @@ fn side_by_side(comparison: &Comparison) -> String {
     let mut put = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a string takes everything");
     let mut columns = Vec::new();
     for table in &comparison.tables {
-        let [one, other] = table.rows.map(grouped);
-        put(format_args!("{}: {one} rows | {other} rows\n", table.name));
+        let [one, other] = table.rows.map(|rows| counted(rows, "row"));
+        put(format_args!("{}: {one} | {other}\n", table.name));
         for column in &table.columns {
             put(format_args!("{}", of_column(column)));
             columns.push((column.distance, format!("{}.{} {:.3}", table.name, column.name, column.distance)));
@@ -88,8 +88,11 @@ fn side_by_side(comparison: &Comparison) -> String {
 fn of_column(column: &ColumnComparison) -> String {
     const WIDTH: usize = 30;
     let percent = |share: f64| format!("{:.1}%", 100.0 * share);
-    let ([nulls, nulls_of_other], [distinct, distinct_of_other]) =
-        (column.nulls.map(percent), column.distinct.map(grouped));
+    let [nulls, nulls_of_other] = column.nulls.map(percent);
+    let [distinct, distinct_of_other] = [0, 1].map(|side| {
+        let about = if column.distinct_is_exact[side] { "" } else { "~" };
+        format!("{about}{}", grouped(column.distinct[side]))
+    });
     let mut out = format!(
         "  {}: {}, distance {:.3}; NULL {nulls} | {nulls_of_other}; {distinct} | {distinct_of_other} different\n",
         column.name,
@@ -121,6 +124,7 @@ fn comparison_as_json(comparison: &Comparison) -> Value {
             "distance": column.distance,
             "nulls": column.nulls,
             "distinct": column.distinct,
+            "distinct_is_exact": column.distinct_is_exact,
             "buckets": buckets.collect::<Vec<Value>>(),
         })
     };

@@ -25,7 +25,7 @@ Examples:
   litepress generate --list
 ";
 
-/// Invent the rows of a new database
+/// Make a database of generated rows
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct GenerateArguments {

@@ -1,6 +1,6 @@
 //! `litepress inspect`: explains the bytes of a database file. The file may be broken in any way.
 
-use crate::failure::DONE;
+use crate::failure::{DONE, FAILED};
 use crate::output::print;
 use crate::text_table::{Align, format_table};
 use clap::Args;
@@ -16,11 +16,11 @@ Examples:
   litepress inspect user.db 2 | head -20  the beginning of a page
 ";
 
-/// Show the bytes of a database, explained: header and b-trees, or pages
+/// Explain the bytes of a database: header and b-trees, or pages
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct InspectArguments {
-    /// The database, in whatever state it is
+    /// The database, sound or broken
     #[arg(value_name = "DB")]
     database: PathBuf,
     /// Numbers of pages, counted from 1
@@ -31,8 +31,9 @@ pub struct InspectArguments {
 pub fn run(arguments: &InspectArguments) -> Result<u8> {
     let file = DatabaseFile::open(&arguments.database)?;
     if arguments.pages.is_empty() {
-        print(&overview(&file)?)?;
-        return Ok(DONE);
+        let (text, is_database) = overview(&file)?;
+        print(&text)?;
+        return Ok(if is_database { DONE } else { FAILED });
     }
     for (index, page) in arguments.pages.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
@@ -43,19 +44,21 @@ pub fn run(arguments: &InspectArguments) -> Result<u8> {
 
 fn one_page(file: &DatabaseFile, number: u32) -> Result<String> {
     let missing = || {
-        let message = format!("there is no page {number}: the file has {} pages", units::grouped(file.pages()));
+        let message = format!("there is no page {number}: the file has {}", units::counted(file.pages(), "page"));
         Error::new(ErrorKind::Usage, message).in_file(file.path())
     };
     file.page_text(number)?.ok_or_else(missing)
 }
 
-/// Describes the header, and the b-trees in the schema.
-fn overview(file: &DatabaseFile) -> Result<String> {
-    let pages = units::grouped(file.pages());
-    let mut out = format!("{}: {} bytes, {pages} pages\n", file.path().display(), units::grouped(file.bytes()));
+/// Describes the header, and the b-trees in the schema. Returns whether SQLite can read the schema, too.
+fn overview(file: &DatabaseFile) -> Result<(String, bool)> {
+    let [bytes, pages] = [(file.bytes(), "byte"), (file.pages(), "page")].map(|(n, noun)| units::counted(n, noun));
+    let mut out = format!("{}: {bytes}, {pages}\n", file.path().display());
     out += &file.header_text()?;
     out += "\nb-trees\n";
-    match file.btrees() {
+    let btrees = file.btrees();
+    let is_database = btrees.is_ok();
+    match btrees {
         Ok(btrees) => {
             let mut rows = vec![["kind", "name", "table", "root page"].map(str::to_owned).to_vec()];
             rows.extend(btrees.into_iter().map(|tree| vec![tree.kind, tree.name, tree.table, tree.root.to_string()]));
@@ -63,7 +66,7 @@ fn overview(file: &DatabaseFile) -> Result<String> {
         }
         Err(error) => out += &format!("! {}\n", error.message()),
     }
-    Ok(out)
+    Ok((out, is_database))
 }
 
 fn page_number(text: &str) -> Result<u32, String> {

@@ -25,7 +25,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct PlanArguments {
-    /// The database to make, and what of: a file of CREATE statements as for generate, or files as for load
+    /// The database to make, then its source: a file of CREATE statements as for generate, or files as for load
     #[arg(value_name = "OUT.db SCHEMA.sql|FILE")]
     names: Vec<PathBuf>,
     /// Print the recipe (TOML) for 'litepress generate --recipe FILE'

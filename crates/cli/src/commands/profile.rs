@@ -22,7 +22,7 @@ pub struct ProfileArguments {
     /// The database; it is only read
     #[arg(value_name = "DB")]
     database: PathBuf,
-    /// Keep texts where a column has few different ones: states, countries, but names, too
+    /// Keep the texts of columns with few different ones: states, countries, also names
     #[arg(long)]
     keep_values: bool,
     /// Threads that read [default: one a core]

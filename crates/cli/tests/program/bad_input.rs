@@ -158,7 +158,7 @@ fn targets() {
     std::fs::remove_file(room.path("t.db-wal")).unwrap();
     assert_eq!(room.query("t.db", "SELECT count(*) FROM t"), "11");
 
-    room.write("text.db", "this is no database, and somebody may miss it");
+    room.write("text.db", "this is not a database, and somebody may miss it");
     expect(&room, "generate text.db schema.sql --rows 1 --overwrite", 1, &["text.db", "not a SQLite database"]);
     std::fs::create_dir(room.path("folder.db")).unwrap();
     expect(&room, "generate folder.db schema.sql --rows 1 --overwrite", 1, &["folder.db", "not a regular file"]);

@@ -15,6 +15,18 @@ fn a_sound_database() {
     assert_eq!(report["btrees"][1]["rows"], 30_000);
 }
 
+/// The check of a text file printed an empty table of b-trees first.
+#[test]
+fn a_text_file() {
+    let room = Room::new();
+    room.write("data.csv", "a,b\n1,2\n");
+    let ended = room.run("check data.csv");
+    assert_eq!(
+        (ended.code, ended.out.as_str()),
+        (Some(1), "1 fault (0 pages, 8 bytes)\n  the file has 8 bytes and so no header\n")
+    );
+}
+
 #[test]
 fn one_that_sqlite_made() {
     let room = Room::new();
@@ -71,10 +83,10 @@ fn what_is_no_file_is_refused_at_once() {
     let made = std::process::Command::new("mkfifo").arg(room.path("fifo")).status().expect("mkfifo");
     assert!(made.success());
     for (command, file, what) in [
-        ("check", "fifo", "no regular file"),
-        ("check --full", "/dev/null", "no regular file"),
+        ("check", "fifo", "not a regular file"),
+        ("check --full", "/dev/null", "not a regular file"),
         ("check", ".", "a folder"),
-        ("inspect", "fifo", "no regular file"),
+        ("inspect", "fifo", "not a regular file"),
         ("inspect", ".", "a folder"),
     ] {
         let ended = room.run(&format!("{command} {file}"));

@@ -47,6 +47,53 @@ fn quiet_shows_errors_alone() {
     assert_eq!(room.run("load a.db a.csv -q -v").code, Some(2));
 }
 
+/// Tables that SQLite filled had "0 bytes" of records.
+#[test]
+fn tables_that_sqlite_filled_say_so() {
+    let room = room_with_two_files();
+    room.write("s.sql", "CREATE TABLE b (x INTEGER UNIQUE, y UNIQUE);");
+    let out = room.done("load s.db b.csv --schema s.sql --on-conflict replace -v");
+    assert!(out.contains("b         1     by SQLite"), "{out}");
+    let report = json(&room.done("load s.db b.csv --schema s.sql --on-conflict replace --overwrite --json"));
+    assert!(report["tables"][0]["payload_bytes"].is_null(), "{report}");
+}
+
+/// The number of different values of a large table was an estimate that read like a count.
+#[test]
+fn estimates_are_told() {
+    let room = Room::new();
+    room.done("generate u.db --preset user --rows 200k -q");
+    let compared = room.done("compare u.db u.db");
+    assert!(compared.starts_with("user: 200,000 rows | 200,000 rows\n"), "{compared}");
+    let report = json(&room.done("compare u.db u.db --json"));
+    for column in report["tables"][0]["columns"].as_array().expect("columns") {
+        let exact = column["distinct_is_exact"][0] == true;
+        let line = compared.lines().find(|line| line.starts_with(&format!("  {}:", column["name"].as_str().unwrap())));
+        assert_eq!(line.expect("a line").contains("; ~"), !exact, "{column} {line:?}");
+    }
+}
+
+/// The view of a schema was listed as left out.
+#[test]
+fn a_view_of_the_schema_is_not_left_out() {
+    let room = room_with_two_files();
+    room.write("s.sql", "CREATE TABLE b (x INTEGER); CREATE VIEW v AS SELECT x FROM b;");
+    let out = room.done("load s.db b.csv --schema s.sql -v");
+    assert!(!out.contains("left out"), "{out}");
+    assert_eq!(room.query("s.db", "SELECT x FROM v"), "7");
+}
+
+/// Messages said "1 rows" and "1 columns".
+#[test]
+fn one_is_singular() {
+    let room = room_with_two_files();
+    room.write("wrong.csv", "x\n1\n\"2\"y\n");
+    let out = room.done("load w.db wrong.csv --on-error reject");
+    assert!(out.starts_with("w.db: 1 row in 1 table, "), "{out}");
+    assert!(out.contains("left out 1 wrong record\n"), "{out}");
+    assert!(room.done("plan b.db b.csv").contains("table b: 1 row, "));
+}
+
 /// A value of two lines broke the table of the summary.
 #[test]
 fn verbose_tells_reasons_in_one_line_each() {
@@ -78,7 +125,8 @@ fn an_error_is_one_json_object() {
     ] {
         assert_eq!(error[name], expected, "{name}: {error}");
     }
-    assert!(error["message"].is_string() && error.get("help").is_some(), "{error}");
+    let help = "leave such records out with --on-error reject, or store NULL with --on-error null";
+    assert_eq!(error["help"], help, "{error}");
     for (arguments, kind, code) in [
         ("load t.db missing.csv --json", "io", 1),
         ("check missing.db --json", "io", 1),

@@ -174,7 +174,8 @@ fn progress_in_every_style() {
     let ended = run("json");
     let last = json(ended.err.lines().last().unwrap());
     assert_eq!((&last["rows"], &last["rows_total"]), (&20_000.into(), &20_000.into()));
-    assert_eq!(last["stage"], "rows of user");
+    assert_eq!(last["stage"], "waiting for the disk");
+    assert_eq!((&last["phase"], &last["phases"], &last["is_after_rows"]), (&2.into(), &2.into(), &true.into()));
     json(&ended.out);
 }
 

@@ -36,9 +36,16 @@ fn pages_are_called_what_header_freelist_and_pointer_map_say() {
     assert!(out.contains("page 2, pointer map"));
 }
 
+/// The overview of a file that is no database, such as a CSV file, ended with exit code 0.
 #[test]
-fn garbage_is_shown_and_never_fails() {
+fn garbage_is_shown_and_told_by_the_exit_code() {
     let room = Room::new();
+    let overview = |room: &Room| {
+        let ended = room.run("inspect g.db");
+        let is_unreadable = ended.out.contains("\n! SQLite cannot read the schema");
+        assert_eq!((ended.code, ended.err.as_str()), (Some(i32::from(is_unreadable)), ""), "{ended:#?}");
+        ended.code
+    };
     room.done("generate u.db --preset user --rows 1k");
     let sound = std::fs::read(room.path("u.db")).unwrap();
     let mut random = 1_u64;
@@ -51,16 +58,18 @@ fn garbage_is_shown_and_never_fails() {
         }
         bytes.truncate(bytes.len() - 37 * round);
         room.write("g.db", &bytes);
-        room.done("inspect g.db");
+        overview(&room);
         room.done("inspect g.db 1 2");
     }
     for content in [&b""[..], b"x", b"SQLite format 3\0", &[0xff; 5000], &[0; 5000]] {
         room.write("g.db", content);
-        room.done("inspect g.db");
+        overview(&room);
         if !content.is_empty() {
             room.done("inspect g.db 1");
         }
     }
+    room.write("g.db", "a,b\n1,2\n3,4\n");
+    assert_eq!(overview(&room), Some(1));
     for file in ["none.db", "."] {
         assert_eq!(room.run(&format!("inspect {file}")).code, Some(1));
     }

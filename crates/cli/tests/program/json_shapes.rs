@@ -35,7 +35,7 @@ fn records_of_every_shape_are_found() {
     assert_eq!(loaded(file, "--nan null", "SELECT v, typeof(v) FROM t"), "1.5|real\nNULL|null\nNULL|null");
 }
 
-/// If no record could be read, all mistakes had one message: "no record has a column: there is no table to make".
+/// If no record could be read, all mistakes had one message: "no record has a key, so the table would have no column".
 #[test]
 fn the_first_wrong_record_is_told_if_all_are_wrong() {
     for (file, options, message) in [

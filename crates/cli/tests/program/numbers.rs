@@ -42,7 +42,7 @@ fn columns_that_lose_digits_are_told_and_rounded_on_request() {
         "{error:?}"
     );
     let error = room.run("load m.db m.csv --overwrite --numbers loose");
-    assert!(error.err.contains("'loose' is none of 'exact', 'digits', 'lenient'"), "{error:?}");
+    assert!(error.err.contains("'loose' is not one of 'exact', 'digits', 'lenient'"), "{error:?}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn whatever_sqlite_refuses_is_rejected_in_the_order_of_the_records() {
         room.done("load d.db in.csv --schema s.sql --null-value - --rejects /dev/stdout --quiet --progress none");
     assert_eq!(piped, written);
     let ended = room.run("load u.db in.csv --schema s.sql --null-value - --max-rejects 5 --progress none");
-    assert!(ended.code == Some(1) && ended.err.contains("more than 5 records"), "{ended:?}");
+    assert!(ended.code == Some(1) && ended.err.contains("more than 5 wrong records"), "{ended:?}");
     room.done("load u.db in.csv --schema s.sql --null-value - --max-rejects 6 --progress none");
 }
 

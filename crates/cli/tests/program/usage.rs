@@ -23,6 +23,50 @@ fn words_of_other_commands_and_tools_get_a_tip() {
     }
 }
 
+/// A missing file ended with exit code 1, and a pattern that no file matches with 2.
+#[test]
+fn missing_files_have_one_exit_code() {
+    let room = Room::new();
+    for name in ["missing.csv", "missing*.csv"] {
+        assert_eq!(room.run(&format!("load a.db {name}")).code, Some(1), "{name}");
+    }
+    let ended = room.run("generate /proc/a.db --preset user --rows 1");
+    // The folder was said not to exist.
+    assert!(ended.code == Some(1) && !ended.err.contains("no folder '/proc'"), "{ended:#?}");
+    assert!(ended.err.contains("/proc/a.db: cannot create a temporary file beside it: "), "{ended:#?}");
+}
+
+/// The first thing to try failed with "every table's number of rows is said: one for the others is for none".
+#[test]
+fn a_number_of_rows_without_effect() {
+    let room = Room::new();
+    let ended = room.run("generate u.db --preset shop --rows 10k");
+    for part in ["--rows 10000 has no effect", "--rows customer=10000", "--scale 0.1"] {
+        assert!(ended.err.contains(part), "{part}: {ended:#?}");
+    }
+}
+
+/// A table that had fewer pairs of parents than rows was to be annotated. Fewer rows are the remedy.
+#[test]
+fn too_many_rows_for_a_key_of_pairs() {
+    let room = Room::with_schema(
+        "CREATE TABLE u (id INTEGER PRIMARY KEY); CREATE TABLE g (id INTEGER PRIMARY KEY);
+         CREATE TABLE m (u INT NOT NULL REFERENCES u, g INT NOT NULL REFERENCES g, PRIMARY KEY (u, g));",
+    );
+    let ended = room.run("generate m.db schema.sql --rows 100 --rows u=5 --rows g=2");
+    assert!(ended.err.contains("a key that has 10 values for 100 rows"), "{ended:#?}");
+    assert!(ended.err.contains("--rows m=10"), "{ended:#?}");
+    room.done("generate m.db schema.sql --rows u=5 --rows g=2 --rows m=10");
+}
+
+/// A misspelled generator listed 60 names and suggested none.
+#[test]
+fn a_generator_of_another_name() {
+    let room = Room::with_schema("CREATE TABLE t (a TEXT /* gen: string(5) */);");
+    let ended = room.run("generate t.db schema.sql --rows 1");
+    assert!(ended.err.contains("did you mean 'text'?") && ended.err.contains("help: text("), "{ended:#?}");
+}
+
 /// A database in memory was to be measured with `--discard`, which `load` does not have.
 #[test]
 fn help_names_options_that_the_command_has() {

@@ -53,7 +53,7 @@ fn defaults_of_rows_are_values_as_any_others() {
     assert_eq!(room.query("t.db", "SELECT count(DISTINCT r), count(DISTINCT c) FROM t"), "10|1");
     for (definition, why) in [
         ("(a, u NOT NULL DEFAULT (nullif(random() % 2, 0)))", "NULL in a NOT NULL column"),
-        ("(a INT, u INT DEFAULT (hex(randomblob(2)) || 'x')) STRICT", "cannot be stored in a INTEGER column"),
+        ("(a INT, u INT DEFAULT (hex(randomblob(2)) || 'x')) STRICT", "cannot be stored in an INTEGER column"),
         ("(a, u UNIQUE DEFAULT (random() % 2))", "UNIQUE"),
         ("(a, u DEFAULT (CAST(x'ff' || randomblob(1) AS TEXT)))", "SQLite cannot evaluate the default"),
         ("(a, u DEFAULT (changes()))", "its default calls changes()"),

@@ -5,6 +5,7 @@ use crate::sink::block::BlockPool;
 use crate::sink::writers::{Pieces, Writers};
 use crate::{Error, ErrorKind, Result};
 use litepress_format::page::{MAX_PAGE_NUMBER, PageSize};
+use litepress_rows::{OptionName, message};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -92,7 +93,8 @@ impl Pages {
         }
         if next > u64::from(MAX_PAGE_NUMBER) + 1 {
             let message = format!("the database has more than {MAX_PAGE_NUMBER} pages, the most that SQLite allows");
-            return Err(Error::new(ErrorKind::Limit, message).advise("choose a larger page size"));
+            return Err(Error::new(ErrorKind::Limit, message)
+                .advise(message!["choose larger pages with ", OptionName::PageSize.count(None, "65536")]));
         }
         self.next = u32::try_from(next).expect("checked against the largest page number");
         Ok(())

@@ -63,7 +63,7 @@ pub(crate) fn build(
     } else {
         gather(source, &key, &sorter, context)?;
     }
-    progress.enter(format!("table {}", table.name));
+    progress.enter_step(format!("table {}", table.name));
     let tree = bulk_load::build(&sorter.finish()?, &key, pages, threads, counts_keys, progress)?;
     Ok(tree.into())
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lines::{Lines, display};
+use super::lines::{Lines, byte_count, display};
 use super::{header_offset, record};
 use crate::big_endian::{u16_at, u32_at};
 use crate::cell::Cell;
@@ -77,7 +77,7 @@ fn show_content(lines: &mut Lines<'_>, reader: &PageReader<'_>, usable: usize) {
             }
             Ok((cell, len)) => {
                 budget -= len;
-                lines.heading(format_args!("cell {index}: {len} bytes"));
+                lines.heading(format_args!("cell {index}: {}", byte_count(len as u64)));
                 show_cell(lines, &cell, offset, len);
             }
             Err(error) => {
@@ -107,7 +107,8 @@ fn show_gap(lines: &mut Lines<'_>, gap: Range<usize>) {
     }
     let is_zero = lines.page()[gap.clone()].iter().all(|byte| *byte == 0);
     let content = if is_zero { "all zero" } else { "not all zero" };
-    lines.heading(format_args!("{:04x}  {} bytes, unallocated gap, {content}", gap.start, gap.len()));
+    let len = byte_count(gap.len() as u64);
+    lines.heading(format_args!("{:04x}  {len}, unallocated gap, {content}", gap.start));
 }
 
 /// Shows the fields of the cell of `len` bytes at `start`.

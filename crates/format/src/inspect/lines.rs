@@ -72,7 +72,7 @@ impl<'a> Lines<'a> {
     /// Adds bytes as rows of hex and ASCII. Equal rows are shown once.
     pub(super) fn raw(&mut self, range: Range<usize>, meaning: &str) {
         let bytes = self.bytes(&range);
-        self.heading(format_args!("{:04x}  {} bytes, {meaning}", range.start, bytes.len()));
+        self.heading(format_args!("{:04x}  {}, {meaning}", range.start, byte_count(bytes.len() as u64)));
         let mut repeated = 0;
         let mut previous: &[u8] = &[];
         for (index, row) in bytes.chunks(ROW_BYTES).enumerate() {
@@ -129,6 +129,11 @@ fn display_text(text: &[u8]) -> String {
     let shown: String = head.chars().take(VALUE_LEN).collect();
     let is_cut = shown.len() < head.len() || text.len() > VALUE_LEN * 4;
     format!("{shown:?}{}", cut_note(is_cut, text.len()))
+}
+
+/// Returns `1 byte`, `2 bytes`.
+pub(super) fn byte_count(bytes: u64) -> String {
+    format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" })
 }
 
 fn cut_note(is_cut: bool, len: usize) -> String {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lines::{Lines, display};
+use super::lines::{Lines, byte_count, display};
 use crate::record;
 use crate::varint;
 
@@ -64,9 +64,9 @@ fn describe(serial: u64, body_len: u64) -> String {
         record::serial::ZERO => "integer 0".into(),
         record::serial::ONE => "integer 1".into(),
         record::serial::REAL => "real of 8 bytes".into(),
-        record::serial::I8..=record::serial::I64 => format!("integer of {body_len} bytes"),
-        even if even % 2 == 0 => format!("blob of {body_len} bytes"),
-        _ => format!("text of {body_len} bytes"),
+        record::serial::I8..=record::serial::I64 => format!("integer of {}", byte_count(body_len)),
+        even if even % 2 == 0 => format!("blob of {}", byte_count(body_len)),
+        _ => format!("text of {}", byte_count(body_len)),
     }
 }
 
@@ -74,7 +74,7 @@ fn describe(serial: u64, body_len: u64) -> String {
 fn show_bodies(lines: &mut Lines<'_>, columns: &[Column], local: Range<usize>, bodies_len: u64) {
     let total = columns.iter().fold(0_u64, |total, column| total.saturating_add(column.len));
     if total != bodies_len {
-        lines.wrong(format_args!("the values take {total} bytes, the payload has {bodies_len} for them"));
+        lines.wrong(format_args!("the values take {}, the payload has {bodies_len} for them", byte_count(total)));
     }
     let page = lines.page();
     let mut at = local.start;

@@ -123,7 +123,7 @@ fn what_does_not_decode_is_shown_with_the_reason() {
     let mut page = leaf();
     page[0] = 3;
     let text = describe(2, &page, Role::BTree);
-    assert!(text.contains("! 0000: 3 is no kind of b-tree page\n"), "{text}");
+    assert!(text.contains("! 0000: 3 is not a kind of b-tree page\n"), "{text}");
 
     page = leaf();
     page[0x1f8] = 10;

@@ -410,7 +410,7 @@ fn push_with_fraction(significand: u64, fraction_bits: u32, mask: u8, out: &mut 
 }
 
 /// Returns the length of the number at the start of `key`. Returns `None` if it has a fraction or eight bytes behind
-/// the first, or if there is no number.
+/// the first, or if there is not a number.
 #[inline(always)]
 pub(super) fn skip_whole(key: &[u8], mask: u8) -> Option<usize> {
     let first = key.first()? ^ mask;

@@ -254,7 +254,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let near = did_you_mean(unit, UNITS);
-        let error = self.source.error(at, format!("'{unit}' is no unit of time{near}"));
+        let error = self.source.error(at, format!("'{unit}' is not a unit of time{near}"));
         Err(error.advise(format!("there are {}", UNITS.join(", "))))
     }
 

@@ -94,7 +94,7 @@ impl<'a> Lexer<'a> {
         let comment = self.rest()[2..].trim_start();
         if comment.get(..4).is_some_and(|mark| mark.eq_ignore_ascii_case("gen:")) {
             let error = self.source.error(self.at, "this comment holds an annotation already");
-            return Err(error.advise("write one annotation a column, and settings of a table one behind the other"));
+            return Err(error.advise("write one annotation a column, and settings of a table one after the other"));
         }
         Ok(TokenKind::End)
     }

@@ -235,7 +235,7 @@ pub(super) fn negate(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
     });
 }
 
-/// Evaluates `abs(a)`; a value that is no number is 0.0.
+/// Evaluates `abs(a)`; a value that is not a number is 0.0.
 pub(super) fn abs(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
     put_values(out, rows, |row| match operand.value(row) {
         Value::Int(int) => int.checked_abs().map_or(OwnedValue::Real(-(int as f64)), OwnedValue::Int),

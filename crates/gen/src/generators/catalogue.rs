@@ -10,7 +10,7 @@ use super::{
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, SourceText, parse, parse_call};
 use crate::expression::functions;
 use crate::random::CellRandom;
-use crate::suggest::did_you_mean;
+use crate::suggest::nearest;
 use litepress_rows::{CellBlock, Result};
 use std::ops::Range;
 
@@ -404,16 +404,69 @@ fn find_registration(name: &str) -> Option<&'static Registration> {
     GENERATORS.iter().find(|registration| registration.entry.name.eq_ignore_ascii_case(name))
 }
 
+/// Names of generators in other tools and types of columns, and the generator that does the same.
+const ELSEWHERE: [(&str, &str); 40] = [
+    ("autoincrement", "sequence"),
+    ("boolean", "bool"),
+    ("bytes", "blob"),
+    ("binary", "blob"),
+    ("char", "text"),
+    ("color", "colour"),
+    ("datetime", "timestamp"),
+    ("decimal", "real"),
+    ("double", "real"),
+    ("enum", "choice"),
+    ("float", "real"),
+    ("fullname", "full_name"),
+    ("gauss", "normal"),
+    ("gaussian", "normal"),
+    ("guid", "uuid"),
+    ("integer", "int"),
+    ("ip", "ipv4"),
+    ("lorem", "sentences"),
+    ("mail", "email"),
+    ("now", "timestamp"),
+    ("number", "int"),
+    ("numeric", "real"),
+    ("oneof", "choice"),
+    ("paragraph", "sentences"),
+    ("password", "hex"),
+    ("person", "full_name"),
+    ("pick", "choice"),
+    ("price", "real"),
+    ("randint", "int"),
+    ("sentence", "sentences"),
+    ("serial", "sequence"),
+    ("string", "text"),
+    ("surname", "last_name"),
+    ("telephone", "phone"),
+    ("token", "hex"),
+    ("username", "pattern"),
+    ("varchar", "text"),
+    ("weighted", "choice"),
+    ("zip", "postcode"),
+    ("zipcode", "postcode"),
+];
+
+/// Returns the generator that a mistyped name, or one of another tool, stands for.
+pub(crate) fn suggestion(name: &str) -> Option<&'static Entry> {
+    let plain = name.to_ascii_lowercase().replace('_', "");
+    let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == plain).map(|(_, here)| *here);
+    let begins = || all().map(|entry| entry.name).filter(|known| plain.len() > 2 && known.starts_with(&plain)).min();
+    find(nearest(name, all().map(|entry| entry.name)).or(elsewhere).or_else(begins)?)
+}
+
 /// Builds the generator of a call, for a table of this number of rows.
 ///
 /// # Errors
 /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) at the unknown name or wrong argument.
 pub(crate) fn build(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Result<Box<dyn Generator>> {
     let Some(Registration { entry, build: constructor }) = find_registration(&call.name) else {
-        let names: Vec<&str> = all().map(|entry| entry.name).collect();
-        let near = did_you_mean(&call.name, names.iter().copied());
-        let error = source.error(call.span.start, format!("unknown generator '{}'{near}", call.name));
-        return Err(error.advise(format!("there are {}", names.join(", "))));
+        let near = suggestion(&call.name);
+        let question = near.map_or(String::new(), |entry| format!(", did you mean '{}'?", entry.name));
+        let error = source.error(call.span.start, format!("unknown generator '{}'{question}", call.name));
+        let all = || format!("there are {}", all().map(|entry| entry.name).collect::<Vec<&str>>().join(", "));
+        return Err(error.advise(near.map_or_else(all, Entry::usage)));
     };
     constructor(&Arguments::bind(source, call, entry, rows, build)?)
 }

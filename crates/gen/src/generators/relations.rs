@@ -113,7 +113,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             }
             Distribution::DistinctIn { column: column.ok_or_else(|| arguments.error_here("it needs a column"))?, skew }
         }
-        _ => return Err(arguments.error_here(format!("'{}' is no distribution", call.name))),
+        _ => return Err(arguments.error_here(format!("'{}' is not a distribution", call.name))),
     })
 }
 

@@ -4,7 +4,7 @@ use crate::annotation::SourceText;
 use crate::generators::{Cardinality, Cycle, Kinds, ValueProperties, distinguish_rows};
 use crate::infer::is_key_of_all;
 use litepress_rows::schema::Table;
-use litepress_rows::{Conflict, Error, ErrorKind, NullPolicy, Result};
+use litepress_rows::{Conflict, Error, ErrorKind, NullPolicy, Result, counted};
 
 /// Expected duplicates from which on a key is rejected: it would stay unique once in half a billion times.
 const DUPLICATES_REFUSED: f64 = 20.0;
@@ -88,8 +88,10 @@ fn enough_values(properties: &ValueProperties, rows: u64) -> Result<(), Rejectio
     if !cardinality.is_unique() || rows <= cardinality.at_most() {
         return Ok(());
     }
-    let message =
-        format!("the generator has distinct values for {} rows, and the table has {rows}", cardinality.at_most());
+    let message = format!(
+        "the generator has distinct values for {}, and the table has {rows}",
+        counted(cardinality.at_most(), "row")
+    );
     Err(rejection(message, "make its range larger or the table smaller"))
 }
 
@@ -103,15 +105,16 @@ fn key(parts: &[&ValueProperties], rows: u64) -> Result<(), Rejection> {
         return Ok(());
     }
     let values = parts.iter().fold(1, |values: u64, part| values.saturating_mul(part.cardinality.at_most()));
+    let drawn_from = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
     let without_null: f64 = parts.iter().map(|part| 1.0 - part.null_share).product();
     let rows = rows as f64 * without_null;
     let duplicates = rows * (rows - 1.0) / 2.0 / values as f64;
-    let advice = "use a generator whose values differ in every row: sequence, shuffle, unique_hex, uuid, email";
+    let advice = "use a generator whose values differ in every row (sequence, shuffle, unique_hex, uuid, email), or make fewer rows";
     if rows.floor() > values as f64 && without_null == 1.0 {
-        return Err(rejection(format!("the key is unique, and {rows} rows have {values} values at most"), advice));
+        return Err(rejection(format!("the key is unique, and {rows} rows have {} at most", drawn_from), advice));
     }
     if values < u64::MAX && duplicates >= DUPLICATES_REFUSED {
-        let drawn = format!("drawn from {values} values repeat, about {duplicates:.0} times");
+        let drawn = format!("drawn from {} repeat, about {duplicates:.0} times", drawn_from);
         return Err(rejection(format!("the key is unique, and {rows:.0} rows {drawn}"), advice));
     }
     Ok(())

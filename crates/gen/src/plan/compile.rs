@@ -494,7 +494,7 @@ impl Compiler<'_, '_> {
         match columns[..] {
             [column] => Ok(column),
             [] if of_table.column(through).is_some() => {
-                Err(format!("column {through} refers to no row: it is no ref(...)"))
+                Err(format!("column {through} refers to no row: it is not a ref(...)"))
             }
             [] => Err(format!("no column of {} refers to a table {through}", of_table.name)),
             _ => {

@@ -3,11 +3,11 @@
 use super::column_annotations::ColumnAnnotation;
 use super::{PendingReference, Planner, Provenance};
 use crate::annotation::SourceText;
-use crate::infer::{self, Inference, Reference, ReferencePattern};
+use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern};
 use crate::relation::Assignment;
 use crate::tables::generated_tables;
 use litepress_rows::schema::Generated;
-use litepress_rows::{Affinity, Result};
+use litepress_rows::{Affinity, Result, counted};
 
 /// The columns of one foreign key within a key of its table.
 struct KeyPart {
@@ -47,7 +47,7 @@ impl Planner<'_> {
             let (of_table, rows) = (&self.schema.tables[table], self.sizes[table].rows);
             match infer::reference(self.schema, of_table, column) {
                 Reference::Unclear(why) if rows > 0 => {
-                    others.push((table, column, infer::without_parent(of_table, column, &why)?));
+                    others.push((table, column, infer::without_parent(of_table, column, &why.into())?));
                 }
                 Reference::Single(parent) if rows > 0 => {
                     let pattern = self.pattern(table, column, parent);
@@ -73,30 +73,34 @@ impl Planner<'_> {
     }
 
     /// Chooses the rows that a column refers to. `Err` is the reason why it cannot refer to any.
-    fn pattern(&self, table: usize, column: usize, parent: infer::Parent) -> Result<ReferencePattern, String> {
+    fn pattern(&self, table: usize, column: usize, parent: infer::Parent) -> Result<ReferencePattern, NoReference> {
         let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
         let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
         let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
         let columns = &of_table.foreign_keys[parent.key].columns;
         if of_parent.columns[parent.column].generated != Generated::No || self.leads_back(table, column) {
-            return Err("its parent's key is a foreign key that leads back to it, or is generated".to_owned());
+            return Err("its parent's key is a foreign key that leads back to it, or is generated".to_owned().into());
         }
         if self.sizes[parent.table].tpch.is_some() {
-            return Err(format!("its parent {} is a table of TPC-H", of_parent.name));
+            return Err(format!("its parent {} is a table of TPC-H", of_parent.name).into());
         }
         if parent_rows == 0 {
-            return Err(format!("{key} has no values"));
+            return Err(format!("{key} has no values").into());
         }
         let is_other = |&&other: &&usize| {
             let planned = self.columns[table][other].is_some();
             planned && self.drafts().reference((table, other)).is_none_or(|of| of.parent != parent.table)
         };
         if let Some(&other) = columns.iter().find(is_other) {
-            return Err(format!("{}, another column of its foreign key, is no ref", of_table.columns[other].name));
+            return Err(
+                format!("{}, another column of its foreign key, is not a ref", of_table.columns[other].name).into()
+            );
         }
         let is_key = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
         if is_key && rows > parent_rows {
-            return Err(format!("it is unique, and {key} has {parent_rows} values for {rows} rows"));
+            let why =
+                format!("it is unique, and {key} has {} for {}", counted(parent_rows, "value"), counted(rows, "row"));
+            return Err(NoReference { why, most_rows: Some(parent_rows) });
         }
         let in_key = self.in_key(table, parent.key)?;
         // The first column of a foreign key decides for the others.
@@ -146,7 +150,7 @@ impl Planner<'_> {
     /// If all of them are inferred, they count like the digits of the row number: the first one uses the rows of its
     /// parent evenly, one after another, and the last one has another row of its parent in each row. So all parents
     /// are used, and rows are in the order of the key.
-    fn in_key(&self, table: usize, key: usize) -> Result<Option<ReferencePattern>, String> {
+    fn in_key(&self, table: usize, key: usize) -> Result<Option<ReferencePattern>, NoReference> {
         let of_table = &self.schema.tables[table];
         let is_open = |&column: &usize| self.columns[table][column].is_none();
         for columns in infer::unique_keys(of_table) {
@@ -161,7 +165,9 @@ impl Planner<'_> {
                     |parts: &[KeyPart]| parts.iter().fold(1_u64, |all, part| all.saturating_mul(part.parents));
                 let combinations = product(&parts);
                 if rows > combinations {
-                    return Err(format!("it is part of a key that has {combinations} values for {rows} rows"));
+                    let [values, of] = [counted(combinations, "value"), counted(rows, "row")];
+                    let why = format!("it is part of a key that has {values} for {of}");
+                    return Err(NoReference { why, most_rows: Some(combinations) });
                 }
                 let each = match position {
                     0 => rows.div_ceil(parts[0].parents.max(1)),

@@ -12,7 +12,7 @@ use crate::suggest::did_you_mean;
 use crate::tables::is_generated;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::{Generated, Schema, Table};
-use litepress_rows::{Error, Result};
+use litepress_rows::{Error, Result, counted, grouped};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -215,6 +215,8 @@ impl<'a> Resolver<'a> {
             true => ("function or generator", did_you_mean(&call.name, functions.chain(generators))),
             false => ("column or generator", did_you_mean(&call.name, columns.chain(generators))),
         };
+        let elsewhere = || catalogue::suggestion(&call.name).map(|entry| format!(", did you mean '{}'?", entry.name));
+        let near = Some(near).filter(|near| !near.is_empty()).or_else(elsewhere).unwrap_or_default();
         Err(self
             .source
             .error(call.span.start, format!("there is no {what} '{}'{near}", call.name))
@@ -334,7 +336,12 @@ impl<'a> Resolver<'a> {
             (Assignment::PerParent(fan_out), false) if rows > fan_out.children() => {
                 let children = fan_out.children();
                 rejected(
-                    format!("{} parents have {children} children, and the table has {rows} rows", relation.parents),
+                    format!(
+                        "{} have {}, and the table has {}",
+                        counted(relation.parents, "parent"),
+                        if children == 1 { "1 child".to_owned() } else { format!("{} children", grouped(children)) },
+                        counted(rows, "row")
+                    ),
                     format!("leave out the number of rows, which follows from the parents, or set rows={children}"),
                 )
             }

@@ -225,7 +225,10 @@ fn one_number_of_rows_is_for_all_tables_that_say_nothing() {
     // If no table was left for it, it was ignored in silence.
     let rows = vec![(None, 100), (Some("a".to_owned()), 5), (Some("e".to_owned()), 7)];
     let error = GenPlan::new(&schema, &Request { rows, ..Request::default() }).expect_err(sql);
-    assert!(error.to_string().contains("has no effect: every table already has one"), "{error}");
+    assert!(
+        error.to_string().contains("every table has a number of rows already, so rows(100) has no effect"),
+        "{error}"
+    );
 }
 
 #[test]

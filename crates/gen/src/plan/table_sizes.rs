@@ -153,16 +153,28 @@ pub(super) fn fill_unset(schema: &Schema, request: &Request, sizes: &mut [TableS
     let unset: Vec<usize> =
         generated_tables(schema).map(|(table, _)| table).filter(|table| !sizes[*table].is_known).collect();
     if unset.is_empty() {
-        let message = "the number of rows without a table has no effect: every table already has one";
-        let (rows, scale) = (OptionName::Rows.count(Some("TABLE"), "N"), OptionName::Scale.alone());
-        let advice = message!["use ", rows, ", or ", scale, " for all tables"];
-        return Err(usage(message).in_file(&schema.origin).advise(advice));
+        return Err(no_table_left(schema, rows));
     }
     for table in unset {
         check(schema, table, rows)?;
         sizes[table] = TableSize { rows, is_known: true, is_scaled: true, ..sizes[table] };
     }
     Ok(())
+}
+
+/// Refuses a number of rows for all tables that have none, if each has one.
+fn no_table_left(schema: &Schema, rows: u64) -> Error {
+    let rows = rows.to_string();
+    let given = OptionName::Rows.count(None, &rows).given();
+    let first = generated_tables(schema).map(|(_, table)| table.name.as_str()).next();
+    let advice = message![
+        "give a table its number: ",
+        OptionName::Rows.count(first, &rows),
+        "; or multiply the numbers of all tables: ",
+        OptionName::Scale.count(None, "0.1")
+    ];
+    let error = usage(message!["every table has a number of rows already, so ", given, " has no effect"]);
+    error.in_file(&schema.origin).advise(advice)
 }
 
 fn no_rows(schema: &Schema, unset: &[&str]) -> Error {

@@ -142,7 +142,7 @@ fn mistakes_in_set_point_into_the_option() {
     let sql = "create table user (id integer primary key, area text);";
     let error = plan_of(sql, &set("user", "area", "digit(6)")).expect_err("no such generator");
     assert_eq!(error.kind(), ErrorKind::Generator);
-    let begin = "<--set user.area>:1:1: user.area: unknown generator 'digit', did you mean 'digits'?; there are ";
+    let begin = "<--set user.area>:1:1: user.area: unknown generator 'digit', did you mean 'digits'?; digits(n): ";
     assert!(error.to_string().starts_with(begin), "{error}");
     let error = plan_of(sql, &set("user", "area", "digits(6")).expect_err("not closed");
     assert_eq!(error.place().character, Some(9));
@@ -199,7 +199,7 @@ fn values_that_a_column_refuses() {
         ("a text unique /* gen: unique_hex(1) */", "", 17, "values for 16 rows, and the table has 17"),
         ("a text unique", "", 1, ""),
         ("a char(1) unique", "", 17, "values for 16 rows, and the table has 17"),
-        ("a /* gen: sequence(9223372036854775807) */", "", 2, "values for 1 rows, and the table has 2"),
+        ("a /* gen: sequence(9223372036854775807) */", "", 2, "values for 1 row, and the table has 2"),
         ("a /* gen: choice(1, 2) */, b /* gen: bool */, unique (a, b)", "", 5, "5 rows have 4 values at most"),
     ] {
         let sql = format!("create table t ({definition}){options}");
@@ -475,7 +475,7 @@ fn mistakes_in_expressions_are_pointed_at() {
         ("a int, b int -- gen: a + upper1(2)", 26, "no function or generator 'upper1', did you mean 'upper'?"),
         ("a int, b int -- gen: a + int(9, 1)", 30, "'lo' is above 'hi'"),
         ("a int as (1), b int -- gen: a + 1", 29, "column a is generated"),
-        ("a int, b int -- gen: a + date_add(a, 1, 'dais')", 41, "'dais' is no unit of time, did you mean 'days'?"),
+        ("a int, b int -- gen: a + date_add(a, 1, 'dais')", 41, "'dais' is not a unit of time, did you mean 'days'?"),
         ("a int, b int -- gen: a +", 25, "the annotation ends where a generator or a value"),
         ("a int, b int -- gen: b + 1", 22, "columns depend on one another: t.b -> t.b"),
     ] {

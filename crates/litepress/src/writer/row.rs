@@ -6,7 +6,7 @@ use crate::{Error, ErrorKind, Result};
 use litepress_load::reader::{Batch, Field, FieldKind};
 use litepress_load::source::ColumnSource;
 use litepress_rows::cells::BLOCK_ROWS;
-use litepress_rows::{Message, Table};
+use litepress_rows::{Message, Table, counted};
 use std::collections::VecDeque;
 
 /// Size of the values at which rows are encoded, if they are fewer than a block has.
@@ -296,7 +296,11 @@ impl RowBuffer {
             }
             Ok(()) => {
                 let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-                let message = format!("the row has {pushed} values for {} columns", names.len());
+                let message = format!(
+                    "the row has {} for {}",
+                    counted(pushed as u64, "value"),
+                    counted(names.len() as u64, "column")
+                );
                 in_row(Error::new(ErrorKind::Data, message)).advise(format!("give values for {}", names.join(", ")))
             }
         }

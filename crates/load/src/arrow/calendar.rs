@@ -158,7 +158,7 @@ pub fn has_readable_year(value: i64, unit: Unit) -> bool {
     has_four_digit_year(value.div_euclid(unit.per_day()))
 }
 
-/// Returns a duration in microseconds, or `None` if it is no whole number of them, or beyond 64 bits.
+/// Returns a duration in microseconds, or `None` if it is not a whole number of them, or beyond 64 bits.
 pub fn whole_microseconds(value: i64, unit: Unit) -> Option<i64> {
     const PER_SECOND: i64 = 1_000_000;
     if unit.per_second <= PER_SECOND {

@@ -24,10 +24,10 @@ const MOST_CHOICES: usize = 1024;
 /// Maximum size of such a list in bytes of values.
 const MOST_CHOICE_BYTES: usize = 64 << 10;
 
-const NO_INTEGER: Refusal = "the value is no integer of 64 bits";
-const NO_WHOLE_SECOND: Refusal = "the value is no whole number of seconds";
+const NO_INTEGER: Refusal = "the value is not an integer of 64 bits";
+const NO_WHOLE_SECOND: Refusal = "the value is not a whole number of seconds";
 const TOO_MANY_DIGITS: Refusal = "the decimal has more digits than its type says";
-const NO_WHOLE_MICROSECOND: Refusal = "the duration is no whole number of microseconds of 64 bits";
+const NO_WHOLE_MICROSECOND: Refusal = "the duration is not a whole number of microseconds of 64 bits";
 const NO_YEAR: Refusal = "SQLite's date functions read the years 0 to 9999 only";
 const OUT_OF_RANGE: Refusal = "nanoseconds since 1970 do not fit 64 bits";
 
@@ -141,17 +141,17 @@ impl Filling<'_> {
             Some(value) => error.with_value(value),
             None => error,
         };
+        let form = |form: &str| OptionName::StoreAs.pair(self.name, form);
         let advice = match refusal {
-            NO_WHOLE_SECOND => {
-                Some(message![OptionName::StoreAs.alone(), " keeps fractions in the forms real and integer"])
-            }
-            NO_INTEGER => Some(message!["store the column with ", OptionName::StoreAs.alone(), " in the form text"]),
-            NO_WHOLE_MICROSECOND => Some(message![OptionName::StoreAs.alone(), " keeps all digits in the form text"]),
-            NO_YEAR => Some(message![OptionName::StoreAs.alone(), " stores such dates as numbers in the form integer"]),
-            TOO_MANY_DIGITS => Some(message![OptionName::StoreAs.alone(), " keeps all digits in the form text"]),
+            NO_WHOLE_SECOND => Some(message!["keep fractions with ", form("real"), " or ", form("integer")]),
+            NO_INTEGER => Some(message!["store the column as text with ", form("text")]),
+            NO_WHOLE_MICROSECOND | TOO_MANY_DIGITS => Some(message!["keep all digits with ", form("text")]),
+            NO_YEAR => Some(message!["store such dates as numbers with ", form("integer")]),
             NO_UTF8 => Some(message![
-                "store the column as blob, or choose what becomes of such text with ",
-                OptionName::InvalidUtf8.alone()
+                "store the column as a blob with ",
+                form("blob"),
+                ", or replace wrong bytes with ",
+                OptionName::InvalidUtf8.word("replace")
             ]),
             _ => None,
         };

@@ -238,7 +238,7 @@ impl SemanticType {
 
     /// What the default form is like.
     fn remark(self) -> Message {
-        let as_text = OptionName::StoreAs.word("text");
+        let as_text = OptionName::StoreAs.pair("COLUMN", "text");
         let remark = match (self, self.default_form()) {
             (Self::Unsigned64, _) => {
                 return message!["values beyond 64 signed bits are refused; ", as_text, " takes all"];

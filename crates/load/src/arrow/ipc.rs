@@ -241,7 +241,7 @@ fn open_file(file: &Positioned) -> Result<(SchemaRef, Walk), String> {
 
 /// Returns the schema of a stream, and the position of its next message.
 fn open_stream(file: &Positioned) -> Result<(SchemaRef, Walk), String> {
-    const NO_ARROW: &str = "this is no Arrow IPC file, nor a stream: it does not begin with a schema";
+    const NO_ARROW: &str = "this is neither an Arrow IPC file nor a stream: it does not begin with a schema";
     let mut at = 0;
     let message = next_of_stream(file, &mut at).map_err(|_| NO_ARROW)?.ok_or(NO_ARROW)?;
     let header = root_as_message(&message.header).map_err(|_| NO_ARROW)?;

@@ -244,7 +244,7 @@ fn refuse_other_files(file: &Positioned) -> Result<()> {
         (b"PAR1", _) => Err(file
             .damaged("the file begins as Parquet and does not end as it: it is truncated")
             .advise("copy or write it again")),
-        _ => Err(file.damaged("this is no Parquet file: it does not end with PAR1")),
+        _ => Err(file.damaged("this is not a Parquet file: it does not end with PAR1")),
     }
 }
 

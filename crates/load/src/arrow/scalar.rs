@@ -23,7 +23,7 @@ pub(super) type Refusal = &'static str;
 
 pub(super) const TOO_LONG: Refusal = "the value is longer than the 1,000,000,000 bytes that SQLite allows";
 pub(super) const NO_TIME_OF_DAY: Refusal = "a time of day is not within the 24 hours of a day";
-pub(super) const NO_UTF8: Refusal = "the bytes are no UTF-8 text";
+pub(super) const NO_UTF8: Refusal = "the bytes are not UTF-8 text";
 
 /// Appends the integers of an array of integers, dates, times, durations or months. Returns `false` for other arrays. The
 /// integers in place of NULLs are arbitrary.

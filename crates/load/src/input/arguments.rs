@@ -188,7 +188,7 @@ fn matching_files(argument: &Path) -> Result<Vec<PathBuf>> {
         return Ok(vec![argument.to_owned()]);
     };
     let usage = |message: String| Error::new(ErrorKind::Usage, message).in_file(argument);
-    let found = glob::glob(pattern).map_err(|error| usage(format!("this is no pattern of names: {error}")))?;
+    let found = glob::glob(pattern).map_err(|error| usage(format!("this is not a pattern of names: {error}")))?;
     let mut files = Vec::new();
     for path in found {
         let path = path.map_err(|error| {
@@ -200,7 +200,7 @@ fn matching_files(argument: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if files.is_empty() {
-        return Err(usage("no file matches this pattern".to_owned()));
+        return Err(Error::new(ErrorKind::Io, "no file matches this pattern").in_file(argument));
     }
     files.sort();
     Ok(files)

@@ -525,7 +525,7 @@ fn arguments_are_files_and_patterns() {
     assert_eq!(message(&["*.nothing"]), "no file matches this pattern");
     assert_eq!(message(&["d.csv"]), "the folder has no file");
     assert!(message(&["missing.csv"]).starts_with("cannot open: No such file"));
-    assert!(message(&["a***.csv"]).starts_with("this is no pattern of names"));
+    assert!(message(&["a***.csv"]).starts_with("this is not a pattern of names"));
     let twice = Input::from_arguments(&["-".into(), "-".into()], &options()).unwrap_err();
     assert_eq!(twice.message(), "standard input (-) can be read once only");
     std::fs::set_permissions(path("a.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();

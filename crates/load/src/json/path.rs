@@ -30,7 +30,7 @@ pub(super) fn enter(stream: Box<dyn Read + Send>, name: &Path, path: &[String]) 
     let first = walk.skip_space()?;
     match first {
         Some(b'[' | b'{') => {}
-        _ => return Err(walk.wrong(path, path.len(), "the value there is no array of objects")),
+        _ => return Err(walk.wrong(path, path.len(), "the value there is not an array of objects")),
     }
     let Walk { stream, buffer, at, line, characters, .. } = walk;
     Ok(OpenArray { first, line, characters, read: buffer[at..].to_vec(), stream })

@@ -150,7 +150,7 @@ fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
     if Schema::from_sql(&sql, "<type>").is_ok_and(|schema| is_type(&schema)) {
         return None;
     }
-    let error = usage(message![OptionName::Type.alone().given(), format!(": '{declared}' is no type")]);
+    let error = usage(message![OptionName::Type.alone().given(), format!(": '{declared}' is not a type")]);
     Some(if strict {
         error.advise(format!("STRICT tables know {}", listed(crate::infer::STRICT_TYPES.into_iter())))
     } else {

@@ -148,7 +148,7 @@ fn a_value_that_its_column_refuses_is_told_with_file_record_and_line() {
     let files = vec![file("one", &[&[&["1", "2"]]]), file("two", &[&[&["3"], &["4", "x"]]])];
     let error = rows(&source(STRICT, files, OnError::Abort)).unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("two:4:1: t.a: record 3: the value cannot be stored in a INTEGER column"), "{text}");
+    assert!(text.starts_with("two:4:1: t.a: record 3: the value cannot be stored in an INTEGER column"), "{text}");
     assert!(text.contains("'x'"), "{text}");
 }
 

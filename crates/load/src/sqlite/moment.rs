@@ -173,7 +173,7 @@ fn failure(name: &Path, error: rusqlite::Error) -> Error {
         return Error::new(ErrorKind::Data, message).in_file(name).advise(advice).caused_by(error);
     }
     let advice = match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => Some("the file is no SQLite database, or it is encrypted"),
+        Some(ErrorCode::NotADatabase) => Some("the file is not a SQLite database, or it is encrypted"),
         Some(ErrorCode::DatabaseBusy) => Some("somebody writes into the database: try again later"),
         Some(ErrorCode::DatabaseCorrupt) => Some("sqlite3's .recover saves what can be read"),
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => Some("copy it to a folder that can be written"),

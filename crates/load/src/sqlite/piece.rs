@@ -80,7 +80,7 @@ fn push_invalid(block: &mut CellBlock, row: usize, text: &[u8], name: &str, opti
     match option {
         InvalidUtf8::Error => {
             push_value(block, row, ValueRef::Null);
-            let error = Error::new(ErrorKind::Data, "the text is no UTF-8")
+            let error = Error::new(ErrorKind::Data, "the text is not UTF-8")
                 .in_column(name)
                 .with_value(format!("'{}'", String::from_utf8_lossy(&text[..text.len().min(60)])))
                 .advise(message!["choose what becomes of such text with ", OptionName::InvalidUtf8.alone()]);

@@ -322,7 +322,12 @@ impl Rule {
             (Some(StrictType::Text), _) => (false, "TEXT"),
             (Some(StrictType::Blob), _) => (false, "BLOB"),
         };
-        if fits { Ok(()) } else { Err(format!("the value cannot be stored in a {name} column of a STRICT table")) }
+        let article = if name == "INTEGER" { "an" } else { "a" };
+        if fits {
+            Ok(())
+        } else {
+            Err(format!("the value cannot be stored in {article} {name} column of a STRICT table"))
+        }
     }
 
     /// Appends the block's values to `rowids`, if this column is the INTEGER PRIMARY KEY. Rows whose text is cut at a NUL go to

@@ -74,7 +74,7 @@ fn broken_rules_name_the_row() {
     let error = encode("CREATE TABLE t (a INT) STRICT", &[block(text)], 1).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "t.a: record 1: the value cannot be stored in a INTEGER column of a STRICT table (value 'abc')"
+        "t.a: record 1: the value cannot be stored in an INTEGER column of a STRICT table (value 'abc')"
     );
     let error = encode("CREATE TABLE t (a INTEGER PRIMARY KEY)", &[block(text)], 1).unwrap_err();
     assert_eq!(error.to_string(), "t.a: record 1: an INTEGER PRIMARY KEY takes integers only (value 'abc')");

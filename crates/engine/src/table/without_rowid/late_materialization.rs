@@ -129,7 +129,7 @@ impl<'a> LateMaterializedTable<'a> {
         progress: &Progress,
     ) -> Result<TableTree> {
         let sorted = self.sort(sort_options, progress)?;
-        progress.enter(format!("table {}", self.table.name));
+        progress.enter_step(format!("table {}", self.table.name));
         let tree = bulk_load::build(&sorted, self, pages, sort_options.writers, counts_keys, progress)?;
         Ok(tree.into())
     }

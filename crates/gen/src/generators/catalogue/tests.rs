@@ -65,6 +65,11 @@ const MISTAKES: &[(&str, u64, &str)] = &[
     ("digit(6)", 1, "unknown generator 'digit', did you mean 'digits'?"),
     ("null(0.5, itn(1, 2))", 11, "unknown generator 'itn', did you mean 'int'?"),
     ("zip(1.5)", 1, "unknown generator 'zip', did you mean 'zipf'?"),
+    // A misspelled generator listed 60 names and suggested none.
+    ("string(5)", 1, "unknown generator 'string', did you mean 'text'?"),
+    ("DateTime", 1, "unknown generator 'DateTime', did you mean 'timestamp'?"),
+    ("zip_code", 1, "unknown generator 'zip_code', did you mean 'postcode'?"),
+    ("stamp", 1, "unknown generator 'stamp'"),
     ("digits", 1, "argument 'n' is missing"),
     ("digits(6, 7)", 11, "digits takes one argument"),
     ("uuid(1)", 6, "uuid takes no argument"),

@@ -123,7 +123,7 @@ fn a_path_that_leads_nowhere_says_how_far_it_came() {
         (
             "{\"a\":{\"b\":7}}",
             &["a", "b"],
-            "test.json:1:11: json_path(\"a.b\"): the value there is no array of objects",
+            "test.json:1:11: json_path(\"a.b\"): the value there is not an array of objects",
         ),
         ("{\"a\":[{}]}", &["a", "b"], "test.json:1:6: json_path(\"a.b\") (below a): expected an object"),
         ("{\"a\":\"", &["b"], "test.json:1:7: json_path(\"b\"): the file ends within a string"),

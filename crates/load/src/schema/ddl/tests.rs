@@ -126,7 +126,7 @@ fn all_mistakes_are_told_at_once() {
         ..TableOptions::default()
     };
     let known = "table items has id, order, a.b, price";
-    let no_type = "is no type; write a name such as INTEGER, REAL, TEXT, BLOB or DECIMAL(10,2); constraints have options \
+    let no_type = "is not a type; write a name such as INTEGER, REAL, TEXT, BLOB or DECIMAL(10,2); constraints have options \
                    of their own";
     assert_eq!(
         mistakes(items(), &options),
@@ -143,7 +143,8 @@ fn all_mistakes_are_told_at_once() {
         ]
     );
     let strict = TableOptions { strict: true, types: pairs(&[("id", "VARCHAR(9)")]), ..TableOptions::default() };
-    let expected = "column id: --type: 'VARCHAR(9)' is no type; STRICT tables know INT, INTEGER, REAL, TEXT, BLOB, ANY";
+    let expected =
+        "column id: --type: 'VARCHAR(9)' is not a type; STRICT tables know INT, INTEGER, REAL, TEXT, BLOB, ANY";
     assert_eq!(mistakes(items(), &strict), [expected]);
     let keyless = TableOptions { without_rowid: true, ..TableOptions::default() };
     let expected =
