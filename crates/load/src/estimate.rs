@@ -1,6 +1,6 @@
 //! Estimates the size of a table from the first records of a file.
 
-use crate::source::{BatchEncoder, OpenFile};
+use crate::source::{BatchEncoder, HUGE_TEXT_BYTES, OpenFile};
 use litepress_format::page::{PageKind, PageSize};
 use litepress_format::payload::mean_page_bytes;
 use litepress_rows::encode::{RowAction, SkippedRows};
@@ -30,8 +30,10 @@ pub struct FirstPiece {
     pub bytes: u64,
     /// The piece is the whole file.
     pub is_all: bool,
-    /// A sample of its rows.
+    /// A sample of its rows. Empty if the text is huge.
     pub rows: RecordChunk,
+    /// Number of bytes of its text, if it is text.
+    pub text_bytes: usize,
 }
 
 impl FirstPiece {
@@ -43,10 +45,12 @@ impl FirstPiece {
     pub fn read(mut file: OpenFile, table: &Table, conflict: Conflict, bytes_read: &AtomicU64) -> Result<Self> {
         let (mut rows, piece) = (RecordChunk::new(), file.reader.next_piece()?);
         let bytes = bytes_read.load(Ordering::Relaxed);
-        let Some(mut piece) = piece else { return Ok(Self { records: 0, bytes, is_all: true, rows }) };
+        let Some(mut piece) = piece else { return Ok(Self { records: 0, bytes, is_all: true, rows, text_bytes: 0 }) };
+        let (text_bytes, _) = piece.text_bytes();
         let mut batch_encoder = BatchEncoder::new(table, conflict, file.column_sources);
         let mut first_record = 1;
-        while rows.arena().len() < SAMPLE_BYTES {
+        // A sample of huge records would stay in memory during the load.
+        while text_bytes <= HUGE_TEXT_BYTES && rows.arena().len() < SAMPLE_BYTES {
             piece.read(&mut batch_encoder.batch)?;
             if batch_encoder.batch.rows == 0 {
                 break;
@@ -57,12 +61,19 @@ impl FirstPiece {
                 .encode_with_policy(first_record, &mut left_out, &mut rows, &mut |_| Ok(RowAction::LeaveOut))?;
             first_record += batch_encoder.batch.rows as u64;
         }
-        let (records, is_all) = (piece.records(), file.reader.next_piece()?.is_none());
-        Ok(Self { records, bytes, is_all, rows })
+        let records = piece.records();
+        drop(piece);
+        let is_all = file.reader.next_piece()?.is_none();
+        Ok(Self { records, bytes, is_all, rows, text_bytes })
     }
 }
 
 impl TableEstimate {
+    /// Estimates a table of `rows` rows from the length of their text.
+    pub fn of_texts(rows: Option<u64>, text_bytes: usize, records: u64) -> Self {
+        Self { rows, sample: RecordChunk::new(), page_bytes: text_bytes as f64 / records.max(1) as f64 }
+    }
+
     /// Estimates a table of `rows` rows from a sample, for pages of this size.
     pub fn new(table: &Table, rows: Option<u64>, sample: RecordChunk, page_size: PageSize) -> Self {
         let kind = if table.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable };

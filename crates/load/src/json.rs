@@ -327,12 +327,15 @@ impl Piece for JsonPiece {
         Some(self.rows[row].line)
     }
 
-    fn text_bytes(&self) -> usize {
-        self.text.bytes.len()
+    fn text_bytes(&self) -> (usize, usize) {
+        (self.text.bytes.len(), self.records.position())
     }
 
     fn release(&mut self) {
-        self.text.bytes = Vec::new();
+        let (lines, characters) = place_in(&self.text.bytes[..self.records.position()]);
+        self.column = if lines == 0 { self.column + characters } else { characters };
+        self.text.bytes = self.text.bytes.split_off(self.records.position());
+        self.records.restart();
     }
 
     fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {

@@ -602,6 +602,9 @@ impl LoadPlan {
             Some(u64::try_from(rows).unwrap_or(u64::MAX))
         });
         let rows = rows.map(|rows| rows.min(self.limit.unwrap_or(u64::MAX)));
+        if first.rows.is_empty() && first.records > 0 {
+            return TableEstimate::of_texts(rows, first.text_bytes, first.records);
+        }
         TableEstimate::new(definition, rows, first.rows, page_size)
     }
 }

@@ -144,12 +144,12 @@ pub trait Piece: Send {
         None
     }
 
-    /// Returns the number of bytes of text that the piece holds.
-    fn text_bytes(&self) -> usize {
-        0
+    /// Returns the number of bytes of text that the piece holds, and how many of them were read.
+    fn text_bytes(&self) -> (usize, usize) {
+        (0, 0)
     }
 
-    /// Frees the text, after the last record was read. The caller does not call the piece again.
+    /// Frees the text that was read. [`line`](Self::line) and [`raw`](Self::raw) must not be called for the last batch any more.
     fn release(&mut self) {}
 
     /// Returns the bytes of a row of the last batch in the file, without its line end. `None` if the file is not text.
@@ -218,7 +218,7 @@ impl Piece for FirstRecords {
         self.piece.line(row)
     }
 
-    fn text_bytes(&self) -> usize {
+    fn text_bytes(&self) -> (usize, usize) {
         self.piece.text_bytes()
     }
 

@@ -320,9 +320,9 @@ struct PieceReader<'s> {
     released_lines: Option<Vec<Option<u64>>>,
 }
 
-/// Size of a text that is released as soon as its last record is read: it would otherwise be in memory beside its record and
-/// its pages.
-const HUGE_TEXT_BYTES: usize = 16 << 20;
+/// Size of a text that is released as soon as its records are read: it would otherwise be in memory beside its records and their
+/// pages.
+pub(crate) const HUGE_TEXT_BYTES: usize = 16 << 20;
 
 impl Part for LoadPart<'_> {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
@@ -341,9 +341,7 @@ impl LoadPart<'_> {
     /// Reads the next batch and appends its rows to `chunk`, or the accepted ones to `rest`. Returns whether there was a batch.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
         let Self { at, type_checks, conversions, batch_encoder, rest } = self;
-        if at.released_lines.is_some() {
-            return Ok(false);
-        }
+        at.released_lines = None;
         at.read += batch_encoder.batch.rows as u64;
         at.piece.read(&mut batch_encoder.batch).map_err(|error| at.in_place(error))?;
         let first_record = at.first_record();
@@ -394,10 +392,9 @@ impl LoadPart<'_> {
 type WrongRow = BadRecord;
 
 impl PieceReader<'_> {
-    /// Frees a huge text if the last batch, of `rows` rows, is the end of the piece.
+    /// Frees the text of the last batch, of `rows` rows, if it is huge.
     fn release_huge_text(&mut self, rows: usize) {
-        let is_last = self.read + rows as u64 == self.piece.records();
-        if is_last && self.piece.text_bytes() > HUGE_TEXT_BYTES {
+        if self.piece.text_bytes().1 > HUGE_TEXT_BYTES {
             self.released_lines = Some((0..rows).map(|row| self.piece.line(row)).collect());
             self.piece.release();
         }

@@ -398,12 +398,15 @@ impl Piece for CsvPiece {
         Some(self.line_of(self.rewritten.as_ref().map_or(start, |rewritten| rewritten.original(start))))
     }
 
-    fn text_bytes(&self) -> usize {
-        self.text.bytes.len()
+    fn text_bytes(&self) -> (usize, usize) {
+        (self.text.bytes.len(), self.next)
     }
 
     fn release(&mut self) {
-        self.text.bytes = Vec::new();
+        self.text.start.line = self.line_of(self.next);
+        self.line.set((0, self.text.start.line));
+        self.text.bytes = self.text.bytes.split_off(self.next);
+        self.next = 0;
     }
 
     fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {

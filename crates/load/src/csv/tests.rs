@@ -475,3 +475,31 @@ proptest! {
         }
     }
 }
+
+/// A record of 500 MB was in memory as text, record and pages at once. The text that was read is freed between batches.
+#[test]
+fn text_that_was_read_can_be_released() {
+    let rows: String =
+        (0..3000).map(|row| if row % 7 == 0 { format!("\"x\n{row}\"\n") } else { format!("x{row}\n") }).collect();
+    let file = format!("v\n{rows}");
+    let mut reader =
+        CsvReader::new(Box::new(std::io::Cursor::new(file.into_bytes())), Path::new("in.csv"), &ReadOptions::default())
+            .unwrap();
+    let (mut batch, mut row, mut line) = (crate::reader::Batch::default(), 0, 2);
+    let mut piece = reader.next_piece().unwrap().unwrap();
+    loop {
+        piece.read(&mut batch).unwrap();
+        if batch.rows == 0 {
+            break;
+        }
+        for at in 0..batch.rows {
+            let value = if row % 7 == 0 { format!("x\n{row}") } else { format!("x{row}") };
+            assert_eq!(batch.blocks[0].value(at), litepress_format::value::Value::Text(value.as_bytes()));
+            assert_eq!(piece.line(at), Some(line));
+            line += if row % 7 == 0 { 2 } else { 1 };
+            row += 1;
+        }
+        piece.release();
+    }
+    assert_eq!(row, 3000);
+}

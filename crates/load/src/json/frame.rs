@@ -408,6 +408,16 @@ impl Records {
         Self { layout, at: 0, line }
     }
 
+    /// Returns the number of bytes up to the end of the last record.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Goes on at the beginning of a text that begins where the last record ended.
+    pub fn restart(&mut self) {
+        self.at = 0;
+    }
+
     /// Returns the next record of `text`, which must have one.
     #[inline]
     pub fn next(&mut self, text: &[u8]) -> Span {

@@ -328,3 +328,36 @@ fn batches_of_many_columns_have_few_rows() {
     }
     assert_eq!(rows, 500);
 }
+
+/// A record of 500 MB was in memory as text, record and pages at once. The text that was read is freed between batches.
+#[test]
+fn text_that_was_read_can_be_released() {
+    let record = |row: i64| if row % 7 == 0 { format!("{{\"v\":\n{row}}}") } else { format!("{{\"v\":{row}}}") };
+    let records: Vec<String> = (0..3000).map(record).collect();
+    for file in [
+        records.join("\n"),
+        format!("[{}]", records.join(",")),
+        (0..3000).map(|row| format!("{{\"v\":{row}}}\n")).collect(),
+    ] {
+        let lines: Vec<u64> = load_usual(&file, &[("v", ANY)]).iter().map(|row| row.line).collect();
+        let mut reader = reader(file.as_bytes(), &[("v", ANY)], &ReadOptions::default());
+        let (mut piece, mut batch, mut row) = (reader.next_piece().unwrap().unwrap(), Batch::default(), 0);
+        loop {
+            piece.read(&mut batch).unwrap();
+            if batch.rows == 0 {
+                break;
+            }
+            for at in 0..batch.rows {
+                assert_eq!(
+                    (batch.blocks[0].value(at), piece.line(at)),
+                    (Value::Int(row), Some(lines[usize::try_from(row).unwrap()]))
+                );
+                row += 1;
+            }
+            let (held, read) = piece.text_bytes();
+            piece.release();
+            assert_eq!(piece.text_bytes(), (held - read, 0));
+        }
+        assert_eq!(row, 3000);
+    }
+}
