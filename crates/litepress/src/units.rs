@@ -158,7 +158,7 @@ mod tests {
         {
             assert_eq!(bytes(number), expected);
         }
-        for (number, expected) in [(1023, "1023 bytes"), (256 << 20, "256 MiB"), (3 << 29, "1.50 GiB")] {
+        for (number, expected) in [(1023, "1,023 bytes"), (256 << 20, "256 MiB"), (3 << 29, "1.50 GiB")] {
             assert_eq!(memory(number), expected);
         }
         for (number, expected) in [(0.4, "0"), (12_345.0, "12,345"), (105.3e6, "105 million"), (2.1e9, "2.10 billion")]
