@@ -157,6 +157,10 @@ def load(
     json_path: str | None = None,
     flatten: bool = False,
     nan: Nan = "error",
+    sheet: str | Sequence[str] | None = None,
+    select: str | Sequence[str] | None = None,
+    limit: int | str | None = None,
+    source_column: str | None = None,
     encoding: str | None = None,
     null_value: str | Sequence[str] | None = None,
     missing: str | Sequence[str] | None = None,
@@ -181,7 +185,9 @@ def load(
     verify: Verify = "none",
     progress: bool | ProgressFunction = False,
 ) -> Summary:
-    """Make a SQLite database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite; plain, gzip or zstd.
+    """Make a SQLite database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite, spreadsheets.
+
+    They may be compressed by gzip, zstd, bzip2, xz or LZ4, or lie in ZIP archives.
 
     Each file becomes a table of its name, with types that hold all of its values; or all become one ``table``.
 
@@ -190,9 +196,9 @@ def load(
     path
         The file to make.
     files
-        A path, an open file or a URL, or several; a pattern (``"logs/*.csv"``) stands for the files that match, sorted by name.
-        URLs and files of ``fsspec`` (``"s3://bucket/*.parquet"``) are what it opens; ``https:`` works without it. Open files are
-        read from where they are, and stay open. These are copied to ``temp_dir`` first.
+        A path, an open file or a URL, or several; a pattern (``"logs/*.csv"``) or a folder stands for the files in it, sorted by
+        name. URLs and files of ``fsspec`` (``"s3://bucket/*.parquet"``) are what it opens; ``https:`` works without it. Open files
+        are read from where they are, and stay open. These are copied to ``temp_dir`` first.
     table
         One table for all files.
     schema
@@ -228,6 +234,14 @@ def load(
         Whether nested objects of JSON become columns: ``{"a": {"b": 1}}`` has a column ``a_b``.
     nan
         NaN and Infinity in JSON: ``"error"``, ``"null"``, ``"text"``.
+    sheet
+        Sheets of workbooks; by default all that have a value.
+    select
+        Columns of the files to read; by default all.
+    limit
+        Load the first records of each table only.
+    source_column
+        A column that holds the name of each record's file.
     encoding
         Encoding of text: ``"latin1"``; by default that of the byte-order mark, or UTF-8.
     null_value
@@ -414,12 +428,13 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }
-    for name in ("columns", "null_value", "missing", "infinity", "currency", "true", "false"):
+    words = ("columns", "null_value", "missing", "infinity", "sheet", "select", "currency", "true", "false")
+    for name in words:
         reading[name] = names(name, given[name])
-    for name in ("sample", "max_rejects", "skip"):
+    for name in ("sample", "max_rejects", "skip", "limit"):
         reading[name] = number(name, given[name], words=True)
     texts = ("table", "format", "delimiter", "escape", "comment", "encoding", "decimal", "thousands", "json_path", "nan")
-    for name in (*texts, "on_error", "ragged", "stray_quotes", "invalid_utf8"):
+    for name in (*texts, "on_error", "ragged", "stray_quotes", "invalid_utf8", "source_column"):
         reading[name] = optional_text(name, given[name])
     numbers = given["numbers"]
     rules = {"*": numbers} if isinstance(numbers, str) else numbers

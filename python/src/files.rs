@@ -166,6 +166,10 @@ fn load_options(
         false_words: given.or_default("false")?,
         dates: given.or_default("date_format")?,
     };
+    options.sheets = given.or_default("sheet")?;
+    options.select = given.or_default("select")?;
+    options.limit = given.parsed("limit", units::count)?;
+    options.source_column = given.get("source_column")?;
     options.json_path = given.get("json_path")?;
     options.flatten = given.or_default("flatten")?;
     options.nan = given.parsed("nan", Choice::from_name)?.unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Arguments of `load` and `plan` about the records within files.
 
 use clap::{Args, ValueEnum};
-use litepress::{LoadOptions, NanPolicy};
+use litepress::{LoadOptions, NanPolicy, units};
 
 /// The records within files.
 #[derive(Args, Debug, Default)]
@@ -16,6 +16,18 @@ pub struct ContentArgs {
     /// Action for NaN and Infinity in JSON
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub nan: NanArg,
+    /// Sheets of workbooks: a name, which may be repeated, or all [default: all that have a value]
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Vec<String>,
+    /// Read these columns of the files only, in this order
+    #[arg(long, value_name = "[TABLE.]C,..", value_delimiter = ',')]
+    pub select: Vec<String>,
+    /// Load the first N records of each table only
+    #[arg(long, value_name = "N", value_parser = units::count)]
+    pub limit: Option<u64>,
+    /// Add a column that holds the name of each record's file
+    #[arg(long, value_name = "C")]
+    pub source_column: Option<String>,
 }
 
 /// `--nan`
@@ -33,6 +45,10 @@ pub enum NanArg {
 impl ContentArgs {
     /// Sets the options.
     pub fn apply(self, options: &mut LoadOptions) {
+        options.sheets = self.sheet;
+        options.select = self.select;
+        options.limit = self.limit;
+        options.source_column = self.source_column;
         options.json_path = self.json_path;
         options.flatten = self.flatten;
         options.nan = match self.nan {

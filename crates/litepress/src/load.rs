@@ -105,6 +105,14 @@ pub struct LoadOptions {
     pub flatten: bool,
     /// Fate of NaN and Infinity in JSON.
     pub nan: NanPolicy,
+    /// Sheets of workbooks; by default all that have a value.
+    pub sheets: Vec<String>,
+    /// Columns of files to read, as `COLUMN` or `TABLE.COLUMN`; by default all.
+    pub select: Vec<String>,
+    /// Largest number of records of each table; by default there is no limit.
+    pub limit: Option<u64>,
+    /// Column of the tables that holds the name of each record's file.
+    pub source_column: Option<String>,
     /// Encoding of text (`latin1`, `utf-16le`); by default what a byte-order mark says, else UTF-8.
     pub encoding: Option<String>,
     /// Fields without quotes that mean NULL.
@@ -162,6 +170,10 @@ impl Default for LoadOptions {
             json_path: None,
             flatten: false,
             nan: NanPolicy::default(),
+            sheets: Vec::new(),
+            select: Vec::new(),
+            limit: None,
+            source_column: None,
             encoding: None,
             null_values: Vec::new(),
             words: NumberWords::default(),
@@ -240,6 +252,14 @@ setters! {
     flatten(flatten: bool) => |options| options.flatten = flatten;
     /// Sets the fate of NaN and Infinity in JSON.
     nan(nan: NanPolicy) => |options| options.nan = nan;
+    /// Adds a sheet of the workbooks.
+    sheet(sheet: impl Into<String>) => |options| options.sheets.push(sheet.into());
+    /// Adds columns of files to read.
+    select(columns: &[&str]) => |options| options.select.extend(owned(columns));
+    /// Sets the largest number of records of each table.
+    limit(records: u64) => |options| options.limit = Some(records);
+    /// Sets the column that holds the name of each record's file.
+    source_column(column: impl Into<String>) => |options| options.source_column = Some(column.into());
     /// Sets the encoding of text.
     encoding(encoding: impl Into<String>) => |options| options.encoding = Some(encoding.into());
     /// Adds a word for a missing number in columns of numbers.
@@ -370,8 +390,8 @@ impl LoadReport {
     }
 }
 
-/// Builds a database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite. A file may be a pattern of paths; gzip and
-/// zstd are recognised by their content.
+/// Builds a database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite, spreadsheets. A file may be a pattern of paths, a
+/// folder, or a ZIP archive; gzip, zstd, bzip2, xz and LZ4 are recognised by their content.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -484,6 +504,10 @@ impl<'o> LoadJob<'o> {
             map: options.map.clone(),
             store_as: options.store_as.clone(),
             sample: options.sample,
+            sheets: options.sheets.clone(),
+            select: options.select.clone(),
+            source_column: options.source_column.clone(),
+            limit: options.limit,
             words: Arc::new(options.words.clone()),
             conflict: build.on_conflict,
             threads: build.threads,
@@ -531,9 +555,10 @@ impl<'o> LoadJob<'o> {
     fn notes(&self) -> Vec<Message> {
         let none = std::iter::empty();
         let of_schema = notes_of(&self.plan.schema, self.options.build.verify, none, false);
+        let of_files = self.plan.notes_about_files().into_iter().map(Message::from);
         let name = |table: &PlannedTable| &*self.plan.schema.tables[table.table].name;
         let numbers = number_notes(self.plan.tables.iter().map(|table| (name(table), &table.decisions[..])));
-        self.plan.notes.iter().cloned().chain(of_schema).chain(numbers).collect()
+        self.plan.notes.iter().cloned().chain(of_schema).chain(of_files).chain(numbers).collect()
     }
 
     /// Returns the options of the database. A copy has statistics if its source has.
@@ -656,7 +681,7 @@ impl From<&InferredColumn> for PlannedColumn {
 fn refuse_target_among(inputs: &[Input], out: &Path) -> Result<()> {
     let file = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
     let Some(target) = file(out) else { return Ok(()) };
-    match inputs.iter().filter_map(Input::path).find(|path| file(path) == Some(target)) {
+    match inputs.iter().filter_map(Input::outer_path).find(|path| file(path) == Some(target)) {
         None => Ok(()),
         Some(source) => {
             let error = Error::new(ErrorKind::Usage, "the target is also a source").in_file(source);

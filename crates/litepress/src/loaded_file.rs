@@ -13,7 +13,7 @@ pub struct LoadedFile {
     pub name: String,
     /// The table that its records went to.
     pub table: String,
-    /// `csv`, `json`, `parquet`, `arrow` or `sqlite`.
+    /// `csv`, `json`, `parquet`, `arrow`, `sqlite` or `spreadsheet`.
     pub format: &'static str,
     /// The dialect, if it is CSV.
     pub text: Option<TextFormat>,
@@ -29,6 +29,7 @@ impl LoadedFile {
             Format::Parquet => "parquet",
             Format::Arrow => "arrow",
             Format::Sqlite => "sqlite",
+            Format::Spreadsheet => "spreadsheet",
         };
         let mut text = file.text_format().cloned();
         if let Some(text) = &mut text {

@@ -73,6 +73,11 @@ impl<F: Framing> FramedReader<F> {
         Self { stream, name, framing, carried: Vec::new(), next: start, piece_bytes, has_ended: false }
     }
 
+    /// Sets the size of the following pieces.
+    pub fn set_piece_bytes(&mut self, bytes: usize) {
+        self.piece_bytes = bytes;
+    }
+
     /// Returns the framing.
     pub fn framing(&self) -> &F {
         &self.framing
@@ -97,8 +102,8 @@ impl<F: Framing> FramedReader<F> {
             }
             assert!(!self.has_ended, "the end of a file ends its last record");
             looked_at = text.len();
-            // The record is longer than a piece: double the size.
-            most = 2 * text.len();
+            // The record is longer than a piece. Small steps keep little text behind a huge record in memory.
+            most = text.len() + self.piece_bytes.max(text.len() / 8);
         }
     }
 

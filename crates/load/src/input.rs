@@ -4,17 +4,24 @@
 //! (decoded.rs). It can be read from its beginning as often as needed: an input that can be read only once (standard input, a
 //! FIFO) is [spooled](Input::spool) first. Binary formats are files, which their readers seek in.
 
+mod archive;
+mod arguments;
 mod compressed;
 mod content;
 mod decoded;
+mod members;
+mod notes;
+
+pub use notes::Notes;
 
 use crate::options::{Format, ReadOptions};
+use archive::Member;
 use compressed::{Compression, Counted};
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fmt;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -24,7 +31,7 @@ use std::sync::{Arc, Mutex};
 const STANDARD_INPUT: &str = "<standard input>";
 
 /// Extensions that state the format or compression of a file. They are not part of the table's name.
-const ENDINGS: [&str; 25] = [
+const ENDINGS: [&str; 33] = [
     "csv",
     "tsv",
     "tab",
@@ -50,10 +57,18 @@ const ENDINGS: [&str; 25] = [
     "gzip",
     "zst",
     "zstd",
+    "bz2",
+    "xz",
+    "lz4",
+    "xlsx",
+    "xlsm",
+    "xlsb",
+    "xls",
+    "ods",
 ];
 
 /// Extensions of compressed files.
-const COMPRESSED: [&str; 4] = ["gz", "gzip", "zst", "zstd"];
+const COMPRESSED: [&str; 7] = ["gz", "gzip", "zst", "zstd", "bz2", "xz", "lz4"];
 
 /// A file that can be read as often as needed.
 #[derive(Clone, Debug)]
@@ -68,6 +83,8 @@ pub struct Input {
     pub encoding: &'static str,
     source: Source,
     compression: Option<Compression>,
+    /// Its name says how its table is called.
+    names_table: bool,
 }
 
 #[derive(Clone)]
@@ -76,6 +93,8 @@ enum Source {
     Path(PathBuf),
     /// A temporary file without a name.
     Spooled(Arc<File>),
+    /// A member of an archive.
+    Member(Arc<Member>),
     /// A stream that can be read once, by one of the clones.
     Once(Arc<Mutex<Option<Bytes>>>),
 }
@@ -84,31 +103,6 @@ enum Source {
 type Bytes = Box<dyn Read + Send>;
 
 impl Input {
-    /// Returns the files that FILE arguments mean, in their order: paths, patterns (their matches in the order of names), and `-`
-    /// for standard input. Without arguments, standard input is read.
-    ///
-    /// If a file is missing, empty, a folder, or of an unknown format or compression; if a pattern matches nothing; if standard
-    /// input is named twice or is a terminal; if the encoding is unknown.
-    pub fn from_arguments(files: &[PathBuf], options: &ReadOptions) -> Result<Vec<Self>> {
-        let standard_input = [PathBuf::from("-")];
-        let files = if files.is_empty() { &standard_input } else { files };
-        let is_standard_input = |file: &Path| file == Path::new("-");
-        if files.iter().filter(|file| is_standard_input(file)).count() > 1 {
-            return Err(Error::new(ErrorKind::Usage, "standard input (-) can be read once only"));
-        }
-        let mut inputs = Vec::new();
-        for file in files {
-            if is_standard_input(file) {
-                inputs.push(Self::standard_input(options)?);
-            } else {
-                for path in matching_files(file)? {
-                    inputs.push(Self::from_path(&path, options)?);
-                }
-            }
-        }
-        Ok(inputs)
-    }
-
     /// Opens the file of this path. Its content decides the format, unless the options do.
     ///
     /// # Errors
@@ -124,14 +118,6 @@ impl Input {
             return Self::examine(path, Source::Path(path.to_owned()), Some(kind.len()), Box::new(file), options);
         }
         Self::from_stream(path, Box::new(file), options)
-    }
-
-    fn standard_input(options: &ReadOptions) -> Result<Self> {
-        if io::stdin().is_terminal() {
-            let error = Error::new(ErrorKind::Usage, "no file is named, and standard input is a terminal");
-            return Err(error.advise("name the files to load, or pipe something in"));
-        }
-        Self::from_stream(Path::new(STANDARD_INPUT), Box::new(io::stdin()), options)
     }
 
     /// Returns the input of a stream, which can be read once.
@@ -158,7 +144,8 @@ impl Input {
             let whole: Bytes = Box::new(io::Cursor::new(head).chain(stream));
             *lock(once) = Some(whole);
         }
-        Ok(Self { name: name.to_owned(), format, bytes, encoding, source, compression })
+        let names_table = matches!(source, Source::Path(_) | Source::Member(_));
+        Ok(Self { name: name.to_owned(), format, bytes, encoding, source, compression, names_table })
     }
 
     /// Returns the text of the file from its beginning: decompressed, in UTF-8, without byte-order mark. UTF-8 text is returned
@@ -169,12 +156,15 @@ impl Input {
     /// # Errors
     /// If the file cannot be opened, standard input was read before, or the encoding is unknown.
     pub fn text(&self, options: &ReadOptions) -> Result<Box<dyn Read + Send>> {
-        let bytes = Counted::new(self.raw()?, options.bytes_read.clone());
-        let text = match self.compression {
-            Some(compression) => compression.decompress(bytes, &self.name),
+        decoded::to_utf8(self.decompressed(options)?, &self.name, options)
+    }
+
+    fn decompressed(&self, options: &ReadOptions) -> Result<Bytes> {
+        let bytes = Counted::new(self.raw(options)?, options.bytes_read.clone());
+        Ok(match self.compression {
+            Some(compression) => compression.decompress(bytes, &self.name, &options.notes),
             None => Box::new(bytes),
-        };
-        decoded::to_utf8(text, &self.name, options)
+        })
     }
 
     /// Returns the raw bytes of the file, for binary formats that can be streamed (an Arrow stream). They are counted like those
@@ -183,11 +173,12 @@ impl Input {
     /// # Errors
     /// As [`text`](Self::text).
     pub fn stream(&self, options: &ReadOptions) -> Result<Box<dyn Read + Send>> {
-        Ok(Box::new(Counted::new(self.raw()?, options.bytes_read.clone())))
+        Ok(Box::new(Counted::new(self.raw(options)?, options.bytes_read.clone())))
     }
 
-    fn raw(&self) -> Result<Bytes> {
+    fn raw(&self, options: &ReadOptions) -> Result<Bytes> {
         match &self.source {
+            Source::Member(member) => Ok(member.read(&self.name, &options.notes)),
             Source::Path(path) => Ok(Box::new(File::open(path).map_err(|error| cannot_open(path, error))?)),
             Source::Spooled(file) => Ok(Box::new(FromStart { file: file.clone(), at: 0 })),
             Source::Once(once) => lock(once)
@@ -209,6 +200,10 @@ impl Input {
                 let again = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()));
                 again.or_else(|_| File::open(format!("/dev/fd/{}", file.as_raw_fd()))).map_err(cannot)
             }
+            Source::Member(_) => {
+                let error = Error::new(ErrorKind::Usage, "this kind of file is not read within an archive");
+                Err(error.in_file(&self.name).advise("unpack the archive first"))
+            }
             Source::Once(_) => {
                 let message = "this kind of file is not read from its beginning to its end, which is all a pipe gives";
                 let error = Error::new(ErrorKind::Usage, message).in_file(&self.name);
@@ -222,9 +217,52 @@ impl Input {
         if let Source::Path(path) = &self.source { Some(path) } else { None }
     }
 
+    /// Returns the beginning of an input that can be read once, or the whole of any other. It stays unread.
+    ///
+    /// # Errors
+    /// If the input was read before.
+    pub fn beginning(&self, bytes: u64) -> Result<Self> {
+        let Source::Once(once) = &self.source else { return Ok(self.clone()) };
+        let mut stream = self.raw(&ReadOptions::default())?;
+        let mut head = Vec::new();
+        let read = (&mut stream).take(bytes).read_to_end(&mut head);
+        let beginning: Bytes = Box::new(io::Cursor::new(head.clone()));
+        *lock(once) = Some(Box::new(io::Cursor::new(head).chain(stream)));
+        read.map_err(|error| read_failed(&self.name, error))?;
+        Ok(Self { source: Source::Once(Arc::new(Mutex::new(Some(beginning)))), ..self.clone() })
+    }
+
+    /// Returns a part of the file, of this name in errors. Its bytes count as read.
+    #[must_use]
+    pub fn part(&self, name: PathBuf) -> Self {
+        Self { name, bytes: Some(0), ..self.clone() }
+    }
+
+    /// Returns the path of the file that holds the data: the file itself, or the archive that it is a member of.
+    pub fn outer_path(&self) -> Option<&Path> {
+        if let Source::Member(member) = &self.source { Some(&member.archive) } else { self.path() }
+    }
+
     /// Returns whether [`text`](Self::text) may be called more than once.
     pub fn can_be_read_twice(&self) -> bool {
         !matches!(self.source, Source::Once(_))
+    }
+
+    /// Unpacks a file that its reader seeks in, if it is compressed or a member of an archive, to a temporary file without a name
+    /// in `temp_dir`. Calls `go_on` now and then. Does nothing for other inputs.
+    ///
+    /// # Errors
+    /// As [`spool`](Self::spool).
+    pub fn unpack(&mut self, temp_dir: &Path, options: &ReadOptions, go_on: &dyn Fn() -> Result<()>) -> Result<()> {
+        let is_packed = self.compression.is_some() || matches!(self.source, Source::Member(_));
+        if !is_packed || !self.format.is_binary() || self.format == Format::Sqlite {
+            return Ok(());
+        }
+        // Unpacking is no part of the progress of reading.
+        let bytes = self.decompressed(&ReadOptions { bytes_read: Arc::default(), ..options.clone() })?;
+        self.copy_to(bytes, temp_dir, go_on)?;
+        self.compression = None;
+        Ok(())
     }
 
     /// Copies an input that can be read only once to a temporary file without a name in `temp_dir`. Calls `go_on` now and then.
@@ -236,11 +274,16 @@ impl Input {
         if self.can_be_read_twice() {
             return Ok(());
         }
+        let bytes = self.raw(&ReadOptions::default())?;
+        self.copy_to(bytes, temp_dir, go_on)
+    }
+
+    /// Copies the bytes to a temporary file, which becomes the source.
+    fn copy_to(&mut self, mut bytes: Bytes, temp_dir: &Path, go_on: &dyn Fn() -> Result<()>) -> Result<()> {
         let unwritable = |error| {
             let advice = "free some room there, or name another folder for temporary files";
             Error::io("write a copy of what cannot be read twice into this folder", temp_dir, error).advise(advice)
         };
-        let mut bytes = self.raw()?;
         let mut file = tempfile::tempfile_in(temp_dir).map_err(unwritable)?;
         let mut buffer = vec![0; 1 << 20];
         let mut copied = 0;
@@ -264,7 +307,7 @@ impl Input {
     /// Returns the default name of the table: the file name without known extensions. `None` for inputs without a path (standard
     /// input).
     pub fn table_name(&self) -> Option<String> {
-        let name = self.path()?.file_name()?.to_string_lossy().into_owned();
+        let name = Some(&self.name).filter(|_| self.names_table)?.file_name()?.to_string_lossy().into_owned();
         let mut stem = name.as_str();
         while let Some((front, ending)) = stem.rsplit_once('.')
             && !front.is_empty()
@@ -280,6 +323,7 @@ impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Path(path) => f.debug_tuple("Path").field(path).finish(),
+            Self::Member(member) => f.debug_tuple("Member").field(member).finish(),
             Self::Spooled(file) => f.debug_tuple("Spooled").field(file).finish(),
             Self::Once(_) => f.write_str("Once"),
         }
@@ -312,31 +356,6 @@ fn cannot_open(path: &Path, error: io::Error) -> Error {
     let is_missing = error.kind() == io::ErrorKind::NotFound;
     let error = Error::io("open", path, error);
     if is_missing { error.advise("check the name; names with spaces need quotes") } else { error }
-}
-
-/// Returns the argument itself if the file exists or the name is no pattern, otherwise the files that match.
-fn matching_files(argument: &Path) -> Result<Vec<PathBuf>> {
-    let pattern = argument.to_str().filter(|text| text.contains(['*', '?', '[']));
-    let Some(pattern) = pattern.filter(|_| std::fs::symlink_metadata(argument).is_err()) else {
-        return Ok(vec![argument.to_owned()]);
-    };
-    let usage = |message: String| Error::new(ErrorKind::Usage, message).in_file(argument);
-    let found = glob::glob(pattern).map_err(|error| usage(format!("this is not a pattern of names: {error}")))?;
-    let mut files = Vec::new();
-    for path in found {
-        let path = path.map_err(|error| {
-            let path = error.path().to_owned();
-            cannot_open(&path, error.into())
-        })?;
-        if !path.is_dir() {
-            files.push(path);
-        }
-    }
-    if files.is_empty() {
-        return Err(Error::new(ErrorKind::Io, "no file matches this pattern").in_file(argument));
-    }
-    files.sort();
-    Ok(files)
 }
 
 #[cfg(test)]

@@ -32,8 +32,10 @@ mod record;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use columns::Columns;
 pub use frame::MAX_RECORD_TEXT_BYTES;
 pub use record::MAX_DEPTH;
+pub(crate) use record::{Item, Sink};
 
 use crate::framing::{FramedReader, PIECE_BYTES, Position, Text};
 use crate::infer::{FileStats, ScannedValue};
@@ -42,14 +44,13 @@ use crate::input::{Input, read_failed};
 use crate::options::JsonOptions;
 use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{BadRecord, Batch, Field, Piece, ProjectedColumn, Reader};
-use columns::Columns;
 use fault::{Fault, Mistake};
 use frame::{JsonFraming, Layout, Records, Span, is_space, place_in};
 use layout::layout_of;
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result, quote};
-use record::{Item, RecordParser, Rules, Sink, Targets, replace_invalid};
+use record::{RecordParser, Rules, Targets, replace_invalid};
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -76,6 +77,8 @@ pub struct JsonReader {
     /// Line of the next piece's start, and number of characters before it in that line.
     next: (u64, u64),
     wants: Projection,
+    /// No option sets the size of pieces.
+    has_usual_pieces: bool,
 }
 
 /// The options for reading records.
@@ -122,7 +125,13 @@ impl JsonReader {
         };
         let framing = JsonFraming::within(layout, path.len());
         let framed = FramedReader::new(stream, name, framing, start, piece_bytes);
-        Ok(Self { framed, layout, next: (line, column), wants: Projection { rules, ..Projection::default() } })
+        Ok(Self {
+            framed,
+            layout,
+            next: (line, column),
+            wants: Projection { rules, ..Projection::default() },
+            has_usual_pieces: options.piece_bytes.is_none(),
+        })
     }
 
     fn piece(&mut self, text: Text) -> JsonPiece {
@@ -215,6 +224,9 @@ impl Reader for JsonReader {
             }
         }
         self.wants.names = columns.iter().map(|projected| projected.name.clone()).collect();
+        if self.has_usual_pieces {
+            self.framed.set_piece_bytes(piece_bytes(columns.len()));
+        }
         self.wants.affinities = columns.iter().map(|projected| projected.affinity).collect();
         Ok(())
     }
@@ -315,6 +327,14 @@ impl Piece for JsonPiece {
         Some(self.rows[row].line)
     }
 
+    fn text_bytes(&self) -> usize {
+        self.text.bytes.len()
+    }
+
+    fn release(&mut self) {
+        self.text.bytes = Vec::new();
+    }
+
     fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {
         let Span { start, end, .. } = self.rows[row];
         Some(Cow::Borrowed(&self.text.bytes[start..end]))
@@ -368,6 +388,13 @@ fn shown(value: &[u8]) -> String {
     // Longer than an error shows, so that `quote` marks the cut.
     const MOST_BYTES: usize = 256;
     quote(&Value::Text(&value[..value.len().min(MOST_BYTES)]))
+}
+
+/// Returns the size of a piece for a table of `columns` columns. A row takes at least a byte a column, also if its record names few
+/// of them. So the more columns there are, the smaller are the pieces.
+fn piece_bytes(columns: usize) -> usize {
+    const USUAL_COLUMNS: usize = 64;
+    PIECE_BYTES * USUAL_COLUMNS / columns.max(USUAL_COLUMNS)
 }
 
 fn most_rows(columns: usize) -> usize {

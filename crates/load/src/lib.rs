@@ -4,6 +4,7 @@
 //! Input (path, standard input; decompressed, decoded)  --->  Reader: columns, pieces of records in order
 //!   csv, json: text is cut into pieces (framing.rs)                |
 //!   arrow, parquet: row groups, batches                        |--- scan --->  FileStats ---> types, DDL (infer)
+//!   spreadsheet: cells of a sheet                              |
 //!   sqlite: tables of another database                         |
 //!                                                               `-- LoadSource ---> RecordChunk (source)
 //! ```
@@ -32,4 +33,5 @@ pub mod reader;
 pub mod rejects;
 pub mod schema;
 pub mod source;
+pub mod spreadsheet;
 pub mod sqlite;

@@ -1,5 +1,6 @@
 //! Options for reading files.
 
+use crate::input::Notes;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -16,6 +17,15 @@ pub enum Format {
     Arrow,
     /// A SQLite database.
     Sqlite,
+    /// A workbook of Excel or OpenDocument.
+    Spreadsheet,
+}
+
+impl Format {
+    /// Returns whether readers seek in files of this format, instead of reading text.
+    pub fn is_binary(self) -> bool {
+        !matches!(self, Self::Csv | Self::Json)
+    }
 }
 
 /// Options for reading files of any format. `ReadOptions::default()` reads common files.
@@ -42,6 +52,8 @@ pub struct ReadOptions {
     pub piece_bytes: Option<usize>,
     /// Counts the bytes of input as they are read, before decompression.
     pub bytes_read: Arc<AtomicU64>,
+    /// Collects notes about files for the report.
+    pub notes: Notes,
 }
 
 /// Options for reading JSON. `JsonOptions::default()` reads records as they come.

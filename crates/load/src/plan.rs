@@ -7,6 +7,9 @@
 //! Schema + columns of the files --match--> ColumnSources of every file --> LoadSource
 //! ```
 
+mod keys;
+mod selection;
+
 use crate::copy::{self, CopiedTable, DatabaseCopy};
 use crate::estimate::{FirstPiece, TableEstimate};
 use crate::infer::{self, Conversion, FileStats, InferredColumn, NumberWords};
@@ -16,8 +19,10 @@ use crate::reader::{Field, FieldKind, Reader, TextFormat};
 use crate::rejects::Rejects;
 use crate::schema::{self, ColumnMapping, Naming, NewTable, RowDefault, TableOptions};
 use crate::source::{ColumnSource, LoadSource, OnError, OpenFile, numbers_rows};
+use crate::spreadsheet::{self, Sheet, SheetReader};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
+use litepress_rows::cells::OwnedValue;
 use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Affinity, Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -44,6 +49,14 @@ pub struct LoadRequest {
     pub words: Arc<NumberWords>,
     /// Options for reading the files.
     pub read: ReadOptions,
+    /// Sheets of workbooks. By default all that have a value.
+    pub sheets: Vec<String>,
+    /// Columns of files to read, as `COLUMN` or `TABLE.COLUMN`. By default all.
+    pub select: Vec<String>,
+    /// The column that holds the name of each record's file.
+    pub source_column: Option<String>,
+    /// Largest number of records of a table.
+    pub limit: Option<u64>,
     /// Number of records of each file to infer types from. By default all.
     pub sample: Option<u64>,
     /// Policy for rows whose key exists already.
@@ -76,6 +89,7 @@ pub struct LoadPlan {
     pub empty_files: Vec<PathBuf>,
     read: ReadOptions,
     conflict: Conflict,
+    limit: Option<u64>,
 }
 
 /// A table that gets rows.
@@ -115,8 +129,8 @@ pub struct InMemoryTable {
 pub struct PlannedFile {
     content: Content,
     mapping: ColumnMapping,
-    /// Columns that are dropped.
-    ignored: Vec<String>,
+    /// Columns that are dropped. `None` drops all that no column of the table takes.
+    ignored: Option<Vec<String>>,
     /// Columns whose type was inferred from a sample of their values, by position in [`ColumnMapping::projected`].
     type_checks: Vec<(usize, InferredColumn)>,
     /// Columns whose texts are converted before SQLite's rules, by position in [`ColumnMapping::projected`].
@@ -139,6 +153,12 @@ enum Content {
         input: Input,
         database: Arc<sqlite::Database>,
         table: Arc<sqlite::Table>,
+    },
+    /// A sheet of a workbook.
+    Sheet {
+        /// The workbook.
+        input: Input,
+        sheet: Arc<Sheet>,
     },
     /// A reader from the caller, until it is taken.
     Given(Mutex<Option<Box<dyn Reader>>>),
@@ -171,6 +191,7 @@ impl Content {
         let input = match self {
             Self::File(input) => input,
             Self::Table { database, table, .. } => return database.reader(&table.name, read),
+            Self::Sheet { sheet, .. } => return Ok(Box::new(SheetReader::new(sheet.clone(), read))),
             Self::Given(reader) => {
                 let reader = lock(reader).take();
                 return reader.ok_or_else(|| Error::new(ErrorKind::Usage, "these data can be read only once"));
@@ -180,14 +201,14 @@ impl Content {
             Format::Csv => csv::open(input, read),
             Format::Json => json::open(input, read),
             Format::Parquet | Format::Arrow => arrow::open(input, read),
-            Format::Sqlite => unreachable!("a database is opened table by table"),
+            Format::Sqlite | Format::Spreadsheet => unreachable!("these are opened table by table"),
         }
     }
 
     /// Returns the file, if there is one.
     fn input(&self) -> Option<&Input> {
         match self {
-            Self::File(input) | Self::Table { input, .. } => Some(input),
+            Self::File(input) | Self::Table { input, .. } | Self::Sheet { input, .. } => Some(input),
             Self::Given(_) => None,
         }
     }
@@ -202,7 +223,12 @@ impl Content {
             None => Naming::Given,
             Some(Format::Json) => Naming::Records,
             Some(Format::Csv) if header_line.is_none() && read.dialect.columns.is_none() => Naming::Position,
-            Some(Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite) => Naming::Header,
+            Some(Format::Spreadsheet) if read.dialect.header == Some(false) && read.dialect.columns.is_none() => {
+                Naming::Position
+            }
+            Some(Format::Spreadsheet | Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite) => {
+                Naming::Header
+            }
         }
     }
 
@@ -256,7 +282,7 @@ impl Groups {
     fn refuse_second_file(&self, group: &Group) -> Result<()> {
         let Some(&position) = self.positions.get(&group.name.to_ascii_lowercase()) else { return Ok(()) };
         let file = |content: &Content| match content {
-            Content::File(input) => Some(input.name.clone()),
+            Content::File(input) | Content::Sheet { input, .. } => Some(input.name.clone()),
             Content::Table { .. } | Content::Given(_) => None,
         };
         let known = self.groups[position].contents.iter().find_map(file);
@@ -329,7 +355,9 @@ impl PlannedFile {
         let opened = lock(&self.reader).take();
         let mut reader = opened.map_or_else(|| self.content.open(read), Ok)?;
         reader.project(&self.mapping.projected)?;
-        reader.ignore_columns(&self.ignored);
+        if let Some(ignored) = &self.ignored {
+            reader.ignore_columns(ignored);
+        }
         let (column_sources, type_checks) = (self.mapping.column_sources.clone(), self.type_checks.clone());
         let conversions = self.conversions.clone();
         Ok(OpenFile {
@@ -349,8 +377,13 @@ impl LoadPlan {
     /// # Errors
     /// If a file cannot be read or SQLite refuses the schema. Lists **all** columns that do not match, in one error.
     pub fn new(request: LoadRequest, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
+        let mut request = request;
+        for input in &mut request.inputs {
+            input.unpack(&request.temp_dir, &request.read, &|| go_on())?;
+        }
         let mut copy = DatabaseCopy::default();
         let groups = request.group(&mut copy)?;
+        request.refuse_selection_of_copies(&groups)?;
         Self::of_groups(request, groups, copy, go_on)
     }
 
@@ -407,7 +440,7 @@ impl LoadPlan {
         let mut tables = Vec::new();
         let mut mismatches = Vec::new();
         for (group, found) in groups.into_iter().zip(found) {
-            match request.plan_table(&schema, group, found) {
+            match request.plan_table(&schema, group, found, go_on) {
                 Ok(table) => tables.push(table),
                 Err(errors) => mismatches.extend(errors),
             }
@@ -433,6 +466,7 @@ impl LoadPlan {
             empty_files,
             read: request.read,
             conflict: request.conflict,
+            limit: request.limit,
         })
     }
 
@@ -486,6 +520,7 @@ impl LoadPlan {
             files.iter_mut().for_each(|file| file.reader.keep_rowids());
         }
         let source = LoadSource::new(definition, files, conflict, on_error, rejects.clone(), estimate);
+        let source = source.limited_to(self.limit);
         Ok(if Self::is_of_databases(table) { source } else { source.watching(&table.decisions) })
     }
 
@@ -496,6 +531,11 @@ impl LoadPlan {
 
     fn is_of_databases(table: &PlannedTable) -> bool {
         table.is_copied && table.files.iter().all(|file| matches!(file.content, Content::Table { .. }))
+    }
+
+    /// Returns remarks about the files: parts that are left out, values that have no place in a table.
+    pub fn notes_about_files(&self) -> Vec<String> {
+        self.read.notes.all()
     }
 
     /// Closes the databases that were read, so that one of them can be replaced. Nothing can be read any more.
@@ -538,7 +578,10 @@ impl LoadPlan {
     /// Estimates the size of a table from the first records of its first file.
     fn estimate(&self, table: &PlannedTable, page_size: PageSize) -> TableEstimate {
         let definition = &self.schema.tables[table.table];
-        let nothing = || TableEstimate { rows: table.records, ..TableEstimate::default() };
+        let nothing = || TableEstimate {
+            rows: table.records.map(|rows| rows.min(self.limit.unwrap_or(u64::MAX))),
+            ..TableEstimate::default()
+        };
         let Some(file) = table.files.iter().find(|file| file.content.can_be_read_twice()) else {
             return nothing();
         };
@@ -558,6 +601,7 @@ impl LoadPlan {
             let rows = u128::from(bytes?) * u128::from(first.records) / u128::from(read);
             Some(u64::try_from(rows).unwrap_or(u64::MAX))
         });
+        let rows = rows.map(|rows| rows.min(self.limit.unwrap_or(u64::MAX)));
         TableEstimate::new(definition, rows, first.rows, page_size)
     }
 }
@@ -592,14 +636,29 @@ impl LoadRequest {
     }
 
     fn groups_of(&self, input: &Input, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
-        if input.format == Format::Sqlite {
-            return self.groups_of_database(input, copy);
+        match input.format {
+            Format::Sqlite => return self.groups_of_database(input, copy),
+            Format::Spreadsheet => return self.groups_of_workbook(input),
+            Format::Csv | Format::Json | Format::Parquet | Format::Arrow => {}
         }
         let Some(name) = self.table.clone().or_else(|| self.only_table()).or_else(|| input.table_name()) else {
             let error = Error::new(ErrorKind::Usage, "the table needs a name").in_file(&input.name);
             return Err(error.advise(message!["name it with ", OptionName::Table.alone()]));
         };
         Ok(vec![Group { name, contents: vec![Content::File(input.clone())], copied: None }])
+    }
+
+    /// Returns a group for each sheet. A sheet that has no sibling is named after its workbook.
+    fn groups_of_workbook(&self, input: &Input) -> Result<Vec<Group>> {
+        let sheets = spreadsheet::open_sheets(input, &self.sheets, &self.read)?;
+        let group = |sheet: Sheet| {
+            let of_workbook = || input.table_name().filter(|_| sheet.place == input.name);
+            let name = self.table.clone().or_else(|| self.only_table()).or_else(of_workbook);
+            let name = name.unwrap_or_else(|| sheet.name.clone());
+            let input = input.part(sheet.place.clone());
+            Group { name, contents: vec![Content::Sheet { input, sheet: Arc::new(sheet) }], copied: None }
+        };
+        Ok(sheets.into_iter().map(group).collect())
     }
 
     /// Adds everything of the database to keep, except the tables that the request defines.
@@ -681,6 +740,8 @@ impl LoadRequest {
                 Some(_) => of_group.decisions.clear(),
                 None => {
                     self.rename(&mut of_group.decisions);
+                    self.refuse_empty_selection(group, &of_group)?;
+                    self.add_source_column(group, &mut of_group.decisions)?;
                     refuse_impossible(group, &of_group.decisions, of_group.first_bad.take())?;
                     new.push(NewTable { name: group.name.clone(), columns: of_group.decisions.clone() });
                 }
@@ -688,6 +749,7 @@ impl LoadRequest {
             found.push(of_group);
         }
         self.refuse_unknown_names(&found)?;
+        self.refuse_unknown_selection(groups, &found)?;
         let created = if new.is_empty() {
             String::new()
         } else {
@@ -702,41 +764,6 @@ impl LoadRequest {
         let schema = Schema::from_sql(&sql, copy::ORIGIN)?;
         // Given data and files define no virtual tables; those of databases come with their shadow tables.
         Ok((schema.with_shadow_tables(), found))
-    }
-
-    /// Renames columns as `map` says and drops those with an empty name.
-    fn rename(&self, decisions: &mut Vec<InferredColumn>) {
-        let names: Vec<String> = decisions.iter().map(|decision| decision.name.clone()).collect();
-        for (decision, name) in decisions.iter_mut().zip(&names) {
-            decision.name = self.name_in_table(name, &names).to_owned();
-        }
-        decisions.retain(|decision| !decision.name.is_empty());
-    }
-
-    /// Fails if `map` or the formats of dates name a column that no file has.
-    fn refuse_unknown_names(&self, found: &[Found]) -> Result<()> {
-        let fields: Vec<&Field> = found.iter().flat_map(|found| &found.fields).flatten().collect();
-        for (column, pattern) in &self.read.values.dates {
-            if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(column)) {
-                let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-                let given = OptionName::DateFormat.pair(column, pattern).given();
-                let error = Error::new(ErrorKind::Usage, message![given, format!(": no file has a column {column}")]);
-                return Err(error.advise(format!("there are {}", known.join(", "))));
-            }
-        }
-        for (from, to) in &self.map {
-            if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(from)) {
-                let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-                let error = if self.inputs.is_empty() {
-                    Error::new(ErrorKind::Usage, format!("no data have a column {from}, which is to be called {to}"))
-                } else {
-                    let given = OptionName::Map.pair(from, to).given();
-                    Error::new(ErrorKind::Usage, message![given, format!(": no file has a column {from}")])
-                };
-                return Err(error.advise(format!("there are {}", known.join(", "))));
-            }
-        }
-        Ok(())
     }
 
     /// Fails if `store_as` names a column that no table takes from a file.
@@ -757,25 +784,6 @@ impl LoadRequest {
             }
         }
         Ok(())
-    }
-
-    /// Returns the table's name of a file column, one of `names`. Empty if the column is dropped. An entry of `map` is for the
-    /// column of exactly its name, or else for those that differ in case.
-    fn name_in_table<'n>(&'n self, name: &'n str, names: &[impl AsRef<str>]) -> &'n str {
-        let is_for_another = |from: &str| names.iter().any(|name| name.as_ref() == from);
-        let mapped = self.map.iter().find(|(from, _)| from == name);
-        let alike = |(from, _): &&(String, String)| from.eq_ignore_ascii_case(name) && !is_for_another(from);
-        mapped.or_else(|| self.map.iter().find(alike)).map_or(name, |(_, to)| to)
-    }
-
-    /// Returns the entries of `map` for the columns of one file. With a schema and a single file these are all entries, so that
-    /// an unknown column is an error.
-    fn map_of(&self, known: &[Field]) -> Vec<(String, String)> {
-        if self.schema.is_some() && self.inputs.len() == 1 {
-            return self.map.clone();
-        }
-        let has = |name: &str| known.iter().any(|field| field.name.eq_ignore_ascii_case(name));
-        self.map.iter().filter(|(from, _)| has(from)).cloned().collect()
     }
 
     /// Scans the files of a table: text files in full, to infer types.
@@ -801,6 +809,7 @@ impl LoadRequest {
         found.decisions = findings.decide(&fields, self.options.strict, self.sample, &|column| {
             schema::numbers_of(&self.options.numbers, &group.name, self.name_in_table(column, &names))
         });
+        self.select_columns(&group.name, &mut found.decisions);
         if self.sample.is_none() {
             unnamed
                 .retain(|name, is_unnamed| *is_unnamed && findings.of(name).is_none_or(|column| column.values() == 0));
@@ -808,7 +817,7 @@ impl LoadRequest {
             found.empty = unnamed.into_keys().collect();
         }
         self.declare_forms(&group.name, &mut found.decisions);
-        found.records = records;
+        found.records = records.map(|records| records.min(self.limit.unwrap_or(u64::MAX)));
         Ok(found)
     }
 
@@ -824,16 +833,17 @@ impl LoadRequest {
         if let Some((columns, records)) = content.known() {
             return Ok((columns, records, usize::MAX));
         }
-        if let Content::File(input) | Content::Table { input, .. } = content {
+        if let Content::File(input) = content {
             input.spool(&self.temp_dir, &|| go_on())?;
         }
         let mut reader = content.open(&self.read)?;
-        let text = |input: &&Input| matches!(input.format, Format::Csv | Format::Json);
+        let text = |input: &&Input| matches!(input.format, Format::Csv | Format::Json | Format::Spreadsheet);
         let Some(input) = content.input().filter(text) else {
             return Ok((reader.columns().to_vec(), reader.records(), usize::MAX));
         };
         let named = reader.text_format().map_or(usize::MAX, |format| format.named);
-        let mut of_file = infer::scan_types(&mut *reader, self.threads, self.sample, &self.words, go_on)
+        let limit = self.sample.into_iter().chain(self.limit).min();
+        let mut of_file = infer::scan_types(&mut *reader, self.threads, limit, &self.words, go_on)
             .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
@@ -854,7 +864,13 @@ impl LoadRequest {
     }
 
     /// Plans the files of a table: the target of each column.
-    fn plan_table(&self, schema: &Schema, group: Group, found: Found) -> Result<PlannedTable, Vec<Error>> {
+    fn plan_table(
+        &self,
+        schema: &Schema,
+        group: Group,
+        found: Found,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<PlannedTable, Vec<Error>> {
         let Some(position) = schema.position(&group.name) else {
             let known: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
             let error = Error::new(ErrorKind::Schema, format!("the schema has no table {}", group.name));
@@ -870,7 +886,7 @@ impl LoadRequest {
         let (mut files, mut mistakes) = (Vec::new(), Vec::new());
         for (number, content) in group.contents.into_iter().enumerate() {
             let fields = found.fields.get(number).map(Vec::as_slice);
-            match self.plan_file(table, content, fields, &found) {
+            match self.plan_file(table, content, fields, &found, go_on) {
                 Ok(file) => files.push(file),
                 Err(errors) => mistakes.extend(errors),
             }
@@ -879,31 +895,37 @@ impl LoadRequest {
             return Err(mistakes);
         }
         let records = found.records.or_else(|| files.iter().map(|file| file.records).sum());
+        let records = records.map(|records: u64| records.min(self.limit.unwrap_or(u64::MAX)));
         Ok(PlannedTable { table: position, decisions: found.decisions, records, files, is_copied })
     }
 
     fn plan_file(
         &self,
         table: &Table,
-        content: Content,
+        mut content: Content,
         fields: Option<&[Field]>,
         found: &Found,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<PlannedFile, Vec<Error>> {
         let decisions: &[InferredColumn] = &found.decisions;
+        let by_key = match (fields, content.input().map(|input| input.format)) {
+            (None, Some(Format::Json)) => {
+                Some(self.fields_by_key(table, &mut content, go_on).map_err(|error| vec![error])?)
+            }
+            _ => None,
+        };
         let reader = content.open(&self.read).map_err(|error| vec![error])?;
         let naming = content.naming(&self.read, &*reader);
-        let known = match fields {
-            Some(fields) => fields.to_vec(),
-            None if naming == Naming::Records => fields_of_table(table, &self.map),
-            None => reader.columns().to_vec(),
-        };
+        let known = by_key.or(fields.map(<[Field]>::to_vec)).unwrap_or_else(|| reader.columns().to_vec());
         let of_file = |error: Error| content.in_file(error);
+        let added = self.source_column.as_deref().zip(content.input());
+        let added = added.map(|(column, input)| (column, OwnedValue::Text(input.name.display().to_string())));
         let empty = known.iter().filter(|field| found.empty.contains(&field.name));
         let empty: Vec<String> = empty.map(|field| field.name.clone()).collect();
         let is_kept = self.keeps(&content);
-        let mut map = if is_kept { Vec::new() } else { self.map_of(&known) };
+        let mut map = if is_kept { Vec::new() } else { self.map_of(&table.name, &known) };
         map.extend(empty.iter().map(|name| (name.clone(), String::new())));
-        let mut mapping = schema::matching(table, &known, naming, &map)
+        let mut mapping = schema::matching(table, &known, naming, &map, added)
             .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
         for (column, form) in self.store_as.iter().filter(|_| !is_kept) {
             let projected =
@@ -930,6 +952,7 @@ impl LoadRequest {
         }
         let reader = (!content.can_be_read_twice()).then_some(reader);
         let ignored = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
+        let ignored = self.select.is_empty().then_some(ignored);
         Ok(PlannedFile {
             content,
             mapping,
@@ -983,16 +1006,6 @@ fn fields_of(reader: &dyn Reader, findings: &FileStats) -> Vec<Field> {
     }
     let field = |name: &String| Field { name: name.clone(), kind: FieldKind::Text };
     findings.columns().iter().map(|finding| field(&finding.name)).collect()
-}
-
-/// Returns the columns that an unread file with named fields may have: the table's columns, by the names that `map` gives
-/// them.
-fn fields_of_table(table: &Table, map: &[(String, String)]) -> Vec<Field> {
-    let field = |name: &str| Field { name: name.to_owned(), kind: FieldKind::Text };
-    let is_mapped = |name: &str| map.iter().any(|(_, to)| to.eq_ignore_ascii_case(name));
-    let own = table.ordinary_columns().map(|position| table.columns[position].name.as_str());
-    let own = own.filter(|name| !is_mapped(name)).map(field);
-    map.iter().map(|(from, _)| field(from)).chain(own).collect()
 }
 
 /// Returns whether `asked` means this column: `COLUMN` or `TABLE.COLUMN`.

@@ -144,6 +144,14 @@ pub trait Piece: Send {
         None
     }
 
+    /// Returns the number of bytes of text that the piece holds.
+    fn text_bytes(&self) -> usize {
+        0
+    }
+
+    /// Frees the text, after the last record was read. The caller does not call the piece again.
+    fn release(&mut self) {}
+
     /// Returns the bytes of a row of the last batch in the file, without its line end. `None` if the file is not text.
     fn raw(&self, _row: usize) -> Option<Cow<'_, [u8]>> {
         None
@@ -167,6 +175,60 @@ pub struct Batch {
     pub cut_records: u64,
     /// Number of rows with quotes in the wrong place that were taken as text.
     pub stray_quotes: u64,
+}
+
+/// The first records of a piece.
+pub struct FirstRecords {
+    piece: Box<dyn Piece>,
+    /// Number of records to read.
+    most: u64,
+    /// Number of records read.
+    read: u64,
+}
+
+impl FirstRecords {
+    /// Limits a piece to its first `most` records.
+    pub fn new(piece: Box<dyn Piece>, most: u64) -> Self {
+        Self { piece, most, read: 0 }
+    }
+}
+
+impl Piece for FirstRecords {
+    fn first_record(&self) -> u64 {
+        self.piece.first_record()
+    }
+
+    fn records(&self) -> u64 {
+        self.piece.records().min(self.most)
+    }
+
+    fn read(&mut self, batch: &mut Batch) -> Result<()> {
+        if self.read == self.most {
+            batch.clear(batch.blocks.len());
+            return Ok(());
+        }
+        self.piece.read(batch)?;
+        let rows = usize::try_from(self.most - self.read).unwrap_or(usize::MAX).min(batch.rows);
+        batch.truncate(rows);
+        self.read += rows as u64;
+        Ok(())
+    }
+
+    fn line(&self, row: usize) -> Option<u64> {
+        self.piece.line(row)
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.piece.text_bytes()
+    }
+
+    fn release(&mut self) {
+        self.piece.release();
+    }
+
+    fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {
+        self.piece.raw(row)
+    }
 }
 
 /// A record that cannot be read.
@@ -204,5 +266,15 @@ impl Batch {
         self.skipped.clear();
         self.cut_records = 0;
         self.stray_quotes = 0;
+    }
+
+    /// Removes all rows from number `rows` on.
+    pub fn truncate(&mut self, rows: usize) {
+        if rows < self.rows {
+            self.rows = rows;
+            self.blocks.iter_mut().for_each(|block| block.truncate(rows));
+            self.bad.retain(|bad| bad.row < rows);
+            self.skipped.retain(|&row| row < rows);
+        }
     }
 }

@@ -7,7 +7,7 @@
 use crate::changes::{ChangedColumn, Changes};
 use crate::estimate::TableEstimate;
 use crate::infer::{Conversion, InferredColumn, ScannedValue};
-use crate::reader::{BadRecord, Batch, Piece, Reader};
+use crate::reader::{BadRecord, Batch, FirstRecords, Piece, Reader};
 use crate::rejects::Rejects;
 use crate::schema::RowDefault;
 use litepress_format::value::Value;
@@ -69,6 +69,8 @@ pub struct LoadSource {
     rejects: Arc<Rejects>,
     estimate: TableEstimate,
     last_sequence: Option<i64>,
+    /// Largest number of records.
+    limit: u64,
     /// Columns whose declared types may change texts.
     changes: Changes,
     /// Rows that SQLite is known to refuse, by record number through all files, and why.
@@ -113,10 +115,18 @@ impl LoadSource {
             rejects,
             estimate,
             last_sequence,
+            limit: u64::MAX,
             changes: Changes::default(),
             refused: Mutex::default(),
             files: Mutex::new(files),
         }
+    }
+
+    /// Limits the table to its first records, if there is a limit.
+    #[must_use]
+    pub fn limited_to(mut self, limit: Option<u64>) -> Self {
+        self.limit = limit.unwrap_or(u64::MAX);
+        self
     }
 
     /// Watches the columns whose types do not follow from `decisions`, for texts that they change.
@@ -214,16 +224,31 @@ impl Source for LoadSource {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
         let mut files = self.lock();
         while files.current < files.files.len() {
+            let left = self.limit - (files.records_before + files.records_of_current);
+            if left == 0 {
+                break;
+            }
             let current = files.current;
             let file = &mut files.files[current];
             let piece = file.reader.next_piece().map_err(|error| in_file(error, file.name.as_deref()))?;
-            if let Some(piece) = piece {
+            if let Some(mut piece) = piece {
+                if piece.records() > left {
+                    piece = Box::new(FirstRecords::new(piece, left));
+                }
                 let (name, column_sources, type_checks) =
                     (file.name.clone(), file.column_sources.clone(), file.type_checks.clone());
                 let conversions = file.conversions.clone();
                 files.records_of_current += piece.records();
                 let (part, records_before) = (self.rejects.new_part(), files.records_before);
-                let at = PieceReader { source: self, piece, file: name, part, records_before, read: 0 };
+                let at = PieceReader {
+                    source: self,
+                    piece,
+                    file: name,
+                    part,
+                    records_before,
+                    read: 0,
+                    released_lines: None,
+                };
                 let batch_encoder = BatchEncoder::new(&self.table, self.conflict, column_sources);
                 return Ok(Some(Box::new(LoadPart {
                     at,
@@ -291,7 +316,13 @@ struct PieceReader<'s> {
     records_before: u64,
     /// Number of the piece's records in batches before the last.
     read: u64,
+    /// Lines of the last batch's rows, if the text of the piece was released.
+    released_lines: Option<Vec<Option<u64>>>,
 }
+
+/// Size of a text that is released as soon as its last record is read: it would otherwise be in memory beside its record and
+/// its pages.
+const HUGE_TEXT_BYTES: usize = 16 << 20;
 
 impl Part for LoadPart<'_> {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
@@ -310,6 +341,9 @@ impl LoadPart<'_> {
     /// Reads the next batch and appends its rows to `chunk`, or the accepted ones to `rest`. Returns whether there was a batch.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
         let Self { at, type_checks, conversions, batch_encoder, rest } = self;
+        if at.released_lines.is_some() {
+            return Ok(false);
+        }
         at.read += batch_encoder.batch.rows as u64;
         at.piece.read(&mut batch_encoder.batch).map_err(|error| at.in_place(error))?;
         let first_record = at.first_record();
@@ -329,6 +363,7 @@ impl LoadPart<'_> {
             && refused.is_empty()
             && !at.counts_ignored()
         {
+            at.release_huge_text(batch_encoder.batch.rows);
             batch_encoder.watch(at.source, first_record, &SkippedRows::default());
             batch_encoder.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
             at.source.rejects.count_cut_texts(batch_encoder.take_cut_texts());
@@ -359,6 +394,15 @@ impl LoadPart<'_> {
 type WrongRow = BadRecord;
 
 impl PieceReader<'_> {
+    /// Frees a huge text if the last batch, of `rows` rows, is the end of the piece.
+    fn release_huge_text(&mut self, rows: usize) {
+        let is_last = self.read + rows as u64 == self.piece.records();
+        if is_last && self.piece.text_bytes() > HUGE_TEXT_BYTES {
+            self.released_lines = Some((0..rows).map(|row| self.piece.line(row)).collect());
+            self.piece.release();
+        }
+    }
+
     /// Takes the rows of the batch that SQLite is known to refuse.
     fn refused(&self, rows: usize) -> Vec<WrongRow> {
         let mut refused = lock(&self.source.refused);
@@ -428,7 +472,8 @@ impl PieceReader<'_> {
         let record = before + self.piece.first_record() + self.read + row as u64;
         let character = error.place().character;
         // An error may lie some lines below the beginning of its record.
-        let line = error.place().line.or_else(|| self.piece.line(row));
+        let line_of = || self.released_lines.as_ref().map_or_else(|| self.piece.line(row), |lines| lines[row]);
+        let line = error.place().line.or_else(line_of);
         let error = in_file(error.in_table(&self.source.table.name).in_record(record), self.file.as_deref());
         match line {
             Some(line) => error.at(line, character.unwrap_or(1)),

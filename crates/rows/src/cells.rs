@@ -287,6 +287,18 @@ impl CellBlock {
         self.nulls[row] = true;
     }
 
+    /// Removes all rows from number `rows` on.
+    pub fn truncate(&mut self, rows: usize) {
+        self.nulls.truncate(rows);
+        match &mut self.cells {
+            Cells::Int(ints) => ints.truncate(rows),
+            Cells::Real(reals) => reals.truncate(rows),
+            Cells::Text(strings) | Cells::Blob(strings) => strings.truncate(rows),
+            Cells::Choice(choice) => choice.picks.truncate(rows),
+            Cells::Values(values) => values.truncate(rows),
+        }
+    }
+
     /// Frees huge values that are not needed any more. Blocks of usual size keep their memory, to be reused.
     pub fn forget_huge(&mut self) {
         const HUGE_BYTES: usize = 16 << 20;

@@ -76,6 +76,14 @@ pub enum OptionName {
     Rows,
     /// Factor for numbers of rows.
     Scale,
+    /// Sheets of a workbook.
+    Sheet,
+    /// Columns of files that are read.
+    Select,
+    /// Column for the name of the file.
+    SourceColumn,
+    /// Largest number of records of a table.
+    Limit,
     /// Schema of the tables.
     Schema,
     /// Generator of a column.
@@ -175,6 +183,10 @@ impl OptionName {
             Self::ReplaceTables => "replace-tables",
             Self::Rows => "rows",
             Self::Scale => "scale",
+            Self::Sheet => "sheet",
+            Self::Select => "select",
+            Self::SourceColumn => "source-column",
+            Self::Limit => "limit",
             Self::Schema => "schema",
             Self::Set => "set",
             Self::StoreAs => "store-as",

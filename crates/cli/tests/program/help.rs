@@ -40,10 +40,10 @@ fn every_option_works() {
         ("plan", "plan s.db in.csv --schema l.sql --map x= --no-header --columns id,x".to_owned()),
         ("plan", "plan s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("plan", "plan v.db in.csv --verbose".to_owned()),
-        ("load", "load j.db in.json --json-path data --flatten --nan null".to_owned()),
+        ("load", "load j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
         ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
         ("plan", "plan c.db s.db --allow-incomplete --replace-tables".to_owned()),
-        ("plan", "plan j.db in.json --json-path data --flatten --nan null".to_owned()),
+        ("plan", "plan j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
         ("generate", format!("generate u.db {makes} --sync off --verify full --progress plain --json")),
         ("generate", "generate --discard --preset user --rows 10".to_owned()),
         (

@@ -13,6 +13,7 @@ mod inspect;
 mod interrupt;
 mod json_shapes;
 mod keys;
+mod kinds;
 mod load;
 mod numbers;
 mod plan;

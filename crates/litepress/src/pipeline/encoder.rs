@@ -76,7 +76,7 @@ impl TableEncoder {
     /// # Errors
     /// All fields and columns that do not mapping, in one error.
     pub fn column_sources(&self, fields: &[Field]) -> Result<Vec<ColumnSource>> {
-        let mapping = matching(&self.table, fields, Naming::Given, &[]).map_err(Error::all_of)?;
+        let mapping = matching(&self.table, fields, Naming::Given, &[], None).map_err(Error::all_of)?;
         let of_fields = |source: ColumnSource| match source {
             ColumnSource::File(at) => ColumnSource::File(mapping.projected[at].field.unwrap_or(at)),
             other => other,
@@ -89,7 +89,7 @@ impl TableEncoder {
     /// # Errors
     /// As [`column_sources`](Self::column_sources); a column that the reader cannot give in the form of the table.
     pub fn supplies_of_reader(&self, reader: &mut dyn Reader) -> Result<Vec<ColumnSource>> {
-        let mapping = matching(&self.table, reader.columns(), Naming::Given, &[]).map_err(Error::all_of)?;
+        let mapping = matching(&self.table, reader.columns(), Naming::Given, &[], None).map_err(Error::all_of)?;
         reader.project(&mapping.projected)?;
         Ok(mapping.column_sources)
     }

@@ -398,6 +398,14 @@ impl Piece for CsvPiece {
         Some(self.line_of(self.rewritten.as_ref().map_or(start, |rewritten| rewritten.original(start))))
     }
 
+    fn text_bytes(&self) -> usize {
+        self.text.bytes.len()
+    }
+
+    fn release(&mut self) {
+        self.text.bytes = Vec::new();
+    }
+
     fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {
         Some(self.original_record(&self.rows.record(row)))
     }

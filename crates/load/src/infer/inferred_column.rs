@@ -131,6 +131,11 @@ impl InferredColumn {
         }
     }
 
+    /// A column of texts that no file has.
+    pub(crate) fn of_text(name: &str, reason: Message) -> Self {
+        Self::of_typed(name, "TEXT", &reason, false, false)
+    }
+
     /// Replaces the type by one that the user chose with `option`. Empty fields become NULL if it is a numeric type.
     #[must_use]
     pub fn overridden(&self, declared_type: &str, strict: bool, option: OptionName) -> Self {

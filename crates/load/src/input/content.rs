@@ -11,23 +11,21 @@ use std::path::Path;
 /// Number of first bytes that are examined.
 const HEAD_BYTES: u64 = 4096;
 
-/// Number of first bytes of a compressed file that are examined: a block of zstd is decompressed as a whole.
-const COMPRESSED_HEAD_BYTES: u64 = 256 << 10;
-
 /// Formats that are recognized but not supported: offset of the magic bytes, magic bytes, name, and advice.
-const REFUSED: [(usize, &[u8], &str, &str); 19] = [
-    (4, b"1AY&SY", "bzip2", "pipe it in: bzip2 -dc FILE | litepress load ..."),
-    (0, b"\xFD7zXZ\0", "xz", "pipe it in: xz -dc FILE | litepress load ..."),
+const REFUSED: [(usize, &[u8], &str, &str); 15] = [
     (0, b"LZIP\x01", "lzip", "pipe it in: lzip -dc FILE | litepress load ..."),
-    (0, b"\x04\x22\x4D\x18", "lz4", "pipe it in: lz4 -dc FILE | litepress load ..."),
     (0, b"\xFF\x06\0\0sNaPpY", "snappy", "decompress it first"),
     (0, b"\x1F\x9D", "compress (.Z)", "pipe it in: gzip -dc FILE | litepress load ..."),
-    (0, b"PK\x03\x04", "a ZIP archive (or an Excel sheet)", "unpack it, or export the sheet as CSV"),
-    (0, b"PK\x05\x06", "an empty ZIP archive", "unpack what has files in it"),
+    (
+        0,
+        b"PK\x03\x04",
+        "a ZIP archive or a spreadsheet from a pipe or within another file",
+        "save it as a file of its own",
+    ),
+    (0, b"PK\x05\x06", "an empty ZIP archive", "name an archive that has files in it"),
     (0, b"7z\xBC\xAF\x27\x1C", "a 7z archive", "unpack it first"),
     (0, b"Rar!\x1A\x07", "a RAR archive", "unpack it first"),
     (257, b"ustar", "a tar archive", "unpack it first, and name the files in it"),
-    (0, b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an old Excel file", "export the sheet as CSV"),
     (0, b"Obj\x01", "Avro", "convert it to Parquet or NDJSON first"),
     (0, b"ORC\x0A", "ORC", "convert it to Parquet first"),
     (0, b"ORC\x08", "ORC", "convert it to Parquet first"),
@@ -46,8 +44,8 @@ const REFUSED: [(usize, &[u8], &str, &str); 19] = [
 pub(super) fn read_head(stream: &mut (dyn Read + Send)) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     stream.take(HEAD_BYTES).read_to_end(&mut head)?;
-    if compression_of(&head).is_some() {
-        stream.take(COMPRESSED_HEAD_BYTES).read_to_end(&mut head)?;
+    if let Some(compression) = Compression::of(&head) {
+        stream.take(compression.head_bytes()).read_to_end(&mut head)?;
     }
     Ok(head)
 }
@@ -67,26 +65,30 @@ pub(super) fn examine(
         let advice = message!["name its columns with ", columns, ", or leave out empty files with ", reject];
         return Err(data("the file is empty".to_owned()).advise(advice));
     }
-    let is_binary = |format| matches!(format, Format::Parquet | Format::Arrow | Format::Sqlite);
-    let Some(compression) = compression_of(head) else {
+
+    let Some(compression) = Compression::of(head) else {
         let format = match options.format {
             Some(format) => format,
             None => binary_format(head).map_or_else(|| text_format(name, head, options), Ok)?,
         };
-        let encoding = if is_binary(format) { "" } else { decoded::encoding_of(head, name, options)?.0.name() };
+        let encoding = if format.is_binary() { "" } else { decoded::encoding_of(head, name, options)?.0.name() };
         return Ok((format, None, encoding));
     };
     let how = compression.name();
-    let inner = decompressed_head(compression, head, name)?;
+    let inner = decompressed_head(compression, head, name, options)?;
     if inner.is_empty() {
         return Err(data(format!("there is nothing within the {how} data")));
     }
-    let binary = options.format.filter(|&format| is_binary(format)).or_else(|| binary_format(&inner));
-    if let Some(format) = binary.filter(|_| options.format.is_none_or(is_binary)) {
-        let error = data(format!("{} within {how} is not read", called(format)));
+    let binary =
+        options.format.map_or_else(|| binary_format(&inner), |format| Some(format).filter(|it| it.is_binary()));
+    if let Some(format) = binary {
+        if format != Format::Sqlite {
+            return Ok((format, Some(compression), ""));
+        }
+        let error = data(format!("an SQLite database within {how} is not read"));
         return Err(error.advise(format!("decompress it first: {how} -d '{}'", name.display())));
     }
-    if compression_of(&inner).is_some() {
+    if Compression::of(&inner).is_some() {
         let error = data("the file is compressed twice".to_owned());
         return Err(error.advise(format!("decompress it once: {how} -dc '{}' | litepress load ...", name.display())));
     }
@@ -95,29 +97,13 @@ pub(super) fn examine(
     Ok((format, Some(compression), encoding.name()))
 }
 
-fn called(format: Format) -> &'static str {
-    match format {
-        Format::Csv => "CSV",
-        Format::Json => "JSON",
-        Format::Parquet => "Parquet",
-        Format::Arrow => "Arrow IPC",
-        Format::Sqlite => "an SQLite database",
-    }
-}
-
-fn compression_of(head: &[u8]) -> Option<Compression> {
-    match head {
-        [0x1F, 0x8B, 8, ..] => Some(Compression::Gzip),
-        // A data frame, and a skippable frame.
-        [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Compression::Zstd),
-        _ => None,
-    }
-}
-
 /// Decompresses the first bytes. Errors further on are reported when the text is read.
-fn decompressed_head(compression: Compression, head: &[u8], name: &Path) -> Result<Vec<u8>> {
+fn decompressed_head(compression: Compression, head: &[u8], name: &Path, options: &ReadOptions) -> Result<Vec<u8>> {
     let mut inner = Vec::new();
-    let read = compression.decompress(io::Cursor::new(head.to_vec()), name).take(HEAD_BYTES).read_to_end(&mut inner);
+    let read = compression
+        .decompress(io::Cursor::new(head.to_vec()), name, &options.notes)
+        .take(HEAD_BYTES)
+        .read_to_end(&mut inner);
     match read {
         Err(error) if inner.is_empty() => Err(super::read_failed(name, error)),
         _ => Ok(inner),
@@ -132,6 +118,8 @@ fn binary_format(head: &[u8]) -> Option<Format> {
         [b'A', b'R', b'R', b'O', b'W', b'1', 0, 0, ..] => Some(Format::Arrow),
         [0xFF, 0xFF, 0xFF, 0xFF, rest @ ..] if is_arrow_message(rest) => Some(Format::Arrow),
         _ if head.starts_with(b"SQLite format 3\0") => Some(Format::Sqlite),
+        // A compound file: Excel up to 2003, and other programs of that time.
+        _ if head.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") => Some(Format::Spreadsheet),
         _ => None,
     }
 }
@@ -188,10 +176,12 @@ fn refuse_other_text(name: &Path, text: &[u8]) -> Result<()> {
 
 /// Fails if the name of the file states a format that its text is not.
 fn refuse_contradiction(name: &Path, text: &[u8]) -> Result<()> {
-    const NAMED: [(&[&str], &str); 4] = [
+    const NAMED: [(&[&str], &str); 6] = [
         (&["json", "ndjson", "jsonl", "jsonlines", "ldjson", "geojson"], "JSON"),
         (&["parquet", "pq"], "Parquet"),
         (&["arrow", "arrows", "ipc", "feather"], "Arrow IPC"),
+        (&["xlsx", "xlsm", "xlsb", "xls", "ods"], "a spreadsheet"),
+        (&["zip"], "a ZIP archive"),
         (&["db", "db3", "sqlite", "sqlite3"], "an SQLite database"),
     ];
     const SHOWN: usize = 40;

@@ -22,6 +22,25 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+fn bzip2(text: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn xz(text: &[u8]) -> Vec<u8> {
+    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1)).unwrap();
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn lz4(text: &[u8]) -> Vec<u8> {
+    let info = lz4_flex::frame::FrameInfo::new().content_checksum(true);
+    let mut encoder = lz4_flex::frame::FrameEncoder::with_frame_info(info, Vec::new());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
 fn zstd(text: &[u8]) -> Vec<u8> {
     zstd::encode_all(text, 1).unwrap()
 }
@@ -88,7 +107,7 @@ fn the_content_says_what_a_file_is() {
         (b"\n", Format::Csv),
         (&long, Format::Csv),
     ] {
-        for whole in [bytes.to_vec(), gzip(bytes), zstd(bytes)] {
+        for whole in [bytes.to_vec(), gzip(bytes), zstd(bytes), bzip2(bytes), xz(bytes), lz4(bytes)] {
             assert_eq!(read(&whole, &options()).unwrap(), (format, bytes.to_vec()));
         }
     }
@@ -99,8 +118,11 @@ fn the_content_says_what_a_file_is() {
         (b"SQLite format 3\0\x10\0", Format::Sqlite),
     ] {
         assert_eq!(read(bytes, &options()).unwrap().0, format);
-        let within = mistake(&gzip(bytes), &options());
-        assert!(within.ends_with("within gzip is not read"), "{within}");
+        let within = Input::from_stream(Path::new("x"), Box::new(io::Cursor::new(gzip(bytes))), &options());
+        match within {
+            Ok(input) => assert!(input.format == format && format != Format::Sqlite),
+            Err(error) => assert_eq!(error.message(), "an SQLite database within gzip is not read"),
+        }
     }
     let csv = ReadOptions { format: Some(Format::Csv), ..options() };
     assert_eq!(read(b"[1,2]\n3,4\n", &csv).unwrap().0, Format::Csv);
@@ -113,9 +135,11 @@ fn what_is_not_read_is_named() {
     tar[257..262].copy_from_slice(b"ustar");
     for (bytes, message) in [
         (&b""[..], "the file is empty"),
-        (b"BZh91AY&SY\x01", "this is bzip2, which is not read"),
-        (b"\xFD7zXZ\0\0", "this is xz, which is not read"),
-        (b"PK\x03\x04\x14\0", "this is a ZIP archive (or an Excel sheet), which is not read"),
+        (
+            b"PK\x03\x04\x14\0",
+            "this is a ZIP archive or a spreadsheet from a pipe or within another file, which is not read",
+        ),
+        (b"LZIP\x01", "this is lzip, which is not read"),
         (&tar, "this is a tar archive, which is not read"),
         (&gzip(&tar), "this is a tar archive, which is not read"),
         (&gzip(b""), "there is nothing within the gzip data"),
@@ -127,8 +151,8 @@ fn what_is_not_read_is_named() {
     ] {
         assert_eq!(mistake(bytes, &options()), message);
     }
-    let advice = Input::from_stream(Path::new("x.bz2"), Box::new(&b"BZh91AY&SY"[..]), &options()).unwrap_err();
-    assert_eq!(advice.advice(), Some("pipe it in: bzip2 -dc 'x.bz2' | litepress load ..."));
+    let advice = Input::from_stream(Path::new("x.lz"), Box::new(&b"LZIP\x01"[..]), &options()).unwrap_err();
+    assert_eq!(advice.advice(), Some("pipe it in: lzip -dc 'x.lz' | litepress load ..."));
 }
 
 /// A file of Python reprs called `.ndjson`, and a Git LFS pointer called `.parquet`, were loaded as CSV with exit code 0.
@@ -171,6 +195,9 @@ fn a_name_that_the_content_contradicts_is_an_error() {
 fn several_members_are_one_text() {
     let members = [gzip(b"a,b\n"), gzip(b""), gzip(b"1,2\n")].concat();
     assert_eq!(text(&members, &options()), "a,b\n1,2\n");
+    for compress in [bzip2, xz, lz4] {
+        assert_eq!(text(&[compress(b"a,b\n"), compress(b"1,2\n")].concat(), &options()), "a,b\n1,2\n");
+    }
     let skipped = [&[0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3][..], &zstd(b"a,b\n"), &zstd(b"1,2\n")].concat();
     assert_eq!(text(&skipped, &options()), "a,b\n1,2\n");
 }
@@ -179,16 +206,22 @@ fn several_members_are_one_text() {
 fn broken_compression_says_how_far_it_went() {
     let rows: Vec<u8> =
         (0..200_000_u64).flat_map(|n| format!("{}\n", n.wrapping_mul(0x9E37_79B9)).into_bytes()).collect();
-    let (gz, zst) = (gzip(&rows), zstd(&rows));
-    for (whole, name) in [(&gz, "gzip"), (&zst, "zstd")] {
+    let gz = gzip(&rows);
+    for (whole, name) in
+        [(&gz, "gzip"), (&zstd(&rows), "zstd"), (&bzip2(&rows), "bzip2"), (&xz(&rows), "xz"), (&lz4(&rows), "lz4")]
+    {
         let cut = whole.len() / 2;
         let truncated = mistake(&whole[..cut], &options());
         let begins = format!("the file is truncated: its {name} data ends in the middle, after {cut} bytes that hold ");
         assert!(truncated.starts_with(&begins), "{truncated}");
-        let behind = mistake(&[whole, &b"some garbage that is no frame"[..]].concat(), &options());
+        let behind = [whole, &b"some garbage that is no frame"[..]].concat();
+        if name == "gzip" {
+            assert!(read(&behind, &options()).unwrap().1 == rows);
+            continue;
+        }
         let expected =
             format!("behind {} bytes of text, something follows the {name} data that is not {name}", rows.len());
-        assert_eq!(behind, expected);
+        assert_eq!(mistake(&behind, &options()), expected);
     }
     let mut damaged = gz.clone();
     let end = damaged.len() - 6;
@@ -205,12 +238,171 @@ fn broken_compression_says_how_far_it_went() {
 #[test]
 fn every_cut_of_a_compressed_file_is_an_error() {
     let rows = b"a,b\n1,2\n3,4\n";
-    for (whole, name) in [(gzip(rows), "gzip"), (zstd(rows), "zstd")] {
-        for cut in 4..whole.len() {
+    for (whole, name) in
+        [(gzip(rows), "gzip"), (zstd(rows), "zstd"), (bzip2(rows), "bzip2"), (xz(rows), "xz"), (lz4(rows), "lz4")]
+    {
+        for cut in 10..whole.len() {
             let message = mistake(&whole[..cut], &options());
             assert!(message.starts_with(&format!("the file is truncated: its {name} data")), "{cut}: {message}");
         }
     }
+}
+
+/// `gzip -dc` ignores zero bytes behind the last member, and says that it ignores others. A file with a few bytes there was called
+/// truncated, though it was whole.
+#[test]
+fn bytes_behind_gzip_data_are_ignored_as_gzip_does() {
+    let whole = [gzip(b"a,b\n"), gzip(b"1,2\n")].concat();
+    for (behind, note) in [
+        (&b"\0"[..], None),
+        (&[0; 700_000], None),
+        (b"x", Some(1)),
+        (b"\0\0x", Some(3)),
+        (b"\x1fx", Some(2)),
+        (b"garbage of some length", Some(22)),
+    ] {
+        let options = options();
+        assert_eq!(text(&[&whole, behind].concat(), &options), "a,b\n1,2\n");
+        let notes = options.notes.all();
+        assert_eq!(notes.is_empty(), note.is_none(), "{notes:?}");
+        if let Some(bytes) = note {
+            assert!(
+                notes[0].ends_with(&format!("file: {bytes} bytes behind the gzip data are ignored, as gzip does")),
+                "{notes:?}"
+            );
+        }
+    }
+    let cut = mistake(&[&whole[..], b"\x1f"].concat(), &options());
+    assert!(cut.starts_with("the file is truncated: its gzip data ends in the middle"), "{cut}");
+}
+
+/// `zstd --long=31` writes windows of 2 GiB. Such a file was called damaged.
+#[test]
+fn large_windows_of_zstd_are_read() {
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(30).unwrap();
+    encoder.write_all(b"a,b\n1,2\n").unwrap();
+    // The end of a block comes before the size of the content is known, so that the window is written.
+    encoder.flush().unwrap();
+    encoder.write_all(b"3,4\n").unwrap();
+    let whole = encoder.finish().unwrap();
+    assert_eq!(whole[4] & 0x20, 0, "the frame has a window");
+    assert_eq!(text(&whole, &options()), "a,b\n1,2\n3,4\n");
+}
+
+fn zip_of(path: &Path, members: &[(&str, &[u8])]) {
+    let mut archive = zip::ZipWriter::new(File::create(path).unwrap());
+    for (index, (name, content)) in members.iter().enumerate() {
+        let method = [zip::CompressionMethod::DEFLATE, zip::CompressionMethod::STORE][index % 2];
+        archive.start_file(*name, zip::write::SimpleFileOptions::default().compression_method(method)).unwrap();
+        archive.write_all(content).unwrap();
+    }
+    archive.finish().unwrap();
+}
+
+#[test]
+fn members_of_archives_are_files() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("all.zip");
+    let inner = gzip(b"{\"a\":1}\n");
+    zip_of(
+        &path,
+        &[
+            ("z/one.csv", b"a\n1\n"),
+            ("b.ndjson.gz", &inner),
+            ("read.me", b"x"),
+            (".x.csv", b"x"),
+            ("__MACOSX/z.csv", b"x"),
+        ],
+    );
+    let options = options();
+    let inputs = Input::all_of(&path, &options).unwrap();
+    let told: Vec<_> = inputs
+        .iter()
+        .map(|input| (input.table_name().unwrap(), input.format, text_of(input, &options).unwrap().1))
+        .collect();
+    let expected =
+        [("b".to_owned(), Format::Json, b"{\"a\":1}\n".to_vec()), ("one".to_owned(), Format::Csv, b"a\n1\n".to_vec())];
+    assert_eq!(told, expected);
+    assert_eq!(inputs[1].name, path.join("z/one.csv"));
+    assert_eq!(inputs[1].outer_path(), Some(path.as_path()));
+    let notes = options.notes.all();
+    assert!(notes[0].ends_with("all.zip: left out, since they are folders or of no known kind: read.me"), "{notes:?}");
+    // A single member is taken whatever its name is.
+    zip_of(&path, &[("data", b"a\n1\n")]);
+    assert_eq!(Input::all_of(&path, &options).unwrap()[0].table_name().as_deref(), Some("data"));
+    zip_of(&path, &[("a", b"a"), ("b", b"b")]);
+    let error = Input::all_of(&path, &options).unwrap_err();
+    assert_eq!(error.message(), "the archive has no file of a known kind, only a, b");
+    zip_of(&path, &[]);
+    assert_eq!(Input::all_of(&path, &options).unwrap_err().message(), "the archive has no file");
+}
+
+#[test]
+fn a_damaged_archive_is_told() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("all.zip");
+    let rows: Vec<u8> = (0..20_000).flat_map(|row| format!("{row}\n").into_bytes()).collect();
+    zip_of(&path, &[("one.csv", &rows), ("two.csv", &rows)]);
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let error = Input::all_of(&path, &options()).unwrap_err();
+    assert!(error.message().starts_with("the ZIP archive is damaged: "), "{error}");
+    // A changed byte of the stored member, far behind its beginning.
+    let mut changed = whole.clone();
+    let at = whole.len() - 5_000;
+    changed[at] ^= 1;
+    std::fs::write(&path, &changed).unwrap();
+    let inputs = Input::all_of(&path, &options()).unwrap();
+    let error = text_of(&inputs[1], &options()).unwrap_err();
+    assert_eq!(error.message(), "the ZIP archive is damaged: the checksum of this member differs");
+    assert!(error.to_string().contains("two.csv"), "{error}");
+    let mut encrypted = whole.clone();
+    for header in [b"PK\x03\x04", b"PK\x01\x02"] {
+        let flags = if header[2] == 3 { 6 } else { 8 };
+        for at in memchr::memmem::find_iter(&whole, header) {
+            encrypted[at + flags] |= 1;
+        }
+    }
+    std::fs::write(&path, &encrypted).unwrap();
+    let error = Input::all_of(&path, &options()).unwrap_err();
+    assert_eq!(error.message(), "this member of the archive is encrypted");
+}
+
+#[test]
+fn a_folder_stands_for_its_files() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["b.csv", "a.tsv", ".hidden.csv", "notes.md"] {
+        std::fs::write(path(name), "a\n1\n").unwrap();
+    }
+    std::fs::create_dir(path("deep.csv")).unwrap();
+    zip_of(&path("c.zip"), &[("d.csv", b"a\n1\n")]);
+    let options = options();
+    let names = |inputs: Vec<Input>| inputs.into_iter().map(|input| input.table_name().unwrap()).collect::<Vec<_>>();
+    assert_eq!(names(Input::all_of(folder.path(), &options).unwrap()), ["a", "b", "d"]);
+    let notes = options.notes.all();
+    assert!(
+        notes[0].ends_with(": left out, since they are folders or of no known kind: deep.csv, notes.md"),
+        "{notes:?}"
+    );
+    let error = Input::all_of(&path("deep.csv"), &options).unwrap_err();
+    assert_eq!(error.message(), "the folder has no file");
+}
+
+/// Parquet in gzip was refused: readers of binary formats seek.
+#[test]
+fn binary_files_are_unpacked_first() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("x.parquet.gz");
+    std::fs::write(&path, gzip(b"PAR1\x15 and so on")).unwrap();
+    let mut input = Input::from_path(&path, &options()).unwrap();
+    assert_eq!(input.format, Format::Parquet);
+    input.unpack(folder.path(), &options(), &|| Ok(())).unwrap();
+    let mut content = Vec::new();
+    input.file().unwrap().read_to_end(&mut content).unwrap();
+    assert_eq!((content.as_slice(), input.table_name().as_deref()), (&b"PAR1\x15 and so on"[..], Some("x")));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the copy has no name");
 }
 
 #[test]
@@ -331,7 +523,7 @@ fn arguments_are_files_and_patterns() {
     assert_eq!(names(&["x[12].csv"]).unwrap(), ["x1.csv"]);
     let message = |arguments: &[&str]| names(arguments).unwrap_err().message_in(&Flags);
     assert_eq!(message(&["*.nothing"]), "no file matches this pattern");
-    assert_eq!(message(&["d.csv"]), "this is a folder");
+    assert_eq!(message(&["d.csv"]), "the folder has no file");
     assert!(message(&["missing.csv"]).starts_with("cannot open: No such file"));
     assert!(message(&["a***.csv"]).starts_with("this is not a pattern of names"));
     let twice = Input::from_arguments(&["-".into(), "-".into()], &options()).unwrap_err();

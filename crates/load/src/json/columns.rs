@@ -9,7 +9,7 @@ const BEYOND_RANGE: &str = "number beyond the range of a double";
 
 /// The columns of a batch.
 #[derive(Debug)]
-pub(super) struct Columns(Vec<Column>);
+pub(crate) struct Columns(Vec<Column>);
 
 impl Columns {
     /// Creates columns of these affinities.

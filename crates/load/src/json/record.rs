@@ -27,7 +27,7 @@ pub const MAX_DEPTH: usize = 1000;
 
 /// A value of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Item<'a> {
+pub(crate) enum Item<'a> {
     Null,
     Boolean(bool),
     /// A 64-bit integer, and its text.
@@ -43,7 +43,7 @@ pub(super) enum Item<'a> {
 }
 
 /// A consumer of a record's values.
-pub(super) trait Sink {
+pub(crate) trait Sink {
     /// Takes a value for a target of [`Targets`].
     ///
     /// # Errors
@@ -248,7 +248,7 @@ impl RecordParser {
         }
         let mut jiter = self.values.jiter(&record[at..]);
         let done = self.members(record, at, steps, &mut jiter, sink);
-        self.values.tape = jiter.into_tape();
+        self.values.keep_tape(jiter);
         // Do not learn the layout of a bad record.
         let (steps, tail) = done.as_ref().map_or((steps, None), |&(steps, tail)| (steps, Some(record[tail..].into())));
         self.steps.truncate(steps);
@@ -426,6 +426,13 @@ impl Values {
         if self.rules.nan == NanPolicy::Error { jiter } else { jiter.with_allow_inf_nan() }
     }
 
+    /// Takes the tape back, unless a huge string has made it huge.
+    fn keep_tape(&mut self, jiter: Jiter<'_>) {
+        const HUGE_BYTES: usize = 1 << 20;
+        let tape = jiter.into_tape();
+        self.tape = if tape.capacity() > HUGE_BYTES { Vec::new() } else { tape };
+    }
+
     #[inline]
     fn is_null(&self, text: &[u8]) -> bool {
         !self.rules.nulls.is_empty() && self.rules.nulls.iter().any(|null| null.as_bytes() == text)
@@ -439,7 +446,7 @@ impl Values {
             Err(error) => Err(error.into()),
         };
         let len = jiter.current_index();
-        self.tape = jiter.into_tape();
+        self.keep_tape(jiter);
         taken.map(|()| len)
     }
 

@@ -69,6 +69,8 @@ impl ColumnMapping {
 /// column drops the file column). Otherwise it is the column of the same name to SQLite, or the next one if the file has no
 /// names.
 ///
+/// `added` is a column that takes one value for all records of the file.
+///
 /// Columns that the file lacks take their DEFAULT, or NULL. A DEFAULT is evaluated once (even CURRENT_TIMESTAMP), or for
 /// every row if it calls `random()` or the like. An INTEGER PRIMARY KEY is numbered from 1 in record order.
 ///
@@ -80,14 +82,34 @@ pub fn matching(
     fields: &[Field],
     naming: Naming,
     map: &[(String, String)],
+    added: Option<(&str, OwnedValue)>,
 ) -> Result<ColumnMapping, Vec<Error>> {
     let mut mistakes = Vec::new();
-    let targets = targets(table, fields, naming, map, &mut mistakes);
+    let added = added.and_then(|(name, value)| match table.column(name).filter(|&column| is_free(table, column)) {
+        Some(column) => Some((column, value)),
+        None => {
+            let given = OptionName::SourceColumn.word(name.to_owned()).given();
+            let columns = listed(table.ordinary_columns().map(|position| table.columns[position].name.as_str()));
+            let error = mistake(message![given, format!(": the table has no column {name} that takes a value")]);
+            mistakes.push(error.advise(format!("it has {columns}")));
+            None
+        }
+    });
+    let targets = targets(table, fields, naming, map, added.as_ref().map(|(column, _)| *column), &mut mistakes);
     let (mut projected, mut column_sources) = (Vec::new(), Vec::new());
     for position in table.ordinary_columns() {
         let mut given = (0..fields.len()).filter(|&field| targets[field] == Some(position));
-        let source = match given.next() {
-            Some(field) => {
+        let source = match (given.next(), &added) {
+            (None, Some((column, value))) if *column == position => ColumnSource::Constant(value.clone()),
+            (Some(field), Some((column, _))) if *column == position => {
+                let name = &table.columns[position].name;
+                let given = OptionName::SourceColumn.word(name.clone()).given();
+                let error = mistake(message![given, format!(": the file has a column {}, too", fields[field].name)]);
+                let leave_out = OptionName::Map.pair(&fields[field].name, "");
+                mistakes.push(error.in_column(name).advise(message!["leave it out: ", leave_out]));
+                ColumnSource::Constant(OwnedValue::Null)
+            }
+            (Some(field), _) => {
                 if let Some(other) = given.next() {
                     let names = (&fields[field].name, &fields[other].name);
                     let noun = naming.noun();
@@ -104,7 +126,7 @@ pub fn matching(
                 });
                 ColumnSource::File(projected.len() - 1)
             }
-            None => without_file(table, position, naming).unwrap_or_else(|error| {
+            (None, _) => without_file(table, position, naming).unwrap_or_else(|error| {
                 mistakes.push(error.in_column(&table.columns[position].name));
                 ColumnSource::Constant(OwnedValue::Null)
             }),
@@ -117,6 +139,10 @@ pub fn matching(
     Err(mistakes.into_iter().map(|error| error.in_table(&table.name)).collect())
 }
 
+fn is_free(table: &Table, column: usize) -> bool {
+    table.columns[column].generated == Generated::No
+}
+
 fn mistake(message: impl Into<Message>) -> Error {
     Error::new(ErrorKind::Schema, message)
 }
@@ -127,6 +153,7 @@ fn targets(
     fields: &[Field],
     naming: Naming,
     map: &[(String, String)],
+    added: Option<usize>,
     mistakes: &mut Vec<Error>,
 ) -> Vec<Option<usize>> {
     let columns = || listed(table.ordinary_columns().map(|position| table.columns[position].name.as_str()));
@@ -150,8 +177,10 @@ fn targets(
     }
     let unmapped: Vec<usize> = (0..fields.len()).filter(|&field| !is_mapped[field]).collect();
     if naming == Naming::Position {
-        let free: Vec<usize> =
-            table.ordinary_columns().filter(|position| !targets.contains(&Some(*position))).collect();
+        let free: Vec<usize> = table
+            .ordinary_columns()
+            .filter(|position| !targets.contains(&Some(*position)) && added != Some(*position))
+            .collect();
         if unmapped.len() != free.len() {
             let (has, needs) = (unmapped.len(), free.len());
             let error = mistake(format!("the file has {has} columns without names, and the table {needs}"));

@@ -14,7 +14,7 @@ fn fields(names: &[&str]) -> Vec<Field> {
 fn map_columns(sql: &str, names: &[&str], naming: Naming, map: &[(&str, &str)]) -> Result<ColumnMapping, Vec<String>> {
     let schema = Schema::from_sql(sql, "<test>").unwrap();
     let map: Vec<_> = map.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
-    let mapping = matching(&schema.tables[0], &fields(names), naming, &map);
+    let mapping = matching(&schema.tables[0], &fields(names), naming, &map, None);
     mapping.map_err(|mistakes| mistakes.iter().map(|mistake| mistake.in_words(&Flags)).collect())
 }
 

@@ -1,0 +1,121 @@
+//! Archives, folders, and the choice of sheets, columns and records.
+
+use crate::{Room, json};
+use std::path::Path;
+
+#[test]
+fn a_folder_becomes_tables_or_one_with_the_names_of_its_files() {
+    let room = Room::new();
+    std::fs::create_dir(room.path("in")).unwrap();
+    room.write("in/b.csv", "id,n\n1,x\n2,y\n");
+    room.write("in/a.ndjson", "{\"id\":3,\"n\":\"z\"}\n");
+    room.write("in/readme.md", "x");
+    let out = room.done("load t.db in --progress none");
+    assert!(out.contains("in: left out, since they are folders or of no known kind: readme.md"), "{out}");
+    assert_eq!(room.query("t.db", "SELECT name FROM sqlite_schema ORDER BY 1"), "a\nb");
+    room.done("load u.db in --table t --source-column file --progress none");
+    assert_eq!(room.query("u.db", "SELECT id, n, file FROM t"), "3|z|in/a.ndjson\n1|x|in/b.csv\n2|y|in/b.csv");
+    room.write("s.sql", "CREATE TABLE t (id INTEGER PRIMARY KEY, file TEXT NOT NULL, n TEXT);");
+    room.done("load v.db in --schema s.sql --source-column file --progress none");
+    assert_eq!(room.query("v.db", "SELECT id, n, file FROM t"), "1|x|in/b.csv\n2|y|in/b.csv\n3|z|in/a.ndjson");
+    room.done("load w.db in/b.csv --schema s.sql --source-column file --no-header --map c1=id --map c2=n --on-error reject --progress none");
+    assert_eq!(room.query("w.db", "SELECT id, n, file FROM t"), "1|x|in/b.csv\n2|y|in/b.csv");
+    for (arguments, message) in [
+        ("load x.db in --table t --source-column N", "--source-column N: the files have a column of this name"),
+        (
+            "load x.db in --schema s.sql --source-column origin",
+            "--source-column origin: the table has no column origin",
+        ),
+        ("load x.db in --schema s.sql --source-column n", "--source-column n: the file has a column n, too"),
+        ("load x.db u.db --source-column file", "--source-column cannot change a table that is copied"),
+    ] {
+        let ended = room.run(arguments);
+        assert!(ended.code != Some(0) && ended.err.contains(message), "{arguments}: {ended:?}");
+    }
+}
+
+#[test]
+fn columns_and_records_are_chosen() {
+    let room = Room::new();
+    room.write("a.csv", "id,x,y\n1,one,u\n2,two,v\n3,three,w\n");
+    room.write("b.csv", "id,z\n4,four\n5,five\n");
+    room.write("c.ndjson", "{\"id\":6,\"x\":\"six\"}\n{\"id\":7}\n{\"id\":\"x\",\"q\":1}\n");
+    room.done("load t.db a.csv --select y,id --limit 2 --progress none");
+    assert_eq!(room.query("t.db", "SELECT * FROM a"), "u|1\nv|2");
+    room.done("load u.db a.csv b.csv c.ndjson --table t --limit 4 --progress none");
+    assert_eq!(room.query("u.db", "SELECT id, x, z FROM t"), "1|one|NULL\n2|two|NULL\n3|three|NULL\n4|NULL|four");
+    room.done("load v.db a.csv b.csv --select a.x,id --limit 1 --progress none");
+    assert_eq!(room.query("v.db", "SELECT * FROM a"), "one|1");
+    assert_eq!(room.query("v.db", "SELECT * FROM b"), "4");
+    room.write("s.sql", "CREATE TABLE c (id INTEGER PRIMARY KEY, x TEXT DEFAULT 'none');");
+    room.done("load w.db c.ndjson --schema s.sql --select id --limit 2 --progress none");
+    assert_eq!(room.query("w.db", "SELECT * FROM c"), "6|none\n7|none");
+    let report = json(&room.done("plan a.csv --limit 2 --json"));
+    assert_eq!(report["rows"], 2);
+    for (arguments, message) in [
+        ("load x.db a.csv --select nothing", "--select nothing: the file has no such column"),
+        ("load x.db a.csv --select id,nothing", "--select nothing: no file has such a column"),
+        ("load x.db a.csv --select x --map y=z", "--map y=z: --select leaves out y"),
+        ("load x.db t.db --select id", "--select cannot change a table that is copied"),
+    ] {
+        let ended = room.run(arguments);
+        assert!(ended.code != Some(0) && ended.err.contains(message), "{arguments}: {ended:?}");
+    }
+}
+
+#[test]
+fn sheets_become_tables() {
+    let room = Room::new();
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../load/tests/data/cities.xls");
+    std::fs::copy(book, room.path("cities.xls")).unwrap();
+    let out = room.done("load t.db cities.xls --primary-key Cities.id --progress none");
+    assert!(out.contains("cities.xls: left out, since they are empty: Empty"), "{out}");
+    assert_eq!(
+        room.query("t.db", "SELECT id, name, founded, big FROM Cities WHERE id < 3"),
+        "1|Zürich|1962-01-01|1\n2|Łódź|1993-07-29|0"
+    );
+    assert_eq!(room.query("t.db", "SELECT code, typeof(code) FROM Codes"), "007|text");
+    room.done("load u.db cities.xls --sheet Codes --table code --source-column sheet --progress none");
+    assert_eq!(room.query("u.db", "SELECT * FROM code"), "007|cities.xls/Codes");
+    let report = json(&room.done("load v.db cities.xls --sheet all --limit 1 --json --progress none"));
+    assert_eq!(report["notes"][0], "cities.xls: left out, since they are empty: Empty");
+    assert_eq!(room.query("v.db", "SELECT count(*) FROM Cities"), "1");
+    let ended = room.run("load x.db cities.xls --sheet Nothing");
+    assert!(ended.err.contains("--sheet Nothing: the workbook has no such sheet"), "{ended:?}");
+    room.write("s.sql", "CREATE TABLE c (id INTEGER PRIMARY KEY, name TEXT, area REAL DEFAULT 1.5);");
+    let map = "--map ratio= --map founded= --map seen= --map big=";
+    room.done(&format!("load w.db cities.xls --sheet Cities --schema s.sql {map} --progress none"));
+    assert_eq!(room.query("w.db", "SELECT * FROM c WHERE id < 3"), "1|Zürich|1.5\n2|Łódź|1.5");
+}
+
+/// A key that no record had became NULL in spite of its column's DEFAULT, and an INTEGER PRIMARY KEY that no record had was an error.
+#[test]
+fn a_key_that_no_record_has_gets_the_default() {
+    let room = Room::new();
+    let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT DEFAULT 'new', c INT DEFAULT 7);";
+    room.write("s.sql", schema);
+    let load = |json: &str, options: &str| {
+        room.write("in.ndjson", json);
+        room.done(&format!("load t.db in.ndjson --schema s.sql --overwrite --progress none {options}"));
+        let of_file = room.query("t.db", "SELECT * FROM t");
+        let mut run =
+            room.command(&format!("load u.db - --schema s.sql --table t --overwrite --progress none {options}"));
+        let mut child = run.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), json.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+        assert_eq!(room.query("u.db", "SELECT * FROM t"), of_file, "from a pipe");
+        of_file
+    };
+    assert_eq!(load("{\"a\":\"x\"}\n{\"a\":\"y\"}\n", ""), "1|x|new|7\n2|y|new|7");
+    // A record that lacks a key of others has NULL there, and so has one with null.
+    assert_eq!(
+        load("{\"id\":5,\"a\":\"x\",\"B\":\"own\"}\n{\"id\":6}\n{\"id\":7,\"c\":null}\n", ""),
+        "5|x|own|NULL\n6|NULL|NULL|NULL\n7|NULL|NULL|NULL"
+    );
+    // The key comes late: beyond what is looked at first.
+    let many: String =
+        (1..=200_000).map(|id| format!("{{\"id\":{id},\"a\":\"some text that makes it long\"}}\n")).collect();
+    load(&format!("{many}{{\"id\":0,\"b\":\"late\"}}\n"), "");
+    assert_eq!(room.query("t.db", "SELECT count(*), count(b), min(c), max(b) FROM t"), "200001|1|7|late");
+    assert_eq!(load("[{\"key\":9,\"a\":\"x\"}]", "--map key=id"), "9|x|new|7");
+}

@@ -1,0 +1,199 @@
+//! Reads the sheets of workbooks: Excel (`.xlsx`, `.xlsm`, `.xlsb`, `.xls`) and OpenDocument (`.ods`).
+//!
+//! ```text
+//! workbook.rs   cells of a sheet, by calamine
+//! cells.rs      cells by column, dates and durations as text
+//! ```
+//!
+//! The first row that has a value is the header, unless the dialect says otherwise. A column without any value is no column, and
+//! rows behind the last value are no rows. Values are stored as follows:
+//!
+//! | cell                                 | value                                                                   |
+//! |--------------------------------------|-------------------------------------------------------------------------|
+//! | number                               | number                                                                  |
+//! | text                                 | text; an empty one is NULL                                              |
+//! | date, date with time, time           | text `2024-03-01`, `2024-03-01 12:30:00`, `12:30:00`, alike in a column |
+//! | duration                             | text `36:00:00`                                                         |
+//! | TRUE, FALSE                          | 1, 0, or `true`, `false` in a column of TEXT affinity                   |
+//! | error (`#N/A`), empty cell           | NULL; errors are counted in a note                                      |
+//!
+//! All cells of a sheet are held in memory.
+
+mod cells;
+#[cfg(test)]
+mod tests;
+mod workbook;
+
+pub use cells::Sheet;
+pub use workbook::open_sheets;
+
+use crate::infer::{FileStats, ScannedValue};
+use crate::json::{Columns, Item, Sink};
+use crate::options::ReadOptions;
+use crate::reader::{Batch, Field, FieldKind, Piece, ProjectedColumn, Reader};
+use cells::Kind;
+use litepress_rows::cells::BLOCK_ROWS;
+use litepress_rows::{Affinity, Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// Number of rows of a piece.
+const PIECE_ROWS: usize = 1 << 14;
+
+/// Size at which a batch ends, in bytes of its texts.
+const BATCH_BYTES: usize = 2 << 20;
+
+/// Maximum number of values in a batch.
+const BATCH_VALUES: usize = 1 << 16;
+
+/// A reader of a sheet's rows.
+pub struct SheetReader {
+    sheet: Arc<Sheet>,
+    columns: Vec<Field>,
+    task: Arc<Task>,
+    /// Number of rows that were handed out.
+    done: usize,
+}
+
+/// The columns to read, and what is NULL in them.
+struct Task {
+    wanted: Vec<usize>,
+    affinities: Vec<Affinity>,
+    nulls: Vec<String>,
+}
+
+impl SheetReader {
+    /// Creates a reader of all columns.
+    pub fn new(sheet: Arc<Sheet>, options: &ReadOptions) -> Self {
+        let field = |name: &String| Field { name: name.clone(), kind: FieldKind::Text };
+        let columns: Vec<Field> = sheet.names().iter().map(field).collect();
+        let (wanted, affinities) = ((0..columns.len()).collect(), vec![Affinity::Blob; columns.len()]);
+        let task = Arc::new(Task { wanted, affinities, nulls: options.nulls.clone() });
+        Self { sheet, columns, task, done: 0 }
+    }
+}
+
+impl Reader for SheetReader {
+    fn columns(&self) -> &[Field] {
+        &self.columns
+    }
+
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
+        let mut wanted = Vec::new();
+        for column in columns {
+            let refuse = |message: &str| Err(Error::new(ErrorKind::Usage, message).in_column(&column.name));
+            match column.field {
+                Some(field) if field < self.columns.len() && column.form.is_none() => wanted.push(field),
+                Some(field) if field < self.columns.len() => return refuse("a column of a sheet has one form only"),
+                _ => return refuse("the sheet has no such column"),
+            }
+        }
+        let affinities = columns.iter().map(|column| column.affinity).collect();
+        self.task = Arc::new(Task { wanted, affinities, nulls: self.task.nulls.clone() });
+        Ok(())
+    }
+
+    fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
+        let first = self.done;
+        self.done = self.sheet.rows().min(first + PIECE_ROWS);
+        if first == self.done {
+            return Ok(None);
+        }
+        let (sheet, task) = (self.sheet.clone(), self.task.clone());
+        Ok(Some(Box::new(SheetPiece { sheet, task, first, next: first, end: self.done, batch_start: first })))
+    }
+
+    fn records(&self) -> Option<u64> {
+        Some(self.sheet.rows() as u64)
+    }
+}
+
+/// Consecutive rows of a sheet.
+struct SheetPiece {
+    sheet: Arc<Sheet>,
+    task: Arc<Task>,
+    first: usize,
+    /// The next row to read.
+    next: usize,
+    end: usize,
+    /// First row of the last batch.
+    batch_start: usize,
+}
+
+impl Task {
+    fn is_null(&self, text: &[u8]) -> bool {
+        self.nulls.iter().any(|null| null.as_bytes() == text)
+    }
+
+    fn item<'t>(&self, kind: Kind, text: &'t [u8]) -> Item<'t> {
+        match kind {
+            Kind::Number => {
+                let int = std::str::from_utf8(text).ok().and_then(|number| number.parse().ok());
+                int.map_or(Item::Number(text), |int| Item::Int(int, text))
+            }
+            Kind::Text if self.is_null(text) => Item::Null,
+            Kind::Text => Item::Text(text),
+            Kind::True => Item::Boolean(true),
+            Kind::False => Item::Boolean(false),
+        }
+    }
+}
+
+impl Piece for SheetPiece {
+    fn first_record(&self) -> u64 {
+        self.first as u64 + 1
+    }
+
+    fn records(&self) -> u64 {
+        (self.end - self.first) as u64
+    }
+
+    fn read(&mut self, batch: &mut Batch) -> Result<()> {
+        let task = self.task.clone();
+        batch.clear(task.wanted.len());
+        let mut columns = Columns::new(&task.affinities);
+        columns.begin(&mut batch.blocks);
+        let most_rows = (BATCH_VALUES / task.wanted.len().max(1)).clamp(1, BLOCK_ROWS);
+        let mut cursors: Vec<usize> =
+            task.wanted.iter().map(|&column| self.sheet.cells_before(column, self.next)).collect();
+        let mut bytes = 0;
+        self.batch_start = self.next;
+        while self.next < self.end && batch.rows < most_rows && bytes < BATCH_BYTES {
+            for (target, (&column, cursor)) in task.wanted.iter().zip(&mut cursors).enumerate() {
+                if let Some((kind, text)) = self.sheet.cell(column, *cursor, self.next) {
+                    *cursor += 1;
+                    bytes += text.len();
+                    columns.take(target, task.item(kind, text)).expect("a number of a sheet is a double");
+                }
+            }
+            columns.end_row(batch.rows, false);
+            batch.rows += 1;
+            self.next += 1;
+        }
+        columns.finish(&mut batch.blocks);
+        Ok(())
+    }
+
+    fn scan_types(&mut self, findings: &mut FileStats) -> Result<()> {
+        for column in 0..self.sheet.names().len() {
+            let mut cursor = self.sheet.cells_before(column, self.next);
+            while let Some((row, kind, text)) = self.sheet.cell_at(column, cursor).filter(|(row, ..)| *row < self.end) {
+                cursor += 1;
+                let seen = match kind {
+                    Kind::Number => ScannedValue::Number(text),
+                    Kind::Text if self.task.is_null(text) => ScannedValue::Null,
+                    Kind::Text => ScannedValue::String(text),
+                    Kind::True => ScannedValue::Boolean(true),
+                    Kind::False => ScannedValue::Boolean(false),
+                };
+                findings.observe(column, seen, row as u64 + 1);
+            }
+        }
+        findings.records += (self.end - self.next) as u64;
+        self.next = self.end;
+        Ok(())
+    }
+
+    fn line(&self, row: usize) -> Option<u64> {
+        Some(self.sheet.line_of(self.batch_start + row))
+    }
+}

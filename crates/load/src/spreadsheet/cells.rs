@@ -1,0 +1,309 @@
+//! Holds the cells of a sheet column by column.
+
+use crate::options::ReadOptions;
+use calamine::ExcelDateTime;
+use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// A cell as a workbook gives it.
+#[derive(Debug)]
+pub(super) enum Cell<'c> {
+    Int(i64),
+    Real(f64),
+    Text(&'c str),
+    Boolean(bool),
+    /// A date, a date with a time, or a time.
+    Moment(ExcelDateTime),
+    /// Number of days.
+    Duration(f64),
+    /// ISO 8601: `2024-03-01T12:30:00`.
+    IsoMoment(&'c str),
+    /// ISO 8601: `PT12H30M00S`.
+    IsoDuration(&'c str),
+    Error(String),
+    Empty,
+}
+
+/// The kind of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Number,
+    Text,
+    True,
+    False,
+}
+
+/// The cells of a sheet that have a value.
+#[derive(Debug, Default)]
+pub(super) struct SheetCells {
+    columns: BTreeMap<u32, Column>,
+    /// Number of cells with an error, the first error and its cell.
+    errors: u64,
+    first_error: Option<(String, u32, u32)>,
+}
+
+/// The values of a column in the order of rows.
+#[derive(Debug, Default)]
+struct Column {
+    values: Vec<Entry>,
+    texts: Vec<u8>,
+    /// Dates and times by position in `values`: their text depends on the others.
+    moments: Vec<(usize, ExcelDateTime)>,
+}
+
+/// A value: its row, and the place of its text.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    row: u32,
+    len: u32,
+    start: usize,
+    kind: Kind,
+}
+
+impl SheetCells {
+    /// Returns whether no cell has a value.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// Adds a cell. Rows and columns are counted from 0.
+    pub fn add(&mut self, row: u32, column: u32, cell: Cell<'_>) {
+        let (kind, text) = match cell {
+            Cell::Empty | Cell::Text("") => return,
+            Cell::Error(error) => {
+                self.errors += 1;
+                self.first_error.get_or_insert((error, row, column));
+                return;
+            }
+            Cell::Moment(moment) => return self.columns.entry(column).or_default().add_moment(row, moment),
+            Cell::Int(int) => (Kind::Number, int.to_string()),
+            Cell::Real(real) => (Kind::Number, number(real)),
+            Cell::Text(text) => (Kind::Text, text.to_owned()),
+            Cell::Boolean(flag) => (if flag { Kind::True } else { Kind::False }, String::new()),
+            Cell::Duration(days) => (Kind::Text, duration(days)),
+            Cell::IsoMoment(text) => (Kind::Text, text.replacen('T', " ", 1)),
+            Cell::IsoDuration(text) => (Kind::Text, iso_duration(text).unwrap_or_else(|| text.to_owned())),
+        };
+        self.columns.entry(column).or_default().add(row, kind, &text);
+    }
+}
+
+impl Column {
+    fn add(&mut self, row: u32, kind: Kind, text: &str) {
+        let len = u32::try_from(text.len()).expect("a cell holds at most 32,767 characters");
+        self.values.push(Entry { row, len, start: self.texts.len(), kind });
+        self.texts.extend_from_slice(text.as_bytes());
+    }
+
+    fn add_moment(&mut self, row: u32, moment: ExcelDateTime) {
+        let days = moment.as_f64();
+        if (0.0..2_958_466.0).contains(&days) {
+            self.moments.push((self.values.len(), moment));
+            self.add(row, Kind::Text, "");
+        } else {
+            // Excel shows no date for such a number.
+            self.add(row, Kind::Number, &number(days));
+        }
+    }
+
+    /// Writes dates and times, all of the column in one form.
+    fn write_moments(&mut self) {
+        let days = || self.moments.iter().map(|(_, moment)| moment.as_f64());
+        let (are_times, are_dates) = (days().all(|days| days < 1.0), days().all(|days| days.fract() == 0.0));
+        for (position, moment) in std::mem::take(&mut self.moments) {
+            let (year, month, day, hour, minute, second, milli) = moment.to_ymd_hms_milli();
+            let date = format!("{year:04}-{month:02}-{day:02}");
+            let fraction = if milli == 0 { String::new() } else { format!(".{milli:03}") };
+            let time = format!("{hour:02}:{minute:02}:{second:02}{fraction}");
+            let text = match (are_times, are_dates) {
+                (true, false) => time,
+                (_, true) => date,
+                _ => format!("{date} {time}"),
+            };
+            let entry = &mut self.values[position];
+            (entry.start, entry.len) = (self.texts.len(), u32::try_from(text.len()).expect("a short text"));
+            self.texts.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    fn text(&self, entry: &Entry) -> &[u8] {
+        &self.texts[entry.start..entry.start + entry.len as usize]
+    }
+}
+
+/// Returns the shortest text of a double, and of a whole number without a point.
+fn number(real: f64) -> String {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "whole and within range")]
+    if real.fract() == 0.0 && real.abs() <= EXACT { (real as i64).to_string() } else { format!("{real:?}") }
+}
+
+/// Returns a number of days as hours, minutes and seconds.
+fn duration(days: f64) -> String {
+    const MILLIS: f64 = 86_400_000.0;
+    let millis = (days.abs() * MILLIS).round();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration of a sheet is far smaller")]
+    let millis = millis as u64;
+    let (sign, seconds, rest) = (if days < 0.0 && millis > 0 { "-" } else { "" }, millis / 1000, millis % 1000);
+    let fraction = if rest == 0 { String::new() } else { format!(".{rest:03}") };
+    format!("{sign}{:02}:{:02}:{:02}{fraction}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// Converts `PT12H30M00S` to `12:30:00`. Returns `None` for other forms.
+fn iso_duration(text: &str) -> Option<String> {
+    let (hours, rest) = text.strip_prefix("PT")?.split_once('H')?;
+    let (minutes, seconds) = rest.strip_suffix('S')?.split_once('M')?;
+    let (hours, minutes) = (hours.parse::<u64>().ok()?, minutes.parse::<u64>().ok()?);
+    let (whole, fraction) = seconds.split_once(['.', ',']).unwrap_or((seconds, ""));
+    let seconds = whole.parse::<u64>().ok()?;
+    let fraction = fraction.trim_end_matches('0');
+    let fraction = if fraction.is_empty() { String::new() } else { format!(".{fraction}") };
+    Some(format!("{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
+}
+
+/// A sheet whose columns have names.
+#[derive(Debug)]
+pub struct Sheet {
+    /// Its name in the workbook.
+    pub name: String,
+    /// Its name in errors: the workbook, and the sheet if there are several.
+    pub place: PathBuf,
+    names: Vec<String>,
+    columns: Vec<Column>,
+    /// Row of the first record, counted from 0, and number of records.
+    first_row: u32,
+    rows: usize,
+}
+
+impl Sheet {
+    /// Takes the cells of a sheet, which must have a value. `place` is the name of the sheet in errors.
+    ///
+    /// # Errors
+    /// If another number of columns is named.
+    pub(super) fn new(name: String, place: PathBuf, cells: SheetCells, options: &ReadOptions) -> Result<Self> {
+        let SheetCells { mut columns, errors, first_error } = cells;
+        for column in columns.values_mut() {
+            column.write_moments();
+            // Rows of usual files ascend.
+            if !column.values.is_sorted_by_key(|entry| entry.row) {
+                column.values.sort_by_key(|entry| entry.row);
+            }
+        }
+        let first = columns.values().filter_map(|column| column.values.first()).map(|entry| entry.row).min();
+        let last = columns.values().filter_map(|column| column.values.last()).map(|entry| entry.row).max();
+        let (first, last) = first.zip(last).expect("a cell has a value");
+        if let Some((error, row, column)) = first_error {
+            let (cell, file) = (format!("{}{}", letters(column), row + 1), place.display());
+            let note = if errors == 1 {
+                format!("{file}: cell {cell} holds the error {error} and is NULL")
+            } else {
+                format!("{file}: {errors} cells hold errors and are NULL, the first is {error} in {cell}")
+            };
+            options.notes.add(note);
+        }
+        let dialect = &options.dialect;
+        let has_header = dialect.header != Some(false);
+        let header = has_header.then_some(first);
+        let names = names(&columns, header, dialect.columns.as_deref(), options, &place)?;
+        let first_row = first + u32::from(has_header);
+        let rows = (last + 1).saturating_sub(first_row) as usize;
+        let mut columns: Vec<Column> = columns.into_values().collect();
+        for column in &mut columns {
+            let before = column.values.partition_point(|entry| entry.row < first_row);
+            column.values.drain(..before);
+        }
+        Ok(Self { name, place, names, columns, first_row, rows })
+    }
+
+    /// Returns the names of the columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the number of records.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Returns the row of a record in the sheet, counted from 1.
+    pub(super) fn line_of(&self, row: usize) -> u64 {
+        u64::from(self.first_row) + row as u64 + 1
+    }
+
+    /// Returns the number of a column's values in front of a record.
+    pub(super) fn cells_before(&self, column: usize, row: usize) -> usize {
+        self.columns[column].values.partition_point(|entry| self.row_of(entry) < row)
+    }
+
+    /// Returns a value of a column by its position, with its record.
+    pub(super) fn cell_at(&self, column: usize, position: usize) -> Option<(usize, Kind, &[u8])> {
+        let column = &self.columns[column];
+        column.values.get(position).map(|entry| (self.row_of(entry), entry.kind, column.text(entry)))
+    }
+
+    /// Returns the value at this position of a column if it belongs to this record.
+    pub(super) fn cell(&self, column: usize, position: usize, row: usize) -> Option<(Kind, &[u8])> {
+        let (of, kind, text) = self.cell_at(column, position)?;
+        (of == row).then_some((kind, text))
+    }
+
+    fn row_of(&self, entry: &Entry) -> usize {
+        (entry.row - self.first_row) as usize
+    }
+}
+
+/// Returns the names of the columns: the given ones, those in the header, or names by position.
+fn names(
+    columns: &BTreeMap<u32, Column>,
+    header: Option<u32>,
+    given: Option<&[String]>,
+    options: &ReadOptions,
+    place: &Path,
+) -> Result<Vec<String>> {
+    if let Some(given) = given {
+        if given.len() != columns.len() {
+            let message = format!("the sheet has {} columns, and {} are named", columns.len(), given.len());
+            let advice = message!["name as many with ", OptionName::Columns.alone()];
+            return Err(Error::new(ErrorKind::Usage, message).in_file(place).advise(advice));
+        }
+        return Ok(given.to_vec());
+    }
+    let (mut names, mut known) = (Vec::new(), HashSet::new());
+    for (position, (&letter, column)) in columns.iter().enumerate() {
+        let in_header = column.values.first().filter(|entry| Some(entry.row) == header);
+        let text = in_header.map(|entry| match entry.kind {
+            Kind::True => "true".into(),
+            Kind::False => "false".into(),
+            Kind::Number | Kind::Text => String::from_utf8_lossy(column.text(entry)).trim().to_owned(),
+        });
+        let wanted = text.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("c{}", position + 1));
+        let mut name = wanted.clone();
+        for number in 2.. {
+            if known.insert(name.to_ascii_lowercase()) {
+                break;
+            }
+            name = format!("{wanted}_{number}");
+        }
+        if name != wanted {
+            let note = format!(
+                "{}: column {} is named {name}, since another one is called {wanted}",
+                place.display(),
+                letters(letter)
+            );
+            options.notes.add(note);
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// Returns the letters of a column, counted from 0: `A`, `Z`, `AA`.
+fn letters(column: u32) -> String {
+    let (mut letters, mut rest) = (String::new(), column + 1);
+    while rest > 0 {
+        letters.insert(0, char::from(b'A' + u8::try_from((rest - 1) % 26).expect("below 26")));
+        rest = (rest - 1) / 26;
+    }
+    letters
+}

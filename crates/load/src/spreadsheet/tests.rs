@@ -1,0 +1,264 @@
+//! Sheets of workbooks that the tests write themselves, and of one that Excel 97 could have written.
+
+use super::*;
+use crate::input::Input;
+use crate::options::Format;
+use litepress_format::value::Value;
+use litepress_rows::hint::Flags;
+use std::io::Write;
+use std::path::PathBuf;
+use tempfile::TempDir;
+use zip::write::SimpleFileOptions;
+
+fn archive(path: &PathBuf, members: &[(&str, &str)]) {
+    let mut archive = zip::ZipWriter::new(std::fs::File::create(path).unwrap());
+    for (name, text) in members {
+        archive.start_file(*name, SimpleFileOptions::default()).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap();
+}
+
+/// Writes a workbook of Excel with these sheets: name and XML of the rows. Style 1 is a date, style 2 a duration.
+fn xlsx(folder: &TempDir, sheets: &[(&str, &str)]) -> PathBuf {
+    let path = folder.path().join("book.xlsx");
+    let list: String = (1..)
+        .zip(sheets)
+        .map(|(id, (name, _))| format!("<sheet name=\"{name}\" sheetId=\"{id}\" r:id=\"rId{id}\"/>"))
+        .collect();
+    let links: String = (1..=sheets.len())
+        .map(|id| format!("<Relationship Id=\"rId{id}\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet\" Target=\"worksheets/sheet{id}.xml\"/>"))
+        .collect();
+    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    let workbook = format!(
+        "<workbook xmlns=\"{main}\" xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"><sheets>{list}</sheets></workbook>"
+    );
+    let links = format!(
+        "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">{links}</Relationships>"
+    );
+    let package = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship Id=\"rId1\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>".to_owned();
+    let styles = format!(
+        "<styleSheet xmlns=\"{main}\"><numFmts><numFmt numFmtId=\"164\" formatCode=\"[h]:mm:ss\"/></numFmts><cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"22\"/><xf numFmtId=\"164\"/></cellXfs></styleSheet>"
+    );
+    let mut members = vec![
+        ("_rels/.rels".to_owned(), package),
+        ("xl/workbook.xml".to_owned(), workbook),
+        ("xl/_rels/workbook.xml.rels".to_owned(), links),
+        ("xl/styles.xml".to_owned(), styles),
+    ];
+    for (id, (_, rows)) in (1..).zip(sheets) {
+        let sheet = format!("<worksheet xmlns=\"{main}\"><sheetData>{rows}</sheetData></worksheet>");
+        members.push((format!("xl/worksheets/sheet{id}.xml"), sheet));
+    }
+    let members: Vec<(&str, &str)> = members.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    archive(&path, &members);
+    path
+}
+
+/// Writes rows of cells: a number, `=style:number`, `#error`, `?bool`, or text. An empty text is no cell.
+fn rows(rows: &[&[&str]]) -> String {
+    let mut xml = String::new();
+    for (row, cells) in (1..).zip(rows) {
+        xml += &format!("<row r=\"{row}\">");
+        for (column, cell) in ('A'..='Z').zip(*cells) {
+            let place = format!("r=\"{column}{row}\"");
+            xml += &match *cell {
+                "" => continue,
+                cell if cell.starts_with('=') => {
+                    format!("<c {place} s=\"{}\"><v>{}</v></c>", &cell[1..2], &cell[3..])
+                }
+                cell if cell.starts_with('#') => format!("<c {place} t=\"e\"><v>{cell}</v></c>"),
+                cell if cell.starts_with('?') => format!("<c {place} t=\"b\"><v>{}</v></c>", &cell[1..]),
+                cell if cell.parse::<f64>().is_ok() && !cell.starts_with("00") => {
+                    format!("<c {place}><v>{cell}</v></c>")
+                }
+                cell => format!("<c {place} t=\"inlineStr\"><is><t>{cell}</t></is></c>"),
+            };
+        }
+        xml += "</row>";
+    }
+    xml
+}
+
+fn open(path: &PathBuf, wanted: &[&str], options: &ReadOptions) -> Result<Vec<Sheet>> {
+    let inputs = Input::all_of(path, options)?;
+    assert_eq!(inputs[0].format, Format::Spreadsheet);
+    open_sheets(&inputs[0], &wanted.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), options)
+}
+
+/// Returns the names and the values of a sheet.
+fn read(sheet: Sheet, options: &ReadOptions) -> (Vec<String>, Vec<String>) {
+    let mut reader = SheetReader::new(Arc::new(sheet), options);
+    let names = reader.columns().iter().map(|field| field.name.clone()).collect();
+    let (mut batch, mut told) = (Batch::default(), Vec::new());
+    while let Some(mut piece) = reader.next_piece().unwrap() {
+        assert_eq!(piece.first_record(), told.len() as u64 + 1);
+        let expected = told.len() as u64 + piece.records();
+        loop {
+            piece.read(&mut batch).unwrap();
+            if batch.rows == 0 {
+                break;
+            }
+            for row in 0..batch.rows {
+                let show = |block: &litepress_rows::CellBlock| match block.value(row) {
+                    Value::Null => "-".to_owned(),
+                    Value::Int(int) => int.to_string(),
+                    Value::Real(real) => format!("{real:?}"),
+                    Value::Text(text) => format!("'{}'", String::from_utf8_lossy(text)),
+                    Value::Blob(_) => unreachable!("a sheet has no blobs"),
+                };
+                told.push(batch.blocks.iter().map(show).collect::<Vec<_>>().join(" "));
+            }
+        }
+        assert_eq!(told.len() as u64, expected);
+    }
+    (names, told)
+}
+
+#[test]
+fn cells_are_what_the_table_in_the_docs_says() {
+    let folder = TempDir::new().unwrap();
+    let sheet = rows(&[
+        &["id", " name ", "2024", "", "id", "empty"],
+        &["1", "Zürich", "0.1", "?1", "x", "", "#N/A"],
+        &[],
+        &["-2", "007", "1e300", "?0", "", "", "#DIV/0!"],
+        &["9007199254740993", "", "3.0", "", "", "", ""],
+    ]);
+    let path = xlsx(&folder, &[("One", &sheet)]);
+    let options = ReadOptions::default();
+    let mut sheets = open(&path, &[], &options).unwrap();
+    assert_eq!((sheets.len(), sheets[0].place == path), (1, true));
+    let (names, values) = read(sheets.remove(0), &options);
+    assert_eq!(names, ["id", "name", "2024", "c4", "id_2", "empty"]);
+    let expected = ["1 'Zürich' 0.1 1 'x' -", "- - - - - -", "-2 '007' 1e300 0 - -", "9007199254740992 - 3 - - -"];
+    assert_eq!(values, expected);
+    let notes = options.notes.all();
+    assert!(notes[0].ends_with("book.xlsx: 2 cells hold errors and are NULL, the first is #N/A in G2"), "{notes:?}");
+    assert!(notes[1].ends_with("book.xlsx: column E is named id_2, since another one is called id"), "{notes:?}");
+}
+
+#[test]
+fn dates_are_written_alike_in_a_column() {
+    let folder = TempDir::new().unwrap();
+    let sheet = rows(&[
+        &["date", "moment", "time", "duration", "beyond"],
+        &["=1:45352", "=1:45352.5", "=1:0.5", "=2:1.5", "=1:45352"],
+        &["=1:1", "=1:45353", "=1:0.04237268518518519", "=2:0.5000057870370371", "=1:-1"],
+    ]);
+    let path = xlsx(&folder, &[("One", &sheet)]);
+    let options = ReadOptions::default();
+    let (_, values) = read(open(&path, &[], &options).unwrap().remove(0), &options);
+    assert_eq!(
+        values,
+        [
+            "'2024-03-01' '2024-03-01 12:00:00' '12:00:00' '36:00:00' '2024-03-01'",
+            "'1900-01-01' '2024-03-02 00:00:00' '01:01:01' '12:00:00.500' -1",
+        ]
+    );
+}
+
+#[test]
+fn sheets_are_chosen_by_name() {
+    let folder = TempDir::new().unwrap();
+    let (one, two) = (rows(&[&["a"], &["1"]]), rows(&[&["b"], &["2"]]));
+    let path = xlsx(&folder, &[("One", &one), ("Empty", ""), ("Two", &two)]);
+    let options = ReadOptions::default();
+    let places = |wanted: &[&str]| -> Result<Vec<String>> {
+        let sheets = open(&path, wanted, &options)?;
+        Ok(sheets.iter().map(|sheet| sheet.place.strip_prefix(folder.path()).unwrap().display().to_string()).collect())
+    };
+    assert_eq!(places(&[]).unwrap(), ["book.xlsx/One", "book.xlsx/Two"]);
+    assert!(options.notes.all()[0].ends_with("book.xlsx: left out, since they are empty: Empty"));
+    assert_eq!(places(&["all"]).unwrap(), ["book.xlsx/One", "book.xlsx/Two"]);
+    assert_eq!(places(&["two"]).unwrap(), ["book.xlsx/Two"]);
+    let message = |wanted: &[&str]| places(wanted).unwrap_err().in_words(&Flags);
+    assert!(message(&["Three"]).contains("--sheet Three: the workbook has no such sheet"), "{}", message(&["Three"]));
+    assert!(message(&["Three"]).ends_with("it has One, Empty, Two"));
+    assert!(message(&["Empty"]).contains("there is no value in the sheets: Empty"));
+    let bare = ReadOptions {
+        dialect: crate::options::Dialect { header: Some(false), ..Default::default() },
+        ..ReadOptions::default()
+    };
+    let (names, values) = read(open(&path, &["One"], &bare).unwrap().remove(0), &bare);
+    assert_eq!((names, values), (vec!["c1".to_owned()], vec!["'a'".to_owned(), "1".to_owned()]));
+}
+
+#[test]
+fn old_and_open_formats_are_read_alike() {
+    let folder = TempDir::new().unwrap();
+    let options = ReadOptions::default();
+    let xls = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cities.xls"));
+    let mut sheets = open(&xls, &["Cities", "Codes"], &options).unwrap();
+    let (names, values) = read(sheets.remove(0), &options);
+    assert_eq!(names, ["id", "name", "ratio", "founded", "seen", "big"]);
+    assert_eq!(values[0], "1 'Zürich' 0.1 '1962-01-01' '2024-03-01 12:30:00' 1");
+    assert_eq!(values[1], "2 'Łódź' 2.5 '1993-07-29' '2024-03-02 00:00:00' 0");
+    assert_eq!(read(sheets.remove(0), &options).1, ["'007'"]);
+
+    let ods = folder.path().join("cities.ods");
+    let cells = |cells: &[(&str, &str, &str)]| -> String {
+        let cell = |(kind, name, value): &(&str, &str, &str)| {
+            let value = if *kind == "string" { String::new() } else { format!(" office:{name}=\"{value}\"") };
+            format!("<table:table-cell office:value-type=\"{kind}\"{value}><text:p>{name}</text:p></table:table-cell>")
+        };
+        format!("<table:table-row>{}</table:table-row>", cells.iter().map(cell).collect::<String>())
+    };
+    let table = cells(&[("string", "id", ""), ("string", "at", ""), ("string", "took", ""), ("string", "ok", "")])
+        + &cells(&[
+            ("float", "value", "1"),
+            ("date", "date-value", "2024-03-01T12:30:00"),
+            ("time", "time-value", "PT36H00M05.500S"),
+            ("boolean", "boolean-value", "true"),
+        ]);
+    let content = format!(
+        "<office:document-content xmlns:office=\"urn:oasis:names:tc:opendocument:xmlns:office:1.0\" \
+         xmlns:table=\"urn:oasis:names:tc:opendocument:xmlns:table:1.0\" \
+         xmlns:text=\"urn:oasis:names:tc:opendocument:xmlns:text:1.0\"><office:body><office:spreadsheet>\
+         <table:table table:name=\"T\">{table}</table:table></office:spreadsheet></office:body></office:document-content>"
+    );
+    let manifest = "<manifest:manifest xmlns:manifest=\"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0\"/>";
+    let kind = "application/vnd.oasis.opendocument.spreadsheet";
+    archive(&ods, &[("mimetype", kind), ("META-INF/manifest.xml", manifest), ("content.xml", &content)]);
+    let (names, values) = read(open(&ods, &[], &options).unwrap().remove(0), &options);
+    assert_eq!(names, ["id", "at", "took", "ok"]);
+    assert_eq!(values, ["1 '2024-03-01 12:30:00' '36:00:05.5' 1"]);
+}
+
+#[test]
+fn files_that_are_no_workbooks_are_told() {
+    let folder = TempDir::new().unwrap();
+    let options = ReadOptions::default();
+    let path = folder.path().join("x.docx");
+    archive(&path, &[("word/document.xml", "<x/>")]);
+    let error = Input::all_of(&path, &options).unwrap_err().in_words(&Flags);
+    assert!(error.contains("this is a text document or a presentation"), "{error}");
+    archive(&path, &[("xl/workbook.xml", "<nothing")]);
+    let error = open(&path, &[], &options).unwrap_err().in_words(&Flags);
+    assert!(error.contains("this is not a workbook that can be read"), "{error}");
+    std::fs::write(&path, b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1").unwrap();
+    let error = open(&path, &[], &options).unwrap_err().in_words(&Flags);
+    assert!(error.contains("this is not a workbook that can be read"), "{error}");
+}
+
+/// Pieces and batches end anywhere, and a survey sees all values once.
+#[test]
+fn many_rows_are_read_in_pieces() {
+    let folder = TempDir::new().unwrap();
+    let numbers: Vec<String> = (0..PIECE_ROWS + 100).map(|row| row.to_string()).collect();
+    let cells: Vec<Vec<&str>> =
+        numbers.iter().enumerate().map(|(row, number)| if row % 3 == 0 { vec![] } else { vec!["x", number] }).collect();
+    let mut all: Vec<&[&str]> = vec![&["a", "b"]];
+    all.extend(cells.iter().map(Vec::as_slice));
+    let options = ReadOptions::default();
+    let path = xlsx(&folder, &[("One", &rows(&all))]);
+    let sheet = open(&path, &[], &options).unwrap().remove(0);
+    let mut reader = SheetReader::new(Arc::new(sheet), &options);
+    let findings = crate::infer::scan_types(&mut reader, 2, None, &Arc::default(), &|| Ok(())).unwrap();
+    assert_eq!(findings.records, numbers.len() as u64 - u64::from(numbers.len() % 3 == 1));
+    let sheet = open(&path, &[], &options).unwrap().remove(0);
+    let (_, values) = read(sheet, &options);
+    for (row, value) in values.iter().enumerate() {
+        assert_eq!(*value, if row % 3 == 0 { "- -".to_owned() } else { format!("'x' {row}") });
+    }
+}

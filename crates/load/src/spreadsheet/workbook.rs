@@ -1,0 +1,154 @@
+//! Opens workbooks and reads their cells.
+
+use super::cells::{Cell, Sheet, SheetCells};
+use crate::input::Input;
+use crate::options::ReadOptions;
+use calamine::{Data, DataRef, ExcelDateTime, Ods, Reader as _, Sheets, Xls, Xlsb, Xlsx};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::path::Path;
+
+/// A workbook of any format.
+type Workbook = Sheets<BufReader<File>>;
+
+/// Returns the sheets of a workbook that have a value: those of these names, or all.
+///
+/// # Errors
+/// If the workbook cannot be read, has no sheet of a name in `wanted`, or no sheet with a value.
+pub fn open_sheets(input: &Input, wanted: &[String], options: &ReadOptions) -> Result<Vec<Sheet>> {
+    let mut workbook = open(input)?;
+    let known = workbook.sheet_names();
+    let is_all = |wanted: &[String]| matches!(wanted, [all] if all == "all" && !known.contains(all));
+    let wanted = if is_all(wanted) { &[] } else { wanted };
+    let is_wanted = |name: &str| wanted.iter().any(|wanted| wanted.eq_ignore_ascii_case(name));
+    let missing = wanted.iter().find(|wanted| !known.iter().any(|name| name.eq_ignore_ascii_case(wanted)));
+    if let Some(missing) = missing {
+        let given = OptionName::Sheet.word(missing.clone()).given();
+        let error = Error::new(ErrorKind::Usage, message![given, ": the workbook has no such sheet"]);
+        return Err(error.in_file(&input.name).advise(format!("it has {}", known.join(", "))));
+    }
+    let (mut full, mut empty) = (Vec::new(), Vec::new());
+    for name in known.iter().filter(|name| wanted.is_empty() || is_wanted(name)) {
+        let cells = cells_of(&mut workbook, name, &input.name)?;
+        if cells.is_empty() { empty.push(name.as_str()) } else { full.push((name, cells)) }
+    }
+    if full.is_empty() {
+        let error = Error::new(ErrorKind::Data, format!("there is no value in the sheets: {}", empty.join(", ")));
+        return Err(error.in_file(&input.name));
+    }
+    if !empty.is_empty() {
+        options.notes.add(format!("{}: left out, since they are empty: {}", input.name.display(), empty.join(", ")));
+    }
+    // A sheet is named after its workbook if no other sheet is read.
+    let is_only = full.len() == 1 && wanted.is_empty();
+    let sheet = |(name, cells): (&String, SheetCells)| {
+        let place = if is_only { input.name.clone() } else { input.name.join(name) };
+        Sheet::new(name.clone(), place, cells, options)
+    };
+    full.into_iter().map(sheet).collect()
+}
+
+fn open(input: &Input) -> Result<Workbook> {
+    let mut file = BufReader::new(input.file()?);
+    let mut head = [0; 4];
+    let is_compound = file.read_exact(&mut head).is_ok() && head == *b"\xD0\xCF\x11\xE0";
+    let unreadable = |error: std::io::Error| Error::io("read", &input.name, error);
+    file.rewind().map_err(unreadable)?;
+    let opened: std::result::Result<Workbook, calamine::Error> = if is_compound {
+        Xls::new(file).map(Sheets::Xls).map_err(Into::into)
+    } else {
+        let archive = zip::ZipArchive::new(&mut file).map_err(|error| damaged(&input.name, &error.to_string()))?;
+        let (is_xlsb, is_ods) =
+            (archive.index_for_name("xl/workbook.bin").is_some(), archive.index_for_name("xl/workbook.xml").is_none());
+        file.rewind().map_err(unreadable)?;
+        match (is_xlsb, is_ods) {
+            (true, _) => Xlsb::new(file).map(Sheets::Xlsb).map_err(Into::into),
+            (_, true) => Ods::new(file).map(Sheets::Ods).map_err(Into::into),
+            _ => Xlsx::new(file).map(Sheets::Xlsx).map_err(Into::into),
+        }
+    };
+    opened.map_err(|error| match error.to_string() {
+        text if text.to_ascii_lowercase().contains("password") => {
+            Error::new(ErrorKind::Data, "the workbook is protected by a password")
+                .in_file(&input.name)
+                .advise("save it without a password")
+        }
+        text => damaged(&input.name, &text),
+    })
+}
+
+fn damaged(name: &Path, why: &str) -> Error {
+    let error = Error::new(ErrorKind::Data, format!("this is not a workbook that can be read: {why}"));
+    error.in_file(name).advise("open it and save it again as .xlsx, or export its sheets as CSV")
+}
+
+/// Returns the cells of a sheet that have a value. Streams them if the format allows it.
+fn cells_of(workbook: &mut Workbook, name: &str, file: &Path) -> Result<SheetCells> {
+    let wrong = |why: String| damaged(&file.join(name), &why);
+    let mut cells = SheetCells::default();
+    match workbook {
+        Sheets::Xlsx(book) => {
+            let mut reader = match book.worksheet_cells_reader(name) {
+                Ok(reader) => reader,
+                // A sheet of charts has no cells.
+                Err(calamine::XlsxError::NotAWorksheet(_)) => return Ok(cells),
+                Err(error) => return Err(wrong(error.to_string())),
+            };
+            while let Some(cell) = reader.next_cell().map_err(|error| wrong(error.to_string()))? {
+                let (row, column) = cell.get_position();
+                cells.add(row, column, cell_of(cell.get_value()));
+            }
+        }
+        Sheets::Xlsb(book) => {
+            let mut reader = book.worksheet_cells_reader(name).map_err(|error| wrong(error.to_string()))?;
+            while let Some(cell) = reader.next_cell().map_err(|error| wrong(error.to_string()))? {
+                let (row, column) = cell.get_position();
+                cells.add(row, column, cell_of(cell.get_value()));
+            }
+        }
+        Sheets::Xls(_) | Sheets::Ods(_) => {
+            let range = workbook.worksheet_range(name).map_err(|error| wrong(error.to_string()))?;
+            let (first_row, first_column) = range.start().unwrap_or_default();
+            for (row, column, data) in range.used_cells() {
+                let position =
+                    |offset: usize, first: u32| u32::try_from(offset).map_or(u32::MAX, |offset| first + offset);
+                cells.add(position(row, first_row), position(column, first_column), cell_of_range(data));
+            }
+        }
+    }
+    Ok(cells)
+}
+
+fn cell_of_range(data: &Data) -> Cell<'_> {
+    match data {
+        Data::Int(int) => Cell::Int(*int),
+        Data::Float(real) => Cell::Real(*real),
+        Data::String(text) => Cell::Text(text),
+        Data::Bool(flag) => Cell::Boolean(*flag),
+        Data::DateTime(moment) => cell_of_moment(*moment),
+        Data::DateTimeIso(text) => Cell::IsoMoment(text),
+        Data::DurationIso(text) => Cell::IsoDuration(text),
+        Data::Error(error) => Cell::Error(error.to_string()),
+        Data::Empty => Cell::Empty,
+    }
+}
+
+fn cell_of_moment(moment: ExcelDateTime) -> Cell<'static> {
+    if moment.is_duration() { Cell::Duration(moment.as_f64()) } else { Cell::Moment(moment) }
+}
+
+fn cell_of<'c>(data: &'c DataRef<'_>) -> Cell<'c> {
+    match data {
+        DataRef::Int(int) => Cell::Int(*int),
+        DataRef::Float(real) => Cell::Real(*real),
+        DataRef::String(text) => Cell::Text(text),
+        DataRef::SharedString(text) => Cell::Text(text),
+        DataRef::Bool(flag) => Cell::Boolean(*flag),
+        DataRef::DateTime(moment) => cell_of_moment(*moment),
+        DataRef::DateTimeIso(text) => Cell::IsoMoment(text),
+        DataRef::DurationIso(text) => Cell::IsoDuration(text),
+        DataRef::Error(error) => Cell::Error(error.to_string()),
+        DataRef::Empty => Cell::Empty,
+    }
+}
