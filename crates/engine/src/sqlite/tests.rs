@@ -19,8 +19,9 @@ struct Rows(Mutex<Vec<RecordChunk>>);
 
 impl Rows {
     fn new(rows: &[Row], rows_per_chunk: usize) -> Self {
-        let chunk = |rows: &[Row]| {
+        let chunk = |(number, rows): (usize, &[Row])| {
             let mut chunk = RecordChunk::new();
+            chunk.set_first_record((number * rows_per_chunk) as u64 + 1);
             for (rowid, values) in rows {
                 let mut bytes = Vec::new();
                 record::write_record(values, &mut bytes);
@@ -28,7 +29,7 @@ impl Rows {
             }
             chunk
         };
-        Self(Mutex::new(rows.chunks(rows_per_chunk).rev().map(chunk).collect()))
+        Self(Mutex::new(rows.chunks(rows_per_chunk).enumerate().rev().map(chunk).collect()))
     }
 }
 
