@@ -201,7 +201,7 @@ fn checks_of_the_ends_tell_what_a_file_is() {
     for (bytes, expected) in [
         (&b"PAR1"[..], "too short"),
         (b"PAR1 and some more bytes", "truncated"),
-        (b"something else altogether", "no Parquet file"),
+        (b"something else altogether", "not a Parquet file"),
         (b"PARE and some more bytes PARE", "encrypted"),
         (b"PAR1 and a footer of any length \xff\xff\xff\x7fPAR1", "metadata cannot be read"),
     ] {

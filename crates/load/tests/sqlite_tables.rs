@@ -297,7 +297,7 @@ fn what_is_no_database_is_refused() {
     assert_eq!(truncated.unwrap_err().kind(), ErrorKind::Data);
     std::fs::write(&path, [b'x'; 2000]).unwrap();
     let error = Database::open(&input(&path)).unwrap_err();
-    assert!(error.to_string().contains("no SQLite database"), "{error}");
+    assert!(error.to_string().contains("not a SQLite database"), "{error}");
     std::fs::remove_file(&path).unwrap();
     assert!(Input::from_path(&path, &ReadOptions::default()).is_err());
 }
