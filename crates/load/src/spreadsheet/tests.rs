@@ -6,11 +6,11 @@ use crate::options::Format;
 use litepress_format::value::Value;
 use litepress_rows::hint::Flags;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 
-fn archive(path: &PathBuf, members: &[(&str, &str)]) {
+fn archive(path: &Path, members: &[(&str, &str)]) {
     let mut archive = zip::ZipWriter::new(std::fs::File::create(path).unwrap());
     for (name, text) in members {
         archive.start_file(*name, SimpleFileOptions::default()).unwrap();
@@ -80,7 +80,7 @@ fn rows(rows: &[&[&str]]) -> String {
     xml
 }
 
-fn open(path: &PathBuf, wanted: &[&str], options: &ReadOptions) -> Result<Vec<Sheet>> {
+fn open(path: &Path, wanted: &[&str], options: &ReadOptions) -> Result<Vec<Sheet>> {
     let inputs = Input::all_of(path, options)?;
     assert_eq!(inputs[0].format, Format::Spreadsheet);
     open_sheets(&inputs[0], &wanted.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), options)
