@@ -10,7 +10,7 @@ fn a_plan_with_a_schema_shows_the_mapping_and_every_mismatch() {
     room.write("in.csv", "Code,n,id\nx,abc,1\ny,5,2\nz,7.5,3\nw,8,2\nv\n");
     let sql =
         "CREATE TABLE t (id INTEGER PRIMARY KEY, code TEXT, n INTEGER, extra DEFAULT 'none', made AS (n)) STRICT;";
-    room.write("s.sql", &sql.replace("extra DEFAULT", "extra TEXT DEFAULT").replace("made AS", "made INTEGER AS"));
+    room.write("s.sql", sql.replace("extra DEFAULT", "extra TEXT DEFAULT").replace("made AS", "made INTEGER AS"));
     let plan = "plan t.db in.csv --schema s.sql --progress none";
     let text = room.run(plan);
     assert_eq!(text.code, Some(1), "{text:?}");

@@ -13,7 +13,7 @@ const CSV: &str =
 
 /// Returns file, record, line, column and value of each reject.
 fn places(room: &Room, name: &str) -> Vec<String> {
-    let written = std::fs::read_to_string(room.path(name)).unwrap();
+    let written = std::fs::read_to_string(room.path(name)).expect("a file of rejects");
     assert!(written.starts_with("file,table,record,line,column,value,reason,raw\n"), "{written}");
     written.lines().skip(1).map(|line| line.split(',').take(6).collect::<Vec<_>>().join(",")).collect()
 }

@@ -33,7 +33,7 @@ pub(crate) fn old_contents(target: &Path) -> Vec<OldObject> {
     if !is_free {
         return Vec::new();
     }
-    open_immutable(target).and_then(|connection| read(connection)).unwrap_or_default()
+    open_immutable(target).and_then(read).unwrap_or_default()
 }
 
 fn read(mut connection: Connection) -> rusqlite::Result<Vec<OldObject>> {
