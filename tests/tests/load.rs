@@ -248,6 +248,7 @@ fn expected(rows: &[Vec<String>], plan: &LoadPlan) -> Vec<Vec<Value>> {
 }
 
 /// Returns what a NUMERIC column stores for a double.
+#[expect(clippy::cast_possible_truncation, reason = "a value that changes is found by the comparison")]
 fn numeric(real: f64) -> Value {
     let int = real as i64;
     if int as f64 == real && int.unsigned_abs() < 1 << 62 { Value::Integer(int) } else { Value::Real(real) }
