@@ -84,6 +84,10 @@ class PlanArguments(TypedDict, total=False):
     header: bool | None
     skip: int
     trim: bool
+    sheet: str | Sequence[str] | None
+    select: str | Sequence[str] | None
+    limit: int | str | None
+    source_column: str | None
     skip_empty: bool
     decimal: str | None
     thousands: str | None

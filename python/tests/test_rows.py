@@ -175,7 +175,7 @@ def test_asynchronous_data_are_refused() -> None:
 def test_rows_of_another_length_are_refused() -> None:
     for wrong in [(1,), (1, 2, 3), [1], ()]:
         error = refused([(1, 2), wrong], columns=["a", "b"])
-        assert error.record == 2 and f"{len(wrong)} values" in str(error) and "2 columns" in str(error)
+        assert error.record == 2 and f"{len(wrong)} value" in str(error) and "2 columns" in str(error)
 
 
 def test_rows_of_another_shape_are_refused() -> None:
