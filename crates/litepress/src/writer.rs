@@ -63,7 +63,7 @@ impl Writer {
     ///
     /// # Errors
     /// A schema that SQLite refuses; a file that exists or cannot be written. [`create_with`](Self::create_with) and
-    /// [`Options::replace`] replace an existing database.
+    /// [`Options::overwrite`] replace an existing database.
     pub fn create(path: impl AsRef<Path>, schema: &str) -> Result<Self> {
         Self::create_with(path.as_ref(), schema, Options::default())
     }
