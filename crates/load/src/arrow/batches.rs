@@ -42,7 +42,7 @@ pub fn batches(reader: Box<dyn RecordBatchReader + Send>, options: &ReadOptions)
 
 /// Does the same as [`batches`] with facts that the schema does not state.
 ///
-/// DuckDB's sums and decimals of polars have 38 digits by declaration, whatever their values. The first [`ROWS_AHEAD`] rows of a
+/// DuckDB's sums and decimals of polars have 38 digits by declaration, whatever their values. The first `ROWS_AHEAD` rows of a
 /// stream with such columns are read at once, or all rows if they are in memory: their values decide.
 ///
 /// # Errors

@@ -76,7 +76,7 @@ impl Unit {
     }
 }
 
-/// Returns whether the day's year has four digits, so that its date has [`DATE_BYTES`].
+/// Returns whether the day's year has four digits, so that its date has `DATE_BYTES`.
 #[inline]
 pub fn has_four_digit_year(days: i64) -> bool {
     FOUR_DIGIT_YEARS.contains(&days)
