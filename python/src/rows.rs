@@ -13,7 +13,7 @@ use crate::feed::PieceMaker;
 use crate::names;
 use litepress::pipeline::RowsInMemory;
 use litepress::{Error, ErrorKind};
-use litepress_load::reader::{Batch, Field};
+use litepress_load::reader::{Batch, FileColumn};
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::error::{counted, grouped};
 use litepress_rows::{CellBlock, Table};
@@ -47,7 +47,7 @@ pub fn piece_maker(
 struct Rows {
     iterator: Py<PyIterator>,
     rows: TableRows,
-    fields: Vec<Field>,
+    fields: Vec<FileColumn>,
     /// The first piece, read ahead: it decides the columns.
     first: Option<RowsInMemory>,
     has_ended: bool,
@@ -78,7 +78,7 @@ impl Rows {
 }
 
 impl PieceMaker for Rows {
-    fn fields(&self) -> &[Field] {
+    fn fields(&self) -> &[FileColumn] {
         &self.fields
     }
 
@@ -180,7 +180,7 @@ pub struct TableRows {
     naming: Naming,
     columns: Vec<Column>,
     /// The table's columns, once the first piece is complete.
-    fields: Option<Vec<Field>>,
+    fields: Option<Vec<FileColumn>>,
     /// Optional columns that no row of the first piece has: later rows may not have them.
     left_out: Vec<String>,
     batches: VecDeque<Batch>,
@@ -248,7 +248,7 @@ impl TableRows {
     ///
     /// # Errors
     /// The columns are unknown: there is no row, no name and no schema.
-    pub fn fields(&mut self, py: Python<'_>) -> PyResult<&[Field]> {
+    pub fn fields(&mut self, py: Python<'_>) -> PyResult<&[FileColumn]> {
         if self.fields.is_none() {
             self.settle(py)?;
         }
@@ -601,7 +601,7 @@ impl TableRows {
     }
 
     /// Returns the columns of a table without rows.
-    fn fields_of_nothing(&self, py: Python<'_>) -> PyResult<Vec<Field>> {
+    fn fields_of_nothing(&self, py: Python<'_>) -> PyResult<Vec<FileColumn>> {
         let names = match (&self.names, &self.known) {
             (Some(names), _) => names.clone(),
             (None, Some(known)) => known.iter().map(|(name, _)| name.clone()).collect(),

@@ -20,7 +20,7 @@ pub use scan::scan_types;
 pub(crate) use words::Conversion;
 pub use words::NumberWords;
 
-use crate::reader::Field;
+use crate::reader::FileColumn;
 use litepress_rows::Error;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -236,7 +236,7 @@ impl FileStats {
     }
 
     /// Sets the names of columns that the records do not name, in order, so that findings of different files can be merged.
-    pub fn name_columns(&mut self, fields: &[Field]) {
+    pub fn name_columns(&mut self, fields: &[FileColumn]) {
         if let Some(last) = fields.len().checked_sub(1)
             && last >= self.columns.len()
         {

@@ -43,7 +43,7 @@ use crate::input::{Input, read_failed};
 #[cfg(doc)]
 use crate::options::JsonOptions;
 use crate::options::{InvalidUtf8, ReadOptions};
-use crate::reader::{BadRecord, Batch, Field, Piece, ProjectedColumn, Reader};
+use crate::reader::{BadRecord, Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use fault::{Fault, Mistake};
 use frame::{JsonFraming, Layout, Records, Span, is_space, place_in};
 use layout::layout_of;
@@ -207,7 +207,7 @@ fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<OpenArray> {
 }
 
 impl Reader for JsonReader {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &[]
     }
 

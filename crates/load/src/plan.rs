@@ -15,7 +15,7 @@ use crate::estimate::{FirstPiece, TableEstimate};
 use crate::infer::{self, Conversion, FileStats, InferredColumn, NumberWords};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
-use crate::reader::{Field, FieldKind, Reader, TextFormat};
+use crate::reader::{FileColumn, FileColumnKind, Reader, TextFormat};
 use crate::rejects::Rejects;
 use crate::schema::{self, ColumnMapping, Naming, NewTable, RowDefault, TableOptions};
 use crate::source::{ColumnSource, LoadSource, OnError, OpenFile, numbers_rows};
@@ -121,7 +121,7 @@ pub struct ColumnOrigin {
 pub struct InMemoryTable {
     /// Name of the table. Readers with the same name are read one after another.
     pub table: String,
-    /// The data. Its columns are [typed](FieldKind::Typed).
+    /// The data. Its columns are [typed](FileColumnKind::Typed).
     pub reader: Box<dyn Reader>,
 }
 
@@ -179,7 +179,7 @@ struct Found {
     decisions: Vec<InferredColumn>,
     records: Option<u64>,
     /// Columns of each file.
-    fields: Vec<Vec<Field>>,
+    fields: Vec<Vec<FileColumn>>,
     /// Columns at the end of CSV files that have neither a name in the header nor a value.
     empty: Vec<String>,
     /// The error of the first bad record.
@@ -233,7 +233,7 @@ impl Content {
     }
 
     /// Returns the columns and the number of records of a given reader. `None` for files.
-    fn known(&mut self) -> Option<(Vec<Field>, Option<u64>)> {
+    fn known(&mut self) -> Option<(Vec<FileColumn>, Option<u64>)> {
         let Self::Given(reader) = self else { return None };
         let reader = ignore_poison(reader.get_mut()).as_ref()?;
         Some((reader.columns().to_vec(), reader.records()))
@@ -792,7 +792,7 @@ impl LoadRequest {
     /// Scans the files of a table: text files in full, to infer types.
     fn infer_types(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
         let (mut findings, mut found) = (FileStats::default(), Found::default());
-        let (mut fields, mut names): (Vec<Field>, HashSet<String>) = Default::default();
+        let (mut fields, mut names): (Vec<FileColumn>, HashSet<String>) = Default::default();
         let (mut records, mut unnamed) = (Some(0), BTreeMap::new());
         for (number, content) in (0..).zip(&mut group.contents) {
             let (columns, of_content, named) = self.look_at(number, content, &mut findings, go_on)?;
@@ -832,7 +832,7 @@ impl LoadRequest {
         content: &mut Content,
         findings: &mut FileStats,
         go_on: &(dyn Fn() -> Result<()> + Sync),
-    ) -> Result<(Vec<Field>, Option<u64>, usize)> {
+    ) -> Result<(Vec<FileColumn>, Option<u64>, usize)> {
         if let Some((columns, records)) = content.known() {
             return Ok((columns, records, usize::MAX));
         }
@@ -906,7 +906,7 @@ impl LoadRequest {
         &self,
         table: &Table,
         mut content: Content,
-        fields: Option<&[Field]>,
+        fields: Option<&[FileColumn]>,
         found: &Found,
         go_on: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<PlannedFile, Vec<Error>> {
@@ -919,7 +919,7 @@ impl LoadRequest {
         };
         let reader = content.open(&self.read).map_err(|error| vec![error])?;
         let naming = content.naming(&self.read, &*reader);
-        let known = by_key.or(fields.map(<[Field]>::to_vec)).unwrap_or_else(|| reader.columns().to_vec());
+        let known = by_key.or(fields.map(<[FileColumn]>::to_vec)).unwrap_or_else(|| reader.columns().to_vec());
         let of_file = |error: Error| content.in_file(error);
         let added = self.source_column.as_deref().zip(content.input());
         let added = added.map(|(column, input)| (column, OwnedValue::Text(input.name.display().to_string())));
@@ -1003,11 +1003,11 @@ fn refuse_impossible(group: &Group, decisions: &[InferredColumn], first_bad: Opt
 }
 
 /// Returns the columns of a text file after its scan.
-fn fields_of(reader: &dyn Reader, findings: &FileStats) -> Vec<Field> {
+fn fields_of(reader: &dyn Reader, findings: &FileStats) -> Vec<FileColumn> {
     if !reader.columns().is_empty() {
         return reader.columns().to_vec();
     }
-    let field = |name: &String| Field { name: name.clone(), kind: FieldKind::Text };
+    let field = |name: &String| FileColumn { name: name.clone(), kind: FileColumnKind::Text };
     findings.columns().iter().map(|finding| field(&finding.name)).collect()
 }
 

@@ -16,7 +16,7 @@ pub use catalogue::{Extra, ExtraKind, Object, Table};
 
 use crate::input::Input;
 use crate::options::{InvalidUtf8, ReadOptions};
-use crate::reader::{Field, Piece, ProjectedColumn, Reader};
+use crate::reader::{FileColumn, Piece, ProjectedColumn, Reader};
 use catalogue::Catalogue;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use moment::Moment;
@@ -188,7 +188,7 @@ impl Reader for TableReader {
         self.keeps_rowids = true;
     }
 
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &self.table.fields
     }
 

@@ -10,7 +10,7 @@ use super::narrow::narrowed;
 use super::texts::array_as_bytes;
 use super::{PIECE_BYTES, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
+use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use litepress_rows::{Error, ErrorKind, Result};
@@ -67,7 +67,7 @@ struct BatchReader {
     /// Batches that were read before they were asked for.
     ahead: VecDeque<RecordBatch>,
     options: ReadOptions,
-    fields: Vec<Field>,
+    fields: Vec<FileColumn>,
     types: Vec<(FieldRef, SemanticType)>,
     columns: Vec<Column>,
     /// Positions of the requested columns in a batch.
@@ -161,7 +161,7 @@ impl BatchReader {
 }
 
 impl Reader for BatchReader {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &self.fields
     }
 

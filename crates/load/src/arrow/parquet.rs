@@ -10,7 +10,7 @@ use super::form::SemanticType;
 use super::texts::texts_as_bytes;
 use super::{PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
+use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, FieldRef, Schema};
 use bytes::Bytes;
@@ -65,7 +65,7 @@ pub(super) struct ParquetReader {
     file: Positioned,
     options: ReadOptions,
     metadata: ArrowReaderMetadata,
-    fields: Vec<Field>,
+    fields: Vec<FileColumn>,
     types: Vec<(FieldRef, SemanticType)>,
     /// The plan for decoding rows. `want` replaces it.
     plan: Arc<Plan>,
@@ -110,7 +110,7 @@ impl ParquetReader {
             let kind = if root.is_primitive() { root.get_physical_type().to_string() } else { "group".to_owned() };
             describe(position, field, *meaning, &format!("Parquet {kind}"))
         };
-        let fields: Vec<Field> = types.iter().zip(&roots).enumerate().map(describe_root).collect();
+        let fields: Vec<FileColumn> = types.iter().zip(&roots).enumerate().map(describe_root).collect();
         let projected = all_columns(&fields);
         let plan = Arc::new(Plan::new(&projected, &file, &metadata, &fields, &types, options)?);
         Ok(Self { file, options: options.clone(), metadata, fields, types, plan, group: 0, row: 0, record: 1 })
@@ -128,7 +128,7 @@ impl ParquetReader {
 }
 
 impl Reader for ParquetReader {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &self.fields
     }
 
@@ -296,7 +296,7 @@ impl Plan {
         projected: &[ProjectedColumn],
         file: &Positioned,
         metadata: &ArrowReaderMetadata,
-        fields: &[Field],
+        fields: &[FileColumn],
         types: &[(FieldRef, SemanticType)],
         options: &ReadOptions,
     ) -> Result<Self> {

@@ -5,7 +5,7 @@
 
 use super::choice::{Choice, Chosen, Numbers};
 use super::{ColumnStats, FileStats, Kind, ScannedValue, number};
-use crate::reader::{Field, FieldKind};
+use crate::reader::{FileColumn, FileColumnKind};
 use litepress_rows::{Affinity, Message, OptionName, counted, grouped, message};
 use std::fmt;
 
@@ -55,7 +55,7 @@ impl FileStats {
     /// the rule for the numbers of a column.
     pub fn decide(
         &self,
-        fields: &[Field],
+        fields: &[FileColumn],
         strict: bool,
         sampled: Option<u64>,
         numbers: &dyn Fn(&str) -> Numbers,
@@ -70,11 +70,11 @@ impl FileStats {
         if fields.is_empty() {
             return self.columns().into_iter().map(text).collect();
         }
-        let decide = |(position, field): (usize, &Field)| match &field.kind {
-            FieldKind::Typed { declared_type, reason, not_null } => {
+        let decide = |(position, field): (usize, &FileColumn)| match &field.kind {
+            FileColumnKind::Typed { declared_type, reason, not_null } => {
                 InferredColumn::of_typed(&field.name, declared_type, reason, *not_null, strict)
             }
-            FieldKind::Text => {
+            FileColumnKind::Text => {
                 let unnamed = || self.columns.get(position).filter(|column| column.name.is_empty());
                 let finding = self.of(&field.name).or_else(unnamed).cloned();
                 let finding = finding.unwrap_or_else(|| ColumnStats::new(String::new(), position));
