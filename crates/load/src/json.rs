@@ -6,7 +6,8 @@
 //!                                                                                             `-----------------> scan
 //! ```
 //!
-//! The beginning decides about the layout (layout.rs). The grammar is RFC 8259; [`JsonOptions::nan`] adds NaN and Infinity.
+//! record.rs knows the keys and their places, value.rs parses the values, and utf8.rs handles texts that are not UTF-8. The
+//! beginning decides about the layout (layout.rs). The grammar is RFC 8259; [`JsonOptions::nan`] adds NaN and Infinity.
 //!
 //! Values are stored as follows:
 //!
@@ -31,11 +32,13 @@ mod path;
 mod record;
 #[cfg(test)]
 mod tests;
+mod utf8;
+mod value;
 
 pub(crate) use columns::Columns;
 pub use frame::MAX_RECORD_TEXT_BYTES;
-pub use record::MAX_DEPTH;
-pub(crate) use record::{Item, Sink};
+pub use value::MAX_DEPTH;
+pub(crate) use value::{Item, Sink};
 
 use crate::framing::{FramedReader, PIECE_BYTES, Position, Text};
 use crate::infer::{FileStats, ScannedValue};
@@ -50,11 +53,13 @@ use layout::layout_of;
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result, quote};
-use record::{RecordParser, Rules, Targets, replace_invalid};
+use record::{RecordParser, Targets};
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
+use utf8::replace_invalid;
+use value::Rules;
 
 /// Size at which a batch ends, in bytes of its records' text.
 const BATCH_BYTES: usize = 2 << 20;

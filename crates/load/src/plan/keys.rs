@@ -1,6 +1,7 @@
 //! The keys of JSON files that are loaded into a given table.
 
-use super::{Content, LoadRequest};
+use super::LoadRequest;
+use super::content::Content;
 use crate::infer::{self, FileStats};
 use crate::input::Input;
 use crate::json;

@@ -1,6 +1,7 @@
 //! The columns of files that are read, renamed and added.
 
-use super::{Found, Group, LoadRequest, is_named};
+use super::LoadRequest;
+use super::groups::{Found, Group};
 use crate::infer::InferredColumn;
 use crate::reader::FileColumn;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
@@ -149,4 +150,13 @@ impl LoadRequest {
         }
         decisions.retain(|decision| !decision.name.is_empty());
     }
+}
+
+/// Returns whether `asked` means this column: `COLUMN` or `TABLE.COLUMN`.
+pub(super) fn is_named(table: &str, column: &str, asked: &str) -> bool {
+    let with_table = || {
+        let (of, name) = (asked.get(..table.len())?, asked.get(table.len()..)?.strip_prefix('.')?);
+        Some(of.eq_ignore_ascii_case(table) && name.eq_ignore_ascii_case(column))
+    };
+    asked.eq_ignore_ascii_case(column) || with_table() == Some(true)
 }
