@@ -48,7 +48,7 @@ impl FileFormat {
     }
 }
 
-/// Options of [`load`].
+/// Options of [`load`](super::load).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LoadOptions {

@@ -28,7 +28,7 @@ pub(crate) enum Item<'a> {
 
 /// A consumer of a record's values.
 pub(crate) trait Sink {
-    /// Takes a value for a target of [`Targets`].
+    /// Takes a value for a target of [`Targets`](super::record::Targets).
     ///
     /// # Errors
     /// If the target cannot hold the value. The error is the reason.

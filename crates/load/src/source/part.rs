@@ -27,7 +27,7 @@ pub(super) struct PieceReader<'s> {
     pub piece: Box<dyn Piece>,
     /// The file's name. `None` for data in memory.
     pub file: Option<PathBuf>,
-    /// Number of the part in [`Rejects`].
+    /// Number of the part in [`Rejects`](crate::rejects::Rejects).
     pub part: u64,
     /// Number of records in the files before.
     pub records_before: u64,
