@@ -10,7 +10,7 @@
 mod keys;
 mod selection;
 
-use crate::copy::{self, CopiedTable, DatabaseCopy};
+use crate::database_copy::{self, CopiedTable, DatabaseCopy};
 use crate::estimate::{FirstPiece, TableEstimate};
 use crate::infer::{self, Conversion, FileStats, InferredColumn, NumberWords};
 use crate::input::Input;
@@ -764,7 +764,7 @@ impl LoadRequest {
         for ((_, found), table) in inferred.zip(new) {
             found.decisions = table.columns;
         }
-        let schema = Schema::from_sql(&sql, copy::ORIGIN)?;
+        let schema = Schema::from_sql(&sql, database_copy::ORIGIN)?;
         // Given data and files define no virtual tables; those of databases come with their shadow tables.
         Ok((schema.with_shadow_tables(), found))
     }

@@ -5,7 +5,7 @@
 //! face reads the text of another.
 //!
 //! ```
-//! use litepress_rows::hint::{Flags, OptionName, RustWords};
+//! use litepress_rows::message::{Flags, OptionName, RustWords};
 //! use litepress_rows::message;
 //!
 //! let advice = message!["keep the first of such rows with ", OptionName::OnConflict.word("ignore")];
@@ -350,11 +350,11 @@ impl From<&Message> for Message {
     }
 }
 
-/// Joins texts, [`Hint`](crate::hint::Hint)s and [`Message`](crate::hint::Message)s to one message.
+/// Joins texts, [`Hint`](crate::message::Hint)s and [`Message`](crate::message::Message)s to one message.
 #[macro_export]
 macro_rules! message {
     ($($part:expr),+ $(,)?) => {
-        $crate::hint::Message::default()$(.and($part))+
+        $crate::message::Message::default()$(.and($part))+
     };
 }
 
