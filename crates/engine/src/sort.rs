@@ -6,7 +6,7 @@
 //!                      or buckets, if a sample predicts      buckets (the tour of the fast path)
 //!                      the other items
 //! Sorter::finish       many runs -> few runs                 here
-//! SortedItems::range   ranks -> a cursor in every run, and   rank, sample, merge
+//! SortedItems::range   ranks -> a cursor in every run, and   rank, sparse_index, merge
 //!                      one in the buckets -> merge, on any
 //!                      number of threads
 //! ```
@@ -43,7 +43,7 @@ mod radix_u64;
 mod rank;
 mod read_ahead;
 mod run;
-mod sample;
+mod sparse_index;
 mod spill;
 mod writer;
 
@@ -148,7 +148,7 @@ impl Sorter {
         let mut state = self.state();
         state.live += 1;
         let mut evicted = Vec::new();
-        let reserved = state.live * self.budget.writer_bytes() + self.budget.sample_bytes;
+        let reserved = state.live * self.budget.writer_bytes() + self.budget.sparse_index_bytes;
         while reserved + state.runs.memory_bytes() > self.budget.memory {
             let Some(run) = state.runs.pop_memory() else { break };
             evicted.push(run);
@@ -173,9 +173,9 @@ impl Sorter {
         let mut state = self.state();
         state.runs.spilled.push(run);
         let runs = &mut state.runs;
-        while runs.sample_bytes() > self.budget.sample_bytes / 4 * 3 {
-            let downsampled = runs.spilled.iter_mut().filter(|run| run.samples.len() > 1);
-            if downsampled.map(|run| run.samples.downsample()).filter(|&downsampled| downsampled).count() == 0 {
+        while runs.sparse_index_bytes() > self.budget.sparse_index_bytes / 4 * 3 {
+            let downsampled = runs.spilled.iter_mut().filter(|run| run.sparse_index.len() > 1);
+            if downsampled.map(|run| run.sparse_index.downsample()).filter(|&downsampled| downsampled).count() == 0 {
                 break;
             }
         }

@@ -10,23 +10,23 @@
 //! ```
 //!
 //! Low-cardinality keys with ascending rowids take two or three bytes an item. At regular distances an item shares
-//! nothing, so that reading can begin there. A sample in memory has its ordinal, its position, and a key that
-//! separates it from the item before. If you change the encoder, also change the decoder.
+//! nothing, so that reading can begin there: LevelDB calls it a restart point. The sparse index in memory has its ordinal,
+//! its position, and a key that separates it from the item before. If you change the encoder, also change the decoder.
 
 use super::arena::{MAX_LENGTH_BYTES, common_prefix, seven_bits, write_length};
 use super::diff_mask::DiffMask;
 use super::item::{PADDING_BYTES, PaddedItem};
 use super::read_ahead::{PendingRead, ReadAhead};
 use super::run::SortedRun;
-use super::sample::Samples;
+use super::sparse_index::SparseIndex;
 use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
 use crate::{Error, Result};
-use litepress_format::copy::two_words;
+use litepress_format::short_bytes::two_words;
 use std::sync::Arc;
 
-/// Items, and encoded bytes, between two samples.
-const ITEMS_PER_SAMPLE: u64 = 1024;
-const BYTES_PER_SAMPLE: u64 = 32 << 10;
+/// Items, and encoded bytes, between two restart points.
+const ITEMS_PER_RESTART: u64 = 1024;
+const BYTES_PER_RESTART: u64 = 32 << 10;
 
 /// Bytes of an item that are kept for comparison with the next one: it can share no more.
 const MAX_SHARED_BYTES: usize = 64 << 10;
@@ -40,7 +40,7 @@ pub(super) struct SpilledRun {
     bytes: u64,
     items: u64,
     item_bytes: u64,
-    pub samples: Samples,
+    pub sparse_index: SparseIndex,
     pub varying: DiffMask,
 }
 
@@ -85,19 +85,19 @@ pub(super) struct RunEncoder {
     previous_len: usize,
     /// The last item if it was short; `previous` is then out of date.
     previous_short: Option<[u128; 2]>,
-    /// Items and encoded bytes at the last sample.
-    sampled: (u64, u64),
-    items_per_sample: u64,
-    /// Bytes that samples may take.
-    sample_limit: u64,
+    /// Items and encoded bytes at the last restart point.
+    last_restart: (u64, u64),
+    items_per_restart: u64,
+    /// Bytes that the sparse index may take.
+    index_limit: u64,
 }
 
 impl RunEncoder {
     /// Begins a run at the end of `file`, written in blocks of `block_bytes`.
-    pub fn new(file: &Arc<SpillFile>, block_bytes: usize, sample_limit: u64) -> Self {
+    pub fn new(file: &Arc<SpillFile>, block_bytes: usize, index_limit: u64) -> Self {
         let (file, start) = (file.clone(), file.len());
-        let (samples, varying) = (Samples::default(), DiffMask::unknown());
-        let run = SpilledRun { file, start, bytes: 0, items: 0, item_bytes: 0, samples, varying };
+        let (sparse_index, varying) = (SparseIndex::default(), DiffMask::unknown());
+        let run = SpilledRun { file, start, bytes: 0, items: 0, item_bytes: 0, sparse_index, varying };
         Self {
             run,
             block: AlignedMemory::new(block_bytes),
@@ -105,9 +105,9 @@ impl RunEncoder {
             previous: Vec::new(),
             previous_len: 0,
             previous_short: None,
-            sampled: (0, 0),
-            items_per_sample: ITEMS_PER_SAMPLE,
-            sample_limit,
+            last_restart: (0, 0),
+            items_per_restart: ITEMS_PER_RESTART,
+            index_limit,
         }
     }
 
@@ -136,7 +136,7 @@ impl RunEncoder {
         };
         let words = two_words(bytes.first_chunk().expect("at least 64 bytes"));
         let shared = common_bytes(previous, words).min(item.len).min(self.previous_len);
-        if item.len > WORD || self.samples_here(shared) {
+        if item.len > WORD || self.is_restart_here(shared) {
             return false;
         }
         let room = self.block.bytes_mut()[self.filled..].first_chunk_mut::<{ WORD + 3 }>();
@@ -158,8 +158,8 @@ impl RunEncoder {
             self.previous.extend(words.iter().flat_map(|word| word.to_be_bytes()).take(self.previous_len));
         }
         let mut shared = common_prefix(&self.previous, item);
-        if self.samples_here(shared) {
-            self.sample(item, shared);
+        if self.is_restart_here(shared) {
+            self.restart(item, shared);
             shared = 0;
         }
         let suffix = &item[shared..];
@@ -183,22 +183,22 @@ impl RunEncoder {
     }
 
     #[inline]
-    fn samples_here(&self, shared: usize) -> bool {
-        let (items, bytes) = self.sampled;
-        let far = self.run.items - items >= self.items_per_sample || self.run.bytes - bytes >= BYTES_PER_SAMPLE;
-        self.run.items == 0 || far && shared < Samples::MAX_KEY_BYTES
+    fn is_restart_here(&self, shared: usize) -> bool {
+        let (items, bytes) = self.last_restart;
+        let far = self.run.items - items >= self.items_per_restart || self.run.bytes - bytes >= BYTES_PER_RESTART;
+        self.run.items == 0 || far && shared < SparseIndex::MAX_KEY_BYTES
     }
 
-    /// Takes a sample at `item`, which will be written next, without a shared prefix.
+    /// Makes a restart point of `item`, which will be written next, without a shared prefix.
     #[cold]
-    fn sample(&mut self, item: &[u8], shared: usize) {
-        let Self { run, sampled, sample_limit, .. } = self;
+    fn restart(&mut self, item: &[u8], shared: usize) {
+        let Self { run, last_restart, index_limit, .. } = self;
         let separator = if run.items == 0 { &[] } else { &item[..item.len().min(shared + 1)] };
-        run.samples.push(run.items, run.bytes, separator);
-        if run.samples.held_bytes() > *sample_limit && run.samples.downsample() {
-            self.items_per_sample *= 2;
+        run.sparse_index.push(run.items, run.bytes, separator);
+        if run.sparse_index.held_bytes() > *index_limit && run.sparse_index.downsample() {
+            self.items_per_restart *= 2;
         }
-        *sampled = (run.items, run.bytes);
+        *last_restart = (run.items, run.bytes);
         self.previous_len = usize::MAX;
     }
 
@@ -226,7 +226,7 @@ impl RunEncoder {
         self.block.bytes_mut()[self.filled..end].fill(0);
         self.run.file.append(&self.block.bytes()[..end])?;
         self.run.varying = varying;
-        self.run.samples.shrink();
+        self.run.sparse_index.shrink();
         Ok(self.run)
     }
 }
@@ -240,7 +240,7 @@ pub(super) fn encode(run: &SortedRun, mut encoder: RunEncoder) -> Result<Spilled
     encoder.finish(*run.varying())
 }
 
-/// Reads one run from a sample on.
+/// Reads one run from a restart point on.
 #[derive(Debug)]
 pub(super) struct RunDecoder<'s> {
     run: &'s SpilledRun,
@@ -274,7 +274,7 @@ const WORD: usize = 32;
 impl<'s> RunDecoder<'s> {
     /// Opens a run at its first item that is not less than `key`, or at its end.
     pub fn at_key(run: &'s SpilledRun, key: &[u8], block_bytes: usize, ahead: Option<ReadAhead>) -> Result<Self> {
-        let (ordinal, position) = run.samples.before(key);
+        let (ordinal, position) = run.sparse_index.before(key);
         let aligned = position - position % ALIGNMENT as u64;
         let mut decoder = Self {
             run,
@@ -461,10 +461,10 @@ mod tests {
     use super::super::spill::SpillFolder;
     use super::*;
 
-    fn spilled(items: &[Vec<u8>], sample_limit: u64) -> SpilledRun {
+    fn spilled(items: &[Vec<u8>], index_limit: u64) -> SpilledRun {
         let folder = tempfile::tempdir().unwrap();
         let file = SpillFolder::new(folder.path().to_owned()).create().unwrap();
-        let mut encoder = RunEncoder::new(&file, 2 * ALIGNMENT, sample_limit);
+        let mut encoder = RunEncoder::new(&file, 2 * ALIGNMENT, index_limit);
         items.iter().for_each(|item| encoder.push_alone(item).unwrap());
         encoder.finish(DiffMask::unknown()).unwrap()
     }
@@ -486,9 +486,9 @@ mod tests {
         let mut items: Vec<Vec<u8>> = (0..9000).map(numbered).collect();
         items.extend([0, 20, 20_000, 70_000, 100_000].map(|len| [vec![0xff; len], vec![0xfe]].concat()));
         items.sort();
-        for sample_limit in [500, 1 << 20] {
-            let run = spilled(&items, sample_limit);
-            assert!(run.samples.held_bytes() < sample_limit + 500);
+        for index_limit in [500, 1 << 20] {
+            let run = spilled(&items, index_limit);
+            assert!(run.sparse_index.held_bytes() < index_limit + 500);
             for start in (0..items.len()).step_by(151).chain([items.len() - 1]) {
                 let mut decoder = RunDecoder::at_key(&run, &items[start], ALIGNMENT, None).unwrap();
                 for (ordinal, item) in items.iter().enumerate().skip(start).take(400) {

@@ -1,7 +1,7 @@
 //! Finds items by their global rank: the position in every run at which a range of ranks begins.
 //!
 //! First comes a lookup of the greatest known key whose rank is surely not above the wanted one: in the runs in
-//! memory, and in the samples of spilled runs. Every run is opened at that key, which gives its exact rank. The few
+//! memory, and in the sparse indexes of spilled runs. Every run is opened at that key, which gives its exact rank. The few
 //! items that are still before the wanted rank are merged and dropped.
 
 use super::buckets::bucket_store::BucketStore;
@@ -48,17 +48,17 @@ impl Runs {
         memory + self.buckets.item_bytes() + self.spilled.iter().map(SpilledRun::item_bytes).sum::<u64>()
     }
 
-    /// Returns the bytes of memory that runs and samples hold.
+    /// Returns the bytes of memory that runs and their sparse indexes hold.
     pub fn held_bytes(&self) -> u64 {
-        self.memory_bytes() + self.sample_bytes()
+        self.memory_bytes() + self.sparse_index_bytes()
     }
 
     pub fn memory_bytes(&self) -> u64 {
         self.memory.iter().map(SortedRun::held_bytes).sum::<u64>() + self.buckets.memory_bytes()
     }
 
-    pub fn sample_bytes(&self) -> u64 {
-        self.spilled.iter().map(|run| run.samples.held_bytes()).sum()
+    pub fn sparse_index_bytes(&self) -> u64 {
+        self.spilled.iter().map(|run| run.sparse_index.held_bytes()).sum()
     }
 
     /// Returns the varying bits of the first bytes of all items.
@@ -94,8 +94,8 @@ impl Runs {
     /// Returns an upper bound of the number of items less than `key`.
     fn rank_at_most(&self, key: &[u8]) -> u64 {
         let memory: u64 = self.memory.iter().map(|run| run.rank(key) as u64).sum();
-        let spilled: u64 = self.spilled.iter().map(|run| run.samples.rank_at_most(key, run.len())).sum();
-        memory + spilled + self.buckets.samples().rank_at_most(key, self.buckets.len())
+        let spilled: u64 = self.spilled.iter().map(|run| run.sparse_index.rank_at_most(key, run.len())).sum();
+        memory + spilled + self.buckets.sparse_index().rank_at_most(key, self.buckets.len())
     }
 
     /// Returns the greatest known key whose rank is surely not above `rank`, or the empty key.
@@ -108,9 +108,9 @@ impl Runs {
             let range = run.rank(best)..run.len();
             best = self.last_up_to(rank, range, |index| run.item(index)).unwrap_or(best);
         }
-        for samples in self.spilled.iter().map(|run| &run.samples).chain([self.buckets.samples()]) {
-            let range = samples.count_up_to(best)..samples.len();
-            best = self.last_up_to(rank, range, |index| samples.key(index)).unwrap_or(best);
+        for index in self.spilled.iter().map(|run| &run.sparse_index).chain([self.buckets.sparse_index()]) {
+            let range = index.count_up_to(best)..index.len();
+            best = self.last_up_to(rank, range, |point| index.key(point)).unwrap_or(best);
         }
         best
     }
