@@ -4,71 +4,16 @@
 //! memory, and in the sparse indexes of spilled runs. Every run is opened at that key, which gives its exact rank. The few
 //! items that are still before the wanted rank are merged and dropped.
 
-use super::buckets::bucket_store::BucketStore;
-use super::buckets::sorted_buckets::{BucketCursor, Buckets};
-use super::diff_mask::{ByteSelector, DiffMask};
+use super::buckets::sorted_buckets::BucketCursor;
+use super::diff_mask::ByteSelector;
 use super::merge::{Cursor, Merge};
-use super::prefix_codec::{RunDecoder, SpilledRun};
+use super::prefix_codec::RunDecoder;
 use super::read_ahead::ReadAhead;
-use super::run::SortedRun;
+use super::runs::Runs;
 use crate::Result;
 use std::ops::Range;
 
-/// All items of a sort, as runs.
-#[derive(Debug, Default)]
-pub(super) struct Runs {
-    /// Sorted runs in memory, none of them empty.
-    pub memory: Vec<SortedRun>,
-    pub spilled: Vec<SpilledRun>,
-    pub buckets: Buckets,
-}
-
-/// A writer's items that stay in memory.
-pub(super) enum ResidentRun {
-    Sorted(SortedRun),
-    Buckets(Box<BucketStore>),
-}
-
 impl Runs {
-    /// Takes a run out of memory, to be spilled.
-    pub fn pop_memory(&mut self) -> Option<ResidentRun> {
-        self.memory
-            .pop()
-            .map(ResidentRun::Sorted)
-            .or_else(|| self.buckets.take_from_memory().map(Box::new).map(ResidentRun::Buckets))
-    }
-
-    pub fn len(&self) -> u64 {
-        let memory: u64 = self.memory.iter().map(|run| run.len() as u64).sum();
-        memory + self.buckets.len() + self.spilled.iter().map(SpilledRun::len).sum::<u64>()
-    }
-
-    pub fn item_bytes(&self) -> u64 {
-        let memory: u64 = self.memory.iter().map(SortedRun::item_bytes).sum();
-        memory + self.buckets.item_bytes() + self.spilled.iter().map(SpilledRun::item_bytes).sum::<u64>()
-    }
-
-    /// Returns the bytes of memory that runs and their sparse indexes hold.
-    pub fn held_bytes(&self) -> u64 {
-        self.memory_bytes() + self.sparse_index_bytes()
-    }
-
-    pub fn memory_bytes(&self) -> u64 {
-        self.memory.iter().map(SortedRun::held_bytes).sum::<u64>() + self.buckets.memory_bytes()
-    }
-
-    pub fn sparse_index_bytes(&self) -> u64 {
-        self.spilled.iter().map(|run| run.sparse_index.held_bytes()).sum()
-    }
-
-    /// Returns the varying bits of the first bytes of all items.
-    pub fn varying(&self) -> DiffMask {
-        let memory = self.memory.iter().map(SortedRun::varying);
-        let all = memory.chain(self.spilled.iter().map(|run| &run.varying)).copied();
-        let in_buckets = (!self.buckets.is_empty()).then_some(DiffMask::unknown());
-        all.chain(in_buckets).reduce(|all, run| all.and(&run)).unwrap_or(DiffMask::unknown())
-    }
-
     /// Merges the items of these ranks. Spilled runs are read in blocks of `block_bytes`.
     pub fn merge(&self, ranks: Range<u64>, bytes: ByteSelector, block_bytes: usize) -> Result<Merge<'_>> {
         assert!(ranks.start <= ranks.end && ranks.end <= self.len(), "{ranks:?} of {} items", self.len());
