@@ -64,7 +64,7 @@ use value::Rules;
 /// Size at which a batch ends, in bytes of its records' text.
 const BATCH_BYTES: usize = 2 << 20;
 
-/// Maximum number of values in a batch. Records may name a few of thousands of columns each, and the others are NULL.
+/// Maximum number of values in a batch. A record may name a few of thousands of columns, and the others are NULL.
 const BATCH_VALUES: usize = 1 << 16;
 
 /// Opens a JSON file.
@@ -354,7 +354,7 @@ impl JsonPiece {
         RecordParser::new(targets, self.wants.rules.clone())
     }
 
-    /// Returns the fault to report. A key without a column may follow from a fault further on: then the record never was one.
+    /// Returns the fault to report. An unknown key may be the result of a fault further on: then the record is not JSON at all.
     #[cold]
     fn worst(&self, fault: Fault, record: &[u8]) -> Fault {
         let syntax = || self.new_parser(Targets::Keys).parse(record, &mut ObservedRow::default()).err();
@@ -398,8 +398,8 @@ fn shown(value: &[u8]) -> String {
     quote(&Value::Text(&value[..value.len().min(MOST_BYTES)]))
 }
 
-/// Returns the size of a piece for a table of `columns` columns. A row takes at least a byte a column, also if its record names few
-/// of them. So the more columns there are, the smaller are the pieces.
+/// Returns the size of a piece for a table of `columns` columns. A row takes at least one byte per column, even if its record
+/// names few of them. So the more columns there are, the smaller are the pieces.
 fn piece_bytes(columns: usize) -> usize {
     const USUAL_COLUMNS: usize = 64;
     PIECE_BYTES * USUAL_COLUMNS / columns.max(USUAL_COLUMNS)

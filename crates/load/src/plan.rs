@@ -20,7 +20,7 @@ mod groups;
 mod keys;
 mod selection;
 
-use crate::copy::{CopiedTable, DatabaseCopy};
+use crate::database_copy::{CopiedTable, DatabaseCopy};
 use crate::estimate::{FirstPiece, TableEstimate};
 use crate::infer::{Conversion, InferredColumn, NumberWords};
 use crate::input::Input;

@@ -205,7 +205,7 @@ impl LoadSource {
         error.advise(advice)
     }
 
-    /// What to do about two rows of one key. Errors number rows through all files.
+    /// Returns advice about two rows of one key. Errors number rows through all files.
     fn advice_about_keys(&self, files: &Files) -> Message {
         let named = files.files.iter().map(|file| file.name.as_ref()).zip(&files.starts);
         let Some(named) = named.map(|(name, start)| Some((name?, start))).collect::<Option<Vec<_>>>() else {
@@ -314,7 +314,7 @@ fn in_file(error: Error, name: Option<&Path>) -> Error {
     }
 }
 
-/// Returns what to do about two rows of one key.
+/// Returns advice about two rows of one key.
 pub fn advice_about_keys() -> Message {
     let (ignore, replace) = (OptionName::OnConflict.word("ignore"), OptionName::OnConflict.or("replace"));
     message!["keep the first of such rows with ", ignore, ", or the last with ", replace]

@@ -5,8 +5,8 @@
 //! cells.rs      cells by column, dates and durations as text
 //! ```
 //!
-//! The first row that has a value is the header, unless the dialect says otherwise. A column without any value is no column, and
-//! rows behind the last value are no rows. Values are stored as follows:
+//! The first row that has a value is the header, unless the dialect says otherwise. Columns without
+//! any value, and rows behind the last value, are left out. Values are stored as follows:
 //!
 //! | cell                                 | value                                                                   |
 //! |--------------------------------------|-------------------------------------------------------------------------|

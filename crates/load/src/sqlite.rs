@@ -315,7 +315,7 @@ fn send_pieces(
     Ok(())
 }
 
-/// Returns whether the rowids that no column holds differ from the record numbers, which are 1 to `records`.
+/// Returns whether rowids that no column holds differ from the record numbers 1 to `records`.
 fn is_renumbered(connection: &Connection, table: &Table, records: u64) -> rusqlite::Result<bool> {
     let Some(rowid) = table.hidden_rowid.filter(|_| records > 0) else { return Ok(false) };
     let name = quoted_name(&table.name);

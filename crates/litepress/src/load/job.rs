@@ -274,7 +274,7 @@ fn inspection_meter(request: &LoadRequest, options: &Options) -> Meter {
         // The header is read once more.
         let done = read.load(Ordering::Relaxed).min(total.unwrap_or(u64::MAX));
         let mut phase = Phase::default();
-        phase.name = "finding out types".to_owned();
+        phase.name = "inferring types".to_owned();
         Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), phase }
     })
 }

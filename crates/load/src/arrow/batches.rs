@@ -26,7 +26,7 @@ const ROWS_AHEAD: usize = 1 << 20;
 /// Facts about record batches that their schema does not state.
 #[derive(Clone, Debug, Default)]
 pub struct BatchFacts {
-    /// All batches are in memory already: all values decide about the types of wide decimals, and not the first ones alone.
+    /// All batches are in memory already: all values decide about the types of wide decimals, not only the first ones.
     pub is_in_memory: bool,
     /// Columns without a type, whose values are all NULL.
     pub untyped: Vec<String>,
@@ -47,7 +47,7 @@ pub fn batches(reader: Box<dyn RecordBatchReader + Send>, options: &ReadOptions)
 ///
 /// # Errors
 /// [`ErrorKind::Data`] if the schema has no columns, repeats a name, has an empty one, or is nested deeper than 64 levels; if
-/// the first batches cannot be had.
+/// the first batches cannot be read.
 pub fn batches_with(
     reader: Box<dyn RecordBatchReader + Send>,
     options: &ReadOptions,

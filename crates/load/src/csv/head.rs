@@ -150,7 +150,7 @@ impl Sample<'_> {
         below.filter(|record| record.fields.len() == self.trial.columns).map(|record| self.kinds(record)).collect()
     }
 
-    /// Finds records in front of the header: each has one value at most, and a header follows that fills all columns.
+    /// Finds the records in front of the header: each has at most one value, and the header that follows them fills all columns.
     fn skip_preamble(&mut self) {
         let dialect = &self.options.dialect;
         if dialect.skip > 0 || dialect.columns.is_some() || dialect.header == Some(false) || self.trial.columns < 2 {
@@ -357,7 +357,7 @@ fn skip_lines(text: &[u8], lines: u64, line_end: u8) -> Option<usize> {
     memchr::memchr_iter(line_end, text).nth(last).map(|end| end + 1)
 }
 
-/// Returns the delimiter that a file's name promises.
+/// Returns the delimiter that a file's name states.
 fn promised_delimiter(name: &Path) -> Option<&'static str> {
     let name = name.file_name()?.to_string_lossy().to_ascii_lowercase();
     let name = [".gz", ".gzip", ".zst", ".zstd", ".bz2", ".xz", ".lz4"]
@@ -385,7 +385,7 @@ fn refuse_broken_promise(trial: &Trial, promised: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Data, message).advise(message!["say which one it is: ", one, " or ", other]))
 }
 
-/// Returns the delimiter as sentences have it.
+/// Returns the delimiter as a noun of a sentence.
 fn called(delimiter: &[u8]) -> String {
     match delimiter {
         b"," => "commas".to_owned(),

@@ -1,4 +1,4 @@
-//! Tells numbers, dates and texts apart, roughly: for guesses about dialect and header, never for values.
+//! Roughly tells numbers, dates and texts apart: for guesses about dialect and header, never for values.
 
 /// The kind of a field, by its look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

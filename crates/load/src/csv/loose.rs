@@ -53,7 +53,7 @@ enum Reading {
     Inner,
 }
 
-/// The reason for which a reading gives no record.
+/// The reason why a reading gives no record.
 enum Fail {
     /// The record has no such reading.
     Never,

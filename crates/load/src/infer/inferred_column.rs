@@ -24,13 +24,13 @@ pub struct InferredColumn {
     pub decimals: Option<u8>,
     /// Why: `all 1,000 values are whole numbers`.
     pub reason: Message,
-    /// What the summary must tell beside the reason.
+    /// The warning of the summary beside the reason.
     pub caveat: Option<Caveat>,
-    /// What the type keeps: a bit by [`Kind`].
+    /// The kinds that the type keeps: one bit for each [`Kind`].
     kept: u32,
 }
 
-/// What the summary must tell of a column of numbers.
+/// A warning about a column of numbers, for the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Caveat {
     /// The column is TEXT, because a double does not keep all digits of some of its numbers.
@@ -113,7 +113,7 @@ impl FileStats {
 pub(super) const EVERYTHING: u32 = u32::MAX;
 
 impl InferredColumn {
-    /// A column whose type the file itself says.
+    /// Returns a column whose type the file itself declares.
     fn of_typed(name: &str, declared: &str, reason: &Message, not_null: bool, strict: bool) -> Self {
         let (declared_type, reason) = match strict_type(declared).filter(|_| strict) {
             Some(other) => (other, message![reason, format!("; STRICT tables have no type {declared}")]),
@@ -131,7 +131,7 @@ impl InferredColumn {
         }
     }
 
-    /// A column of texts that no file has.
+    /// Returns a column of texts that no file has.
     pub(crate) fn of_text(name: &str, reason: Message) -> Self {
         Self::of_typed(name, "TEXT", &reason, false, false)
     }

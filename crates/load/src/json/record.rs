@@ -97,7 +97,7 @@ struct NestedPath {
 }
 
 impl NestedPath {
-    /// Stands where a step's value ends.
+    /// Moves to the end of a step's value.
     fn resume(&mut self, key: &str, open: &[usize]) {
         self.open.clear();
         self.open.extend_from_slice(open);

@@ -5,7 +5,7 @@ use super::content::Content;
 use super::groups::{Found, Group};
 use super::selection::is_named;
 use crate::arrow;
-use crate::copy::{self, CopiedTable, DatabaseCopy};
+use crate::database_copy::{self, CopiedTable, DatabaseCopy};
 use crate::infer::{self, FileStats, InferredColumn};
 use crate::input::Input;
 use crate::options::Format;
@@ -50,7 +50,7 @@ impl LoadRequest {
         for ((_, found), table) in inferred.zip(new) {
             found.decisions = table.columns;
         }
-        let schema = Schema::from_sql(&sql, copy::ORIGIN)?;
+        let schema = Schema::from_sql(&sql, database_copy::ORIGIN)?;
         // Given data and files define no virtual tables; those of databases come with their shadow tables.
         Ok((schema.with_shadow_tables(), found))
     }

@@ -2,7 +2,7 @@
 
 use super::LoadRequest;
 use super::content::Content;
-use crate::copy::{CopiedTable, DatabaseCopy};
+use crate::database_copy::{CopiedTable, DatabaseCopy};
 use crate::infer::InferredColumn;
 use crate::input::Input;
 use crate::options::Format;

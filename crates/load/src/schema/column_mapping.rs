@@ -13,7 +13,7 @@ use litepress_rows::{Column, Error, ErrorKind, Message, OptionName, Table, messa
 pub enum Naming {
     /// The file names them once for all records: a header, a schema.
     Header,
-    /// The columns have no names and stand in the order of the table's.
+    /// The columns have no names and the order of the table's columns.
     Position,
     /// Every record names them. A scan found these columns.
     Records,

@@ -37,8 +37,8 @@ pub(super) struct PieceReader<'s> {
     pub released_lines: Option<Vec<Option<u64>>>,
 }
 
-/// Size of a text that is released as soon as its records are read: it would otherwise be in memory beside its records and their
-/// pages.
+/// Minimum size of a text that is released as soon as its records are read. Otherwise it would be in memory beside its records
+/// and their pages.
 pub(crate) const HUGE_TEXT_BYTES: usize = 16 << 20;
 
 impl Part for LoadPart<'_> {
@@ -150,7 +150,7 @@ impl PieceReader<'_> {
             && self.source.table.columns_where_null(NullPolicy::LeaveOut, Conflict::Ignore).next().is_some()
     }
 
-    /// Counts the rows that the policy for conflicts left out for NULL. If rejects are written down, they are rejects.
+    /// Counts the rows that the policy for conflicts left out for NULL. If rejects go to a file, these rows are rejects.
     fn add_ignored(&self, left_out: &SkippedRows, rows: usize, skipped: &[usize], wrong: &mut Vec<WrongRow>) {
         if !self.counts_ignored() {
             return;
@@ -216,7 +216,7 @@ fn reject_changed_values(type_checks: &[(usize, InferredColumn)], batch: &mut Ba
                 continue;
             }
             let message =
-                format!("the value does not fit the type that was found out from a sample, {}", decision.declared_type);
+                format!("the value does not fit the type that was inferred from a sample, {}", decision.declared_type);
             let error = Error::new(ErrorKind::Data, message).in_column(&decision.name).with_value(quote(&value));
             let error = error.advise(message![
                 "look at all records, or say the type: ",

@@ -37,7 +37,7 @@ pub struct Object {
     pub is_trigger: bool,
 }
 
-/// An object that no table has: a view, a virtual table, or a trigger of a view.
+/// An object that belongs to no table: a view, a virtual table, or a trigger of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extra {
     /// Its kind.

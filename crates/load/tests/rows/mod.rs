@@ -7,7 +7,7 @@ use litepress_load::arrow;
 use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
 use litepress_load::reader::{Batch, FileColumnKind, ProjectedColumn, Reader};
-use litepress_rows::hint::Flags;
+use litepress_rows::message::Flags;
 use litepress_rows::{Affinity, Result};
 use std::path::{Path, PathBuf};
 

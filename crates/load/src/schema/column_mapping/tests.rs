@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::reader::FileColumnKind;
-use litepress_rows::hint::Flags;
+use litepress_rows::message::Flags;
 use litepress_rows::{Affinity, Schema};
 use rusqlite::Connection;
 use rusqlite::types::Value;
