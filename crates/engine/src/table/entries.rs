@@ -8,7 +8,7 @@ use super::row_key::RowidKey;
 use crate::Result;
 use crate::pages::{PageRun, Pages};
 use crate::tree::entry_tree::{EntryCounts, EntryTree};
-use crate::tree::index::IndexBuilder;
+use crate::tree::index_leaf::IndexBuilder;
 use crate::tree::index_reader;
 use litepress_rows::{RecordChunk, Source};
 

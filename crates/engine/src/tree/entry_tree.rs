@@ -9,7 +9,7 @@
 //! ```
 
 use super::assembler::TreeAssembler;
-use super::index::IndexBuilder;
+use super::index_leaf::IndexBuilder;
 use super::interior::Entry;
 use super::{bulk_load, index_reader};
 use crate::Result;

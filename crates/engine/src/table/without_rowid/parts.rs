@@ -13,10 +13,10 @@ use crate::table::append::{PartLayout, PartialTree, Unsorted, UnsortedWriter};
 use crate::table::context::TableTree;
 use crate::table::row_key::RecordKey;
 use crate::tree::entry_tree::{EntryCounts, EntryTree};
-use crate::tree::index::IndexBuilder;
+use crate::tree::index_leaf::IndexBuilder;
 use crate::tree::index_reader;
+use crate::tree::input_positions::InputPositions;
 use crate::tree::key_counter::{KeyCounter, distinct_keys};
-use crate::tree::positions::Positions;
 use litepress_format::sort_key::KeyPart;
 use litepress_rows::RecordChunk;
 
@@ -44,7 +44,7 @@ impl<'k> PartLayout for KeyedLayout<'k> {
             leaves: IndexBuilder::new(run, self.usable),
             first_key: Vec::new(),
             last_key: Vec::new(),
-            positions: Positions::default(),
+            positions: InputPositions::default(),
             counter: KeyCounter::new(self.counted),
         };
         PartBuilder { part, key: self.key, locator: ColumnLocator::default(), next_key: Vec::new() }
@@ -66,13 +66,13 @@ impl<'k> PartLayout for KeyedLayout<'k> {
 
 /// The row that is read back, as a chunk.
 struct SingleRow<'p> {
-    positions: &'p Positions,
+    positions: &'p InputPositions,
     next: u64,
     chunk: RecordChunk,
 }
 
 impl<'p> SingleRow<'p> {
-    fn new(positions: &'p Positions) -> Self {
+    fn new(positions: &'p InputPositions) -> Self {
         Self { positions, next: 0, chunk: RecordChunk::new() }
     }
 
@@ -93,7 +93,7 @@ pub(super) struct KeyedPart<'k> {
     /// Encoded.
     first_key: Vec<u8>,
     last_key: Vec<u8>,
-    positions: Positions,
+    positions: InputPositions,
     /// Counts all keys but the first.
     counter: KeyCounter<'k>,
 }
@@ -134,7 +134,7 @@ pub(super) struct KeyedTree<'p, 'k> {
     /// The finished tree, without the root and the counts.
     tree: TableTree,
     last_key: Vec<u8>,
-    positions: Positions,
+    positions: InputPositions,
     counter: KeyCounter<'k>,
 }
 
@@ -144,13 +144,13 @@ impl<'p, 'k> KeyedTree<'p, 'k> {
             entries: EntryTree::new(pages),
             tree: TableTree::default(),
             last_key: Vec::new(),
-            positions: Positions::default(),
+            positions: InputPositions::default(),
             counter: KeyCounter::new(counted),
         }
     }
 
     /// Completes the tree. Also returns the positions of its rows in their input.
-    pub fn finish(self) -> Result<(TableTree, Positions)> {
+    pub fn finish(self) -> Result<(TableTree, InputPositions)> {
         let (EntryCounts { payload_bytes, .. }, root) = self.entries.finish()?;
         let distinct = distinct_keys(&self.counter.changes);
         Ok((TableTree { root, distinct, payload_bytes, ..self.tree }, self.positions))
@@ -187,7 +187,7 @@ impl<'k> PartialTree for KeyedTree<'_, 'k> {
 pub(super) fn sort_tree(
     pages: &Pages,
     tree: &TableTree,
-    positions: &Positions,
+    positions: &InputPositions,
     unsorted: Unsorted<'_, RecordKey>,
     progress: &Progress,
 ) -> Result<()> {
