@@ -55,7 +55,7 @@ impl JsonFraming {
         Self { around: around as u64, ..Self::new(layout) }
     }
 
-    /// Frames objects that follow one another. Text that is no object is a record up to its line's end.
+    /// Frames objects that follow one another. Other text is a record up to the end of its line.
     fn objects(&mut self, text: &[u8], is_end: bool) -> Framed {
         let (mut bytes, mut records) = (0, 0);
         while !self.is_closed {
