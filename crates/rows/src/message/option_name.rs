@@ -15,6 +15,8 @@ pub enum OptionName {
     Delimiter,
     /// Pages are dropped.
     Discard,
+    /// Index that a copy lacks.
+    DropIndex,
     /// Encoding of text.
     Encoding,
     /// Foreign key of a new table.
@@ -43,6 +45,8 @@ pub enum OptionName {
     OnConflict,
     /// Fate of wrong records.
     OnError,
+    /// Table that a copy keeps.
+    Only,
     /// Whether an existing database is replaced.
     Overwrite,
     /// Bytes of a page.
@@ -146,6 +150,7 @@ impl OptionName {
             Self::Columns => "columns",
             Self::Delimiter => "delimiter",
             Self::Discard => "discard",
+            Self::DropIndex => "drop-index",
             Self::Encoding => "encoding",
             Self::ForeignKey => "foreign-key",
             Self::Format => "format",
@@ -160,6 +165,7 @@ impl OptionName {
             Self::Numbers => "numbers",
             Self::OnConflict => "on-conflict",
             Self::OnError => "on-error",
+            Self::Only => "only",
             Self::Overwrite => "overwrite",
             Self::PageSize => "page-size",
             Self::Preset => "preset",
