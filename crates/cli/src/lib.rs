@@ -41,7 +41,6 @@ Examples:
   litepress generate mine.db schema.sql --rows 100k   rows of your own schema
   litepress plan schema.sql --rows 100k               what would be made, how
   litepress profile user.db                           a recipe for a look-alike
-  litepress compact user.db                           without its free space
   litepress check user.db                             is every page sound?
   litepress inspect user.db 1                         the bytes of page 1
 

@@ -13,11 +13,10 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  litepress compact app.db                            in place, as VACUUM does
-  litepress compact app.db copy.db                    a copy, as VACUUM INTO
-  litepress compact app.db --page-size 16384
-  litepress compact app.db small.db --only user --only purchase
-  litepress compact app.db --drop-index user_area --verify full
+  litepress compact user.db               in place, as VACUUM does
+  litepress compact user.db copy.db       a copy, as VACUUM INTO makes
+  litepress compact user.db --page-size 16384 --verify full
+  litepress compact user.db small.db --only user
 
 Rows keep their rowids, and every object stays: views, triggers, virtual
 tables, statistics. A database that a program has open is not replaced.
