@@ -20,6 +20,7 @@
 mod database;
 mod estimate;
 mod index;
+pub mod live;
 mod memory;
 mod options;
 mod pages;

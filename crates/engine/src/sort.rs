@@ -57,6 +57,7 @@ pub(crate) use buckets::split_item::SplitItem;
 pub(crate) use estimate::ItemSample;
 pub(crate) use item::{PADDING_BYTES, PaddedItem, bad_item};
 pub(crate) use merge::Merge;
+pub(crate) use spill::cached_file;
 pub(crate) use writer::{OrderedWriter, RunWriter};
 
 use crate::Result;

@@ -22,6 +22,8 @@ use std::fmt;
 pub enum OptionName {
     /// Whether a copy may lack what cannot be copied.
     AllowIncomplete,
+    /// Longest wait for another program's lock.
+    BusyTimeout,
     /// Names of the columns of CSV.
     Columns,
     /// Delimiter of CSV.
@@ -156,6 +158,7 @@ impl OptionName {
     pub fn name(self) -> &'static str {
         match self {
             Self::AllowIncomplete => "allow-incomplete",
+            Self::BusyTimeout => "busy-timeout",
             Self::Columns => "columns",
             Self::Delimiter => "delimiter",
             Self::Discard => "discard",
