@@ -1,6 +1,7 @@
 //! Chunks of records in, a published SQLite database out.
 //!
 //! ```text
+//! append      rows for a database that exists
 //! database    every table and its indexes, then sqlite_schema and page 1, then the file's name
 //! table       rows of a source, in order or sorted by a key
 //! index       entries extracted from the records of a table
@@ -17,6 +18,7 @@
 //! unfinished database, only `publish` changes the target.
 #![deny(unsafe_code)]
 
+mod append;
 mod database;
 mod estimate;
 mod index;
@@ -37,6 +39,7 @@ mod threads;
 mod tree;
 mod verify;
 
+pub use append::{Append, AppendOptions, AppendReport, AppendedTable, Route, RoutePlan, route, schema_of};
 pub use database::{Database, Finished};
 pub use estimate::{Estimate, TreeEstimate};
 pub use litepress_format::page::PageSize;

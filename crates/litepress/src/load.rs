@@ -7,6 +7,7 @@ mod run;
 pub use dry_run::Mismatches;
 pub use notes::notes_of;
 
+use crate::append::{Appending, existing};
 use crate::build::refuse_special_target;
 use crate::loaded_file::LoadedFile;
 use crate::number_notes::number_notes;
@@ -16,17 +17,17 @@ use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
 use crate::{
-    Error, ErrorKind, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options, PageSize, Ragged, Result,
-    TableOptions, Target,
+    AppendOptions, Error, ErrorKind, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options, PageSize, Ragged,
+    Result, TableOptions, Target,
 };
 use litepress_engine::plan::{BuildMethod, ObjectPlan, plan_objects};
-use litepress_engine::{Estimate, Phase, TargetStamp, begin_replacing, folder_of};
+use litepress_engine::{Estimate, Phase, RoutePlan, Schema, TargetStamp, begin_replacing, folder_of, route};
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::{
     Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, StrayQuotes, ValueOptions,
 };
-use litepress_load::plan::{ColumnOrigin, LoadPlan, LoadRequest, PlannedFile, PlannedTable};
+use litepress_load::plan::{ColumnOrigin, Existing, LoadPlan, LoadRequest, PlannedFile, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::RowDefault;
 use litepress_load::source::LoadSource;
@@ -36,7 +37,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The format of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +149,10 @@ pub struct LoadOptions {
     pub allow_incomplete: bool,
     /// Whether the files replace tables of a target that exists, and everything else in it is kept.
     pub replace_tables: bool,
+    /// Whether the files are added to the tables of a target that exists. A target that does not exist is made.
+    pub append: bool,
+    /// How rows are added to a target that exists.
+    pub append_options: AppendOptions,
     /// Hears of the progress.
     pub observer: Arc<dyn Observer>,
 }
@@ -191,6 +196,8 @@ impl Default for LoadOptions {
             invalid_utf8: InvalidUtf8::default(),
             allow_incomplete: false,
             replace_tables: false,
+            append: false,
+            append_options: AppendOptions::default(),
             observer: Arc::new(Silent),
         }
     }
@@ -314,6 +321,20 @@ setters! {
     allow_incomplete(allow: bool) => |options| options.allow_incomplete = allow;
     /// Sets whether the files replace tables of a target that exists, and everything else in it is kept.
     replace_tables(replace: bool) => |options| options.replace_tables = replace;
+    /// Sets whether the files are added to the tables of a target that exists.
+    append(append: bool) => |options| options.append = append;
+    /// Sets whether the rows of these tables are deleted before.
+    truncate(truncate: bool) => |options| options.append_options.truncate = truncate;
+    /// Sets whether columns that a table lacks are added to it.
+    add_columns(add: bool) => |options| options.append_options.add_columns = add;
+    /// Sets whether foreign keys are enforced as rows are added to a target that exists.
+    enforce_foreign_keys(enforce: bool) => |options| options.append_options.enforce_foreign_keys = enforce;
+    /// Sets the longest wait for a lock of another program.
+    busy_timeout(timeout: Duration) => |options| options.append_options.busy_timeout = timeout;
+    /// Sets the columns of the unique key that decides which row is updated.
+    key(columns: &[&str]) => |options| options.build.key = owned(columns);
+    /// Sets the columns that an update changes.
+    update_columns(columns: &[&str]) => |options| options.build.update_columns = owned(columns);
     /// Sets the observer.
     observer(observer: Arc<dyn Observer>) => |options| options.observer = observer;
 }
@@ -436,7 +457,7 @@ pub fn plan_load<F: Into<PathBuf>>(
     let (listed, build) = (listed(&sources), job.build_options());
     let rows: Vec<Option<u64>> = listed.iter().map(|(_, source)| source.rows()).collect();
     let schema = job.plan.schema.clone();
-    let estimate = Estimate::new(&schema, &listed, &place, &build)?;
+    let estimate = job.estimate(&listed, &place, &build)?;
     drop(sources);
     let mismatches = job.dry_run(&mut notes)?;
     Ok(PlanReport {
@@ -446,7 +467,8 @@ pub fn plan_load<F: Into<PathBuf>>(
         rows: rows.iter().copied().sum(),
         page_size: job.page_size,
         estimate,
-        steps: plan_objects(&schema, build.on_conflict),
+        steps: job.steps(),
+        append: job.routes(),
         left_out: Some(job.plan.left_out.clone()),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
         options: build,
@@ -461,6 +483,8 @@ struct LoadJob<'o> {
     page_size: PageSize,
     /// Folder for temporary files.
     temp_dir: PathBuf,
+    /// The schema of the target, if its tables get the rows.
+    existing: Option<Schema>,
     /// The target, if only some of its tables are replaced.
     successor_of: Option<TargetStamp>,
     on_error: OnError,
@@ -493,10 +517,13 @@ impl<'o> LoadJob<'o> {
         options.refuse_rejects_among(&inputs, out)?;
         let folder = || out.map_or(Path::new("."), folder_of).to_owned();
         let temp_dir = build.temp_dir.clone().unwrap_or_else(folder);
+        let existing = options.existing(out)?;
         let successor_of = options.successor_of(out)?;
         let keep = if successor_of.is_some() { out.map(kept).transpose()? } else { None };
+        let add_columns = options.append_options.add_columns;
         let request = LoadRequest {
             keep,
+            existing: existing.clone().map(|schema| Existing { schema, add_columns }),
             inputs,
             table: options.table.clone(),
             schema: options.schema.as_ref().map(|schema| (schema.text.clone(), schema.origin.clone())),
@@ -512,7 +539,7 @@ impl<'o> LoadJob<'o> {
             conflict: build.on_conflict,
             threads: build.threads,
             temp_dir: temp_dir.clone(),
-            reads_twice,
+            reads_twice: reads_twice || existing.is_some(),
             read,
         };
         let measured = Measured::begin(&*options.observer, inspection_meter(&request, build));
@@ -522,7 +549,7 @@ impl<'o> LoadJob<'o> {
         let plan = plan.map_err(|error| texts.explain(error))?;
         let page_size = build.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
         let page_size = page_size.unwrap_or(PageSize::DEFAULT);
-        Ok(Self { options, temp_dir, successor_of, plan, page_size, on_error, texts })
+        Ok(Self { options, temp_dir, existing, successor_of, plan, page_size, on_error, texts })
     }
 
     fn max_rejects(&self) -> u64 {
@@ -554,7 +581,15 @@ impl<'o> LoadJob<'o> {
     /// Returns notes that follow from the plan alone.
     fn notes(&self) -> Vec<Message> {
         let none = std::iter::empty();
-        let of_schema = notes_of(&self.plan.schema, self.options.build.verify, none, false);
+        let (schema, verify) = (&self.plan.schema, self.options.build.verify);
+        let of_schema = match &self.existing {
+            None => notes_of(schema, verify, none, false),
+            Some(_) if self.options.append_options.enforce_foreign_keys => Vec::new(),
+            Some(_) => {
+                let tables = self.plan.tables.iter().map(|planned| &schema.tables[planned.table]);
+                notes::foreign_keys_of_existing(schema, tables, verify)
+            }
+        };
         let of_files = self.plan.notes_about_files().into_iter().map(Message::from);
         let name = |table: &PlannedTable| &*self.plan.schema.tables[table.table].name;
         let numbers = number_notes(self.plan.tables.iter().map(|table| (name(table), &table.decisions[..])));
@@ -576,6 +611,49 @@ impl<'o> LoadJob<'o> {
         let plans = plan_objects(&self.plan.schema, self.options.build.on_conflict);
         let is_it = |object: &&ObjectPlan| object.kind == "table" && object.name == table;
         plans.iter().find(is_it).is_some_and(|object| matches!(object.method, BuildMethod::Sqlite { .. }))
+    }
+
+    /// Returns the rows' way into a database that exists.
+    fn appending(&self, target: &Target) -> Option<Appending> {
+        let (Some(existing), Target::File(path)) = (&self.existing, target) else { return None };
+        Some(Appending {
+            path: path.clone(),
+            existing: existing.clone(),
+            schema: self.plan.schema.clone(),
+            additions: self.plan.additions.clone(),
+            options: self.build_options(),
+            append: self.options.append_options.clone(),
+        })
+    }
+
+    /// Returns the route of each table into a database that exists; `None` for a new database.
+    fn routes(&self) -> Option<Vec<RoutePlan>> {
+        self.existing.as_ref()?;
+        let (schema, additions) = (&self.plan.schema, &self.plan.additions);
+        let of_table = |planned: &PlannedTable| {
+            route(schema, &schema.tables[planned.table], additions, &self.options.append_options)
+        };
+        Some(self.plan.tables.iter().map(of_table).collect())
+    }
+
+    /// Returns how each object of a new database is made.
+    fn steps(&self) -> Vec<ObjectPlan> {
+        if self.existing.is_some() {
+            return Vec::new();
+        }
+        plan_objects(&self.plan.schema, self.options.build.on_conflict)
+    }
+
+    /// Estimates the sizes of the tables that get rows.
+    fn estimate(&self, sources: &[(usize, &dyn Source)], place: &Target, build: &Options) -> Result<Estimate> {
+        if self.existing.is_none() {
+            return Estimate::new(&self.plan.schema, sources, place, build);
+        }
+        let mut schema = self.plan.schema.clone();
+        let tables = sources.iter().map(|(table, _)| schema.tables[*table].clone()).collect();
+        let sources: Vec<(usize, &dyn Source)> = (0..).zip(sources.iter().map(|(_, source)| *source)).collect();
+        (schema.tables, schema.objects) = (tables, Vec::new());
+        Estimate::new(&schema, &sources, place, build)
     }
 
     /// Adds to an error of the run the file that it is about.
@@ -710,6 +788,29 @@ fn kept(target: &Path) -> Result<Input> {
 }
 
 impl LoadOptions {
+    /// Returns the schema of the target if rows are added to its tables. `None` if a new database is made.
+    fn existing(&self, target: Option<&Path>) -> Result<Option<Schema>> {
+        let append = &self.append_options;
+        let needing = [
+            (OptionName::Truncate, append.truncate),
+            (OptionName::AddColumns, append.add_columns),
+            (OptionName::EnforceForeignKeys, append.enforce_foreign_keys),
+        ];
+        if let Some((option, _)) = needing.into_iter().find(|(_, is_given)| *is_given && !self.append) {
+            let message = message![option.alone().given(), " is for tables of a database that exists"];
+            return Err(Error::new(ErrorKind::Usage, message).advise(message!["add ", OptionName::Append.alone()]));
+        }
+        let others = [(OptionName::ReplaceTables, self.replace_tables), (OptionName::Overwrite, self.build.overwrite)];
+        if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given && self.append) {
+            let (append, option) = (OptionName::Append.alone().given(), option.alone().given());
+            let message = message![append, " keeps the rows of tables, and ", option, " replaces them"];
+            let advice = message!["leave one of them out, or replace rows with ", OptionName::Truncate.alone()];
+            return Err(Error::new(ErrorKind::Usage, message).advise(advice));
+        }
+        let Some(target) = target.filter(|_| self.append) else { return Ok(None) };
+        existing(target, append)
+    }
+
     /// Checks that tables of the target may be replaced. `None` if the whole target is made anew.
     fn successor_of(&self, target: Option<&Path>) -> Result<Option<TargetStamp>> {
         if self.replace_tables && self.build.overwrite {

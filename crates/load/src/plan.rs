@@ -7,8 +7,11 @@
 //! Schema + columns of the files --match--> ColumnSources of every file --> LoadSource
 //! ```
 
+mod existing;
 mod keys;
 mod selection;
+
+pub use existing::Existing;
 
 use crate::copy::{self, CopiedTable, DatabaseCopy};
 use crate::estimate::{FirstPiece, TableEstimate};
@@ -23,6 +26,7 @@ use crate::spreadsheet::{self, Sheet, SheetReader};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
 use litepress_rows::cells::OwnedValue;
+use litepress_rows::schema::SchemaAdditions;
 use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Affinity, Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -69,6 +73,8 @@ pub struct LoadRequest {
     pub reads_twice: bool,
     /// A database of which everything is copied, except the tables that the request defines.
     pub keep: Option<Input>,
+    /// A database whose tables get the rows.
+    pub existing: Option<Existing>,
 }
 
 /// Planned tables and the files to load them from.
@@ -87,6 +93,8 @@ pub struct LoadPlan {
     pub dropped: Vec<String>,
     /// Files that are left out because they are empty.
     pub empty_files: Vec<PathBuf>,
+    /// Objects that a database lacks whose tables get the rows.
+    pub additions: SchemaAdditions,
     read: ReadOptions,
     conflict: Conflict,
     limit: Option<u64>,
@@ -408,6 +416,7 @@ impl LoadPlan {
             groups.add(Group { name: table, contents, copied: None });
         }
         request.keep_others(&mut groups, &mut copy)?;
+        request.match_existing(&mut groups.groups)?;
         Self::of_groups(request, groups.groups, copy, go_on)
     }
 
@@ -417,8 +426,14 @@ impl LoadPlan {
         mut copy: DatabaseCopy,
         go_on: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<Self> {
-        let (mut schema, found) = match &request.schema {
-            Some((text, origin)) => {
+        let mut additions = SchemaAdditions::default();
+        let (mut schema, found) = match (&request.existing, &request.schema) {
+            (Some(existing), _) => {
+                let extended = request.extend(existing, &mut groups, &mut copy, go_on)?;
+                additions = extended.additions;
+                (extended.schema, extended.found)
+            }
+            (None, Some((text, origin))) => {
                 let schema = Schema::from_sql(text, origin)?;
                 if request.reads_twice {
                     request.spool(&mut groups, go_on)?;
@@ -435,7 +450,7 @@ impl LoadPlan {
                     (Schema::from_sql(&sql, origin)?.with_shadow_tables(), found)
                 }
             }
-            None => request.define(&mut groups, &mut copy, go_on)?,
+            (None, None) => request.define(&mut groups, &mut copy, go_on)?,
         };
         let mut tables = Vec::new();
         let mut mismatches = Vec::new();
@@ -464,6 +479,7 @@ impl LoadPlan {
             has_statistics,
             dropped,
             empty_files,
+            additions,
             read: request.read,
             conflict: request.conflict,
             limit: request.limit,
@@ -519,7 +535,9 @@ impl LoadPlan {
         if self.is_copied(table) {
             files.iter_mut().for_each(|file| file.reader.keep_rowids());
         }
+        let missing = table.files.first().map(|file| file.mapping.missing.clone()).unwrap_or_default();
         let source = LoadSource::new(definition, files, conflict, on_error, rejects.clone(), estimate);
+        let source = source.lacking(missing);
         let source = source.limited_to(self.limit);
         Ok(if Self::is_of_databases(table) { source } else { source.watching(&table.decisions) })
     }
@@ -627,6 +645,8 @@ impl LoadRequest {
         }
         if self.keep.is_some() {
             self.keep_others(&mut groups, copy)?;
+        } else if self.existing.is_some() {
+            self.match_existing(&mut groups.groups)?;
         } else {
             groups.add_shadows(copy);
         }
@@ -897,6 +917,7 @@ impl LoadRequest {
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
+        self.refuse_different_columns(table, &files).map_err(|error| vec![error])?;
         let records = found.records.or_else(|| files.iter().map(|file| file.records).sum());
         let records = records.map(|records: u64| records.min(self.limit.unwrap_or(u64::MAX)));
         Ok(PlannedTable { table: position, decisions: found.decisions, records, files, is_copied })
@@ -928,8 +949,9 @@ impl LoadRequest {
         let is_kept = self.keeps(&content);
         let mut map = if is_kept { Vec::new() } else { self.map_of(&table.name, &known) };
         map.extend(empty.iter().map(|name| (name.clone(), String::new())));
-        let mut mapping = schema::matching(table, &known, naming, &map, added)
-            .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
+        let mut mapping = schema::matching(table, &known, naming, &map, added).map_err(|errors| {
+            errors.into_iter().map(|error| of_file(self.offer_columns(table, error))).collect::<Vec<Error>>()
+        })?;
         for (column, form) in self.store_as.iter().filter(|_| !is_kept) {
             let projected =
                 mapping.projected.iter_mut().filter(|projected| is_named(&table.name, &projected.name, column));
