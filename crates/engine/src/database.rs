@@ -1,34 +1,24 @@
 //! Builds a new database: its tables, then its schema, then its name.
 
-use crate::index::Indexes;
+mod remaining_pages;
+mod sqlite_part;
+
 use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::options::{Options, Target, Verify};
-use crate::pages::Pages;
+use crate::output::Output;
 use crate::progress::Counted;
-use crate::publish::Publication;
-use crate::resources::{bounded, check_temp_dir, live_blocks, page_size, sort_options, temp_dir, writer_threads};
-use crate::sink::block::BlockPool;
-use crate::sink::writers::Writers;
-use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
-use crate::sqlite::{SessionOptions, SqliteSession};
+use crate::resources::{bounded, page_size};
+use crate::sink::Sink;
+use crate::sqlite::SqliteSession;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::table::{BuildContext, SortPlan, TableTree, build_few};
-use crate::tree::bulk_load::build_empty;
-use crate::tree::schema::{self, WrittenObject};
-use crate::verify::verify;
+use crate::table::TableTree;
 use crate::{Error, ErrorKind, Result, plan};
-use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
-use litepress_format::record;
-use litepress_format::value::Value;
-use litepress_rows::schema::{Index, SchemaObject};
-use litepress_rows::{RecordChunk, Schema, Source, Table};
+use litepress_rows::schema::SchemaObject;
+use litepress_rows::{Schema, Source, Table};
+use remaining_pages::SQLITE_SEQUENCE;
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-/// Name of the table in which SQLite keeps the largest rowid of AUTOINCREMENT tables.
-const SQLITE_SEQUENCE: &str = "sqlite_sequence";
 
 /// A database under construction.
 ///
@@ -48,7 +38,7 @@ const SQLITE_SEQUENCE: &str = "sqlite_sequence";
 pub struct Database {
     schema: Schema,
     options: Options,
-    pages: Pages,
+    output: Output,
     /// The finished tree of each table of the schema.
     trees: Vec<Option<TableTree>>,
     /// The largest of the schema's and the source's number for `sqlite_sequence` ([`Source::last_sequence`]), for each
@@ -62,9 +52,6 @@ pub struct Database {
     roots: HashMap<String, u32>,
     /// The `sqlite_stat1` rows of the finished tables.
     statistics: Vec<Statistic>,
-    /// The folder for temporary files of sorts.
-    temp_dir: PathBuf,
-    publication: Option<Publication>,
     summary: Summary,
     started: Instant,
     /// Whether a table could not be filled.
@@ -121,35 +108,11 @@ impl Database {
             let message = "SQLite has a part in this schema, and no file to work on where pages are dropped";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
-        if options.verify != Verify::None && !matches!(target, Target::File(_)) {
-            let error = Error::new(ErrorKind::Unsupported, "only a file can be verified");
-            return Err(error.advise("write a file, or verify nothing"));
-        }
         if options.analyze {
             statistics::define(&mut schema);
         }
         let options = &bounded(options)?;
-        let page_size = page_size(&schema, options)?;
-        let temp_dir = temp_dir(target, options);
-        if options.temp_dir.is_some() {
-            check_temp_dir(&temp_dir)?;
-        }
-        let publication = match target {
-            Target::File(path) => Some(Publication::begin(path, options.overwrite, options.successor_of.as_ref())?),
-            Target::Memory | Target::Discard => None,
-        };
-        let (sink, path, threads): (Box<dyn Sink>, _, _) = match (&publication, target) {
-            (Some(publication), _) => {
-                publication.check_space(options.expected_bytes)?;
-                let file = publication.handle()?;
-                let sink = FileSink::new(file, publication.temporary(), options.expected_bytes);
-                (Box::new(sink), publication.target().to_owned(), writer_threads(options))
-            }
-            (None, Target::Memory) => (Box::new(MemorySink::default()), PathBuf::from("<memory>"), 0),
-            (None, _) => (Box::new(DiscardSink), PathBuf::from("<discarded>"), 0),
-        };
-        let writers = Writers::new(wrap(sink), path, threads, options.progress.clone());
-        let pages = Pages::new(page_size, BlockPool::new(live_blocks(options, threads)), writers);
+        let output = Output::open(target, page_size(&schema, options)?, options, wrap)?;
         let trees = vec![None; schema.tables.len()];
         let sequences = schema.tables.iter().map(|table| table.last_sequence).collect();
         let build_times = vec![Duration::ZERO; schema.tables.len()];
@@ -158,15 +121,13 @@ impl Database {
         Ok(Self {
             schema,
             options,
-            pages,
+            output,
             sequences,
             trees,
             build_times,
             left_out,
             roots: HashMap::new(),
             statistics: Vec::new(),
-            temp_dir,
-            publication,
             summary,
             started,
             failed: false,
@@ -201,31 +162,10 @@ impl Database {
             Verify::Quick => 1,
             Verify::Full => 2,
         };
-        let sync = usize::from(self.is_synced());
+        let sync = usize::from(self.output.is_synced(&self.options));
         let count = tables.len() + indexes + by_sqlite + checks + sync;
         let [count, tables] = [count, tables.len()].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         self.options.progress.expect(count, tables);
-    }
-
-    /// Counts the phases in which SQLite works on the file.
-    fn phases_of_sqlite(&self) -> usize {
-        let will_be_written = |object: &&SchemaObject| match (object.kind.as_str(), self.schema.table(&object.table)) {
-            ("index", Some(table)) => {
-                self.is_written_table(table) && plan::indexes(table).iter().any(|index| index.name == object.name)
-            }
-            _ => self.is_written(object),
-        };
-        let has_check = |object: &&&SchemaObject| {
-            object.kind == "table" && self.schema.table(&object.name).is_some_and(|table| table.has_check)
-        };
-        let objects = self.schema.objects.iter().filter(|object| object.sql.is_some() && !object.is_shadow);
-        let (written, created): (Vec<_>, Vec<_>) = objects.partition(will_be_written);
-        created.len() + written.iter().filter(has_check).count() + usize::from(self.options.analyze)
-    }
-
-    /// Returns whether the run waits until the file survives a power cut.
-    fn is_synced(&self) -> bool {
-        self.options.sync == crate::Sync::Full && self.publication.is_some()
     }
 
     /// Fills table `index` of [`Schema::tables`]: writes its pages, or has SQLite insert its rows.
@@ -259,7 +199,7 @@ impl Database {
 
     /// Builds the table's tree and those of its indexes.
     fn build(&mut self, index: usize, source: &dyn Source) -> Result<TableTree> {
-        let (progress, conflict) = (self.options.progress.clone(), self.options.on_conflict);
+        let progress = self.options.progress.clone();
         let source = &Counted { source, progress: &progress };
         if !self.is_written_table(&self.schema.tables[index]) {
             self.open_session()?;
@@ -272,18 +212,11 @@ impl Database {
             return Ok(TableTree { rows, ..TableTree::default() });
         }
         assert!(self.session.is_none(), "tables that litepress writes come before those that SQLite fills");
-        let Self { options, pages, .. } = self;
-        let threads = options.threads;
-        let table = &self.schema.tables[index];
-        let plans = plan::indexes(table);
-        let sort_plan = SortPlan::new(table, conflict, Some(source));
-        let sort_options = sort_options(options, &self.temp_dir, plans.len() + sort_plan.sorts());
-        let indexes = Indexes::new(plans, &sort_options);
-        let context = BuildContext { indexes: &indexes, threads, counts_keys: options.analyze, progress: &progress };
-        let tree = sort_plan.build(source, pages, &sort_options, context)?;
+        let (options, table) = (&self.options, &self.schema.tables[index]);
+        let (tree, indexes) = self.output.build_table(table, source, options)?;
         let key = table.without_rowid.then(|| (table.name.clone(), tree.distinct.clone()));
         let mut counted = Vec::from_iter(key);
-        for (name, tree) in indexes.build(pages, threads, options.analyze, &progress)? {
+        for (name, tree) in indexes {
             self.roots.insert(name.clone(), tree.root);
             counted.push((name, tree.distinct));
         }
@@ -306,29 +239,13 @@ impl Database {
         }
         self.write_remaining()?;
         let bytes = self.finish_session()?;
-        let done = Instant::now();
-        let verified = match &self.publication {
-            Some(publication) => verify(publication.temporary(), publication.target(), &self.options)?,
-            None => None,
-        };
-        let verify = done.elapsed();
-        if self.is_synced() {
-            self.options.progress.enter("waiting for the disk");
-            self.pages.sync()?;
-        }
-        let synced = Instant::now();
-        self.options.progress.go_on()?;
-        let dropped = self.dropped();
-        if let Some(publication) = self.publication.take() {
-            publication.commit(self.options.sync)?;
-        }
+        let has = |name: &str| self.schema.objects.iter().any(|object| object.name.eq_ignore_ascii_case(name));
+        let dropped = self.output.dropped(has);
         let stages = &mut self.summary.stages;
-        stages.sqlite = done - self.started - stages.build - stages.write;
-        stages.verify = verify;
-        stages.sync = synced - done - verify;
-        stages.publish = synced.elapsed();
+        stages.sqlite = self.started.elapsed() - stages.build - stages.write;
+        let verified = self.output.publish(&self.options, stages)?;
         self.summary.tables = self.table_summaries();
-        self.summary.page_size_bytes = page_bytes(self.pages.page_size());
+        self.summary.page_size_bytes = page_bytes(self.output.pages.page_size());
         self.summary.pages = self.summary.bytes / u64::from(self.summary.page_size_bytes);
         self.summary.peak_memory_bytes = peak_memory_bytes();
         Ok(Finished { summary: self.summary, bytes, verified, dropped, appended: None })
@@ -341,97 +258,10 @@ impl Database {
         }
         let page_1 = self.finish_pages()?;
         self.summary.stages.build = self.started.elapsed();
-        self.summary.bytes = self.pages.finish(&page_1)?;
+        self.summary.bytes = self.output.pages.finish(&page_1)?;
         self.summary.stages.write = self.started.elapsed() - self.summary.stages.build;
         self.pages_written = true;
         Ok(())
-    }
-
-    /// Hands the written database to SQLite. Creates the tables that SQLite will fill, and the indexes that decide
-    /// which of their rows stay.
-    fn open_session(&mut self) -> Result<()> {
-        if self.session.is_some() {
-            return Ok(());
-        }
-        self.write_remaining()?;
-        let Self { options, temp_dir, .. } = self;
-        let progress = options.progress.clone();
-        let session_options = SessionOptions { temp_dir: temp_dir.clone(), threads: options.threads, progress };
-        let session = match &self.publication {
-            Some(publication) => SqliteSession::open(publication.temporary(), session_options)?,
-            None => SqliteSession::open_bytes(self.pages.take_bytes().unwrap_or_default(), session_options)?,
-        };
-        self.define(&session, |object| object.kind == "table")?;
-        self.define(&session, |object| self.decides_about_rows(object))?;
-        self.session = Some(session);
-        Ok(())
-    }
-
-    /// Has SQLite do its part: check CHECK constraints and create the remaining objects. Returns the file's bytes if
-    /// they are in memory.
-    fn finish_session(&mut self) -> Result<Option<Vec<u8>>> {
-        if !self.needs_sqlite {
-            return Ok(self.pages.take_bytes());
-        }
-        self.open_session()?;
-        let (session, progress) = (self.session.take().expect("it was opened"), &self.options.progress);
-        for (table, tree) in self.schema.tables.iter().zip(&self.trees) {
-            if let (None, Some(sequence)) = (tree, table.last_sequence) {
-                session.raise_sequence(table, sequence)?;
-            }
-        }
-        for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_written(object)) {
-            let table = self.schema.table(&object.name).filter(|table| table.has_check);
-            if let (Some(table), Some(sql)) = (table, &object.sql) {
-                progress.enter(format!("CHECK of {}, by SQLite", table.name));
-                session.check_constraints(table, sql)?;
-            }
-        }
-        self.define(&session, |object| object.kind == "index" && !self.decides_about_rows(object))?;
-        if self.options.analyze {
-            progress.enter("statistics, by SQLite");
-            session.analyze(&self.not_counted())?;
-        }
-        self.define(&session, |object| object.kind == "view" || object.kind == "trigger")?;
-        session.order_schema(&self.schema.objects)?;
-        let bytes = session.finish()?;
-        self.summary.bytes = match (&bytes, &self.publication) {
-            (Some(bytes), _) => bytes.len() as u64,
-            (None, Some(publication)) => publication.len()?,
-            (None, None) => self.summary.bytes,
-        };
-        Ok(bytes)
-    }
-
-    /// Has SQLite create the wanted objects that litepress does not write, in the order of the schema. Shadow tables
-    /// come with their virtual tables.
-    fn define(&self, session: &SqliteSession, is_wanted: impl Fn(&SchemaObject) -> bool) -> Result<()> {
-        let left = |object: &&SchemaObject| is_wanted(object) && !object.is_shadow && !self.is_written(object);
-        for object in self.schema.objects.iter().filter(left) {
-            if let Some(sql) = &object.sql {
-                self.options.progress.enter(format!("{} {}, by SQLite", object.kind, object.name));
-                session.define(sql, &format!("{} {}", object.kind, object.name))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns whether an object is an index that must exist before the rows, because it decides which of them stay.
-    fn decides_about_rows(&self, object: &SchemaObject) -> bool {
-        let is_it = |index: &Index| index.unique && index.name == object.name;
-        let table = self.schema.table(&object.table);
-        object.kind == "index"
-            && table
-                .is_some_and(|table| table.can_drop_rows(self.options.on_conflict) && table.indexes.iter().any(is_it))
-    }
-
-    /// Returns the tables and indexes whose statistics SQLite must collect, because it made them. ANALYZE of a table
-    /// includes its indexes.
-    fn not_counted(&self) -> Vec<&str> {
-        let is_alone =
-            |object: &SchemaObject| object.kind == "table" || object.kind == "index" && self.writes_table(object);
-        let left = self.schema.objects.iter().filter(|object| is_alone(object) && !self.is_written(object));
-        left.map(|object| object.name.as_str()).collect()
     }
 
     /// Returns whether litepress writes an object itself. SQLite creates the others.
@@ -443,13 +273,6 @@ impl Database {
             "index" => self.writes_table(object) && self.roots.contains_key(&object.name),
             _ => !self.needs_sqlite,
         }
-    }
-
-    /// Returns the tables and views of the replaced file that the new one lacks.
-    fn dropped(&self) -> Vec<String> {
-        let old = self.publication.as_ref().map(|publication| publication.old_contents()).unwrap_or_default();
-        let has = |name: &str| self.schema.objects.iter().any(|object| object.name.eq_ignore_ascii_case(name));
-        old.iter().filter(|object| !has(&object.name)).map(ToString::to_string).collect()
     }
 
     fn is_written_table(&self, table: &Table) -> bool {
@@ -471,89 +294,6 @@ impl Database {
         };
         (0..self.schema.tables.len()).map(summary).collect()
     }
-
-    /// Writes empty tables, SQLite's own tables and the schema. Returns page 1, which must be written last.
-    fn finish_pages(&mut self) -> Result<Vec<u8>> {
-        for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
-            if tree.is_none() && plan::unsupported_reason(table, self.options.on_conflict).is_none() {
-                *tree = Some(if table.without_rowid {
-                    TableTree { root: build_empty(&mut self.pages)?, ..TableTree::default() }
-                } else {
-                    build_few(RecordChunk::new(), &mut self.pages)?
-                });
-                for plan in plan::indexes(table) {
-                    self.roots.insert(plan.name, build_empty(&mut self.pages)?);
-                }
-            }
-        }
-        self.build_sequence()?;
-        self.build_statistics()?;
-        let placed = (1..).zip(&self.schema.objects).filter(|(_, object)| self.is_written(object));
-        let objects: Vec<WrittenObject<'_>> =
-            placed.map(|(rowid, object)| WrittenObject { rowid, object, root: self.root_of(object) }).collect();
-        let (settings, page_size) = (self.schema.settings, self.pages.page_size());
-        schema::build(&objects, &mut self.pages, |page_count| DatabaseHeader {
-            write_version: if settings.wal { 2 } else { 1 },
-            read_version: if settings.wal { 2 } else { 1 },
-            change_counter: 1,
-            version_valid_for: 1,
-            page_count,
-            schema_cookie: settings.schema_cookie,
-            user_version: settings.user_version,
-            application_id: settings.application_id,
-            ..DatabaseHeader::new(page_size)
-        })
-    }
-
-    /// Returns the root page of an object, or 0 if it has none. A trigger has none, even if it shares its name with a
-    /// table.
-    fn root_of(&self, object: &SchemaObject) -> u32 {
-        if !object.has_btree {
-            return 0;
-        }
-        if let Some(&root) = self.roots.get(&object.name) {
-            return root;
-        }
-        let index = self.schema.position(&object.name);
-        index.and_then(|index| self.trees[index].as_ref()).map_or(0, |tree| tree.root)
-    }
-
-    /// Builds `sqlite_sequence`, if the schema has it.
-    fn build_sequence(&mut self) -> Result<()> {
-        if !self.schema.objects.iter().any(|object| object.name == SQLITE_SEQUENCE) {
-            return Ok(());
-        }
-        let trees = self.trees.iter().zip(&self.sequences);
-        let filled = self.schema.tables.iter().zip(trees).filter_map(|(table, (tree, sequence))| {
-            let tree = tree.as_ref().filter(|_| table.autoincrement)?;
-            let last = (tree.rows > 0).then_some(tree.last_rowid.max(0)).max(*sequence)?;
-            Some([table.name.as_str().into(), Value::Int(last)])
-        });
-        let rows = chunk_of(filled);
-        self.roots.insert(SQLITE_SEQUENCE.to_owned(), build_few(rows, &mut self.pages)?.root);
-        Ok(())
-    }
-
-    /// Builds `sqlite_stat1`, if statistics are wanted.
-    fn build_statistics(&mut self) -> Result<()> {
-        if self.options.analyze {
-            let rows = chunk_of(self.statistics.iter().map(Statistic::values));
-            self.roots.insert(SQLITE_STAT1.to_owned(), build_few(rows, &mut self.pages)?.root);
-        }
-        Ok(())
-    }
-}
-
-/// Encodes rows as records, with rowids from 1 on.
-fn chunk_of<'v, const COLUMNS: usize>(rows: impl Iterator<Item = [Value<'v>; COLUMNS]>) -> RecordChunk {
-    let mut chunk = RecordChunk::new();
-    let mut record = Vec::new();
-    for (rowid, row) in (1..).zip(rows) {
-        record.clear();
-        record::write_record(&row, &mut record);
-        chunk.push(rowid, &record);
-    }
-    chunk
 }
 
 fn page_bytes(page_size: PageSize) -> u32 {

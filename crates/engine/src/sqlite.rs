@@ -32,7 +32,7 @@ pub(crate) use live::LiveSession;
 use crate::options::Options;
 use crate::progress::Progress;
 use crate::{Error, ErrorKind, Result};
-use failure::Failures;
+pub(crate) use failure::Failures;
 use insert::Refuse;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::sqlite::stop_if;

@@ -61,8 +61,9 @@ pub use form::declared_type_of_form;
 
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
-use crate::reader::{Field, FieldKind, ProjectedColumn, Reader};
-use arrow_schema::FieldRef;
+use crate::reader::{FileColumn, FileColumnKind, ProjectedColumn, Reader};
+use crate::schema::distinct;
+use arrow_schema::{FieldRef, Fields};
 use convert::Column;
 use form::SemanticType;
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
@@ -175,22 +176,32 @@ fn silence_guarded_panics() {
     });
 }
 
+/// Returns the fields with distinct names, and notes the changes.
+fn with_distinct_names(fields: &Fields, file: &Positioned, options: &ReadOptions) -> Vec<FieldRef> {
+    let names = fields.iter().map(|field| field.name().clone()).collect();
+    let (names, notes) = distinct(names, |position| format!("column{}", position + 1));
+    notes.into_iter().for_each(|note| options.notes.add(format!("{}: {note}", file.name().display())));
+    let named = |(field, name): (&FieldRef, String)| {
+        if *field.name() == name { field.clone() } else { Arc::new(field.as_ref().clone().with_name(name)) }
+    };
+    fields.iter().zip(names).map(named).collect()
+}
+
 /// Describes a column of a file for table definitions. `origin` is the file's name of its type.
-fn describe(position: usize, field: &FieldRef, meaning: SemanticType, origin: &str) -> Field {
+fn describe(field: &FieldRef, meaning: SemanticType, origin: &str) -> FileColumn {
     let name = field.name().clone();
-    let name = if name.is_empty() { format!("column{}", position + 1) } else { name };
     // NaN becomes NULL.
     let not_null = !field.is_nullable() && !matches!(meaning, SemanticType::Float | SemanticType::Null);
     let declared_type = meaning.declared_type().to_owned();
-    Field { name, kind: FieldKind::Typed { declared_type, reason: meaning.reason(origin), not_null } }
+    FileColumn { name, kind: FileColumnKind::Typed { declared_type, reason: meaning.reason(origin), not_null } }
 }
 
 /// Returns all columns, as arguments of [`Reader::project`].
-fn all_columns(fields: &[Field]) -> Vec<ProjectedColumn> {
-    let projected = |(index, field): (usize, &Field)| {
+fn all_columns(fields: &[FileColumn]) -> Vec<ProjectedColumn> {
+    let projected = |(index, field): (usize, &FileColumn)| {
         let affinity = match &field.kind {
-            FieldKind::Typed { declared_type, .. } => Affinity::of_declared_type(declared_type),
-            FieldKind::Text => Affinity::Text,
+            FileColumnKind::Typed { declared_type, .. } => Affinity::of_declared_type(declared_type),
+            FileColumnKind::Text => Affinity::Text,
         };
         ProjectedColumn { field: Some(index), name: field.name.clone(), affinity, form: None, empty_is_null: false }
     };
@@ -200,7 +211,7 @@ fn all_columns(fields: &[Field]) -> Vec<ProjectedColumn> {
 /// Returns a requested column's position in the file, and its conversion.
 fn plan_column(
     projected: &ProjectedColumn,
-    fields: &[Field],
+    fields: &[FileColumn],
     types: &[(FieldRef, SemanticType)],
     options: &ReadOptions,
 ) -> Result<(usize, Column)> {

@@ -88,8 +88,8 @@ impl FileStats {
             let place = self.place(finding.tally(Kind::Boolean));
             return (Chosen::Text, format!("{place} is true or false, and others are not")).into();
         }
-        let is_json = finding.json_numbers == written && !finding.has(Kind::Other);
-        if is_json && written > 0 && strings + nested > 0 {
+        let is_json = finding.json_numbers + finding.count(Kind::Infinite) == written && !finding.has(Kind::Other);
+        if is_json && finding.json_numbers > 0 && strings + nested > 0 {
             return self.choose_any(finding);
         }
         if nested > 0 {
@@ -291,7 +291,7 @@ impl Chosen {
         }
     }
 
-    /// Returns the kinds of values that the column keeps by this rule, a bit each.
+    /// Returns the kinds of values that the column keeps by this rule, one bit each.
     pub fn kept(self, finding: &ColumnStats, numbers: Numbers) -> u32 {
         let mut kinds = vec![Kind::Null, Kind::Empty, Kind::Missing];
         let digits = [Kind::Infinite, Kind::Integer, Kind::Fraction, Kind::Whole, Kind::Fixed, Kind::Respelled];

@@ -1,7 +1,8 @@
 //! Plans a load into a database that exists: its tables take rows as they are, and tables that it lacks are defined.
 
-use super::{Found, Group, LoadRequest, PlannedFile};
-use crate::copy::DatabaseCopy;
+use super::groups::{Found, Group};
+use super::{LoadRequest, PlannedFile};
+use crate::database_copy::DatabaseCopy;
 use crate::options::Format;
 use crate::schema::LACKS_COLUMNS;
 use litepress_rows::schema::SchemaAdditions;
