@@ -67,6 +67,7 @@ pub fn json(data: &[u8]) {
             affinity,
             form: None,
             empty_is_null: false,
+            most_digits: None,
         };
         reader.project(&[("a", Affinity::Text), ("b", Affinity::Blob), ("id", Affinity::Integer)].map(projected))?;
         Ok(reader)
