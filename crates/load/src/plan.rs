@@ -201,6 +201,7 @@ impl PlannedFile {
             column_sources,
             type_checks,
             conversions,
+            gives_records: false,
         })
     }
 }
@@ -352,7 +353,10 @@ impl LoadPlan {
         let open = |file: &PlannedFile| file.open(&self.read);
         let mut files = table.files.iter().map(open).collect::<Result<Vec<OpenFile>>>()?;
         if self.is_copied(table) {
-            files.iter_mut().for_each(|file| file.reader.keep_rowids());
+            for file in &mut files {
+                file.reader.keep_rowids();
+                file.ask_for_records(definition)?;
+            }
         }
         let source = LoadSource::new(definition, files, conflict, on_error, rejects.clone(), estimate);
         let source = source.limited_to(self.limit);

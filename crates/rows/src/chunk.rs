@@ -159,6 +159,19 @@ impl RecordChunk {
         self.end_record();
     }
 
+    /// Removes all rows from number `rows` on.
+    pub fn truncate(&mut self, rows: usize) {
+        if rows < self.len() {
+            self.records.truncate(if rows == 0 { HEADROOM } else { self.ends[rows - 1] as usize });
+            self.rowids.truncate(rows);
+            self.ends.truncate(rows);
+            self.automatic.retain(|range| range.start < rows);
+            if let Some(last) = self.automatic.last_mut() {
+                last.end = last.end.min(rows);
+            }
+        }
+    }
+
     /// Removes the rows from `first` on for which `stays` returns `false`.
     pub(crate) fn retain(&mut self, first: usize, stays: impl Fn(usize) -> bool) {
         let mut start = if first == 0 { HEADROOM } else { self.ends[first - 1] as usize };
@@ -219,6 +232,11 @@ mod tests {
         assert_eq!(automatic, [0, 1, 3, 6]);
         chunk.renumber(5, 30);
         assert_eq!(chunk.rowids(), [1, 1, 1, 1, 1, 30, 31]);
+        chunk.truncate(4);
+        assert_eq!((chunk.rowids(), chunk.is_automatic(3)), (&[1; 4][..], true));
+        chunk.truncate(1);
+        chunk.push(1, b"abc");
+        assert_eq!((chunk.record(1), chunk.is_automatic(0), chunk.is_automatic(1)), (&b"abc"[..], true, false));
         chunk.clear();
         assert!(!chunk.is_automatic(0));
     }

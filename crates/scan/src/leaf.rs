@@ -5,6 +5,7 @@ use crate::snapshot::PageReader;
 use crate::walk::{Divider, Group, Leaf, Tree};
 use litepress_format::cell::{Cell, CellPayload};
 use litepress_format::page::PageKind;
+use litepress_rows::sync::lock;
 use litepress_rows::{Part, RecordChunk, Result};
 use std::sync::Arc;
 
@@ -39,10 +40,16 @@ impl ScanPart {
             Some(divider) => divider.read(&tree)?.rowid(),
             None => None,
         };
-        let (chains, record, pages) = (ChainReader::default(), Vec::new(), Vec::new());
+        let (chains, record, pages) =
+            (ChainReader::default(), Vec::new(), lock(&tree.buffers).pop().unwrap_or_default());
         let (read_from, read_to, leaf, cell, upper) = (0, 0, 0, 0, i64::MAX);
         let reader = None;
         Ok(Self { tree, group, reader, chains, record, pages, read_from, read_to, leaf, cell, last_rowid, upper })
+    }
+
+    /// Returns the bytes of the leaves.
+    pub fn leaf_bytes(&self) -> usize {
+        self.group.leaves.len() * self.tree.snapshot.page_size().bytes()
     }
 
     /// Reads all leaves of the part, which a worker would read little by little, and returns the number of rows.
@@ -127,6 +134,12 @@ impl ScanPart {
         }
         (self.leaf, self.cell) = (self.leaf + 1, 0);
         Ok(())
+    }
+}
+
+impl Drop for ScanPart {
+    fn drop(&mut self) {
+        lock(&self.tree.buffers).push(std::mem::take(&mut self.pages));
     }
 }
 
