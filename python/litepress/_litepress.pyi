@@ -11,6 +11,7 @@ __all__ = [
     "check",
     "choices",
     "columns_of",
+    "compact",
     "generate",
     "load",
     "only_table",
@@ -50,6 +51,9 @@ def generate(
 def plan_load(path: object, files: dict[str, Any], tables: dict[str, Any], making: dict[str, Any]) -> str: ...
 def plan_generate(path: object, schema: tuple[str, str], rows: dict[str, Any], making: dict[str, Any]) -> str: ...
 def check(path: object, full: bool, arguments: dict[str, Any]) -> str: ...
+def compact(
+    path: object, target: object, chosen: dict[str, Any], making: dict[str, Any], tell: _Tell
+) -> str: ...
 def profile(path: object, keep_values: bool, arguments: dict[str, Any]) -> str: ...
 def schema_file(path: object) -> tuple[str, str]: ...
 def preset(name: str) -> tuple[str, str]: ...
@@ -60,7 +64,7 @@ class Writer:
     def __new__(
         cls,
         path: object,
-        schema: tuple[str, str],
+        schema: tuple[str, str] | None,
         making_options: dict[str, Any],
         adapters: dict[type, Callable[[Any], Any]],
     ) -> Writer: ...

@@ -14,6 +14,7 @@
 //! | rows of your program | [`Writer`] |
 //! | files: CSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite | [`load()`] |
 //! | generated test data | [`generate()`] |
+//! | a database without its free space | [`compact()`] |
 //!
 //! [`plan_load`] and [`plan_generate`] say what a run would do, [`check()`] looks at every page of any database, and
 //! [`profile()`] learns a recipe for a database that looks like another one.
@@ -46,9 +47,12 @@
 //! `arrow`, on by default, adds [`TableWriter::append`] for record batches.
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
+pub mod append;
 mod build;
 mod check;
 pub mod choices;
+mod compact;
 mod generate;
 mod load;
 mod loaded_file;
@@ -66,12 +70,14 @@ mod writer;
 pub use build::refuse_special_name;
 pub use check::{CheckOptions, CheckResult, check};
 pub use choices::Choice;
+pub use compact::{CompactOptions, CompactReport, compact};
 pub use generate::{GenerateOptions, generate, plan_generate, recipe};
 pub use litepress_check as checker;
 pub use litepress_engine as engine;
 pub use litepress_engine::{
-    Conflict, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, PageSize, Phase, Place, Progress,
-    Result, Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
+    AppendOptions, AppendReport, AppendedTable, Conflict, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES,
+    Options, PageSize, Phase, Place, Progress, Result, Route, RoutePlan, Schema, Stages, Summary, Sync, TableSummary,
+    Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
 pub use litepress_load::infer::{Caveat, InferredColumn, NumberWords, Numbers};

@@ -5,6 +5,7 @@
 
 mod added_column;
 mod default;
+mod existing;
 mod read;
 mod run;
 mod triggers;
@@ -15,6 +16,7 @@ use std::ops::Range;
 
 pub use added_column::value_in_older_rows;
 pub use default::DefaultKind;
+pub use existing::SchemaAdditions;
 pub use read::{TableKinds, has_check, table_of};
 pub use triggers::{Trigger, missing_objects};
 

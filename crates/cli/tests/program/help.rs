@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 9] =
-    ["generate", "load", "plan", "profile", "compare", "check", "inspect", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["generate", "load", "plan", "profile", "compact", "compare", "check", "inspect", "completions", "man"];
 
 /// Returns the long options in a command's help.
 fn options_of(command: &str) -> BTreeSet<String> {
@@ -42,6 +42,13 @@ fn every_option_works() {
         ("plan", "plan v.db in.csv --verbose".to_owned()),
         ("load", "load j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
         ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
+        (
+            "compact",
+            "compact l.db l2.db --page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --sync off --verify full --progress plain --json --allow-incomplete --only t".to_owned(),
+        ),
+        ("compact", "compact l.db --drop-index idx_t_p --quiet".to_owned()),
+        ("compact", "compact l.db --verbose".to_owned()),
+        ("compact", "compact --help".to_owned()),
         ("plan", "plan c.db s.db --allow-incomplete --replace-tables".to_owned()),
         ("plan", "plan j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
         ("generate", format!("generate u.db {makes} --sync off --verify full --progress plain --json")),
@@ -58,6 +65,11 @@ fn every_option_works() {
         ("plan", format!("plan u.db {makes} --sync off --verify full --progress plain --json")),
         ("plan", "plan --discard --preset user --rows 10".to_owned()),
         ("plan", "plan --preset log --scale 0.001 --shard 1/2 --write-recipe r.toml --record-recipe --toml".to_owned()),
+        ("load", "load e.db in.csv --append --primary-key c1 --no-header".to_owned()),
+        ("load", "load e.db in.csv --append --no-header --truncate --add-columns --busy-timeout 1".to_owned()),
+        ("load", "load e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
+        ("plan", "plan e.db in.csv --append --no-header --truncate --add-columns --busy-timeout 1".to_owned()),
+        ("plan", "plan e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
         ("plan", "plan q.db --recipe r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
         ("profile", "profile u.db --json --threads 2 --keep-values".to_owned()),
@@ -95,7 +107,7 @@ fn every_example_works() {
         let room = Room::with_schema("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);");
         room.write("shop.sql", "CREATE TABLE customer (id INTEGER PRIMARY KEY);\nCREATE TABLE purchase (a TEXT);");
         write_examples(&room);
-        if ["profile", "compare", "check", "inspect"].contains(&command) {
+        if ["profile", "compact", "compare", "check", "inspect"].contains(&command) {
             room.done("generate user.db --preset user --rows 1k");
             room.done("generate large.db --preset user --rows 2k");
         }
@@ -125,6 +137,7 @@ fn write_examples(room: &Room) {
     room.write("customer.csv", "id,name\n1,one\n");
     room.write("orders.ndjson", "{\"id\": 7, \"customer\": 1}\n");
     room.write("recipe.toml", "algorithm_version = 1\nschema = 'CREATE TABLE t (a INT)'\ntables.t.rows = 10\n");
+    room.write("today.csv", "at,what\n1,start\n");
     room.write("events.ndjson", "{\"at\": 1, \"tags\": [\"a\"]}\n{\"at\": 2}\n");
 }
 
