@@ -5,11 +5,10 @@
 //! virtual table is that of its shadow tables.
 //!
 //! **All tables are read from one snapshot.** They are read one after another through one connection, which holds a read
-//! transaction from [`Database::open`] on (moment.rs). In WAL mode, later commits of others are not seen; without it, writers
+//! transaction from [`Database::open`] on ([`Moment`]). In WAL mode, later commits of others are not seen; without it, writers
 //! wait. Each table is stepped through by a thread that ends before its reader does.
 
 mod catalogue;
-mod moment;
 mod piece;
 
 pub use catalogue::{Extra, ExtraKind, Object, Table};
@@ -18,8 +17,8 @@ use crate::input::Input;
 use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{Field, Piece, ProjectedColumn, Reader};
 use catalogue::Catalogue;
+use litepress_rows::sqlite::moment::Moment;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
-use moment::Moment;
 use piece::{PieceBuilder, TablePiece};
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -81,7 +80,11 @@ impl Database {
     /// # Errors
     /// If the file cannot be opened, is not a database, is encrypted, or needs recovery by SQLite first.
     pub fn open(input: &Input) -> Result<Self> {
-        let moment = Moment::begin(input)?;
+        if input.path().is_none() {
+            // Only a file with a name can be a database; this error says what to do.
+            drop(input.file()?);
+        }
+        let moment = Moment::begin(&input.name)?;
         let catalogue = Catalogue::read(&moment.connection());
         let Catalogue { tables, shadows, extras, statistics, settings } =
             catalogue.map_err(|error| moment.failure(error))?;

@@ -1,5 +1,7 @@
 //! Opens database files, finds the files beside them, and makes SQLite's statements stop on request.
 
+pub mod moment;
+
 use crate::{Error, ErrorKind, Result};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::File;
