@@ -72,6 +72,8 @@ pub enum OptionName {
     Rejects,
     /// Whether files replace tables of the target.
     ReplaceTables,
+    /// What becomes of rowids in a merge.
+    Rowids,
     /// Number of rows.
     Rows,
     /// Factor for numbers of rows.
@@ -80,6 +82,8 @@ pub enum OptionName {
     Sheet,
     /// Columns of files that are read.
     Select,
+    /// Tables that are left out.
+    SkipTable,
     /// Column for the name of the file.
     SourceColumn,
     /// Largest number of records of a table.
@@ -128,6 +132,8 @@ pub enum OptionName {
     Trim,
     /// Word that means true.
     True,
+    /// Whether a merge takes objects that some databases lack.
+    Union,
     /// Unique columns of a new table.
     Unique,
     /// Check of the finished file.
@@ -181,10 +187,12 @@ impl OptionName {
             Self::RecordRecipe => "record-recipe",
             Self::Rejects => "rejects",
             Self::ReplaceTables => "replace-tables",
+            Self::Rowids => "rowids",
             Self::Rows => "rows",
             Self::Scale => "scale",
             Self::Sheet => "sheet",
             Self::Select => "select",
+            Self::SkipTable => "skip-table",
             Self::SourceColumn => "source-column",
             Self::Limit => "limit",
             Self::Schema => "schema",
@@ -209,6 +217,7 @@ impl OptionName {
             Self::Thousands => "thousands",
             Self::Trim => "trim",
             Self::True => "true",
+            Self::Union => "union",
             Self::Unique => "unique",
             Self::Verify => "verify",
             Self::WithoutRowid => "without-rowid",
@@ -393,13 +402,21 @@ impl Words for RustWords {
     fn option(&self, name: OptionName, value: &OptionValue) -> String {
         let arguments = match value {
             OptionValue::None
-                if matches!(name, OptionName::AllowIncomplete | OptionName::ReplaceTables | OptionName::Overwrite) =>
+                if matches!(name, 
+                    OptionName::AllowIncomplete
+                        | OptionName::ReplaceTables
+                        | OptionName::Overwrite
+                        | OptionName::Union
+                ) =>
             {
                 "true".to_owned()
             }
             OptionValue::None => return self.name(name),
             OptionValue::Word(word) => self.choice(name, word),
             OptionValue::Names(names) => format!("{names:?}"),
+            OptionValue::Pair(table, policy) if name == OptionName::Rowids => {
+                return format!("table_rowids({table:?}, {})", self.choice(name, policy));
+            }
             OptionValue::Pair(left, right) => format!("{left:?}, {right:?}"),
             OptionValue::Count(None, number) => number.clone(),
             OptionValue::Count(Some(table), number) => format!("{table:?}, {number}"),
@@ -416,6 +433,7 @@ impl Words for RustWords {
             OptionName::OnConflict => "Conflict",
             OptionName::OnError => "OnError",
             OptionName::Ragged => "Ragged",
+            OptionName::Rowids => "RowidPolicy",
             OptionName::StrayQuotes => "StrayQuotes",
             _ => return format!("{choice:?}"),
         };

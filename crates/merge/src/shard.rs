@@ -1,0 +1,120 @@
+//! One moment of a shard, and its pages.
+//!
+//! Up to [`MOST_KEPT`] shards stay open from their survey to the end, so that all of their tables are read from one moment.
+//! More shards are closed in between. A shard that was changed since its survey is an error then.
+
+use litepress_rows::sqlite::companion;
+use litepress_rows::sqlite::moment::{Connected, Moment};
+use litepress_rows::{Error, ErrorKind, Result};
+use litepress_scan::Snapshot;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Number of shards that stay open. Each takes three files, and three more for each thread that reads it.
+pub(crate) const MOST_KEPT: usize = 8;
+
+/// Sizes and times of the files of a database: they differ once somebody has written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    database: (u64, u64, i64, i64),
+    log: Option<(u64, i64, i64)>,
+}
+
+impl Stamp {
+    pub fn of(path: &Path) -> Result<Self> {
+        let found = fs::metadata(path).map_err(|error| Error::io("open", path, error))?;
+        // An empty log appears and vanishes as the database is read.
+        let log = fs::metadata(companion(path, "-wal")).ok().filter(|log| log.len() > 0);
+        Ok(Self {
+            database: (found.ino(), found.len(), found.mtime(), found.mtime_nsec()),
+            log: log.map(|log| (log.len(), log.mtime(), log.mtime_nsec())),
+        })
+    }
+}
+
+/// An open shard. It is read until it is closed.
+#[derive(Debug)]
+pub(crate) struct OpenShard {
+    moment: Moment,
+    snapshot: Snapshot,
+    is_kept: bool,
+    /// Number of its parts that are being read.
+    readers: AtomicUsize,
+    /// All of its parts were handed out.
+    has_ended: AtomicBool,
+}
+
+impl OpenShard {
+    /// Opens a database for reading.
+    pub fn open(name: &Path, is_kept: bool) -> Result<Self> {
+        let moment = Moment::begin(name)?;
+        let snapshot = {
+            let connection = moment.connection();
+            connection.execute_batch("ROLLBACK").map_err(|error| moment.failure(error))?;
+            Snapshot::begin(&connection)?
+        };
+        let (readers, has_ended) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Ok(Self { moment, snapshot, is_kept, readers, has_ended })
+    }
+
+    /// Opens a database that must be as it was at its survey.
+    pub fn reopen(name: &Path, stamp: &Stamp) -> Result<Self> {
+        let shard = Self::open(name, false)?;
+        if Stamp::of(name)? != *stamp {
+            let message = format!(
+                "the database was changed while it was merged; only of up to {MOST_KEPT} databases one moment is kept to the end"
+            );
+            let error = Error::new(ErrorKind::Data, message).in_file(name);
+            return Err(error.advise("merge again once nobody writes into it"));
+        }
+        Ok(shard)
+    }
+
+    pub fn connection(&self) -> Connected<'_> {
+        self.moment.connection()
+    }
+
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Converts an error of SQLite.
+    pub fn failure(&self, error: rusqlite::Error) -> Error {
+        self.moment.failure(error)
+    }
+
+    /// Checks that what was read is of one moment.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.moment.check_unchanged()
+    }
+
+    /// Counts a part that will be read.
+    pub fn begin_part(&self) {
+        self.readers.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Counts a part that was read. The last one closes the shard.
+    pub fn end_part(&self) {
+        if self.readers.fetch_sub(1, Ordering::AcqRel) == 1 && self.has_ended.load(Ordering::Acquire) {
+            self.close();
+        }
+    }
+
+    /// Says that all parts were handed out.
+    pub fn end_parts(&self) {
+        self.has_ended.store(true, Ordering::Release);
+        if self.readers.load(Ordering::Acquire) == 0 {
+            self.close();
+        }
+    }
+
+    /// Closes the files, unless they stay open for further tables.
+    fn close(&self) {
+        if !self.is_kept {
+            self.snapshot.close_readers();
+            self.moment.close();
+        }
+    }
+}
