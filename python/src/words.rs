@@ -13,6 +13,7 @@ impl Words for Keywords {
             OptionName::Index => "indexes".to_owned(),
             OptionName::Overwrite | OptionName::ReplaceTables => "if_exists".to_owned(),
             OptionName::Type => "types".to_owned(),
+            OptionName::SkipTable => "skip_tables".to_owned(),
             _ => name.name().replace('-', "_"),
         }
     }
@@ -23,7 +24,9 @@ impl Words for Keywords {
         let value = match value {
             OptionValue::None if name == OptionName::Overwrite => "\"overwrite\"".to_owned(),
             OptionValue::None if name == OptionName::ReplaceTables => "\"replace\"".to_owned(),
-            OptionValue::None if matches!(name, OptionName::WithoutRowid | OptionName::AllowIncomplete) => {
+            OptionValue::None
+                if matches!(name, OptionName::WithoutRowid | OptionName::AllowIncomplete | OptionName::Union) =>
+            {
                 "True".to_owned()
             }
             OptionValue::None => String::new(),

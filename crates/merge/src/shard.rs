@@ -9,7 +9,7 @@ use litepress_rows::{Error, ErrorKind, Result};
 use litepress_scan::Snapshot;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Number of shards that stay open. Each takes three files, and three more for each thread that reads it.

@@ -38,7 +38,7 @@ pub struct MergeSource<'m> {
     names: &'m [String],
     bytes_read: &'m AtomicU64,
     /// The scan of each large shard.
-    scans: Vec<OnceLock<Box<dyn Source + 'm>>>,
+    scans: Vec<OnceLock<Box<dyn Source + Send + 'm>>>,
     next: Mutex<Next>,
 }
 
@@ -71,7 +71,7 @@ impl<'m> MergeSource<'m> {
     }
 
     /// Begins to scan the table in a shard.
-    fn scan<'s>(&self, shard: &'s OpenShard, root: u32) -> Result<Box<dyn Source + 's>> {
+    fn scan<'s>(&self, shard: &'s OpenShard, root: u32) -> Result<Box<dyn Source + Send + 's>> {
         let name = self.table.name.as_str();
         Ok(match self.table.without_rowid {
             true => Box::new(IndexScan::new(shard.snapshot(), root, name)?),

@@ -217,7 +217,7 @@ impl<R> Decoded<R> {
                     let at = self.consumed + read as u64 - u64::from(wrong) - u64::from(behind);
                     return Err(self.malformed(at));
                 }
-                // A byte that is no UTF-8 makes the record bad: its reader tells record, line and column.
+                // A byte that is not UTF-8 makes the record bad: its reader reports record, line and column.
                 DecoderResult::Malformed(..) => {
                     self.text[written] = 0xff;
                     (true, read, written + 1)
