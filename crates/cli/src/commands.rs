@@ -7,6 +7,7 @@ mod generate;
 mod inspect;
 mod load;
 mod man;
+mod merge;
 mod plan;
 mod profile;
 
@@ -17,5 +18,6 @@ pub use generate::{GenerateArguments, run as run_generate};
 pub use inspect::{InspectArguments, run as run_inspect};
 pub use load::{LoadArguments, run as run_load};
 pub use man::{ManArguments, run as run_man};
+pub use merge::{MergeArguments, run as run_merge};
 pub use plan::{PlanArguments, run as run_plan};
 pub use profile::{ProfileArguments, run as run_profile};

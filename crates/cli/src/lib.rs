@@ -1,7 +1,7 @@
 //! The program `litepress`: arguments, help and output. The crate `litepress` does the work.
 //!
 //! ```text
-//! main_with -> commands/{generate, load, plan, profile, compare, check, inspect, completions, man}  one file a command
+//! main_with -> commands/{generate, load, merge, plan, profile, compare, check, inspect, completions, man}  one file a command
 //!                generate, plan -> generate_args         arguments about generated rows
 //!                load, plan     -> load_args             arguments about files
 //!                generate, load -> build_text            the report of a database
@@ -39,6 +39,7 @@ Examples:
   litepress load data.db data.csv --primary-key id    a table out of a file
   litepress generate user.db --preset user --rows 1b  rows of a built-in schema
   litepress generate mine.db schema.sql --rows 100k   rows of your own schema
+  litepress merge all.db shards/*.db                  databases of one schema as one
   litepress plan schema.sql --rows 100k               what would be made, how
   litepress profile user.db                           a recipe for a look-alike
   litepress check user.db                             is every page sound?
@@ -59,6 +60,7 @@ struct Cli {
 enum Command {
     Generate(Box<commands::GenerateArguments>),
     Load(Box<commands::LoadArguments>),
+    Merge(Box<commands::MergeArguments>),
     Plan(Box<commands::PlanArguments>),
     Profile(commands::ProfileArguments),
     Compare(commands::CompareArguments),
@@ -74,6 +76,7 @@ impl Command {
         match self {
             Self::Generate(arguments) => arguments.errors(),
             Self::Load(arguments) => arguments.errors(),
+            Self::Merge(arguments) => arguments.errors(),
             Self::Plan(arguments) => arguments.errors(),
             Self::Profile(arguments) => arguments.errors(),
             Self::Compare(arguments) => arguments.errors(),
@@ -86,6 +89,7 @@ impl Command {
         match self {
             Self::Generate(arguments) => commands::run_generate(&arguments),
             Self::Load(arguments) => commands::run_load(*arguments),
+            Self::Merge(arguments) => commands::run_merge(*arguments),
             Self::Plan(arguments) => commands::run_plan(*arguments),
             Self::Profile(arguments) => commands::run_profile(&arguments),
             Self::Compare(arguments) => commands::run_compare(&arguments),

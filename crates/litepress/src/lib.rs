@@ -13,6 +13,7 @@
 //! |---|---|
 //! | rows of your program | [`Writer`] |
 //! | files: CSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite | [`load()`] |
+//! | databases of one schema as one database | [`merge()`] |
 //! | generated test data | [`generate()`] |
 //!
 //! [`plan_load`] and [`plan_generate`] say what a run would do, [`check()`] looks at every page of any database, and
@@ -52,6 +53,7 @@ pub mod choices;
 mod generate;
 mod load;
 mod loaded_file;
+mod merge;
 mod number_notes;
 mod observer;
 pub mod parse;
@@ -84,6 +86,7 @@ pub use litepress_rows::message;
 pub use litepress_rows::message::{Flags, Hint, Message, OptionName, OptionValue, RustWords, Words};
 pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, load, notes_of, plan_load};
 pub use loaded_file::LoadedFile;
+pub use merge::{MergeOptions, MergeReport, RowidPolicy, merge};
 pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
 pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
 pub use profile::{Profile, ProfileOptions, profile};

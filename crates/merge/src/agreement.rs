@@ -134,7 +134,9 @@ type Letters<'t> = std::iter::Peekable<std::str::CharIndices<'t>>;
 fn skip_until(letters: &mut Letters<'_>, is_end: impl Fn(&str) -> bool, sql: &str, len: usize) {
     while let Some((at, _)) = letters.next() {
         if is_end(&sql[at..]) {
-            (1..len).for_each(|_| drop(letters.next()));
+            for _ in 1..len {
+                letters.next();
+            }
             return;
         }
     }
