@@ -37,8 +37,9 @@ impl Stamp {
 /// An open shard. It is read until it is closed.
 #[derive(Debug)]
 pub(crate) struct OpenShard {
-    moment: Moment,
+    /// Its readers are closed before the moment, which tidies up behind the last connection.
     snapshot: Snapshot,
+    moment: Moment,
     is_kept: bool,
     /// Number of its parts that are being read.
     readers: AtomicUsize,
@@ -56,7 +57,7 @@ impl OpenShard {
             Snapshot::begin(&connection)?
         };
         let (readers, has_ended) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Ok(Self { moment, snapshot, is_kept, readers, has_ended })
+        Ok(Self { snapshot, moment, is_kept, readers, has_ended })
     }
 
     /// Opens a database that must be as it was at its survey.

@@ -9,7 +9,6 @@ use crate::reporter::Reporter;
 use clap::Args;
 use litepress::{Choice, Flags, MergeOptions, Result, RowidPolicy};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,7 +78,7 @@ pub fn run(arguments: MergeArguments) -> Result<u8> {
     options.skip_tables = merge.skip_table;
     let output = build.output;
     let interrupt = Interrupt::stops(options.build.progress.clone(), output.errors())?;
-    options.observer = Arc::new(Reporter::new(output.progress(), Some(interrupt)));
+    options.observer = Reporter::new(output.progress(), Some(interrupt));
     let report = litepress::merge(&*out, databases, &options)?;
     output.print(|| report.to_json(&Flags), |verbose| merge_text(&report, verbose))?;
     Ok(DONE)

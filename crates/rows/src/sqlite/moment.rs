@@ -1,7 +1,7 @@
 //! Holds one read transaction on a database, so that all tables are read from one snapshot.
 //!
 //! The connection is read-only. In WAL mode, SQLite nevertheless creates `-wal` and `-shm` beside the database, and a read-only
-//! connection leaves them there. [`Beside`] removes those that did not exist before.
+//! connection leaves them there. [`FilesBeside`] removes those that did not exist before.
 //!
 //! ```text
 //! SQLite can create its files beside the database        a connection with locks
@@ -9,10 +9,9 @@
 //! it cannot, and a log has content                       an error: commits in the log cannot be read
 //! ```
 
-use super::{companion, open_file, open_immutable};
+use super::{FilesBeside, companion, open_file, open_immutable};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Result};
-use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::fs::{self, File};
 use std::io::Read;
@@ -37,7 +36,7 @@ pub struct Moment {
 struct Opened {
     connection: Connection,
     /// Declared last, so that it is dropped after the connection is closed.
-    _beside: Beside,
+    _beside: FilesBeside,
 }
 
 /// The connection while a thread uses it.
@@ -61,7 +60,7 @@ impl Moment {
         // The path must be absolute, because SQLite takes a name that begins with `file:` for a URI. It must have no symbolic links,
         // because SQLite keeps its files beside the file that a link points to.
         let path = fs::canonicalize(&name).map_err(|error| Error::io("open", &name, error))?;
-        let beside = Beside::look(&path);
+        let beside = FilesBeside::look(&path);
         let stamp = Stamp::of(&path);
         let (connection, unlocked) = match connect(&path) {
             Ok(connection) => (connection, None),
@@ -186,51 +185,5 @@ impl Stamp {
     fn of(path: &Path) -> std::io::Result<Self> {
         let metadata = fs::metadata(path)?;
         Ok(Self(metadata.len(), metadata.modified().ok()))
-    }
-}
-
-/// The WAL files that existed beside a database before it was opened. Dropping it removes those that were added since, unless
-/// another program uses them.
-#[derive(Debug)]
-struct Beside {
-    database: PathBuf,
-    had_log: bool,
-    had_index: bool,
-}
-
-impl Beside {
-    fn look(database: &Path) -> Self {
-        let has = |suffix| companion(database, suffix).exists();
-        Self { database: database.to_owned(), had_log: has("-wal"), had_index: has("-shm") }
-    }
-
-    fn tidy(&self) -> rusqlite::Result<()> {
-        let index = companion(&self.database, "-shm");
-        let has_new_log = !self.had_log && companion(&self.database, "-wal").exists();
-        let has_new_index = !self.had_index && index.exists();
-        if !has_new_log && !has_new_index {
-            return Ok(());
-        }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.database, flags)?;
-        connection.busy_timeout(Duration::ZERO)?;
-        if has_new_log {
-            // The last connection with write access removes both files when it is closed.
-            connection.execute_batch("SELECT 1 FROM sqlite_schema")?;
-        } else {
-            // Keep the commits in the log. Under an exclusive lock, no other program uses the index. This connection does not use
-            // it either: it keeps its own in memory.
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-            connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema")?;
-            let _ = fs::remove_file(index);
-        }
-        connection.close().map_err(|(_, error)| error)
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        // Best effort: if another program has the database open, the files belong to it.
-        let _ = self.tidy();
     }
 }
