@@ -159,8 +159,9 @@ pub fn merge(
 ) -> Result<MergeReport> {
     let (started, target) = (Instant::now(), target.into());
     refuse_special_target(&target)?;
-    let files: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
     options.observer.enter(Stage::Inspect);
+    let arguments: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
+    let files = litepress_merge::files(&arguments)?;
     if let Target::File(file) = &target {
         refuse_target_among(&files, file)?;
     }

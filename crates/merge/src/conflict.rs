@@ -45,10 +45,9 @@ fn find<'f>(error: &Error, schema: &'f Schema, surveys: &'f [Survey], plans: &[T
     let columns = text.strip_prefix(UNIQUE)?.split(": ").next()?.to_owned();
     let prefix = format!("{}.", table.name);
     let names: Vec<&str> = columns.split(", ").map(|column| column.strip_prefix(&prefix).unwrap_or(column)).collect();
-    let is_shifted = plans[position].is_shifted();
     let mut found = Vec::new();
     for shard in plans[position].shards.iter().map(|table| &surveys[table.shard]) {
-        if is_shifted || found.len() > 1 {
+        if found.len() > 1 {
             break;
         }
         if has_key(shard, &table.name, &names, &value).unwrap_or(false) {

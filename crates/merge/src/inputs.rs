@@ -15,7 +15,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 ///
 /// # Errors
 /// If a file is missing, a pattern matches nothing, a folder has no database, or a file is named twice.
-pub(crate) fn files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub fn files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for argument in arguments {
         match fs::metadata(argument) {

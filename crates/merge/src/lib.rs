@@ -29,6 +29,7 @@ mod source;
 mod survey;
 mod virtual_tables;
 
+pub use inputs::files;
 pub use plan::{MergeOptions, MergePlan, OpenTable};
 pub use rowids::RowidPolicy;
 pub use source::MergeSource;

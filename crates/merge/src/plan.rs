@@ -8,7 +8,6 @@ use crate::source::MergeSource;
 use crate::shard::OpenShard;
 use crate::survey::{Survey, TableKind, survey};
 use crate::virtual_tables::{Content, VirtualTable};
-use crate::inputs;
 use litepress_format::header::TextEncoding;
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message, quoted_name};
 use rusqlite::Connection;
@@ -57,14 +56,13 @@ pub struct MergePlan {
 pub struct OpenTable(Vec<OnceLock<Arc<OpenShard>>>);
 
 impl MergePlan {
-    /// Looks at all shards. `go_on` ends the plan with an error if the user asks for it.
+    /// Looks at all shards, at least one. `go_on` ends the plan with an error if the user asks for it.
     ///
     /// # Errors
     /// If a shard cannot be read; if two of them have different schemas; if rowids cannot be kept or renumbered without a change of
     /// meaning; if an option names what does not exist.
     pub fn new(files: &[PathBuf], options: &MergeOptions, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
-        let files = inputs::files(files)?;
-        let surveys = survey(&files, options.threads, go_on)?;
+        let surveys = survey(files, options.threads, go_on)?;
         let names = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
         let agreed = agree(&surveys, options.union)?;
         let agreed = without_skipped(agreed, &options.skip_tables)?;
