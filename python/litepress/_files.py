@@ -237,7 +237,7 @@ def load(
     flatten
         Whether nested objects of JSON become columns: ``{"a": {"b": 1}}`` has a column ``a_b``.
     nan
-        NaN and Infinity in JSON: ``"error"``, ``"null"``, ``"text"``.
+        NaN and Infinity in JSON that ``missing`` and ``infinity`` do not name: ``"error"``, ``"null"``, ``"text"``.
     sheet
         Sheets of workbooks; by default all that have a value.
     select
@@ -251,8 +251,8 @@ def load(
     null_value
         Fields without quotes that mean NULL: ``""``, or ``["", "NA"]``.
     missing, infinity
-        Words in columns of numbers, in any case: for a number that is missing (``["NaN", "NA"]``, stored as NULL), and for
-        infinity (``"inf"``, also with a sign in front).
+        Words in columns of numbers, in any case: for a number that is missing (``["NaN", "NA", "-999"]``, stored as NULL), and
+        for infinity (``"inf"``, also with a sign in front). JSON's NaN and Infinity without quotes are such words, too.
     store_as
         Other forms for typed columns of Parquet and Arrow: ``{"created": "unixepoch"}``.
     sample

@@ -39,7 +39,6 @@ Examples:
   litepress load data.db data.csv --primary-key id    a table out of a file
   litepress generate user.db --preset user --rows 1b  rows of a built-in schema
   litepress generate mine.db schema.sql --rows 100k   rows of your own schema
-  litepress merge all.db shards/*.db                  databases of one schema as one
   litepress plan schema.sql --rows 100k               what would be made, how
   litepress profile user.db                           a recipe for a look-alike
   litepress check user.db                             is every page sound?

@@ -22,6 +22,7 @@ mod copy;
 mod database;
 mod estimate;
 mod index;
+pub mod live;
 mod memory;
 mod options;
 mod output;

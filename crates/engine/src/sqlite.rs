@@ -26,7 +26,7 @@ mod tests;
 
 use crate::progress::Progress;
 use crate::{Conflict, Error, ErrorKind, Result};
-use failure::Failures;
+pub(crate) use failure::Failures;
 use insert::Refuse;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::sqlite::stop_if;

@@ -202,8 +202,7 @@ fn fill(plan: &MergePlan, target: &Target, options: &Options) -> Result<Finished
         database.filling_order().into_iter().filter(|&table| !plan.schema().tables[table].is_virtual).collect();
     database.expect(&tables);
     for table in tables {
-        let opened = plan.open_table(table);
-        if let Some(source) = plan.source(table, &opened) {
+        if let Some(source) = plan.source(table) {
             database.fill(table, &source)?;
         }
     }

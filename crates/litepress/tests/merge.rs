@@ -105,7 +105,7 @@ fn random_shard(random: &mut Random, path: &Path, number: u64, tables: &[RandomT
     connection.execute_batch("PRAGMA synchronous = OFF; BEGIN").unwrap();
     for table in tables {
         connection.execute_batch(&table.create).unwrap();
-        let rows = [0, 3, 200][random.below(3) as usize];
+        let rows = [0, 3, 70][random.below(3) as usize];
         let mut key = if overlaps { random.below(50) } else { number * 10_000 };
         let mut insert = |connection: &Connection, random: &mut Random| {
             key += 1 + random.below(3);
@@ -237,8 +237,8 @@ fn random_merge(seed: u64) -> bool {
 
 #[test]
 fn random_databases_are_merged_as_sqlite_would() {
-    let merged = (0..60).map(random_merge).filter(|is_merged| *is_merged).count();
-    assert!((30..60).contains(&merged), "{merged} of 60 were merged: the others have a key twice");
+    let merged = (0..50).map(random_merge).filter(|is_merged| *is_merged).count();
+    assert!((20..50).contains(&merged), "{merged} of 50 were merged: the others have a key twice");
 }
 
 /// Every row has a name of its own, and every reference leads to the row of the same name as before.
@@ -299,6 +299,7 @@ fn dangling_references_never_find_a_row() {
     let merged = Connection::open(&out).unwrap();
     assert_eq!(text(&merged, "SELECT group_concat(p) FROM c"), "0,2,99,0,4,99");
     let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out.db");
     let bad = shards(&folder, schema, &["INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (3)"; 2]);
     let error = merge(&*out, &bad, &renumber()).map(drop).unwrap_err();
     assert!(error.to_string().contains("it refers to no row of p in its database"), "{error}");

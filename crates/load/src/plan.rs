@@ -22,7 +22,7 @@ mod selection;
 
 use crate::database_copy::{CopiedTable, DatabaseCopy};
 use crate::estimate::{FirstPiece, TableEstimate};
-use crate::infer::{Conversion, InferredColumn, NumberWords};
+use crate::infer::{Conversion, InferredColumn};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
 use crate::reader::{Reader, TextFormat};
@@ -53,8 +53,6 @@ pub struct LoadRequest {
     pub map: Vec<(String, String)>,
     /// Columns and the forms in which they are stored (`--store-as`).
     pub store_as: Vec<(String, String)>,
-    /// Words in columns of numbers.
-    pub words: Arc<NumberWords>,
     /// Options for reading the files.
     pub read: ReadOptions,
     /// Sheets of workbooks. By default all that have a value.
@@ -129,7 +127,7 @@ pub struct ColumnOrigin {
 pub struct InMemoryTable {
     /// Name of the table. Readers with the same name are read one after another.
     pub table: String,
-    /// The data. Its columns are [typed](FileColumnKind::Typed).
+    /// The data. Its columns are [typed](crate::reader::FileColumnKind::Typed).
     pub reader: Box<dyn Reader>,
 }
 

@@ -30,6 +30,6 @@ mod survey;
 mod virtual_tables;
 
 pub use inputs::files;
-pub use plan::{MergeOptions, MergePlan, OpenTable};
+pub use plan::{MergeOptions, MergePlan};
 pub use rowids::RowidPolicy;
 pub use source::MergeSource;

@@ -5,7 +5,6 @@ use crate::record::RecordForm;
 use crate::references;
 use crate::rowids::{self, Policies, RowidPolicy, TablePlan};
 use crate::source::MergeSource;
-use crate::shard::OpenShard;
 use crate::survey::{Survey, TableKind, survey};
 use crate::virtual_tables::{Content, VirtualTable};
 use litepress_format::header::TextEncoding;
@@ -13,7 +12,7 @@ use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Sc
 use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The name of the merged schema in errors.
 const ORIGIN: &str = "<schema of the databases>";
@@ -51,9 +50,6 @@ pub struct MergePlan {
     notes: Vec<Message>,
     bytes_read: Arc<AtomicU64>,
 }
-
-/// A table that is being merged: the shards that it has open.
-pub struct OpenTable(Vec<OnceLock<Arc<OpenShard>>>);
 
 impl MergePlan {
     /// Looks at all shards, at least one. `go_on` ends the plan with an error if the user asks for it.
@@ -124,16 +120,11 @@ impl MergePlan {
         self.surveys.iter().any(|survey| survey.settings.has_statistics)
     }
 
-    /// Prepares a table for its source.
-    pub fn open_table(&self, table: usize) -> OpenTable {
-        OpenTable(self.tables[table].shards.iter().map(|_| OnceLock::new()).collect())
-    }
-
     /// Returns the rows of a table; `None` for a virtual table. Its position is that in the schema.
-    pub fn source<'m>(&'m self, table: usize, opened: &'m OpenTable) -> Option<MergeSource<'m>> {
+    pub fn source(&self, table: usize) -> Option<MergeSource<'_>> {
         let form = self.forms[table].as_ref()?;
         let (plan, columns) = (&self.tables[table], &self.schema.tables[table]);
-        Some(MergeSource::new(columns, form, &self.surveys, plan, &opened.0, &self.names, &self.bytes_read))
+        Some(MergeSource::new(columns, form, &self.surveys, plan, &self.names, &self.bytes_read))
     }
 
     /// Fills the virtual tables of the merged database.

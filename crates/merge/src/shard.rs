@@ -10,7 +10,6 @@ use litepress_scan::Snapshot;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Number of shards that stay open. Each takes three files, and three more for each thread that reads it.
 pub(crate) const MOST_KEPT: usize = 8;
@@ -34,35 +33,29 @@ impl Stamp {
     }
 }
 
-/// An open shard. It is read until it is closed.
+/// An open shard.
 #[derive(Debug)]
 pub(crate) struct OpenShard {
     /// Its readers are closed before the moment, which tidies up behind the last connection.
     snapshot: Snapshot,
     moment: Moment,
-    is_kept: bool,
-    /// Number of its parts that are being read.
-    readers: AtomicUsize,
-    /// All of its parts were handed out.
-    has_ended: AtomicBool,
 }
 
 impl OpenShard {
     /// Opens a database for reading.
-    pub fn open(name: &Path, is_kept: bool) -> Result<Self> {
+    pub fn open(name: &Path) -> Result<Self> {
         let moment = Moment::begin(name)?;
         let snapshot = {
             let connection = moment.connection();
             connection.execute_batch("ROLLBACK").map_err(|error| moment.failure(error))?;
             Snapshot::begin(&connection)?
         };
-        let (readers, has_ended) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Ok(Self { snapshot, moment, is_kept, readers, has_ended })
+        Ok(Self { snapshot, moment })
     }
 
     /// Opens a database that must be as it was at its survey.
     pub fn reopen(name: &Path, stamp: &Stamp) -> Result<Self> {
-        let shard = Self::open(name, false)?;
+        let shard = Self::open(name)?;
         if Stamp::of(name)? != *stamp {
             let message = format!(
                 "the database was changed while it was merged; only of up to {MOST_KEPT} databases one moment is kept to the end"
@@ -89,33 +82,5 @@ impl OpenShard {
     /// Checks that what was read is of one moment.
     pub fn check_unchanged(&self) -> Result<()> {
         self.moment.check_unchanged()
-    }
-
-    /// Counts a part that will be read.
-    pub fn begin_part(&self) {
-        self.readers.fetch_add(1, Ordering::AcqRel);
-    }
-
-    /// Counts a part that was read. The last one closes the shard.
-    pub fn end_part(&self) {
-        if self.readers.fetch_sub(1, Ordering::AcqRel) == 1 && self.has_ended.load(Ordering::Acquire) {
-            self.close();
-        }
-    }
-
-    /// Says that all parts were handed out.
-    pub fn end_parts(&self) {
-        self.has_ended.store(true, Ordering::Release);
-        if self.readers.load(Ordering::Acquire) == 0 {
-            self.close();
-        }
-    }
-
-    /// Closes the files, unless they stay open for further tables.
-    fn close(&self) {
-        if !self.is_kept {
-            self.snapshot.close_readers();
-            self.moment.close();
-        }
     }
 }

@@ -15,17 +15,14 @@ use crate::survey::{Survey, of_shard};
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, Part, RecordChunk, Result, RowidOrder, Source, Table};
-use litepress_scan::{IndexScan, TableScan};
+use litepress_scan::{IndexScan, ScanPart, TableScan};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 /// Binary digits of a row's position in its part: a part of [`PART_BYTES`] has fewer rows than this allows.
 const POSITION_BITS: u32 = 20;
-
-/// The shards that a source has open.
-pub(crate) type OpenShards = [OnceLock<Arc<OpenShard>>];
 
 /// The rows of one table of all shards.
 pub struct MergeSource<'m> {
@@ -33,12 +30,9 @@ pub struct MergeSource<'m> {
     form: &'m RecordForm,
     surveys: &'m [Survey],
     plan: &'m TablePlan,
-    opened: &'m OpenShards,
     /// The names of the shards, as values.
     names: &'m [String],
     bytes_read: &'m AtomicU64,
-    /// The scan of each large shard.
-    scans: Vec<OnceLock<Box<dyn Source + Send + 'm>>>,
     next: Mutex<Next>,
 }
 
@@ -49,47 +43,73 @@ struct Next {
     shard: usize,
     /// Number of parts before it.
     number: u64,
+    /// The shard, if it is large and its first part was taken.
+    open: Option<OpenTable>,
+}
+
+/// The table of an open shard. The shard is closed once the parts that were handed out are read.
+#[derive(Debug)]
+struct OpenTable {
+    /// Declared first: its readers are closed before the shard.
+    scan: Scan,
+    shard: Arc<OpenShard>,
+}
+
+/// A scan of a table of any kind.
+#[derive(Debug)]
+enum Scan {
+    Table(TableScan),
+    Index(IndexScan),
+}
+
+impl Scan {
+    fn new(table: &Table, shard: &OpenShard, root: u32) -> Result<Self> {
+        let name = table.name.as_str();
+        Ok(match table.without_rowid {
+            true => Self::Index(IndexScan::new(shard.snapshot(), root, name)?),
+            false => Self::Table(TableScan::new(shard.snapshot(), root, name)?),
+        })
+    }
+
+    fn next_part(&self) -> Result<Option<ScanPart>> {
+        match self {
+            Self::Table(scan) => scan.next_scan_part(),
+            Self::Index(scan) => scan.next_scan_part(),
+        }
+    }
 }
 
 impl<'m> MergeSource<'m> {
-    #[expect(clippy::too_many_arguments, reason = "all that the plan knows of a table")]
     pub(crate) fn new(
         table: &'m Table,
         form: &'m RecordForm,
         surveys: &'m [Survey],
         plan: &'m TablePlan,
-        opened: &'m OpenShards,
         names: &'m [String],
         bytes_read: &'m AtomicU64,
     ) -> Self {
-        let scans = plan.shards.iter().map(|_| OnceLock::new()).collect();
-        Self { table, form, surveys, plan, opened, names, bytes_read, scans, next: Mutex::default() }
+        Self { table, form, surveys, plan, names, bytes_read, next: Mutex::default() }
     }
 
     fn survey(&self, at: usize) -> &'m Survey {
         &self.surveys[self.plan.shards[at].shard]
     }
 
-    /// Begins to scan the table in a shard.
-    fn scan<'s>(&self, shard: &'s OpenShard, root: u32) -> Result<Box<dyn Source + Send + 's>> {
-        let name = self.table.name.as_str();
-        Ok(match self.table.without_rowid {
-            true => Box::new(IndexScan::new(shard.snapshot(), root, name)?),
-            false => Box::new(TableScan::new(shard.snapshot(), root, name)?),
-        })
+    /// Opens the shard at this position, and begins to scan the table.
+    fn open(&self, at: usize) -> Result<OpenTable> {
+        let shard = self.survey(at).open()?;
+        let scan = Scan::new(self.table, &shard, self.plan.shards[at].root)?;
+        Ok(OpenTable { scan, shard })
     }
 
-    /// Returns the shard at this position, and its scan.
-    fn open(&self, at: usize) -> Result<(&'m OpenShard, &dyn Source)> {
-        let opened: &'m OnceLock<Arc<OpenShard>> = &self.opened[at];
-        if opened.get().is_none() {
-            let _ = opened.set(self.survey(at).open()?);
-        }
-        let shard: &'m OpenShard = opened.get().expect("it is set");
-        if self.scans[at].get().is_none() {
-            let _ = self.scans[at].set(self.scan(shard, self.plan.shards[at].root)?);
-        }
-        Ok((shard, &**self.scans[at].get().expect("it is set")))
+    /// Returns the next part of the large shard at this position.
+    fn next_of(&self, at: usize, open: &mut Option<OpenTable>) -> Result<Option<(ScanPart, Arc<OpenShard>)>> {
+        let table = match open {
+            Some(table) => table,
+            none => none.insert(self.open(at)?),
+        };
+        let part = table.scan.next_part()?;
+        Ok(part.map(|part| (part, table.shard.clone())))
     }
 
     /// Returns the range of positions of small shards from `first` on that make one part; empty if the first one is large.
@@ -134,18 +154,12 @@ impl Source for MergeSource<'_> {
                 (next.shard, next.number) = (small.end, next.number + 1);
                 return Ok(Some(Box::new(SmallShards { source: self, shards: small, rows: VecDeque::new(), first_record })));
             }
-            let part = self.open(at).and_then(|(shard, scan)| Ok((shard, scan.next_part()?)));
-            match part.map_err(|error| self.failure(at, error))? {
-                (shard, Some(rows)) => {
-                    next.number += 1;
-                    let reading = Reading::begin(shard);
-                    return Ok(Some(Box::new(LargeShardPart { source: self, at, rows, first_record, _reading: reading })));
-                }
-                (shard, None) => {
-                    shard.end_parts();
-                    next.shard += 1;
-                }
+            let part = self.next_of(at, &mut next.open).map_err(|error| self.failure(at, error))?;
+            if let Some((rows, shard)) = part {
+                next.number += 1;
+                return Ok(Some(Box::new(LargeShardPart { source: self, at, rows, first_record, shard })));
             }
+            (next.open, next.shard) = (None, at + 1);
         }
         Ok(None)
     }
@@ -167,37 +181,22 @@ impl Source for MergeSource<'_> {
     }
 }
 
-/// A part that is being read. The last one of a shard closes it.
-struct Reading<'m>(&'m OpenShard);
-
-impl<'m> Reading<'m> {
-    fn begin(shard: &'m OpenShard) -> Self {
-        shard.begin_part();
-        Self(shard)
-    }
-}
-
-impl Drop for Reading<'_> {
-    fn drop(&mut self) {
-        self.0.end_part();
-    }
-}
-
 /// Some rows of a large shard.
 struct LargeShardPart<'s, 'm> {
     source: &'s MergeSource<'m>,
     /// Position of the shard in the plan.
     at: usize,
-    rows: Box<dyn Part + 's>,
+    /// Declared before the shard: its reader is closed first.
+    rows: ScanPart,
     first_record: u64,
-    /// Declared after `rows`, which has a file of the shard open.
-    _reading: Reading<'m>,
+    shard: Arc<OpenShard>,
 }
 
 impl Part for LargeShardPart<'_, '_> {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
-        let Self { source, at, rows, first_record, .. } = self;
+        let Self { source, at, rows, first_record, shard } = self;
         let filled = rows.fill(chunk).and_then(|()| source.finish(*at, first_record, chunk));
+        let filled = if chunk.is_empty() { filled.and_then(|()| shard.check_unchanged()) } else { filled };
         filled.map_err(|error| source.failure(*at, error))
     }
 }
@@ -216,8 +215,7 @@ impl SmallShards<'_, '_> {
     /// Reads all rows of a shard.
     fn read(&mut self, at: usize) -> Result<()> {
         let Self { source, rows, first_record, .. } = self;
-        let shard = source.survey(at).open()?;
-        let scan = source.scan(&shard, source.plan.shards[at].root)?;
+        let OpenTable { scan, shard } = source.open(at)?;
         while let Some(mut part) = scan.next_part()? {
             loop {
                 let mut chunk = RecordChunk::new();

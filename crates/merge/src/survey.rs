@@ -83,7 +83,7 @@ impl Survey {
     /// Surveys a shard.
     fn of(name: &Path, is_kept: bool, known: &Mutex<Vec<Arc<Catalogue>>>) -> Result<Self> {
         let stamp = Stamp::of(name)?;
-        let shard = OpenShard::open(name, is_kept)?;
+        let shard = OpenShard::open(name)?;
         let (catalogue, facts, settings) = {
             let connection = shard.connection();
             read(&connection, &shard, known).map_err(|error| shard.failure(error))?

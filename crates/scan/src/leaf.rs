@@ -2,19 +2,21 @@
 
 use crate::overflow::ChainReader;
 use crate::snapshot::PageReader;
-use crate::walk::{Divider, Group, Tree};
+use crate::walk::{Divider, Group, Leaf, Tree};
 use litepress_format::cell::{Cell, CellPayload};
 use litepress_format::page::PageKind;
 use litepress_rows::{Part, RecordChunk, Result};
+use std::sync::Arc;
 
 /// Most bytes of leaves that are read at once.
 const READ_BYTES: usize = 64 * 1024;
 
 /// The rows of some leaves of a rowid table, or the entries of some leaves of an index and of the dividers behind them.
-pub(crate) struct LeafPart<'t, 's> {
-    tree: &'t Tree<'s>,
+#[derive(Debug)]
+pub struct ScanPart {
+    tree: Arc<Tree>,
     group: Group,
-    reader: Option<PageReader<'s>>,
+    reader: Option<PageReader>,
     chains: ChainReader,
     /// A record that overflows, joined.
     record: Vec<u8>,
@@ -31,10 +33,10 @@ pub(crate) struct LeafPart<'t, 's> {
     upper: i64,
 }
 
-impl<'t, 's> LeafPart<'t, 's> {
-    pub fn new(tree: &'t Tree<'s>, group: Group) -> Result<Self> {
+impl ScanPart {
+    pub(crate) fn new(tree: Arc<Tree>, group: Group) -> Result<Self> {
         let last_rowid = match &group.lower {
-            Some(divider) => divider.read(tree)?.rowid(),
+            Some(divider) => divider.read(&tree)?.rowid(),
             None => None,
         };
         let (chains, record, pages) = (ChainReader::default(), Vec::new(), Vec::new());
@@ -43,18 +45,44 @@ impl<'t, 's> LeafPart<'t, 's> {
         Ok(Self { tree, group, reader, chains, record, pages, read_from, read_to, leaf, cell, last_rowid, upper })
     }
 
+    /// Reads all leaves of the part, which a worker would read little by little, and returns the number of rows.
+    ///
+    /// REQUIRES: no row was read yet.
+    ///
+    /// # Errors
+    /// If a leaf cannot be read or breaks a rule.
+    pub fn count(&mut self) -> Result<u64> {
+        self.read_leaves(self.group.leaves.len())?;
+        let mut rows = 0;
+        for (leaf, page) in self.group.leaves.iter().zip(self.pages.chunks(self.tree.snapshot.page_size().bytes())) {
+            rows += self.tree.open(leaf.page, page)?.cell_count() as u64;
+            rows += u64::from(self.tree.leaf_kind == PageKind::LeafIndex && leaf.divider.is_some());
+        }
+        Ok(rows)
+    }
+
     /// Reads the current leaf, and those behind it that are neighbours in the file.
     fn read_ahead(&mut self) -> Result<()> {
         let most = (READ_BYTES / self.tree.snapshot.page_size().bytes()).max(1);
-        let first = self.group.leaves[self.leaf].page;
-        let neighbours = self.group.leaves[self.leaf..].iter().take(most).zip(first..);
-        let count = neighbours.take_while(|(leaf, number)| leaf.page == *number).count();
+        let count = neighbours(&self.group.leaves[self.leaf..]).min(most);
+        self.read_leaves(count)
+    }
+
+    /// Reads `count` leaves from the current one on.
+    fn read_leaves(&mut self, count: usize) -> Result<()> {
+        let page_bytes = self.tree.snapshot.page_size().bytes();
         let reader = match &mut self.reader {
             Some(reader) => reader,
             none => none.insert(self.tree.snapshot.reader()?),
         };
-        let pages = u32::try_from(count).expect("at most 128");
-        reader.read_run(first, pages, &mut self.pages)?;
+        self.pages.resize(count * page_bytes, 0);
+        let (mut rest, mut leaves) = (&mut self.pages[..], &self.group.leaves[self.leaf..self.leaf + count]);
+        while let Some(first) = leaves.first() {
+            let run = neighbours(leaves);
+            let (now, later) = rest.split_at_mut(run * page_bytes);
+            reader.read_to(first.page, now)?;
+            (rest, leaves) = (later, &leaves[run..]);
+        }
         (self.read_from, self.read_to) = (self.leaf, self.leaf + count);
         Ok(())
     }
@@ -102,7 +130,7 @@ impl<'t, 's> LeafPart<'t, 's> {
     }
 }
 
-impl Part for LeafPart<'_, '_> {
+impl Part for ScanPart {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
         // A leaf has fewer rows than its numbers of positions, so that rows that follow it have larger ones.
         let leaves_before = self.group.leaves_before + self.leaf as u64;
@@ -118,8 +146,14 @@ impl Part for LeafPart<'_, '_> {
     }
 }
 
+/// Returns the number of leaves from the first on whose pages are neighbours in the file.
+fn neighbours(leaves: &[Leaf]) -> usize {
+    let follows = |pair: &&[Leaf]| pair[0].page.checked_add(1) == Some(pair[1].page);
+    leaves.windows(2).take_while(follows).count() + 1
+}
+
 /// Returns the largest rowid that a leaf may have.
-fn upper_bound(tree: &Tree<'_>, divider: Option<&Divider>) -> Result<i64> {
+fn upper_bound(tree: &Tree, divider: Option<&Divider>) -> Result<i64> {
     let rowid = match divider {
         Some(divider) => divider.read(tree)?.rowid(),
         None => None,
@@ -135,8 +169,8 @@ fn payload<'a>(cell: &Cell<'a>) -> CellPayload<'a> {
 /// Appends the row of a cell on page `page`.
 fn push(
     chunk: &mut RecordChunk,
-    tree: &Tree<'_>,
-    reader: &mut PageReader<'_>,
+    tree: &Tree,
+    reader: &mut PageReader,
     chains: &mut ChainReader,
     record: &mut Vec<u8>,
     (page, rowid): (u32, i64),

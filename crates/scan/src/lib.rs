@@ -12,7 +12,7 @@
 //! snapshot       Snapshot: the bytes of every page at the moment; PageReader: a handle for one thread
 //!
 //! walk           interior pages, read by one worker at a time: leaves in key order, cut into groups
-//! leaf           rows and entries of a group, read by one worker each
+//! leaf           ScanPart: rows and entries of a group, read by one worker each
 //!  `- overflow   payloads that go on behind their page
 //! sample         some rows from all over a tree
 //! scan           TableScan, IndexScan: sources of rows (litepress_rows::Source)
@@ -40,6 +40,7 @@ mod visited_pages;
 mod wal;
 mod walk;
 
+pub use leaf::ScanPart;
 pub use scan::{IndexScan, TableScan};
 pub use snapshot::{PageReader, Snapshot};
 

@@ -28,8 +28,8 @@ impl ChainReader {
     /// Joins the payload of a cell on page `page` in `into`, whose content it replaces.
     pub fn read(
         &mut self,
-        tree: &Tree<'_>,
-        reader: &mut PageReader<'_>,
+        tree: &Tree,
+        reader: &mut PageReader,
         page: u32,
         payload: CellPayload<'_>,
         into: &mut Vec<u8>,
@@ -60,7 +60,7 @@ impl ChainReader {
 
     /// Returns the content of an overflow page, and the number of the next one. `left` is the number of pages of the chain from
     /// this one on.
-    fn page(&mut self, tree: &Tree<'_>, reader: &mut PageReader<'_>, page: u32, left: u64) -> Result<(u32, &[u8])> {
+    fn page(&mut self, tree: &Tree, reader: &mut PageReader, page: u32, left: u64) -> Result<(u32, &[u8])> {
         let size = tree.snapshot.page_size().bytes();
         let is_ahead = page.checked_sub(self.ahead_from).is_some_and(|at| at < self.ahead_pages);
         if !is_ahead {

@@ -8,7 +8,7 @@ use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Most bytes of one call of SQLite's file: it cuts longer reads to 131,071 bytes, without a word.
 const READ_BYTES: usize = 64 * 1024;
@@ -35,8 +35,13 @@ const ATTEMPTS: u32 = 100;
 /// connection.execute_batch("COMMIT")?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A clone is another handle of the same snapshot. Scans and readers have one.
+#[derive(Clone, Debug)]
+pub struct Snapshot(Arc<Shared>);
+
 #[derive(Debug)]
-pub struct Snapshot {
+struct Shared {
     path: PathBuf,
     header: DatabaseHeader,
     page_count: u32,
@@ -112,87 +117,90 @@ impl Snapshot {
             None => None,
         };
         let header = DatabaseHeader::new(page_size);
-        let mut snapshot = Self { path, header, page_count, wal, connections: Mutex::default() };
+        let mut shared = Shared { path, header, page_count, wal, connections: Mutex::default() };
         if page_count > 0 {
+            // With what is known, page 1 can be read.
+            let known = Self(Arc::new(shared));
             let mut page = Vec::new();
-            snapshot.reader()?.read(1, &mut page)?;
+            known.reader()?.read(1, &mut page)?;
+            shared = Arc::into_inner(known.0).expect("the reader is gone");
             let header = DatabaseHeader::decode(&page[..FILE_HEADER_LEN]).ok().filter(|it| it.page_size == page_size);
-            snapshot.header = header.ok_or_else(|| {
+            shared.header = header.ok_or_else(|| {
                 let message = "the header of the database breaks a rule of the file format";
-                Error::new(ErrorKind::Unsupported, message).in_file(&snapshot.path)
+                Error::new(ErrorKind::Unsupported, message).in_file(&shared.path)
             })?;
         }
-        Ok(snapshot)
+        Ok(Self(Arc::new(shared)))
     }
 
     /// Returns the path of the database file, absolute.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.0.path
     }
 
     /// Returns the header. A database without pages has that of a new one.
     pub fn header(&self) -> &DatabaseHeader {
-        &self.header
+        &self.0.header
     }
 
     /// Returns the size of a page.
     pub fn page_size(&self) -> PageSize {
-        self.header.page_size
+        self.0.header.page_size
     }
 
     /// Returns the bytes of a page without the reserved ones at its end.
     pub fn usable(&self) -> usize {
-        self.header.usable()
+        self.0.header.usable()
     }
 
     /// Returns the number of pages.
     pub fn page_count(&self) -> u32 {
-        self.page_count
+        self.0.page_count
     }
 
     /// Returns the encoding of all texts.
     pub fn encoding(&self) -> TextEncoding {
-        self.header.text_encoding
+        self.0.header.text_encoding
     }
 
     /// Returns whether some pages are in the write-ahead log and not yet in the file.
     pub fn reads_wal(&self) -> bool {
-        self.wal.is_some()
+        self.0.wal.is_some()
     }
 
     /// Returns a reader for one thread.
     ///
     /// # Errors
     /// If SQLite cannot open the file.
-    pub fn reader(&self) -> Result<PageReader<'_>> {
-        let kept = lock(&self.connections).pop();
+    pub fn reader(&self) -> Result<PageReader> {
+        let kept = lock(&self.0.connections).pop();
         let connection = match kept {
             Some(connection) => connection,
             None => self.connect()?,
         };
-        Ok(PageReader { snapshot: self, connection: Some(connection) })
+        Ok(PageReader { snapshot: self.clone(), connection: Some(connection) })
+    }
+
+    /// Closes the connections that no reader uses: afterwards nothing has the file open if no reader is left.
+    pub fn close_idle(&self) {
+        lock(&self.0.connections).clear();
     }
 
     /// Opens a connection that begins no transaction.
     fn connect(&self) -> Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Connection::open_with_flags(&self.path, flags).map_err(|error| failed(error).in_file(&self.path))
-    }
-
-    /// Closes the files of readers that were dropped. Later readers open them again.
-    pub fn close_readers(&self) {
-        lock(&self.connections).clear();
+        Connection::open_with_flags(&self.0.path, flags).map_err(|error| failed(error).in_file(&self.0.path))
     }
 
     /// Returns whether the database has such a page, and it can hold anything.
     pub(crate) fn has(&self, page: u32) -> bool {
-        (1..=self.page_count).contains(&page) && page != self.page_size().lock_byte_page()
+        (1..=self.0.page_count).contains(&page) && page != self.page_size().lock_byte_page()
     }
 
     /// Returns an error about a page of a table or an index.
     pub(crate) fn corrupt(&self, name: &str, page: u32, what: impl std::fmt::Display) -> Error {
         Error::new(ErrorKind::Corrupt, format!("page {page}: {what}"))
-            .in_file(&self.path)
+            .in_file(&self.0.path)
             .in_table(name)
             .advise("find out more with: litepress check; sqlite3's .recover saves what can be read")
     }
@@ -200,13 +208,13 @@ impl Snapshot {
 
 /// A reader of pages, for one thread. Its connection is kept for the next reader when it is dropped.
 #[derive(Debug)]
-pub struct PageReader<'s> {
-    snapshot: &'s Snapshot,
+pub struct PageReader {
+    snapshot: Snapshot,
     /// `None` while it is dropped.
     connection: Option<Connection>,
 }
 
-impl PageReader<'_> {
+impl PageReader {
     /// Reads a page to `buffer`, whose content it replaces.
     ///
     /// # Errors
@@ -220,18 +228,23 @@ impl PageReader<'_> {
     /// # Errors
     /// If the database does not have all of them, or they cannot be read.
     pub fn read_run(&mut self, first: u32, count: u32, buffer: &mut Vec<u8>) -> Result<()> {
-        let Snapshot { path, page_count, wal, .. } = self.snapshot;
-        let end = u64::from(first) + u64::from(count);
+        buffer.resize(count as usize * self.snapshot.page_size().bytes(), 0);
+        self.read_to(first, buffer)
+    }
+
+    /// Fills a slice of whole pages with those from `first` on.
+    pub(crate) fn read_to(&mut self, first: u32, bytes: &mut [u8]) -> Result<()> {
+        let Shared { path, page_count, wal, .. } = &*self.snapshot.0;
+        let page_bytes = self.snapshot.page_size().bytes();
+        let end = u64::from(first) + (bytes.len() / page_bytes) as u64;
         if first == 0 || end > u64::from(*page_count) + 1 {
             let message =
                 format!("pages {first} to {} are not in the database, which has {page_count}", end.max(1) - 1);
             return Err(Error::new(ErrorKind::Corrupt, message).in_file(path));
         }
-        let page_bytes = self.snapshot.page_size().bytes();
-        buffer.resize(count as usize * page_bytes, 0);
-        let (mut page, mut rest) = (first, &mut buffer[..]);
+        let (mut page, mut rest) = (first, bytes);
         while !rest.is_empty() {
-            let last = page + u32::try_from(rest.len() / page_bytes).expect("at most `count`") - 1;
+            let last = page + u32::try_from(rest.len() / page_bytes).expect("at most all pages") - 1;
             let next = wal.as_ref().and_then(|wal| wal.next(page, last));
             let in_file = next.map_or(last + 1, |(in_wal, _)| in_wal) - page;
             let (from_file, behind) = rest.split_at_mut(in_file as usize * page_bytes);
@@ -257,9 +270,9 @@ impl PageReader<'_> {
     }
 
     fn unread(&self, ResultCode(code): ResultCode, offset: u64) -> Error {
-        let path = &self.snapshot.path;
+        let path = &self.snapshot.0.path;
         if code == ffi::SQLITE_IOERR_SHORT_READ {
-            let message = format!("the file ends before the {} pages that it should have", self.snapshot.page_count);
+            let message = format!("the file ends before the {} pages that it should have", self.snapshot.0.page_count);
             return Error::new(ErrorKind::Corrupt, message).in_file(path).advise(
                 "the file was cut off: take it from a backup, or save what can be read with sqlite3's .recover",
             );
@@ -271,9 +284,9 @@ impl PageReader<'_> {
     }
 }
 
-impl Drop for PageReader<'_> {
+impl Drop for PageReader {
     fn drop(&mut self) {
-        lock(&self.snapshot.connections).extend(self.connection.take());
+        lock(&self.snapshot.0.connections).extend(self.connection.take());
     }
 }
 

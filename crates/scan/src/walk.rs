@@ -16,8 +16,8 @@ pub(crate) const MAX_DEPTH: usize = 20;
 
 /// A b-tree of a snapshot.
 #[derive(Debug)]
-pub(crate) struct Tree<'s> {
-    pub snapshot: &'s Snapshot,
+pub(crate) struct Tree {
+    pub snapshot: Snapshot,
     pub root: u32,
     /// The name of the table or index, for errors.
     pub name: String,
@@ -26,9 +26,10 @@ pub(crate) struct Tree<'s> {
     pub visited: VisitedPages,
 }
 
-impl<'s> Tree<'s> {
-    pub fn new(snapshot: &'s Snapshot, root: u32, name: String, leaf_kind: PageKind) -> Self {
-        Self { snapshot, root, name, leaf_kind, visited: VisitedPages::new(snapshot.page_count()) }
+impl Tree {
+    pub fn new(snapshot: &Snapshot, root: u32, name: String, leaf_kind: PageKind) -> Self {
+        let visited = VisitedPages::new(snapshot.page_count());
+        Self { snapshot: snapshot.clone(), root, name, leaf_kind, visited }
     }
 
     /// Returns the error of a page.
@@ -96,12 +97,12 @@ pub(crate) struct Divider {
 
 impl Divider {
     /// Reads the cell.
-    pub fn read<'d>(&'d self, tree: &Tree<'_>) -> Result<Cell<'d>> {
+    pub fn read<'d>(&'d self, tree: &Tree) -> Result<Cell<'d>> {
         read_cell(tree, &self.page, self.cell)
     }
 }
 
-fn read_cell<'p>(tree: &Tree<'_>, page: &'p InteriorPage, cell: usize) -> Result<Cell<'p>> {
+fn read_cell<'p>(tree: &Tree, page: &'p InteriorPage, cell: usize) -> Result<Cell<'p>> {
     tree.cell(page.number, &tree.open(page.number, &page.bytes)?, cell)
 }
 
@@ -134,9 +135,8 @@ struct Level {
 
 /// A walk through the tree.
 #[derive(Debug)]
-pub(crate) struct Walk<'s> {
-    /// `None` once the walk has ended: the file need not stay open for it.
-    reader: Option<PageReader<'s>>,
+pub(crate) struct Walk {
+    reader: PageReader,
     levels: Vec<Level>,
     /// Number of levels above the leaves.
     interior_levels: usize,
@@ -146,14 +146,14 @@ pub(crate) struct Walk<'s> {
     last: Option<Divider>,
 }
 
-impl<'s> Walk<'s> {
+impl Walk {
     /// Begins at the root.
-    pub fn new(tree: &Tree<'s>) -> Result<Self> {
+    pub fn new(tree: &Tree) -> Result<Self> {
         let mut reader = tree.snapshot.reader()?;
         tree.claim(tree.root, tree.root)?;
         let interior_levels = interior_levels(tree, &mut reader)?;
         let has_root_leaf = interior_levels == 0;
-        let mut walk = Self { reader: Some(reader), levels: Vec::new(), interior_levels, has_root_leaf, leaves: 0, last: None };
+        let mut walk = Self { reader, levels: Vec::new(), interior_levels, has_root_leaf, leaves: 0, last: None };
         if !has_root_leaf {
             walk.enter(tree, tree.root)?;
         }
@@ -161,7 +161,7 @@ impl<'s> Walk<'s> {
     }
 
     /// Returns the next leaves, or `None` behind the last. Groups follow from the tree alone.
-    pub fn next_group(&mut self, tree: &Tree<'s>) -> Result<Option<Group>> {
+    pub fn next_group(&mut self, tree: &Tree) -> Result<Option<Group>> {
         let most = (PART_BYTES / tree.snapshot.page_size().bytes()).max(1);
         let mut group = Group { leaves: Vec::new(), leaves_before: self.leaves, lower: self.last.clone() };
         while group.leaves.len() < most {
@@ -173,7 +173,7 @@ impl<'s> Walk<'s> {
         Ok((!group.leaves.is_empty()).then_some(group))
     }
 
-    fn next_leaf(&mut self, tree: &Tree<'s>) -> Result<Option<Leaf>> {
+    fn next_leaf(&mut self, tree: &Tree) -> Result<Option<Leaf>> {
         if std::mem::take(&mut self.has_root_leaf) {
             return Ok(Some(Leaf { page: tree.root, divider: None }));
         }
@@ -194,7 +194,6 @@ impl<'s> Walk<'s> {
             }
             self.enter(tree, child)?;
         }
-        self.reader = None;
         Ok(None)
     }
 
@@ -205,9 +204,9 @@ impl<'s> Walk<'s> {
     }
 
     /// Reads a claimed page above the leaves.
-    fn enter(&mut self, tree: &Tree<'s>, number: u32) -> Result<()> {
+    fn enter(&mut self, tree: &Tree, number: u32) -> Result<()> {
         let mut bytes = Vec::new();
-        self.reader.as_mut().expect("the walk goes on").read(number, &mut bytes)?;
+        self.reader.read(number, &mut bytes)?;
         let reader = tree.open(number, &bytes)?;
         let Some(right_child) = reader.right_child() else {
             let what = format!("is a leaf {} levels below the root, others are deeper", self.levels.len());
@@ -220,7 +219,7 @@ impl<'s> Walk<'s> {
 }
 
 /// Returns the number of levels above the first leaf.
-fn interior_levels(tree: &Tree<'_>, reader: &mut PageReader<'_>) -> Result<usize> {
+fn interior_levels(tree: &Tree, reader: &mut PageReader) -> Result<usize> {
     let (mut page, mut from, mut bytes) = (tree.root, tree.root, Vec::new());
     for levels in 0..MAX_DEPTH {
         tree.check(page, from)?;

@@ -13,9 +13,10 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   litepress merge all.db shards/*.db
-  litepress merge all.db shards --rowids renumber --source-column shard
-  litepress merge all.db a.db b.db --rowids renumber --rowids country=keep --on-conflict ignore
-  litepress merge all.db old.db new.db --union --skip-table log_index
+  litepress merge new.db shards --rowids renumber --source-column shard
+  litepress merge kept.db shards --on-conflict ignore \\
+    --rowids renumber --rowids country=keep
+  litepress merge most.db shards --union --skip-table search
 ";
 
 /// Merge databases of one schema into a new one; foreign keys follow rowids that are renumbered

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 9] =
-    ["generate", "load", "plan", "profile", "compare", "check", "inspect", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["generate", "load", "merge", "plan", "profile", "compare", "check", "inspect", "completions", "man"];
 
 /// Returns the long options in a command's help.
 fn options_of(command: &str) -> BTreeSet<String> {
@@ -41,6 +41,10 @@ fn every_option_works() {
         ("plan", "plan s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("plan", "plan v.db in.csv --verbose".to_owned()),
         ("load", "load j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
+        ("merge", format!("merge m.db l.db {how} --rowids t=keep --source-column shard --union")),
+        ("merge", "merge n.db s.db l.db --union --skip-table t --quiet".to_owned()),
+        ("merge", "merge n.db l.db --overwrite --verbose".to_owned()),
+        ("merge", "merge --help".to_owned()),
         ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
         ("plan", "plan c.db s.db --allow-incomplete --replace-tables".to_owned()),
         ("plan", "plan j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
@@ -98,6 +102,10 @@ fn every_example_works() {
         if ["profile", "compare", "check", "inspect"].contains(&command) {
             room.done("generate user.db --preset user --rows 1k");
             room.done("generate large.db --preset user --rows 2k");
+        }
+        for (shard, id) in [("a.db", 1), ("b.db", 2)].into_iter().filter(|_| command == "merge") {
+            let tables = ["country", "user", "search"].map(|table| format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY); INSERT INTO {table} VALUES ({id});"));
+            room.shard(shard, &tables.concat());
         }
         let help = room.done(&format!("{command} --help")).replace("\\\n    ", "");
         let examples = help.lines().skip_while(|line| *line != "Examples:").filter_map(|line| line.strip_prefix("  "));

@@ -84,7 +84,6 @@ impl<'o> LoadJob<'o> {
             select: options.select.clone(),
             source_column: options.source_column.clone(),
             limit: options.limit,
-            words: Arc::new(options.words.clone()),
             conflict: build.on_conflict,
             threads: build.threads,
             temp_dir: temp_dir.clone(),

@@ -81,7 +81,7 @@ pub struct LoadOptions {
     pub json_path: Option<String>,
     /// Whether nested objects of JSON become columns: `{"a": {"b": 1}}` has a column `a_b`.
     pub flatten: bool,
-    /// Fate of NaN and Infinity in JSON.
+    /// Fate of NaN and Infinity in JSON that `words` lacks.
     pub nan: NanPolicy,
     /// Sheets of workbooks; by default all that have a value.
     pub sheets: Vec<String>,
@@ -228,7 +228,7 @@ setters! {
     json_path(path: impl Into<String>) => |options| options.json_path = Some(path.into());
     /// Sets whether nested objects of JSON become columns.
     flatten(flatten: bool) => |options| options.flatten = flatten;
-    /// Sets the fate of NaN and Infinity in JSON.
+    /// Sets the fate of NaN and Infinity in JSON that are not among the [missing](Self::missing) and [infinite](Self::infinity) words.
     nan(nan: NanPolicy) => |options| options.nan = nan;
     /// Adds a sheet of the workbooks.
     sheet(sheet: impl Into<String>) => |options| options.sheets.push(sheet.into());
@@ -412,6 +412,7 @@ impl LoadOptions {
             invalid_utf8: self.invalid_utf8,
             nulls: self.null_values.clone(),
             values: self.values.clone(),
+            words: Arc::new(self.words.clone()),
             ..ReadOptions::default()
         })
     }

@@ -91,8 +91,8 @@ impl LoadRequest {
             type_checks.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
             let rounds = decision.is_some_and(InferredColumn::rounds);
             let is_number = matches!(projected.affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric);
-            if is_number && (rounds || !self.words.is_empty()) {
-                conversions.push((position, Conversion { words: self.words.clone(), rounds }));
+            if is_number && !is_kept && (rounds || !self.read.words.is_empty()) {
+                conversions.push((position, Conversion { words: self.read.words.clone(), rounds }));
             }
         }
         let records = reader.records();

@@ -9,6 +9,8 @@ use std::borrow::Cow;
 pub enum OptionName {
     /// Whether a copy may lack what cannot be copied.
     AllowIncomplete,
+    /// Longest wait for another program's lock.
+    BusyTimeout,
     /// Names of the columns of CSV.
     Columns,
     /// Delimiter of CSV.
@@ -149,6 +151,7 @@ impl OptionName {
     pub fn name(self) -> &'static str {
         match self {
             Self::AllowIncomplete => "allow-incomplete",
+            Self::BusyTimeout => "busy-timeout",
             Self::Columns => "columns",
             Self::Delimiter => "delimiter",
             Self::Discard => "discard",
