@@ -115,6 +115,12 @@ class PlanArguments(TypedDict, total=False):
     allow_incomplete: bool
     if_exists: IfTableExists
     on_conflict: OnConflict
+    key: str | Sequence[str] | None
+    update_columns: str | Sequence[str] | None
+    truncate: bool
+    add_columns: bool
+    enforce_foreign_keys: bool
+    busy_timeout: float | None
     page_size: int | None
     threads: int | None
     memory: int | str | None
@@ -180,6 +186,12 @@ def load(
     allow_incomplete: bool = False,
     if_exists: IfTableExists = "fail",
     on_conflict: OnConflict = "abort",
+    key: str | Sequence[str] | None = None,
+    update_columns: str | Sequence[str] | None = None,
+    truncate: bool = False,
+    add_columns: bool = False,
+    enforce_foreign_keys: bool = False,
+    busy_timeout: float | None = None,
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -270,7 +282,9 @@ def load(
         Text that is not UTF-8: ``"error"``, ``"replace"``, ``"blob"``.
     allow_incomplete
         Copy a database even if something of it cannot be copied; ``details["left_out"]`` lists it.
-    if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+    if_exists, on_conflict, key, update_columns, truncate, add_columns, enforce_foreign_keys, busy_timeout
+        As of :func:`write`.
+    page_size, threads, memory, temp_dir, analyze, sync, verify, progress
         As of :func:`write`.
 
     Returns

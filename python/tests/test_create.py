@@ -409,7 +409,7 @@ def test_other_kinds_of_tables(db: Path) -> None:
 
 
 def test_arguments_that_are_wrong(db: Path) -> None:
-    for wrong in [{"page_size": 1000}, {"threads": 0}, {"memory": "1MiB"}, {"sync": "half"}, {"if_exists": "append"}]:
+    for wrong in [{"page_size": 1000}, {"threads": 0}, {"memory": "1MiB"}, {"sync": "half"}, {"if_exists": "add"}]:
         with pytest.raises(ValueError):
             litepress.create(db, METRICS, **wrong)
     with pytest.raises(litepress.SchemaError):

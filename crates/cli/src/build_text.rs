@@ -1,6 +1,7 @@
 //! The summary of a finished database for people: three lines, or all that is known. What was left out or changed is told in
 //! both.
 
+use crate::append_text::append_text;
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
 use litepress::{BuildReport, CheckResult, Choice, Conflict, Flags, LoadReport, MergeReport, Message, PlannedColumn, units};
@@ -18,6 +19,7 @@ pub fn build_text(report: &BuildReport, verbose: bool) -> String {
 /// Describes a database that was loaded, for people.
 pub fn load_text(report: &LoadReport, verbose: bool) -> String {
     let summary = match (verbose, &report.inferred[..]) {
+        _ if report.build.appended.is_some() => appended(report, verbose),
         (true, _) => details(&report.build) + &types(report),
         (false, [(_, decisions)]) if report.build.summary.tables.len() == 1 => {
             let columns = decisions.iter().map(|decision| {
@@ -38,6 +40,12 @@ pub fn merge_text(report: &MergeReport, verbose: bool) -> String {
     text += &format!("merged {of}, {}\n", units::bytes(report.database_bytes));
     text += &ignored_text(report.ignored, report.build.options.on_conflict);
     text + &dropped_text(report.build.dropped.iter()) + &notes_text(&report.notes) + &verify_text(&report.build)
+}
+
+/// Describes rows that were added to a database that exists, and the types of what was added to its schema.
+fn appended(report: &LoadReport, verbose: bool) -> String {
+    let text = report.build.appended.as_ref().map(|appended| append_text(&report.build, appended, verbose));
+    text.unwrap_or_default() + &if verbose { types(report) } else { String::new() }
 }
 
 /// Describes the check of a finished database; empty if there was none.
@@ -182,7 +190,9 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
             units::counted(*cut_texts, "text")
         );
     }
-    text += &ignored_text(report.ignored, report.build.options.on_conflict);
+    if report.build.appended.is_none() {
+        text += &ignored_text(report.ignored, report.build.options.on_conflict);
+    }
     text += &dropped_text(report.build.dropped.iter().chain(&report.dropped));
     text += &notes_text(&report.notes);
     text += &left_out_text(&report.left_out);

@@ -189,7 +189,7 @@ impl CopiedDatabase {
         self.summary.page_size_bytes = page_bytes;
         self.summary.pages = self.summary.bytes / u64::from(page_bytes);
         self.summary.peak_memory_bytes = peak_memory_bytes();
-        Ok(Finished { summary: self.summary, bytes, verified, dropped })
+        Ok(Finished { summary: self.summary, bytes, verified, dropped, appended: None })
     }
 }
 

@@ -77,6 +77,8 @@ pub struct Finished {
     pub dropped: Vec<String>,
     /// The report of [`Options::verify`]. It has no faults, because a fault fails the run.
     pub verified: Option<litepress_check::Report>,
+    /// The report of rows that were added to a database that exists.
+    pub appended: Option<crate::AppendReport>,
 }
 
 impl Database {
@@ -198,13 +200,13 @@ impl Database {
 
     /// Builds the table's tree and those of its indexes.
     fn build(&mut self, index: usize, source: &dyn Source) -> Result<TableTree> {
-        let (progress, conflict) = (self.options.progress.clone(), self.options.on_conflict);
+        let progress = self.options.progress.clone();
         let source = &Counted { source, progress: &progress };
         if !self.is_written_table(&self.schema.tables[index]) {
             self.open_session()?;
             let session = self.session.as_ref().expect("it was opened");
             let table = &self.schema.tables[index];
-            let rows = session.insert(table, source, conflict)?;
+            let rows = session.insert(table, source, &self.options)?;
             if let Some(sequence) = source.last_sequence().max(table.last_sequence).filter(|_| table.autoincrement) {
                 session.raise_sequence(table, sequence)?;
             }
@@ -256,7 +258,7 @@ impl Database {
         self.summary.page_size_bytes = page_bytes(self.output.pages.page_size());
         self.summary.pages = self.summary.bytes / u64::from(self.summary.page_size_bytes);
         self.summary.peak_memory_bytes = peak_memory_bytes();
-        Ok(Finished { summary: self.summary, bytes, verified, dropped })
+        Ok(Finished { summary: self.summary, bytes, verified, dropped, appended: None })
     }
 
     /// Writes the remaining pages: empty tables, the schema, page 1. The file is a database then.

@@ -1,6 +1,7 @@
 //! Chunks of records in, a published SQLite database out.
 //!
 //! ```text
+//! append      rows for a database that exists
 //! database    every table and its indexes, then sqlite_schema and page 1, then the file's name
 //! copy        trees and rows of sqlite_schema as they are in other databases, then the file's name
 //! table       rows of a source, in order or sorted by a key
@@ -18,6 +19,7 @@
 //! unfinished database, only `publish` changes the target.
 #![deny(unsafe_code)]
 
+mod append;
 mod copy;
 mod database;
 mod estimate;
@@ -41,6 +43,7 @@ mod threads;
 mod tree;
 mod verify;
 
+pub use append::{Append, AppendOptions, AppendReport, AppendedTable, Route, RoutePlan, route, schema_of};
 pub use copy::{CopiedDatabase, CopiedTree};
 pub use database::{Database, Finished};
 pub use estimate::{Estimate, TreeEstimate};

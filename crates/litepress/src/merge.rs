@@ -7,7 +7,7 @@ use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
 use crate::report::BuildReport;
 use crate::{Conflict, Database, Error, ErrorKind, Finished, Options, Result, Target};
 use litepress_merge::MergePlan;
-use litepress_rows::{Message, Words};
+use litepress_rows::{Message, OptionName, Words, message};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -159,6 +159,14 @@ pub fn merge(
 ) -> Result<MergeReport> {
     let (started, target) = (Instant::now(), target.into());
     refuse_special_target(&target)?;
+    if options.build.on_conflict == Conflict::Update {
+        let text = message![
+            OptionName::OnConflict.word("update").given(),
+            " is for rows that are added to a database, and this merge makes a new one"
+        ];
+        let error = Error::new(ErrorKind::Usage, text);
+        return Err(error.advise(message!["keep the last of such rows with ", OptionName::OnConflict.word("replace")]));
+    }
     options.observer.enter(Stage::Inspect);
     let arguments: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
     let files = litepress_merge::files(&arguments)?;

@@ -8,6 +8,7 @@ mod distinct;
 mod name;
 mod pattern;
 
+pub(crate) use column_mapping::LACKS_COLUMNS;
 pub use column_mapping::{ColumnMapping, Naming, matching};
 pub use ddl::{NewTable, TableOptions, create};
 pub use default::RowDefault;

@@ -19,14 +19,15 @@ Examples:
   litepress load shop.db customer.csv orders.ndjson --primary-key id \\
     --foreign-key orders.customer=customer.id
   litepress load typed.db data.csv --schema typed.sql --rejects wrong.csv
+  litepress load app.db today.csv --append --table event
   cat events.ndjson | litepress load events.db - --table event
 ";
 
-/// Turn files into the tables of a new database: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite
+/// Turn files into the tables of a new database, or add them to one that exists: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct LoadArguments {
-    /// The database to make
+    /// The database to make, or with --append to add to
     #[arg(value_name = "OUT.db")]
     out: PathBuf,
     /// Files, patterns of files, or '-' for standard input; gzip and zstd are seen by their content

@@ -63,6 +63,7 @@ fn wrong_arguments_are_named() {
         ("merge out.db shards --source-column A", "--source-column A: the column cannot be added"),
         ("merge shards/1.db shards --overwrite", "is one of those to merge"),
         ("merge out.db shards/1.db shards/1.db", "named twice"),
+        ("merge out.db shards --on-conflict update", "--on-conflict update is for rows that are added"),
         ("merge out.db nothing.db", "nothing.db"),
     ] {
         let ended = room.run(arguments);

@@ -56,7 +56,7 @@ impl LoadRequest {
     }
 
     /// Scans the files of a table: text files in full, to infer types.
-    fn infer_types(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
+    pub(super) fn infer_types(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
         let (mut findings, mut found) = (FileStats::default(), Found::default());
         let (mut fields, mut names): (Vec<FileColumn>, HashSet<String>) = Default::default();
         let (mut records, mut unnamed) = (Some(0), BTreeMap::new());

@@ -39,9 +39,13 @@ impl Words for RustWords {
             OptionValue::None
                 if matches!(
                     name,
-                    OptionName::AllowIncomplete
+                    OptionName::AddColumns
+                        | OptionName::AllowIncomplete
+                        | OptionName::Append
+                        | OptionName::EnforceForeignKeys
                         | OptionName::ReplaceTables
                         | OptionName::Overwrite
+                        | OptionName::Truncate
                         | OptionName::Union
                 ) =>
             {
