@@ -15,6 +15,8 @@ All cores encode records and build b-tree pages, each page is written once, and 
 :func:`plan`                 what would be made, and how
 :func:`profile`              a recipe for a database that looks like one there is
 :func:`check`                whether every page of a database is as it should be
+:func:`merge`                databases of one schema as one
+:func:`compact`              a database without its free space, in place or as a copy
 ===========================  ====================================================================
 
 All errors are subclasses of :class:`Error`, except the TypeError or ValueError of a wrong argument.
@@ -22,6 +24,7 @@ All errors are subclasses of :class:`Error`, except the TypeError or ValueError 
 
 from ._adapt import __doc__ as _values
 from ._check import CheckReport, check
+from ._compact import compact
 from ._errors import (
     ConstraintError,
     CorruptError,
@@ -39,6 +42,7 @@ from ._errors import (
 )
 from ._files import generate, load, plan, profile
 from ._litepress import __version__
+from ._merge import merge
 from ._progress import Progress
 from ._result import Summary
 from ._write import connect, to_bytes, write
@@ -68,10 +72,12 @@ __all__ = [
     "Writer",
     "__version__",
     "check",
+    "compact",
     "connect",
     "create",
     "generate",
     "load",
+    "merge",
     "plan",
     "profile",
     "to_bytes",

@@ -54,9 +54,9 @@ impl OpenShard {
     }
 
     /// Opens a database that must be as it was at its survey.
-    pub fn reopen(name: &Path, stamp: &Stamp) -> Result<Self> {
+    pub fn reopen(name: &Path, stamp: &Stamp, change_counter: u32) -> Result<Self> {
         let shard = Self::open(name)?;
-        if Stamp::of(name)? != *stamp {
+        if shard.snapshot.header().change_counter != change_counter || Stamp::of(name)? != *stamp {
             let message = format!(
                 "the database was changed while it was merged; only of up to {MOST_KEPT} databases one moment is kept to the end"
             );

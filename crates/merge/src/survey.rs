@@ -69,6 +69,8 @@ pub(crate) struct Settings {
 pub(crate) struct Survey {
     pub name: PathBuf,
     pub stamp: Stamp,
+    /// The counter in the header, which commits outside WAL mode raise.
+    pub change_counter: u32,
     /// Bytes of its pages.
     pub bytes: u64,
     pub catalogue: Arc<Catalogue>,
@@ -91,15 +93,16 @@ impl Survey {
         shard.check_unchanged()?;
         let pages = u64::from(shard.snapshot().page_count());
         let bytes = pages * shard.snapshot().page_size().bytes() as u64;
+        let change_counter = shard.snapshot().header().change_counter;
         let kept = is_kept.then(|| Arc::new(shard));
-        Ok(Self { name: name.to_owned(), stamp, bytes, catalogue, facts, settings, kept })
+        Ok(Self { name: name.to_owned(), stamp, change_counter, bytes, catalogue, facts, settings, kept })
     }
 
     /// Opens the shard as it was surveyed.
     pub fn open(&self) -> Result<Arc<OpenShard>> {
         match &self.kept {
             Some(shard) => Ok(shard.clone()),
-            None => OpenShard::reopen(&self.name, &self.stamp).map(Arc::new),
+            None => OpenShard::reopen(&self.name, &self.stamp, self.change_counter).map(Arc::new),
         }
     }
 
