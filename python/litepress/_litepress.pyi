@@ -14,6 +14,7 @@ __all__ = [
     "compact",
     "generate",
     "load",
+    "merge",
     "only_table",
     "plan_generate",
     "plan_load",
