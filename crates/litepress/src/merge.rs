@@ -200,7 +200,13 @@ pub fn merge(
     notes.extend(foreign_keys(plan.schema(), build.verify));
     let ignored = finished.summary.tables.iter().map(|table| table.left_out).sum();
     let (databases, database_bytes) = (plan.shards(), plan.bytes());
-    Ok(MergeReport { build: BuildReport::new(finished, file, started, build), databases, database_bytes, ignored, notes })
+    Ok(MergeReport {
+        build: BuildReport::new(finished, file, started, build),
+        databases,
+        database_bytes,
+        ignored,
+        notes,
+    })
 }
 
 /// Builds the merged database, table after table.

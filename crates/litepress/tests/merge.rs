@@ -112,7 +112,8 @@ fn random_shard(random: &mut Random, path: &Path, number: u64, tables: &[RandomT
             let k = if table.has_key || random.chance(2) { key.to_string() } else { random.value() };
             let values: Vec<String> =
                 table.columns.iter().map(|name| if name == "k" { k.clone() } else { random.value() }).collect();
-            let sql = format!("INSERT INTO \"{}\" ({}) VALUES ({})", table.name, table.columns.join(","), values.join(","));
+            let sql =
+                format!("INSERT INTO \"{}\" ({}) VALUES ({})", table.name, table.columns.join(","), values.join(","));
             connection.execute_batch(&sql).unwrap();
         };
         (0..rows).for_each(|_| insert(&connection, random));
@@ -143,7 +144,10 @@ fn merge_by_sqlite(shards: &[PathBuf], tables: &[RandomTable], conflict: Conflic
         // Copied, because the encoding of attached databases must be the same.
         let source = Connection::open(shard)?;
         for table in tables {
-            let sql = format!("SELECT group_concat('\"' || name || '\"') FROM pragma_table_xinfo('{}') WHERE hidden = 0", table.name);
+            let sql = format!(
+                "SELECT group_concat('\"' || name || '\"') FROM pragma_table_xinfo('{}') WHERE hidden = 0",
+                table.name
+            );
             let columns: String = source.query_row(&sql, [], |row| row.get(0))?;
             let marks = vec!["?"; columns.split(',').count()].join(",");
             let mut insert = merged.prepare(&format!("{verb} INTO \"{}\" ({columns}) VALUES ({marks})", table.name))?;
@@ -161,7 +165,8 @@ fn merge_by_sqlite(shards: &[PathBuf], tables: &[RandomTable], conflict: Conflic
 
 /// Returns all rows of a table as SQL literals, sorted.
 fn rows(connection: &Connection, table: &str) -> Vec<String> {
-    let sql = format!("SELECT group_concat('quote(\"' || name || '\")', ' || '','' || ') FROM pragma_table_xinfo('{table}')");
+    let sql =
+        format!("SELECT group_concat('quote(\"' || name || '\")', ' || '','' || ') FROM pragma_table_xinfo('{table}')");
     let row: String = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
     let mut rows = connection.prepare(&format!("SELECT {row} FROM \"{table}\" ORDER BY 1")).unwrap();
     rows.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
@@ -194,7 +199,8 @@ fn renumber() -> MergeOptions {
 fn random_merge(seed: u64) -> bool {
     let random = &mut Random(seed);
     let folder = TempDir::new().unwrap();
-    let tables: Vec<RandomTable> = (0..1 + random.below(3) as usize).map(|number| random_table(random, number)).collect();
+    let tables: Vec<RandomTable> =
+        (0..1 + random.below(3) as usize).map(|number| random_table(random, number)).collect();
     let overlaps = random.chance(2);
     // More than stay open.
     let count = 1 + random.below(12);
@@ -203,7 +209,8 @@ fn random_merge(seed: u64) -> bool {
         paths.iter().zip(0..).map(|(path, number)| random_shard(random, path, number, &tables, overlaps)).collect();
     let conflict = [Conflict::Abort, Conflict::Ignore, Conflict::Replace][random.below(3) as usize];
     let out = folder.path().join("out.db");
-    let options = MergeOptions::default().build(Options::default().on_conflict(conflict).threads(1 + seed as usize % 3));
+    let options =
+        MergeOptions::default().build(Options::default().on_conflict(conflict).threads(1 + seed as usize % 3));
     let expected = merge_by_sqlite(&paths, &tables, conflict);
     let before: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
     let merged = merge(&*out, &paths, &options);
@@ -272,7 +279,10 @@ fn foreign_keys_follow_renumbered_rowids() {
     let merged = Connection::open(&out).unwrap();
     assert_eq!(text(&merged, "PRAGMA integrity_check"), "ok");
     assert_eq!(text(&merged, "SELECT count(*) || '' FROM pragma_foreign_key_check"), "0");
-    assert_eq!(text(&merged, "SELECT count(*) || ',' || count(DISTINCT id) || ',' || max(id) FROM person"), "1200,1200,1200");
+    assert_eq!(
+        text(&merged, "SELECT count(*) || ',' || count(DISTINCT id) || ',' || max(id) FROM person"),
+        "1200,1200,1200"
+    );
     for wrong in [
         "SELECT count(*) || '' FROM detail JOIN person USING (id) WHERE detail.name <> person.name",
         "SELECT count(*) || '' FROM pair JOIN person ON a = id WHERE pair.name <> person.name",
@@ -312,7 +322,12 @@ fn a_key_in_two_databases_names_both() {
     for (schema, own, column, value) in [
         ("CREATE TABLE t (id INTEGER PRIMARY KEY, x)", "INSERT INTO t VALUES (5, 1), (7, 2)", "t.id", "5"),
         ("CREATE TABLE t (x TEXT UNIQUE)", "INSERT INTO t VALUES ('it''s'), ('b')", "t.x", "'b'"),
-        ("CREATE TABLE t (a, b, PRIMARY KEY (a, b)) WITHOUT ROWID", "INSERT INTO t VALUES (1, 'x')", "t.a, t.b", "1, 'x'"),
+        (
+            "CREATE TABLE t (a, b, PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "INSERT INTO t VALUES (1, 'x')",
+            "t.a, t.b",
+            "1, 'x'",
+        ),
     ] {
         let folder = TempDir::new().unwrap();
         let shards = shards(&folder, schema, &["", own, own]);
@@ -324,7 +339,11 @@ fn a_key_in_two_databases_names_both() {
         assert_eq!((error.kind(), error.place().value.as_deref()), (ErrorKind::Constraint, Some(value)), "{error}");
         let advice = error.advice().unwrap();
         assert!(advice.contains("on_conflict(Conflict::Ignore)"), "{advice}");
-        assert_eq!(advice.contains("table_rowids(\"t\", RowidPolicy::Renumber)"), schema.contains("INTEGER"), "{advice}");
+        assert_eq!(
+            advice.contains("table_rowids(\"t\", RowidPolicy::Renumber)"),
+            schema.contains("INTEGER"),
+            "{advice}"
+        );
         assert!(!out.exists());
     }
 }
@@ -352,7 +371,11 @@ fn virtual_tables_are_merged_by_their_modules() {
     let shards = shards(&folder, schema, &[&own(1), &own(10), &own(20)]);
     let out = folder.path().join("out.db");
     let report = merge(&*out, &shards, &MergeOptions::default()).unwrap();
-    assert!(report.notes.iter().any(|note| note.to_string().contains("outer_index is built anew")), "{:?}", report.notes);
+    assert!(
+        report.notes.iter().any(|note| note.to_string().contains("outer_index is built anew")),
+        "{:?}",
+        report.notes
+    );
     let merged = Connection::open(&out).unwrap();
     assert_eq!(text(&merged, "PRAGMA integrity_check"), "ok");
     merged.execute_batch("INSERT INTO note(note) VALUES ('integrity-check'); INSERT INTO outer_index(outer_index, rank) VALUES ('integrity-check', 1)").unwrap();
@@ -389,7 +412,10 @@ fn virtual_tables_with_rowids_of_their_own_are_not_guessed_at() {
     assert!(error.kind() == ErrorKind::Unsupported && error.message().contains("which are renumbered"), "{error}");
     merge(&*out, &shards, &renumber().table_rowids("f", RowidPolicy::Keep)).unwrap();
     let merged = Connection::open(&out).unwrap();
-    assert_eq!(text(&merged, "SELECT (SELECT group_concat(id) FROM t) || ' ' || (SELECT group_concat(rowid) FROM f)"), "1,2 1,2");
+    assert_eq!(
+        text(&merged, "SELECT (SELECT group_concat(id) FROM t) || ' ' || (SELECT group_concat(rowid) FROM f)"),
+        "1,2 1,2"
+    );
 }
 
 #[test]
@@ -401,7 +427,10 @@ fn settings_sequences_and_sources() {
     let shards = shards(
         &folder,
         schema,
-        &["INSERT INTO t VALUES (1, 'a'), (90, 'b'); DELETE FROM t WHERE id = 90", "INSERT INTO t VALUES (2, 'c'); PRAGMA user_version = 4"],
+        &[
+            "INSERT INTO t VALUES (1, 'a'), (90, 'b'); DELETE FROM t WHERE id = 90",
+            "INSERT INTO t VALUES (2, 'c'); PRAGMA user_version = 4",
+        ],
     );
     let out = folder.path().join("out.db");
     let report = merge(&*out, [folder.path()], &MergeOptions::default().source_column("from shard")).unwrap();

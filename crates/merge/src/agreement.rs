@@ -63,10 +63,9 @@ fn refuse_missing(catalogues: &[(&Survey, &Arc<Catalogue>)], agreed: &[(Agreed<'
             let Object { kind, name, .. } = missing.object;
             let text = format!("the database has no {kind} {name}, which {} has", shard.display());
             let union = OptionName::Union.alone();
-            return Err(Error::new(ErrorKind::Schema, text).in_file(&survey.name).advise(message![
-                "merge what any database has with ",
-                union
-            ]));
+            return Err(Error::new(ErrorKind::Schema, text)
+                .in_file(&survey.name)
+                .advise(message!["merge what any database has with ", union]));
         }
     }
     Ok(())
@@ -155,7 +154,8 @@ fn quoted(letters: &mut Letters<'_>, quote: char, sql: &str, start: usize) -> St
             content.push(close);
             continue;
         }
-        let is_plain = quote != '\'' && content.chars().all(is_word) && !content.starts_with(|c: char| c.is_ascii_digit());
+        let is_plain =
+            quote != '\'' && content.chars().all(is_word) && !content.starts_with(|c: char| c.is_ascii_digit());
         return if is_plain && !content.is_empty() { content } else { sql[start..at + close.len_utf8()].to_owned() };
     }
     sql[start..].to_owned()
@@ -182,7 +182,10 @@ mod tests {
         }
         for (other, difference) in [
             ("CREATE TABLE t (a INTEGER, b TEXT DEFAULT 'x y')", "'TEXT DEFAULT 'x y' )' here"),
-            ("CREATE TABLE t (a TEXT, b TEXT DEFAULT 'x  y')", "'( a TEXT , b TEXT' here, '( a INTEGER , b TEXT' there"),
+            (
+                "CREATE TABLE t (a TEXT, b TEXT DEFAULT 'x  y')",
+                "'( a TEXT , b TEXT' here, '( a INTEGER , b TEXT' there",
+            ),
             ("CREATE TABLE t (a INTEGER, b TEXT DEFAULT 'X  y')", "here"),
             ("CREATE TABLE t (a INTEGER, b TEXT)", "here"),
         ] {

@@ -17,7 +17,8 @@ pub(crate) fn explain(error: Error, schema: &Schema, surveys: &[Survey], plans: 
         // One shard breaks its own rule, or the key was not found again.
         _ => return error,
     };
-    let message = format!("UNIQUE constraint failed: {columns}: {} and {} have the same key", first.display(), second.display());
+    let message =
+        format!("UNIQUE constraint failed: {columns}: {} and {} have the same key", first.display(), second.display());
     let alias = table.rowid_alias.map(|at| format!("{}.{}", table.name, table.columns[at].name));
     let on_conflict = message![
         "keep the first of such rows with ",

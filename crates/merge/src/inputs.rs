@@ -54,8 +54,9 @@ fn of_pattern(pattern: &Path, error: std::io::Error) -> Result<Vec<PathBuf>> {
     let Some(text) = text else { return Err(Error::io("open", pattern, error)) };
     let wrong = |why: String| Error::new(ErrorKind::Usage, format!("the pattern is wrong: {why}")).in_file(pattern);
     let paths = glob::glob(text).map_err(|error| wrong(error.to_string()))?;
-    let files: Vec<PathBuf> =
-        paths.collect::<Result<_, _>>().map_err(|error| Error::io("read", error.path(), error.error().kind().into()))?;
+    let files: Vec<PathBuf> = paths
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::io("read", error.path(), error.error().kind().into()))?;
     if files.is_empty() {
         return Err(Error::new(ErrorKind::Usage, "no file matches the pattern").in_file(pattern));
     }

@@ -11,8 +11,8 @@ use litepress_format::header::TextEncoding;
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message, quoted_name};
 use rusqlite::Connection;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// The name of the merged schema in errors.
 const ORIGIN: &str = "<schema of the databases>";
@@ -85,7 +85,8 @@ impl MergePlan {
             notes.push(format!("rows get new rowids, which no column holds and several databases have: {list}").into());
         }
         let rebuilt = virtual_tables.iter().filter(|table| table.content == Content::Rebuild);
-        notes.extend(rebuilt.map(|table| format!("full-text index {} is built anew from its table", table.name).into()));
+        notes
+            .extend(rebuilt.map(|table| format!("full-text index {} is built anew from its table", table.name).into()));
         let bytes_read = Arc::default();
         Ok(Self { schema, surveys, names, tables, forms, virtual_tables, notes, bytes_read })
     }
@@ -144,7 +145,8 @@ impl MergePlan {
 /// Removes the tables that are left out, with all that belongs to them.
 fn without_skipped<'s>(agreed: Vec<Agreed<'s>>, skipped: &[String]) -> Result<Vec<Agreed<'s>>> {
     let is_table = |name: &str| {
-        let is_it = |agreed: &Agreed<'_>| agreed.object.kind == "table" && agreed.object.name.eq_ignore_ascii_case(name);
+        let is_it =
+            |agreed: &Agreed<'_>| agreed.object.kind == "table" && agreed.object.name.eq_ignore_ascii_case(name);
         agreed.iter().any(is_it)
     };
     if let Some(name) = skipped.iter().find(|name| !is_table(name)) {
@@ -171,8 +173,7 @@ fn schema_text(
         Some(column) => {
             let is_merged =
                 |agreed: &&Agreed<'_>| matches!(agreed.kind, Some(TableKind::Rowid(_) | TableKind::WithoutRowid));
-            let tables: Vec<&str> =
-                agreed.iter().filter(is_merged).map(|agreed| agreed.object.name.as_str()).collect();
+            let tables: Vec<&str> = agreed.iter().filter(is_merged).map(|agreed| agreed.object.name.as_str()).collect();
             for sql in with_column(&statements, &tables, column)? {
                 text.push_str(&format!("{sql};\n"));
             }
@@ -206,7 +207,8 @@ fn settings(surveys: &[Survey], notes: &mut Vec<Message>) -> String {
     if surveys.iter().all(|survey| survey.settings.is_wal) {
         text.push_str("PRAGMA journal_mode = WAL;\n");
     }
-    let odd = |is_odd: fn(&Survey) -> bool| surveys.iter().find(|survey| is_odd(survey)).map(|survey| survey.name.display());
+    let odd =
+        |is_odd: fn(&Survey) -> bool| surveys.iter().find(|survey| is_odd(survey)).map(|survey| survey.name.display());
     if let Some(name) = odd(|survey| survey.settings.encoding != TextEncoding::Utf8) {
         notes.push(format!("texts are UTF-8; they are UTF-16 in {name}").into());
     }

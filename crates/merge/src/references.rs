@@ -103,13 +103,13 @@ pub(crate) fn of_tables(schema: &Schema, plans: &[TablePlan], shards: usize) -> 
                 Some(known) if known.by_shard == reference.by_shard => {}
                 Some(known) => {
                     let [_, column, parent] = &reference.names;
-                    let message =
-                        format!("it refers to {} and to {parent}, whose rowids are renumbered differently", known.names[2]);
+                    let message = format!(
+                        "it refers to {} and to {parent}, whose rowids are renumbered differently",
+                        known.names[2]
+                    );
                     let error = Error::new(ErrorKind::Unsupported, message).in_table(&table.name).in_column(column);
-                    return Err(error.advise(message![
-                        "keep the rowids of both with ",
-                        OptionName::Rowids.pair(parent, "keep")
-                    ]));
+                    return Err(error
+                        .advise(message!["keep the rowids of both with ", OptionName::Rowids.pair(parent, "keep")]));
                 }
                 None => found.push(reference),
             }

@@ -83,7 +83,8 @@ impl Policies<'_> {
         let names = self.0.iter().filter_map(|(name, _)| name.as_ref());
         match names.into_iter().find(|name| schema.table(name).is_none()) {
             Some(name) => {
-                let text = message![OptionName::Rowids.alone().given(), format!(": the databases have no table {name}")];
+                let text =
+                    message![OptionName::Rowids.alone().given(), format!(": the databases have no table {name}")];
                 Err(Error::new(ErrorKind::Usage, text))
             }
             None => Ok(()),
@@ -163,17 +164,20 @@ fn is_renumbered(
     can_be_referred: bool,
 ) -> Result<Option<bool>> {
     let asked: Vec<Option<RowidPolicy>> = tables.iter().map(|(table, _)| policies.of(&table.name)).collect();
-    if let Some(other) = asked.iter().position(|policy| policy.unwrap_or(RowidPolicy::Keep) != asked[0].unwrap_or(RowidPolicy::Keep)) {
+    if let Some(other) =
+        asked.iter().position(|policy| policy.unwrap_or(RowidPolicy::Keep) != asked[0].unwrap_or(RowidPolicy::Keep))
+    {
         let (one, two) = (&tables[0].0.name, &tables[other].0.name);
-        let message = format!("the rows of {one} and {two} have the same keys by a foreign key, but other rules for rowids");
-        return Err(Error::new(ErrorKind::Usage, message).advise(message![
-            "give both the same rule with ",
-            OptionName::Rowids.alone()
-        ]));
+        let message =
+            format!("the rows of {one} and {two} have the same keys by a foreign key, but other rules for rowids");
+        return Err(Error::new(ErrorKind::Usage, message)
+            .advise(message!["give both the same rule with ", OptionName::Rowids.alone()]));
     }
     match (asked[0], tables) {
         (Some(RowidPolicy::Renumber), _) => Ok(Some(false)),
-        (None, [(table, facts)]) if !table.without_rowid && table.rowid_alias.is_none() && in_order(facts, may_reorder).is_none() => {
+        (None, [(table, facts)])
+            if !table.without_rowid && table.rowid_alias.is_none() && in_order(facts, may_reorder).is_none() =>
+        {
             if can_be_referred {
                 let message = format!(
                     "rowids of table {}, which no column holds, are in several databases, and a virtual table may refer to them",
@@ -194,8 +198,11 @@ fn is_renumbered(
 
 /// Returns the shards with rows in the order of their rowids, or `None` if their ranges overlap.
 fn in_order(facts: &[(usize, TableFacts)], may_reorder: bool) -> Option<Vec<usize>> {
-    let mut ranges: Vec<(i64, i64, usize)> =
-        facts.iter().enumerate().filter_map(|(at, (_, facts))| facts.rowids.map(|(least, most)| (least, most, at))).collect();
+    let mut ranges: Vec<(i64, i64, usize)> = facts
+        .iter()
+        .enumerate()
+        .filter_map(|(at, (_, facts))| facts.rowids.map(|(least, most)| (least, most, at)))
+        .collect();
     if may_reorder {
         ranges.sort_unstable();
     }
@@ -246,7 +253,8 @@ fn plan_table(
         return Ok(TablePlan { shards, order: RowidOrder::Unknown, is_renumbered: false, sequence: None });
     }
     let order = if is_renumbered.is_some() { None } else { in_order(facts, may_reorder) };
-    let row_order = if is_renumbered.is_some() || order.is_some() { RowidOrder::Ascending } else { RowidOrder::Unordered };
+    let row_order =
+        if is_renumbered.is_some() || order.is_some() { RowidOrder::Ascending } else { RowidOrder::Unordered };
     let shards = match order {
         Some(order) => order.into_iter().map(|at| of_shard(&facts[at])).collect(),
         None => facts.iter().filter(|(_, facts)| facts.rowids.is_some()).map(of_shard).collect(),

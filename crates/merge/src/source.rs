@@ -152,7 +152,12 @@ impl Source for MergeSource<'_> {
             let small = self.small_shards(at);
             if !small.is_empty() {
                 (next.shard, next.number) = (small.end, next.number + 1);
-                return Ok(Some(Box::new(SmallShards { source: self, shards: small, rows: VecDeque::new(), first_record })));
+                return Ok(Some(Box::new(SmallShards {
+                    source: self,
+                    shards: small,
+                    rows: VecDeque::new(),
+                    first_record,
+                })));
             }
             let part = self.next_of(at, &mut next.open).map_err(|error| self.failure(at, error))?;
             if let Some((rows, shard)) = part {

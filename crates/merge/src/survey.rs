@@ -117,7 +117,11 @@ impl Survey {
 ///
 /// # Errors
 /// That of the first shard that cannot be read.
-pub(crate) fn survey(files: &[PathBuf], threads: usize, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Vec<Survey>> {
+pub(crate) fn survey(
+    files: &[PathBuf],
+    threads: usize,
+    go_on: &(dyn Fn() -> Result<()> + Sync),
+) -> Result<Vec<Survey>> {
     let (next, catalogues) = (AtomicUsize::new(0), Mutex::default());
     let done: Mutex<Vec<(usize, Result<Survey>)>> = Mutex::default();
     let work = || {

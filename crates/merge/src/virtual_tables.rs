@@ -52,7 +52,9 @@ impl VirtualTable {
             "fts5" | "fts4" | "fts3" => match content_option(sql) {
                 None => Content::Rows(Some(if module == "fts5" { "rowid" } else { "docid" })),
                 Some(name) if name.is_empty() => {
-                    return refused("the full-text index does not have the texts it was made of (content='')".to_owned());
+                    return refused(
+                        "the full-text index does not have the texts it was made of (content='')".to_owned(),
+                    );
                 }
                 Some(_) => Content::Rebuild,
             },
@@ -72,7 +74,9 @@ impl VirtualTable {
         };
         self.configure(target, surveys)?;
         match self.content {
-            Content::Rebuild => target.execute_batch(&format!("INSERT INTO {name}({name}) VALUES ('rebuild')")).map_err(failed),
+            Content::Rebuild => {
+                target.execute_batch(&format!("INSERT INTO {name}({name}) VALUES ('rebuild')")).map_err(failed)
+            }
             Content::Rows(rowid) => {
                 let transaction = target.unchecked_transaction().map_err(failed)?;
                 surveys.iter().try_for_each(|survey| self.insert(target, survey, rowid))?;
@@ -130,8 +134,9 @@ impl VirtualTable {
             return Ok(());
         }
         let (name, config) = (quoted_name(&self.name), quoted_name(&format!("{}_config", self.name)));
-        let has_it =
-            |survey: &&Survey| survey.catalogue.objects.iter().any(|object| object.name.eq_ignore_ascii_case(&self.name));
+        let has_it = |survey: &&Survey| {
+            survey.catalogue.objects.iter().any(|object| object.name.eq_ignore_ascii_case(&self.name))
+        };
         let Some(survey) = surveys.iter().find(has_it) else { return Ok(()) };
         let shard = survey.open()?;
         let read = || -> rusqlite::Result<()> {

@@ -116,7 +116,9 @@ fn every_example_works() {
             room.done("generate large.db --preset user --rows 2k");
         }
         for (shard, id) in [("a.db", 1), ("b.db", 2)].into_iter().filter(|_| command == "merge") {
-            let tables = ["country", "user", "search"].map(|table| format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY); INSERT INTO {table} VALUES ({id});"));
+            let tables = ["country", "user", "search"].map(|table| {
+                format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY); INSERT INTO {table} VALUES ({id});")
+            });
             room.shard(shard, &tables.concat());
         }
         let help = room.done(&format!("{command} --help")).replace("\\\n    ", "");

@@ -24,17 +24,33 @@ fn shards_become_one_database() {
         room.shard(&format!("{shard}.db"), &sql);
     }
     let summary = room.done("merge all.db shards --verify full");
-    for line in ["9 rows in 2 tables", "tables: user 6, log 3", "merged 3 databases, ", "note: rows get new rowids", "verify: ok"] {
+    for line in [
+        "9 rows in 2 tables",
+        "tables: user 6, log 3",
+        "merged 3 databases, ",
+        "note: rows get new rowids",
+        "verify: ok",
+    ] {
         assert!(summary.contains(line), "{summary}");
     }
-    assert_eq!(room.query("all.db", "SELECT group_concat(id), group_concat(name) FROM user"), "10,11,20,21,30,31|Ada,Bo,Ada,Bo,Ada,Bo");
+    assert_eq!(
+        room.query("all.db", "SELECT group_concat(id), group_concat(name) FROM user"),
+        "10,11,20,21,30,31|Ada,Bo,Ada,Bo,Ada,Bo"
+    );
     let report = json(&room.done("merge renumbered.db shards --rowids renumber --source-column shard --json"));
     assert_eq!((&report["databases"], &report["rows"]), (&3.into(), &9.into()));
-    assert_eq!(room.query("renumbered.db", "SELECT group_concat(id), max(shard) FROM user"), "10,11,20,21,30,31|shards/3.db");
+    assert_eq!(
+        room.query("renumbered.db", "SELECT group_concat(id), max(shard) FROM user"),
+        "10,11,20,21,30,31|shards/3.db"
+    );
     room.shard("4.db", "CREATE TABLE user (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO user VALUES (10, 'Cy')");
     let missing = room.run("merge new.db shards");
     assert_eq!(missing.code, Some(1));
-    assert!(missing.err.contains("shards/4.db: the database has no index by_name, which shards/1.db has"), "{}", missing.err);
+    assert!(
+        missing.err.contains("shards/4.db: the database has no index by_name, which shards/1.db has"),
+        "{}",
+        missing.err
+    );
     assert!(missing.err.contains("--union"), "{}", missing.err);
     let twice = room.run("merge new.db shards --union");
     assert!(twice.err.contains("shards/1.db and shards/4.db have the same key (value 10)"), "{}", twice.err);
@@ -84,7 +100,8 @@ fn thousands_of_databases_need_few_files_and_little_memory() {
         let from = room.path(format!("shards/{:04}.db", shard % 2));
         std::fs::copy(from, room.path(format!("shards/{shard:04}.db"))).expect("a copy");
     }
-    let run = format!("ulimit -n 256 && exec '{LITEPRESS}' merge all.db shards --rowids renumber --memory 64MiB --json");
+    let run =
+        format!("ulimit -n 256 && exec '{LITEPRESS}' merge all.db shards --rowids renumber --memory 64MiB --json");
     let ended = Command::new("sh").args(["-c", &run]).current_dir(room.path("")).output().expect("a shell");
     assert!(ended.status.success(), "{ended:?}");
     let report = json(&String::from_utf8(ended.stdout).expect("UTF-8"));
@@ -92,7 +109,11 @@ fn thousands_of_databases_need_few_files_and_little_memory() {
     assert!(report["peak_memory_bytes"].as_u64().expect("a number") < 150 << 20, "{report}");
     assert_eq!(room.query("all.db", "SELECT count(*), count(DISTINCT id), max(id) FROM t"), "4000|4000|10000");
     assert_eq!(room.query("all.db", "PRAGMA integrity_check"), "ok");
-    assert_eq!(std::fs::read_dir(room.path("shards")).expect("the folder").count(), 2000, "no file is left beside them");
+    assert_eq!(
+        std::fs::read_dir(room.path("shards")).expect("the folder").count(),
+        2000,
+        "no file is left beside them"
+    );
 }
 
 #[test]
