@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// Number of files that a summary describes.
 const MOST_FILES: usize = 20;
+/// Number of names that a line of the summary lists.
+const MOST_NAMES: usize = 20;
 
 /// Describes a finished database for people.
 pub fn build_text(report: &BuildReport, verbose: bool) -> String {
@@ -107,8 +109,17 @@ fn details(report: &BuildReport) -> String {
 
 /// Describes the tables that went with the file that was replaced; empty if there are none.
 pub fn dropped_text<'d>(dropped: impl Iterator<Item = &'d String>) -> String {
-    let dropped: Vec<&str> = dropped.map(String::as_str).collect();
-    if dropped.is_empty() { String::new() } else { format!("dropped: {}\n", dropped.join(", ")) }
+    let dropped: Vec<&String> = dropped.collect();
+    if dropped.is_empty() { String::new() } else { format!("dropped: {}\n", first_of(&dropped)) }
+}
+
+/// Lists the first of many names, and counts the others.
+fn first_of<T: AsRef<str>>(names: &[T]) -> String {
+    let first: Vec<_> = names.iter().take(MOST_NAMES).map(|name| escaped(name.as_ref())).collect();
+    match names.len() - first.len() {
+        0 => first.join(", "),
+        rest => format!("{} and {} more: --json lists all", first.join(", "), units::grouped(rest as u64)),
+    }
 }
 
 /// Describes the inferred types and their reasons.
@@ -173,21 +184,21 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
     text += &notes_text(&report.notes);
     text += &left_out_text(&report.left_out);
     if !renumbered.is_empty() {
-        text += &format!("rowids that no column holds are numbered from 1: {}\n", renumbered.join(", "));
+        text += &format!("rowids that no column holds are numbered from 1: {}\n", first_of(renumbered));
     }
     text
 }
 
 /// Lists notes for people, a line each.
 pub fn notes_text(notes: &[Message]) -> String {
-    notes.iter().map(|note| format!("note: {}\n", note.in_words(&Flags))).collect()
+    notes.iter().map(|note| format!("note: {}\n", escaped(&note.in_words(&Flags)))).collect()
 }
 
 /// Lists the objects of databases that are not copied, for people; empty if there are none.
 pub fn left_out_text(left_out: &[String]) -> String {
     match left_out {
         [] => String::new(),
-        objects => format!("left out, because they cannot be copied: {}\n", objects.join(", ")),
+        objects => format!("left out, because they cannot be copied: {}\n", first_of(objects)),
     }
 }
 
