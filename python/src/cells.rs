@@ -7,7 +7,7 @@
 use crate::errors::exception;
 use litepress::pipeline::{ColumnBuilder, MAX_VALUE_BYTES};
 use litepress::{Error, ErrorKind};
-use litepress_load::reader::{Field, FieldKind};
+use litepress_load::reader::{FileColumn, FileColumnKind};
 use litepress_rows::CellBlock;
 use litepress_rows::error::grouped;
 use pyo3::prelude::*;
@@ -150,7 +150,7 @@ impl Refusal {
 pub struct Place<'a> {
     pub table: &'a str,
     /// The columns, once they are settled.
-    pub fields: Option<&'a [Field]>,
+    pub fields: Option<&'a [FileColumn]>,
     /// Number of the row, counted from 1.
     pub record: u64,
 }
@@ -161,7 +161,9 @@ impl Place<'_> {
     pub fn refused(&self, refusal: Refusal, column: &str, value: &Bound<'_, PyAny>) -> PyErr {
         let field = self.fields.and_then(|fields| fields.iter().find(|field| field.name == column));
         let reason = match field.map(|field| &field.kind) {
-            Some(FieldKind::Typed { declared_type, reason, .. }) => format!("it is {declared_type}, after {reason}"),
+            Some(FileColumnKind::Typed { declared_type, reason, .. }) => {
+                format!("it is {declared_type}, after {reason}")
+            }
             _ => String::new(),
         };
         refusal.exception(self.table, column, self.record, value, &reason)
@@ -182,13 +184,13 @@ pub fn type_name(value: &Bound<'_, PyAny>) -> String {
 }
 
 /// Describes a column by the kinds of its values in the first `rows` rows.
-pub fn field(name: String, kinds: Kinds, rows: u64) -> Field {
+pub fn field(name: String, kinds: Kinds, rows: u64) -> FileColumn {
     let reason = match rows {
         1 => format!("{} in the first row", kinds.names()),
         _ => format!("{} in the first {} rows", kinds.names(), grouped(rows)),
     };
     let declared_type = kinds.declared_type().to_owned();
-    Field { name, kind: FieldKind::Typed { declared_type, reason: reason.into(), not_null: false } }
+    FileColumn { name, kind: FileColumnKind::Typed { declared_type, reason: reason.into(), not_null: false } }
 }
 
 /// Returns a value's `repr`, cut after 60 characters.

@@ -12,7 +12,7 @@ use litepress::pipeline::RowsInMemory;
 use litepress::{Error, ErrorKind};
 use litepress_load::arrow::ArrayColumn;
 use litepress_load::arrow::calendar::{Unit, has_four_digit_year, has_readable_year, push_date, push_timestamp};
-use litepress_load::reader::{Batch, Field, FieldKind};
+use litepress_load::reader::{Batch, FileColumn, FileColumnKind};
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{CellBlock, Table};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -31,7 +31,7 @@ pub struct Columns {
     table: String,
     adapter: Adapter,
     columns: Vec<Column>,
-    fields: Vec<Field>,
+    fields: Vec<FileColumn>,
     length: usize,
     /// Rows that were read.
     at: usize,
@@ -233,7 +233,7 @@ impl Columns {
 }
 
 impl PieceMaker for Columns {
-    fn fields(&self) -> &[Field] {
+    fn fields(&self) -> &[FileColumn] {
         &self.fields
     }
 
@@ -311,7 +311,7 @@ impl Column {
     }
 
     /// Describes the column. Python values of the first `rows` rows decide its type.
-    fn field(&self, rows: u64) -> Field {
+    fn field(&self, rows: u64) -> FileColumn {
         let declared_type = match &self.kind {
             Kind::Values(builder) if builder.kinds() == Kinds::NONE && !self.declared.is_empty() => &*self.declared,
             Kind::Values(builder) => return field(self.name.clone(), builder.kinds(), rows),
@@ -321,9 +321,9 @@ impl Column {
             Kind::Date | Kind::Time { .. } => "TEXT",
         };
         let (declared_type, reason) = (declared_type.to_owned(), self.origin.clone());
-        Field {
+        FileColumn {
             name: self.name.clone(),
-            kind: FieldKind::Typed { declared_type, reason: reason.into(), not_null: false },
+            kind: FileColumnKind::Typed { declared_type, reason: reason.into(), not_null: false },
         }
     }
 

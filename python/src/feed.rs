@@ -2,7 +2,7 @@
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
 use litepress::pipeline::RowsInMemory;
-use litepress_load::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
+use litepress_load::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use litepress_rows::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const WAITING_PIECES: usize = 4;
 /// Data of one table that only the interpreter can read. Only the thread that holds the interpreter calls it.
 pub trait PieceMaker {
     /// Returns the names and types of the columns of a piece, in their order.
-    fn fields(&self) -> &[Field];
+    fn fields(&self) -> &[FileColumn];
 
     /// Returns the names of the columns that are stored in a form that the user chose.
     fn formed(&self) -> Vec<String> {
@@ -47,7 +47,7 @@ pub enum Sent {
 /// Makes the two ends of a table's channel.
 ///
 /// `formed` are the columns that come in the form that the user chose.
-pub fn channel(fields: Vec<Field>, formed: Vec<String>) -> (Feed, ChannelReader) {
+pub fn channel(fields: Vec<FileColumn>, formed: Vec<String>) -> (Feed, ChannelReader) {
     let (sender, receiver) = crossbeam_channel::bounded(WAITING_PIECES);
     let columns = (0..fields.len()).collect();
     (Feed { sender }, ChannelReader { fields, formed, receiver, columns })
@@ -67,7 +67,7 @@ impl Feed {
 /// The receiving end: a reader whose pieces come from the channel instead of a file.
 #[derive(Debug)]
 pub struct ChannelReader {
-    fields: Vec<Field>,
+    fields: Vec<FileColumn>,
     formed: Vec<String>,
     receiver: Receiver<Box<dyn Piece>>,
     /// Positions of the projected columns in a piece.
@@ -75,7 +75,7 @@ pub struct ChannelReader {
 }
 
 impl Reader for ChannelReader {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &self.fields
     }
 

@@ -6,20 +6,23 @@
 //!
 //! The end of a piece depends on its values alone.
 
-use crate::cells::{Adapter, Kinds, PIECE_BYTES, PIECE_ROWS, Place, PythonColumn, field, shown, type_name};
+mod naming;
+mod shapes;
+
+use crate::cells::{Adapter, Kinds, PIECE_BYTES, PIECE_ROWS, Place, PythonColumn, field};
 use crate::columns::Columns;
 use crate::errors::exception;
 use crate::feed::PieceMaker;
 use crate::names;
 use litepress::pipeline::RowsInMemory;
 use litepress::{Error, ErrorKind};
-use litepress_load::reader::{Batch, Field};
+use litepress_load::reader::{Batch, FileColumn};
 use litepress_rows::cells::BLOCK_ROWS;
-use litepress_rows::error::{counted, grouped};
 use litepress_rows::{CellBlock, Table};
-use pyo3::exceptions::{PyAttributeError, PyValueError};
+use naming::{Naming, own_keys};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyIterator, PyString};
 use std::collections::VecDeque;
 
 /// Opens `_data.Rows` or `_data.Columns` as a source of pieces. `known` is the table of the schema, if one is given; `forms` are
@@ -47,7 +50,7 @@ pub fn piece_maker(
 struct Rows {
     iterator: Py<PyIterator>,
     rows: TableRows,
-    fields: Vec<Field>,
+    fields: Vec<FileColumn>,
     /// The first piece, read ahead: it decides the columns.
     first: Option<RowsInMemory>,
     has_ended: bool,
@@ -78,7 +81,7 @@ impl Rows {
 }
 
 impl PieceMaker for Rows {
-    fn fields(&self) -> &[Field] {
+    fn fields(&self) -> &[FileColumn] {
         &self.fields
     }
 
@@ -126,48 +129,6 @@ impl Column {
     }
 }
 
-/// The names that the first row gives its values. Plain tuples and lists give none.
-#[derive(Default)]
-struct Naming {
-    kind: Option<Py<PyType>>,
-    names: Option<Vec<String>>,
-    /// The names of the first row, if rows of its type may have others.
-    keys: Option<Py<PyAny>>,
-    /// The first row names its values in another order than the table: plain rows, which go by position, would be misread.
-    refuses_plain: bool,
-}
-
-impl Naming {
-    /// Returns whether a row surely has the names of the first one. A cheap test: `false` calls for a full comparison.
-    #[inline]
-    fn is_of(&self, row: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let Some(kind) = &self.kind else { return Ok(false) };
-        if !row.get_type().is(kind) {
-            return Ok(false);
-        }
-        match &self.keys {
-            None => Ok(true),
-            Some(keys) => Ok(own_keys(row)?.is_some_and(|own| own.eq(keys).unwrap_or(false))),
-        }
-    }
-}
-
-/// Returns the names that this very row has: the keys of a `sqlite3.Row`, or the attributes of an object.
-fn own_keys<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if row.hasattr("keys")? {
-        return row.call_method0("keys").map(Some);
-    }
-    let Ok(attributes) = row.getattr("__dict__") else { return Ok(None) };
-    let keys = attributes.cast::<PyDict>()?.keys();
-    // Objects of pydantic keep fields that their class does not declare in a dict of their own.
-    if let Ok(extra) = row.getattr("__pydantic_extra__")
-        && let Ok(extra) = extra.cast::<PyDict>()
-    {
-        extra.keys().iter().try_for_each(|key| keys.append(key))?;
-    }
-    Ok(Some(keys.into_any()))
-}
-
 /// The rows of one table, collected into pieces. A row that fails leaves no trace.
 pub struct TableRows {
     table: String,
@@ -180,7 +141,7 @@ pub struct TableRows {
     naming: Naming,
     columns: Vec<Column>,
     /// The table's columns, once the first piece is complete.
-    fields: Option<Vec<Field>>,
+    fields: Option<Vec<FileColumn>>,
     /// Optional columns that no row of the first piece has: later rows may not have them.
     left_out: Vec<String>,
     batches: VecDeque<Batch>,
@@ -248,7 +209,7 @@ impl TableRows {
     ///
     /// # Errors
     /// The columns are unknown: there is no row, no name and no schema.
-    pub fn fields(&mut self, py: Python<'_>) -> PyResult<&[Field]> {
+    pub fn fields(&mut self, py: Python<'_>) -> PyResult<&[FileColumn]> {
         if self.fields.is_none() {
             self.settle(py)?;
         }
@@ -362,198 +323,6 @@ impl TableRows {
         PyValueError::new_err(message)
     }
 
-    /// Refuses a row whose values have other names than those of the first row: by position they would land in wrong columns.
-    #[inline]
-    fn check_names(&self, row: &Bound<'_, PyAny>) -> PyResult<()> {
-        if row.is_exact_instance_of::<PyTuple>() || row.is_exact_instance_of::<PyList>() {
-            return if self.naming.refuses_plain { Err(self.other_names(row, None)) } else { Ok(()) };
-        }
-        if self.naming.is_of(row)? { Ok(()) } else { self.compare_names(row) }
-    }
-
-    #[cold]
-    fn compare_names(&self, row: &Bound<'_, PyAny>) -> PyResult<()> {
-        // Values that are not rows at all pass here: the next step reports them as rows of another shape.
-        let Ok(looked) = row.py().import("litepress._data")?.call_method1("look", (row,)) else { return Ok(()) };
-        let (shape, names, _): (String, Option<Vec<String>>, bool) = looked.extract()?;
-        let is_right = match (&names, self.shape) {
-            (Some(names), Some(Shape::Attributes)) => {
-                self.names.is_some() || names.iter().all(|name| self.columns.iter().any(|column| column.name == *name))
-            }
-            _ => shape != "sequence" || names == self.naming.names,
-        };
-        if is_right { Ok(()) } else { Err(self.other_names(row, names)) }
-    }
-
-    fn other_names(&self, row: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyErr {
-        let listed =
-            |names: &Option<Vec<String>>| names.as_ref().map_or("without names".to_owned(), |names| names.join(", "));
-        let message = format!(
-            "the values of the row are {}, and those of the first {}",
-            listed(&names),
-            listed(&self.naming.names)
-        );
-        self.data_error(
-            row.py(),
-            message,
-            Some(shown(row)),
-            Some("give all rows the same names, or dicts, whose order is free"),
-        )
-    }
-
-    fn push_sequence(&mut self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
-        self.check_names(row)?;
-        if let Ok(tuple) = row.cast::<PyTuple>() {
-            return self.push_values(row, tuple.len(), tuple.iter_borrowed().map(|value| value.to_owned()));
-        }
-        if row.is_instance_of::<PyList>()
-            && let Ok(list) = row.cast::<PyList>()
-        {
-            return self.push_values(row, list.len(), list.iter());
-        }
-        let data = row.py().import("litepress._data")?;
-        if !data.call_method1("is_sequence", (row,))?.is_truthy()? {
-            return Err(self.other_shape(row, "a sequence"));
-        }
-        let tuple = PyTuple::new(row.py(), row.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
-        self.push_values(row, tuple.len(), tuple.iter())
-    }
-
-    fn push_values<'py>(
-        &mut self,
-        row: &Bound<'py, PyAny>,
-        len: usize,
-        values: impl Iterator<Item = Bound<'py, PyAny>>,
-    ) -> PyResult<usize> {
-        if len != self.columns.len() {
-            return Err(self.other_length(row, len));
-        }
-        let place = Place { table: &self.table, fields: self.fields.as_deref(), record: self.next_record() };
-        let (mut bytes, mut pushed) = (0, 0);
-        for (column, value) in self.columns.iter_mut().zip(values) {
-            bytes += column.push(&value, &self.adapter, &place)?;
-            pushed += 1;
-        }
-        // An adapter may have changed the list.
-        if pushed < len { Err(self.other_length(row, pushed)) } else { Ok(bytes) }
-    }
-
-    fn push_mapping(&mut self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
-        if row.is_instance_of::<PyDict>()
-            && let Ok(dict) = row.cast::<PyDict>()
-        {
-            return self.push_dict(dict);
-        }
-        if !row.hasattr("keys")? {
-            return Err(self.other_shape(row, "a mapping"));
-        }
-        let dict = row.py().get_type::<PyDict>().call1((row,))?;
-        self.push_dict(dict.cast::<PyDict>()?)
-    }
-
-    fn push_dict(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<usize> {
-        let place = Place { table: &self.table, fields: self.fields.as_deref(), record: self.next_record() };
-        let (mut bytes, mut found) = (0, 0);
-        for column in &mut self.columns {
-            let Some(value) = dict.get_item(column.key.bind_borrowed(dict.py()))? else {
-                column.builder.push_null();
-                continue;
-            };
-            bytes += column.push(&value, &self.adapter, &place)?;
-            found += 1;
-        }
-        if found < dict.len() { Ok(bytes + self.push_new_keys(dict)?) } else { Ok(bytes) }
-    }
-
-    /// Appends the values of keys that have no column yet. Only the first piece may add columns, and none that a given table
-    /// lacks.
-    #[cold]
-    fn push_new_keys(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<usize> {
-        let py = dict.py();
-        let mut bytes = 0;
-        // An adapter may change the row.
-        for (key, value) in dict.copy()?.iter() {
-            let Ok(name) = key.extract::<String>() else {
-                let message = format!("a key is {}, and columns have names that are str", shown(&key));
-                return Err(self.data_error(py, message, None, None));
-            };
-            if self.columns.iter().any(|column| column.key.bind(py) == name.as_str()) {
-                continue;
-            }
-            let at = self.column_of_key(dict, &name)?;
-            let place = Place { table: &self.table, fields: self.fields.as_deref(), record: self.next_record() };
-            let column = &mut self.columns[at];
-            column.builder.truncate(self.block_rows);
-            bytes += column.push(&value, &self.adapter, &place)?;
-        }
-        Ok(bytes)
-    }
-
-    /// Returns the position of the column for a key that is new, and adds the column if there is none.
-    fn column_of_key(&mut self, dict: &Bound<'_, PyDict>, name: &str) -> PyResult<usize> {
-        let py = dict.py();
-        let is_open = self.known.is_none() && self.names.is_none() && self.fields.is_none();
-        if is_open {
-            self.columns.push(Column::new(py, name, self.block_rows));
-            return Ok(self.columns.len() - 1);
-        }
-        // SQLite ignores the case of names. A row with the same name in two spellings is refused.
-        let is_same = |column: &Column| column.name.eq_ignore_ascii_case(name);
-        let is_free = |at: &usize| !dict.contains(self.columns[*at].key.bind(py)).unwrap_or(true);
-        let found = self.columns.iter().position(is_same).filter(|_| self.known.is_some());
-        if let Some(at) = found.filter(is_free) {
-            self.columns[at].key = PyString::intern(py, name).unbind();
-            return Ok(at);
-        }
-        Err(self.unknown_key(py, name))
-    }
-
-    fn unknown_key(&self, py: Python<'_>, name: &str) -> PyErr {
-        let columns: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        let columns = columns.join(", ");
-        if self.left_out.iter().any(|left_out| left_out.eq_ignore_ascii_case(name)) {
-            let message = format!("the row has '{name}', which the first {} rows left out", grouped(self.rows_before));
-            let advice =
-                "give the column in all rows, or None in the first: rows without it were numbered, or have its DEFAULT";
-            return self.data_error(py, message, None, Some(advice));
-        }
-        if self.known.is_some() || self.names.is_some() {
-            let message = format!("the row has '{name}', and the table has no column of this name to fill");
-            return self.data_error(py, message, None, Some(&format!("it has {columns}")));
-        }
-        let message = format!("the row has '{name}', which none of the first {} rows has", grouped(self.rows_before));
-        self.data_error(py, message, None, Some("name all columns with columns=, or give a schema"))
-    }
-
-    fn push_attributes(&mut self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
-        self.check_names(row)?;
-        let py = row.py();
-        let place = Place { table: &self.table, fields: self.fields.as_deref(), record: self.next_record() };
-        let mut bytes = 0;
-        for column in &mut self.columns {
-            let value = row.getattr(column.key.bind_borrowed(py)).map_err(|error| {
-                let is_absent = error.is_instance_of::<PyAttributeError>(py);
-                if is_absent { place.no_attribute(row, &column.name) } else { error }
-            })?;
-            bytes += column.push(&value, &self.adapter, &place)?;
-        }
-        Ok(bytes)
-    }
-
-    #[cold]
-    fn other_length(&self, row: &Bound<'_, PyAny>, len: usize) -> PyErr {
-        let [values, columns] =
-            [(len, "value"), (self.columns.len(), "column")].map(|(n, noun)| counted(n as u64, noun));
-        let message = format!("the row has {values} instead of {columns}");
-        self.data_error(row.py(), message, Some(shown(row)), None)
-    }
-
-    #[cold]
-    fn other_shape(&self, row: &Bound<'_, PyAny>, expected: &str) -> PyErr {
-        let message = format!("the row is of type {} and not {expected}, as the first row is", type_name(row));
-        self.data_error(row.py(), message, Some(shown(row)), None)
-    }
-
     fn data_error(&self, py: Python<'_>, message: String, value: Option<String>, advice: Option<&str>) -> PyErr {
         let mut error = Error::new(ErrorKind::Data, message).in_table(&self.table).in_record(self.next_record());
         if let Some(value) = value {
@@ -601,7 +370,7 @@ impl TableRows {
     }
 
     /// Returns the columns of a table without rows.
-    fn fields_of_nothing(&self, py: Python<'_>) -> PyResult<Vec<Field>> {
+    fn fields_of_nothing(&self, py: Python<'_>) -> PyResult<Vec<FileColumn>> {
         let names = match (&self.names, &self.known) {
             (Some(names), _) => names.clone(),
             (None, Some(known)) => known.iter().map(|(name, _)| name.clone()).collect(),

@@ -1,5 +1,8 @@
 //! Builds a new database: its tables, then its schema, then its name.
 
+mod remaining_pages;
+mod sqlite_part;
+
 use crate::index::Indexes;
 use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::options::{Options, Target, Verify};
@@ -10,25 +13,18 @@ use crate::resources::{bounded, check_temp_dir, live_blocks, page_size, sort_opt
 use crate::sink::block::BlockPool;
 use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
-use crate::sqlite::{SessionOptions, SqliteSession};
+use crate::sqlite::SqliteSession;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::table::{BuildContext, SortPlan, TableTree, build_few};
-use crate::tree::bulk_load::build_empty;
-use crate::tree::schema::{self, WrittenObject};
+use crate::table::{BuildContext, SortPlan, TableTree};
 use crate::verify::verify;
 use crate::{Error, ErrorKind, Result, plan};
-use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
-use litepress_format::record;
-use litepress_format::value::Value;
-use litepress_rows::schema::{Index, SchemaObject};
-use litepress_rows::{RecordChunk, Schema, Source, Table};
+use litepress_rows::schema::SchemaObject;
+use litepress_rows::{Schema, Source, Table};
+use remaining_pages::SQLITE_SEQUENCE;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-/// Name of the table in which SQLite keeps the largest rowid of AUTOINCREMENT tables.
-const SQLITE_SEQUENCE: &str = "sqlite_sequence";
 
 /// A database under construction.
 ///
@@ -205,22 +201,6 @@ impl Database {
         self.options.progress.expect(count, tables);
     }
 
-    /// Counts the phases in which SQLite works on the file.
-    fn phases_of_sqlite(&self) -> usize {
-        let will_be_written = |object: &&SchemaObject| match (object.kind.as_str(), self.schema.table(&object.table)) {
-            ("index", Some(table)) => {
-                self.is_written_table(table) && plan::indexes(table).iter().any(|index| index.name == object.name)
-            }
-            _ => self.is_written(object),
-        };
-        let has_check = |object: &&&SchemaObject| {
-            object.kind == "table" && self.schema.table(&object.name).is_some_and(|table| table.has_check)
-        };
-        let objects = self.schema.objects.iter().filter(|object| object.sql.is_some() && !object.is_shadow);
-        let (written, created): (Vec<_>, Vec<_>) = objects.partition(will_be_written);
-        created.len() + written.iter().filter(has_check).count() + usize::from(self.options.analyze)
-    }
-
     /// Returns whether the run waits until the file survives a power cut.
     fn is_synced(&self) -> bool {
         self.options.sync == crate::Sync::Full && self.publication.is_some()
@@ -345,93 +325,6 @@ impl Database {
         Ok(())
     }
 
-    /// Hands the written database to SQLite. Creates the tables that SQLite will fill, and the indexes that decide
-    /// which of their rows stay.
-    fn open_session(&mut self) -> Result<()> {
-        if self.session.is_some() {
-            return Ok(());
-        }
-        self.write_remaining()?;
-        let Self { options, temp_dir, .. } = self;
-        let progress = options.progress.clone();
-        let session_options = SessionOptions { temp_dir: temp_dir.clone(), threads: options.threads, progress };
-        let session = match &self.publication {
-            Some(publication) => SqliteSession::open(publication.temporary(), session_options)?,
-            None => SqliteSession::open_bytes(self.pages.take_bytes().unwrap_or_default(), session_options)?,
-        };
-        self.define(&session, |object| object.kind == "table")?;
-        self.define(&session, |object| self.decides_about_rows(object))?;
-        self.session = Some(session);
-        Ok(())
-    }
-
-    /// Has SQLite do its part: check CHECK constraints and create the remaining objects. Returns the file's bytes if
-    /// they are in memory.
-    fn finish_session(&mut self) -> Result<Option<Vec<u8>>> {
-        if !self.needs_sqlite {
-            return Ok(self.pages.take_bytes());
-        }
-        self.open_session()?;
-        let (session, progress) = (self.session.take().expect("it was opened"), &self.options.progress);
-        for (table, tree) in self.schema.tables.iter().zip(&self.trees) {
-            if let (None, Some(sequence)) = (tree, table.last_sequence) {
-                session.raise_sequence(table, sequence)?;
-            }
-        }
-        for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_written(object)) {
-            let table = self.schema.table(&object.name).filter(|table| table.has_check);
-            if let (Some(table), Some(sql)) = (table, &object.sql) {
-                progress.enter(format!("CHECK of {}, by SQLite", table.name));
-                session.check_constraints(table, sql)?;
-            }
-        }
-        self.define(&session, |object| object.kind == "index" && !self.decides_about_rows(object))?;
-        if self.options.analyze {
-            progress.enter("statistics, by SQLite");
-            session.analyze(&self.not_counted())?;
-        }
-        self.define(&session, |object| object.kind == "view" || object.kind == "trigger")?;
-        session.order_schema(&self.schema.objects)?;
-        let bytes = session.finish()?;
-        self.summary.bytes = match (&bytes, &self.publication) {
-            (Some(bytes), _) => bytes.len() as u64,
-            (None, Some(publication)) => publication.len()?,
-            (None, None) => self.summary.bytes,
-        };
-        Ok(bytes)
-    }
-
-    /// Has SQLite create the wanted objects that litepress does not write, in the order of the schema. Shadow tables
-    /// come with their virtual tables.
-    fn define(&self, session: &SqliteSession, is_wanted: impl Fn(&SchemaObject) -> bool) -> Result<()> {
-        let left = |object: &&SchemaObject| is_wanted(object) && !object.is_shadow && !self.is_written(object);
-        for object in self.schema.objects.iter().filter(left) {
-            if let Some(sql) = &object.sql {
-                self.options.progress.enter(format!("{} {}, by SQLite", object.kind, object.name));
-                session.define(sql, &format!("{} {}", object.kind, object.name))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns whether an object is an index that must exist before the rows, because it decides which of them stay.
-    fn decides_about_rows(&self, object: &SchemaObject) -> bool {
-        let is_it = |index: &Index| index.unique && index.name == object.name;
-        let table = self.schema.table(&object.table);
-        object.kind == "index"
-            && table
-                .is_some_and(|table| table.can_drop_rows(self.options.on_conflict) && table.indexes.iter().any(is_it))
-    }
-
-    /// Returns the tables and indexes whose statistics SQLite must collect, because it made them. ANALYZE of a table
-    /// includes its indexes.
-    fn not_counted(&self) -> Vec<&str> {
-        let is_alone =
-            |object: &SchemaObject| object.kind == "table" || object.kind == "index" && self.writes_table(object);
-        let left = self.schema.objects.iter().filter(|object| is_alone(object) && !self.is_written(object));
-        left.map(|object| object.name.as_str()).collect()
-    }
-
     /// Returns whether litepress writes an object itself. SQLite creates the others.
     fn is_written(&self, object: &SchemaObject) -> bool {
         match object.kind.as_str() {
@@ -469,89 +362,6 @@ impl Database {
         };
         (0..self.schema.tables.len()).map(summary).collect()
     }
-
-    /// Writes empty tables, SQLite's own tables and the schema. Returns page 1, which must be written last.
-    fn finish_pages(&mut self) -> Result<Vec<u8>> {
-        for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
-            if tree.is_none() && plan::unsupported_reason(table, self.options.on_conflict).is_none() {
-                *tree = Some(if table.without_rowid {
-                    TableTree { root: build_empty(&mut self.pages)?, ..TableTree::default() }
-                } else {
-                    build_few(RecordChunk::new(), &mut self.pages)?
-                });
-                for plan in plan::indexes(table) {
-                    self.roots.insert(plan.name, build_empty(&mut self.pages)?);
-                }
-            }
-        }
-        self.build_sequence()?;
-        self.build_statistics()?;
-        let placed = (1..).zip(&self.schema.objects).filter(|(_, object)| self.is_written(object));
-        let objects: Vec<WrittenObject<'_>> =
-            placed.map(|(rowid, object)| WrittenObject { rowid, object, root: self.root_of(object) }).collect();
-        let (settings, page_size) = (self.schema.settings, self.pages.page_size());
-        schema::build(&objects, &mut self.pages, |page_count| DatabaseHeader {
-            write_version: if settings.wal { 2 } else { 1 },
-            read_version: if settings.wal { 2 } else { 1 },
-            change_counter: 1,
-            version_valid_for: 1,
-            page_count,
-            schema_cookie: settings.schema_cookie,
-            user_version: settings.user_version,
-            application_id: settings.application_id,
-            ..DatabaseHeader::new(page_size)
-        })
-    }
-
-    /// Returns the root page of an object, or 0 if it has none. A trigger has none, even if it shares its name with a
-    /// table.
-    fn root_of(&self, object: &SchemaObject) -> u32 {
-        if !object.has_btree {
-            return 0;
-        }
-        if let Some(&root) = self.roots.get(&object.name) {
-            return root;
-        }
-        let index = self.schema.position(&object.name);
-        index.and_then(|index| self.trees[index].as_ref()).map_or(0, |tree| tree.root)
-    }
-
-    /// Builds `sqlite_sequence`, if the schema has it.
-    fn build_sequence(&mut self) -> Result<()> {
-        if !self.schema.objects.iter().any(|object| object.name == SQLITE_SEQUENCE) {
-            return Ok(());
-        }
-        let trees = self.trees.iter().zip(&self.sequences);
-        let filled = self.schema.tables.iter().zip(trees).filter_map(|(table, (tree, sequence))| {
-            let tree = tree.as_ref().filter(|_| table.autoincrement)?;
-            let last = (tree.rows > 0).then_some(tree.last_rowid.max(0)).max(*sequence)?;
-            Some([table.name.as_str().into(), Value::Int(last)])
-        });
-        let rows = chunk_of(filled);
-        self.roots.insert(SQLITE_SEQUENCE.to_owned(), build_few(rows, &mut self.pages)?.root);
-        Ok(())
-    }
-
-    /// Builds `sqlite_stat1`, if statistics are wanted.
-    fn build_statistics(&mut self) -> Result<()> {
-        if self.options.analyze {
-            let rows = chunk_of(self.statistics.iter().map(Statistic::values));
-            self.roots.insert(SQLITE_STAT1.to_owned(), build_few(rows, &mut self.pages)?.root);
-        }
-        Ok(())
-    }
-}
-
-/// Encodes rows as records, with rowids from 1 on.
-fn chunk_of<'v, const COLUMNS: usize>(rows: impl Iterator<Item = [Value<'v>; COLUMNS]>) -> RecordChunk {
-    let mut chunk = RecordChunk::new();
-    let mut record = Vec::new();
-    for (rowid, row) in (1..).zip(rows) {
-        record.clear();
-        record::write_record(&row, &mut record);
-        chunk.push(rowid, &record);
-    }
-    chunk
 }
 
 fn page_bytes(page_size: PageSize) -> u32 {

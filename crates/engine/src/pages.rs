@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! page_run    consecutive pages in memory, built on every core, without numbers
-//! numbering   runs get page numbers and go to the writers; only here are page numbers assigned
+//! numbering   runs get page numbers; only here are page numbers assigned
+//! here        numbered runs go to the writers
 //! read_back   pages of a run, or of the file so far
 //! ```
 
@@ -10,6 +11,101 @@ mod numbering;
 mod page_run;
 mod read_back;
 
-pub(crate) use numbering::{Pages, Placement};
+pub(crate) use numbering::Placement;
 pub(crate) use page_run::PageRun;
 pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, changed_pages};
+
+use crate::Result;
+use crate::sink::block::BlockPool;
+use crate::sink::writers::{Pieces, Writers};
+use litepress_format::page::PageSize;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The pages of a database under construction: the next number, and the writers of full pages.
+pub(crate) struct Pages {
+    page_size: PageSize,
+    next: u32,
+    pool: Arc<BlockPool>,
+    writers: Writers,
+}
+
+impl Pages {
+    /// Starts with page 2: page 1 is for the header and the schema.
+    pub fn new(page_size: PageSize, pool: Arc<BlockPool>, writers: Writers) -> Self {
+        Self { page_size, next: 2, pool, writers }
+    }
+
+    pub fn page_size(&self) -> PageSize {
+        self.page_size
+    }
+
+    pub fn pool(&self) -> &Arc<BlockPool> {
+        &self.pool
+    }
+
+    /// Returns a run without pages.
+    pub fn new_run(&self) -> PageRun {
+        PageRun::new(self.page_size, &self.pool)
+    }
+
+    /// Returns whether written pages can be read.
+    pub fn can_read(&self) -> bool {
+        self.writers.can_read()
+    }
+
+    /// Writes all pages of a placed run.
+    pub fn write(&self, run: PageRun, placement: Placement) -> Result<()> {
+        self.write_from(0, run, placement)
+    }
+
+    fn write_from(&self, first_page: u32, run: PageRun, placement: Placement) -> Result<()> {
+        assert!(run.pointers.is_empty(), "every pointer of a run is resolved before it is written");
+        let (pages, per_block) = (run.len(), u32::try_from(run.pages_per_block()).expect("pages of a block"));
+        let mut start = 0;
+        for block in run.blocks {
+            let end = pages.min(start + per_block);
+            self.writers.submit(block, self.pieces(placement, start, start.max(first_page)..end))?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Returns pages of a run as pieces of the block that begins with page `block_start`: two if the lock-byte page
+    /// separates them.
+    fn pieces(&self, placement: Placement, block_start: u32, pages: Range<u32>) -> Pieces {
+        let page_bytes = self.page_size.bytes();
+        let in_block = |index: u32| (index - block_start) as usize * page_bytes;
+        let cut = placement.first_behind_lock_byte_page().clamp(pages.start, pages.end);
+        [pages.start..cut, cut..pages.end]
+            .into_iter()
+            .filter(|piece| !piece.is_empty())
+            .map(|piece| (in_block(piece.start)..in_block(piece.end), self.offset(placement.number(piece.start))))
+            .collect()
+    }
+
+    /// Returns the offset in the file of page `number`.
+    fn offset(&self, number: u32) -> u64 {
+        u64::from(number - 1) * self.page_size.bytes() as u64
+    }
+
+    /// Writes page 1 and waits for all writes. Returns the length of the file in bytes.
+    pub fn finish(&mut self, page_1: &[u8]) -> Result<u64> {
+        let mut block = self.pool.take();
+        block.bytes_mut()[..page_1.len()].copy_from_slice(page_1);
+        self.writers.submit(block, vec![(0..page_1.len(), 0)])?;
+        let len = self.offset(self.next);
+        self.writers.finish(len)?;
+        Ok(len)
+    }
+
+    /// Makes the file survive a power cut.
+    pub fn sync(&self) -> Result<()> {
+        self.writers.sync()
+    }
+
+    /// Returns the bytes of the file, if the sink keeps them in memory.
+    pub fn take_bytes(&self) -> Option<Vec<u8>> {
+        self.writers.take_bytes()
+    }
+}

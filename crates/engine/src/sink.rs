@@ -1,4 +1,5 @@
-//! Targets of finished pages: a file, memory, or none. Only this folder holds file handles of an unfinished database.
+//! Destinations of finished pages: a file, memory, or nothing. `pages` hands blocks to the threads of `writers`, which call
+//! the sink. `publish` opens the file that a [`FileSink`] writes, and gives it its name.
 
 pub(crate) mod block;
 mod discard;

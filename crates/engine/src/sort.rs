@@ -1,18 +1,19 @@
-//! External sort of byte strings in bounded memory: sample sort into buckets, or runs and a k-way merge (Knuth
-//! 5.4.1).
+//! Sorts byte strings in bounded memory: an external merge sort (Knuth 5.4) with a sample sort as its fast path. Tables
+//! and indexes push items on every worker, and read them back by ranges of ranks when they build their trees.
 //!
 //! ```text
-//! worker               push ... -> runs: sorted, spilled     writer, run, radix, arena, prefix_codec, spill
+//! worker               push ... -> runs: sorted, spilled     writer, run, radix, arena, prefix_codec, spill;
+//!                                                            ordered_writer if the items come in order
 //!                      or buckets, if a sample predicts      buckets (the tour of the fast path)
 //!                      the other items
 //! Sorter::finish       many runs -> few runs                 here
-//! SortedItems::range   ranks -> a cursor in every run, and   rank, sample, merge
+//! SortedItems::range   ranks -> a cursor in every run, and   runs, rank, sparse_index, merge
 //!                      one in the buckets -> merge, on any
 //!                      number of threads
 //! ```
 //!
-//! There are two storeys. Runs sort anything by themselves. Buckets are a fast path in front of them: without a
-//! `Partitioner` ([`Sorter::partitioner`]), a writer never leaves its runs. Tests sort the same items both ways.
+//! Runs sort any items by themselves. Buckets are a fast path in front of them: without a `Partitioner`
+//! ([`Sorter::partitioner`]), a writer never leaves its runs. Tests sort the same items both ways.
 //!
 //! Items are distinct, and none is a prefix of another: they are normalised keys with a rowid at the end. So `memcmp`
 //! alone orders them, and the sorted sequence and its ranks do not depend on memory or threads.
@@ -37,13 +38,15 @@ mod diff_mask;
 mod estimate;
 mod item;
 mod merge;
+mod ordered_writer;
 mod prefix_codec;
 mod radix;
 mod radix_u64;
 mod rank;
 mod read_ahead;
 mod run;
-mod sample;
+mod runs;
+mod sparse_index;
 mod spill;
 mod writer;
 
@@ -57,7 +60,8 @@ pub(crate) use buckets::split_item::SplitItem;
 pub(crate) use estimate::ItemSample;
 pub(crate) use item::{PADDING_BYTES, PaddedItem, bad_item};
 pub(crate) use merge::Merge;
-pub(crate) use writer::{OrderedWriter, RunWriter};
+pub(crate) use ordered_writer::OrderedWriter;
+pub(crate) use writer::RunWriter;
 
 use crate::Result;
 use buckets::bucket_store::BucketStore;
@@ -66,8 +70,8 @@ use budget::Budget;
 use diff_mask::ByteSelector;
 use litepress_rows::sync::{ignore_poison, lock};
 use prefix_codec::{RunEncoder, SpilledRun};
-use rank::{ResidentRun, Runs};
 use run::{RunBuilder, SortedRun};
+use runs::{ResidentRun, Runs};
 use spill::SpillFolder;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -148,7 +152,7 @@ impl Sorter {
         let mut state = self.state();
         state.live += 1;
         let mut evicted = Vec::new();
-        let reserved = state.live * self.budget.writer_bytes() + self.budget.sample_bytes;
+        let reserved = state.live * self.budget.writer_bytes() + self.budget.sparse_index_bytes;
         while reserved + state.runs.memory_bytes() > self.budget.memory {
             let Some(run) = state.runs.pop_memory() else { break };
             evicted.push(run);
@@ -173,9 +177,9 @@ impl Sorter {
         let mut state = self.state();
         state.runs.spilled.push(run);
         let runs = &mut state.runs;
-        while runs.sample_bytes() > self.budget.sample_bytes / 4 * 3 {
-            let downsampled = runs.spilled.iter_mut().filter(|run| run.samples.len() > 1);
-            if downsampled.map(|run| run.samples.downsample()).filter(|&downsampled| downsampled).count() == 0 {
+        while runs.sparse_index_bytes() > self.budget.sparse_index_bytes / 4 * 3 {
+            let downsampled = runs.spilled.iter_mut().filter(|run| run.sparse_index.len() > 1);
+            if downsampled.map(|run| run.sparse_index.downsample()).filter(|&downsampled| downsampled).count() == 0 {
                 break;
             }
         }

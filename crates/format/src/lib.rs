@@ -56,7 +56,6 @@
 
 mod big_endian;
 pub mod cell;
-pub mod copy;
 mod error;
 pub mod freelist;
 pub mod header;
@@ -67,6 +66,7 @@ pub mod payload;
 pub mod ptrmap;
 pub mod record;
 pub mod schema;
+pub mod short_bytes;
 pub mod sort_key;
 pub mod value;
 pub mod varint;

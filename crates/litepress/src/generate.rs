@@ -10,7 +10,7 @@ use litepress_engine::Estimate;
 use litepress_engine::plan::plan_objects;
 use litepress_gen::recipe::to_toml;
 use litepress_gen::{ColumnPlan, GenPlan, GenSource, Recipe, Request, SetColumn, Shard, TablePlan};
-use litepress_rows::hint::RustWords;
+use litepress_rows::message::RustWords;
 use litepress_rows::{OptionName, Source, Words, message};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -61,7 +61,7 @@ pub use form::declared_type_of_form;
 
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
-use crate::reader::{Field, FieldKind, ProjectedColumn, Reader};
+use crate::reader::{FileColumn, FileColumnKind, ProjectedColumn, Reader};
 use arrow_schema::FieldRef;
 use convert::Column;
 use form::SemanticType;
@@ -176,21 +176,21 @@ fn silence_guarded_panics() {
 }
 
 /// Describes a column of a file for table definitions. `origin` is the file's name of its type.
-fn describe(position: usize, field: &FieldRef, meaning: SemanticType, origin: &str) -> Field {
+fn describe(position: usize, field: &FieldRef, meaning: SemanticType, origin: &str) -> FileColumn {
     let name = field.name().clone();
     let name = if name.is_empty() { format!("column{}", position + 1) } else { name };
     // NaN becomes NULL.
     let not_null = !field.is_nullable() && !matches!(meaning, SemanticType::Float | SemanticType::Null);
     let declared_type = meaning.declared_type().to_owned();
-    Field { name, kind: FieldKind::Typed { declared_type, reason: meaning.reason(origin), not_null } }
+    FileColumn { name, kind: FileColumnKind::Typed { declared_type, reason: meaning.reason(origin), not_null } }
 }
 
 /// Returns all columns, as arguments of [`Reader::project`].
-fn all_columns(fields: &[Field]) -> Vec<ProjectedColumn> {
-    let projected = |(index, field): (usize, &Field)| {
+fn all_columns(fields: &[FileColumn]) -> Vec<ProjectedColumn> {
+    let projected = |(index, field): (usize, &FileColumn)| {
         let affinity = match &field.kind {
-            FieldKind::Typed { declared_type, .. } => Affinity::of_declared_type(declared_type),
-            FieldKind::Text => Affinity::Text,
+            FileColumnKind::Typed { declared_type, .. } => Affinity::of_declared_type(declared_type),
+            FileColumnKind::Text => Affinity::Text,
         };
         ProjectedColumn { field: Some(index), name: field.name.clone(), affinity, form: None, empty_is_null: false }
     };
@@ -200,7 +200,7 @@ fn all_columns(fields: &[Field]) -> Vec<ProjectedColumn> {
 /// Returns a requested column's position in the file, and its conversion.
 fn plan_column(
     projected: &ProjectedColumn,
-    fields: &[Field],
+    fields: &[FileColumn],
     types: &[(FieldRef, SemanticType)],
     options: &ReadOptions,
 ) -> Result<(usize, Column)> {

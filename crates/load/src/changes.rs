@@ -24,7 +24,7 @@ pub struct ChangedColumn {
     pub declared_type: String,
     /// Number of changed texts.
     pub count: u64,
-    /// The first ones: number of the record, text and stored value as SQL writes them.
+    /// The first changes: number of the record, text and stored value as SQL literals.
     pub first: Vec<(u64, String, String)>,
 }
 
@@ -117,7 +117,7 @@ impl Watched {
         changed.first.truncate(SHOWN);
     }
 
-    /// Returns the stored number, if the text is changed.
+    /// Returns the stored number if it changes the text.
     fn change(&self, text: &[u8]) -> Option<String> {
         let stored = affinity::apply(Value::Text(text), self.affinity);
         if matches!(stored, Value::Text(_)) {

@@ -8,23 +8,23 @@
 //! record. Blank lines are skipped, except in files with a single column: there they are empty fields.
 //!
 //! ```text
-//! head.rs        the beginning: lines to skip, dialect, header       sniff.rs     the dialect, by trial
-//! names.rs       names of columns                                    kind.rs      looks of fields, for guesses
-//! framing.rs     ends of records, found by one worker at a time      syntax.rs    rules shared by all of them
-//! rows.rs        positions of fields, found in parallel              loose.rs     records of loose dialects, made regular
-//! piece.rs       fields become cells, column by column              convert.rs   numbers and dates of other forms
+//! head.rs          the beginning: lines to skip, dialect, header     sniff.rs     the dialect, by trial
+//! names.rs         names of columns                                  kind.rs      looks of fields, for guesses
+//! framing.rs       ends of records, found by one worker at a time    syntax.rs    rules shared by all of them
+//! field_spans.rs   positions of fields, found in parallel            loose.rs     records of loose dialects, made regular
+//! field_cells.rs   fields become cells, column by column             convert.rs   numbers and dates of other forms
 //! ```
 
 mod convert;
 #[cfg(test)]
 mod dialect_tests;
+mod field_cells;
+mod field_spans;
 mod framing;
 mod head;
 mod kind;
 mod loose;
 mod names;
-mod piece;
-mod rows;
 mod sniff;
 mod syntax;
 #[cfg(test)]
@@ -33,12 +33,12 @@ mod tests;
 use crate::framing::{FramedReader, PIECE_BYTES, Position};
 use crate::input::Input;
 use crate::options::ReadOptions;
-use crate::reader::{Field, FieldKind, Piece, ProjectedColumn, Reader, TextFormat};
+use crate::reader::{FileColumn, FileColumnKind, Piece, ProjectedColumn, Reader, TextFormat};
 use convert::Conversion;
+use field_cells::{CsvPiece, CsvReadOptions};
 use framing::Records;
 use head::Head;
 use litepress_rows::{Affinity, Error, ErrorKind, OptionName, Result, message};
-use piece::{CsvPiece, Task};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
 /// A reader of CSV from a stream.
 pub struct CsvReader {
     framed: FramedReader<Records>,
-    columns: Vec<Field>,
-    task: Arc<Task>,
+    columns: Vec<FileColumn>,
+    read_options: Arc<CsvReadOptions>,
     format: TextFormat,
 }
 
@@ -67,7 +67,7 @@ impl CsvReader {
     pub fn new(mut stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
         options.values.check()?;
         let head = Head::read(&mut stream, name, options)?;
-        let task = Task {
+        let read_options = CsvReadOptions {
             conversions: head.names.iter().map(|name| options.values.conversion(name)).collect(),
             projected: (0..head.names.len()).collect(),
             empty_is_null: vec![false; head.names.len()],
@@ -79,26 +79,26 @@ impl CsvReader {
             skips_empty: options.dialect.skips_empty,
             syntax: Arc::new(head.syntax),
         };
-        let field = |name: &String| Field { name: name.clone(), kind: FieldKind::Text };
+        let field = |name: &String| FileColumn { name: name.clone(), kind: FileColumnKind::Text };
         let stream = Box::new(std::io::Cursor::new(head.rest).chain(stream));
         let start = Position { record: 1, line: head.line };
         let piece_bytes = options.piece_bytes.unwrap_or(PIECE_BYTES);
         Ok(Self {
-            framed: FramedReader::new(stream, name, Records(task.syntax.clone()), start, piece_bytes),
-            columns: task.names.iter().map(field).collect(),
-            task: Arc::new(task),
+            framed: FramedReader::new(stream, name, Records(read_options.syntax.clone()), start, piece_bytes),
+            columns: read_options.names.iter().map(field).collect(),
+            read_options: Arc::new(read_options),
             format: head.format,
         })
     }
 }
 
 impl Reader for CsvReader {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &self.columns
     }
 
     fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
-        let mut conversions = self.task.conversions.clone();
+        let mut conversions = self.read_options.conversions.clone();
         let position = |projected: &ProjectedColumn| {
             let refuse = |message: &str| Error::new(ErrorKind::Usage, message).in_column(&projected.name);
             let field = projected.field.filter(|&field| field < self.columns.len());
@@ -130,7 +130,12 @@ impl Reader for CsvReader {
                 *conversion = None;
             }
         }
-        self.task = Arc::new(Task { projected, empty_is_null, conversions, ..Task::clone(&self.task) });
+        self.read_options = Arc::new(CsvReadOptions {
+            projected,
+            empty_is_null,
+            conversions,
+            ..CsvReadOptions::clone(&self.read_options)
+        });
         Ok(())
     }
 
@@ -140,7 +145,7 @@ impl Reader for CsvReader {
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
         let Some(text) = self.framed.next_text()? else { return Ok(None) };
-        Ok(Some(Box::new(CsvPiece::new(text, self.task.clone()))))
+        Ok(Some(Box::new(CsvPiece::new(text, self.read_options.clone()))))
     }
 }
 

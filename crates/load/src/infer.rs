@@ -20,7 +20,7 @@ pub use scan::scan_types;
 pub(crate) use words::Conversion;
 pub use words::NumberWords;
 
-use crate::reader::Field;
+use crate::reader::FileColumn;
 use litepress_rows::Error;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -101,11 +101,11 @@ enum Kind {
     Fixed,
     /// A decimal with zeros at its end, which `printf('%.2f')` gives back: `12.50`.
     Padded,
-    /// A number in another spelling, of which a double keeps all digits: `1e5`, `.5`, `0.30000000000000004`.
+    /// A number in another spelling, all of whose digits a double keeps: `1e5`, `.5`, `0.30000000000000004`.
     Respelled,
-    /// A number of which a double does not keep all digits: `0.12345678901234567890`.
+    /// A number with digits that a double does not keep: `0.12345678901234567890`.
     Lossy,
-    /// An integer beyond 64 bits of which a double keeps all digits: `1` and 22 zeros.
+    /// An integer beyond 64 bits, all of whose digits a double keeps: `1` and 22 zeros.
     BigRound,
     /// Another integer beyond 64 bits.
     BigInteger,
@@ -236,7 +236,7 @@ impl FileStats {
     }
 
     /// Sets the names of columns that the records do not name, in order, so that findings of different files can be merged.
-    pub fn name_columns(&mut self, fields: &[Field]) {
+    pub fn name_columns(&mut self, fields: &[FileColumn]) {
         if let Some(last) = fields.len().checked_sub(1)
             && last >= self.columns.len()
         {

@@ -83,7 +83,7 @@ pub struct Input {
     pub encoding: &'static str,
     source: Source,
     compression: Option<Compression>,
-    /// Its name says how its table is called.
+    /// Its table is named after it.
     names_table: bool,
 }
 
@@ -248,8 +248,8 @@ impl Input {
         !matches!(self.source, Source::Once(_))
     }
 
-    /// Unpacks a file that its reader seeks in, if it is compressed or a member of an archive, to a temporary file without a name
-    /// in `temp_dir`. Calls `go_on` now and then. Does nothing for other inputs.
+    /// Unpacks a file of a binary format that is compressed or a member of an archive, to a temporary file without a name in
+    /// `temp_dir`. Calls `go_on` now and then. Does nothing for other inputs.
     ///
     /// # Errors
     /// As [`spool`](Self::spool).

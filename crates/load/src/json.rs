@@ -6,7 +6,8 @@
 //!                                                                                             `-----------------> scan
 //! ```
 //!
-//! The beginning decides about the layout (layout.rs). The grammar is RFC 8259; [`JsonOptions::nan`] adds NaN and Infinity.
+//! record.rs knows the keys and their places, value.rs parses the values, and utf8.rs handles texts that are not UTF-8. The
+//! beginning decides about the layout (layout.rs). The grammar is RFC 8259; [`JsonOptions::nan`] adds NaN and Infinity.
 //!
 //! Values are stored as follows:
 //!
@@ -31,11 +32,13 @@ mod path;
 mod record;
 #[cfg(test)]
 mod tests;
+mod utf8;
+mod value;
 
 pub(crate) use columns::Columns;
 pub use frame::MAX_RECORD_TEXT_BYTES;
-pub use record::MAX_DEPTH;
-pub(crate) use record::{Item, Sink};
+pub use value::MAX_DEPTH;
+pub(crate) use value::{Item, Sink};
 
 use crate::framing::{FramedReader, PIECE_BYTES, Position, Text};
 use crate::infer::{FileStats, ScannedValue};
@@ -43,23 +46,25 @@ use crate::input::{Input, read_failed};
 #[cfg(doc)]
 use crate::options::JsonOptions;
 use crate::options::{InvalidUtf8, ReadOptions};
-use crate::reader::{BadRecord, Batch, Field, Piece, ProjectedColumn, Reader};
+use crate::reader::{BadRecord, Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use fault::{Fault, Mistake};
 use frame::{JsonFraming, Layout, Records, Span, is_space, place_in};
 use layout::layout_of;
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result, quote};
-use record::{RecordParser, Rules, Targets, replace_invalid};
+use record::{RecordParser, Targets};
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
+use utf8::replace_invalid;
+use value::Rules;
 
 /// Size at which a batch ends, in bytes of its records' text.
 const BATCH_BYTES: usize = 2 << 20;
 
-/// Maximum number of values in a batch. Records may name a few of thousands of columns each, and the others are NULL.
+/// Maximum number of values in a batch. A record may name a few of thousands of columns, and the others are NULL.
 const BATCH_VALUES: usize = 1 << 16;
 
 /// Opens a JSON file.
@@ -207,7 +212,7 @@ fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<OpenArray> {
 }
 
 impl Reader for JsonReader {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &[]
     }
 
@@ -349,7 +354,7 @@ impl JsonPiece {
         RecordParser::new(targets, self.wants.rules.clone())
     }
 
-    /// Returns the fault to report. A key without a column may follow from a fault further on: then the record never was one.
+    /// Returns the fault to report. An unknown key may be the result of a fault further on: then the record is not JSON at all.
     #[cold]
     fn worst(&self, fault: Fault, record: &[u8]) -> Fault {
         let syntax = || self.new_parser(Targets::Keys).parse(record, &mut ObservedRow::default()).err();
@@ -393,8 +398,8 @@ fn shown(value: &[u8]) -> String {
     quote(&Value::Text(&value[..value.len().min(MOST_BYTES)]))
 }
 
-/// Returns the size of a piece for a table of `columns` columns. A row takes at least a byte a column, also if its record names few
-/// of them. So the more columns there are, the smaller are the pieces.
+/// Returns the size of a piece for a table of `columns` columns. A row takes at least one byte per column, even if its record
+/// names few of them. So the more columns there are, the smaller are the pieces.
 fn piece_bytes(columns: usize) -> usize {
     const USUAL_COLUMNS: usize = 64;
     PIECE_BYTES * USUAL_COLUMNS / columns.max(USUAL_COLUMNS)

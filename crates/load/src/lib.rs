@@ -15,10 +15,10 @@
 #![forbid(unsafe_code)]
 
 pub mod arrow;
-mod block;
+mod byte_lanes;
 pub mod changes;
-mod copy;
 pub mod csv;
+mod database_copy;
 pub mod estimate;
 pub mod framing;
 #[cfg(any(test, feature = "fuzzing"))]

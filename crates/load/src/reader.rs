@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub trait Reader: Send {
     /// Returns the columns in file order. If records name their columns themselves (NDJSON), there are none before
     /// [`project`](Self::project).
-    fn columns(&self) -> &[Field];
+    fn columns(&self) -> &[FileColumn];
 
     /// Selects the columns that [`Piece::read`] returns, and their order. Without a call it returns all.
     ///
@@ -75,16 +75,16 @@ pub struct TextFormat {
 
 /// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct FileColumn {
     /// The name. Never empty.
     pub name: String,
     /// The kind of its values.
-    pub kind: FieldKind,
+    pub kind: FileColumnKind,
 }
 
 /// The kind of values in a file's column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FieldKind {
+pub enum FileColumnKind {
     /// Text. A scan of the values infers its type.
     Text,
     /// Typed by the file itself.

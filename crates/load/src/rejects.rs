@@ -149,7 +149,7 @@ impl Rejects {
         self.stray_quotes.load(Ordering::Relaxed)
     }
 
-    /// Counts the records of a batch that are not stored as they stand in the file.
+    /// Counts the records of a batch that are stored differently from the file.
     pub(crate) fn count_changed(&self, batch: &Batch) {
         self.skipped.fetch_add(batch.skipped.len() as u64, Ordering::Relaxed);
         self.cut_records.fetch_add(batch.cut_records, Ordering::Relaxed);

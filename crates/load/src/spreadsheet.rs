@@ -5,8 +5,8 @@
 //! cells.rs      cells by column, dates and durations as text
 //! ```
 //!
-//! The first row that has a value is the header, unless the dialect says otherwise. A column without any value is no column, and
-//! rows behind the last value are no rows. Values are stored as follows:
+//! The first row that has a value is the header, unless the dialect says otherwise. Columns without
+//! any value, and rows behind the last value, are left out. Values are stored as follows:
 //!
 //! | cell                                 | value                                                                   |
 //! |--------------------------------------|-------------------------------------------------------------------------|
@@ -30,7 +30,7 @@ pub use workbook::open_sheets;
 use crate::infer::{FileStats, ScannedValue};
 use crate::json::{Columns, Item, Sink};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, Field, FieldKind, Piece, ProjectedColumn, Reader};
+use crate::reader::{Batch, FileColumn, FileColumnKind, Piece, ProjectedColumn, Reader};
 use cells::Kind;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
@@ -48,14 +48,14 @@ const BATCH_VALUES: usize = 1 << 16;
 /// A reader of a sheet's rows.
 pub struct SheetReader {
     sheet: Arc<Sheet>,
-    columns: Vec<Field>,
-    task: Arc<Task>,
+    columns: Vec<FileColumn>,
+    read_options: Arc<SheetReadOptions>,
     /// Number of rows that were handed out.
     done: usize,
 }
 
 /// The columns to read, and what is NULL in them.
-struct Task {
+struct SheetReadOptions {
     wanted: Vec<usize>,
     affinities: Vec<Affinity>,
     nulls: Vec<String>,
@@ -64,16 +64,16 @@ struct Task {
 impl SheetReader {
     /// Creates a reader of all columns.
     pub fn new(sheet: Arc<Sheet>, options: &ReadOptions) -> Self {
-        let field = |name: &String| Field { name: name.clone(), kind: FieldKind::Text };
-        let columns: Vec<Field> = sheet.names().iter().map(field).collect();
+        let field = |name: &String| FileColumn { name: name.clone(), kind: FileColumnKind::Text };
+        let columns: Vec<FileColumn> = sheet.names().iter().map(field).collect();
         let (wanted, affinities) = ((0..columns.len()).collect(), vec![Affinity::Blob; columns.len()]);
-        let task = Arc::new(Task { wanted, affinities, nulls: options.nulls.clone() });
-        Self { sheet, columns, task, done: 0 }
+        let read_options = Arc::new(SheetReadOptions { wanted, affinities, nulls: options.nulls.clone() });
+        Self { sheet, columns, read_options, done: 0 }
     }
 }
 
 impl Reader for SheetReader {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &self.columns
     }
 
@@ -88,7 +88,7 @@ impl Reader for SheetReader {
             }
         }
         let affinities = columns.iter().map(|column| column.affinity).collect();
-        self.task = Arc::new(Task { wanted, affinities, nulls: self.task.nulls.clone() });
+        self.read_options = Arc::new(SheetReadOptions { wanted, affinities, nulls: self.read_options.nulls.clone() });
         Ok(())
     }
 
@@ -98,8 +98,8 @@ impl Reader for SheetReader {
         if first == self.done {
             return Ok(None);
         }
-        let (sheet, task) = (self.sheet.clone(), self.task.clone());
-        Ok(Some(Box::new(SheetPiece { sheet, task, first, next: first, end: self.done, batch_start: first })))
+        let (sheet, read_options) = (self.sheet.clone(), self.read_options.clone());
+        Ok(Some(Box::new(SheetPiece { sheet, read_options, first, next: first, end: self.done, batch_start: first })))
     }
 
     fn records(&self) -> Option<u64> {
@@ -110,7 +110,7 @@ impl Reader for SheetReader {
 /// Consecutive rows of a sheet.
 struct SheetPiece {
     sheet: Arc<Sheet>,
-    task: Arc<Task>,
+    read_options: Arc<SheetReadOptions>,
     first: usize,
     /// The next row to read.
     next: usize,
@@ -119,7 +119,7 @@ struct SheetPiece {
     batch_start: usize,
 }
 
-impl Task {
+impl SheetReadOptions {
     fn is_null(&self, text: &[u8]) -> bool {
         self.nulls.iter().any(|null| null.as_bytes() == text)
     }
@@ -148,21 +148,21 @@ impl Piece for SheetPiece {
     }
 
     fn read(&mut self, batch: &mut Batch) -> Result<()> {
-        let task = self.task.clone();
-        batch.clear(task.wanted.len());
-        let mut columns = Columns::new(&task.affinities);
+        let read_options = self.read_options.clone();
+        batch.clear(read_options.wanted.len());
+        let mut columns = Columns::new(&read_options.affinities);
         columns.begin(&mut batch.blocks);
-        let most_rows = (BATCH_VALUES / task.wanted.len().max(1)).clamp(1, BLOCK_ROWS);
+        let most_rows = (BATCH_VALUES / read_options.wanted.len().max(1)).clamp(1, BLOCK_ROWS);
         let mut cursors: Vec<usize> =
-            task.wanted.iter().map(|&column| self.sheet.cells_before(column, self.next)).collect();
+            read_options.wanted.iter().map(|&column| self.sheet.cells_before(column, self.next)).collect();
         let mut bytes = 0;
         self.batch_start = self.next;
         while self.next < self.end && batch.rows < most_rows && bytes < BATCH_BYTES {
-            for (target, (&column, cursor)) in task.wanted.iter().zip(&mut cursors).enumerate() {
+            for (target, (&column, cursor)) in read_options.wanted.iter().zip(&mut cursors).enumerate() {
                 if let Some((kind, text)) = self.sheet.cell(column, *cursor, self.next) {
                     *cursor += 1;
                     bytes += text.len();
-                    columns.take(target, task.item(kind, text)).expect("a number of a sheet is a double");
+                    columns.take(target, read_options.item(kind, text)).expect("a number of a sheet is a double");
                 }
             }
             columns.end_row(batch.rows, false);
@@ -180,7 +180,7 @@ impl Piece for SheetPiece {
                 cursor += 1;
                 let seen = match kind {
                     Kind::Number => ScannedValue::Number(text),
-                    Kind::Text if self.task.is_null(text) => ScannedValue::Null,
+                    Kind::Text if self.read_options.is_null(text) => ScannedValue::Null,
                     Kind::Text => ScannedValue::String(text),
                     Kind::True => ScannedValue::Boolean(true),
                     Kind::False => ScannedValue::Boolean(false),

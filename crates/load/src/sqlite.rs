@@ -16,7 +16,7 @@ pub use catalogue::{Extra, ExtraKind, Object, Table};
 
 use crate::input::Input;
 use crate::options::{InvalidUtf8, ReadOptions};
-use crate::reader::{Field, Piece, ProjectedColumn, Reader};
+use crate::reader::{FileColumn, Piece, ProjectedColumn, Reader};
 use catalogue::Catalogue;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use moment::Moment;
@@ -188,7 +188,7 @@ impl Reader for TableReader {
         self.keeps_rowids = true;
     }
 
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &self.table.fields
     }
 
@@ -315,7 +315,7 @@ fn send_pieces(
     Ok(())
 }
 
-/// Returns whether the rowids that no column holds differ from the record numbers, which are 1 to `records`.
+/// Returns whether rowids that no column holds differ from the record numbers 1 to `records`.
 fn is_renumbered(connection: &Connection, table: &Table, records: u64) -> rusqlite::Result<bool> {
     let Some(rowid) = table.hidden_rowid.filter(|_| records > 0) else { return Ok(false) };
     let name = quoted_name(&table.name);

@@ -1,4 +1,6 @@
-//! Values column by column, filled by generators and readers, and encoded as records.
+//! Blocks of cells: the values of one column for up to 1,024 rows. Generators and readers fill them, and the
+//! [`Encoder`](crate::Encoder) makes records of them. A cell is here a value of a row and a column; the cells of b-tree
+//! pages are in `litepress_format::cell`.
 
 use litepress_format::value::Value;
 use std::ops::Range;

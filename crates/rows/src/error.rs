@@ -1,7 +1,7 @@
 //! The error type: what went wrong, where, and what to do about it.
 
-use crate::hint::{Message, Words};
 use crate::message;
+use crate::message::{Message, Words};
 use litepress_format::value::Value;
 use std::borrow::Cow;
 use std::fmt;

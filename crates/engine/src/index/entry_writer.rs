@@ -4,7 +4,7 @@ use super::plan::IndexPlan;
 use crate::pages::PageRun;
 use crate::sort::{PADDING_BYTES, PackedBatch, PaddedItem, bad_item};
 use crate::tree::bulk_load::ItemKind;
-use crate::tree::index::{IndexBuilder, IndexPart};
+use crate::tree::index_leaf::{IndexBuilder, IndexPart};
 use crate::{Error, Result};
 use litepress_format::sort_key::{KeyPart, ShortCell};
 

@@ -1,21 +1,9 @@
-//! Assigns page numbers. Only this module does, and it skips the lock-byte page.
+//! Numbers the pages that litepress writes. Only this module does, and it skips the lock-byte page.
 
-use super::page_run::PageRun;
-use crate::sink::block::BlockPool;
-use crate::sink::writers::{Pieces, Writers};
+use super::{PageRun, Pages};
 use crate::{Error, ErrorKind, Result};
-use litepress_format::page::{MAX_PAGE_NUMBER, PageSize};
+use litepress_format::page::MAX_PAGE_NUMBER;
 use litepress_rows::{OptionName, message};
-use std::ops::Range;
-use std::sync::Arc;
-
-/// The pages of a database under construction: the next number, and the writers of full pages.
-pub(crate) struct Pages {
-    pub(super) page_size: PageSize,
-    pub(super) next: u32,
-    pool: Arc<BlockPool>,
-    pub(super) writers: Writers,
-}
 
 /// The position of a placed run in the file.
 #[derive(Clone, Copy, Debug)]
@@ -32,30 +20,12 @@ impl Placement {
     }
 
     /// Returns the index of the page that would be the lock-byte page if that were not skipped.
-    fn first_behind_lock_byte_page(self) -> u32 {
+    pub(super) fn first_behind_lock_byte_page(self) -> u32 {
         if self.first < self.lock_byte_page { self.lock_byte_page - self.first } else { u32::MAX }
     }
 }
 
 impl Pages {
-    /// Starts with page 2: page 1 is for the header and the schema.
-    pub fn new(page_size: PageSize, pool: Arc<BlockPool>, writers: Writers) -> Self {
-        Self { page_size, next: 2, pool, writers }
-    }
-
-    pub fn page_size(&self) -> PageSize {
-        self.page_size
-    }
-
-    pub fn pool(&self) -> &Arc<BlockPool> {
-        &self.pool
-    }
-
-    /// Returns a run without pages.
-    pub fn new_run(&self) -> PageRun {
-        PageRun::new(self.page_size, &self.pool)
-    }
-
     /// Returns the number of pages so far.
     pub fn count(&self) -> u32 {
         self.next - 1
@@ -112,11 +82,6 @@ impl Pages {
         Ok(page_1)
     }
 
-    /// Returns whether written pages can be read.
-    pub fn can_read(&self) -> bool {
-        self.writers.can_read()
-    }
-
     /// Returns the number of the next page, or that of the lock-byte page before it.
     pub fn next(&self) -> u32 {
         self.next
@@ -126,61 +91,6 @@ impl Pages {
     pub fn rewind_to(&mut self, first: u32) {
         assert!(first <= self.next, "pages that were placed");
         self.next = first;
-    }
-
-    /// Writes all pages of a placed run.
-    pub fn write(&self, run: PageRun, placement: Placement) -> Result<()> {
-        self.write_from(0, run, placement)
-    }
-
-    fn write_from(&self, first_page: u32, run: PageRun, placement: Placement) -> Result<()> {
-        assert!(run.pointers.is_empty(), "every pointer of a run is resolved before it is written");
-        let (pages, per_block) = (run.len(), u32::try_from(run.pages_per_block()).expect("pages of a block"));
-        let mut start = 0;
-        for block in run.blocks {
-            let end = pages.min(start + per_block);
-            self.writers.submit(block, self.pieces(placement, start, start.max(first_page)..end))?;
-            start = end;
-        }
-        Ok(())
-    }
-
-    /// Returns pages of a run as pieces of the block that begins with page `block_start`: two if the lock-byte page
-    /// separates them.
-    fn pieces(&self, placement: Placement, block_start: u32, pages: Range<u32>) -> Pieces {
-        let page_bytes = self.page_size.bytes();
-        let in_block = |index: u32| (index - block_start) as usize * page_bytes;
-        let cut = placement.first_behind_lock_byte_page().clamp(pages.start, pages.end);
-        [pages.start..cut, cut..pages.end]
-            .into_iter()
-            .filter(|piece| !piece.is_empty())
-            .map(|piece| (in_block(piece.start)..in_block(piece.end), self.offset(placement.number(piece.start))))
-            .collect()
-    }
-
-    /// Returns the offset in the file of page `number`.
-    pub(super) fn offset(&self, number: u32) -> u64 {
-        u64::from(number - 1) * self.page_size.bytes() as u64
-    }
-
-    /// Writes page 1 and waits for all writes. Returns the length of the file in bytes.
-    pub fn finish(&mut self, page_1: &[u8]) -> Result<u64> {
-        let mut block = self.pool.take();
-        block.bytes_mut()[..page_1.len()].copy_from_slice(page_1);
-        self.writers.submit(block, vec![(0..page_1.len(), 0)])?;
-        let len = self.offset(self.next);
-        self.writers.finish(len)?;
-        Ok(len)
-    }
-
-    /// Makes the file survive a power cut.
-    pub fn sync(&self) -> Result<()> {
-        self.writers.sync()
-    }
-
-    /// Returns the bytes of the file, if the sink keeps them in memory.
-    pub fn take_bytes(&self) -> Option<Vec<u8>> {
-        self.writers.take_bytes()
     }
 }
 

@@ -6,7 +6,7 @@ use super::run::MIN_MEMORY_BYTES;
 use super::spill::{ALIGNMENT, SpillFile};
 use std::sync::Arc;
 
-/// The division of the memory among writers, samples and merges.
+/// The division of the memory among writers, sparse indexes and merges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     pub memory: u64,
@@ -15,8 +15,8 @@ pub(super) struct Budget {
     pub buffer_bytes: usize,
     /// Bytes of a write to a file.
     pub block_bytes: usize,
-    /// Bytes of the samples of all runs. A quarter of it is for runs that are being written.
-    pub sample_bytes: u64,
+    /// Bytes of the sparse indexes of all runs. A quarter of it is for runs that are being written.
+    pub sparse_index_bytes: u64,
 }
 
 impl Budget {
@@ -26,13 +26,13 @@ impl Budget {
 
     pub fn new(memory: u64, writers: usize) -> Self {
         let writers = writers.max(1) as u64;
-        let sample_bytes = memory / 32;
+        let sparse_index_bytes = memory / 32;
         let block_bytes = Self::whole_blocks(memory / writers / 64, Self::MAX_BLOCK_BYTES);
-        let share = (memory - sample_bytes) / writers;
+        let share = (memory - sparse_index_bytes) / writers;
         let buffers = share.saturating_sub((block_bytes + ALIGNMENT) as u64);
         let buffer_bytes = (buffers / 2).clamp(MIN_MEMORY_BYTES as u64, Self::MAX_BUFFER_BYTES);
         let buffer_bytes = usize::try_from(buffer_bytes).unwrap_or(usize::MAX);
-        Self { memory, writers, buffer_bytes, block_bytes, sample_bytes }
+        Self { memory, writers, buffer_bytes, block_bytes, sparse_index_bytes }
     }
 
     /// Returns the limits of a writer's buckets. The rest of its memories is for unpartitioned items, sorting them,
@@ -71,7 +71,7 @@ impl Budget {
     }
 
     pub fn encoder(&self, file: &Arc<SpillFile>) -> RunEncoder {
-        RunEncoder::new(file, self.block_bytes, self.sample_bytes / self.writers / 4)
+        RunEncoder::new(file, self.block_bytes, self.sparse_index_bytes / self.writers / 4)
     }
 
     /// Returns the memory of each merge for reading.

@@ -1,74 +1,19 @@
 //! Finds items by their global rank: the position in every run at which a range of ranks begins.
 //!
 //! First comes a lookup of the greatest known key whose rank is surely not above the wanted one: in the runs in
-//! memory, and in the samples of spilled runs. Every run is opened at that key, which gives its exact rank. The few
+//! memory, and in the sparse indexes of spilled runs. Every run is opened at that key, which gives its exact rank. The few
 //! items that are still before the wanted rank are merged and dropped.
 
-use super::buckets::bucket_store::BucketStore;
-use super::buckets::sorted_buckets::{BucketCursor, Buckets};
-use super::diff_mask::{ByteSelector, DiffMask};
+use super::buckets::sorted_buckets::BucketCursor;
+use super::diff_mask::ByteSelector;
 use super::merge::{Cursor, Merge};
-use super::prefix_codec::{RunDecoder, SpilledRun};
+use super::prefix_codec::RunDecoder;
 use super::read_ahead::ReadAhead;
-use super::run::SortedRun;
+use super::runs::Runs;
 use crate::Result;
 use std::ops::Range;
 
-/// All items of a sort, as runs.
-#[derive(Debug, Default)]
-pub(super) struct Runs {
-    /// Sorted runs in memory, none of them empty.
-    pub memory: Vec<SortedRun>,
-    pub spilled: Vec<SpilledRun>,
-    pub buckets: Buckets,
-}
-
-/// A writer's items that stay in memory.
-pub(super) enum ResidentRun {
-    Sorted(SortedRun),
-    Buckets(Box<BucketStore>),
-}
-
 impl Runs {
-    /// Takes a run out of memory, to be spilled.
-    pub fn pop_memory(&mut self) -> Option<ResidentRun> {
-        self.memory
-            .pop()
-            .map(ResidentRun::Sorted)
-            .or_else(|| self.buckets.take_from_memory().map(Box::new).map(ResidentRun::Buckets))
-    }
-
-    pub fn len(&self) -> u64 {
-        let memory: u64 = self.memory.iter().map(|run| run.len() as u64).sum();
-        memory + self.buckets.len() + self.spilled.iter().map(SpilledRun::len).sum::<u64>()
-    }
-
-    pub fn item_bytes(&self) -> u64 {
-        let memory: u64 = self.memory.iter().map(SortedRun::item_bytes).sum();
-        memory + self.buckets.item_bytes() + self.spilled.iter().map(SpilledRun::item_bytes).sum::<u64>()
-    }
-
-    /// Returns the bytes of memory that runs and samples hold.
-    pub fn held_bytes(&self) -> u64 {
-        self.memory_bytes() + self.sample_bytes()
-    }
-
-    pub fn memory_bytes(&self) -> u64 {
-        self.memory.iter().map(SortedRun::held_bytes).sum::<u64>() + self.buckets.memory_bytes()
-    }
-
-    pub fn sample_bytes(&self) -> u64 {
-        self.spilled.iter().map(|run| run.samples.held_bytes()).sum()
-    }
-
-    /// Returns the varying bits of the first bytes of all items.
-    pub fn varying(&self) -> DiffMask {
-        let memory = self.memory.iter().map(SortedRun::varying);
-        let all = memory.chain(self.spilled.iter().map(|run| &run.varying)).copied();
-        let in_buckets = (!self.buckets.is_empty()).then_some(DiffMask::unknown());
-        all.chain(in_buckets).reduce(|all, run| all.and(&run)).unwrap_or(DiffMask::unknown())
-    }
-
     /// Merges the items of these ranks. Spilled runs are read in blocks of `block_bytes`.
     pub fn merge(&self, ranks: Range<u64>, bytes: ByteSelector, block_bytes: usize) -> Result<Merge<'_>> {
         assert!(ranks.start <= ranks.end && ranks.end <= self.len(), "{ranks:?} of {} items", self.len());
@@ -94,8 +39,8 @@ impl Runs {
     /// Returns an upper bound of the number of items less than `key`.
     fn rank_at_most(&self, key: &[u8]) -> u64 {
         let memory: u64 = self.memory.iter().map(|run| run.rank(key) as u64).sum();
-        let spilled: u64 = self.spilled.iter().map(|run| run.samples.rank_at_most(key, run.len())).sum();
-        memory + spilled + self.buckets.samples().rank_at_most(key, self.buckets.len())
+        let spilled: u64 = self.spilled.iter().map(|run| run.sparse_index.rank_at_most(key, run.len())).sum();
+        memory + spilled + self.buckets.sparse_index().rank_at_most(key, self.buckets.len())
     }
 
     /// Returns the greatest known key whose rank is surely not above `rank`, or the empty key.
@@ -108,9 +53,9 @@ impl Runs {
             let range = run.rank(best)..run.len();
             best = self.last_up_to(rank, range, |index| run.item(index)).unwrap_or(best);
         }
-        for samples in self.spilled.iter().map(|run| &run.samples).chain([self.buckets.samples()]) {
-            let range = samples.count_up_to(best)..samples.len();
-            best = self.last_up_to(rank, range, |index| samples.key(index)).unwrap_or(best);
+        for index in self.spilled.iter().map(|run| &run.sparse_index).chain([self.buckets.sparse_index()]) {
+            let range = index.count_up_to(best)..index.len();
+            best = self.last_up_to(rank, range, |point| index.key(point)).unwrap_or(best);
         }
         best
     }

@@ -16,7 +16,7 @@ use super::arena::{self, ENTRY_BYTES};
 use super::diff_mask::{ByteSelector, DiffMask};
 use super::item::{PADDING_BYTES, PaddedItem};
 use super::radix::{self, WholeEntry};
-use litepress_format::copy::copy_short;
+use litepress_format::short_bytes::copy_short;
 use litepress_format::sort_key::{SHORT_LEN, SHORT_ROOM};
 use std::convert::Infallible;
 

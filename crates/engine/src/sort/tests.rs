@@ -582,11 +582,11 @@ fn memory_stays_within_the_budget() {
     for memory_bytes in [64 << 20, 100 << 20, 512 << 20, 6 << 30] {
         for writers in [1, 2, 4, 16] {
             let budget = Budget::new(memory_bytes, writers);
-            let filling = budget.writers * budget.writer_bytes() + budget.sample_bytes;
+            let filling = budget.writers * budget.writer_bytes() + budget.sparse_index_bytes;
             assert!(filling <= memory_bytes, "{memory_bytes} {writers}: {filling}");
             // A writer that is finished leaves at most one of its two memories, with the order in half of the other;
             // or its buckets and a small run.
-            let held = budget.writers * budget.buffer_bytes as u64 * 3 / 2 + budget.sample_bytes;
+            let held = budget.writers * budget.buffer_bytes as u64 * 3 / 2 + budget.sparse_index_bytes;
             let limits = budget.bucket_limits();
             let in_buckets =
                 limits.memory_bytes + 3 * budget.unpartitioned_bytes() + 2 * (limits.write_bytes + ALIGNMENT);

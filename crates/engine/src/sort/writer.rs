@@ -10,21 +10,21 @@
 //! If the first items predict the others, items go to buckets instead, in three quarters of both memories (see
 //! `partition_writer`). If too many items have no bucket, the writer goes back to ordinary runs.
 
+mod modes;
+mod spill;
+
 use super::Sorter;
-use super::arena::{ENTRY_BYTES, MAX_LENGTH_BYTES};
+use super::arena::MAX_LENGTH_BYTES;
 use super::buckets::bucket_store::BucketStore;
 use super::buckets::key_packer::{KeyPacker, prefix_bytes};
-use super::buckets::packed_key_builder::{BATCH_ROWS, Offsets, PackedKeyBuilder};
+use super::buckets::packed_key_builder::{Offsets, PackedKeyBuilder};
 use super::buckets::partition_writer::PartitionWriter;
-use super::buckets::partitioner::Partitioner;
 use super::buckets::split_item::SplitItem;
-use super::budget::Budget;
-use super::diff_mask::DiffMask;
 use super::item::PADDING_BYTES;
-use super::prefix_codec::{RunEncoder, SpilledRun, encode};
-use super::run::{Layout, MIN_MEMORY_BYTES, PushError, RunBuilder};
+use super::prefix_codec::SpilledRun;
+use super::run::{Layout, PushError, RunBuilder};
 use super::spill::SpillFile;
-use crate::{Error, Result};
+use crate::Result;
 use litepress_format::sort_key::{KeyPrefixEncoder, PREFIX_LEN, SHORT_LEN};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -235,197 +235,8 @@ impl<'s> RunWriter<'s> {
         }
     }
 
-    /// Begins the run that shows whether there will be buckets.
-    fn begin(&mut self, layout: Layout) {
-        let mut run = RunBuilder::new(self.take_spare(), layout);
-        match Partitioner::sample_bytes(self.sorter.budget.buffer_bytes) {
-            Some(bytes) => run.set_limit(bytes),
-            None => self.mode = Mode::Runs,
-        }
-        self.run = Some(run);
-    }
-
-    /// Makes space for more items.
-    fn make_room(&mut self, layout: Layout) -> Result<()> {
-        match self.mode {
-            Mode::Partitioned(_) => return self.empty_stage(),
-            Mode::Runs => return self.spill_run(layout),
-            Mode::Sampling => self.mode = Mode::Runs,
-        }
-        let Some(sample) = &mut self.run else { return Ok(()) };
-        match self.sorter.partitioner(sample) {
-            Some(partitioner) => self.partition(&partitioner, layout),
-            None => {
-                sample.set_limit(usize::MAX);
-                Ok(())
-            }
-        }
-    }
-
-    /// Continues with buckets.
-    fn partition(&mut self, partitioner: &Arc<Partitioner>, mut layout: Layout) -> Result<()> {
-        let Some(sample) = self.run.take() else { return Ok(()) };
-        if layout.has_lengths() {
-            // Numbers in items mostly keep growing, and moving many items to wider slots later costs more.
-            let longest = sample.longest_item() + 2;
-            layout = if layout.fits(longest) { layout } else { layout.widened(longest) };
-        }
-        self.begin_buckets(partitioner, layout, false);
-        sample.for_each(|item| self.push(item))
-    }
-
-    fn begin_buckets(&mut self, partitioner: &Arc<Partitioner>, mut layout: Layout, are_second: bool) {
-        if let Some(packer) = partitioner.packer() {
-            // Packed keys without a bucket are pushed as items.
-            layout = layout.for_up_to(packer.longest());
-        }
-        let keys = || Vec::with_capacity(STAGED_KEYS + BATCH_ROWS);
-        self.packed = partitioner.packer().map(|packer| PackedStage { packer: packer.clone(), keys: keys() });
-        let writer = PartitionWriter::new(self.sorter, partitioner, layout);
-        self.spare.clear();
-        self.run = Some(writer.buckets.stage());
-        self.mode = Mode::Partitioned(Partitions { writer, are_second });
-    }
-
-    /// Gives the staged items to the buckets, if there are any.
-    fn empty_stage(&mut self) -> Result<()> {
-        let (Some(stage), Mode::Partitioned(partitions)) = (&mut self.run, &mut self.mode) else { return Ok(()) };
-        let keys = self.packed.as_mut().map(|stage| &mut stage.keys);
-        let staged_keys: &[u64] = keys.as_deref().map_or(&[], |keys| keys);
-        if let Err(error) = partitions.writer.push_staged(stage, staged_keys, self.sorter, &mut self.file) {
-            // The stage may be partly taken, and nothing of it may be taken twice: drop it all.
-            (self.run, self.packed, self.mode) = (None, None, Mode::Runs);
-            return Err(error);
-        }
-        stage.clear();
-        if let Some(keys) = keys {
-            keys.clear();
-        }
-        let layout = stage.layout();
-        if partitions.writer.is_useless() { self.fall_back_to_runs(layout) } else { Ok(()) }
-    }
-
-    /// Takes an item that is too long for the stage.
-    fn push_unpartitioned(&mut self, item: &[u8]) -> Result<()> {
-        let Mode::Partitioned(partitions) = &mut self.mode else { unreachable!("there is a stage") };
-        let is_taken = partitions.writer.push_unpartitioned(item, self.sorter, &mut self.file)?;
-        if is_taken { Ok(()) } else { self.spill_single(item) }
-    }
-
-    /// Continues with ordinary runs, because most items have no bucket.
-    fn fall_back_to_runs(&mut self, layout: Layout) -> Result<()> {
-        let Some(partitions) = self.take_partitions() else { return Ok(()) };
-        let is_small = self.is_small(&partitions.writer.buckets);
-        self.packed = None;
-        self.run = Some(RunBuilder::new(self.take_spare(), layout));
-        self.push_again(partitions.writer, is_small)
-    }
-
-    /// Continues with a wider layout. The stage must be empty.
-    fn widen(&mut self, layout: Layout) -> Result<()> {
-        match self.take_partitions() {
-            Some(partitions) => self.widen_partitions(partitions, layout),
-            None => self.widen_run(layout),
-        }
-    }
-
-    fn widen_partitions(&mut self, mut partitions: Partitions, layout: Layout) -> Result<()> {
-        if partitions.writer.widen(layout, self.sorter, &mut self.file)? {
-            self.run = Some(partitions.writer.buckets.stage());
-            self.mode = Mode::Partitioned(partitions);
-            return Ok(());
-        }
-        let Partitions { writer, are_second } = partitions;
-        let is_small = self.is_small(&writer.buckets);
-        if is_small || !are_second {
-            self.begin_buckets(&writer.buckets.partitioner.clone(), layout, are_second || !is_small);
-        } else {
-            self.run = Some(RunBuilder::new(self.take_spare(), layout));
-        }
-        self.push_again(writer, is_small)
-    }
-
-    fn widen_run(&mut self, layout: Layout) -> Result<()> {
-        self.await_spill()?;
-        let Some(run) = self.run.take() else { return Ok(()) };
-        if run.used() > self.sorter.budget.buffer_bytes / 4 {
-            self.run = Some(run);
-            return self.spill_run(layout);
-        }
-        let mut wider = RunBuilder::new(self.take_spare(), layout);
-        if matches!(self.mode, Mode::Sampling) {
-            wider.set_limit(run.limit());
-        }
-        self.run = Some(wider);
-        run.for_each(|item| self.push(item))?;
-        self.spare.push(run.into_memory());
-        Ok(())
-    }
-
-    /// Returns whether there is memory to hold the items of the buckets twice.
-    fn is_small(&self, buckets: &BucketStore) -> bool {
-        buckets.is_in_memory() && buckets.used() <= self.sorter.budget.buffer_bytes / 4
-    }
-
-    /// Pushes the items of buckets again. Buckets that are too large for that stay as they are, in a file.
-    fn push_again(&mut self, writer: PartitionWriter, is_small: bool) -> Result<()> {
-        let PartitionWriter { mut buckets, unpartitioned, .. } = writer;
-        if is_small {
-            buckets.for_each(|item| self.push(item))?;
-        } else {
-            buckets.write_all()?;
-            self.sorter.state().runs.buckets.add(buckets);
-        }
-        unpartitioned.for_each(|item| self.push(item))
-    }
-
     fn take_spare(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_else(|| vec![0; self.sorter.budget.buffer_bytes])
-    }
-
-    /// Spills all items, and begins a new run of this layout.
-    fn spill_run(&mut self, layout: Layout) -> Result<()> {
-        self.await_spill()?;
-        let Some(full) = self.run.take() else { return Ok(()) };
-        let (run, scratch) = full.sort(self.take_spare());
-        self.spare.extend(scratch);
-        self.spill(move |encoder| Ok((encode(&run, encoder)?, run.into_memory())))?;
-        if self.spare.is_empty() {
-            self.await_spill()?;
-        }
-        self.run = Some(RunBuilder::new(self.take_spare(), layout));
-        Ok(())
-    }
-
-    /// Starts to write a run to the file on a background thread.
-    fn spill(&mut self, encode: impl FnOnce(RunEncoder) -> Result<Spilled> + Send + 'static) -> Result<()> {
-        let file = self.sorter.folder.open_once(&mut self.file)?;
-        let budget = self.sorter.budget;
-        let encoder = budget.encoder(&file);
-        let thread = std::thread::Builder::new().name("litepress-spill".to_owned());
-        let spilling = thread.spawn(move || encode(encoder));
-        let failed = |cause| Error::io("start a thread that spills a sorted run", file.path(), cause);
-        self.spilling = Some(spilling.map_err(failed)?);
-        Ok(())
-    }
-
-    /// Waits for the run that is being spilled, and takes its memories back.
-    fn await_spill(&mut self) -> Result<()> {
-        let Some(spilling) = self.spilling.take() else { return Ok(()) };
-        let (run, memories) = spilling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        self.sorter.add_spilled(run);
-        self.spare.extend(memories.into_iter().filter(|memory| !memory.is_empty()));
-        Ok(())
-    }
-
-    /// Writes an item that is larger than the memory for runs as a run of its own.
-    fn spill_single(&mut self, item: &[u8]) -> Result<()> {
-        self.await_spill()?;
-        let file = self.sorter.folder.open_once(&mut self.file)?;
-        let mut encoder = self.sorter.budget.encoder(&file);
-        encoder.push_alone(item)?;
-        self.sorter.add_spilled(encoder.finish(DiffMask::of_item(item))?);
-        Ok(())
     }
 
     /// Sorts the remaining items and hands all runs over.
@@ -460,55 +271,5 @@ impl Drop for RunWriter<'_> {
         if !self.is_finished {
             self.sorter.poison();
         }
-    }
-}
-
-/// Takes items that come in order. Their run stays in memory if there is space, and else goes to a file.
-pub(crate) struct OrderedWriter<'s> {
-    sorter: &'s Sorter,
-    run: OrderedRun,
-}
-
-enum OrderedRun {
-    Memory(RunBuilder),
-    File(Box<RunEncoder>),
-}
-
-impl<'s> OrderedWriter<'s> {
-    pub(super) fn new(sorter: &'s Sorter, items: u64, item_bytes: u64) -> Result<Self> {
-        let entries = 2 * ENTRY_BYTES as u64 * (items + 1);
-        let memory = PADDING_BYTES as u64 + entries.max(item_bytes + MAX_LENGTH_BYTES as u64 * items);
-        let budget = sorter.budget;
-        let is_short = memory <= Budget::MAX_BUFFER_BYTES;
-        let run = if is_short && sorter.state().runs.held_bytes() + memory + entries <= budget.memory / 2 {
-            let memory = usize::try_from(memory).unwrap_or(usize::MAX).max(MIN_MEMORY_BYTES);
-            OrderedRun::Memory(RunBuilder::new(vec![0; memory], Layout::Arena))
-        } else {
-            OrderedRun::File(Box::new(budget.encoder(&sorter.folder.create()?)))
-        };
-        Ok(Self { sorter, run })
-    }
-
-    /// Takes an item, greater than all before.
-    pub fn push(&mut self, item: &[u8]) -> Result<()> {
-        match &mut self.run {
-            OrderedRun::Memory(run) => {
-                run.push(item).expect("memory for the announced items and bytes");
-                Ok(())
-            }
-            OrderedRun::File(encoder) => encoder.push_alone(item),
-        }
-    }
-
-    /// Hands the run over.
-    pub fn finish(self) -> Result<()> {
-        match self.run {
-            OrderedRun::Memory(run) => {
-                let scratch = vec![0; run.scratch_bytes()];
-                self.sorter.state().runs.memory.push(run.sort(scratch).0);
-            }
-            OrderedRun::File(encoder) => self.sorter.add_spilled(encoder.finish(DiffMask::unknown())?),
-        }
-        Ok(())
     }
 }

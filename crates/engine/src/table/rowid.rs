@@ -9,9 +9,9 @@ use crate::index::Indexes;
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::tree::assembler::TreeAssembler;
+use crate::tree::input_positions::InputPositions;
 use crate::tree::interior::LargestRowid;
-use crate::tree::leaf::{LeafBuilder, OutOfOrder, TablePart};
-use crate::tree::positions::Positions;
+use crate::tree::table_leaf::{LeafBuilder, OutOfOrder, TablePart};
 use crate::tree::table_reader::TableReader;
 use litepress_format::page::PageKind;
 use litepress_rows::{Part, RecordChunk, Source};
@@ -77,12 +77,12 @@ pub(super) struct RowidTree<'p> {
     assembler: TreeAssembler<'p, LargestRowid>,
     /// The tree so far, without its root.
     pub tree: TableTree,
-    pub positions: Positions,
+    pub positions: InputPositions,
 }
 
 impl<'p> RowidTree<'p> {
     pub fn new(pages: &'p mut Pages) -> Self {
-        Self { assembler: TreeAssembler::new(pages), tree: TableTree::default(), positions: Positions::default() }
+        Self { assembler: TreeAssembler::new(pages), tree: TableTree::default(), positions: InputPositions::default() }
     }
 
     /// Checks that the rowids of `part` follow the placed ones.

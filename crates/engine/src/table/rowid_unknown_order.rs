@@ -21,7 +21,7 @@ use crate::index::Indexes;
 use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::sort::{SortOptions, Sorter};
-use crate::tree::positions::Positions;
+use crate::tree::input_positions::InputPositions;
 use crate::tree::table_reader::TableReader;
 use crate::{Conflict, Result};
 use litepress_rows::{Part, RecordChunk, Source, Table};
@@ -62,7 +62,7 @@ pub(crate) fn build(
 /// Adds the rows of the unfinished `tree`, whose pages begin at `first_page`, to the sorter as one sorted run.
 fn read_back(
     tree: &TableTree,
-    positions: Positions,
+    positions: InputPositions,
     pages: &Pages,
     first_page: u32,
     unsorted: Unsorted<'_, RowidKey>,

@@ -1,4 +1,5 @@
-//! Sorts the rows of a table for its tree, and resolves key conflicts: of rows with equal keys, at most one stays.
+//! Plans which external sorts the rows of a table need before its tree is built, and which of them resolves key conflicts:
+//! of rows with equal keys, at most one stays. `database` makes one plan for each table and runs it.
 //!
 //! ```text
 //! rowids ascend, nothing can conflict   Source ---------------------------> rowid

@@ -24,7 +24,7 @@ use super::sorted_rows::gather;
 use crate::pages::{PageRun, Pages};
 use crate::sort::{PaddedItem, SortOptions, Sorter};
 use crate::tree::bulk_load::{self, ItemKind};
-use crate::tree::index::{IndexBuilder, IndexPart};
+use crate::tree::index_leaf::{IndexBuilder, IndexPart};
 use crate::{Error, Result};
 use late_materialization::LateMaterializedTable;
 use litepress_format::sort_key::KeyPart;

@@ -1,4 +1,5 @@
-//! Assembles the parts of a tree: numbers their pages and builds the interior levels above.
+//! Puts the finished parts of a b-tree one behind another: numbers and writes their pages, and adds the interior pages
+//! above them. The builders of tables and indexes call it for each part, in the order of parts.
 
 use super::interior::{Child, Divider, Levels, Root, write_interior};
 use super::open_page::write_empty;

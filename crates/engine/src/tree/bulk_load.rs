@@ -4,7 +4,7 @@
 //! of the items alone. So runs, threads and memory never affect the file.
 
 use super::assembler::TreeAssembler;
-use super::index::IndexPart;
+use super::index_leaf::IndexPart;
 use super::interior::Entry;
 use super::key_counter::{KeyCounter, distinct_keys};
 use crate::pages::{PageRun, Pages};
@@ -312,7 +312,7 @@ impl<I: ItemKind> DuplicateCheck<'_, I> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::index::IndexBuilder;
+    use super::super::index_leaf::IndexBuilder;
     use super::*;
     use crate::sink::DiscardSink;
     use crate::sink::block::BlockPool;

@@ -1,7 +1,7 @@
 //! Reads the rows of a WITHOUT ROWID table back from its pages, in key order: those of a leaf, the divider behind it,
 //! and so on.
 
-use super::index::IndexPart;
+use super::index_leaf::IndexPart;
 use crate::Result;
 use crate::pages::{Pages, PagesByNumber, RunPages, changed_pages};
 use litepress_format::cell::Cell;

@@ -1,8 +1,8 @@
 //! Builds the tree of `sqlite_schema`, whose root is page 1, behind the file header.
 
 use super::interior::{LargestRowid, Levels, Root, write_interior};
-use super::leaf::LeafBuilder;
 use super::open_page::write_empty;
+use super::table_leaf::LeafBuilder;
 use crate::Result;
 use crate::pages::Pages;
 use litepress_format::header::DatabaseHeader;

@@ -3,8 +3,8 @@
 //! Pages are read in file order: a leaf, the overflow pages of its rows, the next leaf. Interior pages, which follow
 //! the leaves of a part, are skipped.
 
-use super::leaf::TablePart;
-use super::positions::Positions;
+use super::input_positions::InputPositions;
+use super::table_leaf::TablePart;
 use crate::Result;
 use crate::pages::{PagesInOrder, RunPages, changed_pages};
 use litepress_format::cell::Cell;
@@ -19,7 +19,7 @@ pub(crate) struct TableReader<P> {
     /// Number of rows, and the index of the next one.
     rows: u64,
     row: u64,
-    positions: Positions,
+    positions: InputPositions,
     /// The current leaf, its next cell, and its number of cells.
     leaf: Vec<u8>,
     cell: usize,
@@ -36,7 +36,7 @@ impl TableReader<RunPages> {
 }
 
 impl<P: PagesInOrder> TableReader<P> {
-    pub fn new(pages: P, usable: usize, rows: u64, positions: Positions) -> Self {
+    pub fn new(pages: P, usable: usize, rows: u64, positions: InputPositions) -> Self {
         let (leaf, record) = (Vec::new(), Vec::new());
         Self { pages, usable, rows, row: 0, positions, leaf, cell: 0, cells: 0, record }
     }
@@ -98,7 +98,7 @@ impl<P: PagesInOrder + Send> Part for TableReader<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::leaf::LeafBuilder;
+    use super::super::table_leaf::LeafBuilder;
     use super::*;
     use crate::pages::PageRun;
     use crate::sink::block::BlockPool;

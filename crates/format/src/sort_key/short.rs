@@ -7,8 +7,8 @@
 //! If you change the encoding or the record here, also change them there: `sort_key::tests` compares both.
 
 use super::{BLOB, IndexEntryLayout, KeyPart, NULL, ParsedValue, TEXT, number, number::RowidClass, read_rowid, text};
-use crate::copy::{copy_short, two_words};
 use crate::record::{self, serial};
+use crate::short_bytes::{copy_short, two_words};
 use crate::value::Value;
 
 /// The longest item of this module.

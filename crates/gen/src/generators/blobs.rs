@@ -3,7 +3,7 @@
 use super::alias::threshold;
 use super::{Arguments, Cardinality, Generator, Kinds, LengthRange, size};
 use crate::random::{CellRandom, CellStream, Rows};
-use litepress_format::copy::copy_short;
+use litepress_format::short_bytes::copy_short;
 use litepress_rows::{CellBlock, Result};
 
 /// Length limit of a value: SQLite's limit for a record, less a little for its header.

@@ -1,5 +1,5 @@
 use super::*;
-use litepress_rows::hint::Flags;
+use litepress_rows::message::Flags;
 
 fn plan_of(sql: &str, request: &Request) -> Result<GenPlan> {
     GenPlan::new(&Schema::from_sql(sql, "test.sql")?, request)

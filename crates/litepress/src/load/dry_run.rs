@@ -1,7 +1,7 @@
 //! The dry run of a load: all records are read and encoded, and SQLite is asked about keys and CHECKs. Nothing is written but
 //! temporary files.
 
-use super::LoadJob;
+use super::job::LoadJob;
 use super::run::drain;
 use crate::{Conflict, Error, ErrorKind, Message, OnError, Result};
 use litepress_engine::may_refuse;

@@ -8,7 +8,8 @@
 //! A build ends at the first row that breaks a key or a CHECK. So if rows are to be rejected, SQLite finds all of them
 //! ([`find_refused`]), and the files are loaded again without them: their rejects then stand in the order of the records.
 
-use super::{LoadJob, LoadReport, listed};
+use super::LoadReport;
+use super::job::{LoadJob, listed};
 use crate::build::BuildJob;
 use crate::{Conflict, Error, ErrorKind, OnError, Progress, Result, Target};
 use litepress_engine::{Sync, find_refused, may_refuse};

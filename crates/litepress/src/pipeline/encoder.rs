@@ -2,7 +2,7 @@
 
 use super::spool::PartRows;
 use crate::{Conflict, Error, ErrorKind, Result};
-use litepress_load::reader::{Field, Piece, Reader};
+use litepress_load::reader::{FileColumn, Piece, Reader};
 use litepress_load::schema::{Naming, matching};
 use litepress_load::source::{BatchEncoder, ColumnSource};
 use litepress_rows::source::PART_BYTES;
@@ -75,7 +75,7 @@ impl TableEncoder {
     ///
     /// # Errors
     /// All fields and columns that do not mapping, in one error.
-    pub fn column_sources(&self, fields: &[Field]) -> Result<Vec<ColumnSource>> {
+    pub fn column_sources(&self, fields: &[FileColumn]) -> Result<Vec<ColumnSource>> {
         let mapping = matching(&self.table, fields, Naming::Given, &[], None).map_err(Error::all_of)?;
         let of_fields = |source: ColumnSource| match source {
             ColumnSource::File(at) => ColumnSource::File(mapping.projected[at].field.unwrap_or(at)),

@@ -3,7 +3,7 @@
 use super::value::{ToValue, UnsupportedValue, Value};
 use crate::pipeline::{ColumnBuilder, MAX_VALUE_BYTES, RowsInMemory, TableEncoder};
 use crate::{Error, ErrorKind, Result};
-use litepress_load::reader::{Batch, Field, FieldKind};
+use litepress_load::reader::{Batch, FileColumn, FileColumnKind};
 use litepress_load::source::ColumnSource;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Message, Table, counted};
@@ -227,8 +227,10 @@ impl RowBuffer {
         let table = encoder.table();
         let all = || table.ordinary_columns().map(|position| table.columns[position].name.as_str()).collect();
         let names: Vec<&str> = columns.map_or_else(all, <[&str]>::to_vec);
-        let kind = || FieldKind::Typed { declared_type: String::new(), reason: Message::default(), not_null: false };
-        let fields: Vec<Field> = names.iter().map(|name| Field { name: (*name).to_owned(), kind: kind() }).collect();
+        let kind =
+            || FileColumnKind::Typed { declared_type: String::new(), reason: Message::default(), not_null: false };
+        let fields: Vec<FileColumn> =
+            names.iter().map(|name| FileColumn { name: (*name).to_owned(), kind: kind() }).collect();
         let column_sources = encoder.column_sources(&fields)?;
         let column = |name: &&str| {
             let position = table.column(name);

@@ -6,7 +6,7 @@ use super::narrow::narrowed;
 use super::texts::array_as_bytes;
 use super::{batches, describe, guard};
 use crate::options::InvalidUtf8;
-use crate::reader::{BadRecord, Field, FieldKind};
+use crate::reader::{BadRecord, FileColumn, FileColumnKind};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::FieldRef;
 use litepress_rows::cells::BLOCK_ROWS;
@@ -21,7 +21,7 @@ const RANGE_BYTES: usize = 4 << 20;
 #[derive(Clone, Debug)]
 pub struct ArrayColumn {
     column: Column,
-    field: Field,
+    field: FileColumn,
     /// The arrays that have rows, each with the number of its first row.
     arrays: Vec<(usize, ArrayRef)>,
     /// The array of the last range. Ranges are asked for in order.
@@ -42,7 +42,7 @@ impl ArrayColumn {
         let meaning = if batches::reads_ahead(field.data_type()) { narrowed(meaning, arrays.iter()) } else { meaning };
         let chosen = meaning.form(form, Affinity::Blob, name)?;
         let mut described = describe(0, &field, meaning, &batches::origin(&field));
-        if let (Some(_), FieldKind::Typed { declared_type, .. }) = (form, &mut described.kind) {
+        if let (Some(_), FileColumnKind::Typed { declared_type, .. }) = (form, &mut described.kind) {
             chosen.declared_type().clone_into(declared_type);
         }
         let mut first = 0;
@@ -56,7 +56,7 @@ impl ArrayColumn {
     }
 
     /// Describes the column for table definitions.
-    pub fn field(&self) -> &Field {
+    pub fn field(&self) -> &FileColumn {
         &self.field
     }
 

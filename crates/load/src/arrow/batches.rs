@@ -10,7 +10,7 @@ use super::narrow::narrowed;
 use super::texts::array_as_bytes;
 use super::{PIECE_BYTES, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
+use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use litepress_rows::{Error, ErrorKind, Result};
@@ -26,7 +26,7 @@ const ROWS_AHEAD: usize = 1 << 20;
 /// Facts about record batches that their schema does not state.
 #[derive(Clone, Debug, Default)]
 pub struct BatchFacts {
-    /// All batches are in memory already: all values decide about the types of wide decimals, and not the first ones alone.
+    /// All batches are in memory already: all values decide about the types of wide decimals, not only the first ones.
     pub is_in_memory: bool,
     /// Columns without a type, whose values are all NULL.
     pub untyped: Vec<String>,
@@ -47,7 +47,7 @@ pub fn batches(reader: Box<dyn RecordBatchReader + Send>, options: &ReadOptions)
 ///
 /// # Errors
 /// [`ErrorKind::Data`] if the schema has no columns, repeats a name, has an empty one, or is nested deeper than 64 levels; if
-/// the first batches cannot be had.
+/// the first batches cannot be read.
 pub fn batches_with(
     reader: Box<dyn RecordBatchReader + Send>,
     options: &ReadOptions,
@@ -67,7 +67,7 @@ struct BatchReader {
     /// Batches that were read before they were asked for.
     ahead: VecDeque<RecordBatch>,
     options: ReadOptions,
-    fields: Vec<Field>,
+    fields: Vec<FileColumn>,
     types: Vec<(FieldRef, SemanticType)>,
     columns: Vec<Column>,
     /// Positions of the requested columns in a batch.
@@ -161,7 +161,7 @@ impl BatchReader {
 }
 
 impl Reader for BatchReader {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &self.fields
     }
 

@@ -177,7 +177,7 @@ impl SemanticType {
         }
     }
 
-    /// Returns the type to declare for a column in its default form: none for nothing but NULL, so that any value fits later.
+    /// Returns the type to declare for a column in its default form: none if all values are NULL, so that any value fits later.
     pub fn declared_type(self) -> &'static str {
         if self == Self::Null { "" } else { self.default_form().declared_type() }
     }
@@ -229,14 +229,14 @@ impl SemanticType {
         }
     }
 
-    /// Why the column is declared as it is: `Parquet INT32: a date, as YYYY-MM-DD`.
+    /// Returns the reason for the declared type: `Parquet INT32: a date, as YYYY-MM-DD`.
     pub fn reason(self, origin: &str) -> Message {
         let remark = self.remark();
         let comma = if remark == Message::from("") { "" } else { ", " };
         message![format!("{origin}: {}{comma}", self.describe()), remark]
     }
 
-    /// What the default form is like.
+    /// Describes the default form.
     fn remark(self) -> Message {
         let as_text = OptionName::StoreAs.pair("COLUMN", "text");
         let remark = match (self, self.default_form()) {
@@ -264,7 +264,7 @@ impl SemanticType {
 
 /// Number of significant decimal digits that every double keeps.
 pub(super) const DOUBLE_DIGITS: u8 = 15;
-/// Number of decimal digits that every integer of 64 bits has room for.
+/// Number of decimal digits that always fit an integer of 64 bits.
 pub(super) const INTEGER_DIGITS: u8 = 18;
 
 /// Returns the number of digits of a decimal without fraction, as an integer.

@@ -9,7 +9,7 @@ use super::form::SemanticType;
 use super::texts::texts_as_bytes;
 use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
+use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
@@ -34,7 +34,7 @@ pub(super) struct IpcReader {
     options: ReadOptions,
     /// The schema with texts as byte strings: invalid UTF-8 is reported row by row.
     schema: SchemaRef,
-    fields: Vec<Field>,
+    fields: Vec<FileColumn>,
     types: Vec<(FieldRef, SemanticType)>,
     columns: Vec<Column>,
     /// Positions of the requested columns in the schema.
@@ -90,7 +90,7 @@ impl IpcReader {
             let outermost = data_type.split(['(', '<']).next().unwrap_or_default();
             describe(position, field, *meaning, &format!("Arrow {outermost}"))
         };
-        let fields: Vec<Field> = types.iter().enumerate().map(describe_field).collect();
+        let fields: Vec<FileColumn> = types.iter().enumerate().map(describe_field).collect();
         let projected = all_columns(&fields);
         let bytes: Vec<FieldRef> = schema.fields().iter().map(texts_as_bytes).collect();
         let schema = Arc::new(Schema::new(bytes));
@@ -173,7 +173,7 @@ impl IpcReader {
 }
 
 impl Reader for IpcReader {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &self.fields
     }
 

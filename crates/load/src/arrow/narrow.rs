@@ -1,4 +1,4 @@
-//! Decides by their values whether decimals of many digits are numbers.
+//! Decides by its values whether a column of wide decimals is one of numbers.
 //!
 //! DuckDB declares sums of integers as `decimal(38, 0)`, and polars every decimal as one of 38 digits. As texts they would sort
 //! `'10'` before `'9'`. If an integer or a double keeps all values, the column is one of numbers.
@@ -23,7 +23,7 @@ pub(super) fn narrowed<'a>(meaning: SemanticType, arrays: impl Iterator<Item = &
     }
     let Some(most) = most else { return meaning };
     let digits = u8::try_from(most.to_string().len()).unwrap_or(u8::MAX);
-    // Integers of 19 digits may fit: the values were looked at.
+    // Integers of 19 digits may fit: the values decide.
     let fits_integer = is_i64 && scale == 0;
     let precision = if fits_integer { digits.min(INTEGER_DIGITS) } else { digits };
     if fits_integer || precision <= DOUBLE_DIGITS { SemanticType::Decimal { precision, scale } } else { meaning }

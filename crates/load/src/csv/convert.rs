@@ -1,7 +1,7 @@
 //! Converts fields of CSV as the caller asks: numbers with other marks, words for true and false, dates.
 //!
-//! Numbers and words are converted in columns that hold nothing else: a column whose values are not all of them is TEXT, and keeps its
-//! texts. Dates are converted in the columns that the caller names; a value of another form is an error of its record.
+//! Numbers and words are converted in columns that hold nothing else. Any other column is TEXT and keeps its texts. Dates are
+//! converted in the columns that the caller names; a value of another form is an error of its record.
 
 use crate::options::ValueOptions;
 use chrono::format::{Parsed, StrftimeItems, parse};
@@ -25,7 +25,7 @@ pub(super) struct DateFormat {
     pub is_unixepoch: bool,
 }
 
-/// A field as a survey should see it.
+/// A field as a scan for types sees it.
 pub(super) enum Converted {
     /// The field is text as it stands, although it looks like a number.
     Text,
@@ -158,7 +158,7 @@ fn without_marks(whole: &str, mark: char) -> Option<String> {
 }
 
 impl Conversion {
-    /// Returns what a survey sees of a nonempty field.
+    /// Returns a nonempty field as a scan for types sees it.
     pub fn see(&self, field: &str) -> Converted {
         match self {
             Self::Values(values) => values.convert(field),

@@ -6,7 +6,7 @@ use litepress_rows::encode::MAX_RECORD_BYTES;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::sync::Arc;
 
-/// The framing of CSV. It agrees with [`Rows`](super::rows::Rows) on the ends of records.
+/// The framing of CSV. It agrees with [`FieldSpans`](super::field_spans::FieldSpans) on the ends of records.
 #[derive(Debug)]
 pub(super) struct Records(pub Arc<Syntax>);
 

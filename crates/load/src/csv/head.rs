@@ -9,7 +9,7 @@
 //! All guesses end up in [`TextFormat`], which the summary of a load shows.
 
 use super::framing::place;
-use super::kind::FieldKind;
+use super::kind::FileColumnKind;
 use super::loose::LooseRecord;
 use super::name_by_position;
 use super::names::{self, MOST_FIELDS, Names};
@@ -135,35 +135,36 @@ impl Sample<'_> {
         self.trial.records.get(position).map(|(_, record)| record)
     }
 
-    fn kinds(&self, record: &LooseRecord) -> Vec<FieldKind> {
+    fn kinds(&self, record: &LooseRecord) -> Vec<FileColumnKind> {
         let value = |raw: &[u8]| {
             let quote = self.trial.syntax.quote;
             let inner = raw.strip_prefix(quote.as_slice()).filter(|_| quote.is_some()).unwrap_or(raw);
-            FieldKind::of(inner.strip_suffix(quote.as_slice()).unwrap_or(inner))
+            FileColumnKind::of(inner.strip_suffix(quote.as_slice()).unwrap_or(inner))
         };
         record.fields.iter().map(|field| value(&self.text[field.range.clone()])).collect()
     }
 
     /// Returns the kinds of the fields below record `above` that have the most common number of fields.
-    fn kinds_below(&self, above: usize) -> Vec<Vec<FieldKind>> {
+    fn kinds_below(&self, above: usize) -> Vec<Vec<FileColumnKind>> {
         let below = self.trial.records.iter().skip(above + 1).map(|(_, record)| record);
         below.filter(|record| record.fields.len() == self.trial.columns).map(|record| self.kinds(record)).collect()
     }
 
-    /// Finds records in front of the header: each has one value at most, and a header follows that fills all columns.
+    /// Finds the records in front of the header: each has at most one value, and the header that follows them fills all columns.
     fn skip_preamble(&mut self) {
         let dialect = &self.options.dialect;
         if dialect.skip > 0 || dialect.columns.is_some() || dialect.header == Some(false) || self.trial.columns < 2 {
             return;
         }
-        let is_title = |kinds: &[FieldKind]| kinds.iter().filter(|kind| **kind != FieldKind::Empty).count() <= 1;
+        let is_title =
+            |kinds: &[FileColumnKind]| kinds.iter().filter(|kind| **kind != FileColumnKind::Empty).count() <= 1;
         let kinds = |position: usize| self.record(position).map(|record| self.kinds(record));
         let mut titles = 0;
         while titles < MOST_PREAMBLE && kinds(titles).is_some_and(|kinds| is_title(&kinds)) {
             titles += 1;
         }
         let Some(header) = kinds(titles).filter(|_| titles > 0) else { return };
-        let is_header = header.len() == self.trial.columns && header.iter().all(|kind| *kind == FieldKind::Text);
+        let is_header = header.len() == self.trial.columns && header.iter().all(|kind| *kind == FileColumnKind::Text);
         let is_unpadded = (0..titles).all(|title| self.record(title).is_some_and(|record| record.fields.len() == 1));
         let below = self.kinds_below(titles);
         let is_proven = (is_unpadded && self.trial.columns > 2) || has_column_of_values(&header, &below);
@@ -188,15 +189,15 @@ impl Sample<'_> {
             return false;
         }
         let is_same = |column: usize| {
-            let values: Vec<FieldKind> =
-                below.iter().map(|kinds| kinds[column]).filter(|kind| *kind != FieldKind::Empty).collect();
+            let values: Vec<FileColumnKind> =
+                below.iter().map(|kinds| kinds[column]).filter(|kind| *kind != FileColumnKind::Empty).collect();
             first[column].is_value() && !values.is_empty() && values.iter().all(|kind| kind.is_alike(first[column]))
         };
         let alike: Vec<usize> = (0..first.len()).filter(|&column| is_same(column)).collect();
         // Whole numbers may be names: years, positions. So may numbers in order: 0.1, 0.5, 0.9.
-        let has = |kinds: &[FieldKind]| alike.iter().any(|&column| kinds.contains(&first[column]));
-        has(&[FieldKind::Date, FieldKind::Time, FieldKind::Amount])
-            || (has(&[FieldKind::Decimal]) && !self.are_in_order(&alike))
+        let has = |kinds: &[FileColumnKind]| alike.iter().any(|&column| kinds.contains(&first[column]));
+        has(&[FileColumnKind::Date, FileColumnKind::Time, FileColumnKind::Amount])
+            || (has(&[FileColumnKind::Decimal]) && !self.are_in_order(&alike))
     }
 
     /// Returns whether the first record's numbers in more than two of these columns ascend or descend.
@@ -285,7 +286,7 @@ impl Sample<'_> {
                 error.at(line, character)
             })?);
         }
-        let below: Vec<Vec<FieldKind>> = self.kinds_below(self.first);
+        let below: Vec<Vec<FileColumnKind>> = self.kinds_below(self.first);
         let records = self.trial.records.len() - self.first - 1;
         let columns = self.trial.columns;
         let agree = records > 0 && below.len() * 10 >= records * 9;
@@ -304,9 +305,9 @@ impl Sample<'_> {
     }
 
     /// Adds the names that a header lacks.
-    fn complete(&mut self, found: &mut Vec<String>, below: &[Vec<FieldKind>]) {
+    fn complete(&mut self, found: &mut Vec<String>, below: &[Vec<FileColumnKind>]) {
         let (has, columns) = (found.len(), self.trial.columns);
-        let is_surplus_empty = below.iter().all(|kinds| kinds[has..].iter().all(|kind| *kind == FieldKind::Empty));
+        let is_surplus_empty = below.iter().all(|kinds| kinds[has..].iter().all(|kind| *kind == FileColumnKind::Empty));
         let may_cut = self.options.dialect.ragged == Ragged::Fit;
         // A header of one name may stand above texts with delimiters in them.
         let is_one_short = has + 1 == columns && has > 1;
@@ -341,11 +342,11 @@ impl Sample<'_> {
 }
 
 /// Returns whether a column has values, numbers or dates, below a text.
-fn has_column_of_values(header: &[FieldKind], below: &[Vec<FieldKind>]) -> bool {
+fn has_column_of_values(header: &[FileColumnKind], below: &[Vec<FileColumnKind>]) -> bool {
     (0..header.len()).any(|column| {
         let values = below.iter().filter_map(|kinds| kinds.get(column).copied());
-        let mut values = values.filter(|kind| *kind != FieldKind::Empty).peekable();
-        header[column] == FieldKind::Text && values.peek().is_some() && values.all(FieldKind::is_value)
+        let mut values = values.filter(|kind| *kind != FileColumnKind::Empty).peekable();
+        header[column] == FileColumnKind::Text && values.peek().is_some() && values.all(FileColumnKind::is_value)
     })
 }
 
@@ -356,7 +357,7 @@ fn skip_lines(text: &[u8], lines: u64, line_end: u8) -> Option<usize> {
     memchr::memchr_iter(line_end, text).nth(last).map(|end| end + 1)
 }
 
-/// Returns the delimiter that a file's name promises.
+/// Returns the delimiter that a file's name states.
 fn promised_delimiter(name: &Path) -> Option<&'static str> {
     let name = name.file_name()?.to_string_lossy().to_ascii_lowercase();
     let name = [".gz", ".gzip", ".zst", ".zstd", ".bz2", ".xz", ".lz4"]
@@ -384,7 +385,7 @@ fn refuse_broken_promise(trial: &Trial, promised: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Data, message).advise(message!["say which one it is: ", one, " or ", other]))
 }
 
-/// Returns the delimiter as sentences have it.
+/// Returns the delimiter as a noun of a sentence.
 fn called(delimiter: &[u8]) -> String {
     match delimiter {
         b"," => "commas".to_owned(),

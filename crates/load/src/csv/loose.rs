@@ -1,8 +1,8 @@
 //! Reads records of loose dialects: delimiters of several bytes, spaces around fields, quotes in the wrong place.
 //!
-//! The fast reader ([`Rows`](super::rows::Rows)) knows delimiters of one byte and quotes as RFC 4180 has them. So a worker rewrites
-//! a piece of a loose dialect first ([`Rewritten`]): each record that is not regular is written again with one delimiter byte and
-//! proper quotes. Where it came from is kept, for line numbers and for rejected records.
+//! The fast reader ([`FieldSpans`](super::field_spans::FieldSpans)) knows delimiters of one byte and quotes as in RFC 4180. So
+//! a worker rewrites a piece of a loose dialect first ([`Rewritten`]): each irregular record is written again with a delimiter of
+//! one byte and proper quotes. Its original place is kept, for line numbers and for rejected records.
 //!
 //! A quote is in the wrong place if text stands behind the quote that closes its field, or if nothing closes it. If such quotes
 //! are text, a record has several readings. The first one that gives it as many fields as there are columns is taken:
@@ -53,7 +53,7 @@ enum Reading {
     Inner,
 }
 
-/// The reason for which a reading gives no record.
+/// The reason why a reading gives no record.
 enum Fail {
     /// The record has no such reading.
     Never,

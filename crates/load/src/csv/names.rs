@@ -1,4 +1,4 @@
-//! Names columns after the header, with as many names as the records have fields.
+//! Names columns after the header: one name for each field of a record.
 
 use super::loose::LooseField;
 use super::name_by_position;
@@ -13,14 +13,14 @@ pub(super) const MOST_FIELDS: usize = 32_767;
 /// The names of all columns.
 pub(super) struct Names {
     pub names: Vec<String>,
-    /// Columns that are named otherwise than in the header, for the summary.
+    /// Columns whose names differ from the header, for the summary.
     pub notes: Vec<String>,
 }
 
 /// Returns the name in a field of the header, possibly empty.
 ///
 /// # Errors
-/// If the field holds no name: with what is wrong.
+/// The reason why the field holds no name.
 pub(super) fn name(text: &[u8], field: &LooseField, syntax: &Syntax, invalid_utf8: InvalidUtf8) -> Result<String> {
     let raw = &text[field.range.clone()];
     let mut name = Vec::new();
@@ -46,9 +46,9 @@ pub(super) fn name(text: &[u8], field: &LooseField, syntax: &Syntax, invalid_utf
 }
 
 impl Names {
-    /// Gives each column a name of its own: an empty one its position, a repeated one a number.
+    /// Makes the names distinct: an empty one becomes its position, a repeated one gets a number.
     pub fn distinct(header: Vec<String>, mut notes: Vec<String>) -> Self {
-        // SQLite takes ASCII letters of both cases as the same.
+        // SQLite ignores the case of ASCII letters in names.
         let written: HashSet<String> = header.iter().map(|name| name.to_ascii_lowercase()).collect();
         let mut taken = HashSet::new();
         let mut names = Vec::with_capacity(header.len());

@@ -3,7 +3,7 @@
 //! Every candidate reads some records. The delimiter is the one that divides them evenly (van den Burg et al., "Wrangling messy CSV
 //! files by detecting row and type patterns", 2019, use the same idea), not the one that occurs most.
 
-use super::kind::FieldKind;
+use super::kind::FileColumnKind;
 use super::loose::LooseRecord;
 use super::syntax::Syntax;
 use crate::options::{Dialect, Quote};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Candidates for the delimiter. Of equal ones, the first wins.
 const DELIMITERS: [&str; 4] = [",", "\t", ";", "|"];
-/// Candidates that only quotes behind them can prove.
+/// Candidates that count only if quotes follow them.
 const SPACED: [&str; 3] = [", ", "; ", " "];
 /// Number of records that each candidate reads.
 const RECORDS: usize = 200;
@@ -35,12 +35,12 @@ pub(super) struct Trial {
 /// How evenly a candidate divides the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Evenness {
-    /// It occurs in no record, or in few.
+    /// It occurs in few records, or in none.
     None,
     Poor,
     Fair,
     Good,
-    /// All records, with the first one, have the same number of fields.
+    /// All records have the same number of fields, including the first one.
     Perfect,
 }
 
@@ -90,8 +90,9 @@ impl Trial {
     /// Returns the share of fields, in tenths, that hold one value: a number, a date, or text without any other delimiter.
     fn tenths_of_values(&self, text: &[u8]) -> usize {
         let fields: Vec<_> = self.records.iter().flat_map(|(_, record)| &record.fields).collect();
-        let is_value =
-            |raw: &[u8]| FieldKind::of(raw) != FieldKind::Text || !raw.iter().any(|byte| b",\t;|".contains(byte));
+        let is_value = |raw: &[u8]| {
+            FileColumnKind::of(raw) != FileColumnKind::Text || !raw.iter().any(|byte| b",\t;|".contains(byte))
+        };
         let values = fields.iter().filter(|field| field.is_quoted || is_value(&text[field.range.clone()])).count();
         values * 10 / fields.len().max(1)
     }
@@ -186,7 +187,7 @@ fn choose(text: &[u8], trials: Vec<Trial>, promised: Option<&str>) -> Trial {
     let mut best: Option<((Evenness, usize, usize), Trial)> = None;
     for trial in trials {
         let evenness = trial.evenness();
-        // Two delimiters that divide equally well are rare, so this is, too.
+        // Two delimiters rarely divide equally well, so this is rare, too.
         let rank = (evenness, trial.tenths_of_values(text), trial.first_fields());
         let rank = if evenness == Evenness::None { (evenness, 0, trial.first_fields()) } else { rank };
         if best.as_ref().is_none_or(|(known, _)| rank > *known) {

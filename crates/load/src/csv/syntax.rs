@@ -102,7 +102,7 @@ impl Syntax {
             None => self.delimiter,
             Some(_) => (1..0x80_u8).filter(|byte| !matches!(byte, b'\n' | b'\r')).find(is_free).unwrap_or(b','),
         };
-        // Without stray quotes, nothing but loose records is left as it is, and these keep their escapes.
+        // Without stray quotes, only loose records are rewritten, and they keep their escapes.
         let escape = if self.is_loose_by_delimiter() { None } else { self.escape };
         Self { delimiter, long_delimiter: None, escape, has_stray_quotes: false, is_trimmed: false, ..self.clone() }
     }

@@ -291,7 +291,7 @@ impl Chosen {
         }
     }
 
-    /// Returns the kinds of values that the column keeps by this rule, a bit each.
+    /// Returns the kinds of values that the column keeps by this rule, one bit each.
     pub fn kept(self, finding: &ColumnStats, numbers: Numbers) -> u32 {
         let mut kinds = vec![Kind::Null, Kind::Empty, Kind::Missing];
         let digits = [Kind::Infinite, Kind::Integer, Kind::Fraction, Kind::Whole, Kind::Fixed, Kind::Respelled];

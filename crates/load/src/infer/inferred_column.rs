@@ -5,7 +5,7 @@
 
 use super::choice::{Choice, Chosen, Numbers};
 use super::{ColumnStats, FileStats, Kind, ScannedValue, number};
-use crate::reader::{Field, FieldKind};
+use crate::reader::{FileColumn, FileColumnKind};
 use litepress_rows::{Affinity, Message, OptionName, counted, grouped, message};
 use std::fmt;
 
@@ -24,13 +24,13 @@ pub struct InferredColumn {
     pub decimals: Option<u8>,
     /// Why: `all 1,000 values are whole numbers`.
     pub reason: Message,
-    /// What the summary must tell beside the reason.
+    /// The warning of the summary beside the reason.
     pub caveat: Option<Caveat>,
-    /// What the type keeps: a bit by [`Kind`].
+    /// The kinds that the type keeps: one bit for each [`Kind`].
     kept: u32,
 }
 
-/// What the summary must tell of a column of numbers.
+/// A warning about a column of numbers, for the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Caveat {
     /// The column is TEXT, because a double does not keep all digits of some of its numbers.
@@ -55,7 +55,7 @@ impl FileStats {
     /// the rule for the numbers of a column.
     pub fn decide(
         &self,
-        fields: &[Field],
+        fields: &[FileColumn],
         strict: bool,
         sampled: Option<u64>,
         numbers: &dyn Fn(&str) -> Numbers,
@@ -70,11 +70,11 @@ impl FileStats {
         if fields.is_empty() {
             return self.columns().into_iter().map(text).collect();
         }
-        let decide = |(position, field): (usize, &Field)| match &field.kind {
-            FieldKind::Typed { declared_type, reason, not_null } => {
+        let decide = |(position, field): (usize, &FileColumn)| match &field.kind {
+            FileColumnKind::Typed { declared_type, reason, not_null } => {
                 InferredColumn::of_typed(&field.name, declared_type, reason, *not_null, strict)
             }
-            FieldKind::Text => {
+            FileColumnKind::Text => {
                 let unnamed = || self.columns.get(position).filter(|column| column.name.is_empty());
                 let finding = self.of(&field.name).or_else(unnamed).cloned();
                 let finding = finding.unwrap_or_else(|| ColumnStats::new(String::new(), position));
@@ -113,7 +113,7 @@ impl FileStats {
 pub(super) const EVERYTHING: u32 = u32::MAX;
 
 impl InferredColumn {
-    /// A column whose type the file itself says.
+    /// Returns a column whose type the file itself declares.
     fn of_typed(name: &str, declared: &str, reason: &Message, not_null: bool, strict: bool) -> Self {
         let (declared_type, reason) = match strict_type(declared).filter(|_| strict) {
             Some(other) => (other, message![reason, format!("; STRICT tables have no type {declared}")]),
@@ -131,7 +131,7 @@ impl InferredColumn {
         }
     }
 
-    /// A column of texts that no file has.
+    /// Returns a column of texts that no file has.
     pub(crate) fn of_text(name: &str, reason: Message) -> Self {
         Self::of_typed(name, "TEXT", &reason, false, false)
     }

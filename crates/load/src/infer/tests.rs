@@ -1,7 +1,7 @@
 //! Decisions. SQLite judges whether they keep every value.
 
 use super::*;
-use crate::reader::{Batch, FieldKind, Piece, ProjectedColumn, Reader};
+use crate::reader::{Batch, FileColumnKind, Piece, ProjectedColumn, Reader};
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -258,14 +258,14 @@ fn a_sample_decides_for_itself_and_later_values_are_asked() {
 
 #[test]
 fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
-    let typed = |declared: &str| FieldKind::Typed {
+    let typed = |declared: &str| FileColumnKind::Typed {
         declared_type: declared.to_owned(),
         reason: "Parquet X".into(),
         not_null: true,
     };
-    let fields: Vec<Field> =
-        [("a", typed("DECIMAL(9,2)")), ("b", typed("BIGINT")), ("c", typed("BLOB")), ("d", FieldKind::Text)]
-            .map(|(name, kind)| Field { name: name.to_owned(), kind })
+    let fields: Vec<FileColumn> =
+        [("a", typed("DECIMAL(9,2)")), ("b", typed("BIGINT")), ("c", typed("BLOB")), ("d", FileColumnKind::Text)]
+            .map(|(name, kind)| FileColumn { name: name.to_owned(), kind })
             .into();
     let types = |strict| -> Vec<String> {
         FileStats::default()
@@ -283,8 +283,8 @@ fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
 
 #[test]
 fn files_meet_by_name_and_reasons_name_the_file() {
-    let field = |name: &str| Field { name: name.to_owned(), kind: FieldKind::Text };
-    let file = |number: u32, name: &str, fields: &[Field], texts: &[&str]| {
+    let field = |name: &str| FileColumn { name: name.to_owned(), kind: FileColumnKind::Text };
+    let file = |number: u32, name: &str, fields: &[FileColumn], texts: &[&str]| {
         let mut findings = FileStats { records: 1, ..FileStats::default() };
         for (column, text) in texts.iter().enumerate() {
             findings.observe(column, ScannedValue::Text(text.as_bytes()), 1);
@@ -504,7 +504,7 @@ struct Ten {
 }
 
 impl Reader for Tens {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &[]
     }
 

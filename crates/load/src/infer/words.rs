@@ -1,4 +1,4 @@
-//! Texts in columns of numbers that SQLite would not convert as meant: words such as `NaN`, and numbers that are rounded.
+//! Texts in columns of numbers that SQLite would convert to something else: words such as `NaN`, and numbers that are rounded.
 
 use litepress_format::value::Value;
 use litepress_rows::CellBlock;

@@ -1,4 +1,4 @@
-//! Members of ZIP archives as files. A member is read where it lies, without unpacking the archive.
+//! Members of ZIP archives as files. A member is read in place, without unpacking the archive.
 
 use super::compressed::Compression;
 use super::notes::Notes;

@@ -14,6 +14,7 @@ impl Input {
     /// Returns the files that FILE arguments mean, in their order: paths, patterns (their matches in the order of names), folders
     /// (their files of known kinds), ZIP archives (their members), and `-` for standard input. Without arguments, standard input is read.
     ///
+    /// # Errors
     /// If a file is missing, empty, or of an unknown format or compression; if a pattern matches nothing; if standard
     /// input is named twice or is a terminal; if the encoding is unknown.
     pub fn from_arguments(files: &[PathBuf], options: &ReadOptions) -> Result<Vec<Self>> {

@@ -49,7 +49,7 @@ impl Compression {
         }
     }
 
-    /// Returns the number of first bytes that surely hold some text: a block is decompressed as a whole.
+    /// Returns the number of bytes at the beginning that surely hold some text: a block is decompressed as a whole.
     pub fn head_bytes(self) -> u64 {
         match self {
             Self::Gzip | Self::Zstd | Self::Xz | Self::Deflate => 256 << 10,

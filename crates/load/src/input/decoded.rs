@@ -219,7 +219,7 @@ impl<R> Decoded<R> {
                     self.count(written);
                     return Err(self.malformed());
                 }
-                // A byte that is no UTF-8 makes the record bad: its reader tells record, line and column.
+                // A byte that is not UTF-8 makes the record bad: its reader reports record, line and column.
                 DecoderResult::Malformed(..) => {
                     self.text[written] = 0xff;
                     (true, read, written + 1)

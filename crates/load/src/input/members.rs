@@ -1,4 +1,4 @@
-//! Files of several compressed members, one behind another.
+//! Files of several compressed members, one after another.
 
 use super::compressed::BUFFER_BYTES;
 use super::notes::Notes;

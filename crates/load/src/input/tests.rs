@@ -3,7 +3,7 @@
 use super::*;
 use crate::options::InvalidUtf8;
 use flate2::write::GzEncoder;
-use litepress_rows::hint::Flags;
+use litepress_rows::message::Flags;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::Ordering;
 use tempfile::TempDir;

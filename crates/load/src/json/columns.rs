@@ -1,6 +1,7 @@
 //! Gathers the values of columns row by row: as integers, doubles or texts while a batch has one kind, else as any values.
 
-use super::record::{Item, NOBODY, Sink};
+use super::record::IGNORED;
+use super::value::{Item, Sink};
 use litepress_format::value::Value;
 use litepress_rows::cells::{OwnedValue, Strings};
 use litepress_rows::{Affinity, CellBlock};
@@ -54,7 +55,7 @@ impl Columns {
 impl Sink for Columns {
     #[inline]
     fn take(&mut self, target: usize, item: Item<'_>) -> Result<(), &'static str> {
-        if target == NOBODY { Ok(()) } else { self.0[target].push(item) }
+        if target == IGNORED { Ok(()) } else { self.0[target].push(item) }
     }
 }
 

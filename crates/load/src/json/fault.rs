@@ -1,7 +1,7 @@
 //! Says what is wrong with a record.
 //!
-//! The parser says where it stopped and what it expected there. Some mistakes have a name of their own: the text at that place
-//! tells them (`diagnose`).
+//! The parser says where it stopped and what it expected there. For common mistakes, the text at that place gives a better
+//! message (`diagnose`).
 
 use super::frame::Layout;
 use jiter::{JiterError, JiterErrorType, JsonErrorType};
@@ -28,10 +28,10 @@ pub(super) struct Fault {
 /// A group of faults with common advice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mistake {
-    /// The message says all.
+    /// No advice: the message is enough.
     #[default]
     Other,
-    /// Text that is no JSON.
+    /// Text that is not JSON.
     Syntax,
     /// The record ends too early.
     CutOff,

@@ -6,7 +6,7 @@
 //!
 //! If the records lie within other objects (`path.rs`), the text behind them is scanned for the ends of these objects.
 
-use crate::block::Block;
+use crate::byte_lanes::ByteLanes;
 use crate::framing::{Framed, Framing};
 use litepress_rows::{Error, ErrorKind, Result};
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
@@ -55,7 +55,7 @@ impl JsonFraming {
         Self { around: around as u64, ..Self::new(layout) }
     }
 
-    /// Frames objects that follow one another. Text that is no object is a record up to its line's end.
+    /// Frames objects that follow one another. Other text is a record up to the end of its line.
     fn objects(&mut self, text: &[u8], is_end: bool) -> Framed {
         let (mut bytes, mut records) = (0, 0);
         while !self.is_closed {
@@ -263,7 +263,7 @@ impl Scan {
     #[inline]
     fn next_end(&mut self, text: &[u8]) -> Option<usize> {
         while self.at < text.len() {
-            let block = Block::load(text, self.at);
+            let block = ByteLanes::load(text, self.at);
             let end = if block.find(b'\\') == 0 { self.pass_block(text, block) } else { self.pass_escapes(text) };
             match end {
                 Passed::Nothing => {}
@@ -276,7 +276,7 @@ impl Scan {
 
     /// Scans 64 bytes without escapes.
     #[inline]
-    fn pass_block(&mut self, text: &[u8], block: Block) -> Passed {
+    fn pass_block(&mut self, text: &[u8], block: ByteLanes) -> Passed {
         // Prefix XOR: bits within strings, including their opening quotes.
         let mut within = block.find(b'"');
         for shift in [1, 2, 4, 8, 16, 32] {

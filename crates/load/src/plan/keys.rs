@@ -1,11 +1,12 @@
 //! The keys of JSON files that are loaded into a given table.
 
-use super::{Content, LoadRequest};
+use super::LoadRequest;
+use super::content::Content;
 use crate::infer::{self, FileStats};
 use crate::input::Input;
 use crate::json;
 use crate::options::ReadOptions;
-use crate::reader::{Field, FieldKind};
+use crate::reader::{FileColumn, FileColumnKind};
 use litepress_rows::{Result, Table};
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ impl LoadRequest {
         table: &Table,
         content: &mut Content,
         go_on: &(dyn Fn() -> Result<()> + Sync),
-    ) -> Result<Vec<Field>> {
+    ) -> Result<Vec<FileColumn>> {
         let mut fields = fields_of_table(table, &self.map);
         fields.retain(|field| {
             let is_added = self.source_column.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(&field.name));
@@ -70,8 +71,8 @@ fn leave_missing(missing: &mut Vec<String>, found: &FileStats) {
 
 /// Returns the columns that an unread file with named fields may have: the table's columns, by the names that `map` gives
 /// them.
-fn fields_of_table(table: &Table, map: &[(String, String)]) -> Vec<Field> {
-    let field = |name: &str| Field { name: name.to_owned(), kind: FieldKind::Text };
+fn fields_of_table(table: &Table, map: &[(String, String)]) -> Vec<FileColumn> {
+    let field = |name: &str| FileColumn { name: name.to_owned(), kind: FileColumnKind::Text };
     let is_mapped = |name: &str| map.iter().any(|(_, to)| to.eq_ignore_ascii_case(name));
     let own = table.ordinary_columns().map(|position| table.columns[position].name.as_str());
     let own = own.filter(|name| !is_mapped(name)).map(field);

@@ -1,8 +1,9 @@
 //! The columns of files that are read, renamed and added.
 
-use super::{Found, Group, LoadRequest, is_named};
+use super::LoadRequest;
+use super::groups::{Found, Group};
 use crate::infer::InferredColumn;
-use crate::reader::Field;
+use crate::reader::FileColumn;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 
 impl LoadRequest {
@@ -98,7 +99,7 @@ impl LoadRequest {
     }
 
     /// Returns the targets of the columns of one file: the entries of `map` for them, and nothing for those that are not selected.
-    pub(super) fn map_of(&self, table: &str, known: &[Field]) -> Vec<(String, String)> {
+    pub(super) fn map_of(&self, table: &str, known: &[FileColumn]) -> Vec<(String, String)> {
         let is_mapped = |name: &str| self.map.iter().any(|(from, _)| from.eq_ignore_ascii_case(name));
         let unselected = known.iter().filter(|field| !self.selects(table, &field.name) && !is_mapped(&field.name));
         let unselected = unselected.map(|field| (field.name.clone(), String::new()));
@@ -107,7 +108,7 @@ impl LoadRequest {
 
     /// Returns the entries of `map` for the columns of one file. With a schema and a single file these are all entries, so that
     /// an unknown column is an error.
-    fn given_map_of(&self, known: &[Field]) -> Vec<(String, String)> {
+    fn given_map_of(&self, known: &[FileColumn]) -> Vec<(String, String)> {
         if self.schema.is_some() && self.inputs.len() == 1 {
             return self.map.clone();
         }
@@ -117,7 +118,7 @@ impl LoadRequest {
 
     /// Fails if `map` or the formats of dates name a column that no file has.
     pub(super) fn refuse_unknown_names(&self, found: &[Found]) -> Result<()> {
-        let fields: Vec<&Field> = found.iter().flat_map(|found| &found.fields).flatten().collect();
+        let fields: Vec<&FileColumn> = found.iter().flat_map(|found| &found.fields).flatten().collect();
         for (column, pattern) in &self.read.values.dates {
             if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(column)) {
                 let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
@@ -149,4 +150,13 @@ impl LoadRequest {
         }
         decisions.retain(|decision| !decision.name.is_empty());
     }
+}
+
+/// Returns whether `asked` means this column: `COLUMN` or `TABLE.COLUMN`.
+pub(super) fn is_named(table: &str, column: &str, asked: &str) -> bool {
+    let with_table = || {
+        let (of, name) = (asked.get(..table.len())?, asked.get(table.len()..)?.strip_prefix('.')?);
+        Some(of.eq_ignore_ascii_case(table) && name.eq_ignore_ascii_case(column))
+    };
+    asked.eq_ignore_ascii_case(column) || with_table() == Some(true)
 }

@@ -12,7 +12,7 @@ const HEADER: &[u8] = b"file,table,record,line,column,value,reason,raw\n";
 #[derive(Debug)]
 pub(super) struct RejectsFile {
     path: PathBuf,
-    /// `None` for a pipe or a device, which is written in the end: a load may take several passes.
+    /// `None` for a pipe or a device, which is written at the end: a load may take several passes.
     temporary: Option<TempPath>,
     overwrite: bool,
     writer: BufWriter<File>,
@@ -76,7 +76,7 @@ fn copy(lines: &mut File, path: &Path) -> Result<()> {
 fn temporary_beside(path: &Path) -> std::io::Result<(Option<TempPath>, File)> {
     use std::os::unix::fs::PermissionsExt;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The system takes the user's mask off.
+    // The system applies the user's mask.
     let rights = fs::Permissions::from_mode(0o666);
     let made: NamedTempFile = tempfile::Builder::new().prefix(".rejects-").permissions(rights).tempfile_in(folder)?;
     let (file, temporary) = made.into_parts();

@@ -2,7 +2,7 @@
 
 use super::default::{RowDefault, constant};
 use super::listed;
-use crate::reader::{Field, ProjectedColumn};
+use crate::reader::{FileColumn, ProjectedColumn};
 use crate::source::ColumnSource;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::{DefaultKind, Generated};
@@ -13,7 +13,7 @@ use litepress_rows::{Column, Error, ErrorKind, Message, OptionName, Table, messa
 pub enum Naming {
     /// The file names them once for all records: a header, a schema.
     Header,
-    /// The columns have no names and stand in the order of the table's.
+    /// The columns have no names and the order of the table's columns.
     Position,
     /// Every record names them. A scan found these columns.
     Records,
@@ -79,7 +79,7 @@ impl ColumnMapping {
 /// names in `map`, two columns for one, and a DEFAULT that depends on rows that SQLite inserted before.
 pub fn matching(
     table: &Table,
-    fields: &[Field],
+    fields: &[FileColumn],
     naming: Naming,
     map: &[(String, String)],
     added: Option<(&str, OwnedValue)>,
@@ -150,7 +150,7 @@ fn mistake(message: impl Into<Message>) -> Error {
 /// Returns the table column of each file column. `None` if it is dropped or wrong.
 fn targets(
     table: &Table,
-    fields: &[Field],
+    fields: &[FileColumn],
     naming: Naming,
     map: &[(String, String)],
     added: Option<usize>,
@@ -213,14 +213,14 @@ fn targets(
 }
 
 /// Returns the file column of this name. An exact match goes before one that is equal to SQLite.
-fn field_named(fields: &[Field], name: &str) -> Option<usize> {
+fn field_named(fields: &[FileColumn], name: &str) -> Option<usize> {
     let exactly = fields.iter().position(|field| field.name == name);
     exactly.or_else(|| fields.iter().position(|field| field.name.eq_ignore_ascii_case(name)))
 }
 
 fn refuse_computed(
     table: &Table,
-    fields: &[Field],
+    fields: &[FileColumn],
     naming: Naming,
     targets: &[Option<usize>],
     mistakes: &mut Vec<Error>,

@@ -181,7 +181,7 @@ fn places<'t>(tables: &'t [NewTable], option: &Hint, name: &str) -> Result<Vec<P
     Err(no_column(option, name, &tables.iter().map(columns).collect::<Vec<_>>()))
 }
 
-/// The tables that have all columns of a list, and where.
+/// The tables that have all columns of a list, with the positions of these columns.
 fn lists(tables: &[NewTable], option: OptionName, names: &[String]) -> Result<Vec<(usize, Vec<usize>)>, Vec<Error>> {
     let (mut all, mut mistakes) = (Vec::new(), Vec::new());
     for name in names {

@@ -7,8 +7,8 @@ use litepress_rows::{Error, ErrorKind, Hint, OptionName, message};
 /// A table and its columns, as a pattern sees them.
 type Columns<'a> = (&'a str, Vec<&'a str>);
 
-/// Returns the value for a column among entries `[TABLE.]COLUMN`, in which `*` stands for any characters. The entry with most
-/// other characters counts, after one without `*`; of equal ones the last.
+/// Returns the value for a column among entries `[TABLE.]COLUMN`, in which `*` stands for any characters. An entry without `*`
+/// wins, then the one with the most other characters; of equal ones the last.
 pub fn value_of<'e, V>(entries: &'e [(String, V)], table: &str, column: &str) -> Option<&'e V> {
     let fitting = entries.iter().filter(|(pattern, _)| fits(pattern, table, column));
     let rank = |pattern: &str| (is_name(pattern, table, column), pattern.len() - pattern.matches('*').count());
@@ -108,7 +108,7 @@ mod tests {
             assert_eq!(value_of(&all, table, column), Some(&expected), "{table}.{column}");
         }
         assert_eq!(value_of(&entries(&["a*"]), "t", "b"), None);
-        // A column may be called so.
+        // A column may have this name.
         assert_eq!(value_of(&entries(&["a*", "abcd*"]), "t", "a*"), Some(&"a*"));
     }
 }

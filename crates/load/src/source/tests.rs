@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::infer::FileStats;
-use crate::reader::{BadRecord, Field, ProjectedColumn};
+use crate::reader::{BadRecord, Batch, FileColumn, Piece, ProjectedColumn};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::{ErrorKind, Schema};
@@ -25,7 +25,7 @@ struct TextPiece {
 }
 
 impl Reader for Texts {
-    fn columns(&self) -> &[Field] {
+    fn columns(&self) -> &[FileColumn] {
         &[]
     }
 

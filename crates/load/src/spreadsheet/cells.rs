@@ -107,7 +107,7 @@ impl Column {
         }
     }
 
-    /// Writes dates and times, all of the column in one form.
+    /// Writes the dates and times of each column in one form.
     fn write_moments(&mut self) {
         let days = || self.moments.iter().map(|(_, moment)| moment.as_f64());
         let (are_times, are_dates) = (days().all(|days| days < 1.0), days().all(|days| days.fract() == 0.0));
@@ -132,7 +132,7 @@ impl Column {
     }
 }
 
-/// Returns the shortest text of a double, and of a whole number without a point.
+/// Returns the shortest text of a double, without a point if it is whole.
 fn number(real: f64) -> String {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "whole and within range")]

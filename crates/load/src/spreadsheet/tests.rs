@@ -4,7 +4,7 @@ use super::*;
 use crate::input::Input;
 use crate::options::Format;
 use litepress_format::value::Value;
-use litepress_rows::hint::Flags;
+use litepress_rows::message::Flags;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;

@@ -1,7 +1,7 @@
 //! Lists a database's tables, and the objects that are not copied with them.
 
 use super::Settings;
-use crate::reader::{Field, FieldKind};
+use crate::reader::{FileColumn, FileColumnKind};
 use rusqlite::{Connection, Row};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub struct Table {
     /// Its indexes and triggers, in the order of their creation.
     pub objects: Vec<Object>,
     /// The stored columns, without generated ones.
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<FileColumn>,
     /// The entry of `sqlite_sequence`, if it is an AUTOINCREMENT table that ever had a row.
     pub(super) last_sequence: Option<i64>,
     /// A name of the rowid, if no column holds the rowid's values.
@@ -37,7 +37,7 @@ pub struct Object {
     pub is_trigger: bool,
 }
 
-/// An object that no table has: a view, a virtual table, or a trigger of a view.
+/// An object that belongs to no table: a view, a virtual table, or a trigger of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extra {
     /// Its kind.
@@ -208,7 +208,7 @@ fn read_columns(
     connection: &Connection,
     table: &str,
     without_rowid: bool,
-) -> rusqlite::Result<(Vec<Field>, Option<&'static str>)> {
+) -> rusqlite::Result<(Vec<FileColumn>, Option<&'static str>)> {
     let sql = "SELECT name, type, \"notnull\", hidden, pk FROM pragma_table_xinfo(?) ORDER BY cid";
     let mut columns = connection.prepare_cached(sql)?;
     let mut columns = columns.query([table])?;
@@ -225,9 +225,9 @@ fn read_columns(
             "" => "the database declares no type".to_owned(),
             declared => format!("the database declares {declared}"),
         };
-        fields.push(Field {
+        fields.push(FileColumn {
             name,
-            kind: FieldKind::Typed { declared_type, reason: reason.into(), not_null: row.get(2)? },
+            kind: FileColumnKind::Typed { declared_type, reason: reason.into(), not_null: row.get(2)? },
         });
     }
     // In a rowid table, a primary key without an index is the rowid.

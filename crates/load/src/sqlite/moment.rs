@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! SQLite can create its files beside the database        a connection with locks
-//! it cannot, and there is no log with content            the file as it is (immutable), if it does not change meanwhile
-//! it cannot, and there is one                            an error: commits in the log cannot be read
+//! it cannot, and no log has content                      the file as it is (immutable), if it does not change meanwhile
+//! it cannot, and a log has content                       an error: commits in the log cannot be read
 //! ```
 
 use crate::input::Input;

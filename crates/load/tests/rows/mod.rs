@@ -6,8 +6,8 @@ use litepress_format::value::Value;
 use litepress_load::arrow;
 use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
-use litepress_load::reader::{Batch, FieldKind, ProjectedColumn, Reader};
-use litepress_rows::hint::Flags;
+use litepress_load::reader::{Batch, FileColumnKind, ProjectedColumn, Reader};
+use litepress_rows::message::Flags;
 use litepress_rows::{Affinity, Result};
 use std::path::{Path, PathBuf};
 
@@ -72,10 +72,10 @@ fn read_in_forms(mut reader: Box<dyn Reader>, forms: &[StorageForm]) -> Result<T
 
 pub fn read_all(reader: &mut dyn Reader) -> Result<Table> {
     let columns = reader.columns().iter().map(|field| match &field.kind {
-        FieldKind::Typed { declared_type, reason, .. } => {
+        FileColumnKind::Typed { declared_type, reason, .. } => {
             format!("{} {declared_type} ({})", field.name, reason.in_words(&Flags))
         }
-        FieldKind::Text => field.name.clone(),
+        FileColumnKind::Text => field.name.clone(),
     });
     let mut table = Table { columns: columns.collect(), rows: Vec::new() };
     let mut batch = Batch::default();

@@ -4,7 +4,7 @@ use super::MAX_RECORD_BYTES;
 use super::column::{Bodies, Shape, Slot, body_len};
 use crate::cells::{CellBlock, Cells, Strings};
 use crate::chunk::arena_end;
-use litepress_format::copy::copy_short;
+use litepress_format::short_bytes::copy_short;
 use litepress_format::{record, varint};
 
 /// Maximum number of one-byte serial types in a header whose own length takes one byte.

@@ -1,5 +1,5 @@
-//! Sample sort: each item goes to the bucket of its leading bits, and a bucket is sorted in the processor's cache
-//! when it is read.
+//! Stores the items of one writer in buckets, in blocks of memory and in a file: the first half of the sample sort.
+//! `partition_writer` fills a store, `sorted_buckets` sorts one bucket after another when they are read.
 //!
 //! ```text
 //! items --staged in small batches--> partitioner --+--> bucket 0   [block] -> [block] -> [block]
@@ -9,34 +9,31 @@
 //! ```
 //!
 //! Sorting a run reads and writes all of it several times, and needs as much memory again. Here an item is written
-//! twice: to its block, and to the buffer in which its bucket is sorted. That buffer is reused for the next bucket.
-//! If blocks run out, those of some buckets move to a file unsorted (see `segments`): nothing is sorted, encoded or
-//! merged for that, and a bucket is read back from few places.
+//! twice: to its block, and to the buffer in which its bucket is sorted, in the processor's cache. That buffer is reused
+//! for the next bucket. If blocks run out, those of some buckets move to a file unsorted (see `spill` and `segments`):
+//! nothing is sorted, encoded or merged for that, and a bucket is read back from few places.
 //!
 //! Short items are stored as packed keys: as their low-order bytes, or as deltas (see `key_packer`, `partitioner`,
 //! `delta_codec`). Long items skip the stage if their first bytes are known early: they are assembled in their block
-//! (see `split_item`).
+//! (see `push_split`).
 //!
 //! An item is unpartitioned, too, if its bucket is already as large as the memory for sorting it.
 
+mod append;
+mod push_split;
+mod read;
+mod spill;
+
 use super::block_memory::BlockMemory;
-use super::delta_codec::DeltaCodec;
 use super::key_packer::{PACKED_BYTES, halves};
-use super::partitioner::{KeyForm, Partitioner, StoredForm, Suffix, prefix_of};
-use super::segments::{BLOCK_BYTES, ReadSegments, Segment, SegmentReader, SegmentWriter};
-use super::split_item::SplitItem;
+use super::partitioner::{KeyForm, Partitioner, StoredForm, prefix_of};
+use super::segments::{BLOCK_BYTES, Segment, SegmentWriter};
 use crate::Result;
-use crate::sort::arena::{MAX_LENGTH_BYTES, read_length, write_length};
+use crate::sort::arena::read_length;
 use crate::sort::item::PADDING_BYTES;
-use crate::sort::run::{Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, RunBuilder};
+use crate::sort::run::{Layout, MAX_SLOT_BYTES, RunBuilder};
 use crate::sort::spill::SpillFolder;
 use std::sync::Arc;
-
-/// Blocks of a bucket are written only if they are at least one half of a mean bucket's blocks.
-const MIN_SEGMENT_SHARE: usize = 2;
-
-/// If blocks run out, at least one block in this many is written.
-const WRITTEN_SHARE: usize = 512;
 
 /// Bytes of items that are staged before they go to their buckets; they must fit the nearest cache.
 const STAGE_BYTES: usize = 16 << 10;
@@ -221,61 +218,6 @@ impl BucketStore {
         Ok(true)
     }
 
-    /// Returns whether items may be [pushed in parts](Self::push_split).
-    pub fn accepts_split(&self) -> bool {
-        self.stored_layout == Layout::Arena && self.partitioner.packer().is_none()
-    }
-
-    /// Takes long items in parts. Those that must be staged stay in `items`.
-    pub fn push_split<T>(&mut self, items: &mut Vec<(T, SplitItem<'_>)>) {
-        let KeyForm::Raw(selector) = self.partitioner.key_form() else { return };
-        let bucket = |parts: &SplitItem<'_>| self.partitioner.bucket_of_prefix(parts.first_bytes()?, selector);
-        let buckets: Vec<Option<usize>> = items.iter().map(|(_, parts)| bucket(parts)).collect();
-        let (mut left, mut taken_bytes) = (0, 0);
-        // The buckets are found first: as for packed keys, the store loop then does little else.
-        for (index, bucket) in buckets.into_iter().enumerate() {
-            let parts = &items[index].1;
-            if bucket.is_some_and(|bucket| self.push_split_item(bucket, parts)) {
-                taken_bytes += parts.len();
-            } else {
-                items.swap(left, index);
-                left += 1;
-            }
-        }
-        self.items += (items.len() - left) as u64;
-        self.item_bytes += taken_bytes as u64;
-        items.truncate(left);
-    }
-
-    /// Takes a long item in parts. Returns `false` if it must be staged.
-    #[inline(always)]
-    fn push_split_item(&mut self, bucket: usize, parts: &SplitItem<'_>) -> bool {
-        let (at, len) = (self.cursors[bucket].end, parts.len());
-        let room = &mut self.memory[at..at.next_multiple_of(BLOCK_BYTES)];
-        if room.len() < MAX_LENGTH_BYTES + len + SplitItem::MARGIN {
-            return self.push_split_item_across(bucket, parts);
-        }
-        let width = write_length(len, room);
-        parts.write(&mut room[width..]);
-        self.cursors[bucket].end = at + width + len;
-        self.long_items[bucket] += 1;
-        true
-    }
-
-    /// Takes a long item in parts that continues in another block. Returns `false` if it must be staged.
-    #[inline(never)]
-    fn push_split_item_across(&mut self, bucket: usize, parts: &SplitItem<'_>) -> bool {
-        let (mut item, len) = ([0; BLOCK_BYTES / 8], parts.len());
-        if MAX_LENGTH_BYTES + len + SplitItem::MARGIN > item.len() {
-            return false;
-        }
-        let width = write_length(len, &mut item);
-        parts.write(&mut item[width..]);
-        let is_taken = self.append_to_blocks(bucket, &item[..width + len]);
-        self.long_items[bucket] += usize::from(is_taken);
-        is_taken
-    }
-
     fn push_slots<const N: usize>(&mut self, staged: &RunBuilder, unpartitioned: &mut RunBuilder) {
         let is_full = matches!(self.layout, Layout::Slots { full: true, .. });
         // The length in the last byte of a slot is not part of the item.
@@ -323,304 +265,4 @@ impl BucketStore {
         };
         is_taken.then_some(bucket)
     }
-
-    /// Appends the low-order bytes of a packed key. Returns `false` if there is no such bucket, or it is full.
-    #[inline(always)]
-    fn append_suffix(&mut self, bucket: usize, key: u64, suffix: Suffix) -> bool {
-        bucket < self.cursors.len() && self.append_bytes(bucket, suffix.of(key), suffix.count)
-    }
-
-    /// Appends packed keys until one needs more than a few bytes in an open block. Returns how many.
-    fn append_keys(&mut self, keys: &[u64], bucket_of: impl Fn(u64) -> usize, form: &StoredForm) -> usize {
-        match form {
-            StoredForm::Suffix(suffix) => {
-                let suffix = *suffix;
-                self.append_encoded(keys, bucket_of, suffix.count, |key, _| Some(suffix.of(key)))
-            }
-            StoredForm::Deltas(codec) => {
-                let codec = *codec;
-                self.append_encoded(keys, bucket_of, codec.bytes, |key, low| {
-                    let delta = codec.encode_delta(key, *low)?;
-                    *low = codec.low(key);
-                    Some(delta)
-                })
-            }
-        }
-    }
-
-    /// Appends encoded keys, `count` bytes each. `encode` encodes a key, given (and updating) the low bits of the
-    /// bucket's previous key; it returns `None` to stop the run. Returns how many were appended.
-    ///
-    /// The processor can buffer only a few stores that miss the cache, so this loop does little else, and its written
-    /// memory is read once.
-    #[inline(always)]
-    fn append_encoded(
-        &mut self,
-        keys: &[u64],
-        bucket_of: impl Fn(u64) -> usize,
-        count: usize,
-        encode: impl Fn(u64, &mut u64) -> Option<[u8; PACKED_BYTES]>,
-    ) -> usize {
-        let Self { memory, cursors, .. } = self;
-        let (memory, cursors): (&mut [u8], &mut [WriteCursor]) = (memory, cursors);
-        for (index, &key) in keys.iter().enumerate() {
-            let Some(WriteCursor { end, low }) = cursors.get_mut(bucket_of(key)) else { return index };
-            if !fits_open_block(*end, PACKED_BYTES) {
-                return index;
-            }
-            let Some(bytes) = encode(key, low) else { return index };
-            // The next key overwrites the bytes beyond `count`.
-            memory[*end..*end + PACKED_BYTES].copy_from_slice(&bytes);
-            *end += count;
-        }
-        keys.len()
-    }
-
-    /// Appends a packed key. Returns `false` if there is no such bucket, or it is full.
-    fn append_key(&mut self, bucket: usize, key: u64, form: &StoredForm) -> bool {
-        match form {
-            StoredForm::Suffix(suffix) => self.append_suffix(bucket, key, *suffix),
-            StoredForm::Deltas(codec) => self.append_delta(bucket, key, codec),
-        }
-    }
-
-    /// Appends a packed key as the delta from the last one. Returns `false` if there is no such bucket, or it is
-    /// full.
-    #[inline(always)]
-    fn append_delta(&mut self, bucket: usize, key: u64, codec: &DeltaCodec) -> bool {
-        let Some(&WriteCursor { low, .. }) = self.cursors.get(bucket) else { return false };
-        let is_taken = match codec.encode_delta(key, low) {
-            Some(delta) => self.append_bytes(bucket, delta, codec.bytes),
-            None => self.append_escaped(bucket, key, codec),
-        };
-        if is_taken {
-            self.cursors[bucket].low = codec.low(key);
-        }
-        is_taken
-    }
-
-    #[inline(never)]
-    fn append_escaped(&mut self, bucket: usize, key: u64, codec: &DeltaCodec) -> bool {
-        let (bytes, len) = codec.encode_escape(key);
-        let is_taken = self.append_to_blocks(bucket, &bytes[..len]);
-        self.escaped_keys[bucket] += usize::from(is_taken);
-        is_taken
-    }
-
-    /// Appends the first `count` of these bytes.
-    #[inline(always)]
-    fn append_bytes(&mut self, bucket: usize, bytes: [u8; PACKED_BYTES], count: usize) -> bool {
-        let at = self.cursors[bucket].end;
-        if !fits_open_block(at, PACKED_BYTES) {
-            return self.append_to_blocks(bucket, &bytes[..count]);
-        }
-        // The next key overwrites the bytes beyond `count`.
-        self.memory[at..at + PACKED_BYTES].copy_from_slice(&bytes);
-        self.cursors[bucket].end = at + count;
-        true
-    }
-
-    /// Appends an item as it is stored. Returns `false` if its bucket is full.
-    #[inline(always)]
-    fn append_item(&mut self, bucket: usize, bytes: &[u8]) -> bool {
-        let at = self.cursors[bucket].end;
-        if !fits_open_block(at, bytes.len()) {
-            return self.append_to_blocks(bucket, bytes);
-        }
-        self.memory[at..at + bytes.len()].copy_from_slice(bytes);
-        self.cursors[bucket].end = at + bytes.len();
-        true
-    }
-
-    #[inline(never)]
-    fn append_to_blocks(&mut self, bucket: usize, mut bytes: &[u8]) -> bool {
-        let Bucket { first_block, last_block, blocks, segment_bytes, .. } = &mut self.buckets[bucket];
-        let more = bytes.len() / BLOCK_BYTES + 1;
-        let has_room = self.next_blocks.len() + more <= self.max_blocks + self.free_blocks.len();
-        if !has_room || *segment_bytes + (*blocks + more) * BLOCK_BYTES > self.limits.bucket_bytes {
-            return false;
-        }
-        let mut at = self.cursors[bucket].end;
-        let mut room = at.next_multiple_of(BLOCK_BYTES) - at;
-        loop {
-            let (now, later) = bytes.split_at(bytes.len().min(room));
-            self.memory[at..at + now.len()].copy_from_slice(now);
-            (at, bytes) = (at + now.len(), later);
-            if bytes.is_empty() {
-                self.cursors[bucket].end = at;
-                return true;
-            }
-            let block = self.free_blocks.pop().unwrap_or_else(|| {
-                self.next_blocks.push(0);
-                self.memory.use_up_to(self.next_blocks.len() * BLOCK_BYTES);
-                u32::try_from(self.next_blocks.len() - 1).expect("blocks are counted in 32 bits")
-            });
-            match *blocks {
-                0 => *first_block = block,
-                _ => self.next_blocks[*last_block as usize] = block,
-            }
-            (*last_block, *blocks) = (block, *blocks + 1);
-            (at, room) = (block as usize * BLOCK_BYTES, BLOCK_BYTES);
-        }
-    }
-
-    /// Ensures that `blocks` blocks are free.
-    fn make_room(&mut self, blocks: usize) -> Result<()> {
-        let has_room = self.next_blocks.len() + blocks <= self.max_blocks + self.free_blocks.len();
-        if has_room { Ok(()) } else { self.write_some(blocks.max(self.max_blocks / WRITTEN_SHARE)) }
-    }
-
-    /// Writes full blocks of buckets, round robin, until `blocks` blocks are free.
-    fn write_some(&mut self, blocks: usize) -> Result<()> {
-        for _ in 0..self.buckets.len() {
-            if self.next_blocks.len() + blocks <= self.max_blocks + self.free_blocks.len() {
-                break;
-            }
-            let bucket = self.next_written;
-            self.next_written = (bucket + 1) % self.buckets.len();
-            let is_open = !self.cursors[bucket].end.is_multiple_of(BLOCK_BYTES);
-            let full = self.buckets[bucket].blocks - usize::from(is_open);
-            if full * self.buckets.len() * MIN_SEGMENT_SHARE >= self.max_blocks {
-                self.write_blocks(bucket, full)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the first `count` blocks of a bucket.
-    fn write_blocks(&mut self, bucket: usize, count: usize) -> Result<()> {
-        let bytes = self.bytes_in_memory(bucket).min(count * BLOCK_BYTES);
-        let writer = match &mut self.written {
-            Some(writer) => writer,
-            none => none.insert(SegmentWriter::new(self.folder.create()?, self.limits.write_bytes)),
-        };
-        let one = &mut self.buckets[bucket];
-        writer.begin();
-        for _ in 0..count {
-            let block = one.first_block as usize;
-            writer.push(&self.memory[block * BLOCK_BYTES..][..BLOCK_BYTES])?;
-            self.free_blocks.push(one.first_block);
-            one.first_block = self.next_blocks[block];
-        }
-        one.segments.push(writer.end(bytes));
-        one.segment_bytes += bytes;
-        one.blocks -= count;
-        if one.blocks == 0 {
-            self.cursors[bucket].end = 0;
-        }
-        Ok(())
-    }
-
-    /// Writes everything and frees the memory. No more items may come.
-    pub fn write_all(&mut self) -> Result<()> {
-        for bucket in 0..self.buckets.len() {
-            let blocks = self.buckets[bucket].blocks;
-            if blocks > 0 {
-                self.write_blocks(bucket, blocks)?;
-            }
-        }
-        (self.memory, self.next_blocks, self.free_blocks) = Default::default();
-        self.finish()
-    }
-
-    /// Waits until the file is written. No more items may come.
-    pub fn finish(&mut self) -> Result<()> {
-        self.written.as_mut().map_or(Ok(()), SegmentWriter::finish)
-    }
-
-    /// Returns the bytes of a bucket's items, in memory and in the file.
-    pub fn bytes(&self, bucket: usize) -> usize {
-        self.buckets[bucket].segment_bytes + self.bytes_in_memory(bucket)
-    }
-
-    pub fn bytes_in_file(&self, bucket: usize) -> usize {
-        self.buckets[bucket].segment_bytes
-    }
-
-    /// Returns the most bytes that a bucket's items may take.
-    pub fn most_bytes_of_bucket(&self) -> usize {
-        self.limits.bucket_bytes
-    }
-
-    fn bytes_in_memory(&self, bucket: usize) -> usize {
-        let end = self.cursors[bucket].end;
-        self.buckets[bucket].blocks * BLOCK_BYTES - (end.next_multiple_of(BLOCK_BYTES) - end)
-    }
-
-    pub fn items_of(&self, bucket: usize) -> usize {
-        let escaped_keys = self.escaped_keys.get(bucket).copied().unwrap_or(0);
-        match self.stored_layout {
-            Layout::Slots { width, .. } => (self.bytes(bucket) - PACKED_BYTES * escaped_keys) / width,
-            Layout::Arena => self.long_items[bucket],
-        }
-    }
-
-    /// Starts to read a bucket's segments, if it has any.
-    pub fn read_ahead(&self, bucket: usize) -> Option<SegmentReader> {
-        let segments = &self.buckets[bucket].segments;
-        let writer = self.written.as_ref().filter(|_| !segments.is_empty())?;
-        SegmentReader::start(writer.file(), segments)
-    }
-
-    /// Appends a bucket's items to `run`, which must have the stored layout.
-    pub fn read_items(&self, bucket: usize, run: &mut RunBuilder, reader: Option<SegmentReader>) -> Result<()> {
-        self.read(bucket, reader, |bytes| run.append(bytes))?;
-        run.count(self.items_of(bucket));
-        Ok(())
-    }
-
-    /// Replaces `bytes` with the encoded keys of a bucket, padded with eight bytes.
-    pub fn read_bytes(&self, bucket: usize, reader: Option<SegmentReader>, bytes: &mut Vec<u8>) -> Result<()> {
-        bytes.clear();
-        bytes.reserve(self.bytes(bucket) + PACKED_BYTES);
-        self.read(bucket, reader, |block| bytes.extend_from_slice(block))?;
-        bytes.extend_from_slice(&[0; PACKED_BYTES]);
-        Ok(())
-    }
-
-    /// Hands out the bytes of a bucket's items. `reader` may already be reading those of the file.
-    fn read(&self, bucket: usize, reader: Option<SegmentReader>, mut each: impl FnMut(&[u8])) -> Result<()> {
-        let one = &self.buckets[bucket];
-        let in_file = match (reader, &self.written) {
-            (Some(reader), _) => Some(reader.take()?),
-            (None, Some(writer)) => Some(ReadSegments::read(writer.file(), &one.segments)?),
-            (None, None) => None,
-        };
-        in_file.iter().flat_map(ReadSegments::segments).for_each(&mut each);
-        let mut left = self.bytes_in_memory(bucket);
-        let mut block = one.first_block as usize;
-        while left > 0 {
-            let len = left.min(BLOCK_BYTES);
-            each(&self.memory[block * BLOCK_BYTES..][..len]);
-            left -= len;
-            block = self.next_blocks[block] as usize;
-        }
-        Ok(())
-    }
-
-    /// Hands out all items, bucket by bucket. All must be in memory.
-    pub fn for_each(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let (mut memory, mut keys, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
-        for bucket in 0..self.buckets.len() {
-            if let Some(packer) = self.partitioner.packer() {
-                self.read_bytes(bucket, None, &mut bytes)?;
-                self.partitioner.decode_keys(bucket, std::slice::from_ref(&bytes), self.items_of(bucket), &mut keys);
-                keys.iter().try_for_each(|key| packer.with_item(*key, &mut each))?;
-                continue;
-            }
-            memory.resize((self.bytes(bucket) + PADDING_BYTES).max(MIN_MEMORY_BYTES).max(memory.len()), 0);
-            let mut run = RunBuilder::new(memory, self.stored_layout);
-            self.read_items(bucket, &mut run, None)?;
-            run.for_each(&mut each)?;
-            memory = run.into_memory();
-        }
-        Ok(())
-    }
-}
-
-/// Returns whether `len` bytes from `at` on lie in a block that is already open.
-#[inline(always)]
-fn fits_open_block(at: usize, len: usize) -> bool {
-    let in_block = at % BLOCK_BYTES;
-    in_block > 0 && in_block + len <= BLOCK_BYTES
 }

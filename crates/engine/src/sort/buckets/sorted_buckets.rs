@@ -11,7 +11,7 @@ use crate::sort::batch::{PackedBatch, ReadyBatch, RunItems};
 use crate::sort::item::{PADDING_BYTES, PaddedItem};
 use crate::sort::radix_u64;
 use crate::sort::run::{Layout, MIN_MEMORY_BYTES, RunBuilder, SortedRun};
-use crate::sort::sample::Samples;
+use crate::sort::sparse_index::SparseIndex;
 use litepress_rows::sync::lock;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -28,7 +28,7 @@ const MAX_READ_AHEAD: usize = 4;
 pub(in crate::sort) struct Buckets {
     stores: Vec<BucketStore>,
     /// The start of each bucket.
-    samples: Samples,
+    sparse_index: SparseIndex,
     pool: Mutex<BufferPool>,
 }
 
@@ -58,7 +58,7 @@ impl Buckets {
         let Some(partitioner) = self.stores.first().map(|store| store.partitioner.clone()) else { return };
         let mut ordinal = 0;
         for bucket in 0..partitioner.len() {
-            self.samples.push(ordinal, bucket as u64, &partitioner.splitter(bucket));
+            self.sparse_index.push(ordinal, bucket as u64, &partitioner.splitter(bucket));
             ordinal += self.items_of(bucket) as u64;
         }
     }
@@ -89,18 +89,18 @@ impl Buckets {
         self.stores.iter().map(|store| store.held() as u64).sum()
     }
 
-    pub fn samples(&self) -> &Samples {
-        &self.samples
+    pub fn sparse_index(&self) -> &SparseIndex {
+        &self.sparse_index
     }
 
     /// Returns the mean number of items in a bucket.
     pub fn mean_items(&self) -> u64 {
-        self.len() / self.samples.len().max(1) as u64
+        self.len() / self.sparse_index.len().max(1) as u64
     }
 
     /// Returns the number of items in the largest bucket.
     pub fn most_items(&self) -> u64 {
-        (0..self.samples.len()).map(|bucket| self.items_of(bucket) as u64).max().unwrap_or(0)
+        (0..self.sparse_index.len()).map(|bucket| self.items_of(bucket) as u64).max().unwrap_or(0)
     }
 
     fn items_of(&self, bucket: usize) -> usize {
@@ -227,7 +227,7 @@ impl<'s> BucketCursor<'s> {
     /// Opens the first item that is not less than `key`. `ranks` bounds what is read ahead and shared. Seeking to
     /// `key` may touch a few items before the range.
     pub fn at_key(buckets: &'s Buckets, key: &[u8], ranks: Range<u64>) -> Result<Self> {
-        let (before, bucket) = buckets.samples.before(key);
+        let (before, bucket) = buckets.sparse_index.before(key);
         let mut cursor = Self {
             buckets,
             buffer: buckets.pool().buffers.pop().unwrap_or_default(),
@@ -307,7 +307,7 @@ impl<'s> BucketCursor<'s> {
     /// Moves on to a bucket with items if this one has no more.
     #[cold]
     fn arrive(&mut self) -> Result<()> {
-        while self.is_at_end() && self.bucket + 1 < self.buckets.samples.len() {
+        while self.is_at_end() && self.bucket + 1 < self.buckets.sparse_index.len() {
             self.leave_bucket();
             self.before += self.len as u64;
             (self.bucket, self.index) = (self.bucket + 1, 0);
@@ -363,7 +363,7 @@ impl<'s> BucketCursor<'s> {
         let stores = &self.buckets.stores;
         let in_files = |bucket| stores.iter().map(|store| store.bytes_in_file(bucket)).sum::<usize>();
         let most_bytes = stores.iter().map(BucketStore::most_bytes_of_bucket).min().unwrap_or(0);
-        let end = self.buckets.samples.count_before(self.ranks.end).min(self.bucket + MAX_READ_AHEAD);
+        let end = self.buckets.sparse_index.count_before(self.ranks.end).min(self.bucket + MAX_READ_AHEAD);
         let mut bytes = 0;
         for (ahead, bucket) in (self.bucket..end).enumerate() {
             bytes += in_files(bucket);

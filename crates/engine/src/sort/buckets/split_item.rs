@@ -1,6 +1,6 @@
 //! Long items that are assembled at their final place, which their first bytes determine.
 
-use litepress_format::copy::copy_short;
+use litepress_format::short_bytes::copy_short;
 use litepress_format::sort_key::{KeyPrefix, PREFIX_LEN};
 
 /// A long item in three parts.

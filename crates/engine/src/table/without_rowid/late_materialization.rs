@@ -21,7 +21,7 @@ use crate::table::context::TableTree;
 use crate::table::row_key::{RecordKey, same_key};
 use crate::threads::take_all;
 use crate::tree::bulk_load::{self, ItemKind};
-use crate::tree::index::{IndexBuilder, IndexPart};
+use crate::tree::index_leaf::{IndexBuilder, IndexPart};
 use crate::{Error, Result};
 use litepress_format::FormatError;
 use litepress_format::record;

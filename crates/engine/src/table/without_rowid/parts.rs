@@ -16,10 +16,10 @@ use crate::table::append::{PartLayout, PartialTree, Unsorted, UnsortedWriter};
 use crate::table::context::TableTree;
 use crate::table::row_key::RecordKey;
 use crate::tree::assembler::TreeAssembler;
-use crate::tree::index::IndexBuilder;
+use crate::tree::index_leaf::IndexBuilder;
+use crate::tree::input_positions::InputPositions;
 use crate::tree::interior::Entry;
 use crate::tree::key_counter::{KeyCounter, distinct_keys};
-use crate::tree::positions::Positions;
 use crate::tree::{bulk_load, index_reader};
 use litepress_format::page::PageKind;
 use litepress_format::sort_key::KeyPart;
@@ -50,7 +50,7 @@ impl<'k> PartLayout for KeyedLayout<'k> {
             leaves: IndexBuilder::new(run, self.usable),
             first_key: Vec::new(),
             last_key: Vec::new(),
-            positions: Positions::default(),
+            positions: InputPositions::default(),
             counter: KeyCounter::new(self.counted),
         };
         PartBuilder { part, key: self.key, locator: ColumnLocator::default(), next_key: Vec::new() }
@@ -72,13 +72,13 @@ impl<'k> PartLayout for KeyedLayout<'k> {
 
 /// The row that is read back, as a chunk.
 struct SingleRow<'p> {
-    positions: &'p Positions,
+    positions: &'p InputPositions,
     next: u64,
     chunk: RecordChunk,
 }
 
 impl<'p> SingleRow<'p> {
-    fn new(positions: &'p Positions) -> Self {
+    fn new(positions: &'p InputPositions) -> Self {
         Self { positions, next: 0, chunk: RecordChunk::new() }
     }
 
@@ -99,7 +99,7 @@ pub(super) struct KeyedPart<'k> {
     /// Encoded.
     first_key: Vec<u8>,
     last_key: Vec<u8>,
-    positions: Positions,
+    positions: InputPositions,
     /// Counts all keys but the first.
     counter: KeyCounter<'k>,
 }
@@ -142,7 +142,7 @@ pub(super) struct KeyedTree<'p, 'k> {
     /// The finished tree, without the root and the counts.
     tree: TableTree,
     last_key: Vec<u8>,
-    positions: Positions,
+    positions: InputPositions,
     counter: KeyCounter<'k>,
 }
 
@@ -153,7 +153,7 @@ impl<'p, 'k> KeyedTree<'p, 'k> {
             held: None,
             tree: TableTree::default(),
             last_key: Vec::new(),
-            positions: Positions::default(),
+            positions: InputPositions::default(),
             counter: KeyCounter::new(counted),
         }
     }
@@ -181,7 +181,7 @@ impl<'p, 'k> KeyedTree<'p, 'k> {
     }
 
     /// Completes the tree. Also returns the positions of its rows in their input.
-    pub fn finish(mut self) -> Result<(TableTree, Positions)> {
+    pub fn finish(mut self) -> Result<(TableTree, InputPositions)> {
         if let Some(last) = self.held.take() {
             self.assembler.pages().pool().set_held_blocks(0);
             self.place_leaves(last, true)?;
@@ -224,7 +224,7 @@ impl<'k> PartialTree for KeyedTree<'_, 'k> {
 pub(super) fn sort_tree(
     pages: &Pages,
     tree: &TableTree,
-    positions: &Positions,
+    positions: &InputPositions,
     unsorted: Unsorted<'_, RecordKey>,
     progress: &Progress,
 ) -> Result<()> {

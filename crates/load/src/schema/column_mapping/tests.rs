@@ -1,14 +1,14 @@
 //! Files that match their tables, and files that do not.
 
 use super::*;
-use crate::reader::FieldKind;
-use litepress_rows::hint::Flags;
+use crate::reader::FileColumnKind;
+use litepress_rows::message::Flags;
 use litepress_rows::{Affinity, Schema};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-fn fields(names: &[&str]) -> Vec<Field> {
-    names.iter().map(|name| Field { name: (*name).to_owned(), kind: FieldKind::Text }).collect()
+fn fields(names: &[&str]) -> Vec<FileColumn> {
+    names.iter().map(|name| FileColumn { name: (*name).to_owned(), kind: FileColumnKind::Text }).collect()
 }
 
 fn map_columns(sql: &str, names: &[&str], naming: Naming, map: &[(&str, &str)]) -> Result<ColumnMapping, Vec<String>> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::infer::{FileStats, Numbers, ScannedValue};
-use litepress_rows::hint::Flags;
+use litepress_rows::message::Flags;
 use litepress_rows::schema::IndexOrigin;
 
 /// Returns a table whose columns are inferred from one value each.

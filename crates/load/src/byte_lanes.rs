@@ -4,13 +4,13 @@ use wide::u8x16;
 
 /// 64 bytes of a text.
 #[derive(Clone, Copy)]
-pub(crate) struct Block {
+pub(crate) struct ByteLanes {
     lanes: [u8x16; 4],
     /// A bit for each byte that is present: bytes past the end of the text are not.
     present: u64,
 }
 
-impl Block {
+impl ByteLanes {
     #[inline]
     pub fn load(text: &[u8], at: usize) -> Self {
         if let Some(bytes) = text[at..].first_chunk::<64>() {

@@ -8,8 +8,8 @@
 use super::interior::Entry;
 use super::open_page::{OpenPage, add_overflow};
 use crate::pages::{PageRun, Placement};
-use litepress_format::copy::copy_short;
 use litepress_format::page::{MIN_CELL_LEN, PageKind};
+use litepress_format::short_bytes::copy_short;
 use litepress_format::sort_key::{CELL_WINDOW, CellTemplate, ShortCell};
 use litepress_format::{payload, varint};
 

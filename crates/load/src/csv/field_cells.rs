@@ -1,9 +1,9 @@
-//! Converts fields to cells, column by column.
+//! Copies the fields of CSV records into blocks of cells, as text. `litepress_rows::encode` makes numbers of them.
 
 use super::convert::{Conversion, Converted};
+use super::field_spans::{Fault, FaultKind, FieldSpans, Most};
 use super::framing::{character, never_closed, place};
 use super::loose::Rewritten;
-use super::rows::{Fault, FaultKind, Most, Rows};
 use super::syntax::Syntax;
 use crate::framing::Text;
 use crate::infer::{FileStats, ScannedValue};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The options for reading records.
 #[derive(Clone, Debug)]
-pub(super) struct Task {
+pub(super) struct CsvReadOptions {
     pub syntax: Arc<Syntax>,
     /// Names of all columns of the file.
     pub names: Vec<String>,
@@ -45,7 +45,7 @@ const BATCH_BYTES: usize = 4 << 20;
 /// Consecutive records of a CSV file.
 pub(super) struct CsvPiece {
     text: Text,
-    task: Arc<Task>,
+    options: Arc<CsvReadOptions>,
     /// The text with regular records, if some are not. Made at the first read, unless `is_regular`.
     rewritten: Option<Rewritten>,
     is_regular: bool,
@@ -55,7 +55,7 @@ pub(super) struct CsvPiece {
     next: usize,
     /// Number of rows in earlier batches.
     rows_before: u64,
-    rows: Rows,
+    rows: FieldSpans,
     spans: Vec<Range<usize>>,
     /// The last queried byte and its line. Queries mostly ascend, so lines are counted from there.
     line: Cell<(usize, u64)>,
@@ -70,12 +70,12 @@ struct InvalidField {
 }
 
 impl CsvPiece {
-    pub fn new(text: Text, task: Arc<Task>) -> Self {
+    pub fn new(text: Text, options: Arc<CsvReadOptions>) -> Self {
         assert!(u32::try_from(text.bytes.len() + 1).is_ok(), "no record is so long that a piece has 4 GiB");
         let line = Cell::new((0, text.start.line));
-        let (rows, spans) = (Rows::default(), Vec::new());
-        let is_regular = !task.syntax.is_loose();
-        Self { text, task, rewritten: None, is_regular, is_utf8: None, next: 0, rows_before: 0, rows, spans, line }
+        let (rows, spans) = (FieldSpans::default(), Vec::new());
+        let is_regular = !options.syntax.is_loose();
+        Self { text, options, rewritten: None, is_regular, is_utf8: None, next: 0, rows_before: 0, rows, spans, line }
     }
 
     /// Returns the text that is read: the file's, or the one with regular records.
@@ -84,25 +84,25 @@ impl CsvPiece {
     }
 
     fn syntax(&self) -> &Syntax {
-        self.rewritten.as_ref().map_or(&self.task.syntax, |rewritten| &rewritten.syntax)
+        self.rewritten.as_ref().map_or(&self.options.syntax, |rewritten| &rewritten.syntax)
     }
 
     /// Finds the rows of the next batch. Returns whether there are any.
     fn find_rows(&mut self) -> bool {
         if !self.is_regular {
             self.is_regular = true;
-            self.rewritten = Rewritten::new(&self.text.bytes, &self.task.syntax);
+            self.rewritten = Rewritten::new(&self.text.bytes, &self.options.syntax);
             let bytes = self.bytes().len();
             assert!(u32::try_from(bytes + 1).is_ok(), "a rewritten piece has less than 4 GiB");
         }
         let (text, syntax) = match &self.rewritten {
             Some(rewritten) => (&rewritten.bytes, &rewritten.syntax),
-            None => (&self.text.bytes, &self.task.syntax),
+            None => (&self.text.bytes, &self.options.syntax),
         };
         self.is_utf8.get_or_insert_with(|| std::str::from_utf8(text).is_ok());
         self.rows_before += self.rows.len as u64;
         let most = Most { rows: BLOCK_ROWS, bytes: BATCH_BYTES };
-        self.next = self.rows.find(syntax, text, self.next, most, self.task.ragged);
+        self.next = self.rows.find(syntax, text, self.next, most, self.options.ragged);
         self.rows.len > 0
     }
 
@@ -114,12 +114,12 @@ impl CsvPiece {
     fn fill(&mut self, field: usize, block: &mut CellBlock, invalid: &mut Vec<InvalidField>) {
         let (text, syntax) = match &self.rewritten {
             Some(rewritten) => (&rewritten.bytes[..], &*rewritten.syntax),
-            None => (&self.text.bytes[..], &*self.task.syntax),
+            None => (&self.text.bytes[..], &*self.options.syntax),
         };
         if !self.is_utf8() && self.has_invalid(field) {
             return self.fill_checked(field, block, invalid);
         }
-        if self.task.conversions[field].is_some() {
+        if self.options.conversions[field].is_some() {
             return self.fill_converted(field, block, invalid);
         }
         let mut is_verbatim = true;
@@ -158,7 +158,7 @@ impl CsvPiece {
 
     /// Returns another text for a field, if it has one. A field that means NULL has none.
     fn converted(&self, row: usize, field: usize, text: &str) -> Result<Option<String>> {
-        match &self.task.conversions[field] {
+        match &self.options.conversions[field] {
             Some(conversion) if !self.means_null(&self.rows.field(row, field)) => conversion.text(text),
             _ => Ok(None),
         }
@@ -189,7 +189,7 @@ impl CsvPiece {
                     OwnedValue::Null
                 }
             },
-            Err(error) => match self.task.invalid_utf8 {
+            Err(error) => match self.options.invalid_utf8 {
                 InvalidUtf8::Replace => OwnedValue::Text(String::from_utf8_lossy(error.as_bytes()).into_owned()),
                 InvalidUtf8::Blob => OwnedValue::Blob(error.into_bytes()),
                 InvalidUtf8::Error => {
@@ -212,7 +212,7 @@ impl CsvPiece {
                 }
             }
         }
-        if !self.task.nulls.is_empty() {
+        if !self.options.nulls.is_empty() {
             for (row, span) in self.rows.column(field).enumerate() {
                 if self.means_null(&span) {
                     block.set_null(row, rows);
@@ -232,7 +232,7 @@ impl CsvPiece {
     fn means_null(&self, span: &Range<usize>) -> bool {
         // A null text that begins with a quote never equals an unquoted field.
         let field = &self.bytes()[span.clone()];
-        self.task.nulls.iter().any(|null| null == field) && !self.syntax().is_quoted(self.bytes(), span)
+        self.options.nulls.iter().any(|null| null == field) && !self.syntax().is_quoted(self.bytes(), span)
     }
 
     fn explain(&self, fault: &Fault) -> Error {
@@ -256,7 +256,7 @@ impl CsvPiece {
     }
 
     fn explain_fields(&self, record: &Range<usize>, fields: usize) -> Error {
-        let (text, columns) = (self.bytes(), self.task.names.len());
+        let (text, columns) = (self.bytes(), self.options.names.len());
         let has = if fields == 1 { "1 field".to_owned() } else { format!("{fields} fields") };
         let error = Error::new(ErrorKind::Data, format!("the record has {has} instead of {columns}"));
         let surplus = self.syntax().fields(&text[record.clone()]).get(columns).map(|field| field.start);
@@ -271,7 +271,7 @@ impl CsvPiece {
     }
 
     fn in_column(&self, error: Error, field: usize) -> Error {
-        match self.task.names.get(field) {
+        match self.options.names.get(field) {
             Some(name) => error.in_column(name),
             None => error,
         }
@@ -287,15 +287,15 @@ impl CsvPiece {
     fn explain_invalid(&self, invalid: InvalidField) -> Error {
         let span = self.rows.field(invalid.row, invalid.field);
         if let Some(error) = invalid.error {
-            let error = error.in_column(&self.task.names[invalid.field]);
+            let error = error.in_column(&self.options.names[invalid.field]);
             let error = error.with_value(quote(&Value::Text(&self.value(invalid.row, invalid.field))));
             return self.place(error, span.start);
         }
         let field = &self.bytes()[span.clone()];
         let valid = std::str::from_utf8(field).map_or_else(|error| error.valid_up_to(), str::len);
-        let encoding = self.task.encoding.as_deref().unwrap_or("UTF-8");
+        let encoding = self.options.encoding.as_deref().unwrap_or("UTF-8");
         let error = Error::new(ErrorKind::Data, format!("the text is not {encoding}"))
-            .in_column(&self.task.names[invalid.field])
+            .in_column(&self.options.names[invalid.field])
             .with_value(quote(&Value::Text(&self.value(invalid.row, invalid.field))));
         self.place(error, span.start + valid).advise(message![
             "name the encoding of the file with ",
@@ -307,7 +307,7 @@ impl CsvPiece {
 
     /// Adds line and character of a byte to an error. Of a record that was rewritten, the line is known.
     fn place(&self, error: Error, at: usize) -> Error {
-        let line_end = self.task.syntax.line_end;
+        let line_end = self.options.syntax.line_end;
         let Some(rewritten) = &self.rewritten else {
             return error.at(self.line_of(at), character(&self.text.bytes, at, line_end));
         };
@@ -322,7 +322,7 @@ impl CsvPiece {
     fn line_of(&self, at: usize) -> u64 {
         let (known, line) = self.line.get();
         let (from, line) = if known <= at { (known, line) } else { (0, self.text.start.line) };
-        let line = line + place(&self.text.bytes[from..], at - from, self.task.syntax.line_end).0 - 1;
+        let line = line + place(&self.text.bytes[from..], at - from, self.options.syntax.line_end).0 - 1;
         self.line.set((at, line));
         line
     }
@@ -338,8 +338,8 @@ impl Piece for CsvPiece {
     }
 
     fn read(&mut self, batch: &mut Batch) -> Result<()> {
-        let task = self.task.clone();
-        batch.clear(task.projected.len());
+        let options = self.options.clone();
+        batch.clear(options.projected.len());
         if !self.find_rows() {
             assert_eq!(self.rows_before, self.text.records, "what is cut and what is read agree on records");
             return Ok(());
@@ -349,18 +349,20 @@ impl Piece for CsvPiece {
         if let Some(rewritten) = &mut self.rewritten {
             batch.stray_quotes = std::mem::take(&mut rewritten.strays);
         }
-        if task.skips_empty {
+        if options.skips_empty {
             batch.skipped.extend((0..self.rows.len).filter(|&row| self.is_empty(row)));
         }
         let mut invalid = Vec::new();
-        for ((&field, &empty_is_null), block) in task.projected.iter().zip(&task.empty_is_null).zip(&mut batch.blocks) {
+        for ((&field, &empty_is_null), block) in
+            options.projected.iter().zip(&options.empty_is_null).zip(&mut batch.blocks)
+        {
             self.fill(field, block, &mut invalid);
             self.set_nulls(field, empty_is_null, block);
         }
         let faults = self.rows.faults.iter().map(|fault| BadRecord {
             row: fault.row,
             error: self.explain(fault),
-            is_left_out: self.task.ragged == Ragged::Reject && matches!(fault.kind, FaultKind::Fields(_)),
+            is_left_out: self.options.ragged == Ragged::Reject && matches!(fault.kind, FaultKind::Fields(_)),
         });
         batch.bad.extend(faults);
         if !invalid.is_empty() {
@@ -384,7 +386,7 @@ impl Piece for CsvPiece {
             let is_wrong = self.wrong_rows();
             let first = self.text.start.record + self.rows_before;
             findings.records += (0..self.rows.len).filter(|&row| !is_wrong[row]).count() as u64;
-            for &field in &self.task.projected {
+            for &field in &self.options.projected {
                 for (row, record) in (0..self.rows.len).zip(first..).filter(|(row, _)| !is_wrong[*row]) {
                     self.show(row, field, record, findings);
                 }
@@ -421,13 +423,13 @@ impl CsvPiece {
         for fault in &self.rows.faults {
             wrong[fault.row] = true;
         }
-        if self.task.skips_empty {
+        if self.options.skips_empty {
             wrong.iter_mut().enumerate().for_each(|(row, wrong)| *wrong |= self.is_empty(row));
         }
-        if !self.is_utf8() && self.task.invalid_utf8 == InvalidUtf8::Error {
+        if !self.is_utf8() && self.options.invalid_utf8 == InvalidUtf8::Error {
             for (row, wrong) in wrong.iter_mut().enumerate() {
                 *wrong |=
-                    self.task.projected.iter().any(|&field| std::str::from_utf8(&self.value(row, field)).is_err());
+                    self.options.projected.iter().any(|&field| std::str::from_utf8(&self.value(row, field)).is_err());
             }
         }
         wrong
@@ -445,10 +447,10 @@ impl CsvPiece {
             return findings.observe(field, ScannedValue::Null, record);
         }
         let value = self.syntax().value(self.bytes(), &span);
-        if !self.is_utf8() && self.task.invalid_utf8 == InvalidUtf8::Replace {
+        if !self.is_utf8() && self.options.invalid_utf8 == InvalidUtf8::Replace {
             return findings.observe(field, ScannedValue::Text(String::from_utf8_lossy(&value).as_bytes()), record);
         }
-        let Some(conversion) = &self.task.conversions[field] else {
+        let Some(conversion) = &self.options.conversions[field] else {
             return findings.observe(field, ScannedValue::Text(&value), record);
         };
         let Some(text) = std::str::from_utf8(&value).ok().filter(|text| !text.is_empty()) else {

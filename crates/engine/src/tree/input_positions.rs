@@ -1,13 +1,13 @@
-//! Positions of rows in their input.
+//! The positions that the rows of a tree have in their input: rows that are read back keep theirs.
 
 /// The positions of a tree's rows, which are numbered from 0. Mostly they increase by one from row to row.
 #[derive(Debug, Default)]
-pub(crate) struct Positions {
+pub(crate) struct InputPositions {
     /// A row and its position, for each row whose position does not follow from the row before. Both ascend.
     ranges: Vec<(u64, u64)>,
 }
 
-impl Positions {
+impl InputPositions {
     /// Adds rows from `row` on, whose positions start at `position`. No row may be added twice.
     pub fn add(&mut self, row: u64, position: u64) {
         let continues = |&(first, start): &(u64, u64)| start + (row - first) == position;
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn positions_of_two_parts() {
-        let (mut all, mut second) = (Positions::default(), Positions::default());
+        let (mut all, mut second) = (InputPositions::default(), InputPositions::default());
         all.add(0, 1);
         all.add(10, 11);
         second.add(0, 21);

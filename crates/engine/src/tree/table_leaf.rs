@@ -6,8 +6,8 @@
 
 mod fill;
 
+use super::input_positions::InputPositions;
 use super::open_page::{OpenPage, add_overflow};
-use super::positions::Positions;
 use crate::pages::PageRun;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::page::PageKind;
@@ -24,7 +24,7 @@ pub(crate) struct TablePart {
     /// Smallest rowid; `None` in a part without rows.
     pub first_rowid: Option<i64>,
     pub rows: u64,
-    pub positions: Positions,
+    pub positions: InputPositions,
     /// Bytes of all records.
     pub payload_bytes: u64,
 }
@@ -54,7 +54,7 @@ struct Limits {
 impl LeafBuilder {
     /// Starts a part. `first_page_offset` is 100 if the first leaf may become page 1, else 0.
     pub fn new(run: PageRun, usable: usize, first_page_offset: usize) -> Self {
-        let (leaves, positions) = (Vec::new(), Positions::default());
+        let (leaves, positions) = (Vec::new(), InputPositions::default());
         let part = TablePart { run, leaves, first_rowid: None, rows: 0, positions, payload_bytes: 0 };
         let limits = Limits { usable, max_local: payload::max_local(PageKind::LeafTable, usable) };
         Self { part, page: None, last_rowid: i64::MIN, limits, cell: Vec::new(), first_page_offset }

@@ -1,6 +1,6 @@
 //! Copies databases: the DDL of their tables, views and virtual tables, and the list of what is not copied.
 //!
-//! A virtual table is copied as an entry of the schema and its shadow tables, row by row: its module finds them as it left them.
+//! A virtual table is copied as an entry of the schema and its shadow tables, row by row: its module finds its data unchanged.
 
 use crate::input::Input;
 use crate::sqlite::{Database, Extra, ExtraKind, Object, Settings, Table};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The name of inferred schemas in errors.
 pub(crate) const ORIGIN: &str = "<inferred schema>";
 
-/// The databases of a run, and what is copied of them beside tables.
+/// The databases of a run, and the objects that are copied beside their tables.
 #[derive(Default)]
 pub(crate) struct DatabaseCopy {
     databases: Vec<(Input, Arc<Database>)>,
@@ -22,9 +22,9 @@ pub(crate) struct DatabaseCopy {
     pub left_out: Vec<String>,
     /// Notes about objects that the copy has in another form.
     pub notes: Vec<Message>,
-    /// Names of tables, in lower case, that others take the place of.
+    /// Names of replaced tables, in lower case.
     pub replaced: HashSet<String>,
-    /// Indexes and triggers of these: `index i of t`.
+    /// Indexes and triggers of replaced tables: `index i of t`.
     pub dropped: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl DatabaseCopy {
         self.databases.push((input.clone(), database.clone()));
     }
 
-    /// Lists the indexes and triggers of a table that another one takes the place of.
+    /// Lists the indexes and triggers of a replaced table.
     pub fn drop_objects(&mut self, table: &Table) {
         let kind = |object: &Object| if object.is_trigger { "trigger" } else { "index" };
         self.dropped
@@ -260,7 +260,7 @@ impl DatabaseCopy {
 /// The page size of databases whose schema sets none.
 const DEFAULT_PAGE_BYTES: u32 = 4096;
 
-/// Returns a prefix for names that do not clash with those of tables and views: a trigger may be called as a table.
+/// Returns a prefix for names that do not clash with those of tables and views: a trigger may have the name of a table.
 fn namespace(kind: ExtraKind) -> &'static str {
     if kind == ExtraKind::Trigger { "trigger " } else { "" }
 }

@@ -1,0 +1,286 @@
+//! A load, from the inspection of the files to the report.
+
+use super::notes::{self, notes_of};
+use super::options::LoadOptions;
+use super::report::LoadReport;
+use crate::loaded_file::LoadedFile;
+use crate::number_notes::number_notes;
+use crate::observer::{Measured, Meter, Sample, Unit};
+use crate::plan_report::{PlannedColumn, TableOrigin, TableReport};
+use crate::report::BuildReport;
+use crate::schema_text::Texts;
+use crate::{Error, ErrorKind, OnError, Options, PageSize, Result, Target};
+use litepress_engine::plan::{BuildMethod, ObjectPlan, plan_objects};
+use litepress_engine::{Phase, TargetStamp, folder_of};
+use litepress_load::infer::InferredColumn;
+use litepress_load::input::Input;
+use litepress_load::options::{Format, ReadOptions};
+use litepress_load::plan::{ColumnOrigin, LoadPlan, LoadRequest, PlannedFile, PlannedTable};
+use litepress_load::rejects::Rejects;
+use litepress_load::schema::RowDefault;
+use litepress_load::source::LoadSource;
+use litepress_rows::{Message, OptionName, Source, message};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Files that are ready to be loaded.
+pub(super) struct LoadJob<'o> {
+    pub options: &'o LoadOptions,
+    pub plan: LoadPlan,
+    pub page_size: PageSize,
+    /// Folder for temporary files.
+    pub temp_dir: PathBuf,
+    /// The target, if only some of its tables are replaced.
+    pub successor_of: Option<TargetStamp>,
+    pub on_error: OnError,
+    pub texts: Texts,
+}
+
+/// The rows of a table, by its position in the schema.
+pub(super) type TableSource = (usize, LoadSource);
+
+pub(super) fn listed(sources: &[TableSource]) -> Vec<(usize, &dyn Source)> {
+    sources.iter().map(|(table, source)| (*table, source as &dyn Source)).collect()
+}
+
+impl<'o> LoadJob<'o> {
+    /// Inspects the files and decides which become which tables; without a schema, by all of their records. `reads_twice` says
+    /// that files may be read more than once after that.
+    pub(super) fn new(
+        target: &Target,
+        files: Vec<PathBuf>,
+        options: &'o LoadOptions,
+        reads_twice: bool,
+    ) -> Result<Self> {
+        let (on_error, build) = (options.policy()?, &options.build);
+        let read = ReadOptions { leaves_out_empty: on_error == OnError::Reject, ..options.read()? };
+        let mut texts = Texts::default();
+        if let Some(schema) = &options.schema {
+            options.refuse_definitions()?;
+            texts.add(&schema.origin, &schema.text);
+        }
+        let out = if let Target::File(file) = target { Some(file.as_path()) } else { None };
+        let inputs = Input::from_arguments(&files, &read)?;
+        if let Some(out) = out {
+            refuse_target_among(&inputs, out)?;
+        }
+        options.refuse_rejects_among(&inputs, out)?;
+        let folder = || out.map_or(Path::new("."), folder_of).to_owned();
+        let temp_dir = build.temp_dir.clone().unwrap_or_else(folder);
+        let successor_of = options.successor_of(out)?;
+        let keep = if successor_of.is_some() { out.map(kept).transpose()? } else { None };
+        let request = LoadRequest {
+            keep,
+            inputs,
+            table: options.table.clone(),
+            schema: options.schema.as_ref().map(|schema| (schema.text.clone(), schema.origin.clone())),
+            options: options.tables.clone(),
+            map: options.map.clone(),
+            store_as: options.store_as.clone(),
+            sample: options.sample,
+            sheets: options.sheets.clone(),
+            select: options.select.clone(),
+            source_column: options.source_column.clone(),
+            limit: options.limit,
+            words: Arc::new(options.words.clone()),
+            conflict: build.on_conflict,
+            threads: build.threads,
+            temp_dir: temp_dir.clone(),
+            reads_twice,
+            read,
+        };
+        let measured = Measured::begin(&*options.observer, inspection_meter(&request, build));
+        let progress = build.progress.clone();
+        let plan = LoadPlan::new(request, &move || progress.go_on());
+        drop(measured);
+        let plan = plan.map_err(|error| texts.explain(error))?;
+        let page_size = build.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
+        let page_size = page_size.unwrap_or(PageSize::DEFAULT);
+        Ok(Self { options, temp_dir, successor_of, plan, page_size, on_error, texts })
+    }
+
+    pub(super) fn max_rejects(&self) -> u64 {
+        self.options.max_rejects.unwrap_or(u64::MAX)
+    }
+
+    /// Opens the rows of all tables.
+    pub(super) fn sources(&self, rejects: Rejects) -> Result<(Vec<TableSource>, Arc<Rejects>)> {
+        let rejects = Arc::new(rejects);
+        let source = |table: &PlannedTable| {
+            let source = self.plan.source(table, self.page_size, self.on_error, &rejects)?;
+            Ok((table.table, source))
+        };
+        let sources: Result<Vec<_>> = self.plan.tables.iter().map(source).collect();
+        Ok((sources.map_err(|error| self.texts.explain(error))?, rejects))
+    }
+
+    /// Fails if something of a database cannot be copied, unless that is allowed.
+    pub(super) fn refuse_left_out(&self) -> Result<()> {
+        let left_out = &self.plan.left_out;
+        if left_out.is_empty() || self.options.allow_incomplete {
+            return Ok(());
+        }
+        let message = format!("the copy would lack {}", left_out.join(", "));
+        let advice = message!["go on without with ", OptionName::AllowIncomplete.alone()];
+        Err(Error::new(ErrorKind::Unsupported, message).advise(advice))
+    }
+
+    /// Returns notes that follow from the plan alone.
+    pub(super) fn notes(&self) -> Vec<Message> {
+        let none = std::iter::empty();
+        let of_schema = notes_of(&self.plan.schema, self.options.build.verify, none, false);
+        let of_files = self.plan.notes_about_files().into_iter().map(Message::from);
+        let name = |table: &PlannedTable| &*self.plan.schema.tables[table.table].name;
+        let numbers = number_notes(self.plan.tables.iter().map(|table| (name(table), &table.decisions[..])));
+        self.plan.notes.iter().cloned().chain(of_schema).chain(of_files).chain(numbers).collect()
+    }
+
+    /// Returns the options of the database. A copy has statistics if its source has.
+    pub(super) fn build_options(&self) -> Options {
+        let build = self.options.build.clone();
+        let analyze = build.analyze || self.plan.has_statistics;
+        let mut build = build.analyze(analyze);
+        build.successor_of.clone_from(&self.successor_of);
+        build.overwrite |= self.successor_of.is_some();
+        build
+    }
+
+    /// Returns whether SQLite fills the table.
+    pub(super) fn is_by_sqlite(&self, table: &str) -> bool {
+        let plans = plan_objects(&self.plan.schema, self.options.build.on_conflict);
+        let is_it = |object: &&ObjectPlan| object.kind == "table" && object.name == table;
+        plans.iter().find(is_it).is_some_and(|object| matches!(object.method, BuildMethod::Sqlite { .. }))
+    }
+
+    /// Adds to an error of the run the file that it is about.
+    pub(super) fn explain(&self, sources: &[TableSource], error: Error) -> Error {
+        let table = error.place().table.as_deref().and_then(|table| self.plan.schema.position(table));
+        let source = sources.iter().find(|(position, _)| Some(*position) == table);
+        self.texts.explain(match source {
+            Some((_, source)) => source.explain(error),
+            None => error,
+        })
+    }
+
+    /// Measures bytes of input, whose number is known of compressed files, too.
+    pub(super) fn meter(&self) -> Meter {
+        let (progress, read) = (self.options.build.progress.clone(), self.plan.bytes_read());
+        let (total, before) = (self.plan.input_bytes(), read.load(Ordering::Relaxed));
+        Meter::new(Unit::InputBytes, move || {
+            let done = read.load(Ordering::Relaxed).saturating_sub(before);
+            Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), phase: progress.phase() }
+        })
+    }
+
+    pub(super) fn report(&self, build: BuildReport, sources: &[TableSource], rejects: &Rejects) -> LoadReport {
+        let of_tables: u64 = build.summary.tables.iter().map(|table| table.left_out).sum();
+        let mut notes = self.notes();
+        notes.extend(sources.iter().flat_map(|(_, source)| notes::changes(source, self.options.schema.is_some())));
+        let inferred = |table: &PlannedTable| {
+            let name = self.plan.schema.tables[table.table].name.clone();
+            (!table.decisions.is_empty()).then(|| (name, table.decisions.clone()))
+        };
+        LoadReport {
+            build,
+            inferred: self.plan.tables.iter().filter_map(inferred).collect(),
+            left_out: self.plan.left_out.clone(),
+            renumbered: self.plan.renumbered(&|table| self.is_by_sqlite(&table.name)),
+            files: self.files(),
+            empty_files: self.plan.empty_files.clone(),
+            rejected: rejects.count(),
+            skipped: rejects.skipped(),
+            cut_records: rejects.cut_records(),
+            stray_quotes: rejects.stray_quotes(),
+            nulls: rejects.nulls(),
+            cut_texts: rejects.cut_texts(),
+            ignored: of_tables + rejects.ignored(),
+            dropped: self.plan.dropped.clone(),
+            notes,
+        }
+    }
+
+    /// Describes the files and how they were read.
+    fn files(&self) -> Vec<LoadedFile> {
+        let of_table = |table: &PlannedTable| -> Vec<LoadedFile> {
+            let name = &self.plan.schema.tables[table.table].name;
+            table.files.iter().filter_map(|file| LoadedFile::new(file, name)).collect()
+        };
+        self.plan.tables.iter().flat_map(of_table).collect()
+    }
+
+    pub(super) fn table_report(&self, table: &PlannedTable, rows: Option<u64>) -> TableReport {
+        let inputs = table.files.iter().filter_map(PlannedFile::input);
+        let definition = &self.plan.schema.tables[table.table];
+        let default = |default: &RowDefault| {
+            let column = definition.column(&default.column).map(|at| &definition.columns[at]);
+            let because =
+                format!("not in the file: SQLite evaluates its DEFAULT for every row, {}", default.expression);
+            PlannedColumn::Loaded {
+                name: default.column.clone(),
+                declared_type: column.map_or_else(String::new, |column| column.declared_type.clone()),
+                because: because.into(),
+            }
+        };
+        let decided: Vec<PlannedColumn> = table.decisions.iter().map(PlannedColumn::from).collect();
+        let mapped = |origin: ColumnOrigin| PlannedColumn::Loaded {
+            name: origin.name,
+            declared_type: origin.declared_type,
+            because: origin.because,
+        };
+        let columns = if decided.is_empty() {
+            self.plan.column_origins(table).into_iter().map(mapped).collect()
+        } else {
+            decided.into_iter().chain(table.row_defaults().into_iter().map(default)).collect()
+        };
+        TableReport {
+            name: definition.name.clone(),
+            rows,
+            origin: TableOrigin::Loaded { files: inputs.map(|input| input.name.display().to_string()).collect() },
+            columns,
+        }
+    }
+}
+
+impl From<&InferredColumn> for PlannedColumn {
+    fn from(decision: &InferredColumn) -> Self {
+        Self::Loaded {
+            name: decision.name.clone(),
+            declared_type: decision.declared_type.clone(),
+            because: decision.reason.clone(),
+        }
+    }
+}
+
+/// Refuses to replace a file that is read.
+fn refuse_target_among(inputs: &[Input], out: &Path) -> Result<()> {
+    let file = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    let Some(target) = file(out) else { return Ok(()) };
+    match inputs.iter().filter_map(Input::outer_path).find(|path| file(path) == Some(target)) {
+        None => Ok(()),
+        Some(source) => {
+            let error = Error::new(ErrorKind::Usage, "the target is also a source").in_file(source);
+            Err(error.advise("name another file for the new database, and rename it once it is made"))
+        }
+    }
+}
+
+/// Measures how far the inspection of all records is.
+fn inspection_meter(request: &LoadRequest, options: &Options) -> Meter {
+    let (read, progress) = (request.read.bytes_read.clone(), options.progress.clone());
+    let total: Option<u64> = request.inputs.iter().map(|input| input.bytes).sum();
+    Meter::new(Unit::InputBytes, move || {
+        // The header is read once more.
+        let done = read.load(Ordering::Relaxed).min(total.unwrap_or(u64::MAX));
+        let mut phase = Phase::default();
+        phase.name = "inferring types".to_owned();
+        Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), phase }
+    })
+}
+
+/// Returns the target as the database to keep.
+fn kept(target: &Path) -> Result<Input> {
+    let read = ReadOptions { format: Some(Format::Sqlite), ..ReadOptions::default() };
+    Input::from_path(target, &read)
+}

@@ -1,0 +1,176 @@
+//! Defines tables: those of databases as in their database, others from the contents of their files.
+
+use super::LoadRequest;
+use super::content::Content;
+use super::groups::{Found, Group};
+use super::selection::is_named;
+use crate::arrow;
+use crate::database_copy::{self, CopiedTable, DatabaseCopy};
+use crate::infer::{self, FileStats, InferredColumn};
+use crate::input::Input;
+use crate::options::Format;
+use crate::reader::{FileColumn, FileColumnKind, Reader};
+use crate::schema::{self, NewTable};
+use litepress_rows::{Error, ErrorKind, Message, OptionName, Result, Schema, message};
+use std::collections::{BTreeMap, HashSet};
+
+impl LoadRequest {
+    /// Defines the tables: tables of databases as in their database, others from the contents of their files.
+    pub(super) fn define(
+        &self,
+        groups: &mut [Group],
+        copy: &mut DatabaseCopy,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<(Schema, Vec<Found>)> {
+        let (mut new, mut found) = (Vec::new(), Vec::new());
+        for group in groups.iter_mut() {
+            let mut of_group = self.infer_types(group, go_on)?;
+            match &group.copied {
+                Some(_) => of_group.decisions.clear(),
+                None => {
+                    self.rename(&mut of_group.decisions);
+                    self.refuse_empty_selection(group, &of_group)?;
+                    self.add_source_column(group, &mut of_group.decisions)?;
+                    refuse_impossible(group, &of_group.decisions, of_group.first_bad.take())?;
+                    new.push(NewTable { name: group.name.clone(), columns: of_group.decisions.clone() });
+                }
+            }
+            found.push(of_group);
+        }
+        self.refuse_unknown_names(&found)?;
+        self.refuse_unknown_selection(groups, &found)?;
+        let created = if new.is_empty() {
+            String::new()
+        } else {
+            schema::create(&mut new, &self.options).map_err(Error::all_of)?
+        };
+        let copied: Vec<&CopiedTable> = groups.iter().filter_map(|group| group.copied.as_ref()).collect();
+        let sql = copy.settings() + &copy.definitions(&copied, &created)?;
+        let inferred = groups.iter().zip(&mut found).filter(|(group, _)| group.copied.is_none());
+        for ((_, found), table) in inferred.zip(new) {
+            found.decisions = table.columns;
+        }
+        let schema = Schema::from_sql(&sql, database_copy::ORIGIN)?;
+        // Given data and files define no virtual tables; those of databases come with their shadow tables.
+        Ok((schema.with_shadow_tables(), found))
+    }
+
+    /// Scans the files of a table: text files in full, to infer types.
+    fn infer_types(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
+        let (mut findings, mut found) = (FileStats::default(), Found::default());
+        let (mut fields, mut names): (Vec<FileColumn>, HashSet<String>) = Default::default();
+        let (mut records, mut unnamed) = (Some(0), BTreeMap::new());
+        for (number, content) in (0..).zip(&mut group.contents) {
+            let (columns, of_content, named) = self.look_at(number, content, &mut findings, go_on)?;
+            for (position, column) in columns.iter().enumerate() {
+                *unnamed.entry(column.name.clone()).or_insert(true) &= position >= named;
+            }
+            found.first_bad = found.first_bad.or_else(|| findings.take_first_bad().map(|error| content.in_file(error)));
+            records = records.zip(of_content).map(|(sum, all)| sum + all);
+            for field in &columns {
+                if names.insert(field.name.clone()) {
+                    fields.push(field.clone());
+                }
+            }
+            found.fields.push(columns);
+        }
+        let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+        found.decisions = findings.decide(&fields, self.options.strict, self.sample, &|column| {
+            schema::numbers_of(&self.options.numbers, &group.name, self.name_in_table(column, &names))
+        });
+        self.select_columns(&group.name, &mut found.decisions);
+        if self.sample.is_none() {
+            unnamed
+                .retain(|name, is_unnamed| *is_unnamed && findings.of(name).is_none_or(|column| column.values() == 0));
+            found.decisions.retain(|decision| !unnamed.contains_key(&decision.name));
+            found.empty = unnamed.into_keys().collect();
+        }
+        self.declare_forms(&group.name, &mut found.decisions);
+        found.records = records.map(|records| records.min(self.limit.unwrap_or(u64::MAX)));
+        Ok(found)
+    }
+
+    /// Scans one file of a table. Returns its columns, its number of records if that is known now, and the number of columns up to the
+    /// last one that has a name.
+    fn look_at(
+        &self,
+        number: u32,
+        content: &mut Content,
+        findings: &mut FileStats,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<(Vec<FileColumn>, Option<u64>, usize)> {
+        if let Some((columns, records)) = content.known() {
+            return Ok((columns, records, usize::MAX));
+        }
+        if let Content::File(input) = content {
+            input.spool(&self.temp_dir, &|| go_on())?;
+        }
+        let mut reader = content.open(&self.read)?;
+        let text = |input: &&Input| matches!(input.format, Format::Csv | Format::Json | Format::Spreadsheet);
+        let Some(input) = content.input().filter(text) else {
+            return Ok((reader.columns().to_vec(), reader.records(), usize::MAX));
+        };
+        let named = reader.text_format().map_or(usize::MAX, |format| format.named);
+        let limit = self.sample.into_iter().chain(self.limit).min();
+        let mut of_file = infer::scan_types(&mut *reader, self.threads, limit, &self.words, go_on)
+            .map_err(|error| content.in_file(error))?;
+        of_file.in_file(number, &input.name);
+        let all = if self.sample.is_none() { Some(of_file.records) } else { None };
+        let columns = fields_of(&*reader, &of_file);
+        findings.merge(of_file);
+        Ok((columns, all, named))
+    }
+
+    /// Changes the declared type of columns that are stored in another form.
+    fn declare_forms(&self, table: &str, decisions: &mut [InferredColumn]) {
+        for (column, form) in &self.store_as {
+            // An unknown form is reported by the column itself, which lists its forms.
+            let Some(declared) = arrow::declared_type_of_form(form) else { continue };
+            for decision in decisions.iter_mut().filter(|decision| is_named(table, &decision.name, column)) {
+                *decision = decision.overridden(declared, self.options.strict, OptionName::StoreAs);
+            }
+        }
+    }
+}
+
+/// The default limit of columns in a table of SQLite (`SQLITE_MAX_COLUMN`).
+const MOST_COLUMNS: usize = 2000;
+
+/// Fails if no table can be defined: it has no columns, too many, or a reserved name. Without columns, the first bad record tells
+/// why.
+fn refuse_impossible(group: &Group, decisions: &[InferredColumn], first_bad: Option<Error>) -> Result<()> {
+    let data = |message: &str, advice: Message| {
+        let error = Error::new(ErrorKind::Data, message);
+        // Options are no advice for given data.
+        if group.is_given() { error.in_table(&group.name) } else { group.contents[0].in_file(error).advise(advice) }
+    };
+    if let (true, Some(error)) = (decisions.is_empty(), first_bad) {
+        return Err(error);
+    }
+    if decisions.is_empty() {
+        let message = if group.is_given() {
+            "the data have no column, and a table needs one"
+        } else {
+            "no record has a key, so the table would have no column"
+        };
+        return Err(data(message, message!["define the table: ", OptionName::Schema.word("FILE.sql")]));
+    }
+    if decisions.len() > MOST_COLUMNS {
+        let message = format!("there are {} columns, and a SQLite table has at most {MOST_COLUMNS}", decisions.len());
+        return Err(data(&message, message!["leave some out: ", OptionName::Map.pair("COLUMN", "")]));
+    }
+    if group.name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_")) {
+        let message = format!("the table would be called {}, and SQLite keeps such names for itself", group.name);
+        return Err(data(&message, message!["say another name: ", OptionName::Table.alone()]));
+    }
+    Ok(())
+}
+
+/// Returns the columns of a text file after its scan.
+fn fields_of(reader: &dyn Reader, findings: &FileStats) -> Vec<FileColumn> {
+    if !reader.columns().is_empty() {
+        return reader.columns().to_vec();
+    }
+    let field = |name: &String| FileColumn { name: name.clone(), kind: FileColumnKind::Text };
+    findings.columns().iter().map(|finding| field(&finding.name)).collect()
+}

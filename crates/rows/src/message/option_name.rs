@@ -1,0 +1,234 @@
+//! The names of options, as messages refer to them, and the values that messages give to options.
+
+use super::Hint;
+use std::borrow::Cow;
+
+/// An option that a message may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OptionName {
+    /// Whether a copy may lack what cannot be copied.
+    AllowIncomplete,
+    /// Names of the columns of CSV.
+    Columns,
+    /// Delimiter of CSV.
+    Delimiter,
+    /// Pages are dropped.
+    Discard,
+    /// Encoding of text.
+    Encoding,
+    /// Foreign key of a new table.
+    ForeignKey,
+    /// Format of the files.
+    Format,
+    /// Index of a new table.
+    Index,
+    /// Fate of text that is not UTF-8.
+    InvalidUtf8,
+    /// Keys that lead to the records of JSON.
+    JsonPath,
+    /// Column of the table for a column of a file.
+    Map,
+    /// Largest number of rejected records.
+    MaxRejects,
+    /// Fate of NaN and Infinity in JSON.
+    Nan,
+    /// Memory to work in.
+    Memory,
+    /// Columns of a new table that take no NULL.
+    NotNull,
+    /// Rule for columns of numbers.
+    Numbers,
+    /// Fate of rows whose key exists already.
+    OnConflict,
+    /// Fate of wrong records.
+    OnError,
+    /// Whether an existing database is replaced.
+    Overwrite,
+    /// Bytes of a page.
+    PageSize,
+    /// Built-in schema.
+    Preset,
+    /// Primary key of a new table.
+    PrimaryKey,
+    /// File that says how the rows are generated.
+    Recipe,
+    /// Keeps the recipe in the database.
+    RecordRecipe,
+    /// File for rejected records.
+    Rejects,
+    /// Whether files replace tables of the target.
+    ReplaceTables,
+    /// Number of rows.
+    Rows,
+    /// Factor for numbers of rows.
+    Scale,
+    /// Sheets of a workbook.
+    Sheet,
+    /// Columns of files that are read.
+    Select,
+    /// Column for the name of the file.
+    SourceColumn,
+    /// Largest number of records of a table.
+    Limit,
+    /// Schema of the tables.
+    Schema,
+    /// Generator of a column.
+    Set,
+    /// Form in which a typed column is stored.
+    StoreAs,
+    /// Whether new tables are STRICT.
+    Strict,
+    /// Table of the files.
+    Table,
+    /// Folder for temporary files.
+    TempDir,
+    /// Declared type of a column.
+    Type,
+    /// Currency signs beside numbers.
+    Currency,
+    /// Format of the dates of a column.
+    DateFormat,
+    /// Decimal mark of numbers.
+    Decimal,
+    /// Character in front of a quote within quotes.
+    Escape,
+    /// Word that means false.
+    False,
+    /// Whether CSV has a header.
+    Header,
+    /// CSV has no header.
+    NoHeader,
+    /// Quote of CSV.
+    Quote,
+    /// Fate of CSV records with too many or too few fields.
+    Ragged,
+    /// Number of lines in front of the table.
+    Skip,
+    /// Records without any value are left out.
+    SkipEmpty,
+    /// Fate of quotes in the wrong place.
+    StrayQuotes,
+    /// Mark between the thousands of numbers.
+    Thousands,
+    /// Spaces around fields do not belong to them.
+    Trim,
+    /// Word that means true.
+    True,
+    /// Unique columns of a new table.
+    Unique,
+    /// Check of the finished file.
+    Verify,
+    /// Whether new tables are WITHOUT ROWID.
+    WithoutRowid,
+}
+
+/// The value that a message gives to an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// None: the option alone is named.
+    None,
+    /// One word: a choice, a name, a text.
+    Word(Cow<'static, str>),
+    /// Names of columns.
+    Names(Vec<String>),
+    /// A column and what belongs to it. An empty second part stands for nothing.
+    Pair(String, String),
+    /// A table, or all of them, and a number.
+    Count(Option<String>, String),
+}
+
+impl OptionName {
+    /// Returns the name in lower case, with `-` between words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AllowIncomplete => "allow-incomplete",
+            Self::Columns => "columns",
+            Self::Delimiter => "delimiter",
+            Self::Discard => "discard",
+            Self::Encoding => "encoding",
+            Self::ForeignKey => "foreign-key",
+            Self::Format => "format",
+            Self::Index => "index",
+            Self::InvalidUtf8 => "invalid-utf8",
+            Self::JsonPath => "json-path",
+            Self::Map => "map",
+            Self::MaxRejects => "max-rejects",
+            Self::Nan => "nan",
+            Self::Memory => "memory",
+            Self::NotNull => "not-null",
+            Self::Numbers => "numbers",
+            Self::OnConflict => "on-conflict",
+            Self::OnError => "on-error",
+            Self::Overwrite => "overwrite",
+            Self::PageSize => "page-size",
+            Self::Preset => "preset",
+            Self::PrimaryKey => "primary-key",
+            Self::Recipe => "recipe",
+            Self::RecordRecipe => "record-recipe",
+            Self::Rejects => "rejects",
+            Self::ReplaceTables => "replace-tables",
+            Self::Rows => "rows",
+            Self::Scale => "scale",
+            Self::Sheet => "sheet",
+            Self::Select => "select",
+            Self::SourceColumn => "source-column",
+            Self::Limit => "limit",
+            Self::Schema => "schema",
+            Self::Set => "set",
+            Self::StoreAs => "store-as",
+            Self::Strict => "strict",
+            Self::Table => "table",
+            Self::TempDir => "temp-dir",
+            Self::Type => "type",
+            Self::Currency => "currency",
+            Self::DateFormat => "date-format",
+            Self::Decimal => "decimal",
+            Self::Escape => "escape",
+            Self::False => "false",
+            Self::Header => "header",
+            Self::NoHeader => "no-header",
+            Self::Quote => "quote",
+            Self::Ragged => "ragged",
+            Self::Skip => "skip",
+            Self::SkipEmpty => "skip-empty",
+            Self::StrayQuotes => "stray-quotes",
+            Self::Thousands => "thousands",
+            Self::Trim => "trim",
+            Self::True => "true",
+            Self::Unique => "unique",
+            Self::Verify => "verify",
+            Self::WithoutRowid => "without-rowid",
+        }
+    }
+
+    /// Names the option without a value.
+    pub fn alone(self) -> Hint {
+        Hint::option(self, OptionValue::None)
+    }
+
+    /// Names the option with one word as its value.
+    pub fn word(self, word: impl Into<Cow<'static, str>>) -> Hint {
+        Hint::option(self, OptionValue::Word(word.into()))
+    }
+
+    /// Names another choice for the option, after it was named itself.
+    pub fn or(self, choice: impl Into<Cow<'static, str>>) -> Hint {
+        Hint::Choice(self, choice.into())
+    }
+
+    /// Names the option with columns as its value.
+    pub fn names<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Hint {
+        Hint::option(self, OptionValue::Names(names.into_iter().map(str::to_owned).collect()))
+    }
+
+    /// Names the option with a column and what belongs to it.
+    pub fn pair(self, left: impl Into<String>, right: impl Into<String>) -> Hint {
+        Hint::option(self, OptionValue::Pair(left.into(), right.into()))
+    }
+
+    /// Names the option with a number for a table, or for all of them.
+    pub fn count(self, table: Option<&str>, number: &str) -> Hint {
+        Hint::option(self, OptionValue::Count(table.map(str::to_owned), number.to_owned()))
+    }
+}
