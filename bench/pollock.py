@@ -38,7 +38,7 @@ from pollock_readers import SYSTEMS, Parameters
 
 PACKAGES = ["duckdb", "pandas", "polars", "price-parser", "python-dateutil", "sqlite-utils"]
 READERS = pathlib.Path(__file__).with_name("pollock_readers.py")
-POLICIES = ["--on-error", "reject", "--ragged", "fit", "--stray-quotes", "text"]
+POLICIES = ["--on-error", "reject", "--ragged", "fit", "--stray-quotes", "text", "--repeated-header", "stop"]
 MEASURES = ["success"] + [f"{part} {measure}" for part in ("header", "record", "cell") for measure in ("precision", "recall", "F1")]
 BOOLEANS = {"False": "0", "false": "0", "0": "0", "True": "1", "true": "1", "1": "1"}
 TIME = re.compile(r"\s*(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?\s*(am|pm)?\s*", re.IGNORECASE)

@@ -3,7 +3,7 @@
 
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
-use litepress::{BuildReport, CheckResult, Choice, Flags, LoadReport, Message, PlannedColumn, units};
+use litepress::{BuildReport, CheckResult, Choice, Flags, LoadReport, Message, PlannedColumn, RepeatedHeader, units};
 use litepress_rows::escaped;
 use std::time::Duration;
 
@@ -165,6 +165,7 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
         text += format!("{action} {} {which}", units::counted(count, "record")).trim_end();
         text.push('\n');
     }
+    text += &repeated_headers(report);
     if *nulls > 0 {
         text += &format!("stored NULL in place of {} that the column does not take\n", units::counted(*nulls, "value"));
     }
@@ -187,6 +188,20 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
         text += &format!("rowids that no column holds are numbered from 1: {}\n", first_of(renumbered));
     }
     text
+}
+
+fn repeated_headers(report: &LoadReport) -> String {
+    let places = first_of(&report.repeated_headers);
+    match report.repeated_header {
+        _ if report.repeated_headers.is_empty() => String::new(),
+        RepeatedHeader::Stop => {
+            format!("stopped at a record that repeats the header, and loaded nothing below it: {places}\n")
+        }
+        _ => {
+            let records = units::counted(report.repeated_headers.len() as u64, "record");
+            format!("left out {records} like the header: {places}\n")
+        }
+    }
 }
 
 /// Lists notes for people, a line each.

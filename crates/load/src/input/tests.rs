@@ -486,7 +486,8 @@ fn blobs_are_for_invalid_bytes_of_utf8() {
         error.message_in(&Flags),
         "the text is not GBK here, and --invalid-utf8 blob keeps the bytes of files in UTF-8 only"
     );
-    let advice = "name the right encoding with --encoding, or store U+FFFD in place of such bytes with --invalid-utf8 replace";
+    let advice =
+        "name the right encoding with --encoding, or store U+FFFD in place of such bytes with --invalid-utf8 replace";
     assert_eq!(error.advice_in(&Flags).unwrap(), advice);
 }
 
@@ -547,6 +548,9 @@ fn arguments_are_files_and_patterns() {
     assert_eq!(message(&["*.nothing"]), "no file matches this pattern");
     assert_eq!(message(&["d.csv"]), "the folder has no file");
     assert!(message(&["missing.csv"]).starts_with("cannot open: No such file"));
+    // A URL was told to be a name with spaces.
+    let url = Input::from_arguments(&["https://example.org/x.csv".into()], &options()).unwrap_err();
+    assert!(url.advice().unwrap().starts_with("this is a URL"), "{url}");
     assert!(message(&["a***.csv"]).starts_with("this is not a pattern of names"));
     let twice = Input::from_arguments(&["-".into(), "-".into()], &options()).unwrap_err();
     assert_eq!(twice.message(), "standard input (-) can be read once only");
