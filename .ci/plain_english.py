@@ -34,6 +34,7 @@ LIMITS = {
     "crates/load": 1,
     "crates/profile": 1,
     "crates/rows": 1,
+    "crates/scan": 1,
     "crates/tpch": 1,
     "docs": 1,
     "fuzz": 1,

@@ -52,7 +52,7 @@ UNSAFE = benchmark(
     "user", "Rust", ODD, 0.4, after=PREPARED["name"], safe=False, note="No journal <at all> & no sync",
     published=[figure('threads & "channels" <b>', 32.37)],
 )  # fmt: skip
-PRESSED = benchmark("user", "litepress", "gen", 0.02, growth=grown(2000, 300, 20, 10, 9), bytes=19_000_000)
+GENERATED = benchmark("user", "litepress", "generate", 0.02, growth=grown(2000, 300, 20, 10, 9), bytes=19_000_000)
 MEMORY = benchmark("user", "Ruby", "prepared", 0.6, "memory", safe=False)
 METRICS = [
     benchmark("metrics", "C", "carray", 0.10, published=[figure("carray", 0.05, 500_000, "metrics")]),
@@ -61,7 +61,7 @@ METRICS = [
 ]
 WIDTHS = [
     benchmark("integers/widths", language, f"{method}, {name}", seconds * (8 + at), at=at)
-    for language, method, seconds in (("C", "carray", 0.02), ("litepress", "gen", 0.001))
+    for language, method, seconds in (("C", "carray", 0.02), ("litepress", "generate", 0.001))
     for name, at in (("all zeros", 0), ("all ones", 0), ("int8", 1), ("int16", 2), ("int64", 8))
 ]
 DESCRIBED = ("name", "case", "language", "method", "place", "safe", "reference", "after", "at", "note", "needs", "published")
@@ -73,7 +73,7 @@ def not_run(why, *arguments, **more):
 
 def run_line():
     """Returns the result line of a run with everything that a report must handle."""
-    benchmarks = [NAIVE, PREPARED, UNSAFE, PRESSED, MEMORY, *METRICS, *WIDTHS]
+    benchmarks = [NAIVE, PREPARED, UNSAFE, GENERATED, MEMORY, *METRICS, *WIDTHS]
     benchmarks.append(benchmark("user", "CPython", "loop alone", 0.3, "none", published=[figure("busy loop", 330)]))
     return {
         "when": "2025-01-31T12:00:00+00:00",
@@ -137,9 +137,9 @@ class Facts(unittest.TestCase):
 
     def test_order_and_standing(self):
         names = [one["method"] for one in facts.ranking(self.line, "user", "disk")]
-        self.assertEqual(names, ["gen", ODD, "prepared, 50 rows a statement", "row by row"])
+        self.assertEqual(names, ["generate", ODD, "prepared, 50 rows a statement", "row by row"])
         standing = facts.standings(self.line)[0]
-        self.assertIs(standing.ours, PRESSED)
+        self.assertIs(standing.ours, GENERATED)
         self.assertIs(standing.competitor(), UNSAFE)
         self.assertIs(standing.competitor(safe_only=True), PREPARED)
         self.assertFalse(standing.tie)
@@ -180,7 +180,7 @@ class Facts(unittest.TestCase):
         self.assertAlmostEqual(first[0][2][0] / first[0][1][0], 2000 / 900)
 
     def test_distance_and_spread(self):
-        self.assertAlmostEqual(facts.distance(PRESSED), 2)
+        self.assertAlmostEqual(facts.distance(GENERATED), 2)
         self.assertIsNone(facts.distance(MEMORY))
         middle, _ = facts.spreads(self.line)
         self.assertAlmostEqual(middle, 1.05 / 0.95)
@@ -196,7 +196,7 @@ class Sentences(unittest.TestCase):
     def test_where_litepress_is_the_fastest(self):
         self.assertEqual(
             self.said()[0],
-            'The table "user" & its rows, on disk. litepress is the fastest: “gen” (50.0 M rows/s) is 20 times as fast as '
+            'The table "user" & its rows, on disk. litepress is the fastest: “generate” (50.0 M rows/s) is 20 times as fast as '
             f"the next, Rust: {ODD} (2.50 M rows/s), whose settings let a crash corrupt the file. Of those that survive a "
             "crash, it is 25 times as fast as the fastest other, Rust: prepared, 50 rows a statement (2.00 M rows/s).",
         )
@@ -218,7 +218,7 @@ class Sentences(unittest.TestCase):
 
     def test_where_it_has_no_benchmark_or_no_competitor(self):
         self.assertIn("litepress has no benchmark here. The fastest is Ruby: prepared (1.67 M rows/s).", self.said()[1])
-        self.assertIn("Only litepress was measured", self.said(run_line() | {"benchmarks": [PRESSED]})[0])
+        self.assertIn("Only litepress was measured", self.said(run_line() | {"benchmarks": [GENERATED]})[0])
 
     def test_along_an_axis(self):
         self.assertIn("litepress is the fastest at 4 of 4 points, 20 times as fast as the next.", self.said()[3])
@@ -442,7 +442,7 @@ class InBrowser(unittest.TestCase):
             "return [...document.querySelectorAll('#ranking-drawing .bar')].map(bar => +bar.getAttribute('width')).slice(0, 4)"
         )
         self.assertEqual(widths, sorted(widths, reverse=True))
-        rates = [math.log10(one["rows_per_second"]) for one in (PRESSED, UNSAFE, PREPARED, NAIVE)]
+        rates = [math.log10(one["rows_per_second"]) for one in (GENERATED, UNSAFE, PREPARED, NAIVE)]
         self.assertAlmostEqual(
             (widths[0] - widths[1]) / (rates[0] - rates[1]), (widths[2] - widths[3]) / (rates[2] - rates[3]), 3
         )
@@ -497,7 +497,7 @@ class InBrowser(unittest.TestCase):
     def test_by_keyboard(self):
         focused = "return document.activeElement.getAttribute('aria-label') ?? ''"
         self.browser.run("document.querySelector('#ranking-drawing [tabindex=\"0\"]').focus()")
-        self.assertIn("litepress: gen, On disk. Rows a second: 50.0 M", self.browser.run(focused))
+        self.assertIn("litepress: generate, On disk. Rows a second: 50.0 M", self.browser.run(focused))
         self.browser.press("\ue015")
         self.assertIn(f"Rust: {ODD}", self.browser.run(focused))
         self.assertFalse(self.browser.run("return document.getElementById('card').hidden"))

@@ -271,17 +271,17 @@ class Figures(unittest.TestCase):
 class Selection(unittest.TestCase):
     FAKES = article(
         benchmark("plain", reference=True),
-        benchmark("gen", language="litepress"),
+        benchmark("generate", language="litepress"),
         benchmark("other", language="Ruby", case="metrics/other"),
         cases=(CASE, Case("metrics/other", "", "", right)),
     )
 
     def test_a_text_of_name_language_case_or_article_chooses(self):
         cases = {
-            (): ["plain", "gen", "other"],
+            (): ["plain", "generate", "other"],
             ("RUBY",): ["other"],
-            ("litepress", "metrics/"): ["gen", "other"],
-            ("Fakes",): ["plain", "gen", "other"],
+            ("litepress", "metrics/"): ["generate", "other"],
+            ("Fakes",): ["plain", "generate", "other"],
             ("cobol",): [],
         }
         for only, methods in cases.items():

@@ -3,7 +3,7 @@
 from suite import toolchains
 from suite.benchmark import Benchmark
 
-PRESS = "press, then sqlite3_deserialize"
+IN_MEMORY = "generate in memory, then sqlite3_deserialize"
 MADE_MEANWHILE = "litepress generates the values while the clock runs, and syncs the file."
 MADE_IN_MEMORY = "litepress generates the values while the clock runs; SQLite copies the bytes."
 

@@ -117,6 +117,12 @@ class PlanArguments(TypedDict, total=False):
     allow_incomplete: bool
     if_exists: IfTableExists
     on_conflict: OnConflict
+    key: str | Sequence[str] | None
+    update_columns: str | Sequence[str] | None
+    truncate: bool
+    add_columns: bool
+    enforce_foreign_keys: bool
+    busy_timeout: float | None
     page_size: int | None
     threads: int | None
     memory: int | str | None
@@ -183,6 +189,12 @@ def load(
     allow_incomplete: bool = False,
     if_exists: IfTableExists = "fail",
     on_conflict: OnConflict = "abort",
+    key: str | Sequence[str] | None = None,
+    update_columns: str | Sequence[str] | None = None,
+    truncate: bool = False,
+    add_columns: bool = False,
+    enforce_foreign_keys: bool = False,
+    busy_timeout: float | None = None,
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -240,7 +252,7 @@ def load(
     flatten
         Whether nested objects of JSON become columns: ``{"a": {"b": 1}}`` has a column ``a_b``.
     nan
-        NaN and Infinity in JSON: ``"error"``, ``"null"``, ``"text"``.
+        NaN and Infinity in JSON that ``missing`` and ``infinity`` do not name: ``"error"``, ``"null"``, ``"text"``.
     sheet
         Sheets of workbooks; by default all that have a value.
     select
@@ -254,8 +266,8 @@ def load(
     null_value
         Fields without quotes that mean NULL: ``""``, or ``["", "NA"]``.
     missing, infinity
-        Words in columns of numbers, in any case: for a number that is missing (``["NaN", "NA"]``, stored as NULL), and for
-        infinity (``"inf"``, also with a sign in front).
+        Words in columns of numbers, in any case: for a number that is missing (``["NaN", "NA", "-999"]``, stored as NULL), and
+        for infinity (``"inf"``, also with a sign in front). JSON's NaN and Infinity without quotes are such words, too.
     store_as
         Other forms for typed columns of Parquet and Arrow: ``{"created": "unixepoch"}``.
     sample
@@ -275,7 +287,9 @@ def load(
         Text that is not UTF-8: ``"error"``, ``"replace"``, ``"blob"``.
     allow_incomplete
         Copy a database even if something of it cannot be copied; ``details["left_out"]`` lists it.
-    if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+    if_exists, on_conflict, key, update_columns, truncate, add_columns, enforce_foreign_keys, busy_timeout
+        As of :func:`write`.
+    page_size, threads, memory, temp_dir, analyze, sync, verify, progress
         As of :func:`write`.
 
     Returns

@@ -60,7 +60,7 @@ class Writer:
     def __new__(
         cls,
         path: object,
-        schema: tuple[str, str],
+        schema: tuple[str, str] | None,
         making_options: dict[str, Any],
         adapters: dict[type, Callable[[Any], Any]],
     ) -> Writer: ...

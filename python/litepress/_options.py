@@ -27,8 +27,9 @@ Lists = Union[str, Sequence[Union[str, Sequence[str]]], Mapping[str, Union[str, 
 """Several lists of columns, or such lists by table. In a ``list`` each item is one; a tuple is one list of several columns."""
 PathLike = Union[str, "os.PathLike[str]"]
 IfExists = Union[Literal["fail"], Literal["overwrite"]]
-IfTableExists = Union[Literal["fail"], Literal["replace"], Literal["overwrite"]]
-OnConflict = Union[Literal["abort"], Literal["ignore"], Literal["replace"]]
+IfDatabaseExists = Union[Literal["fail"], Literal["append"], Literal["overwrite"]]
+IfTableExists = Union[Literal["fail"], Literal["append"], Literal["replace"], Literal["overwrite"]]
+OnConflict = Union[Literal["abort"], Literal["ignore"], Literal["replace"], Literal["update"]]
 Sync = Union[Literal["full"], Literal["off"]]
 Verify = Union[Literal["none"], Literal["quick"], Literal["full"]]
 Format = Union[Literal["csv"], Literal["tsv"], Literal["ndjson"], Literal["json"], Literal["parquet"], Literal["arrow"], Literal["sqlite"]]
@@ -71,6 +72,12 @@ def making_options(
     *,
     if_exists: IfTableExists = "fail",
     on_conflict: OnConflict = "abort",
+    key: str | Sequence[str] | None = None,
+    update_columns: str | Sequence[str] | None = None,
+    truncate: bool = False,
+    add_columns: bool = False,
+    enforce_foreign_keys: bool = False,
+    busy_timeout: float | None = None,
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -83,6 +90,12 @@ def making_options(
     return {
         "if_exists": text("if_exists", if_exists),
         "on_conflict": text("on_conflict", on_conflict),
+        "key": names("key", key),
+        "update_columns": names("update_columns", update_columns),
+        "truncate": flag("truncate", truncate),
+        "add_columns": flag("add_columns", add_columns),
+        "enforce_foreign_keys": flag("enforce_foreign_keys", enforce_foreign_keys),
+        "busy_timeout": _seconds("busy_timeout", busy_timeout),
         "page_size": number("page_size", page_size),
         "threads": number("threads", threads),
         "memory": number("memory", memory, words=True),
@@ -269,6 +282,13 @@ def number(name: str, value: Any, words: bool = False) -> int | str | None:
         except TypeError:
             pass
     raise_type_error(name, 'a whole number, or one in words ("1m", "512MiB")' if words else "a whole number", value)
+
+
+def _seconds(name: str, value: Any) -> str | None:
+    """Returns an argument that must be a number of seconds or ``None``, as a text."""
+    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return None if value is None else str(value)
+    raise_type_error(name, "a number of seconds", value)
 
 
 def names(name: str, value: Any) -> list[str]:

@@ -64,6 +64,12 @@ def write(
     index: bool | None = None,
     if_exists: IfTableExists = "fail",
     on_conflict: OnConflict = "abort",
+    key: str | Sequence[str] | None = None,
+    update_columns: str | Sequence[str] | None = None,
+    truncate: bool = False,
+    add_columns: bool = False,
+    enforce_foreign_keys: bool = False,
+    busy_timeout: float | None = None,
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -130,10 +136,18 @@ def write(
         Whether the index of pandas frames becomes a column, called ``index`` if it has no name. By default a ``RangeIndex``
         without a name does not.
     if_exists
-        ``"fail"``; ``"replace"`` replaces these tables and keeps everything else in the file, as in pandas; ``"overwrite"``
+        ``"fail"``; ``"append"`` adds the rows to these tables in one transaction, makes those that the file lacks, and keeps
+        everything else, while other programs have it open; ``"replace"`` replaces these tables and keeps everything else in the file, as in pandas; ``"overwrite"``
         replaces the whole file. The old file stays until the new one takes its place.
     on_conflict
-        Rows with the same key: ``"abort"`` fails, ``"ignore"`` keeps the first, ``"replace"`` the last.
+        Rows with the same key: ``"abort"`` fails, ``"ignore"`` keeps the first, ``"replace"`` the last, and ``"update"`` gives the
+        values of the columns that the data have to the row with the key (upsert).
+    key, update_columns
+        Columns of the unique key that decides which row is updated, by default the primary key; and the columns that change, by
+        default all that the data have.
+    truncate, add_columns, enforce_foreign_keys, busy_timeout
+        For ``if_exists="append"``: delete the rows of these tables before; add columns that a table lacks; enforce foreign keys,
+        which SQLite does only on request; seconds to wait for the lock of another program, by default 10.
     page_size
         Bytes of a page: a power of two from 512 to 65536.
     threads

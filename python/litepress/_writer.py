@@ -6,7 +6,7 @@ import atexit
 import os
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
@@ -15,7 +15,7 @@ from . import _litepress
 from ._data import Rows, is_sequence
 from ._describe import describe, refuse_index
 from ._options import (
-    IfExists,
+    IfDatabaseExists,
     OnConflict,
     SchemaLike,
     Sync,
@@ -38,9 +38,9 @@ Adapters = Mapping[type, Callable[[Any], Any]]
 @suggests
 def create(
     path: str | os.PathLike[str] | None,
-    schema: SchemaLike,
+    schema: SchemaLike | None = None,
     *,
-    if_exists: IfExists = "fail",
+    if_exists: IfDatabaseExists = "fail",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -49,6 +49,11 @@ def create(
     sync: Sync = "full",
     verify: Verify = "none",
     on_conflict: OnConflict = "abort",
+    key: str | Sequence[str] | None = None,
+    update_columns: str | Sequence[str] | None = None,
+    truncate: bool = False,
+    enforce_foreign_keys: bool = False,
+    busy_timeout: float | None = None,
     adapters: Adapters | None = None,
 ) -> Writer:
     """Begin a SQLite database whose rows arrive while the program runs.
@@ -68,16 +73,22 @@ def create(
     path
         The file to make; ``None`` or ``":memory:"`` for a database in memory, which :meth:`Writer.to_bytes` returns.
     schema
-        ``CREATE`` statements for all tables, or a path to a file of them.
-    if_exists, page_size, threads, memory, temp_dir, analyze, sync, verify, on_conflict, adapters
+        ``CREATE`` statements for all tables, or a path to a file of them. With ``if_exists="append"`` the tables that the file has
+        stay as they are, and a file that exists needs no schema.
+    if_exists
+        ``"fail"``; ``"append"`` adds all rows in one transaction when the block ends, and holds no lock before; ``"overwrite"``
+        replaces the whole file.
+    key, update_columns, truncate, enforce_foreign_keys, busy_timeout, page_size, threads, memory, temp_dir, analyze, sync, verify, on_conflict, adapters
         As for :func:`write`.
     """
     making = pick_options(making_options, locals())
+    if schema is None and if_exists != "append":
+        raise TypeError("create() needs a schema, except with if_exists=\"append\"")
     file = None if path is None or path == ":memory:" else Path(expanded(path))
     if file is not None:
         refuse_own_lock(file)
     checked = checked_adapters(adapters)
-    return Writer._of(_litepress.Writer(file, schema_text(schema), making, checked), checked, file)
+    return Writer._of(_litepress.Writer(file, None if schema is None else schema_text(schema), making, checked), checked, file)
 
 
 class Writer:

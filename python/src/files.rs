@@ -3,7 +3,9 @@
 
 use crate::engine_thread::{self, Watcher};
 use crate::errors::exception;
-use crate::options::{IfExists, Keywords, if_exists, making_options, refuse_replace, table_options};
+use crate::options::{
+    IfExists, Keywords, append_options, if_exists, making_options, refuse_append, refuse_replace, table_options,
+};
 use crate::words;
 use litepress::{
     CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText, Target,
@@ -148,6 +150,8 @@ fn load_options(
     let given = Keywords(files);
     let mut options = LoadOptions::default().build(making_options(making)?);
     options.replace_tables = if_exists(&Keywords(making))? == IfExists::Replace;
+    options.append = if_exists(&Keywords(making))? == IfExists::Append;
+    options.append_options = append_options(making)?;
     options.format = given.parsed("format", Choice::from_name)?;
     options.delimiter = given.parsed("delimiter", parse::delimiter)?;
     options.quote = given.parsed("quote", parse::quote)?.unwrap_or_default();
@@ -205,6 +209,7 @@ fn generate_options(
         Ok((table, rows))
     });
     refuse_replace(making)?;
+    refuse_append(making)?;
     let mut options = GenerateOptions::default().build(making_options(making)?).words(Arc::new(words::Keywords));
     options.rows = rows.collect::<PyResult<_>>()?;
     options.set = given.or_default("set")?;

@@ -4,7 +4,7 @@
 //! values, so all faces know the same choices and sizes.
 
 use litepress::{
-    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged, RepeatedHeader,
+    AppendOptions, Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged, RepeatedHeader,
     StrayQuotes, Sync, TableOptions, Verify, parse,
 };
 use pyo3::conversion::FromPyObjectOwned;
@@ -77,6 +77,8 @@ pub fn making_options(arguments: &Bound<'_, PyDict>) -> PyResult<Options> {
     options.overwrite = if_exists(&given)? == IfExists::Overwrite;
     options.on_conflict = given.parsed("on_conflict", Choice::from_name)?.unwrap_or_default();
     options.analyze = given.or_default("analyze")?;
+    options.key = given.or_default("key")?;
+    options.update_columns = given.or_default("update_columns")?;
     options.sync = given.parsed("sync", Choice::from_name)?.unwrap_or_default();
     options.verify = given.parsed("verify", Choice::from_name)?.unwrap_or_default();
     Ok(options)
@@ -88,6 +90,8 @@ pub enum IfExists {
     /// The run fails.
     #[default]
     Fail,
+    /// The rows are added to its tables.
+    Append,
     /// Its tables of the given names are replaced, and everything else is kept.
     Replace,
     /// The whole file is replaced.
@@ -101,9 +105,10 @@ pub enum IfExists {
 pub fn if_exists(given: &Keywords<'_, '_>) -> PyResult<IfExists> {
     let parse = |choice: &str| match choice {
         "fail" => Ok(IfExists::Fail),
+        "append" => Ok(IfExists::Append),
         "replace" => Ok(IfExists::Replace),
         "overwrite" => Ok(IfExists::Overwrite),
-        _ => Err(format!("'{choice}' is not one of 'fail', 'replace', 'overwrite'")),
+        _ => Err(format!("'{choice}' is not one of 'fail', 'append', 'replace', 'overwrite'")),
     };
     Ok(given.parsed("if_exists", parse)?.unwrap_or_default())
 }
@@ -119,6 +124,31 @@ pub fn refuse_replace(arguments: &Bound<'_, PyDict>) -> PyResult<()> {
         return Err(PyValueError::new_err(message));
     }
     Ok(())
+}
+
+/// Fails if rows are to be added to a database by a function that makes new ones.
+///
+/// # Errors
+/// `ValueError`.
+pub fn refuse_append(arguments: &Bound<'_, PyDict>) -> PyResult<()> {
+    if if_exists(&Keywords(arguments))? == IfExists::Append {
+        let message = "if_exists=\"append\" adds rows to a database, which write(), load() and create() do";
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(())
+}
+
+/// Returns the options of rows that are added to a database.
+///
+/// # Errors
+/// Arguments of another type.
+pub fn append_options(arguments: &Bound<'_, PyDict>) -> PyResult<AppendOptions> {
+    let (given, mut options) = (Keywords(arguments), AppendOptions::default());
+    options.truncate = given.or_default("truncate")?;
+    options.add_columns = given.or_default("add_columns")?;
+    options.enforce_foreign_keys = given.or_default("enforce_foreign_keys")?;
+    options.busy_timeout = given.parsed("busy_timeout", parse::seconds)?.unwrap_or(options.busy_timeout);
+    Ok(options)
 }
 
 /// Returns the values of the arguments that take one of a few words.

@@ -11,7 +11,7 @@ impl Words for Keywords {
         match name {
             OptionName::ForeignKey => "foreign_keys".to_owned(),
             OptionName::Index => "indexes".to_owned(),
-            OptionName::Overwrite | OptionName::ReplaceTables => "if_exists".to_owned(),
+            OptionName::Append | OptionName::Overwrite | OptionName::ReplaceTables => "if_exists".to_owned(),
             OptionName::Type => "types".to_owned(),
             _ => name.name().replace('-', "_"),
         }
@@ -23,7 +23,17 @@ impl Words for Keywords {
         let value = match value {
             OptionValue::None if name == OptionName::Overwrite => "\"overwrite\"".to_owned(),
             OptionValue::None if name == OptionName::ReplaceTables => "\"replace\"".to_owned(),
-            OptionValue::None if matches!(name, OptionName::WithoutRowid | OptionName::AllowIncomplete) => {
+            OptionValue::None if name == OptionName::Append => "\"append\"".to_owned(),
+            OptionValue::None
+                if matches!(
+                    name,
+                    OptionName::WithoutRowid
+                        | OptionName::AllowIncomplete
+                        | OptionName::AddColumns
+                        | OptionName::EnforceForeignKeys
+                        | OptionName::Truncate
+                ) =>
+            {
                 "True".to_owned()
             }
             OptionValue::None => String::new(),

@@ -3,16 +3,18 @@
 use crate::engine_thread::{self, TableInput, Watcher};
 use crate::errors::exception;
 use crate::feed;
-use crate::options::{self, IfExists, making_options, table_options};
+use crate::options::{self, IfExists, append_options, if_exists, making_options, table_options};
 use crate::words::Keywords;
 use crate::{arrow_in, rows};
-use litepress::BuildReport;
+use litepress::append::{self, Appending, offer_append};
+use litepress::{AppendOptions, BuildReport};
 use litepress::{Database, Error, ErrorKind, Finished, Options, PageSize, Result, Schema, Target, notes_of};
 use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
-use litepress_load::plan::{InMemoryTable, LoadPlan, LoadRequest, PlannedTable};
+use litepress_load::plan::{Existing, InMemoryTable, LoadPlan, LoadRequest, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::source::{LoadSource, OnError};
+use litepress_rows::Source;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
@@ -39,10 +41,18 @@ pub fn write<'py>(
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
     let started = Instant::now();
     let mut options = self::making_options(making_options)?;
+    let append = if_exists(&options::Keywords(making_options))? == IfExists::Append;
+    let existing = match path.as_deref().filter(|_| append) {
+        Some(path) => existing(py, path, making_options)?,
+        None => None,
+    };
     let keep = begin_replacing(py, path.as_deref(), making_options, &mut options)?;
     let has_schema = schema.is_some();
     let request = LoadRequest {
         keep,
+        existing: existing
+            .as_ref()
+            .map(|(schema, append)| Existing { schema: schema.clone(), add_columns: append.add_columns }),
         schema,
         options: self::table_options(table_options)?,
         store_as,
@@ -54,20 +64,44 @@ pub fn write<'py>(
     let raise = |error| exception(py, &error);
     let known = request.schema.as_ref().map(|(text, origin)| Schema::from_sql(text, origin));
     let known = known.transpose().map_err(raise)?;
+    // Values of Python become what the tables that get them take.
+    let known = match (existing.clone(), known) {
+        (Some((mut schema, _)), defined) => {
+            defined.iter().for_each(|defined| drop(schema.add(defined)));
+            Some(schema)
+        }
+        (None, defined) => defined,
+    };
     let data = Data::open(py, tables, known.as_ref(), adapters, &request.store_as)?;
     let plan = LoadPlan::from_readers(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
     refuse_left_out(&plan).map_err(raise)?;
     options = options.clone().analyze(options.analyze || plan.has_statistics);
     let target = path.clone().map_or(Target::Memory, Target::File);
     let made = py.detach(|| {
-        let database = Database::create(&target, plan.schema.clone(), &options)?;
+        let destination = match (existing, &target) {
+            (Some((existing, append)), Target::File(path)) => Destination::Existing(Box::new(Appending {
+                path: path.clone(),
+                existing,
+                schema: plan.schema.clone(),
+                additions: plan.additions.clone(),
+                options: options.clone(),
+                append,
+            })),
+            _ => Destination::New(Database::create(&target, plan.schema.clone(), &options).map_err(offer_append)?),
+        };
         let rejects = Arc::new(Rejects::new(None, false, 0)?);
-        Ok((database, sources(&plan, &options, &rejects)?, rejects))
+        Ok((destination, sources(&plan, &options, &rejects)?, rejects))
     });
-    let (database, sources, rejects) = made.map_err(raise)?;
-    let order = database.filling_order();
+    let (destination, sources, rejects) = made.map_err(raise)?;
+    let order = match &destination {
+        Destination::New(database) => database.filling_order(),
+        Destination::Existing(_) => sources.iter().map(|(table, _)| *table).collect(),
+    };
     let inputs = in_order(&plan, &order, data.inputs);
-    let job = || make(database, &order, &sources, &plan);
+    let job = || match destination {
+        Destination::New(database) => make(database, &order, &sources, &plan),
+        Destination::Existing(append) => add(&append, &sources),
+    };
     let finished = engine_thread::run(py, &options.progress, Watcher::new(tell), inputs, job)?;
     let verify = options.verify;
     let mut report = BuildReport::new(finished, path, started, options);
@@ -80,6 +114,33 @@ pub fn write<'py>(
         dropped.extend(plan.dropped.iter().map(|object| object.as_str().into()));
     }
     Ok((report.to_string(), bytes))
+}
+
+/// The database that gets the rows.
+enum Destination {
+    New(Database),
+    Existing(Box<Appending>),
+}
+
+/// Returns the schema of the database that rows are added to, and how they are. `None` if there is no file.
+fn existing(py: Python<'_>, path: &Path, arguments: &Bound<'_, PyDict>) -> PyResult<Option<(Schema, AppendOptions)>> {
+    let append = append_options(arguments)?;
+    let schema = py.detach(|| append::existing(path, &append)).map_err(|error| exception(py, &error))?;
+    Ok(schema.map(|schema| (schema, append)))
+}
+
+/// Adds the rows to the tables of a database that exists.
+fn add(append: &Appending, sources: &[(usize, LoadSource)]) -> Result<Finished> {
+    let listed: Vec<(usize, &dyn Source)> =
+        sources.iter().map(|(table, source)| (*table, source as &dyn Source)).collect();
+    append.run(&listed, &|| Ok(())).map_err(|error| {
+        let table = error.place().table.clone();
+        let source = sources.iter().find(|(_, source)| Some(&source.table().name) == table.as_ref());
+        match source {
+            Some((_, source)) => source.explain(error),
+            None => error,
+        }
+    })
 }
 
 /// Prepares the replacement of some tables of a database, if that is wanted and it exists. Returns the database to keep.

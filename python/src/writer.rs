@@ -13,9 +13,9 @@
 mod pending;
 
 use crate::errors::exception;
-use crate::options::{making_options, refuse_replace};
+use crate::options::{IfExists, Keywords, append_options, if_exists, making_options, refuse_replace};
 use litepress::pipeline::Pipeline;
-use litepress::{BuildReport, Finished, Options, Schema, Target};
+use litepress::{AppendOptions, BuildReport, Error, ErrorKind, Finished, Options, Schema, Target};
 use pending::{Failure, PendingRows, Pieces};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -63,14 +63,15 @@ impl Writer {
     fn new(
         py: Python<'_>,
         path: Option<PathBuf>,
-        schema: (String, String),
+        schema: Option<(String, String)>,
         making_options: &Bound<'_, PyDict>,
         adapters: Py<PyDict>,
     ) -> PyResult<Self> {
         refuse_replace(making_options)?;
         let options = self::making_options(making_options)?;
-        let target = path.map_or(Target::Memory, Target::File);
-        let work = py.detach(|| Work::begin(target, schema, options)).map_err(|error| exception(py, &error))?;
+        let append = if_exists(&Keywords(making_options))? == IfExists::Append;
+        let append = if append { Some(append_options(making_options)?) } else { None };
+        let work = py.detach(|| Work::begin(path, schema, options, append)).map_err(|error| exception(py, &error))?;
         let names = work.pipeline.schema().tables.iter().map(|table| table.name.clone()).collect();
         let state = Mutex::new(State::Open(Box::new(work)));
         Ok(Self { process: std::process::id(), names, adapters, owner: AtomicU64::new(0), state })
@@ -268,8 +269,20 @@ impl Drop for Writer {
 }
 
 impl Work {
-    fn begin(target: Target, (text, origin): (String, String), options: Options) -> litepress::Result<Self> {
-        let pipeline = Pipeline::create(target, Schema::from_sql(&text, &origin)?, options)?;
+    fn begin(
+        path: Option<PathBuf>,
+        schema: Option<(String, String)>,
+        options: Options,
+        append: Option<AppendOptions>,
+    ) -> litepress::Result<Self> {
+        let schema = schema.map(|(text, origin)| Schema::from_sql(&text, &origin)).transpose()?;
+        let pipeline = match (path, append, schema) {
+            (Some(path), Some(append), schema) => Pipeline::append(path, schema, options, &append)?,
+            (path, _, Some(schema)) => Pipeline::create(path.map_or(Target::Memory, Target::File), schema, options)?,
+            (_, _, None) => {
+                return Err(Error::new(ErrorKind::Usage, "a database in memory needs a schema"));
+            }
+        };
         let pending = pipeline.schema().tables.iter().map(PendingRows::new).collect();
         Ok(Self { pipeline, pending, started: Instant::now() })
     }

@@ -247,7 +247,7 @@ def test_a_producer_that_fails_in_the_middle(db: Path) -> None:
     assert not db.exists()
 
 
-def test_python_generators_behind_a_stream_run_while_the_press_waits(db: Path) -> None:
+def test_python_generators_behind_a_stream_run_while_the_engine_waits(db: Path) -> None:
     schema = pa.schema([("n", pa.int64())])
 
     def batches() -> Iterator[pa.RecordBatch]:

@@ -374,7 +374,7 @@ def test_rowids_that_ascend_and_that_do_not(db: Path) -> None:
             writer["t"].extend({"id": [*ids, 7], "v": [*ids, 7]})
 
 
-def test_tables_that_sqlite_fills_come_after_those_that_are_printed(db: Path) -> None:
+def test_tables_that_sqlite_fills_come_after_those_that_litepress_writes(db: Path) -> None:
     schema = (
         "CREATE VIRTUAL TABLE docs USING fts5(body); CREATE TABLE plain(a, b);"
         "CREATE TABLE made(a, b AS (a + 1) STORED)"
@@ -409,7 +409,7 @@ def test_other_kinds_of_tables(db: Path) -> None:
 
 
 def test_arguments_that_are_wrong(db: Path) -> None:
-    for wrong in [{"page_size": 1000}, {"threads": 0}, {"memory": "1MiB"}, {"sync": "half"}, {"if_exists": "append"}]:
+    for wrong in [{"page_size": 1000}, {"threads": 0}, {"memory": "1MiB"}, {"sync": "half"}, {"if_exists": "add"}]:
         with pytest.raises(ValueError):
             litepress.create(db, METRICS, **wrong)
     with pytest.raises(litepress.SchemaError):

@@ -332,7 +332,7 @@ def test_files_that_cannot_be_had(db: Path, users: Path, tmp_path: Path) -> None
         ({"numbers": "loose"}, ValueError, "numbers: 'loose' is not one of 'exact', 'digits', 'lenient'"),
         ({"numbers": 5}, TypeError, "numbers must be a dict of str, not int"),
         ({"format": "excel"}, ValueError, "format: 'excel' is not one of 'csv', 'tsv', "),
-        ({"if_exists": "append"}, ValueError, "if_exists: 'append' is not one of 'fail', 'replace', 'overwrite'"),
+        ({"if_exists": "add"}, ValueError, "if_exists: 'add' is not one of 'fail', 'append', 'replace', 'overwrite'"),
         ({"on_conflict": "retry"}, ValueError, "on_conflict: 'retry' is not one of 'abort', 'ignore', 'replace'"),
         ({"on_error": 1}, TypeError, "on_error must be a str, not int"),
         ({"sync": "half"}, ValueError, "sync: 'half' is not one of 'full', 'off'"),

@@ -391,7 +391,7 @@ def in_time(seconds: float, function: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ["rows", "columns", "arrow beside rows"])
 def test_a_failure_ends_the_supply_of_rows(kind: str, db: Path) -> None:
-    """The press had failed, but its full channel still existed: the caller waited forever to send the next piece."""
+    """The engine had failed, but its full channel still existed: the caller waited forever to send the next piece."""
     count = 1_000_000
     values = [None if number == 10 else number for number in range(count)]
     data: dict[str, Any] = {"t": ((value,) for value in values)}

@@ -295,11 +295,15 @@ pub fn insert(sqlite: &Connection, table: &Table, rowid: i64, row: &Row) -> rusq
 ///
 /// # Errors
 /// Any error of SQLite.
+///
+/// # Panics
+/// If rows are to be updated: that needs a clause.
 pub fn insert_or(sqlite: &Connection, table: &Table, conflict: Conflict, row: &Row) -> rusqlite::Result<()> {
     let verb = match conflict {
         Conflict::Abort => "INSERT",
         Conflict::Ignore => "INSERT OR IGNORE",
         Conflict::Replace => "INSERT OR REPLACE",
+        Conflict::Update => panic!("an upsert names its key"),
     };
     run_insert(sqlite, table, verb, None, row)
 }

@@ -175,9 +175,9 @@ fn many_rows() {
     let spilled = build_source(spilling::SCHEMA, 7, 64 << 20, || spilling::rows(spilling::ROWS));
     for bytes in [whole, spilled] {
         let ours = oracle::open(&bytes);
-        let printed = texts(&ours, STATISTICS);
+        let written = texts(&ours, STATISTICS);
         ours.execute_batch("ANALYZE").unwrap();
-        assert_eq!(printed, texts(&ours, STATISTICS));
+        assert_eq!(written, texts(&ours, STATISTICS));
         assert_old_sqlite_agrees(&bytes);
     }
 }

@@ -62,6 +62,7 @@ fn inserted(sql: &str, files: &[Vec<Row>], conflict: Conflict) -> Option<Connect
         Conflict::Abort => "INSERT",
         Conflict::Ignore => "INSERT OR IGNORE",
         Conflict::Replace => "INSERT OR REPLACE",
+        Conflict::Update => unreachable!("it is not among the policies"),
     };
     for row in files.iter().flatten() {
         sqlite.execute(&format!("{verb} INTO t(id, a, b) VALUES (?, ?, ?)"), *row).ok()?;

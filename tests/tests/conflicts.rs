@@ -18,7 +18,7 @@ use std::path::PathBuf;
 const POLICIES: [Conflict; 3] = [Conflict::Abort, Conflict::Ignore, Conflict::Replace];
 
 /// Tables that litepress writes under every policy: at most one key, and no DEFAULT that could replace NULL.
-const PRINTED: [&str; 16] = [
+const WRITTEN: [&str; 16] = [
     "CREATE TABLE t(k, a NOT NULL, b)",
     "CREATE TABLE t(k INTEGER PRIMARY KEY, a, b TEXT)",
     "CREATE TABLE t(k INTEGER NOT NULL PRIMARY KEY, a NOT NULL, b); CREATE INDEX i ON t(b DESC, k)",
@@ -73,7 +73,7 @@ fn inserted(sql: &str, rows: &[Row], conflict: Conflict) -> Option<Connection> {
     Some(sqlite)
 }
 
-fn is_printed(sql: &str, conflict: Conflict) -> bool {
+fn is_written(sql: &str, conflict: Conflict) -> bool {
     plan_objects(&schema(sql), conflict).iter().all(|step| step.method == BuildMethod::Direct)
 }
 
@@ -100,7 +100,7 @@ fn check(sql: &str, rows: &[Row], conflict: Conflict) {
     let mut ours = oracle::open(&bytes);
     oracle::assert_same_schema(&ours, &theirs, &what);
     oracle::assert_same_content(&ours, &theirs, &what);
-    if is_printed(sql, conflict) {
+    if is_written(sql, conflict) {
         oracle::assert_same_indexes(&mut ours, &mut theirs, &what);
     }
 }
@@ -132,7 +132,7 @@ fn fitting(sql: &str, rows: &[Row]) -> Vec<Row> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
-    fn what_stays_is_what_sqlite_leaves(rows in any_rows(), sql in select(&PRINTED[..]), conflict in select(&POLICIES[..])) {
+    fn what_stays_is_what_sqlite_leaves(rows in any_rows(), sql in select(&WRITTEN[..]), conflict in select(&POLICIES[..])) {
         check(sql, &fitting(sql, &rows), conflict);
     }
 
@@ -163,7 +163,7 @@ fn null_goes_before_types() {
         "CREATE TABLE t(k INT, a ANY NOT NULL, b ANY NOT NULL, g ANY AS (a)) STRICT",
         "CREATE TABLE t(k INT, a ANY NOT NULL, b ANY NOT NULL, g ANY AS (a) STORED) STRICT",
     ];
-    let strict = PRINTED.into_iter().chain(INSERTED.map(|(sql, _)| sql)).filter(|sql| sql.contains("STRICT"));
+    let strict = WRITTEN.into_iter().chain(INSERTED.map(|(sql, _)| sql)).filter(|sql| sql.contains("STRICT"));
     let texts = [OwnedValue::Null, OwnedValue::Int(7), OwnedValue::Text("x".to_owned()), OwnedValue::Real(f64::NAN)];
     for sql in strict.chain(computed) {
         let keys = if schema(sql).tables[0].rowid_alias.is_some() { &texts[1..2] } else { &texts[..] };
@@ -184,8 +184,8 @@ fn null_goes_before_types() {
 
 #[test]
 fn the_plan_says_who_decides() {
-    for (sql, conflict) in PRINTED.into_iter().flat_map(|sql| POLICIES.map(|conflict| (sql, conflict))) {
-        assert!(is_printed(sql, conflict), "{conflict:?}: {sql}");
+    for (sql, conflict) in WRITTEN.into_iter().flat_map(|sql| POLICIES.map(|conflict| (sql, conflict))) {
+        assert!(is_written(sql, conflict), "{conflict:?}: {sql}");
     }
     for (sql, conflict) in INSERTED {
         let steps = plan_objects(&schema(sql), conflict);
@@ -226,7 +226,7 @@ fn many_rows_that_do_not_fit_the_memory() {
         vec![OwnedValue::Int(key.cast_signed()), OwnedValue::Int(at.cast_signed()), long]
     };
     let rows: Vec<Row> = (0..60_000).map(row).collect();
-    for sql in [PRINTED[2], PRINTED[4], PRINTED[13]] {
+    for sql in [WRITTEN[2], WRITTEN[4], WRITTEN[13]] {
         for conflict in [Conflict::Ignore, Conflict::Replace] {
             let theirs = inserted(sql, &rows, conflict).unwrap();
             let case = Case::new(sql).rows(rows.iter().cloned()).in_any_order().on_conflict(conflict);

@@ -84,7 +84,7 @@ fn killed_at_ten_moments_with_an_old_target() {
 }
 
 #[test]
-fn killed_at_ten_moments_of_a_table_that_is_printed_over() {
+fn killed_at_ten_moments_of_a_table_that_is_written_over() {
     kill_at_ten_moments(true, &["breaks"]);
 }
 

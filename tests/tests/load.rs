@@ -170,6 +170,7 @@ fn inserted(sql: &str, names: &[&str], rows: &[Vec<String>], conflict: Conflict)
         Conflict::Abort => "INSERT",
         Conflict::Ignore => "INSERT OR IGNORE",
         Conflict::Replace => "INSERT OR REPLACE",
+        Conflict::Update => unreachable!("it is not among the policies"),
     };
     // Rejected records leave a gap in the numbers; rows ignored for a duplicate key do not.
     let is_dense = conflict == Conflict::Ignore && sql.contains("UNIQUE");

@@ -220,7 +220,7 @@ fn three_tables() -> Case {
 }
 
 #[test]
-fn neighbours_of_a_table_that_is_printed_over() {
+fn neighbours_of_a_table_that_is_written_over() {
     let case = three_tables().in_order(Unknown);
     for page_size in [PageSize::MIN, PageSize::DEFAULT] {
         case.check_at(page_size);

@@ -7,7 +7,7 @@ the question's author.
 import functools
 
 from suite import generated, toolchains
-from suite.generated import PRESS
+from suite.generated import IN_MEMORY
 from suite.benchmark import Absent, Case, Published, Benchmark, expect, verify_and
 
 TITLE = "A composite key, in memory: order, pages, caches, snapshots and writers"
@@ -91,7 +91,7 @@ def in_rust(case, title, place="memory"):
     return f"{case}/Rust/{title}/{place}"
 
 
-press = functools.partial(generated.benchmark, rows=500_000, full=10)
+litepress = functools.partial(generated.benchmark, rows=500_000, full=10)
 
 
 def keyed(number, *, options="", first="", name="keyed"):
@@ -142,8 +142,8 @@ def keys():
     for options, more in (("", ""), (" WITHOUT ROWID", ", WITHOUT ROWID")):
         for order, number in ((NO_ORDER, SHUFFLED), (ORDER, ASCENDING)):
             schema, verify = keyed(number, options=options), keyed_alone if options else None
-            yield press(case, f"gen, {order}{more}", schema, growth=CURVE, verify=verify)
-            yield press(case, f"{PRESS}, {order}{more}", schema, place="memory", full=4, verify=verify)
+            yield litepress(case, f"generate, {order}{more}", schema, growth=CURVE, verify=verify)
+            yield litepress(case, f"{IN_MEMORY}, {order}{more}", schema, place="memory", full=4, verify=verify)
 
 
 def transactions():
@@ -155,8 +155,8 @@ def transactions():
                 reference=(place, rows) == ("memory", 50_000),
             )  # fmt: skip
         yield rust(case, "one transaction", "rows sorted transaction=0", place=place)
-    yield press(case, PRESS, keyed(ASCENDING), place="memory", full=4)
-    yield press(case, "gen", keyed(ASCENDING))
+    yield litepress(case, IN_MEMORY, keyed(ASCENDING), place="memory", full=4)
+    yield litepress(case, "generate", keyed(ASCENDING))
 
 
 def pages():
@@ -166,7 +166,7 @@ def pages():
         same = {"at": size, "verify": functools.partial(verify_and, size, verify_keyed)}
         yield rust(case, title, f"rows sorted page={size}", reference=size == 4096, **same)
         pages = keyed(ASCENDING, first=f"PRAGMA page_size = {size};\n")
-        yield press(case, f"{PRESS}, {title}", pages, place="memory", full=4, **same)
+        yield litepress(case, f"{IN_MEMORY}, {title}", pages, place="memory", full=4, **same)
 
 
 def caches():
@@ -180,8 +180,8 @@ def caches():
     )  # fmt: skip
     for cache in (500, 100_000):
         yield rust(case, f"{NO_ORDER}, cache_size = {cache}", f"rows cache={cache}", place="disk", at=cache)
-    yield press(case, f"{PRESS}, {ORDER}", keyed(ASCENDING), place="memory", full=4)
-    yield press(case, f"gen, {NO_ORDER}", keyed(SHUFFLED))
+    yield litepress(case, f"{IN_MEMORY}, {ORDER}", keyed(ASCENDING), place="memory", full=4)
+    yield litepress(case, f"generate, {NO_ORDER}", keyed(SHUFFLED))
 
 
 def long_texts():
@@ -195,7 +195,7 @@ def long_texts():
                 reference=(word, length) == ("text", LENGTHS[0]),
                 note="The values are blobs of the same bytes: a handle leaves the type as it is." if word == "blob" else "",
             )  # fmt: skip
-        yield press(case, f"{PRESS}, {length:,} bytes", long_text(length), rows=rows, place="memory", full=5, **same)
+        yield litepress(case, f"{IN_MEMORY}, {length:,} bytes", long_text(length), rows=rows, place="memory", full=5, **same)
 
 
 def long_text(length):
@@ -227,8 +227,8 @@ def snapshots():
             after=in_rust(case, insert), note="The file is made before the clock starts, and lies in the page cache.",
         )  # fmt: skip
     schema = keyed(ASCENDING, options=" WITHOUT ROWID")
-    yield press(case, f"gen, {WITHOUT_ROWID}", schema)
-    yield press(case, f"{PRESS}, {WITHOUT_ROWID}", schema, place="memory", full=4)
+    yield litepress(case, f"generate, {WITHOUT_ROWID}", schema)
+    yield litepress(case, f"{IN_MEMORY}, {WITHOUT_ROWID}", schema, place="memory", full=4)
 
 
 def writers():
@@ -245,7 +245,7 @@ def writers():
             reference=title == alone, after=after and in_rust(case, after),
             note="Four tables, 1,000 rows a transaction, rows in the order of the key.",
         )  # fmt: skip
-    yield press(case, PRESS, four_tables, place="memory", full=4)
+    yield litepress(case, IN_MEMORY, four_tables, place="memory", full=4)
 
 
 def four_tables(rows):

@@ -8,7 +8,7 @@ tables, 9 to 17 bytes a row, are those of 100 million rows.
 import functools
 
 from suite import generated, toolchains
-from suite.generated import MADE_IN_MEMORY, MADE_MEANWHILE, PRESS
+from suite.generated import IN_MEMORY, MADE_IN_MEMORY, MADE_MEANWHILE
 from suite.benchmark import Absent, Case, Published, Benchmark, Wrong, expect, expect_near, verify_and
 
 TITLE = "Integers and beyond: one column, method by method, in C"
@@ -114,7 +114,7 @@ def in_c(case, title, place="disk"):
 # Benchmarks of litepress.
 
 
-press = functools.partial(generated.benchmark, full=5, note=EVENLY)
+litepress = functools.partial(generated.benchmark, full=5, note=EVENLY)
 
 
 def table(generator, column="value INTEGER", options="", rest=""):
@@ -180,8 +180,8 @@ def methods():
         full_rows=200_000_000, safe=True, published=published("random values into an array", 362_000_000),
         note="No database: xorshift of 64 bits.",
     )  # fmt: skip
-    yield press(case, "gen", table(evenly(32)), 4_000_000)
-    yield press(case, PRESS, table(evenly(32)), 4_000_000, place="memory", note=MADE_IN_MEMORY)
+    yield litepress(case, "generate", table(evenly(32)), 4_000_000)
+    yield litepress(case, IN_MEMORY, table(evenly(32)), 4_000_000, place="memory", note=MADE_IN_MEMORY)
 
 
 WIDTHS = (
@@ -205,7 +205,7 @@ def widths():
             case, f"carray, {title}", f"carray values={word}", 2_000_000, at=size, published=figure, reference=reference,
             verify=verify,
         )  # fmt: skip
-        yield press(case, f"gen, {title}", table(generator), 4_000_000, at=size, verify=verify)
+        yield litepress(case, f"generate, {title}", table(generator), 4_000_000, at=size, verify=verify)
 
 
 def bools():
@@ -224,7 +224,7 @@ def bools():
         published=figure("Bools: carray, unsafe PRAGMAs", 10_577_000)
         + published("Bools: 635 million rows a minute", 635e6 / 60, 635_000_000),
     )  # fmt: skip
-    yield press(case, "gen", table("repeat(0, 1)"), 4_000_000, note=MADE_MEANWHILE)
+    yield litepress(case, "generate", table("repeat(0, 1)"), 4_000_000, note=MADE_MEANWHILE)
 
 
 def unrolling():
@@ -233,7 +233,7 @@ def unrolling():
         title = f"{at_once} {'row' if at_once == 1 else 'rows'} a statement"
         figure = published(f"Unroll degree {at_once}: {factor:.2f}x", factor * ONE_ROW_A_STATEMENT) if factor else ()
         yield c(case, title, f"unrolled={at_once}", 1_000_000, at=at_once, reference=at_once == 1, published=figure, note=note)
-    yield press(case, "gen", table(evenly(32)), 4_000_000)
+    yield litepress(case, "generate", table(evenly(32)), 4_000_000)
 
 
 def safety():
@@ -248,7 +248,7 @@ def safety():
         case, f"{safe}, {UNSAFE}", "unrolled=20 unsafe", 2_000_000, after=in_c(case, safe),
         published=figure("100M 32-bit integers, unsafe", 6_435_000),
     )  # fmt: skip
-    yield press(case, "gen", table(evenly(32)), 4_000_000)
+    yield litepress(case, "generate", table(evenly(32)), 4_000_000)
 
 
 def text_safety():
@@ -264,7 +264,7 @@ def text_safety():
         f"{safe}, {UNSAFE}", "length=1000 unsafe", 50_000, after=in_c(case, safe),
         published=figure("1M 1k strings, unsafe", 617_000),
     )  # fmt: skip
-    yield press(case, "gen", texts(1000), 50_000, note=MADE_MEANWHILE, full=10)
+    yield litepress(case, "generate", texts(1000), 50_000, note=MADE_MEANWHILE, full=10)
 
 
 def array_sizes():
@@ -281,7 +281,7 @@ def array_sizes():
             reference=parts == 1000, published=published(f"{BILLION // parts:,} rows per statement", speed, BILLION),
             note="" if parts == 1 else f"The article's {BILLION // parts:,} of a billion rows.",
         )  # fmt: skip
-    yield press(case, "gen", table(evenly(32)), 4_000_000)
+    yield litepress(case, "generate", table(evenly(32)), 4_000_000)
 
 
 def user_keys():
@@ -295,7 +295,7 @@ def user_keys():
         figure = published(f"User keys: {title}", speed, 10**8, megabytes * 10**6)
         method = f"carray values=keys order=sequential table={word}"
         yield c(case, title, method, 2_000_000, reference=word == "rowid", published=figure, verify=verify)
-        yield press(case, f"gen, {title}", table("sequence", column, options), 4_000_000, verify=verify)
+        yield litepress(case, f"generate, {title}", table("sequence", column, options), 4_000_000, verify=verify)
 
 
 def automatic_keys():
@@ -308,7 +308,7 @@ def automatic_keys():
         verify = functools.partial(verify_and, kind, verify_32)
         figure = published(f"Automatic keys: {title}", speed)
         yield c(case, title, f"carray table={word}", 2_000_000, reference=word == "rowid", published=figure, verify=verify)
-        yield press(case, f"gen, {title}", table(evenly(32), f"{key}value INTEGER"), 4_000_000, verify=verify)
+        yield litepress(case, f"generate, {title}", table(evenly(32), f"{key}value INTEGER"), 4_000_000, verify=verify)
 
 
 GROWTH = (10**5, 10**6, 4 * 10**6)
@@ -337,7 +337,7 @@ def key_order():
         ("sequential", "sequence"), ("reversed", lambda rows: f"sequence({rows}, -1)"), ("shuffled", "shuffle"),
     ):  # fmt: skip
         keyed = table(generator, "value INTEGER PRIMARY KEY")
-        yield press(case, f"gen, {title}", keyed, 500_000, note=MADE_MEANWHILE, full=4, growth=GROWTH)
+        yield litepress(case, f"generate, {title}", keyed, 500_000, note=MADE_MEANWHILE, full=4, growth=GROWTH)
 
 
 def page_cache():
@@ -353,7 +353,7 @@ def page_cache():
                 note="In a small run the whole table fits into 2,000 pages, so the three are alike; a full run's is twice as large as 4,000 pages." if order == "shuffled" else "",
             )  # fmt: skip
         keyed = table(generator, "value INTEGER PRIMARY KEY")
-        yield press(case, "gen", keyed, 500_000, note=MADE_MEANWHILE, full=full)
+        yield litepress(case, "generate", keyed, 500_000, note=MADE_MEANWHILE, full=full)
 
 
 def indexes():
@@ -373,7 +373,7 @@ def indexes():
         note="The clock runs while the program sorts.",
     )  # fmt: skip
     index = "CREATE INDEX integers_value ON integers (value);\n"
-    yield press(case, "gen", table(shuffled, rest=index), 300_000, full=4, note=MADE_MEANWHILE)
+    yield litepress(case, "generate", table(shuffled, rest=index), 300_000, full=4, note=MADE_MEANWHILE)
 
 
 def shuffled(rows):
@@ -428,7 +428,7 @@ def text_lengths():
             case, f"{length} characters", f"length={length}", rows, name="texts", reference=length == 4,
             published=published(f"String size {length}", speed), **same,
         )  # fmt: skip
-        yield press(case, f"gen, {length} characters", texts(length), rows, note=MADE_MEANWHILE, **same)
+        yield litepress(case, f"generate, {length} characters", texts(length), rows, note=MADE_MEANWHILE, **same)
 
 
 def column_counts():
@@ -441,7 +441,7 @@ def column_counts():
             case, title, f"length={length} columns={columns}", 50_000, name="texts", reference=columns == 1,
             published=published(f"{columns} x {length} chars", speed), **same,
         )  # fmt: skip
-        yield press(case, f"gen, {title}", texts(length, columns), 50_000, note=MADE_MEANWHILE, **same)
+        yield litepress(case, f"generate, {title}", texts(length, columns), 50_000, note=MADE_MEANWHILE, **same)
 
 
 USER = """CREATE TABLE user (
@@ -485,7 +485,7 @@ def mixed():
             published=published(f"{label}, unsafe", unsafe, 10**8),
         )  # fmt: skip
     fixed = USER.format("constant('123456')", "constant(5)", "constant(0)")
-    yield press(case, "gen", lambda _rows: fixed, 5_000_000, note=MADE_MEANWHILE)
+    yield litepress(case, "generate", lambda _rows: fixed, 5_000_000, note=MADE_MEANWHILE)
     case = "integers/mixed-random"
     yield c(
         case, "parameters", "random", 1_000_000, name="user", reference=True, note=large,
@@ -496,7 +496,7 @@ def mixed():
         published=published("Random data, bound, unsafe", 3_258_000, 10**8),
     )  # fmt: skip
     drawn = USER.format("digits(6)", "choice(5, 10, 15)", "int(0, 1)")
-    yield press(case, "gen", lambda _rows: drawn, 5_000_000, note=MADE_MEANWHILE)
+    yield litepress(case, "generate", lambda _rows: drawn, 5_000_000, note=MADE_MEANWHILE)
 
 
 OF_VALUES = f"SELECT {VALUES} FROM integers"

@@ -165,7 +165,7 @@ BENCHMARKS = [
     *in_ruby(),
     *in_python(),
     Benchmark(
-        "metrics", "litepress", "gen", "disk", gen, ("litepress",), 5_000_000, 50_000_000, safe=True,
+        "metrics", "litepress", "generate", "disk", gen, ("litepress",), 5_000_000, 50_000_000, safe=True,
         verify=verify_others, note="Generates other rows of the same distribution while the clock runs.",
     ),  # fmt: skip
 ]

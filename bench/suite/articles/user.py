@@ -9,7 +9,7 @@ import functools
 import math
 
 from suite import toolchains
-from suite.generated import MADE_IN_MEMORY, PRESS, generate, generate_in_memory
+from suite.generated import IN_MEMORY, MADE_IN_MEMORY, generate, generate_in_memory
 from suite.benchmark import Absent, Case, Published, Benchmark, Wrong, expect_near
 
 TITLE = "Towards a billion rows in a minute: the table user, made up while it is filled"
@@ -234,11 +234,11 @@ def generate_memory(setting):
 
 LITEPRESS = [
     Benchmark(
-        "user", "litepress", "gen", "disk", generate_file, ("litepress",), 5 * MILLION, 10 * MILLION, safe=True,
+        "user", "litepress", "generate", "disk", generate_file, ("litepress",), 5 * MILLION, 10 * MILLION, safe=True,
         growth=LONG_CURVE, note="An fsync of file and folder is in its time.",
     ),
     Benchmark(
-        "user", "litepress", PRESS, "memory", generate_memory, ("rust",), 5 * MILLION, 10 * MILLION, safe=False,
+        "user", "litepress", IN_MEMORY, "memory", generate_memory, ("rust",), 5 * MILLION, 10 * MILLION, safe=False,
         note=MADE_IN_MEMORY,
     ),
 ]  # fmt: skip

@@ -7,13 +7,12 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use std::ffi::OsString;
 
 /// Options of other tools, and what does the same here.
-const ELSEWHERE: [(&str, &str); 14] = [
-    ("--append", "load the old database and the new files into a new one: litepress load NEW.db OLD.db FILE"),
+const ELSEWHERE: [(&str, &str); 13] = [
     ("--as", "'--store-as' stores a typed column in another form"),
     ("--csv", "the format is found from the content; '--format csv' says it"),
     ("--fields-terminated-by", "'--delimiter' says what stands between fields"),
     ("--header", "the first record is the header unless '--no-header' is given"),
-    ("--if-exists", "'--overwrite' replaces a database that exists"),
+    ("--if-exists", "'--append' adds to a database that exists, '--overwrite' replaces it"),
     ("--nl", "'--format ndjson' reads one JSON object a line"),
     ("--null", "'--null-value' names the texts that mean NULL"),
     ("--pk", "'--primary-key' names the columns of the key"),
@@ -21,10 +20,7 @@ const ELSEWHERE: [(&str, &str); 14] = [
     ("--sep", "'--delimiter' says what stands between fields"),
     ("--separator", "'--delimiter' says what stands between fields"),
     ("--tsv", "'--format tsv' reads fields between tabs"),
-    (
-        "--upsert",
-        "load the old database and the new files into a new one: litepress load NEW.db OLD.db FILE --on-conflict replace",
-    ),
+    ("--upsert", "'--append --on-conflict update' updates the rows whose key exists"),
 ];
 
 /// Prints the error, or the help that clap returns as one, and returns the exit code.

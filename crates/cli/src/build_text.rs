@@ -1,6 +1,7 @@
 //! The summary of a finished database for people: three lines, or all that is known. What was left out or changed is told in
 //! both.
 
+use crate::append_text::append_text;
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
 use litepress::{BuildReport, CheckResult, Choice, Flags, LoadReport, Message, PlannedColumn, RepeatedHeader, units};
@@ -20,6 +21,7 @@ pub fn build_text(report: &BuildReport, verbose: bool) -> String {
 /// Describes a database that was loaded, for people.
 pub fn load_text(report: &LoadReport, verbose: bool) -> String {
     let summary = match (verbose, &report.inferred[..]) {
+        _ if report.build.appended.is_some() => appended(report, verbose),
         (true, _) => details(&report.build) + &types(report),
         (false, [(_, decisions)]) if report.build.summary.tables.len() == 1 => {
             let columns = decisions.iter().map(|decision| {
@@ -31,6 +33,12 @@ pub fn load_text(report: &LoadReport, verbose: bool) -> String {
         (false, _) => short(&report.build) + &tables_in_short(&report.build),
     };
     summary + &notes(report, verbose) + &verify_text(&report.build)
+}
+
+/// Describes rows that were added to a database that exists, and the types of what was added to its schema.
+fn appended(report: &LoadReport, verbose: bool) -> String {
+    let text = report.build.appended.as_ref().map(|appended| append_text(&report.build, appended, verbose));
+    text.unwrap_or_default() + &if verbose { types(report) } else { String::new() }
 }
 
 /// Describes the check of a finished database; empty if there was none.
@@ -176,7 +184,7 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
             units::counted(*cut_texts, "text")
         );
     }
-    if report.ignored > 0 {
+    if report.ignored > 0 && report.build.appended.is_none() {
         let rows =
             if report.ignored == 1 { "1 row".to_owned() } else { format!("{} rows", units::grouped(report.ignored)) };
         text += &format!("left out {rows} for --on-conflict {}\n", report.build.options.on_conflict.name());

@@ -13,7 +13,7 @@ pub struct ContentArgs {
     /// Make columns of nested JSON objects: {"a": {"b": 1}} has a column a_b
     #[arg(long)]
     pub flatten: bool,
-    /// Action for NaN and Infinity in JSON
+    /// Action for NaN and Infinity in JSON that --missing and --infinity do not name
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub nan: NanArg,
     /// Sheets of workbooks: a name, which may be repeated, or all [default: all that have a value]

@@ -11,6 +11,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod append_args;
+mod append_text;
 mod bad_usage;
 mod build_text;
 mod commands;

@@ -1,5 +1,6 @@
 //! Arguments of `load` and `plan` about files and the tables that they become.
 
+use crate::append_args::AppendArgs;
 use crate::content_args::ContentArgs;
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
@@ -19,6 +20,8 @@ pub struct LoadArgs {
     pub content: ContentArgs,
     #[command(flatten)]
     pub tables: TableArgs,
+    #[command(flatten)]
+    pub append: AppendArgs,
     #[command(flatten)]
     pub wrong: BadRecordArgs,
 }
@@ -264,7 +267,7 @@ impl LoadArgs {
 
     /// Returns the options.
     pub fn options(self, build: Options, schema: Option<SchemaText>, observer: Arc<Reporter>) -> LoadOptions {
-        let Self { reading, content, tables, wrong } = self;
+        let Self { reading, content, tables, append, wrong } = self;
         let mut options = LoadOptions::default().build(build).observer(observer);
         options.format = reading.format.map(Into::into);
         options.delimiter = reading.delimiter;
@@ -295,6 +298,7 @@ impl LoadArgs {
         options.table = tables.table;
         options.replace_tables = tables.replace_tables;
         options.map = tables.map;
+        append.apply(&mut options);
         options.on_error = wrong.on_error.map(Into::into);
         options.rejects = wrong.rejects;
         options.max_rejects = wrong.max_rejects;

@@ -27,7 +27,7 @@ pub struct BuildArgs {
     /// Replace the database if it exists
     #[arg(long)]
     pub overwrite: bool,
-    /// Action for a row whose key exists: abort fails, ignore keeps the first row, replace the last
+    /// Action for a row whose key exists: abort fails, ignore keeps the first row, replace the last, update upserts
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub on_conflict: ConflictArg,
     /// Give SQLite's planner its statistics (sqlite_stat1), as ANALYZE would
@@ -98,6 +98,8 @@ pub enum ConflictArg {
     Ignore,
     /// As INSERT OR REPLACE: the row takes the place of those before it.
     Replace,
+    /// As INSERT ... ON CONFLICT DO UPDATE: the row's values go to the row with its key (upsert).
+    Update,
 }
 
 /// `--sync`
@@ -128,6 +130,7 @@ impl From<ConflictArg> for Conflict {
             ConflictArg::Abort => Self::Abort,
             ConflictArg::Ignore => Self::Ignore,
             ConflictArg::Replace => Self::Replace,
+            ConflictArg::Update => Self::Update,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The report of a plan, for people.
 
+use crate::append_text::routes_text;
 use crate::build_text::{left_out_text, notes_text};
 use crate::text_table::{Align, format_table};
 use litepress::engine::Estimate;
@@ -25,12 +26,22 @@ impl PlanText<'_> {
             out.push('\n');
             out += &self.table(table);
         }
+        if let Some(routes) = &self.0.append {
+            out += &format!("\nroutes\n{}", routes_text(routes.iter()));
+            return out + &self.schema_and_notes();
+        }
         out += "\nobjects\n";
         let mut rows = vec![["kind", "name", "method", "file", "memory", "why"].map(str::to_owned).to_vec()];
         rows.extend(self.0.steps.iter().map(|step| self.step_words(step)));
         let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];
         out += &format_table(&rows, &aligns, 2);
-        if self.0.left_out.is_some() {
+        out + &self.schema_and_notes()
+    }
+
+    /// Shows the schema, the mismatches and the notes.
+    fn schema_and_notes(&self) -> String {
+        let mut out = String::new();
+        if self.0.left_out.is_some() && self.0.append.is_none() {
             out += &format!("\nschema\n{}", self.0.schema.text.trim_end().replace('\n', "\n  ").trim_end());
             out = out.replacen("\nschema\n", "\nschema\n  ", 1) + "\n";
         }
@@ -67,7 +78,7 @@ impl PlanText<'_> {
 
     fn totals(&self) -> String {
         let target = self.0.file().map_or("not named".to_owned(), |out| {
-            let exists = out.exists() && !self.0.options.overwrite;
+            let exists = out.exists() && !self.0.options.overwrite && self.0.append.is_none();
             let exists =
                 if exists { format!(" (exists: {} needs --overwrite)", self.command()) } else { String::new() };
             format!("{}{exists}", out.display())

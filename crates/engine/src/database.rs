@@ -3,27 +3,21 @@
 mod remaining_pages;
 mod sqlite_part;
 
-use crate::index::Indexes;
 use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::options::{Options, Target, Verify};
-use crate::pages::Pages;
+use crate::output::Output;
 use crate::progress::Counted;
-use crate::publish::Publication;
-use crate::resources::{bounded, check_temp_dir, live_blocks, page_size, sort_options, temp_dir, writer_threads};
-use crate::sink::block::BlockPool;
-use crate::sink::writers::Writers;
-use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
+use crate::resources::{bounded, page_size};
+use crate::sink::Sink;
 use crate::sqlite::SqliteSession;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::table::{BuildContext, SortPlan, TableTree};
-use crate::verify::verify;
+use crate::table::TableTree;
 use crate::{Error, ErrorKind, Result, plan};
 use litepress_format::page::PageSize;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::{Schema, Source, Table};
 use remaining_pages::SQLITE_SEQUENCE;
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// A database under construction.
@@ -44,7 +38,7 @@ use std::time::{Duration, Instant};
 pub struct Database {
     schema: Schema,
     options: Options,
-    pages: Pages,
+    output: Output,
     /// The finished tree of each table of the schema.
     trees: Vec<Option<TableTree>>,
     /// The largest of the schema's and the source's number for `sqlite_sequence` ([`Source::last_sequence`]), for each
@@ -58,9 +52,6 @@ pub struct Database {
     roots: HashMap<String, u32>,
     /// The `sqlite_stat1` rows of the finished tables.
     statistics: Vec<Statistic>,
-    /// The folder for temporary files of sorts.
-    temp_dir: PathBuf,
-    publication: Option<Publication>,
     summary: Summary,
     started: Instant,
     /// Whether a table could not be filled.
@@ -85,6 +76,8 @@ pub struct Finished {
     pub dropped: Vec<String>,
     /// The report of [`Options::verify`]. It has no faults, because a fault fails the run.
     pub verified: Option<litepress_check::Report>,
+    /// The report of rows that were added to a database that exists.
+    pub appended: Option<crate::AppendReport>,
 }
 
 impl Database {
@@ -115,35 +108,11 @@ impl Database {
             let message = "SQLite has a part in this schema, and no file to work on where pages are dropped";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
-        if options.verify != Verify::None && !matches!(target, Target::File(_)) {
-            let error = Error::new(ErrorKind::Unsupported, "only a file can be verified");
-            return Err(error.advise("write a file, or verify nothing"));
-        }
         if options.analyze {
             statistics::define(&mut schema);
         }
         let options = &bounded(options)?;
-        let page_size = page_size(&schema, options)?;
-        let temp_dir = temp_dir(target, options);
-        if options.temp_dir.is_some() {
-            check_temp_dir(&temp_dir)?;
-        }
-        let publication = match target {
-            Target::File(path) => Some(Publication::begin(path, options.overwrite, options.successor_of.as_ref())?),
-            Target::Memory | Target::Discard => None,
-        };
-        let (sink, path, threads): (Box<dyn Sink>, _, _) = match (&publication, target) {
-            (Some(publication), _) => {
-                publication.check_space(options.expected_bytes)?;
-                let file = publication.handle()?;
-                let sink = FileSink::new(file, publication.temporary(), options.expected_bytes);
-                (Box::new(sink), publication.target().to_owned(), writer_threads(options))
-            }
-            (None, Target::Memory) => (Box::new(MemorySink::default()), PathBuf::from("<memory>"), 0),
-            (None, _) => (Box::new(DiscardSink), PathBuf::from("<discarded>"), 0),
-        };
-        let writers = Writers::new(wrap(sink), path, threads, options.progress.clone());
-        let pages = Pages::new(page_size, BlockPool::new(live_blocks(options, threads)), writers);
+        let output = Output::open(target, page_size(&schema, options)?, options, wrap)?;
         let trees = vec![None; schema.tables.len()];
         let sequences = schema.tables.iter().map(|table| table.last_sequence).collect();
         let build_times = vec![Duration::ZERO; schema.tables.len()];
@@ -152,15 +121,13 @@ impl Database {
         Ok(Self {
             schema,
             options,
-            pages,
+            output,
             sequences,
             trees,
             build_times,
             left_out,
             roots: HashMap::new(),
             statistics: Vec::new(),
-            temp_dir,
-            publication,
             summary,
             started,
             failed: false,
@@ -195,15 +162,10 @@ impl Database {
             Verify::Quick => 1,
             Verify::Full => 2,
         };
-        let sync = usize::from(self.is_synced());
+        let sync = usize::from(self.output.is_synced(&self.options));
         let count = tables.len() + indexes + by_sqlite + checks + sync;
         let [count, tables] = [count, tables.len()].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         self.options.progress.expect(count, tables);
-    }
-
-    /// Returns whether the run waits until the file survives a power cut.
-    fn is_synced(&self) -> bool {
-        self.options.sync == crate::Sync::Full && self.publication.is_some()
     }
 
     /// Fills table `index` of [`Schema::tables`]: writes its pages, or has SQLite insert its rows.
@@ -237,31 +199,24 @@ impl Database {
 
     /// Builds the table's tree and those of its indexes.
     fn build(&mut self, index: usize, source: &dyn Source) -> Result<TableTree> {
-        let (progress, conflict) = (self.options.progress.clone(), self.options.on_conflict);
+        let progress = self.options.progress.clone();
         let source = &Counted { source, progress: &progress };
         if !self.is_written_table(&self.schema.tables[index]) {
             self.open_session()?;
             let session = self.session.as_ref().expect("it was opened");
             let table = &self.schema.tables[index];
-            let rows = session.insert(table, source, conflict)?;
+            let rows = session.insert(table, source, &self.options)?;
             if let Some(sequence) = source.last_sequence().max(table.last_sequence).filter(|_| table.autoincrement) {
                 session.raise_sequence(table, sequence)?;
             }
             return Ok(TableTree { rows, ..TableTree::default() });
         }
         assert!(self.session.is_none(), "tables that litepress writes come before those that SQLite fills");
-        let Self { options, pages, .. } = self;
-        let threads = options.threads;
-        let table = &self.schema.tables[index];
-        let plans = plan::indexes(table);
-        let sort_plan = SortPlan::new(table, conflict, Some(source));
-        let sort_options = sort_options(options, &self.temp_dir, plans.len() + sort_plan.sorts());
-        let indexes = Indexes::new(plans, &sort_options);
-        let context = BuildContext { indexes: &indexes, threads, counts_keys: options.analyze, progress: &progress };
-        let tree = sort_plan.build(source, pages, &sort_options, context)?;
+        let (options, table) = (&self.options, &self.schema.tables[index]);
+        let (tree, indexes) = self.output.build_table(table, source, options)?;
         let key = table.without_rowid.then(|| (table.name.clone(), tree.distinct.clone()));
         let mut counted = Vec::from_iter(key);
-        for (name, tree) in indexes.build(pages, threads, options.analyze, &progress)? {
+        for (name, tree) in indexes {
             self.roots.insert(name.clone(), tree.root);
             counted.push((name, tree.distinct));
         }
@@ -284,32 +239,16 @@ impl Database {
         }
         self.write_remaining()?;
         let bytes = self.finish_session()?;
-        let done = Instant::now();
-        let verified = match &self.publication {
-            Some(publication) => verify(publication.temporary(), publication.target(), &self.options)?,
-            None => None,
-        };
-        let verify = done.elapsed();
-        if self.is_synced() {
-            self.options.progress.enter("waiting for the disk");
-            self.pages.sync()?;
-        }
-        let synced = Instant::now();
-        self.options.progress.go_on()?;
-        let dropped = self.dropped();
-        if let Some(publication) = self.publication.take() {
-            publication.commit(self.options.sync)?;
-        }
+        let has = |name: &str| self.schema.objects.iter().any(|object| object.name.eq_ignore_ascii_case(name));
+        let dropped = self.output.dropped(has);
         let stages = &mut self.summary.stages;
-        stages.sqlite = done - self.started - stages.build - stages.write;
-        stages.verify = verify;
-        stages.sync = synced - done - verify;
-        stages.publish = synced.elapsed();
+        stages.sqlite = self.started.elapsed() - stages.build - stages.write;
+        let verified = self.output.publish(&self.options, stages)?;
         self.summary.tables = self.table_summaries();
-        self.summary.page_size_bytes = page_bytes(self.pages.page_size());
+        self.summary.page_size_bytes = page_bytes(self.output.pages.page_size());
         self.summary.pages = self.summary.bytes / u64::from(self.summary.page_size_bytes);
         self.summary.peak_memory_bytes = peak_memory_bytes();
-        Ok(Finished { summary: self.summary, bytes, verified, dropped })
+        Ok(Finished { summary: self.summary, bytes, verified, dropped, appended: None })
     }
 
     /// Writes the remaining pages: empty tables, the schema, page 1. The file is a database then.
@@ -319,7 +258,7 @@ impl Database {
         }
         let page_1 = self.finish_pages()?;
         self.summary.stages.build = self.started.elapsed();
-        self.summary.bytes = self.pages.finish(&page_1)?;
+        self.summary.bytes = self.output.pages.finish(&page_1)?;
         self.summary.stages.write = self.started.elapsed() - self.summary.stages.build;
         self.pages_written = true;
         Ok(())
@@ -334,13 +273,6 @@ impl Database {
             "index" => self.writes_table(object) && self.roots.contains_key(&object.name),
             _ => !self.needs_sqlite,
         }
-    }
-
-    /// Returns the tables and views of the replaced file that the new one lacks.
-    fn dropped(&self) -> Vec<String> {
-        let old = self.publication.as_ref().map(|publication| publication.old_contents()).unwrap_or_default();
-        let has = |name: &str| self.schema.objects.iter().any(|object| object.name.eq_ignore_ascii_case(name));
-        old.iter().filter(|object| !has(&object.name)).map(ToString::to_string).collect()
     }
 
     fn is_written_table(&self, table: &Table) -> bool {

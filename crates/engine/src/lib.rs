@@ -1,7 +1,9 @@
 //! Chunks of records in, a published SQLite database out.
 //!
 //! ```text
+//! append      rows for a database that exists
 //! database    every table and its indexes, then sqlite_schema and page 1, then the file's name
+//! copy        trees and rows of sqlite_schema as they are in other databases, then the file's name
 //! table       rows of a source, in order or sorted by a key
 //! index       entries extracted from the records of a table
 //! sort        byte strings in order, in bounded memory
@@ -13,15 +15,19 @@
 //! ```
 //!
 //! Imports run downward only: `database -> table -> index -> tree -> pages -> sink`, `{table, index, tree} -> sort`, and
-//! `database -> {sqlite, publish}`. Only `pages` assigns page numbers, only `sink` and `publish` hold handles of an
+//! `{database, copy} -> {table, publish}`, `database -> sqlite`. Only `pages` assigns page numbers, only `sink` and `publish` hold handles of an
 //! unfinished database, only `publish` changes the target.
 #![deny(unsafe_code)]
 
+mod append;
+mod copy;
 mod database;
 mod estimate;
 mod index;
+pub mod live;
 mod memory;
 mod options;
+mod output;
 mod pages;
 pub mod plan;
 mod progress;
@@ -37,6 +43,8 @@ mod threads;
 mod tree;
 mod verify;
 
+pub use append::{Append, AppendOptions, AppendReport, AppendedTable, Route, RoutePlan, route, schema_of};
+pub use copy::{CopiedDatabase, CopiedTree};
 pub use database::{Database, Finished};
 pub use estimate::{Estimate, TreeEstimate};
 pub use litepress_format::page::PageSize;

@@ -83,6 +83,11 @@ pub struct Options {
     /// SQLite inserted one row after another. The encoder of the rows must get the same policy
     /// ([`Encoder::new`](litepress_rows::Encoder::new)).
     pub on_conflict: Conflict,
+    /// Columns of the unique key that decides which row [`Conflict::Update`] updates. The default is the primary key, or else
+    /// the only unique key.
+    pub key: Vec<String>,
+    /// Columns that [`Conflict::Update`] changes. The default is all given columns that do not belong to the key.
+    pub update_columns: Vec<String>,
     /// The durability in a power cut.
     pub sync: Sync,
     /// Whether to write statistics for SQLite's planner: the table `sqlite_stat1`, with the rows that `ANALYZE` would
@@ -109,6 +114,8 @@ impl Default for Options {
             overwrite: false,
             successor_of: None,
             on_conflict: Conflict::Abort,
+            key: Vec::new(),
+            update_columns: Vec::new(),
             sync: Sync::Full,
             analyze: false,
             verify: Verify::None,
@@ -158,6 +165,20 @@ impl Options {
     #[must_use]
     pub fn on_conflict(mut self, on_conflict: Conflict) -> Self {
         self.on_conflict = on_conflict;
+        self
+    }
+
+    /// Sets the columns of the unique key that decides which row is updated.
+    #[must_use]
+    pub fn key(mut self, columns: &[&str]) -> Self {
+        self.key = columns.iter().map(|&column| column.to_owned()).collect();
+        self
+    }
+
+    /// Sets the columns that an update changes.
+    #[must_use]
+    pub fn update_columns(mut self, columns: &[&str]) -> Self {
+        self.update_columns = columns.iter().map(|&column| column.to_owned()).collect();
         self
     }
 

@@ -36,6 +36,11 @@ impl Pages {
         Self { page_size, next: 2, pool, writers }
     }
 
+    /// Starts behind the `count` pages of a database that exists.
+    pub fn behind(count: u32, page_size: PageSize, pool: Arc<BlockPool>, writers: Writers) -> Self {
+        Self { page_size, next: count + 1, pool, writers }
+    }
+
     pub fn page_size(&self) -> PageSize {
         self.page_size
     }
@@ -97,6 +102,16 @@ impl Pages {
         let len = self.offset(self.next);
         self.writers.finish(len)?;
         Ok(len)
+    }
+
+    /// Waits until all pages are written.
+    pub fn wait(&self) -> Result<()> {
+        self.writers.wait()
+    }
+
+    /// Reads a page. REQUIRES: [`wait`](Self::wait) was called after it was placed.
+    pub fn read(&self, number: u32, page: &mut [u8]) -> Result<()> {
+        self.writers.read(page, self.offset(number))
     }
 
     /// Makes the file survive a power cut.

@@ -104,6 +104,7 @@ fn sqlite_only_reason(table: &Table, conflict: Conflict) -> Option<String> {
         Conflict::Abort => return Some("it has an ON CONFLICT clause".to_owned()),
         Conflict::Ignore => ("ignore", "AUTOINCREMENT counts rows that are left out for NULL"),
         Conflict::Replace => ("replace", "its DEFAULT stands in for NULL"),
+        Conflict::Update => return Some("rows update rows with the same key (on conflict update)".to_owned()),
     };
     let mut uniques = table.indexes.iter().filter(|index| index.unique);
     let keys = uniques.clone().count() + usize::from(table.rowid_alias.is_some());

@@ -132,6 +132,10 @@ impl Source for Counted<'_> {
         self.source.last_sequence()
     }
 
+    fn missing_columns(&self) -> Vec<usize> {
+        self.source.missing_columns()
+    }
+
     fn page_bytes(&self) -> f64 {
         self.source.page_bytes()
     }

@@ -41,7 +41,7 @@ pub fn find_refused(
         }
     }
     options.progress.enter(format!("records that {} refuses", table.name));
-    session.find_refused(table, source, refuse)
+    session.find_refused(table, source, options, refuse)
 }
 
 #[cfg(test)]

@@ -61,6 +61,7 @@ pub(crate) use estimate::ItemSample;
 pub(crate) use item::{PADDING_BYTES, PaddedItem, bad_item};
 pub(crate) use merge::Merge;
 pub(crate) use ordered_writer::OrderedWriter;
+pub(crate) use spill::cached_file;
 pub(crate) use writer::RunWriter;
 
 use crate::Result;

@@ -19,14 +19,20 @@ mod constraints;
 mod create_text;
 mod failure;
 mod insert;
+mod live;
 mod scan;
 mod schema_order;
 #[cfg(test)]
 mod tests;
+mod upsert;
 
+pub(crate) use insert::Inserted;
+pub(crate) use live::LiveSession;
+
+use crate::options::Options;
 use crate::progress::Progress;
-use crate::{Conflict, Error, ErrorKind, Result};
-use failure::Failures;
+use crate::{Error, ErrorKind, Result};
+pub(crate) use failure::Failures;
 use insert::Refuse;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::sqlite::stop_if;
@@ -168,18 +174,24 @@ impl SqliteSession {
     /// ORDER: before triggers are defined, or they fire. Records hold the values of the table's ordinary columns, in
     /// order. The value of the INTEGER PRIMARY KEY is the chunk's rowid. SQLite chooses the rowids that are
     /// [automatic](litepress_rows::RecordChunk::is_automatic).
-    pub fn insert(&self, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
+    pub fn insert(&self, table: &Table, source: &dyn Source, options: &Options) -> Result<u64> {
         self.set_cache(INSERTING_CACHE_KIB)?;
-        let rows = insert::insert(self, table, source, conflict)?;
+        let rows = insert::insert(self, table, source, options)?;
         self.set_cache(DEFINING_CACHE_KIB)?;
         Ok(rows)
     }
 
     /// Passes the rows of `source` that SQLite refuses to `refuse`, with their place in the input and SQLite's reason. The
     /// table keeps the others, as in a run without those rows.
-    pub fn find_refused(&self, table: &Table, source: &dyn Source, refuse: Refuse<'_>) -> Result<()> {
+    pub fn find_refused(
+        &self,
+        table: &Table,
+        source: &dyn Source,
+        options: &Options,
+        refuse: Refuse<'_>,
+    ) -> Result<()> {
         self.set_cache(INSERTING_CACHE_KIB)?;
-        insert::find_refused(self, table, source, refuse)
+        insert::find_refused(self, table, source, options, refuse)
     }
 
     /// Keeps an AUTOINCREMENT table from ever giving rowids up to `sequence` again.

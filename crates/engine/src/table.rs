@@ -6,16 +6,18 @@
 //! rowid_unknown_order  rows that may be out of order: appended until one is, then sorted
 //! without_rowid        rows in the order of their primary key, or sorted by it
 //! sorted_rows          rows sorted by a key, as a source again; resolves key conflicts
+//! entries              entries of another database's index, in their order there
 //! ```
 //!
 //! `append` builds the leaf pages of all of them in parallel, part by part.
 
 mod append;
 mod context;
+pub(crate) mod entries;
 mod one_chunk;
 mod part_queue;
 mod row_key;
-mod rowid;
+pub(crate) mod rowid;
 mod rowid_unknown_order;
 mod sort_plan;
 mod sorted_rows;

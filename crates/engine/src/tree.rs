@@ -3,12 +3,14 @@
 //! ```text
 //! table_leaf, index_leaf   records become cells on leaf pages, each with its reader: table_reader, index_reader
 //! bulk_load                sorted items become the parts of an index
+//! entry_tree               parts of entries that come in key order become a tree
 //! assembler                parts get page numbers and interior pages above them (interior)
 //! schema                   sqlite_schema, whose root is page 1
 //! ```
 
 pub(crate) mod assembler;
 pub(crate) mod bulk_load;
+pub(crate) mod entry_tree;
 pub(crate) mod index_leaf;
 pub(crate) mod index_reader;
 pub(crate) mod input_positions;

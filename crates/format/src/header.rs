@@ -15,6 +15,10 @@ pub const SQLITE_VERSION_NUMBER: u32 = 3_054_001;
 pub const VERSIONS_OFFSET: usize = at::WRITE_VERSION;
 /// Length of both versions.
 pub const VERSIONS_BYTES: usize = at::READ_VERSION + 1 - at::WRITE_VERSION;
+/// Offset of the number of pages, 4 bytes.
+pub const PAGE_COUNT_OFFSET: usize = at::PAGE_COUNT;
+/// Offset of the freelist's first trunk page and of its number of pages, 4 bytes each.
+pub const FREELIST_OFFSET: usize = at::FIRST_FREELIST_TRUNK;
 /// Version of a database with a rollback journal.
 pub const ROLLBACK_VERSION: u8 = 1;
 /// Version of a database with a write-ahead log.
@@ -47,6 +51,7 @@ mod at {
 }
 
 const _: () = assert!(at::SQLITE_VERSION_NUMBER + 4 == FILE_HEADER_LEN);
+const _: () = assert!(at::FREELIST_PAGES == FREELIST_OFFSET + 4);
 
 /// Offset, length in bytes and name of every field of the header, for display.
 pub(crate) const FIELDS: [(usize, usize, &str); 23] = [

@@ -30,7 +30,7 @@ pub trait Choice: Copy + PartialEq + 'static {
 
 impl Choice for Conflict {
     const CHOICES: &'static [(&'static str, Self)] =
-        &[("abort", Self::Abort), ("ignore", Self::Ignore), ("replace", Self::Replace)];
+        &[("abort", Self::Abort), ("ignore", Self::Ignore), ("replace", Self::Replace), ("update", Self::Update)];
 }
 
 impl Choice for Sync {

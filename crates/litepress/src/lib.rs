@@ -46,6 +46,8 @@
 //! `arrow`, on by default, adds [`TableWriter::append`] for record batches.
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
+pub mod append;
 mod build;
 mod check;
 pub mod choices;
@@ -70,8 +72,9 @@ pub use generate::{GenerateOptions, generate, plan_generate, recipe};
 pub use litepress_check as checker;
 pub use litepress_engine as engine;
 pub use litepress_engine::{
-    Conflict, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, PageSize, Phase, Place, Progress,
-    Result, Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
+    AppendOptions, AppendReport, AppendedTable, Conflict, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES,
+    Options, PageSize, Phase, Place, Progress, Result, Route, RoutePlan, Schema, Stages, Summary, Sync, TableSummary,
+    Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
 pub use litepress_load::infer::{Caveat, InferredColumn, NumberWords, Numbers};

@@ -17,8 +17,6 @@ use crate::observer::Stage;
 use crate::plan_report::PlanReport;
 use crate::{OnError, Result, Target};
 use job::{LoadJob, listed};
-use litepress_engine::Estimate;
-use litepress_engine::plan::plan_objects;
 use litepress_load::rejects::Rejects;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -69,7 +67,7 @@ pub fn plan_load<F: Into<PathBuf>>(
     let (listed, build) = (listed(&sources), job.build_options());
     let rows: Vec<Option<u64>> = listed.iter().map(|(_, source)| source.rows()).collect();
     let schema = job.plan.schema.clone();
-    let estimate = Estimate::new(&schema, &listed, &place, &build)?;
+    let estimate = job.estimate(&listed, &place, &build)?;
     drop(sources);
     let mismatches = job.dry_run(&mut notes)?;
     Ok(PlanReport {
@@ -79,7 +77,8 @@ pub fn plan_load<F: Into<PathBuf>>(
         rows: rows.iter().copied().sum(),
         page_size: job.page_size,
         estimate,
-        steps: plan_objects(&schema, build.on_conflict),
+        steps: job.steps(),
+        append: job.routes(),
         left_out: Some(job.plan.left_out.clone()),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
         options: build,

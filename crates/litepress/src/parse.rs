@@ -5,6 +5,7 @@
 use crate::units;
 use crate::{Choice, MIN_MEMORY_BYTES, Numbers, PageSize, Quote, Shard};
 use litepress_gen::recipe::check_scale;
+use std::time::Duration;
 
 /// Threads beyond this number are of no use.
 const MAX_THREADS: usize = 1024;
@@ -39,6 +40,17 @@ pub fn memory(text: &str) -> Result<u64, String> {
 pub fn page_size(text: &str) -> Result<PageSize, String> {
     let bytes = units::size(text).ok().and_then(|bytes| u32::try_from(bytes).ok());
     bytes.and_then(PageSize::new).ok_or_else(|| "a page size is a power of two from 512 to 65536".to_owned())
+}
+
+/// Reads a time to wait, in seconds: `10`, `0.5`.
+///
+/// # Errors
+/// A sentence about times.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    // SQLite counts milliseconds in 32 bits.
+    let seconds = seconds.filter(|seconds| seconds.as_millis() <= i32::MAX as u128);
+    seconds.ok_or_else(|| "a time to wait is a number of seconds: 10, 0.5".to_owned())
 }
 
 /// Reads `I/N`: the I-th of N equal shards of all tables.

@@ -16,15 +16,17 @@
 mod column;
 mod encoder;
 mod engine_thread;
-mod spool;
+pub(crate) mod spool;
 
 pub use column::{ColumnBuilder, MAX_VALUE_BYTES, RowsInMemory};
 pub use encoder::TableEncoder;
 
-use crate::{Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, Result, Schema, Target};
-use engine_thread::{EngineThread, Sent};
+use crate::append::{Appending, existing};
+use crate::{AppendOptions, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, Result, Schema, Target};
+use engine_thread::{Destination, EngineThread, Sent};
 use litepress_engine::plan::{BuildMethod, plan_objects};
 use litepress_rows::RowidOrder;
+use litepress_rows::schema::SchemaAdditions;
 use spool::{Spool, SpoolBudget};
 use std::mem;
 use std::path::PathBuf;
@@ -60,7 +62,7 @@ pub struct Pipeline {
 /// Who has the database.
 enum State {
     /// No table has a whole part yet.
-    Waiting(Box<Database>),
+    Waiting(Box<Destination>),
     Running(EngineThread),
     /// The engine has failed, or is done.
     Over,
@@ -88,6 +90,46 @@ impl Pipeline {
         of_engine.memory_bytes = (options.memory_bytes - spool_bytes).max(least);
         let database = Database::create(&target, schema.clone(), &of_engine)?;
         let order = database.filling_order();
+        let may_be_first = may_be_first(&schema, &options, &order);
+        Ok(Self::of(Destination::New(database), target, schema, options, order, may_be_first))
+    }
+
+    /// Begins to add rows to a database that exists. `schema` defines tables that it may lack. Nothing is written, and no lock
+    /// is held, before [`begin_finish`](Self::begin_finish). If there is no file, a new one is made by `schema`.
+    ///
+    /// # Errors
+    /// If the file is no database; as [`create`](Self::create).
+    pub fn append(path: PathBuf, schema: Option<Schema>, options: Options, append: &AppendOptions) -> Result<Self> {
+        let Some(known) = existing(&path, append)? else {
+            let message = "the database does not exist, and no schema says how to make it";
+            let error = || Error::new(ErrorKind::Usage, message).in_file(&path);
+            let schema = schema.ok_or_else(error)?;
+            return Self::create(Target::File(path), schema, options);
+        };
+        let mut full = known.clone();
+        let objects = schema.map(|schema| full.add(&schema)).unwrap_or_default();
+        let additions = SchemaAdditions { objects, ..SchemaAdditions::default() };
+        let job = Appending {
+            path: path.clone(),
+            existing: known,
+            schema: full.clone(),
+            additions,
+            options: options.clone(),
+            append: append.clone(),
+        };
+        let order = (0..full.tables.len()).collect();
+        Ok(Self::of(Destination::Existing(Box::new(job)), Target::File(path), full, options, order, Vec::new()))
+    }
+
+    fn of(
+        destination: Destination,
+        target: Target,
+        schema: Schema,
+        options: Options,
+        order: Vec<usize>,
+        may_be_first: Vec<usize>,
+    ) -> Self {
+        let spool_bytes = options.memory_bytes / SPOOL_SHARE;
         let temp_dir = match (&options.temp_dir, &target) {
             (Some(folder), _) => folder.clone(),
             (None, Target::File(path)) => litepress_engine::folder_of(path).to_owned(),
@@ -98,17 +140,17 @@ impl Pipeline {
             let spool = Spool::new(encoder.rowid_order());
             (encoder, spool)
         };
-        Ok(Self {
-            may_be_first: may_be_first(&schema, &options, &order),
+        Self {
+            may_be_first,
             order,
             tables: schema.tables.iter().map(table).collect(),
             budget: SpoolBudget::new(usize::try_from(spool_bytes).unwrap_or(usize::MAX), &temp_dir),
             target,
             options,
             schema,
-            state: State::Waiting(Box::new(database)),
+            state: State::Waiting(Box::new(destination)),
             streamed: None,
-        })
+        }
     }
 
     /// Returns the schema.
@@ -224,6 +266,7 @@ impl Pipeline {
         let mut spooled = Vec::new();
         for &table in &self.order {
             let spool = mem::replace(&mut self.tables[table].1, Spool::new(RowidOrder::Unknown));
+            let spool = spool.lacking(self.tables[table].0.missing().to_vec());
             if !spool.is_empty() {
                 spooled.push((table, spool));
             }

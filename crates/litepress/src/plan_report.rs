@@ -1,7 +1,7 @@
 //! The prediction of a run: sizes, the method of each object, and every table.
 
 use crate::choices::Choice;
-use crate::{Error, Mismatches, Options, PageSize, Schema, Target};
+use crate::{Error, Mismatches, Options, PageSize, RoutePlan, Schema, Target};
 use litepress_engine::plan::{BuildMethod, ObjectPlan};
 use litepress_engine::{Estimate, TreeEstimate, folder_of, free_bytes};
 use litepress_gen::Provenance;
@@ -27,6 +27,8 @@ pub struct PlanReport {
     pub estimate: Estimate,
     /// The way in which each object is made.
     pub steps: Vec<ObjectPlan>,
+    /// The route of each table into a database that exists; `None` for a new one.
+    pub append: Option<Vec<RoutePlan>>,
     /// Objects of the files that are not copied; `None` if rows are generated.
     pub left_out: Option<Vec<String>>,
     /// Tables that get rows.
@@ -176,6 +178,10 @@ impl PlanReport {
         }
         if let Some(mismatches) = &self.mismatches {
             json["mismatches"] = mismatches_json(mismatches, words);
+        }
+        if let Some(routes) = &self.append {
+            let route = |plan: &RoutePlan| json!({"table": plan.table, "is_new": plan.is_new, "route": plan.route.name(), "why": plan.why});
+            json["append"] = routes.iter().map(route).collect();
         }
         json["notes"] = self.notes.iter().map(|note| note.in_words(words)).collect();
         json

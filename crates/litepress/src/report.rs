@@ -5,7 +5,7 @@
 
 use crate::choices::Choice;
 use crate::units;
-use crate::{CheckResult, Finished, Options, Stages, Summary, Verify};
+use crate::{AppendReport, CheckResult, Finished, Options, Stages, Summary, Verify};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -28,17 +28,19 @@ pub struct BuildReport {
     pub dropped: Vec<String>,
     /// The result of [`Options::verify`]: no faults, or the run would have failed.
     pub verified: Option<CheckResult>,
+    /// The report of rows that were added to a database that exists.
+    pub appended: Option<AppendReport>,
 }
 
 impl BuildReport {
     /// Reports on a database whose run began at `started`.
     pub fn new(finished: Finished, file: Option<PathBuf>, started: Instant, options: Options) -> Self {
-        let Finished { summary, bytes, verified, dropped, .. } = finished;
+        let Finished { summary, bytes, verified, dropped, appended, .. } = finished;
         let wall = started.elapsed().saturating_sub(summary.stages.verify);
         // SQLite has found nothing: its complaints are an error.
         let sqlite = (options.verify == Verify::Full).then(Vec::new);
         let verified = verified.map(|report| CheckResult { report, sqlite });
-        Self { summary, file, bytes, wall, options, verified, dropped }
+        Self { summary, file, bytes, wall, options, verified, dropped, appended }
     }
 
     /// Returns the stages in their order. Time outside the engine is preparation: schema, plan, the target's file.
@@ -68,7 +70,7 @@ impl BuildReport {
                 "build_seconds": table.build.as_secs_f64(),
             })
         });
-        json!({
+        let mut json = json!({
             "file": self.file.as_ref().map(|file| file.display().to_string()),
             "rows": summary.rows,
             "pages": summary.pages,
@@ -87,6 +89,30 @@ impl BuildReport {
             "sqlite_version": crate::sqlite_version(),
             "dropped": self.dropped,
             "verify": self.verified.as_ref().map(CheckResult::to_json),
-        })
+        });
+        if let Some(appended) = &self.appended {
+            json["append"] = append_json(appended);
+        }
+        json
     }
+}
+
+fn append_json(report: &AppendReport) -> Value {
+    let tables = report.tables.iter().map(|table| {
+        json!({
+            "name": table.plan.table,
+            "is_new": table.plan.is_new,
+            "route": table.plan.route.name(),
+            "why": table.plan.why,
+            "added": table.added,
+            "updated": table.updated,
+            "ignored": table.ignored,
+        })
+    });
+    json!({
+        "tables": tables.collect::<Vec<Value>>(),
+        "locked_seconds": report.locked.as_secs_f64(),
+        "commit_seconds": report.commit.as_secs_f64(),
+        "journal_mode": report.journal_mode,
+    })
 }

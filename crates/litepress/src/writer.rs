@@ -7,7 +7,7 @@ pub use row::{Row, RowValues};
 pub use value::{ToValue, UnsupportedValue, Value};
 
 use crate::pipeline::Pipeline;
-use crate::{Error, ErrorKind, Finished, Options, Result, Schema, Summary, Target};
+use crate::{AppendOptions, AppendReport, Error, ErrorKind, Finished, Options, Result, Schema, Summary, Target};
 use litepress_check::Report;
 use row::RowBuffer;
 use std::path::Path;
@@ -88,7 +88,48 @@ impl Writer {
     /// # Errors
     /// As [`create`](Self::create); options that are out of range.
     pub fn create_with(target: impl Into<Target>, schema: &str, options: Options) -> Result<Self> {
-        let pipeline = Pipeline::create(target.into(), Schema::from_sql(schema, ORIGIN)?, options)?;
+        Self::of(Pipeline::create(target.into(), Schema::from_sql(schema, ORIGIN)?, options)?)
+    }
+
+    /// Begins to add rows to a database that exists. Its tables take rows as they are. [`finish`](Self::finish) adds all rows in one
+    /// transaction, and no lock is held before: they wait in memory and in a temporary file.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("metrics.db");
+    /// use litepress::{AppendOptions, Conflict, Options, Writer};
+    ///
+    /// let mut db = Writer::create(&path, "CREATE TABLE metrics (id INTEGER PRIMARY KEY, value REAL)")?;
+    /// db.table("metrics")?.insert((1, 0.5))?;
+    /// db.finish()?;
+    ///
+    /// let options = Options::default().on_conflict(Conflict::Update);
+    /// let mut db = Writer::open(&path, options, &AppendOptions::default())?;
+    /// let mut metrics = db.table("metrics")?;
+    /// metrics.insert((1, 0.75))?;
+    /// metrics.insert((2, 1.5))?;
+    /// let appended = db.finish()?.appended.unwrap();
+    /// assert_eq!((appended.tables[0].added, appended.tables[0].updated), (1, Some(1)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A file that does not exist, is no database, or cannot be written; options that have no effect on a database that exists.
+    pub fn open(path: impl AsRef<Path>, options: Options, append: &AppendOptions) -> Result<Self> {
+        Self::of(Pipeline::append(path.as_ref().to_owned(), None, options, append)?)
+    }
+
+    /// Does the same as [`open`](Self::open), and makes tables that the database lacks by `schema`, or all of it if there is no
+    /// file.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); a schema that SQLite refuses.
+    pub fn open_with(path: impl AsRef<Path>, schema: &str, options: Options, append: &AppendOptions) -> Result<Self> {
+        let schema = Schema::from_sql(schema, ORIGIN)?;
+        Self::of(Pipeline::append(path.as_ref().to_owned(), Some(schema), options, append)?)
+    }
+
+    fn of(pipeline: Pipeline) -> Result<Self> {
         let buffers = pipeline.schema().tables.iter().map(|_| None).collect();
         Ok(Self { pipeline, buffers, failure: None })
     }
@@ -168,8 +209,8 @@ impl Writer {
             self.send_parts(table)?;
         }
         self.pipeline.begin_finish()?;
-        let Finished { summary, bytes, verified, .. } = self.pipeline.finish()?;
-        Ok(Written { summary, bytes, verified, cut_texts: self.pipeline.cut_texts() })
+        let Finished { summary, bytes, verified, appended, .. } = self.pipeline.finish()?;
+        Ok(Written { summary, bytes, verified, appended, cut_texts: self.pipeline.cut_texts() })
     }
 
     /// Encodes the waiting rows of a table and sends whole parts. An error ends the writer.
@@ -209,6 +250,8 @@ pub struct Written {
     pub bytes: Option<Vec<u8>>,
     /// The result of [`Options::verify`]: no faults, or [`Writer::finish`] would have failed.
     pub verified: Option<Report>,
+    /// The report of rows that were added to a database that exists.
+    pub appended: Option<AppendReport>,
     /// Number of texts in numeric columns that were cut at a NUL character, as SQLite does: only the number before it is
     /// stored. A TEXT column keeps such texts.
     pub cut_texts: u64,

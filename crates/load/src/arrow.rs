@@ -62,7 +62,8 @@ pub use form::declared_type_of_form;
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
 use crate::reader::{FileColumn, FileColumnKind, ProjectedColumn, Reader};
-use arrow_schema::FieldRef;
+use crate::schema::distinct;
+use arrow_schema::{FieldRef, Fields};
 use convert::Column;
 use form::SemanticType;
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
@@ -175,10 +176,20 @@ fn silence_guarded_panics() {
     });
 }
 
+/// Returns the fields with distinct names, and notes the changes.
+fn with_distinct_names(fields: &Fields, file: &Positioned, options: &ReadOptions) -> Vec<FieldRef> {
+    let names = fields.iter().map(|field| field.name().clone()).collect();
+    let (names, notes) = distinct(names, |position| format!("column{}", position + 1));
+    notes.into_iter().for_each(|note| options.notes.add(format!("{}: {note}", file.name().display())));
+    let named = |(field, name): (&FieldRef, String)| {
+        if *field.name() == name { field.clone() } else { Arc::new(field.as_ref().clone().with_name(name)) }
+    };
+    fields.iter().zip(names).map(named).collect()
+}
+
 /// Describes a column of a file for table definitions. `origin` is the file's name of its type.
-fn describe(position: usize, field: &FieldRef, meaning: SemanticType, origin: &str) -> FileColumn {
+fn describe(field: &FieldRef, meaning: SemanticType, origin: &str) -> FileColumn {
     let name = field.name().clone();
-    let name = if name.is_empty() { format!("column{}", position + 1) } else { name };
     // NaN becomes NULL.
     let not_null = !field.is_nullable() && !matches!(meaning, SemanticType::Float | SemanticType::Null);
     let declared_type = meaning.declared_type().to_owned();

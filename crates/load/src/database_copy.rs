@@ -45,6 +45,18 @@ impl DatabaseCopy {
         self.databases.push((input.clone(), database.clone()));
     }
 
+    /// Notes the views and virtual tables of databases whose tables alone are copied.
+    pub fn note_uncopied(&mut self) {
+        for (_, database) in &self.databases {
+            let extras: Vec<String> =
+                database.extras().iter().map(|extra| format!("{} {}", extra.kind.name(), extra.name)).collect();
+            if !extras.is_empty() {
+                let (extras, file) = (extras.join(", "), database.name().display());
+                self.notes.push(format!("only the tables of {file} are copied, without {extras}").into());
+            }
+        }
+    }
+
     /// Lists the indexes and triggers of a replaced table.
     pub fn drop_objects(&mut self, table: &Table) {
         let kind = |object: &Object| if object.is_trigger { "trigger" } else { "index" };

@@ -302,12 +302,18 @@ impl ColumnStats {
                 }
                 (kind, decimals, text)
             }
+            ScannedValue::Number(text) if words.has(text) => (Kind::Missing, 0, text),
             ScannedValue::Number(text) => {
                 self.json_numbers += 1;
                 let (kind, decimals) = self.kind_of(text, record);
                 (kind, decimals, text)
             }
-            ScannedValue::String(text) => (Kind::String, 0, text),
+            ScannedValue::String(text) if words.is_empty() => (Kind::String, 0, text),
+            ScannedValue::String(text) => match words.meaning(text) {
+                Some(Meaning::Missing) => (Kind::Missing, 0, text),
+                Some(Meaning::Infinite(_)) => (Kind::Infinite, 0, text),
+                None => (Kind::String, 0, text),
+            },
             ScannedValue::Boolean(value) => (Kind::Boolean, 0, if value { &b"true"[..] } else { &b"false"[..] }),
             ScannedValue::Nested(text) => (Kind::Nested, 0, text),
         };

@@ -127,6 +127,7 @@ impl JsonReader {
             invalid_utf8: options.invalid_utf8,
             flatten: options.json.flatten,
             nan: options.json.nan,
+            words: options.words.clone(),
         };
         let framing = JsonFraming::within(layout, path.len());
         let framed = FramedReader::new(stream, name, framing, start, piece_bytes);

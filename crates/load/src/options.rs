@@ -1,5 +1,6 @@
 //! Options for reading files.
 
+use crate::infer::NumberWords;
 use crate::input::Notes;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -46,6 +47,8 @@ pub struct ReadOptions {
     pub nulls: Vec<String>,
     /// Conversions of CSV fields.
     pub values: ValueOptions,
+    /// Words in columns of numbers.
+    pub words: Arc<NumberWords>,
     /// Leaves out empty files instead of refusing them.
     pub leaves_out_empty: bool,
     /// Size of a piece of text in bytes. [`PIECE_BYTES`](crate::framing::PIECE_BYTES) by default. For tests.
@@ -65,7 +68,7 @@ pub struct JsonOptions {
     pub path: Vec<String>,
     /// Nested objects become columns: `{"a": {"b": 1}}` has a column `a_b`.
     pub flatten: bool,
-    /// Policy for NaN, Infinity and -Infinity, which JSON does not have.
+    /// Policy for NaN, Infinity and -Infinity, which JSON does not have, if [`ReadOptions::words`] lacks them.
     pub nan: NanPolicy,
 }
 

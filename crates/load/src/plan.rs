@@ -10,19 +10,23 @@
 //! ```text
 //! groups.rs           inputs by table            content.rs   origins of records: files, tables of databases, sheets, readers
 //! definition.rs       types and DDL              keys.rs      keys of JSON files for a given table
+//! existing.rs         tables of a database that exists, and what is added to it
 //! column_targets.rs   targets of file columns    selection.rs columns that are read, renamed and added
 //! ```
 
 mod column_targets;
 mod content;
 mod definition;
+mod existing;
 mod groups;
 mod keys;
 mod selection;
 
+pub use existing::Existing;
+
 use crate::database_copy::{CopiedTable, DatabaseCopy};
 use crate::estimate::{FirstPiece, TableEstimate};
-use crate::infer::{Conversion, InferredColumn, NumberWords};
+use crate::infer::{Conversion, InferredColumn};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
 use crate::reader::{Reader, TextFormat};
@@ -32,6 +36,7 @@ use crate::source::{ColumnSource, LoadSource, OnError, OpenFile, numbers_rows};
 use content::Content;
 use groups::{Found, Group, Groups};
 use litepress_format::page::PageSize;
+use litepress_rows::schema::SchemaAdditions;
 use litepress_rows::sync::lock;
 use litepress_rows::{Conflict, Error, Message, Result, Schema, Table};
 use std::path::PathBuf;
@@ -53,8 +58,6 @@ pub struct LoadRequest {
     pub map: Vec<(String, String)>,
     /// Columns and the forms in which they are stored (`--store-as`).
     pub store_as: Vec<(String, String)>,
-    /// Words in columns of numbers.
-    pub words: Arc<NumberWords>,
     /// Options for reading the files.
     pub read: ReadOptions,
     /// Sheets of workbooks. By default all that have a value.
@@ -77,6 +80,8 @@ pub struct LoadRequest {
     pub reads_twice: bool,
     /// A database of which everything is copied, except the tables that the request defines.
     pub keep: Option<Input>,
+    /// A database whose tables get the rows.
+    pub existing: Option<Existing>,
 }
 
 /// Planned tables and the files to load them from.
@@ -95,6 +100,8 @@ pub struct LoadPlan {
     pub dropped: Vec<String>,
     /// Files that are left out because they are empty.
     pub empty_files: Vec<PathBuf>,
+    /// Objects that a database lacks whose tables get the rows.
+    pub additions: SchemaAdditions,
     read: ReadOptions,
     conflict: Conflict,
     limit: Option<u64>,
@@ -129,7 +136,7 @@ pub struct ColumnOrigin {
 pub struct InMemoryTable {
     /// Name of the table. Readers with the same name are read one after another.
     pub table: String,
-    /// The data. Its columns are [typed](FileColumnKind::Typed).
+    /// The data. Its columns are [typed](crate::reader::FileColumnKind::Typed).
     pub reader: Box<dyn Reader>,
 }
 
@@ -243,6 +250,7 @@ impl LoadPlan {
             groups.add(Group { name: table, contents, copied: None });
         }
         request.keep_others(&mut groups, &mut copy)?;
+        request.match_existing(&mut groups.groups)?;
         Self::of_groups(request, groups.groups, copy, go_on)
     }
 
@@ -252,8 +260,14 @@ impl LoadPlan {
         mut copy: DatabaseCopy,
         go_on: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<Self> {
-        let (mut schema, found) = match &request.schema {
-            Some((text, origin)) => {
+        let mut additions = SchemaAdditions::default();
+        let (mut schema, found) = match (&request.existing, &request.schema) {
+            (Some(existing), _) => {
+                let extended = request.extend(existing, &mut groups, &mut copy, go_on)?;
+                additions = extended.additions;
+                (extended.schema, extended.found)
+            }
+            (None, Some((text, origin))) => {
                 let schema = Schema::from_sql(text, origin)?;
                 if request.reads_twice {
                     request.spool(&mut groups, go_on)?;
@@ -270,7 +284,7 @@ impl LoadPlan {
                     (Schema::from_sql(&sql, origin)?.with_shadow_tables(), found)
                 }
             }
-            None => request.define(&mut groups, &mut copy, go_on)?,
+            (None, None) => request.define(&mut groups, &mut copy, go_on)?,
         };
         let mut tables = Vec::new();
         let mut mismatches = Vec::new();
@@ -299,6 +313,7 @@ impl LoadPlan {
             has_statistics,
             dropped,
             empty_files,
+            additions,
             read: request.read,
             conflict: request.conflict,
             limit: request.limit,
@@ -354,7 +369,9 @@ impl LoadPlan {
         if self.is_copied(table) {
             files.iter_mut().for_each(|file| file.reader.keep_rowids());
         }
+        let missing = table.files.first().map(|file| file.mapping.missing.clone()).unwrap_or_default();
         let source = LoadSource::new(definition, files, conflict, on_error, rejects.clone(), estimate);
+        let source = source.lacking(missing);
         let source = source.limited_to(self.limit);
         Ok(if Self::is_of_databases(table) { source } else { source.watching(&table.decisions) })
     }

@@ -4,12 +4,15 @@
 mod column_mapping;
 mod ddl;
 mod default;
+mod distinct;
 mod name;
 mod pattern;
 
+pub(crate) use column_mapping::LACKS_COLUMNS;
 pub use column_mapping::{ColumnMapping, Naming, matching};
 pub use ddl::{NewTable, TableOptions, create};
 pub use default::RowDefault;
+pub(crate) use distinct::distinct;
 pub use pattern::{numbers_of, value_of};
 
 /// Returns `a, b, c`, shortened if there are more than 30 names.

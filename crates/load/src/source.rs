@@ -82,6 +82,8 @@ pub struct LoadSource {
     rejects: Arc<Rejects>,
     estimate: TableEstimate,
     last_sequence: Option<i64>,
+    /// Columns of the table that all files lack.
+    missing: Vec<usize>,
     /// Largest number of records.
     limit: u64,
     /// Columns whose declared types may change texts.
@@ -128,11 +130,19 @@ impl LoadSource {
             rejects,
             estimate,
             last_sequence,
+            missing: Vec::new(),
             limit: u64::MAX,
             changes: Changes::default(),
             refused: Mutex::default(),
             files: Mutex::new(files),
         }
+    }
+
+    /// Says which columns of the table the files lack.
+    #[must_use]
+    pub fn lacking(mut self, missing: Vec<usize>) -> Self {
+        self.missing = missing;
+        self
     }
 
     /// Limits the table to its first records, if there is a limit.
@@ -181,7 +191,7 @@ impl LoadSource {
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
         let files = self.lock();
-        let is_conflict = error.kind() == ErrorKind::Constraint && error.message().starts_with("UNIQUE");
+        let is_conflict = error.kind() == ErrorKind::Constraint && error.message().contains("UNIQUE constraint failed");
         let error =
             if is_conflict && error.advice().is_none() { error.advise(self.advice_about_keys(&files)) } else { error };
         let place = |record| files.place(record).filter(|_| error.place().file.is_none());
@@ -299,6 +309,10 @@ impl Source for LoadSource {
 
     fn last_sequence(&self) -> Option<i64> {
         self.last_sequence
+    }
+
+    fn missing_columns(&self) -> Vec<usize> {
+        self.missing.clone()
     }
 
     fn page_bytes(&self) -> f64 {

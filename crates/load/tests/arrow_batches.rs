@@ -223,7 +223,7 @@ fn streams_that_break_off_say_why() {
 }
 
 /// Returns the rows of a plan for data in memory, as `rowid: values`.
-fn pressed(request: LoadRequest, given: Vec<InMemoryTable>) -> Result<(String, Vec<String>), Error> {
+fn loaded(request: LoadRequest, given: Vec<InMemoryTable>) -> Result<(String, Vec<String>), Error> {
     let plan = LoadPlan::from_readers(request, given, &|| Ok(()))?;
     let rejects = Arc::new(Rejects::new(None, false, 0)?);
     let mut rows = Vec::new();
@@ -267,7 +267,7 @@ fn tables_follow_from_the_columns_of_what_is_given() {
     let columns = || vec![("id", of(Int64Array::from(vec![7, 8]))), ("name", of(StringArray::from(vec!["a", "b"])))];
     let options = TableOptions { primary_key: vec![vec!["id".to_owned()]], ..TableOptions::default() };
     let request = LoadRequest { options, ..LoadRequest::default() };
-    let (sql, rows) = pressed(request, vec![given("people", columns())]).unwrap();
+    let (sql, rows) = loaded(request, vec![given("people", columns())]).unwrap();
     assert!(sql.contains("CREATE TABLE people") && sql.contains("id INTEGER PRIMARY KEY"), "{sql}");
     assert_eq!(rows, ["7: null, text a", "8: null, text b"]);
 }
@@ -280,7 +280,7 @@ fn tables_of_a_schema_take_columns_by_their_names() {
         given("u", vec![("c", of(NullArray::new(1)))]),
         given("t", vec![("a", of(StringArray::from(vec!["y"]))), ("b", of(Float64Array::from(vec![0.5])))]),
     ];
-    let (_, rows) = pressed(with_schema(sql), some).unwrap();
+    let (_, rows) = loaded(with_schema(sql), some).unwrap();
     assert_eq!(rows, ["1: null, text x, int 1", "2: null, text x, int 2", "3: null, text y, real 0.5", "1: null"]);
 }
 
@@ -288,22 +288,22 @@ fn tables_of_a_schema_take_columns_by_their_names() {
 fn what_is_wrong_is_told_without_a_file() {
     let sql = "CREATE TABLE t (a INT NOT NULL)";
     let ints = |ints: Vec<Option<i64>>| given("t", vec![("a", of(Int64Array::from(ints)))]);
-    let error = pressed(with_schema(sql), vec![ints(vec![Some(1), Some(2)]), ints(vec![Some(3), None])]).unwrap_err();
+    let error = loaded(with_schema(sql), vec![ints(vec![Some(1), Some(2)]), ints(vec![Some(3), None])]).unwrap_err();
     let place = (error.place().file.clone(), error.place().record, error.place().table.as_deref());
     assert_eq!((error.kind(), place), (ErrorKind::Constraint, (None, Some(4), Some("t"))), "{error}");
     let big = given("t", vec![("a", of(UInt64Array::from(vec![1, u64::MAX])))]);
-    let error = pressed(with_schema(sql), vec![big]).unwrap_err();
+    let error = loaded(with_schema(sql), vec![big]).unwrap_err();
     assert_eq!(error.headline(), "t.a: record 2: the value is not an integer of 64 bits (value 18446744073709551615)");
     let other = given("t", vec![("x", of(Int64Array::from(vec![1])))]);
     assert_eq!(
-        pressed(with_schema(sql), vec![other]).unwrap_err().to_string(),
+        loaded(with_schema(sql), vec![other]).unwrap_err().to_string(),
         "table t: the table lacks columns of the data: x; the table has a\n  \
          also: t.a: the data lack this column, which may not be NULL, and it has no default"
     );
     let elsewhere = given("v", vec![("a", of(Int64Array::from(vec![1])))]);
-    let error = pressed(with_schema(sql), vec![elsewhere]).unwrap_err();
+    let error = loaded(with_schema(sql), vec![elsewhere]).unwrap_err();
     assert_eq!(error.to_string(), "the schema has no table v; it has t");
     let request = LoadRequest { map: vec![("b".to_owned(), "a".to_owned())], ..with_schema(sql) };
-    let error = pressed(request, vec![ints(vec![Some(1)])]).unwrap_err();
+    let error = loaded(request, vec![ints(vec![Some(1)])]).unwrap_err();
     assert_eq!(error.to_string(), "no data have a column b, which is to be called a; there are a");
 }

@@ -422,3 +422,33 @@ fn a_column_in_another_form_is_declared_for_it() {
         plan.schema.tables[0].columns.iter().map(|column| column.declared_type.as_str()).collect();
     assert_eq!(declared, ["TEXT", "INTEGER", "REAL"]);
 }
+
+/// Two columns of one name, as a join without suffixes leaves them, were refused. CSV gave the second one a number.
+#[test]
+fn columns_of_one_name_get_numbers() {
+    let one: ArrayRef = Arc::new(Int32Array::from(vec![1, 2]));
+    let two: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
+    let twice = batch(vec![("x", one.clone()), ("x", two.clone()), ("X", one), ("", two)]);
+    let mut parquet = Vec::new();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut parquet, twice.schema(), None).unwrap();
+    writer.write(&twice).unwrap();
+    writer.close().unwrap();
+    let default = IpcWriteOptions::default;
+    let files = [
+        (as_file(std::slice::from_ref(&twice), default()), Format::Arrow),
+        (as_stream(std::slice::from_ref(&twice), default()), Format::Arrow),
+        (parquet, Format::Parquet),
+    ];
+    for (bytes, format) in files {
+        let options = ReadOptions::default();
+        let read = read_forms(&bytes, format, &options, &[]).unwrap();
+        let names: Vec<&str> = read.columns.iter().map(|column| column.split(' ').next().unwrap()).collect();
+        assert_eq!(names, ["x", "x_2", "X_3", "column4"], "{format:?}");
+        assert_eq!(read.rows[1], ["int 2", "text b", "int 2", "text b"], "{format:?}");
+        let notes = options.notes.all();
+        assert_eq!(notes.len(), 2, "{notes:?}");
+        assert!(notes[0].ends_with(": column 2 is called x_2, because x is taken"), "{notes:?}");
+        let read = read_forms(&bytes, format, &options, &[("x_2", "blob"), ("x", "text")]).unwrap();
+        assert_eq!(read.rows[0], ["blob 61", "text 1"], "{format:?}");
+    }
+}

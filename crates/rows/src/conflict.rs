@@ -12,6 +12,8 @@ pub enum Conflict {
     Ignore,
     /// Replaces the rows that the row conflicts with: the last stays.
     Replace,
+    /// Updates the row with the same key (upsert): SQLite's `ON CONFLICT DO UPDATE`. Conflicts with other keys fail the run.
+    Update,
 }
 
 /// The treatment of NULL in a column.
@@ -34,13 +36,13 @@ impl Table {
         match conflict {
             _ if !column.not_null => NullPolicy::Take,
             _ if self.rowid_alias == Some(position) => NullPolicy::Refuse,
-            Conflict::Abort if self.has_conflict_clause => NullPolicy::AskSqlite,
+            Conflict::Abort | Conflict::Update if self.has_conflict_clause => NullPolicy::AskSqlite,
             // The rowid of a row that is left out still counts.
             Conflict::Ignore if self.autoincrement => NullPolicy::AskSqlite,
             Conflict::Ignore => NullPolicy::LeaveOut,
             // The DEFAULT replaces NULL.
             Conflict::Replace if column.default.is_some() => NullPolicy::AskSqlite,
-            Conflict::Abort | Conflict::Replace => NullPolicy::Refuse,
+            Conflict::Abort | Conflict::Replace | Conflict::Update => NullPolicy::Refuse,
         }
     }
 

@@ -4,6 +4,7 @@
 //! SQLite is asked for the result: no SQL parser of ours decides about affinities, keys or collations.
 
 mod default;
+mod existing;
 mod read;
 mod run;
 mod triggers;
@@ -13,6 +14,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 pub use default::DefaultKind;
+pub use existing::SchemaAdditions;
 pub use read::{TableKinds, has_check, table_of};
 pub use triggers::{Trigger, missing_objects};
 

@@ -34,6 +34,12 @@ pub trait Source: Sync {
         None
     }
 
+    /// Returns the columns of the table that the input lacks: their values are DEFAULTs or NULL. An update of an existing row
+    /// leaves them alone.
+    fn missing_columns(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// Passes sample rows from all over the table to `look`, for estimates of size. Does not consume parts. Without a sample, only
     /// [`page_bytes`](Self::page_bytes) is known about sizes.
     fn sample(&self, _look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {

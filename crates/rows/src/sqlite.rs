@@ -1,11 +1,13 @@
 //! Opens database files, finds the files beside them, and makes SQLite's statements stop on request.
 
 use crate::{Error, ErrorKind, Result};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{ErrorKind as IoErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Number of byte code instructions of SQLite between two calls of a [handler](stop_if): a few milliseconds.
 const INSTRUCTIONS_PER_CALL: i32 = 100_000;
@@ -60,6 +62,54 @@ pub fn companion(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// The WAL files that existed beside a database before it was opened. Dropping it removes those that were added since, unless
+/// another program uses them.
+#[derive(Debug)]
+pub struct FilesBeside {
+    database: PathBuf,
+    had_log: bool,
+    had_index: bool,
+}
+
+impl FilesBeside {
+    /// Notes which files are there. Call it before the database is opened.
+    #[must_use]
+    pub fn look(database: &Path) -> Self {
+        let has = |suffix| companion(database, suffix).exists();
+        Self { database: database.to_owned(), had_log: has("-wal"), had_index: has("-shm") }
+    }
+
+    fn tidy(&self) -> rusqlite::Result<()> {
+        let index = companion(&self.database, "-shm");
+        let has_new_log = !self.had_log && companion(&self.database, "-wal").exists();
+        let has_new_index = !self.had_index && index.exists();
+        if !has_new_log && !has_new_index {
+            return Ok(());
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.database, flags)?;
+        connection.busy_timeout(Duration::ZERO)?;
+        if has_new_log {
+            // The last connection with write access removes both files when it is closed.
+            connection.execute_batch("SELECT 1 FROM sqlite_schema")?;
+        } else {
+            // Keep the commits in the log. Under an exclusive lock, no other program uses the index. This connection does not use
+            // it either: it keeps its own in memory.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema")?;
+            let _ = fs::remove_file(index);
+        }
+        connection.close().map_err(|(_, error)| error)
+    }
+}
+
+impl Drop for FilesBeside {
+    fn drop(&mut self) {
+        // Best effort: if another program has the database open, the files belong to it.
+        let _ = self.tidy();
+    }
 }
 
 /// Returns whether a rollback journal has content. In PERSIST mode, a finished journal stays with a header of zeros.

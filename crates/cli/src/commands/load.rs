@@ -19,14 +19,16 @@ Examples:
   litepress load shop.db customer.csv orders.ndjson --primary-key id \\
     --foreign-key orders.customer=customer.id
   litepress load typed.db data.csv --schema typed.sql --rejects wrong.csv
+  litepress load app.db today.csv --append --table event
   cat events.ndjson | litepress load events.db - --table event
 ";
 
-/// Turn files into the tables of a new database: CSV, JSON, Parquet, Arrow IPC, SQLite, spreadsheets
+/// Turn files into the tables of a new database, or add them to one that exists: CSV, JSON, Parquet, Arrow IPC, SQLite,
+/// spreadsheets
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct LoadArguments {
-    /// The database to make
+    /// The database to make, or with --append to add to
     #[arg(value_name = "OUT.db")]
     out: PathBuf,
     /// Files, folders, patterns of files, or '-' for standard input; compressed files and archives are

@@ -58,6 +58,11 @@ fn every_option_works() {
         ("plan", format!("plan u.db {makes} --sync off --verify full --progress plain --json")),
         ("plan", "plan --discard --preset user --rows 10".to_owned()),
         ("plan", "plan --preset log --scale 0.001 --shard 1/2 --write-recipe r.toml --record-recipe --toml".to_owned()),
+        ("load", "load e.db in.csv --append --primary-key c1 --no-header".to_owned()),
+        ("load", "load e.db in.csv --append --no-header --truncate --add-columns --busy-timeout 1".to_owned()),
+        ("load", "load e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
+        ("plan", "plan e.db in.csv --append --no-header --truncate --add-columns --busy-timeout 1".to_owned()),
+        ("plan", "plan e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
         ("plan", "plan q.db --recipe r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
         ("profile", "profile u.db --json --threads 2 --keep-values".to_owned()),
@@ -125,6 +130,7 @@ fn write_examples(room: &Room) {
     room.write("customer.csv", "id,name\n1,one\n");
     room.write("orders.ndjson", "{\"id\": 7, \"customer\": 1}\n");
     room.write("recipe.toml", "algorithm_version = 1\nschema = 'CREATE TABLE t (a INT)'\ntables.t.rows = 10\n");
+    room.write("today.csv", "at,what\n1,start\n");
     room.write("events.ndjson", "{\"at\": 1, \"tags\": [\"a\"]}\n{\"at\": 2}\n");
 }
 

@@ -1,5 +1,6 @@
 //! The program as a user runs it: arguments in, exit code, text and files out.
 
+mod append;
 mod bad_input;
 mod check;
 mod copies;

@@ -103,3 +103,49 @@ fn words_are_for_columns_of_numbers() {
     room.done(&format!("load s.db w.csv --sample 1 --overwrite --progress none --type rate=REAL {words}"));
     assert_eq!(room.query("s.db", "SELECT * FROM w"), "NA|NULL|1\nDE|-inf|NULL\nFR|1.5|NULL");
 }
+
+/// `--missing NaN --infinity Infinity` did not help against NaN in JSON, and `--nan null` made Infinity NULL all the same. Beside
+/// numbers of JSON, words stayed texts even in a column that was declared REAL.
+#[test]
+fn words_are_for_numbers_of_json() {
+    let room = Room::new();
+    let records = [
+        r#"{"id":1,"rate":1.5,"n":7,"name":"NaN"}"#,
+        r#"{"id":2,"rate":NaN,"n":-999,"name":"b"}"#,
+        r#"{"id":3,"rate":-Infinity,"n":"na","name":"c"}"#,
+    ];
+    room.write("j.ndjson", records.join("\n"));
+    room.write("s.sql", "CREATE TABLE j (id INTEGER, rate REAL, n INTEGER, name TEXT) STRICT;");
+    let words = "--missing NaN --missing NA --missing -999 --infinity infinity";
+    let expected = "1|1.5|7|NaN\n2|NULL|NULL|b\n3|-inf|NULL|c";
+    for options in ["", "--nan null", "--nan text", "--schema s.sql", "--strict", "--sample 1 --type rate=REAL"] {
+        let out = room.done(&format!("load j.db j.ndjson -v --overwrite --progress none {words} {options}"));
+        assert_eq!(room.query("j.db", "SELECT * FROM j"), expected, "{options}");
+        assert_eq!(room.query("j.db", "SELECT typeof(rate), rate < -1e300 FROM j WHERE id = 3"), "real|1");
+        if options.is_empty() {
+            assert!(out.contains("2 words become NULL, '-999' in record 2"), "{out}");
+        }
+    }
+    // A word that no option names is for --nan.
+    let ended = room.run("load j.db j.ndjson --overwrite --missing NaN");
+    assert!(ended.err.contains("Infinity is not a number of JSON"), "{ended:?}");
+    room.done("load j.db j.ndjson --overwrite --progress none --missing NaN --nan null");
+    assert_eq!(room.query("j.db", "SELECT rate FROM j"), "1.5\nNULL\nNULL");
+    // A word among texts is a text, and so is one among numbers and texts.
+    room.write("m.ndjson", "{\"a\":\"inf\",\"b\":1}\n{\"a\":\"x\",\"b\":\"inf\"}\n{\"a\":\"na\",\"b\":\"y\"}\n");
+    room.done("load m.db m.ndjson --progress none --missing NA --infinity inf");
+    assert_eq!(room.query("m.db", "SELECT * FROM m"), "inf|1\nx|inf\nna|y");
+    assert_eq!(room.query("m.db", "SELECT type FROM pragma_table_info('m')"), "TEXT\n");
+}
+
+/// Other tables of the database must stay as they are: a word in a column of numbers of theirs became NULL.
+#[test]
+fn words_are_for_new_tables_alone() {
+    let room = Room::new();
+    room.write("old.csv", "n\n1\n-999\n");
+    room.write("new.csv", "n\n2\n-999\n");
+    room.done("load t.db old.csv --progress none");
+    room.done("load t.db new.csv --replace-tables --missing -999 --progress none");
+    assert_eq!(room.query("t.db", "SELECT * FROM old"), "1\n-999");
+    assert_eq!(room.query("t.db", "SELECT * FROM new"), "2\nNULL");
+}

@@ -2,15 +2,14 @@
 
 use crate::Room;
 
-/// `--rows` of `load` suggested `--progress`, `-q` suggested "to pass '-q' as a value", and `--append` suggested nothing.
+/// `--rows` of `load` suggested `--progress`, `-q` suggested "to pass '-q' as a value".
 #[test]
 fn words_of_other_commands_and_tools_get_a_tip() {
     let room = Room::new();
     for (arguments, tip) in [
         ("load a.db a.csv --rows 10", "'--rows' is an option of 'litepress generate' and 'litepress plan'"),
         ("check a.db --primary-key id", "'--primary-key' is an option of 'litepress load' and 'litepress plan'"),
-        ("load a.db a.csv --append", "litepress load NEW.db OLD.db FILE"),
-        ("load a.db a.csv --upsert", "--on-conflict replace"),
+        ("load a.db a.csv --upsert", "--append --on-conflict update"),
         ("load a.db a.csv --replace", "'--overwrite' replaces the database"),
         ("load a.db a.csv --null=NA", "'--null-value'"),
         ("load a.db a.csv --pk id", "'--primary-key'"),

@@ -22,12 +22,12 @@ impl Database {
         for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
             if tree.is_none() && plan::unsupported_reason(table, self.options.on_conflict).is_none() {
                 *tree = Some(if table.without_rowid {
-                    TableTree { root: build_empty(&mut self.pages)?, ..TableTree::default() }
+                    TableTree { root: build_empty(&mut self.output.pages)?, ..TableTree::default() }
                 } else {
-                    build_few(RecordChunk::new(), &mut self.pages)?
+                    build_few(RecordChunk::new(), &mut self.output.pages)?
                 });
                 for plan in plan::indexes(table) {
-                    self.roots.insert(plan.name, build_empty(&mut self.pages)?);
+                    self.roots.insert(plan.name, build_empty(&mut self.output.pages)?);
                 }
             }
         }
@@ -36,8 +36,8 @@ impl Database {
         let placed = (1..).zip(&self.schema.objects).filter(|(_, object)| self.is_written(object));
         let objects: Vec<WrittenObject<'_>> =
             placed.map(|(rowid, object)| WrittenObject { rowid, object, root: self.root_of(object) }).collect();
-        let (settings, page_size) = (self.schema.settings, self.pages.page_size());
-        schema::build(&objects, &mut self.pages, |page_count| DatabaseHeader {
+        let (settings, page_size) = (self.schema.settings, self.output.pages.page_size());
+        schema::build(&objects, &mut self.output.pages, |page_count| DatabaseHeader {
             write_version: if settings.wal { 2 } else { 1 },
             read_version: if settings.wal { 2 } else { 1 },
             change_counter: 1,
@@ -75,7 +75,7 @@ impl Database {
             Some([table.name.as_str().into(), Value::Int(last)])
         });
         let rows = chunk_of(filled);
-        self.roots.insert(SQLITE_SEQUENCE.to_owned(), build_few(rows, &mut self.pages)?.root);
+        self.roots.insert(SQLITE_SEQUENCE.to_owned(), build_few(rows, &mut self.output.pages)?.root);
         Ok(())
     }
 
@@ -83,7 +83,7 @@ impl Database {
     fn build_statistics(&mut self) -> Result<()> {
         if self.options.analyze {
             let rows = chunk_of(self.statistics.iter().map(Statistic::values));
-            self.roots.insert(SQLITE_STAT1.to_owned(), build_few(rows, &mut self.pages)?.root);
+            self.roots.insert(SQLITE_STAT1.to_owned(), build_few(rows, &mut self.output.pages)?.root);
         }
         Ok(())
     }

@@ -30,12 +30,12 @@ impl Database {
             return Ok(());
         }
         self.write_remaining()?;
-        let Self { options, temp_dir, .. } = self;
+        let Self { options, output, .. } = self;
         let progress = options.progress.clone();
-        let session_options = SessionOptions { temp_dir: temp_dir.clone(), threads: options.threads, progress };
-        let session = match &self.publication {
+        let session_options = SessionOptions { temp_dir: output.temp_dir.clone(), threads: options.threads, progress };
+        let session = match &output.publication {
             Some(publication) => SqliteSession::open(publication.temporary(), session_options)?,
-            None => SqliteSession::open_bytes(self.pages.take_bytes().unwrap_or_default(), session_options)?,
+            None => SqliteSession::open_bytes(output.pages.take_bytes().unwrap_or_default(), session_options)?,
         };
         self.define(&session, |object| object.kind == "table")?;
         self.define(&session, |object| self.decides_about_rows(object))?;
@@ -47,7 +47,7 @@ impl Database {
     /// they are in memory.
     pub(super) fn finish_session(&mut self) -> Result<Option<Vec<u8>>> {
         if !self.needs_sqlite {
-            return Ok(self.pages.take_bytes());
+            return Ok(self.output.pages.take_bytes());
         }
         self.open_session()?;
         let (session, progress) = (self.session.take().expect("it was opened"), &self.options.progress);
@@ -71,7 +71,7 @@ impl Database {
         self.define(&session, |object| object.kind == "view" || object.kind == "trigger")?;
         session.order_schema(&self.schema.objects)?;
         let bytes = session.finish()?;
-        self.summary.bytes = match (&bytes, &self.publication) {
+        self.summary.bytes = match (&bytes, &self.output.publication) {
             (Some(bytes), _) => bytes.len() as u64,
             (None, Some(publication)) => publication.len()?,
             (None, None) => self.summary.bytes,

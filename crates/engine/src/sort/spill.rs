@@ -84,11 +84,28 @@ impl SpillFolder {
         Ok(file)
     }
 
+    fn create_cached(&self) -> io::Result<File> {
+        if let Ok(file) = self.open_nameless(OFlags::empty()) {
+            return Ok(file);
+        }
+        let file = self.open_unlinked()?;
+        let flags = rustix::fs::fcntl_getfl(&file)? - OFlags::DIRECT;
+        rustix::fs::fcntl_setfl(&file, flags)?;
+        Ok(file)
+    }
+
     #[cfg(test)]
     fn injected(&self) -> io::Result<()> {
         let left = self.writes_left.fetch_sub(1, Ordering::Relaxed);
         if left <= 0 { Err(Errno::NOSPC.into()) } else { Ok(()) }
     }
+}
+
+/// Creates an empty file without a name in `folder`, for reads and writes of any length and offset.
+pub(crate) fn cached_file(folder: &Path) -> Result<File> {
+    let spill = SpillFolder::new(folder.to_owned());
+    let file = spill.create_cached();
+    file.map_err(|cause| spill.failure("create a temporary file in this folder", cause))
 }
 
 /// A temporary file. Its disk space is freed when the last run in it is dropped.

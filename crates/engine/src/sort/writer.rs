@@ -174,7 +174,7 @@ impl<'s> RunWriter<'s> {
         self.packed.as_ref().and_then(|stage| PackedKeyBuilder::new(&stage.packer, encoder))
     }
 
-    /// Takes the items of the records at `starts` of `bytes`, up to [`BATCH_ROWS`] of them. Returns `false` if it
+    /// Takes the items of the records at `starts` of `bytes`, up to `BATCH_ROWS` of them. Returns `false` if it
     /// took none of them.
     #[inline(always)]
     pub fn push_batch(

@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 
 /// A converter of SQLite's failures.
 #[derive(Clone, Copy)]
-pub(super) struct Failures<'p> {
+pub(crate) struct Failures<'p> {
     progress: &'p Progress,
     in_memory: bool,
 }

@@ -5,6 +5,8 @@
 
 use super::SqliteSession;
 use super::failure::message;
+use super::upsert::upsert_clause;
+use crate::options::Options;
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
@@ -21,17 +23,18 @@ const ROWS_PER_BATCH: usize = 50;
 const MAX_PARAMETERS: usize = 32_766;
 
 /// Inserts all rows of `source` into the empty table. Returns the number of rows that the table then has.
-pub(super) fn insert(session: &SqliteSession, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
+pub(super) fn insert(session: &SqliteSession, table: &Table, source: &dyn Source, options: &Options) -> Result<u64> {
+    let conflict = options.on_conflict;
     let failed = |error: rusqlite::Error| session.failures().explain(&error, ErrorKind::Schema).in_table(&table.name);
     let transaction = session.connection.unchecked_transaction().map_err(failed)?;
-    let mut inserter = Inserter::new(session, table, conflict).map_err(failed)?;
+    let mut inserter = Inserter::new(session, table, source, conflict, options)?;
     let mut chunk = RecordChunk::new();
     while let Some(mut part) = source.next_part()? {
         while next_chunk(session, part.as_mut(), &mut chunk)? {
             inserter.add(&chunk, None)?;
         }
     }
-    let inserted = inserter.inserted;
+    let inserted = inserter.changed;
     drop(inserter);
     transaction.commit().map_err(failed)?;
     // SQLite's count includes rows that were replaced later.
@@ -58,11 +61,14 @@ pub(super) fn find_refused(
     session: &SqliteSession,
     table: &Table,
     source: &dyn Source,
+    options: &Options,
     refuse: Refuse<'_>,
 ) -> Result<()> {
+    // A row that updates another one is not refused.
+    let conflict = if options.on_conflict == Conflict::Update { Conflict::Update } else { Conflict::Abort };
     let failed = |error: rusqlite::Error| session.failures().explain(&error, ErrorKind::Schema).in_table(&table.name);
     let _transaction = session.connection.unchecked_transaction().map_err(failed)?;
-    let mut inserter = Inserter::new(session, table, Conflict::Abort).map_err(failed)?;
+    let mut inserter = Inserter::new(session, table, source, conflict, options)?;
     let mut chunk = RecordChunk::new();
     while let Some(mut part) = source.next_part()? {
         while next_chunk(session, part.as_mut(), &mut chunk)? {
@@ -70,6 +76,42 @@ pub(super) fn find_refused(
         }
     }
     Ok(())
+}
+
+/// The number of rows that were inserted into a table.
+pub(crate) struct Inserted {
+    /// Number of rows of the source.
+    pub given: u64,
+    /// Number of rows that were inserted or updated.
+    pub changed: u64,
+}
+
+/// Inserts all rows of `source` into a table with rows, within the transaction of the session. With `refuse`, rows that SQLite
+/// refuses go there. `one_by_one` makes each row a statement: SQLite then undoes a refused row alone, whatever its triggers and
+/// ON CONFLICT clauses do.
+pub(super) fn insert_live(
+    session: &SqliteSession,
+    table: &Table,
+    source: &dyn Source,
+    conflict: Conflict,
+    options: &Options,
+    one_by_one: bool,
+    mut refuse: Option<Refuse<'_>>,
+) -> Result<Inserted> {
+    let mut inserter = Inserter::new(session, table, source, conflict, options)?;
+    if one_by_one {
+        inserter.batch_rows = usize::MAX;
+    }
+    let mut chunk = RecordChunk::new();
+    while let Some(mut part) = source.next_part()? {
+        while next_chunk(session, part.as_mut(), &mut chunk)? {
+            match &mut refuse {
+                None => inserter.add(&chunk, None)?,
+                Some(refuse) => inserter.add(&chunk, Some(&mut **refuse))?,
+            }
+        }
+    }
+    Ok(Inserted { given: inserter.given, changed: inserter.changed })
 }
 
 struct Inserter<'s> {
@@ -80,27 +122,55 @@ struct Inserter<'s> {
     batch_rows: usize,
     batch: Statement<'s>,
     single: Statement<'s>,
-    /// Number of rows that SQLite has inserted. SQLite does not tell how many others they replaced.
-    inserted: u64,
+    /// Number of rows that SQLite was given.
+    given: u64,
+    /// Number of rows that SQLite has inserted or updated. SQLite does not tell how many others they replaced.
+    changed: u64,
 }
 
 impl<'s> Inserter<'s> {
-    fn new(session: &'s SqliteSession, table: &'s Table, conflict: Conflict) -> rusqlite::Result<Self> {
+    /// Prepares statements for the rows of `source`.
+    ///
+    /// # Errors
+    /// If SQLite refuses the statements, or the table has no key to update rows by.
+    fn new(
+        session: &'s SqliteSession,
+        table: &'s Table,
+        source: &dyn Source,
+        conflict: Conflict,
+        options: &Options,
+    ) -> Result<Self> {
+        let clause = match conflict {
+            Conflict::Update => upsert_clause(table, options, &source.missing_columns())?,
+            Conflict::Abort | Conflict::Ignore | Conflict::Replace => String::new(),
+        };
+        let failed = |error| session.failures().explain(&error, ErrorKind::Schema).in_table(&table.name);
+        Self::with_clause(session, table, conflict, &clause).map_err(failed)
+    }
+
+    fn with_clause(
+        session: &'s SqliteSession,
+        table: &'s Table,
+        conflict: Conflict,
+        clause: &str,
+    ) -> rusqlite::Result<Self> {
         let is_ordinary = |position: &usize| table.columns[*position].generated == Generated::No;
         let columns: Vec<usize> = table.stored_columns().into_iter().filter(is_ordinary).collect();
         let batch_rows = (MAX_PARAMETERS / columns.len().max(1)).clamp(1, most_rows(table, conflict)?);
-        let prepare = |rows| session.connection.prepare(&insert_sql(table, &columns, conflict, rows));
+        let prepare = |rows| session.connection.prepare(&(insert_sql(table, &columns, conflict, rows) + clause));
         let (batch, single) = (prepare(batch_rows)?, prepare(1)?);
-        Ok(Self { session, table, columns, batch_rows, batch, single, inserted: 0 })
+        Ok(Self { session, table, columns, batch_rows, batch, single, given: 0, changed: 0 })
     }
 
     /// Inserts the rows of a chunk. Without `refuse`, a row that SQLite refuses is an error.
     fn add(&mut self, chunk: &RecordChunk, mut refuse: Option<Refuse<'_>>) -> Result<()> {
         let mut next = 0;
+        self.given += chunk.len() as u64;
         while chunk.len() - next >= self.batch_rows {
             let rows = next..next + self.batch_rows;
             if let Err(error) = self.add_batch(chunk, next) {
                 match &mut refuse {
+                    _ if self.session.connection.is_autocommit() => return Err(self.rolled_back(&error)),
                     None => return Err(self.blame(chunk, next, &error)),
                     Some(refuse) => self.add_each(chunk, rows, Some(&mut **refuse))?,
                 }
@@ -113,6 +183,9 @@ impl<'s> Inserter<'s> {
     fn add_each(&mut self, chunk: &RecordChunk, rows: Range<usize>, mut refuse: Option<Refuse<'_>>) -> Result<()> {
         for row in rows {
             let Err(error) = self.add_single(chunk, row) else { continue };
+            if self.session.connection.is_autocommit() {
+                return Err(self.rolled_back(&error).in_record(chunk.first_record() + row as u64));
+            }
             let error = self.refused(chunk, row, &error);
             match &mut refuse {
                 Some(refuse) if matches!(error.kind(), ErrorKind::Constraint | ErrorKind::Limit) => refuse(error)?,
@@ -127,14 +200,22 @@ impl<'s> Inserter<'s> {
             let parameter = 1 + row * self.columns.len();
             bind(&mut self.batch, parameter, &self.columns, self.table, chunk, first + row)?;
         }
-        self.inserted += self.batch.raw_execute()? as u64;
+        self.changed += self.batch.raw_execute()? as u64;
         Ok(())
     }
 
     fn add_single(&mut self, chunk: &RecordChunk, row: usize) -> rusqlite::Result<()> {
         bind(&mut self.single, 1, &self.columns, self.table, chunk, row)?;
-        self.inserted += self.single.raw_execute()? as u64;
+        self.changed += self.single.raw_execute()? as u64;
         Ok(())
+    }
+
+    /// Returns the error of a row whose failure has ended the transaction, as `ON CONFLICT ROLLBACK` does: nothing may be inserted
+    /// after it.
+    fn rolled_back(&self, error: &rusqlite::Error) -> Error {
+        let explained = self.session.failures().explain(error, ErrorKind::Constraint).in_table(&self.table.name);
+        let message = format!("{}, and has rolled back the transaction", explained.message());
+        Error::new(explained.kind(), message).in_table(&self.table.name)
     }
 
     /// Finds the row that made the batch at `first` fail. Returns its error.
@@ -186,7 +267,8 @@ fn is_blamed(message: &str, table: &Table, column: usize) -> bool {
 
 fn insert_sql(table: &Table, columns: &[usize], conflict: Conflict, rows: usize) -> String {
     let verb = match conflict {
-        Conflict::Abort => "INSERT",
+        // A plain INSERT lets the ON CONFLICT clauses of the table decide.
+        Conflict::Abort | Conflict::Update => "INSERT",
         Conflict::Ignore => "INSERT OR IGNORE",
         Conflict::Replace => "INSERT OR REPLACE",
     };

@@ -2,6 +2,7 @@
 
 use super::{SessionOptions, SqliteSession};
 use crate::Conflict;
+use crate::options::Options;
 use crate::table::OnePart;
 use crate::{Error, ErrorKind, Progress, Result, Schema};
 use litepress_format::record;
@@ -88,7 +89,7 @@ fn strings(session: &SqliteSession, sql: &str) -> Vec<String> {
 fn inserted(sql: &str, rows: &[Row], conflict: Conflict) -> Result<(SqliteSession, u64)> {
     let session = session("");
     session.define(sql, "table")?;
-    let count = session.insert(&table(sql), &Rows::new(rows, 70), conflict)?;
+    let count = session.insert(&table(sql), &Rows::new(rows, 70), &Options::default().on_conflict(conflict))?;
     Ok((session, count))
 }
 
@@ -201,7 +202,9 @@ fn a_file_keeps_its_mode_and_gets_no_company() {
     let session = SqliteSession::open(&path, options(2)).unwrap();
     session.define("CREATE INDEX i ON t (a) WHERE a", "index i").unwrap();
     assert_eq!(
-        session.insert(&table("CREATE TABLE t (a)"), &Rows::new(&[(1, vec![text("x")])], 1), Conflict::Abort).unwrap(),
+        session
+            .insert(&table("CREATE TABLE t (a)"), &Rows::new(&[(1, vec![text("x")])], 1), &Options::default())
+            .unwrap(),
         1
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -221,7 +224,7 @@ fn a_wish_to_stop_is_heard() {
     let session = session("CREATE TABLE t (a)");
     session.options.progress.stop();
     let source = Rows::new(&[(1, vec![text("x")])], 1);
-    let error = session.insert(&table("CREATE TABLE t (a)"), &source, Conflict::Abort).unwrap_err();
+    let error = session.insert(&table("CREATE TABLE t (a)"), &source, &Options::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Interrupted);
     let forever = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n";
     let error = session.define(&format!("CREATE TABLE u AS {forever}"), "table u").unwrap_err();

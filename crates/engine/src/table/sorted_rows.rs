@@ -92,7 +92,7 @@ impl<K: RowKey> SortedPart<'_, K> {
         if self.items.is_none() {
             let Range { start, end } = self.ranks;
             let (first, end) = match self.rows.conflict {
-                Conflict::Replace => (start, self.rows.sorted.len().min(end + 1)),
+                Conflict::Replace | Conflict::Update => (start, self.rows.sorted.len().min(end + 1)),
                 Conflict::Abort | Conflict::Ignore => (start.saturating_sub(1), end),
             };
             self.items = Some(self.rows.sorted.range(first..end)?);
@@ -118,7 +118,7 @@ impl<K: RowKey> Part for SortedPart<'_, K> {
                         *rank += 1;
                         continue;
                     }
-                    Conflict::Replace => {}
+                    Conflict::Replace | Conflict::Update => {}
                 }
             } else if let Some(Row { rowid, record: (start, end), .. }) = held_row.take() {
                 chunk.push(rowid, &held[start..end]);

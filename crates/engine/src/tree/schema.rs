@@ -30,10 +30,20 @@ pub(crate) fn build(
     pages: &mut Pages,
     header: impl FnOnce(u32) -> DatabaseHeader,
 ) -> Result<Vec<u8>> {
-    let chunk = rows(objects);
-    let mut page_1 = match single_page(&chunk, pages)? {
+    build_rows(&rows(objects), pages, header)
+}
+
+/// Writes the schema's tree of these rows except for its root. Returns page 1, complete with the header.
+///
+/// REQUIRES: ascending rowids.
+pub(crate) fn build_rows(
+    rows: &RecordChunk,
+    pages: &mut Pages,
+    header: impl FnOnce(u32) -> DatabaseHeader,
+) -> Result<Vec<u8>> {
+    let mut page_1 = match single_page(rows, pages)? {
         Some(page_1) => page_1,
-        None => tree(&chunk, pages)?,
+        None => tree(rows, pages)?,
     };
     page_1[..FILE_HEADER_LEN].copy_from_slice(&header(pages.count()).encode());
     Ok(page_1)

@@ -35,6 +35,9 @@ impl LoadJob<'_> {
             notes.push("the records were not checked, because types are found from a sample of them".into());
             return Ok(found);
         }
+        if self.existing.is_some() {
+            notes.push("keys and constraints are checked as the rows are added, not before".into());
+        }
         for planned in &self.plan.tables {
             self.check_table(planned, &mut found, notes)?;
         }
@@ -48,7 +51,8 @@ impl LoadJob<'_> {
         let source = self.plan.source_under(conflict, planned, self.page_size, on_error, &rejects)?;
         let mut refused = Vec::new();
         let mut refused_count = 0;
-        let checked = if may_refuse(source.table()) && conflict != Conflict::Replace && !self.plan.is_copied(planned) {
+        let decides = may_refuse(source.table()) && conflict != Conflict::Replace && self.existing.is_none();
+        let checked = if decides && !self.plan.is_copied(planned) {
             self.ask_sqlite(planned.table, &source, &mut |error| {
                 refused_count += 1;
                 if refused.len() < SHOWN {

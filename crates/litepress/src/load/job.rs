@@ -3,6 +3,7 @@
 use super::notes::{self, notes_of};
 use super::options::LoadOptions;
 use super::report::LoadReport;
+use crate::append::Appending;
 use crate::loaded_file::LoadedFile;
 use crate::number_notes::number_notes;
 use crate::observer::{Measured, Meter, Sample, Unit};
@@ -11,11 +12,11 @@ use crate::report::BuildReport;
 use crate::schema_text::Texts;
 use crate::{Error, ErrorKind, OnError, Options, PageSize, Result, Target};
 use litepress_engine::plan::{BuildMethod, ObjectPlan, plan_objects};
-use litepress_engine::{Phase, TargetStamp, folder_of};
+use litepress_engine::{Estimate, Phase, RoutePlan, Schema, TargetStamp, folder_of, route};
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
-use litepress_load::plan::{ColumnOrigin, LoadPlan, LoadRequest, PlannedFile, PlannedTable};
+use litepress_load::plan::{ColumnOrigin, Existing, LoadPlan, LoadRequest, PlannedFile, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::RowDefault;
 use litepress_load::source::LoadSource;
@@ -32,6 +33,8 @@ pub(super) struct LoadJob<'o> {
     pub page_size: PageSize,
     /// Folder for temporary files.
     pub temp_dir: PathBuf,
+    /// The schema of the target, if its tables get the rows.
+    pub existing: Option<Schema>,
     /// The target, if only some of its tables are replaced.
     pub successor_of: Option<TargetStamp>,
     pub on_error: OnError,
@@ -69,10 +72,13 @@ impl<'o> LoadJob<'o> {
         options.refuse_rejects_among(&inputs, out)?;
         let folder = || out.map_or(Path::new("."), folder_of).to_owned();
         let temp_dir = build.temp_dir.clone().unwrap_or_else(folder);
+        let existing = options.existing(out)?;
         let successor_of = options.successor_of(out)?;
         let keep = if successor_of.is_some() { out.map(kept).transpose()? } else { None };
+        let add_columns = options.append_options.add_columns;
         let request = LoadRequest {
             keep,
+            existing: existing.clone().map(|schema| Existing { schema, add_columns }),
             inputs,
             table: options.table.clone(),
             schema: options.schema.as_ref().map(|schema| (schema.text.clone(), schema.origin.clone())),
@@ -84,11 +90,10 @@ impl<'o> LoadJob<'o> {
             select: options.select.clone(),
             source_column: options.source_column.clone(),
             limit: options.limit,
-            words: Arc::new(options.words.clone()),
             conflict: build.on_conflict,
             threads: build.threads,
             temp_dir: temp_dir.clone(),
-            reads_twice,
+            reads_twice: reads_twice || existing.is_some(),
             read,
         };
         let measured = Measured::begin(&*options.observer, inspection_meter(&request, build));
@@ -98,7 +103,7 @@ impl<'o> LoadJob<'o> {
         let plan = plan.map_err(|error| texts.explain(error))?;
         let page_size = build.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
         let page_size = page_size.unwrap_or(PageSize::DEFAULT);
-        Ok(Self { options, temp_dir, successor_of, plan, page_size, on_error, texts })
+        Ok(Self { options, temp_dir, existing, successor_of, plan, page_size, on_error, texts })
     }
 
     pub(super) fn max_rejects(&self) -> u64 {
@@ -130,7 +135,15 @@ impl<'o> LoadJob<'o> {
     /// Returns notes that follow from the plan alone.
     pub(super) fn notes(&self) -> Vec<Message> {
         let none = std::iter::empty();
-        let of_schema = notes_of(&self.plan.schema, self.options.build.verify, none, false);
+        let (schema, verify) = (&self.plan.schema, self.options.build.verify);
+        let of_schema = match &self.existing {
+            None => notes_of(schema, verify, none, false),
+            Some(_) if self.options.append_options.enforce_foreign_keys => Vec::new(),
+            Some(_) => {
+                let tables = self.plan.tables.iter().map(|planned| &schema.tables[planned.table]);
+                notes::foreign_keys_of_existing(schema, tables, verify)
+            }
+        };
         let of_files = self.plan.notes_about_files().into_iter().map(Message::from);
         let name = |table: &PlannedTable| &*self.plan.schema.tables[table.table].name;
         let numbers = number_notes(self.plan.tables.iter().map(|table| (name(table), &table.decisions[..])));
@@ -152,6 +165,54 @@ impl<'o> LoadJob<'o> {
         let plans = plan_objects(&self.plan.schema, self.options.build.on_conflict);
         let is_it = |object: &&ObjectPlan| object.kind == "table" && object.name == table;
         plans.iter().find(is_it).is_some_and(|object| matches!(object.method, BuildMethod::Sqlite { .. }))
+    }
+
+    /// Returns the rows' way into a database that exists.
+    pub(super) fn appending(&self, target: &Target) -> Option<Appending> {
+        let (Some(existing), Target::File(path)) = (&self.existing, target) else { return None };
+        Some(Appending {
+            path: path.clone(),
+            existing: existing.clone(),
+            schema: self.plan.schema.clone(),
+            additions: self.plan.additions.clone(),
+            options: self.build_options(),
+            append: self.options.append_options.clone(),
+        })
+    }
+
+    /// Returns the route of each table into a database that exists; `None` for a new database.
+    pub(super) fn routes(&self) -> Option<Vec<RoutePlan>> {
+        self.existing.as_ref()?;
+        let (schema, additions) = (&self.plan.schema, &self.plan.additions);
+        let of_table = |planned: &PlannedTable| {
+            route(schema, &schema.tables[planned.table], additions, &self.options.append_options)
+        };
+        Some(self.plan.tables.iter().map(of_table).collect())
+    }
+
+    /// Returns how each object of a new database is made.
+    pub(super) fn steps(&self) -> Vec<ObjectPlan> {
+        if self.existing.is_some() {
+            return Vec::new();
+        }
+        plan_objects(&self.plan.schema, self.options.build.on_conflict)
+    }
+
+    /// Estimates the sizes of the tables that get rows.
+    pub(super) fn estimate(
+        &self,
+        sources: &[(usize, &dyn Source)],
+        place: &Target,
+        build: &Options,
+    ) -> Result<Estimate> {
+        if self.existing.is_none() {
+            return Estimate::new(&self.plan.schema, sources, place, build);
+        }
+        let mut schema = self.plan.schema.clone();
+        let tables = sources.iter().map(|(table, _)| schema.tables[*table].clone()).collect();
+        let sources: Vec<(usize, &dyn Source)> = (0..).zip(sources.iter().map(|(_, source)| *source)).collect();
+        (schema.tables, schema.objects) = (tables, Vec::new());
+        Estimate::new(&schema, &sources, place, build)
     }
 
     /// Adds to an error of the run the file that it is about.

@@ -3,7 +3,7 @@
 use crate::{Message, OptionName, Schema, Verify, message};
 use litepress_load::changes::ChangedColumn;
 use litepress_load::source::LoadSource;
-use litepress_rows::grouped;
+use litepress_rows::{Table, grouped};
 
 /// Returns the notes of a load whose sources were read. `has_schema` tells that the types are those of a schema.
 pub fn notes_of<'s>(
@@ -61,9 +61,29 @@ fn change(table: &str, column: &ChangedColumn, has_schema: bool) -> Message {
 
 /// Returns notes about foreign keys: missing parents, and unchecked keys.
 pub(crate) fn foreign_keys(schema: &Schema, verify: Verify) -> Vec<Message> {
+    let advice = message!["check them with ", OptionName::Verify.word("full")];
+    foreign_keys_of(schema, schema.tables.iter(), verify, advice)
+}
+
+/// Returns notes about foreign keys of tables that exist and get rows.
+pub(crate) fn foreign_keys_of_existing<'s>(
+    schema: &'s Schema,
+    tables: impl Iterator<Item = &'s Table>,
+    verify: Verify,
+) -> Vec<Message> {
+    let (check, enforce) = (OptionName::Verify.word("full"), OptionName::EnforceForeignKeys.alone());
+    foreign_keys_of(schema, tables, verify, message!["check them with ", check, ", or enforce them with ", enforce])
+}
+
+fn foreign_keys_of<'s>(
+    schema: &'s Schema,
+    tables: impl Iterator<Item = &'s Table>,
+    verify: Verify,
+    advice: Message,
+) -> Vec<Message> {
     let mut notes = Vec::new();
     let mut unchecked = Vec::new();
-    for table in &schema.tables {
+    for table in tables {
         for key in &table.foreign_keys {
             let columns: Vec<&str> = key.columns.iter().map(|&column| table.columns[column].name.as_str()).collect();
             let child = format!("{}.{}", table.name, columns.join(", "));
@@ -78,7 +98,7 @@ pub(crate) fn foreign_keys(schema: &Schema, verify: Verify) -> Vec<Message> {
         let (listed, more) = (unchecked.len().min(5), unchecked.len().saturating_sub(5));
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let keys = format!("foreign keys are not checked: {}{more}; ", unchecked[..listed].join(", "));
-        notes.push(message![keys, "check them with ", OptionName::Verify.word("full")]);
+        notes.push(message![keys, advice]);
     }
     notes
 }

@@ -1,10 +1,12 @@
 //! Options of a load.
 
+use crate::append::existing;
 use crate::observer::{Observer, Silent};
 use crate::parse;
 use crate::schema_text::SchemaText;
 use crate::{
-    Error, ErrorKind, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options, Ragged, Result, TableOptions,
+    AppendOptions, Error, ErrorKind, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options, Ragged, Result,
+    Schema, TableOptions,
 };
 use litepress_engine::{TargetStamp, begin_replacing};
 use litepress_load::input::Input;
@@ -15,6 +17,7 @@ use litepress_rows::{OptionName, message};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The format of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +84,7 @@ pub struct LoadOptions {
     pub json_path: Option<String>,
     /// Whether nested objects of JSON become columns: `{"a": {"b": 1}}` has a column `a_b`.
     pub flatten: bool,
-    /// Fate of NaN and Infinity in JSON.
+    /// Fate of NaN and Infinity in JSON that `words` lacks.
     pub nan: NanPolicy,
     /// Sheets of workbooks; by default all that have a value.
     pub sheets: Vec<String>,
@@ -128,6 +131,10 @@ pub struct LoadOptions {
     pub allow_incomplete: bool,
     /// Whether the files replace tables of a target that exists, and everything else in it is kept.
     pub replace_tables: bool,
+    /// Whether the files are added to the tables of a target that exists. A target that does not exist is made.
+    pub append: bool,
+    /// How rows are added to a target that exists.
+    pub append_options: AppendOptions,
     /// Hears of the progress.
     pub observer: Arc<dyn Observer>,
 }
@@ -172,6 +179,8 @@ impl Default for LoadOptions {
             invalid_utf8: InvalidUtf8::default(),
             allow_incomplete: false,
             replace_tables: false,
+            append: false,
+            append_options: AppendOptions::default(),
             observer: Arc::new(Silent),
         }
     }
@@ -231,7 +240,7 @@ setters! {
     json_path(path: impl Into<String>) => |options| options.json_path = Some(path.into());
     /// Sets whether nested objects of JSON become columns.
     flatten(flatten: bool) => |options| options.flatten = flatten;
-    /// Sets the fate of NaN and Infinity in JSON.
+    /// Sets the fate of NaN and Infinity in JSON that are not among the [missing](Self::missing) and [infinite](Self::infinity) words.
     nan(nan: NanPolicy) => |options| options.nan = nan;
     /// Adds a sheet of the workbooks.
     sheet(sheet: impl Into<String>) => |options| options.sheets.push(sheet.into());
@@ -297,6 +306,20 @@ setters! {
     allow_incomplete(allow: bool) => |options| options.allow_incomplete = allow;
     /// Sets whether the files replace tables of a target that exists, and everything else in it is kept.
     replace_tables(replace: bool) => |options| options.replace_tables = replace;
+    /// Sets whether the files are added to the tables of a target that exists.
+    append(append: bool) => |options| options.append = append;
+    /// Sets whether the rows of these tables are deleted before.
+    truncate(truncate: bool) => |options| options.append_options.truncate = truncate;
+    /// Sets whether columns that a table lacks are added to it.
+    add_columns(add: bool) => |options| options.append_options.add_columns = add;
+    /// Sets whether foreign keys are enforced as rows are added to a target that exists.
+    enforce_foreign_keys(enforce: bool) => |options| options.append_options.enforce_foreign_keys = enforce;
+    /// Sets the longest wait for a lock of another program.
+    busy_timeout(timeout: Duration) => |options| options.append_options.busy_timeout = timeout;
+    /// Sets the columns of the unique key that decides which row is updated.
+    key(columns: &[&str]) => |options| options.build.key = owned(columns);
+    /// Sets the columns that an update changes.
+    update_columns(columns: &[&str]) => |options| options.build.update_columns = owned(columns);
     /// Sets the observer.
     observer(observer: Arc<dyn Observer>) => |options| options.observer = observer;
 }
@@ -306,6 +329,29 @@ fn owned(names: &[&str]) -> Vec<String> {
 }
 
 impl LoadOptions {
+    /// Returns the schema of the target if rows are added to its tables. `None` if a new database is made.
+    pub(super) fn existing(&self, target: Option<&Path>) -> Result<Option<Schema>> {
+        let append = &self.append_options;
+        let needing = [
+            (OptionName::Truncate, append.truncate),
+            (OptionName::AddColumns, append.add_columns),
+            (OptionName::EnforceForeignKeys, append.enforce_foreign_keys),
+        ];
+        if let Some((option, _)) = needing.into_iter().find(|(_, is_given)| *is_given && !self.append) {
+            let message = message![option.alone().given(), " is for tables of a database that exists"];
+            return Err(Error::new(ErrorKind::Usage, message).advise(message!["add ", OptionName::Append.alone()]));
+        }
+        let others = [(OptionName::ReplaceTables, self.replace_tables), (OptionName::Overwrite, self.build.overwrite)];
+        if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given && self.append) {
+            let (append, option) = (OptionName::Append.alone().given(), option.alone().given());
+            let message = message![append, " keeps the rows of tables, and ", option, " replaces them"];
+            let advice = message!["leave one of them out, or replace rows with ", OptionName::Truncate.alone()];
+            return Err(Error::new(ErrorKind::Usage, message).advise(advice));
+        }
+        let Some(target) = target.filter(|_| self.append) else { return Ok(None) };
+        existing(target, append)
+    }
+
     /// Checks that tables of the target may be replaced. `None` if the whole target is made anew.
     pub(super) fn successor_of(&self, target: Option<&Path>) -> Result<Option<TargetStamp>> {
         if self.replace_tables && self.build.overwrite {
@@ -418,6 +464,7 @@ impl LoadOptions {
             invalid_utf8: self.invalid_utf8,
             nulls: self.null_values.clone(),
             values: self.values.clone(),
+            words: Arc::new(self.words.clone()),
             ..ReadOptions::default()
         })
     }

@@ -10,12 +10,14 @@
 
 use super::LoadReport;
 use super::job::{LoadJob, listed};
+use crate::append::{Appending, append, offer_append};
 use crate::build::BuildJob;
 use crate::{Conflict, Error, ErrorKind, OnError, Progress, Result, Target};
 use litepress_engine::{Sync, find_refused, may_refuse};
+use litepress_load::plan::PlannedTable;
 use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
-use litepress_rows::{OptionName, Part, RecordChunk, Source, message};
+use litepress_rows::{Part, RecordChunk, Source};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -27,14 +29,16 @@ impl LoadJob<'_> {
     /// Loads the files, in as many passes as it takes.
     pub(super) fn run(&self, target: &Target, started: Instant) -> Result<LoadReport> {
         let writes_ignored = self.options.build.on_conflict == Conflict::Ignore && self.options.rejects.is_some();
-        let refused = if writes_ignored { self.find_refused()? } else { Refused::new() };
+        let refused = if writes_ignored { self.find_refused(target)? } else { Refused::new() };
         let first = self.build(target, started, refused);
         match first {
             Err(error) if is_refusal(&error) && self.on_error == OnError::Reject && !writes_ignored => {
-                let refused = self.find_refused()?;
+                let refused = self.find_refused(target)?;
                 if refused.is_empty() { Err(error) } else { self.build(target, started, refused) }
             }
-            Err(error) if is_refusal(&error) && error.place().record.is_none() => Err(self.locate(error)),
+            Err(error) if is_refusal(&error) && error.place().record.is_none() && self.existing.is_none() => {
+                Err(self.locate(error))
+            }
             ended => ended,
         }
     }
@@ -49,20 +53,29 @@ impl LoadJob<'_> {
         };
         let sources: Vec<(usize, LoadSource)> = sources.into_iter().map(with_refused).collect();
         let (schema, observer) = (&self.plan.schema, &*self.options.observer);
-        let build = BuildJob { schema, sources: &listed(&sources), target, started, observer };
-        let built = build
-            .run(self.build_options(), self.meter(), &|| {
-                // Otherwise the target would be in use by this program.
-                self.plan.close_databases();
-                rejects.finish()
-            })
-            .map_err(|error| self.explain(&sources, with_choices(error)))?;
+        let before_publishing = || {
+            // Otherwise the target would be in use by this program.
+            self.plan.close_databases();
+            rejects.finish()
+        };
+        let built = match self.appending(target) {
+            Some(job) => append(&job, &listed(&sources), started, (observer, self.meter()), &before_publishing),
+            None => BuildJob { schema, sources: &listed(&sources), target, started, observer }.run(
+                self.build_options(),
+                self.meter(),
+                &before_publishing,
+            ),
+        };
+        let built = built.map_err(|error| self.explain(&sources, offer_append(error)))?;
         rejects.publish()?;
         Ok(self.report(built, &sources, &rejects))
     }
 
     /// Finds the rows that SQLite refuses because of a key or a CHECK.
-    fn find_refused(&self) -> Result<Refused> {
+    fn find_refused(&self, target: &Target) -> Result<Refused> {
+        if let Some(job) = self.appending(target) {
+            return self.find_refused_by(&job);
+        }
         let mut refused = Refused::new();
         for planned in &self.plan.tables {
             if !may_refuse(&self.plan.schema.tables[planned.table]) {
@@ -83,6 +96,30 @@ impl LoadJob<'_> {
                 refused.insert(planned.table, rows);
             }
         }
+        Ok(refused)
+    }
+
+    /// Finds the rows that SQLite refuses as they are added to a database that exists.
+    fn find_refused_by(&self, job: &Appending) -> Result<Refused> {
+        let conflict = match self.options.build.on_conflict {
+            Conflict::Update => Conflict::Update,
+            _ => Conflict::Abort,
+        };
+        let rejects = Arc::new(Rejects::shown(0));
+        let source = |planned: &PlannedTable| {
+            let source = self.plan.source_under(conflict, planned, self.page_size, OnError::Reject, &rejects)?;
+            Ok((planned.table, source))
+        };
+        let sources = self.plan.tables.iter().map(source).collect::<Result<Vec<_>>>()?;
+        let (mut refused, most) = (Refused::new(), self.max_rejects());
+        job.find_refused(&listed(&sources), &mut |table, error| {
+            let rows = refused.entry(table).or_default();
+            // One more than allowed makes the run fail.
+            if let Some(record) = error.place().record.filter(|_| rows.len() as u64 <= most) {
+                rows.insert(record, error);
+            }
+            Ok(())
+        })?;
         Ok(refused)
     }
 
@@ -122,21 +159,6 @@ impl LoadJob<'_> {
             _ => error,
         }
     }
-}
-
-/// Adds to the error of a target that exists that its tables can be replaced.
-fn with_choices(error: Error) -> Error {
-    if error.kind() != ErrorKind::Exists || !error.message().starts_with("the target exists and holds") {
-        return error;
-    }
-    let tables = OptionName::ReplaceTables.alone();
-    let whole = OptionName::Overwrite.alone();
-    error.advise(message![
-        "choose another name, replace tables of it and keep the others with ",
-        tables,
-        ", or replace the whole file with ",
-        whole
-    ])
 }
 
 /// Returns whether the build failed because of a row that breaks a key or a CHECK. Broken foreign keys have no table.

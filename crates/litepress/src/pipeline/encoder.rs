@@ -27,6 +27,8 @@ pub struct TableEncoder {
     largest_rowid: Option<i64>,
     /// Encodes batches with these sources of columns.
     batch_encoder: Option<(Vec<ColumnSource>, BatchEncoder)>,
+    /// Columns that all rows so far lack.
+    missing: Option<Vec<usize>>,
     chunk: RecordChunk,
     part: PartRows,
     /// Whole parts, in their order.
@@ -43,6 +45,7 @@ impl TableEncoder {
             // AUTOINCREMENT begins with 1, whatever is there.
             largest_rowid: table.autoincrement.then_some(0),
             batch_encoder: None,
+            missing: None,
             chunk: RecordChunk::new(),
             part: PartRows::default(),
             whole: VecDeque::new(),
@@ -52,6 +55,11 @@ impl TableEncoder {
     /// Returns the table.
     pub fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// Returns the columns that the rows lack.
+    pub(super) fn missing(&self) -> &[usize] {
+        self.missing.as_deref().unwrap_or_default()
     }
 
     /// Returns the number of encoded rows.
@@ -99,6 +107,7 @@ impl TableEncoder {
     /// # Errors
     /// A row that cannot be read or that breaks a rule of the table. The rows of the piece are lost then.
     pub fn encode(&mut self, piece: &mut dyn Piece, column_sources: &[ColumnSource]) -> Result<()> {
+        self.know_missing(column_sources)?;
         let mut batch_encoder = match self.batch_encoder.take() {
             Some((known, batch_encoder)) if known == column_sources => batch_encoder,
             _ => BatchEncoder::new(&self.table, self.conflict, column_sources.to_vec()),
@@ -106,6 +115,22 @@ impl TableEncoder {
         let done = self.encode_with(&mut batch_encoder, piece);
         self.batch_encoder = Some((column_sources.to_vec(), batch_encoder));
         done
+    }
+
+    /// Notes the columns that the rows lack. Fails if rows are updated and lack other columns than those before: an update would
+    /// lose values.
+    fn know_missing(&mut self, column_sources: &[ColumnSource]) -> Result<()> {
+        let columns = self.table.ordinary_columns().zip(column_sources);
+        let missing: Vec<usize> =
+            columns.filter(|(_, source)| !matches!(source, ColumnSource::File(_))).map(|(column, _)| column).collect();
+        let is_other = self.missing.as_ref().is_some_and(|known| *known != missing);
+        if is_other && self.conflict == Conflict::Update {
+            let message = "rows that update others have values for other columns than the rows before them";
+            let error = Error::new(ErrorKind::Usage, message).in_table(&self.table.name);
+            return Err(error.advise("add rows with different columns one writer after another"));
+        }
+        self.missing = Some(missing);
+        Ok(())
     }
 
     fn encode_with(&mut self, batch_encoder: &mut BatchEncoder, piece: &mut dyn Piece) -> Result<()> {

@@ -2,6 +2,7 @@
 //! channel, then the tables that were spooled.
 
 use super::spool::{PartRows, Spool};
+use crate::append::Appending;
 use crate::{Database, Error, ErrorKind, Finished, Progress, Result};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 use litepress_load::source::advice_about_keys;
@@ -18,6 +19,14 @@ enum Message {
     Part(PartRows),
     /// The table is complete. A channel that closes without it belongs to a database that was given up.
     End,
+}
+
+/// The database that gets the rows.
+pub(super) enum Destination {
+    /// A new one.
+    New(Database),
+    /// One that exists.
+    Existing(Box<Appending>),
 }
 
 /// The position of a table in the schema, and its rows.
@@ -50,7 +59,7 @@ impl EngineThread {
     /// # Errors
     /// The system has no thread to give.
     pub(super) fn start(
-        database: Database,
+        database: Destination,
         streamed: Option<(usize, RowidOrder)>,
         progress: Arc<Progress>,
     ) -> std::io::Result<Self> {
@@ -111,11 +120,15 @@ impl EngineThread {
 }
 
 fn build(
-    mut database: Database,
+    database: Destination,
     streamed: Option<(usize, RowidOrder)>,
     parts: Receiver<Message>,
     spooled: &Receiver<Vec<SpooledTable>>,
 ) -> Result<Finished> {
+    let mut database = match database {
+        Destination::New(database) => database,
+        Destination::Existing(job) => return append(&job, &spooled.recv().map_err(|_| given_up())?),
+    };
     if let Some((table, order)) = streamed {
         fill(&mut database, table, &StreamedParts { parts, order, has_ended: AtomicBool::new(false) })?;
     }
@@ -125,11 +138,21 @@ fn build(
     database.finish()
 }
 
+fn append(job: &Appending, tables: &[SpooledTable]) -> Result<Finished> {
+    let mut append = job.begin(tables.iter().map(|(table, _)| *table))?;
+    for (table, spool) in tables {
+        append.fill(*table, spool).map_err(explain)?;
+    }
+    append.finish()
+}
+
 fn fill(database: &mut Database, table: usize, source: &dyn Source) -> Result<()> {
-    database.fill(table, source).map_err(|error| {
-        let is_conflict = error.kind() == ErrorKind::Constraint && error.message().starts_with("UNIQUE");
-        if is_conflict && error.advice().is_none() { error.advise(advice_about_keys()) } else { error }
-    })
+    database.fill(table, source).map_err(explain)
+}
+
+fn explain(error: Error) -> Error {
+    let is_conflict = error.kind() == ErrorKind::Constraint && error.message().contains("UNIQUE");
+    if is_conflict && error.advice().is_none() { error.advise(advice_about_keys()) } else { error }
 }
 
 fn given_up() -> Error {

@@ -62,7 +62,7 @@ impl Part for ReadyPart {
 
 /// Memory and the temporary file that all spools of a database share.
 #[derive(Debug)]
-pub(super) struct SpoolBudget {
+pub(crate) struct SpoolBudget {
     memory_left: usize,
     temp_dir: PathBuf,
     file: Option<Arc<File>>,
@@ -72,7 +72,7 @@ pub(super) struct SpoolBudget {
 
 impl SpoolBudget {
     /// Grants `memory_bytes`, and the free space of the disk of `temp_dir`.
-    pub(super) fn new(memory_bytes: usize, temp_dir: &Path) -> Self {
+    pub(crate) fn new(memory_bytes: usize, temp_dir: &Path) -> Self {
         Self { memory_left: memory_bytes, temp_dir: temp_dir.to_owned(), file: None, end: 0 }
     }
 
@@ -108,19 +108,52 @@ struct StoredPart {
 
 /// The parts of one table, in their order: first a sink of parts, then a source of them.
 #[derive(Debug)]
-pub(super) struct Spool {
+pub(crate) struct Spool {
     parts: Vec<StoredPart>,
     /// Index of the next part to hand out.
     next: AtomicUsize,
     rows: u64,
     bytes: u64,
     order: RowidOrder,
+    /// Columns of the table that the rows lack.
+    missing: Vec<usize>,
+    last_sequence: Option<i64>,
 }
 
 impl Spool {
     /// Creates an empty spool. `order` is the known order of the rowids.
     pub(super) fn new(order: RowidOrder) -> Self {
-        Self { parts: Vec::new(), next: AtomicUsize::new(0), rows: 0, bytes: 0, order }
+        Self {
+            parts: Vec::new(),
+            next: AtomicUsize::new(0),
+            rows: 0,
+            bytes: 0,
+            order,
+            missing: Vec::new(),
+            last_sequence: None,
+        }
+    }
+
+    /// Creates an empty spool for the rows of a source.
+    pub(crate) fn like(source: &dyn Source) -> Self {
+        let (missing, last_sequence) = (source.missing_columns(), source.last_sequence());
+        Self { missing, last_sequence, ..Self::new(source.rowid_order()) }
+    }
+
+    /// Says which columns of the table the rows lack.
+    pub(super) fn lacking(mut self, missing: Vec<usize>) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// Appends a chunk as a part, whose rows keep their numbers.
+    ///
+    /// # Errors
+    /// A temporary file that cannot be written.
+    pub(crate) fn push_chunk(&mut self, chunk: RecordChunk, budget: &mut SpoolBudget) -> Result<()> {
+        let mut part = PartRows::default();
+        part.push(chunk);
+        self.push(&part, budget)
     }
 
     /// Returns whether the spool has no row.
@@ -164,6 +197,14 @@ impl Source for Spool {
 
     fn rowid_order(&self) -> RowidOrder {
         self.order
+    }
+
+    fn missing_columns(&self) -> Vec<usize> {
+        self.missing.clone()
+    }
+
+    fn last_sequence(&self) -> Option<i64> {
+        self.last_sequence
     }
 
     fn page_bytes(&self) -> f64 {

@@ -41,7 +41,7 @@ impl ArrayColumn {
         let meaning = SemanticType::of_field(&field);
         let meaning = if batches::reads_ahead(field.data_type()) { narrowed(meaning, arrays.iter()) } else { meaning };
         let chosen = meaning.form(form, Affinity::Blob, name)?;
-        let mut described = describe(0, &field, meaning, &batches::origin(&field));
+        let mut described = describe(&field, meaning, &batches::origin(&field));
         if let (Some(_), FileColumnKind::Typed { declared_type, .. }) = (form, &mut described.kind) {
             chosen.declared_type().clone_into(declared_type);
         }

@@ -111,7 +111,7 @@ impl BatchReader {
             let declared = *meaning;
             *meaning = if reads_ahead(field.data_type()) { narrowed(declared, arrays()) } else { declared };
             let by_values = if *meaning == declared { "" } else { ", by its values" };
-            fields.push(describe(position, field, *meaning, &(origin(field) + by_values)));
+            fields.push(describe(field, *meaning, &(origin(field) + by_values)));
         }
         let projected = all_columns(&fields);
         let (columns, projection, options) = (Vec::new(), Vec::new(), options.clone());

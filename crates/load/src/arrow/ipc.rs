@@ -7,7 +7,7 @@
 use super::convert::{self, Arrays, Column};
 use super::form::SemanticType;
 use super::texts::texts_as_bytes;
-use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column};
+use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column, with_distinct_names};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -83,14 +83,15 @@ impl IpcReader {
         let is_file = file.len >= MAGIC.len() as u64 && file.read(0, MAGIC.len()).is_ok_and(|head| head == MAGIC);
         let opened = guard(|| if is_file { open_file(&file) } else { open_stream(&file) });
         let (schema, walk) = opened.map_err(|why| file.damaged(why))?;
+        let named = with_distinct_names(schema.fields(), &file, options);
         let types: Vec<(FieldRef, SemanticType)> =
-            schema.fields().iter().map(|field| (field.clone(), SemanticType::of_field(field))).collect();
-        let describe_field = |(position, (field, meaning)): (usize, &(FieldRef, SemanticType))| {
+            named.into_iter().map(|field| (field.clone(), SemanticType::of_field(&field))).collect();
+        let describe_field = |(field, meaning): &(FieldRef, SemanticType)| {
             let data_type = field.data_type().to_string();
             let outermost = data_type.split(['(', '<']).next().unwrap_or_default();
-            describe(position, field, *meaning, &format!("Arrow {outermost}"))
+            describe(field, *meaning, &format!("Arrow {outermost}"))
         };
-        let fields: Vec<FileColumn> = types.iter().enumerate().map(describe_field).collect();
+        let fields: Vec<FileColumn> = types.iter().map(describe_field).collect();
         let projected = all_columns(&fields);
         let bytes: Vec<FieldRef> = schema.fields().iter().map(texts_as_bytes).collect();
         let schema = Arc::new(Schema::new(bytes));

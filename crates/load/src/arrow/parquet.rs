@@ -12,7 +12,7 @@ mod types;
 
 use super::convert::Column;
 use super::form::SemanticType;
-use super::{PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column};
+use super::{PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column, with_distinct_names};
 use crate::options::ReadOptions;
 use crate::reader::{FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_schema::FieldRef;
@@ -97,18 +97,16 @@ impl ParquetReader {
     pub fn new(file: Positioned, options: &ReadOptions) -> Result<Self> {
         let metadata = metadata::load(&file)?;
         let roots = metadata.parquet_schema().root_schema().get_fields().to_vec();
-        let types: Vec<(FieldRef, SemanticType)> = metadata
-            .schema()
-            .fields()
-            .iter()
+        let types: Vec<(FieldRef, SemanticType)> = with_distinct_names(metadata.schema().fields(), &file, options)
+            .into_iter()
             .zip(&roots)
-            .map(|(field, root)| (field.clone(), types::meaning(field, root)))
+            .map(|(field, root)| (field.clone(), types::meaning(&field, root)))
             .collect();
-        let describe_root = |(position, ((field, meaning), root)): (usize, (&(FieldRef, SemanticType), &Arc<Type>))| {
+        let describe_root = |((field, meaning), root): (&(FieldRef, SemanticType), &Arc<Type>)| {
             let kind = if root.is_primitive() { root.get_physical_type().to_string() } else { "group".to_owned() };
-            describe(position, field, *meaning, &format!("Parquet {kind}"))
+            describe(field, *meaning, &format!("Parquet {kind}"))
         };
-        let fields: Vec<FileColumn> = types.iter().zip(&roots).enumerate().map(describe_root).collect();
+        let fields: Vec<FileColumn> = types.iter().zip(&roots).map(describe_root).collect();
         let projected = all_columns(&fields);
         let plan = Arc::new(Plan::new(&projected, &file, &metadata, &fields, &types, options)?);
         Ok(Self { file, options: options.clone(), metadata, fields, types, plan, group: 0, row: 0, record: 1 })

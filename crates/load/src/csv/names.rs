@@ -4,6 +4,7 @@ use super::loose::LooseField;
 use super::name_by_position;
 use super::syntax::{Syntax, shown};
 use crate::options::InvalidUtf8;
+use crate::schema::distinct;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::collections::HashSet;
 
@@ -46,31 +47,10 @@ pub(super) fn name(text: &[u8], field: &LooseField, syntax: &Syntax, invalid_utf
 }
 
 impl Names {
-    /// Makes the names distinct: an empty one becomes its position, a repeated one gets a number.
+    /// Makes the names of a header [distinct].
     pub fn distinct(header: Vec<String>, mut notes: Vec<String>) -> Self {
-        // SQLite ignores the case of ASCII letters in names.
-        let written: HashSet<String> = header.iter().map(|name| name.to_ascii_lowercase()).collect();
-        let mut taken = HashSet::new();
-        let mut names = Vec::with_capacity(header.len());
-        for (position, name) in header.into_iter().enumerate() {
-            let base = if name.is_empty() { name_by_position(position) } else { name.clone() };
-            let is_free = |name: &str, taken: &HashSet<String>| {
-                let name = name.to_ascii_lowercase();
-                !taken.contains(&name) && !written.contains(&name)
-            };
-            let is_first = !name.is_empty() && !taken.contains(&name.to_ascii_lowercase());
-            let given = if is_first || is_free(&base, &taken) {
-                base
-            } else {
-                let numbered = (2..).map(|number: usize| format!("{base}_{number}"));
-                numbered.into_iter().find(|name| is_free(name, &taken)).expect("there are enough numbers")
-            };
-            if given != name && !name.is_empty() {
-                notes.push(format!("column {} is called {given}, because {name} is taken", position + 1));
-            }
-            taken.insert(given.to_ascii_lowercase());
-            names.push(given);
-        }
+        let (names, of_names) = distinct(header, name_by_position);
+        notes.extend(of_names);
         Self { names, notes }
     }
 }

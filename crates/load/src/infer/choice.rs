@@ -88,8 +88,8 @@ impl FileStats {
             let place = self.place(finding.tally(Kind::Boolean));
             return (Chosen::Text, format!("{place} is true or false, and others are not")).into();
         }
-        let is_json = finding.json_numbers == written && !finding.has(Kind::Other);
-        if is_json && written > 0 && strings + nested > 0 {
+        let is_json = finding.json_numbers + finding.count(Kind::Infinite) == written && !finding.has(Kind::Other);
+        if is_json && finding.json_numbers > 0 && strings + nested > 0 {
             return self.choose_any(finding);
         }
         if nested > 0 {

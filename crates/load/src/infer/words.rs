@@ -26,6 +26,18 @@ impl NumberWords {
         self.missing.is_empty() && self.infinity.is_empty()
     }
 
+    /// Returns whether a text is one of the words.
+    pub(crate) fn has(&self, text: &[u8]) -> bool {
+        self.meaning(text).is_some()
+    }
+
+    /// Returns the words that are numbers and mean a missing one: `-999`.
+    fn missing_numbers(&self) -> MissingNumbers {
+        let ints = self.missing.iter().filter_map(|word| word.parse().ok()).collect();
+        let reals = self.missing.iter().filter_map(|word| word.parse().ok().filter(|real: &f64| real.is_finite()));
+        MissingNumbers { ints, reals: reals.collect() }
+    }
+
     /// Returns what a text means in a column of numbers, if it is one of the words.
     pub(super) fn meaning(&self, text: &[u8]) -> Option<Meaning> {
         let is_one_of =
@@ -51,20 +63,47 @@ pub(crate) struct Conversion {
 }
 
 impl Conversion {
-    /// Converts the texts of a block. Other values stay.
+    /// Converts the texts of a block, and the numbers that mean a missing one. Other values stay.
     pub fn apply(&self, block: &mut CellBlock, rows: usize) {
-        let Cells::Text(texts) = block.cells() else { return };
-        if !self.rounds && (0..rows).all(|row| self.words.meaning(texts.get(row)).is_none()) {
+        match block.cells() {
+            Cells::Int(_) | Cells::Real(_) => return self.remove_missing(block, rows),
+            Cells::Blob(_) => return,
+            _ => {}
+        }
+        let is_null = |row: usize| block.nulls().get(row) == Some(&true);
+        let missing = self.words.missing_numbers();
+        let changes = |row: usize| match block.value(row) {
+            Value::Text(text) => self.rounds || self.words.has(text),
+            value => missing.has(value),
+        };
+        if !(0..rows).any(|row| !is_null(row) && changes(row)) {
             return;
         }
-        let nulls = std::mem::take(block.nulls_mut());
-        let convert = |row| if nulls.get(row) == Some(&true) { OwnedValue::Null } else { self.value(block.value(row)) };
+        let convert = |row| if is_null(row) { OwnedValue::Null } else { self.value(block.value(row), &missing) };
         let values: Vec<OwnedValue> = (0..rows).map(convert).collect();
+        block.nulls_mut().clear();
         block.values().extend(values);
     }
 
-    fn value(&self, value: Value<'_>) -> OwnedValue {
-        let Value::Text(text) = value else { unreachable!("the block holds texts") };
+    /// Replaces numbers that mean a missing one by NULL.
+    fn remove_missing(&self, block: &mut CellBlock, rows: usize) {
+        let missing = self.words.missing_numbers();
+        if missing.reals.is_empty() {
+            return;
+        }
+        let found: Vec<usize> = (0..rows).filter(|&row| missing.has(block.value(row))).collect();
+        found.into_iter().for_each(|row| block.set_null(row, rows));
+    }
+
+    fn value(&self, value: Value<'_>, missing: &MissingNumbers) -> OwnedValue {
+        let text = match value {
+            Value::Text(text) => text,
+            _ if missing.has(value) => return OwnedValue::Null,
+            Value::Null => return OwnedValue::Null,
+            Value::Int(int) => return OwnedValue::Int(int),
+            Value::Real(real) => return OwnedValue::Real(real),
+            Value::Blob(blob) => return OwnedValue::Blob(blob.to_vec()),
+        };
         match self.words.meaning(text) {
             Some(Meaning::Missing) => return OwnedValue::Null,
             Some(Meaning::Infinite(real)) => return OwnedValue::Real(real),
@@ -76,6 +115,23 @@ impl Conversion {
             (Ok(int), _) if self.rounds => OwnedValue::Int(int),
             (_, Ok(real)) if self.rounds && is_number() => OwnedValue::Real(real),
             _ => OwnedValue::Text(text.to_owned()),
+        }
+    }
+}
+
+/// Numbers that mean a missing one.
+#[derive(Debug)]
+struct MissingNumbers {
+    ints: Vec<i64>,
+    reals: Vec<f64>,
+}
+
+impl MissingNumbers {
+    fn has(&self, value: Value<'_>) -> bool {
+        match value {
+            Value::Int(int) => self.ints.contains(&int),
+            Value::Real(real) => self.reals.contains(&real),
+            Value::Null | Value::Text(_) | Value::Blob(_) => false,
         }
     }
 }
@@ -111,6 +167,41 @@ mod tests {
         assert_eq!(converted(&Conversion { words: words.clone(), rounds: false }, &texts, 5), expected);
         // Without a word, the encoder gets the texts.
         assert_eq!(converted(&Conversion { words, rounds: false }, &["1.5", "2"], 1), [text("1.5"), OwnedValue::Null]);
+    }
+
+    /// `--missing NA` was without effect in JSON and sheets: their numbers and words came in one block of values of any kind.
+    #[test]
+    fn words_are_found_among_other_values() {
+        let words = NumberWords { missing: vec!["NA".to_owned(), "-999".to_owned()], infinity: vec!["inf".to_owned()] };
+        let conversion = Conversion { words: Arc::new(words), rounds: false };
+        let text = |text: &str| OwnedValue::Text(text.to_owned());
+        let mut block = CellBlock::default();
+        let blob = OwnedValue::Blob(b"NA".to_vec());
+        block.values().extend([
+            OwnedValue::Real(1.5),
+            text("NA"),
+            blob,
+            OwnedValue::Int(-999),
+            text("-inf"),
+            text("x"),
+        ]);
+        conversion.apply(&mut block, 6);
+        let values = [Value::Real(1.5), Value::Null, Value::Blob(b"NA"), Value::Null, Value::Real(f64::NEG_INFINITY)];
+        assert_eq!((0..5).map(|row| block.value(row)).collect::<Vec<_>>(), values);
+        assert_eq!(block.value(5), Value::Text(b"x"));
+
+        let mut block = CellBlock::default();
+        block.ints().extend([-999, 1, 999]);
+        conversion.apply(&mut block, 3);
+        assert_eq!([0, 1, 2].map(|row| block.value(row)), [Value::Null, Value::Int(1), Value::Int(999)]);
+        let mut block = CellBlock::default();
+        block.reals().extend([-999.0, -999.5]);
+        conversion.apply(&mut block, 2);
+        assert_eq!([0, 1].map(|row| block.value(row)), [Value::Null, Value::Real(-999.5)]);
+        let mut block = CellBlock::default();
+        block.picks(&Arc::from([text("2"), text("na")])).extend([1, 0, 1]);
+        conversion.apply(&mut block, 3);
+        assert_eq!([0, 1, 2].map(|row| block.value(row)), [Value::Null, Value::Text(b"2"), Value::Null]);
     }
 
     /// SQLite ignores the digits that decide which double is the nearest.

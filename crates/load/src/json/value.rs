@@ -1,7 +1,9 @@
 //! Parses the values of a record: frequent kinds at once, all others with jiter, a strict parser that goes from token to token.
 
-use super::fault::Fault;
+use super::fault::{Fault, Mistake};
+
 use super::utf8::unescape_bytes;
+use crate::infer::NumberWords;
 use crate::options::{InvalidUtf8, NanPolicy};
 use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
 use std::sync::Arc;
@@ -43,7 +45,10 @@ pub(super) struct Rules {
     pub invalid_utf8: InvalidUtf8,
     /// Nested objects become columns.
     pub flatten: bool,
+    /// Policy for NaN, Infinity and -Infinity that `words` lacks.
     pub nan: NanPolicy,
+    /// Words in columns of numbers.
+    pub words: Arc<NumberWords>,
 }
 
 /// The rules and buffers for parsing values.
@@ -81,7 +86,7 @@ impl Values {
     /// Returns a parser of `text`. It takes the tape, and the caller takes it back.
     pub fn jiter<'t>(&mut self, text: &'t [u8]) -> Jiter<'t> {
         let jiter = Jiter::with_tape(text, std::mem::take(&mut self.tape));
-        if self.rules.nan == NanPolicy::Error { jiter } else { jiter.with_allow_inf_nan() }
+        if self.rules.takes_nan() { jiter.with_allow_inf_nan() } else { jiter }
     }
 
     /// Takes the tape back, unless a huge string has made it huge.
@@ -140,7 +145,7 @@ impl Values {
             }
             _ => {
                 let number = jiter.known_number_bytes(first)?;
-                sink.take(target, self.rules.number_item(number))
+                sink.take(target, self.rules.number_item(number).map_err(|fault| fault.behind(start))?)
             }
         };
         taken.map_err(|why| refused(why, start, jiter.current_index() - start))
@@ -200,7 +205,7 @@ impl Values {
                     next_in_object(jiter.next_object_bytes()?.is_some(), jiter)?
                 }
                 scalar => {
-                    pass_scalar(jiter, scalar)?;
+                    pass_scalar(jiter, scalar, self.rules.nan)?;
                     self.next_in_open(jiter)?
                 }
             };
@@ -289,14 +294,35 @@ fn plain_number(text: &[u8]) -> Option<(Item<'_>, usize)> {
     }
 }
 
+/// Returns whether the text of a number is NaN, Infinity or -Infinity.
+fn is_nan(number: &[u8]) -> bool {
+    matches!(number.last(), Some(b'N' | b'y'))
+}
+
+/// Returns the fault of a NaN, Infinity or -Infinity of this length. [`Fault::diagnose`] names the word.
+fn refused_nan(len: usize) -> Fault {
+    Fault { len: Some(len), ..Fault::new(0, "expected a value").of(Mistake::Syntax) }
+}
+
 impl Rules {
-    /// Returns a number as an item. Words such as NaN come here only if a policy takes them.
-    fn number_item<'n>(&self, number: &'n [u8]) -> Item<'n> {
-        if let Some(b'N' | b'y') = number.last() {
-            return if self.nan == NanPolicy::Text { Item::Text(number) } else { Item::Null };
+    /// Returns whether the parser must accept NaN, Infinity and -Infinity.
+    fn takes_nan(&self) -> bool {
+        self.nan != NanPolicy::Error || !self.words.is_empty()
+    }
+
+    /// Returns a number as an item. A word such as NaN is a text if it is one of the words in columns of numbers, because it is
+    /// converted like their texts. Otherwise, the policy decides.
+    fn number_item<'n>(&self, number: &'n [u8]) -> Result<Item<'n>, Fault> {
+        if is_nan(number) {
+            return match self.nan {
+                _ if self.words.has(number) => Ok(Item::Text(number)),
+                NanPolicy::Text => Ok(Item::Text(number)),
+                NanPolicy::Null => Ok(Item::Null),
+                NanPolicy::Error => Err(refused_nan(number.len())),
+            };
         }
         let int = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
-        int.map_or(Item::Number(number), |int| Item::Int(int, number))
+        Ok(int.map_or(Item::Number(number), |int| Item::Int(int, number)))
     }
 }
 
@@ -308,12 +334,18 @@ fn next_in_object(has_key: bool, jiter: &mut Jiter<'_>) -> Result<Option<Peek>, 
     if has_key { Ok(Some(jiter.peek()?)) } else { Ok(None) }
 }
 
-fn pass_scalar(jiter: &mut Jiter<'_>, first: Peek) -> Result<(), Fault> {
+fn pass_scalar(jiter: &mut Jiter<'_>, first: Peek, nan: NanPolicy) -> Result<(), Fault> {
+    let start = jiter.current_index();
     match first {
         Peek::Null => jiter.known_null()?,
         Peek::True | Peek::False => jiter.known_bool(first).map(|_| ())?,
         Peek::String => jiter.known_bytes().map(|_| ())?,
-        _ => jiter.known_number_bytes(first).map(|_| ())?,
+        _ => {
+            let number = jiter.known_number_bytes(first)?;
+            if nan == NanPolicy::Error && is_nan(number) {
+                return Err(refused_nan(number.len()).behind(start));
+            }
+        }
     }
     Ok(())
 }

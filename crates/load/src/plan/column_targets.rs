@@ -44,6 +44,7 @@ impl LoadRequest {
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
+        self.refuse_different_columns(table, &files).map_err(|error| vec![error])?;
         let records = found.records.or_else(|| files.iter().map(|file| file.records).sum());
         let records = records.map(|records: u64| records.min(self.limit.unwrap_or(u64::MAX)));
         Ok(PlannedTable { table: position, decisions: found.decisions, records, files, is_copied })
@@ -75,8 +76,9 @@ impl LoadRequest {
         let is_kept = self.keeps(&content);
         let mut map = if is_kept { Vec::new() } else { self.map_of(&table.name, &known) };
         map.extend(empty.iter().map(|name| (name.clone(), String::new())));
-        let mut mapping = schema::matching(table, &known, naming, &map, added)
-            .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
+        let mut mapping = schema::matching(table, &known, naming, &map, added).map_err(|errors| {
+            errors.into_iter().map(|error| of_file(self.offer_columns(table, error))).collect::<Vec<Error>>()
+        })?;
         for (column, form) in self.store_as.iter().filter(|_| !is_kept) {
             let projected =
                 mapping.projected.iter_mut().filter(|projected| is_named(&table.name, &projected.name, column));
@@ -91,8 +93,8 @@ impl LoadRequest {
             type_checks.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
             let rounds = decision.is_some_and(InferredColumn::rounds);
             let is_number = matches!(projected.affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric);
-            if is_number && (rounds || !self.words.is_empty()) {
-                conversions.push((position, Conversion { words: self.words.clone(), rounds }));
+            if is_number && !is_kept && (rounds || !self.read.words.is_empty()) {
+                conversions.push((position, Conversion { words: self.read.words.clone(), rounds }));
             }
         }
         let records = reader.records();

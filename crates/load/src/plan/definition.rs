@@ -56,7 +56,7 @@ impl LoadRequest {
     }
 
     /// Scans the files of a table: text files in full, to infer types.
-    fn infer_types(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
+    pub(super) fn infer_types(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
         let (mut findings, mut found) = (FileStats::default(), Found::default());
         let (mut fields, mut names): (Vec<FileColumn>, HashSet<String>) = Default::default();
         let (mut records, mut unnamed) = (Some(0), BTreeMap::new());
@@ -112,7 +112,7 @@ impl LoadRequest {
         };
         let named = reader.text_format().map_or(usize::MAX, |format| format.named);
         let limit = self.sample.into_iter().chain(self.limit).min();
-        let mut of_file = infer::scan_types(&mut *reader, self.threads, limit, &self.words, go_on)
+        let mut of_file = infer::scan_types(&mut *reader, self.threads, limit, &self.read.words, go_on)
             .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };

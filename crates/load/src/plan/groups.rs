@@ -119,6 +119,8 @@ impl LoadRequest {
         }
         if self.keep.is_some() {
             self.keep_others(&mut groups, copy)?;
+        } else if self.existing.is_some() {
+            self.match_existing(&mut groups.groups)?;
         } else {
             groups.add_shadows(copy);
         }

@@ -37,7 +37,8 @@ impl LoadRequest {
             input.spool(&self.temp_dir, &|| go_on())?;
             // Bytes of this scan do not count: the progress is that of the load.
             let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
-            let found = infer::scan_types(&mut *content.open(&read)?, self.threads, self.limit, &self.words, go_on);
+            let found =
+                infer::scan_types(&mut *content.open(&read)?, self.threads, self.limit, &self.read.words, go_on);
             let found = found.map_err(|error| content.in_file(error))?;
             leave_missing(&mut missing, &found);
         }

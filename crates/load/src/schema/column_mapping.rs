@@ -8,6 +8,9 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::{DefaultKind, Generated};
 use litepress_rows::{Column, Error, ErrorKind, Message, OptionName, Table, message};
 
+/// The beginning of the error of columns that a table lacks.
+pub(crate) const LACKS_COLUMNS: &str = "the table lacks columns of the ";
+
 /// The origin of a file's column names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
@@ -45,6 +48,8 @@ pub struct ColumnMapping {
     pub projected: Vec<ProjectedColumn>,
     /// The origin of the values of each [ordinary column](Table::ordinary_columns) of the table.
     pub column_sources: Vec<ColumnSource>,
+    /// Positions of the table's columns that the file lacks.
+    pub missing: Vec<usize>,
 }
 
 impl ColumnMapping {
@@ -96,7 +101,7 @@ pub fn matching(
         }
     });
     let targets = targets(table, fields, naming, map, added.as_ref().map(|(column, _)| *column), &mut mistakes);
-    let (mut projected, mut column_sources) = (Vec::new(), Vec::new());
+    let (mut projected, mut column_sources, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for position in table.ordinary_columns() {
         let mut given = (0..fields.len()).filter(|&field| targets[field] == Some(position));
         let source = match (given.next(), &added) {
@@ -126,15 +131,17 @@ pub fn matching(
                 });
                 ColumnSource::File(projected.len() - 1)
             }
-            (None, _) => without_file(table, position, naming).unwrap_or_else(|error| {
-                mistakes.push(error.in_column(&table.columns[position].name));
-                ColumnSource::Constant(OwnedValue::Null)
-            }),
+            (None, _) => {
+                without_file(table, position, naming).inspect(|_| missing.push(position)).unwrap_or_else(|error| {
+                    mistakes.push(error.in_column(&table.columns[position].name));
+                    ColumnSource::Constant(OwnedValue::Null)
+                })
+            }
         };
         column_sources.push(source);
     }
     if mistakes.is_empty() {
-        return Ok(ColumnMapping { projected, column_sources });
+        return Ok(ColumnMapping { projected, column_sources, missing });
     }
     Err(mistakes.into_iter().map(|error| error.in_table(&table.name)).collect())
 }
@@ -204,7 +211,7 @@ fn targets(
             let options = message!["say where they go: ", map, ", or leave them out: ", leave_out, "; "];
             let options = if naming == Naming::Given { Message::default() } else { options };
             let noun = naming.noun();
-            let error = mistake(format!("the table lacks columns of the {noun}: {}", listed(unknown.into_iter())));
+            let error = mistake(format!("{LACKS_COLUMNS}{noun}: {}", listed(unknown.into_iter())));
             mistakes.push(error.advise(message![options, format!("the table has {}", columns())]));
         }
     }

@@ -1,7 +1,7 @@
 //! Holds one read transaction on a database, so that all tables are read from one snapshot.
 //!
 //! The connection is read-only. In WAL mode, SQLite nevertheless creates `-wal` and `-shm` beside the database, and a read-only
-//! connection leaves them there. [`Beside`] removes those that did not exist before.
+//! connection leaves them there. [`FilesBeside`] removes those that did not exist before.
 //!
 //! ```text
 //! SQLite can create its files beside the database        a connection with locks
@@ -10,10 +10,9 @@
 //! ```
 
 use crate::input::Input;
-use litepress_rows::sqlite::open_immutable;
+use litepress_rows::sqlite::{FilesBeside, companion, open_immutable};
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
-use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::fs::{self, File};
 use std::io::Read;
@@ -38,7 +37,7 @@ pub(super) struct Moment {
 struct Opened {
     connection: Connection,
     /// Declared last, so that it is dropped after the connection is closed.
-    _beside: Beside,
+    _beside: FilesBeside,
 }
 
 /// The connection while a thread uses it.
@@ -66,7 +65,7 @@ impl Moment {
         // The path must be absolute, because SQLite takes a name that begins with `file:` for a URI. It must have no symbolic links,
         // because SQLite keeps its files beside the file that a link points to.
         let path = fs::canonicalize(&name).map_err(|error| Error::io("open", &name, error))?;
-        let beside = Beside::look(&path);
+        let beside = FilesBeside::look(&path);
         let stamp = Stamp::of(&path);
         let (connection, unlocked) = match connect(&path) {
             Ok(connection) => (connection, None),
@@ -135,7 +134,7 @@ fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<Connecti
     if !is_unwritable || !is_in_wal_mode(path) {
         return Err(failure(name, error));
     }
-    let log = beside(path, "-wal");
+    let log = companion(path, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
         let message = "the database has a write-ahead log, and SQLite cannot make the files in this folder that it needs to read it";
         let advice =
@@ -152,13 +151,6 @@ fn is_in_wal_mode(path: &Path) -> bool {
     const READ_VERSION_AT: usize = 19;
     let mut header = [0; READ_VERSION_AT + 1];
     File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok_and(|()| header[READ_VERSION_AT] == 2)
-}
-
-/// Returns the name of a file that SQLite keeps beside a database.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// Converts an error of SQLite and adds advice.
@@ -195,51 +187,5 @@ impl Stamp {
     fn of(path: &Path) -> std::io::Result<Self> {
         let metadata = fs::metadata(path)?;
         Ok(Self(metadata.len(), metadata.modified().ok()))
-    }
-}
-
-/// The WAL files that existed beside a database before it was opened. Dropping it removes those that were added since, unless
-/// another program uses them.
-#[derive(Debug)]
-struct Beside {
-    database: PathBuf,
-    had_log: bool,
-    had_index: bool,
-}
-
-impl Beside {
-    fn look(database: &Path) -> Self {
-        let has = |suffix| beside(database, suffix).exists();
-        Self { database: database.to_owned(), had_log: has("-wal"), had_index: has("-shm") }
-    }
-
-    fn tidy(&self) -> rusqlite::Result<()> {
-        let index = beside(&self.database, "-shm");
-        let has_new_log = !self.had_log && beside(&self.database, "-wal").exists();
-        let has_new_index = !self.had_index && index.exists();
-        if !has_new_log && !has_new_index {
-            return Ok(());
-        }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.database, flags)?;
-        connection.busy_timeout(Duration::ZERO)?;
-        if has_new_log {
-            // The last connection with write access removes both files when it is closed.
-            connection.execute_batch("SELECT 1 FROM sqlite_schema")?;
-        } else {
-            // Keep the commits in the log. Under an exclusive lock, no other program uses the index. This connection does not use
-            // it either: it keeps its own in memory.
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-            connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema")?;
-            let _ = fs::remove_file(index);
-        }
-        connection.close().map_err(|(_, error)| error)
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        // Best effort: if another program has the database open, the files belong to it.
-        let _ = self.tidy();
     }
 }

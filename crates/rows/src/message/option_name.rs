@@ -7,8 +7,14 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OptionName {
+    /// Whether columns that the table lacks are added to it.
+    AddColumns,
     /// Whether a copy may lack what cannot be copied.
     AllowIncomplete,
+    /// Whether rows are added to a database that exists.
+    Append,
+    /// Longest wait for another program's lock.
+    BusyTimeout,
     /// Names of the columns of CSV.
     Columns,
     /// Delimiter of CSV.
@@ -17,6 +23,8 @@ pub enum OptionName {
     Discard,
     /// Encoding of text.
     Encoding,
+    /// Whether foreign keys are enforced.
+    EnforceForeignKeys,
     /// Foreign key of a new table.
     ForeignKey,
     /// Format of the files.
@@ -27,6 +35,8 @@ pub enum OptionName {
     InvalidUtf8,
     /// Keys that lead to the records of JSON.
     JsonPath,
+    /// Columns of the unique key that decides which row is updated.
+    Key,
     /// Column of the table for a column of a file.
     Map,
     /// Largest number of rejected records.
@@ -117,8 +127,12 @@ pub enum OptionName {
     Trim,
     /// Word that means true.
     True,
+    /// Whether the rows of the table are replaced.
+    Truncate,
     /// Unique columns of a new table.
     Unique,
+    /// Columns that an update changes.
+    UpdateColumns,
     /// Check of the finished file.
     Verify,
     /// Whether new tables are WITHOUT ROWID.
@@ -144,16 +158,21 @@ impl OptionName {
     /// Returns the name in lower case, with `-` between words.
     pub fn name(self) -> &'static str {
         match self {
+            Self::AddColumns => "add-columns",
             Self::AllowIncomplete => "allow-incomplete",
+            Self::Append => "append",
+            Self::BusyTimeout => "busy-timeout",
             Self::Columns => "columns",
             Self::Delimiter => "delimiter",
             Self::Discard => "discard",
             Self::Encoding => "encoding",
+            Self::EnforceForeignKeys => "enforce-foreign-keys",
             Self::ForeignKey => "foreign-key",
             Self::Format => "format",
             Self::Index => "index",
             Self::InvalidUtf8 => "invalid-utf8",
             Self::JsonPath => "json-path",
+            Self::Key => "key",
             Self::Map => "map",
             Self::MaxRejects => "max-rejects",
             Self::Nan => "nan",
@@ -199,7 +218,9 @@ impl OptionName {
             Self::Thousands => "thousands",
             Self::Trim => "trim",
             Self::True => "true",
+            Self::Truncate => "truncate",
             Self::Unique => "unique",
+            Self::UpdateColumns => "update-columns",
             Self::Verify => "verify",
             Self::WithoutRowid => "without-rowid",
         }

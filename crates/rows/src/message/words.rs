@@ -37,7 +37,16 @@ impl Words for RustWords {
     fn option(&self, name: OptionName, value: &OptionValue) -> String {
         let arguments = match value {
             OptionValue::None
-                if matches!(name, OptionName::AllowIncomplete | OptionName::ReplaceTables | OptionName::Overwrite) =>
+                if matches!(
+                    name,
+                    OptionName::AddColumns
+                        | OptionName::AllowIncomplete
+                        | OptionName::Append
+                        | OptionName::EnforceForeignKeys
+                        | OptionName::ReplaceTables
+                        | OptionName::Overwrite
+                        | OptionName::Truncate
+                ) =>
             {
                 "true".to_owned()
             }

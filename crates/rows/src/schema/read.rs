@@ -48,7 +48,7 @@ fn read(text: &str, origin: &str, ran: &ExecutedSchema) -> rusqlite::Result<Sche
     Ok(Schema { text: text.to_owned(), origin: origin.to_owned(), tables, shadow_tables, objects, settings, positions })
 }
 
-fn all<T>(
+pub(super) fn all<T>(
     sqlite: &Connection,
     sql: &str,
     parameters: impl rusqlite::Params,
@@ -65,7 +65,6 @@ fn table(ran: &ExecutedSchema, text: &str, name: &str) -> rusqlite::Result<Table
         Ok(plain) => {
             // If OR ABORT changes the code, the table's own policy differs. ABORT, FAIL and ROLLBACK differ only in an operand.
             let aborts = byte_code(sqlite, &table, "INSERT OR ABORT")?;
-            let opcodes = |code: &[Instruction]| code.iter().map(|(opcode, _)| opcode.clone()).collect::<Vec<_>>();
             (plain.iter().any(fails_check), opcodes(&plain) != opcodes(&aborts))
         }
         // An insert may not compile though the table does: a DEFAULT may call a missing function. Then the words count
@@ -121,6 +120,11 @@ impl TableKinds {
     /// Returns the names of the virtual tables.
     pub fn virtual_tables(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(_, kind)| kind.name == "virtual").map(|(name, _)| name.as_str())
+    }
+
+    /// Returns whether a virtual table keeps its data in this table.
+    pub fn is_shadow(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|kind| kind.name == "shadow")
     }
 
     /// Returns whether a table of this name exists and is neither virtual nor a shadow table.
@@ -187,7 +191,7 @@ pub fn has_check(create_sql: &str, table: &Table) -> bool {
 
 /// Turns off foreign keys and triggers. SQLite accepts a foreign key whose parent is missing, but could not compile an insert.
 /// And a trigger's byte code would include the CHECK constraints of other tables.
-fn prepare_for_byte_code(sqlite: &Connection) -> rusqlite::Result<()> {
+pub(super) fn prepare_for_byte_code(sqlite: &Connection) -> rusqlite::Result<()> {
     sqlite.execute_batch("PRAGMA foreign_keys = OFF")?;
     sqlite.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map(drop)
 }
@@ -276,10 +280,10 @@ fn foreign_keys(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Foreig
 }
 
 /// An opcode and its first operand.
-type Instruction = (String, i64);
+pub(super) type Instruction = (String, i64);
 
 /// Returns the byte code of SQLite for inserting a row, which shows the table's constraints and their consequences.
-fn byte_code(sqlite: &Connection, table: &Table, verb: &str) -> rusqlite::Result<Vec<Instruction>> {
+pub(super) fn byte_code(sqlite: &Connection, table: &Table, verb: &str) -> rusqlite::Result<Vec<Instruction>> {
     let columns: Vec<String> =
         table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect();
     // Insert a parameter: SQLite might know of a constant that it breaks no constraint.
@@ -288,8 +292,13 @@ fn byte_code(sqlite: &Connection, table: &Table, verb: &str) -> rusqlite::Result
     sqlite.prepare(&explain)?.query_map([None::<i64>], |row| Ok((row.get(1)?, row.get(2)?)))?.collect()
 }
 
+/// Returns the opcodes without their operands.
+pub(super) fn opcodes(code: &[Instruction]) -> Vec<&str> {
+    code.iter().map(|(opcode, _)| opcode.as_str()).collect()
+}
+
 /// Returns whether the instruction ends a row that breaks a CHECK constraint.
-fn fails_check((opcode, operand): &Instruction) -> bool {
+pub(super) fn fails_check((opcode, operand): &Instruction) -> bool {
     const SQLITE_CONSTRAINT_CHECK: i64 = 275;
     opcode == "Halt" && *operand == SQLITE_CONSTRAINT_CHECK
 }

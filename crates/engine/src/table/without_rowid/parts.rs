@@ -2,10 +2,7 @@
 //!
 //! ```text
 //! worker      rows of a part -> IndexBuilder, which stays open
-//! assembler   holds back one part, because its last row depends on whether another part follows:
-//!               another one does     the row becomes the divider between the two parts; the part is placed
-//!               none does            the row stays on the last leaf; the part is placed, and the tree is complete
-//!               one has one row      it has none to spare for a divider: both become one part
+//! assembler   KeyedTree: checks that a part follows the one before, and passes it to EntryTree
 //! ```
 
 use crate::Result;
@@ -15,16 +12,13 @@ use crate::progress::Progress;
 use crate::table::append::{PartLayout, PartialTree, Unsorted, UnsortedWriter};
 use crate::table::context::TableTree;
 use crate::table::row_key::RecordKey;
-use crate::tree::assembler::TreeAssembler;
+use crate::tree::entry_tree::{EntryCounts, EntryTree};
 use crate::tree::index_leaf::IndexBuilder;
+use crate::tree::index_reader;
 use crate::tree::input_positions::InputPositions;
-use crate::tree::interior::Entry;
 use crate::tree::key_counter::{KeyCounter, distinct_keys};
-use crate::tree::{bulk_load, index_reader};
-use litepress_format::page::PageKind;
 use litepress_format::sort_key::KeyPart;
 use litepress_rows::RecordChunk;
-use litepress_rows::source::PART_BYTES;
 
 /// Leaf pages of a WITHOUT ROWID table.
 pub(super) struct KeyedLayout<'k> {
@@ -136,9 +130,7 @@ impl PartBuilder<'_> {
 
 /// A WITHOUT ROWID table's tree and the parts placed so far.
 pub(super) struct KeyedTree<'p, 'k> {
-    assembler: TreeAssembler<'p, Entry>,
-    /// The last part, which is placed once it is known whether another one follows.
-    held: Option<IndexBuilder>,
+    entries: EntryTree<'p>,
     /// The finished tree, without the root and the counts.
     tree: TableTree,
     last_key: Vec<u8>,
@@ -149,8 +141,7 @@ pub(super) struct KeyedTree<'p, 'k> {
 impl<'p, 'k> KeyedTree<'p, 'k> {
     pub fn new(pages: &'p mut Pages, counted: &'k [KeyPart]) -> Self {
         Self {
-            assembler: TreeAssembler::new(pages),
-            held: None,
+            entries: EntryTree::new(pages),
             tree: TableTree::default(),
             last_key: Vec::new(),
             positions: InputPositions::default(),
@@ -158,36 +149,11 @@ impl<'p, 'k> KeyedTree<'p, 'k> {
         }
     }
 
-    /// Appends `next` to the held part. Returns the part to hold from now on.
-    fn append(&mut self, next: IndexBuilder) -> Result<IndexBuilder> {
-        let Some(mut held) = self.held.take() else { return Ok(next) };
-        let usable = self.assembler.pages().page_size().bytes();
-        let is_large = held.run().len() as usize * usable >= PART_BYTES;
-        if held.entries() >= 2 && (next.entries() >= 2 || is_large) {
-            self.place_leaves(held, false)?;
-            return Ok(next);
-        }
-        index_reader::of_part(next.finish(true), usable, |record| {
-            held.add(record);
-            Ok(())
-        })?;
-        Ok(held)
-    }
-
-    fn place_leaves(&mut self, leaves: IndexBuilder, is_last: bool) -> Result<()> {
-        let part = leaves.finish(is_last);
-        self.tree.payload_bytes += part.payload_bytes;
-        bulk_load::place(&mut self.assembler, part)
-    }
-
     /// Completes the tree. Also returns the positions of its rows in their input.
-    pub fn finish(mut self) -> Result<(TableTree, InputPositions)> {
-        if let Some(last) = self.held.take() {
-            self.assembler.pages().pool().set_held_blocks(0);
-            self.place_leaves(last, true)?;
-        }
-        let (root, distinct) = (self.assembler.finish(PageKind::LeafIndex)?, distinct_keys(&self.counter.changes));
-        Ok((TableTree { root, distinct, ..self.tree }, self.positions))
+    pub fn finish(self) -> Result<(TableTree, InputPositions)> {
+        let (EntryCounts { payload_bytes, .. }, root) = self.entries.finish()?;
+        let distinct = distinct_keys(&self.counter.changes);
+        Ok((TableTree { root, distinct, payload_bytes, ..self.tree }, self.positions))
     }
 }
 
@@ -195,7 +161,7 @@ impl<'k> PartialTree for KeyedTree<'_, 'k> {
     type Part = KeyedPart<'k>;
 
     fn pages(&self) -> &Pages {
-        self.assembler.pages()
+        self.entries.pages()
     }
 
     fn continues_with(&self, part: &KeyedPart<'k>) -> bool {
@@ -213,10 +179,7 @@ impl<'k> PartialTree for KeyedTree<'_, 'k> {
         self.positions.append(self.tree.rows, &part.positions);
         self.tree.rows += part.leaves.entries();
         self.last_key = part.last_key;
-        let held = self.append(part.leaves)?;
-        self.assembler.pages().pool().set_held_blocks(held.run().blocks());
-        self.held = Some(held);
-        Ok(())
+        self.entries.place(part.leaves)
     }
 }
 

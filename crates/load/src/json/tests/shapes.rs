@@ -1,6 +1,7 @@
 //! Objects over several lines, records within other objects, nested objects as columns, and numbers that JSON does not have.
 
 use super::*;
+use crate::infer::NumberWords;
 use crate::options::{JsonLayout, JsonOptions, NanPolicy};
 
 fn json(json: JsonOptions) -> ReadOptions {
@@ -263,6 +264,33 @@ fn numbers_that_json_does_not_have_are_what_the_option_says() {
         assert!(why[row].contains("nan(NanPolicy::Null) stores NULL instead"), "{row}: {why:?}");
     }
     assert_eq!(why[5], "");
+}
+
+/// `--nan null --infinity Infinity` stored NULL for Infinity, and `--missing NaN` did not help against the error about NaN.
+#[test]
+fn words_in_columns_of_numbers_go_before_the_option_for_others() {
+    let words = NumberWords { missing: vec!["nan".to_owned()], infinity: vec!["Infinity".to_owned()] };
+    let of = |nan, words: &NumberWords| ReadOptions {
+        json: JsonOptions { nan, ..JsonOptions::default() },
+        words: Arc::new(words.clone()),
+        ..ReadOptions::default()
+    };
+    let file = "{\"v\":1}\n{\"v\":NaN}\n{\"v\":-Infinity}\n{\"v\":2}";
+    for nan in [NanPolicy::Error, NanPolicy::Null, NanPolicy::Text] {
+        let column: Vec<_> = values(file, &[("v", ANY)], &of(nan, &words)).0.into_iter().flatten().collect();
+        // The loading source converts the texts, if the column is one of numbers.
+        assert_eq!(column, [OwnedValue::Int(1), text("NaN"), text("-Infinity"), OwnedValue::Int(2)]);
+    }
+    let some = NumberWords { missing: vec!["NaN".to_owned()], infinity: Vec::new() };
+    let file = "{\"v\":NaN}\n{\"v\":Infinity}\n{\"v\":[1,NaN]}\n{\"v\":2}";
+    let (rows, _) = load(file.as_bytes(), &[("v", ANY)], &of(NanPolicy::Error, &some));
+    let why: Vec<_> = rows.iter().map(|row| row.values.clone().err().unwrap_or_default()).collect();
+    assert!(
+        why[1].contains("line 2, character 6: column v: Infinity is not a number of JSON (value 'Infinity')"),
+        "{why:?}"
+    );
+    assert!(why[2].contains(": NaN is not a number of JSON"), "{why:?}");
+    assert_eq!((&*why[0], &*why[3]), ("", ""));
 }
 
 #[test]

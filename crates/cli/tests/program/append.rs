@@ -1,0 +1,263 @@
+//! Rows for databases that exist.
+
+use crate::{Room, json};
+use serde_json::json;
+
+const APP: &str = "
+    CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INT DEFAULT 7, CHECK (age < 200));
+    INSERT INTO users VALUES (1, 'Ada', 36), (2, 'Blaise', 39);
+    CREATE TABLE log (line TEXT); CREATE UNIQUE INDEX users_name ON users (name COLLATE NOCASE);
+    CREATE TRIGGER logged AFTER INSERT ON users BEGIN INSERT INTO log VALUES ('added ' || new.name); END;
+    CREATE VIRTUAL TABLE notes USING fts5 (text); INSERT INTO notes VALUES ('old words');
+    CREATE TABLE event (at INTEGER PRIMARY KEY AUTOINCREMENT, what TEXT, size REAL, twice AS (size * 2) STORED);
+    CREATE VIEW v AS SELECT name FROM users; PRAGMA user_version = 7;";
+
+/// Returns a room with the database in both journal modes.
+fn rooms() -> impl Iterator<Item = (Room, &'static str)> {
+    ["wal", "delete"].into_iter().map(|mode| {
+        let room = Room::new();
+        room.sqlite("app.db").execute_batch(&format!("PRAGMA journal_mode = {mode}; {APP}")).unwrap();
+        (room, mode)
+    })
+}
+
+/// Nothing could be added to a database: today's rows needed the whole file to be made again.
+#[test]
+fn rows_are_added_as_sqlite_adds_them() {
+    for (room, mode) in rooms() {
+        room.write("users.csv", "name\nGrace\nAlan\n");
+        room.write("event.ndjson", "{\"what\": \"start\", \"size\": 2}\n{\"what\": \"stop\", \"size\": \"0.5\"}\n");
+        room.write("notes.csv", "text\nnew words\n");
+        room.write("fresh.csv", "a,b\n1,x\n");
+        let load = "load app.db users.csv event.ndjson notes.csv fresh.csv --append --json";
+        let summary = json(&room.done(load));
+        let tables = summary["append"]["tables"].as_array().unwrap();
+        let told: Vec<_> = tables.iter().map(|table| (&table["name"], &table["added"], &table["is_new"])).collect();
+        assert_eq!(told.len(), 4, "{summary}");
+        assert!(told.contains(&(&json!("users"), &json!(2), &json!(false))), "{summary}");
+        assert!(told.contains(&(&json!("fresh"), &json!(1), &json!(true))), "{summary}");
+        assert_eq!(summary["append"]["journal_mode"], mode);
+        for (sql, rows) in [
+            ("SELECT * FROM users", "1|Ada|36\n2|Blaise|39\n3|Grace|7\n4|Alan|7"),
+            ("SELECT * FROM log", "added Grace\nadded Alan"),
+            ("SELECT * FROM event", "1|start|2|4\n2|stop|0.5|1"),
+            ("SELECT rowid, text FROM notes WHERE notes MATCH 'words'", "1|old words\n2|new words"),
+            ("SELECT a + 1, b FROM fresh", "2|x"),
+            ("SELECT seq FROM sqlite_sequence", "2"),
+            ("PRAGMA user_version", "7"),
+            ("PRAGMA journal_mode", mode),
+            ("PRAGMA integrity_check", "ok"),
+        ] {
+            assert_eq!(room.query("app.db", sql), rows, "{mode}: {sql}");
+        }
+    }
+}
+
+#[test]
+fn the_summary_and_the_plan_tell_the_route() {
+    let (room, _) = rooms().next().unwrap();
+    room.write("users.csv", "id,name\n1,Eve\n5,Ida\n");
+    let plan = room.done("plan app.db users.csv --append");
+    assert!(plan.contains("users  sql    it has triggers"), "{plan}");
+    assert!(!plan.contains("needs --overwrite") && !plan.contains("lanes"), "{plan}");
+    let text = room.done("load app.db users.csv --append --on-conflict update --progress none");
+    assert!(text.contains("app.db: 2 rows in 1 table") && text.contains("  users 1 added, 1 updated\n"), "{text}");
+    assert!(text.contains("writers waited"), "{text}");
+    let text = room.done("load app.db users.csv --append --on-conflict ignore --progress none -v");
+    assert!(text.contains("users 0 added, 2 ignored") && text.contains("it has triggers"), "{text}");
+    assert_eq!(room.query("app.db", "SELECT * FROM users"), "1|Eve|36\n2|Blaise|39\n5|Ida|7");
+}
+
+/// An upsert must not touch columns that the file lacks.
+#[test]
+fn rows_are_updated_by_a_key() {
+    for (room, _) in rooms() {
+        room.write("users.csv", "id,name\n1,Eve\n3,Ida\n1,Eva\n");
+        room.done("load app.db users.csv --append --on-conflict update");
+        assert_eq!(room.query("app.db", "SELECT * FROM users"), "1|Eva|36\n2|Blaise|39\n3|Ida|7");
+        room.write("users.ndjson", "{\"name\": \"IDA\", \"age\": 8}\n{\"name\": \"Tim\", \"age\": 9}\n");
+        let load = "load app.db users.ndjson --append --on-conflict update";
+        let ended = room.run(load);
+        assert!(ended.code == Some(2) && ended.err.contains("lack the column id of the key"), "{ended:?}");
+        assert!(ended.err.contains("--key"), "{ended:?}");
+        room.done(&format!("{load} --key name"));
+        assert_eq!(room.query("app.db", "SELECT * FROM users"), "1|Eva|36\n2|Blaise|39\n3|Ida|8\n4|Tim|9");
+        room.write("users.csv", "id,name,age\n4,Tom,10\n");
+        room.done("load app.db users.csv --append --on-conflict update --update-columns age");
+        assert_eq!(room.query("app.db", "SELECT * FROM users WHERE id = 4"), "4|Tim|10");
+        let ended = room.run(&format!("{load} --key age"));
+        assert!(
+            ended.err.contains("the columns age are no unique key of the table\nhelp: its keys are id and name"),
+            "{ended:?}"
+        );
+        assert_eq!(room.query("app.db", "PRAGMA integrity_check"), "ok");
+    }
+}
+
+#[test]
+fn errors_name_the_record_and_nothing_is_added() {
+    for (room, _) in rooms() {
+        room.write("users.csv", "id,name,age\n5,Ida,30\n6,Old,300\n");
+        room.write("event.csv", "what\nx\n");
+        let before = room.query("app.db", "SELECT * FROM users");
+        let ended = room.run("load app.db event.csv users.csv --append");
+        assert!(ended.code == Some(1) && ended.err.contains("CHECK constraint failed: age < 200"), "{ended:?}");
+        assert!(ended.err.contains("users.csv") && ended.err.contains("record 2"), "{ended:?}");
+        room.write("users.csv", "id,name\n7,ada\n");
+        let ended = room.run("load app.db users.csv --append");
+        assert!(
+            ended.err.contains("UNIQUE constraint failed") && ended.err.contains("--on-conflict ignore"),
+            "{ended:?}"
+        );
+        room.write("users.csv", "id,nom\n7,x\n");
+        let ended = room.run("load app.db users.csv --append");
+        assert!(ended.err.contains("the table lacks columns of the file: nom"), "{ended:?}");
+        assert!(ended.err.contains("--add-columns"), "{ended:?}");
+        assert_eq!(room.query("app.db", "SELECT * FROM users"), before);
+        assert_eq!(room.query("app.db", "SELECT count(*) FROM event"), "0");
+        assert_eq!(room.query("app.db", "SELECT count(*) FROM log"), "0");
+        let ended = room.run("load app.db event.csv");
+        assert!(ended.err.contains("add the rows to it with --append, replace tables"), "{ended:?}");
+        let ended = room.run("load app.db event.csv --append --overwrite");
+        assert!(ended.code == Some(2) && ended.err.contains("--truncate"), "{ended:?}");
+        let ended = room.run("load app.db event.csv --append --page-size 1024");
+        assert!(ended.code == Some(2) && ended.err.contains("--page-size has no effect"), "{ended:?}");
+        let ended = room.run("load app.db event.csv --truncate");
+        assert!(ended.code == Some(2) && ended.err.contains("add --append"), "{ended:?}");
+        let ended = room.run("load app.db event.csv --append --table v");
+        assert!(ended.code == Some(2) && ended.err.contains("v is a view"), "{ended:?}");
+    }
+}
+
+#[test]
+fn wrong_rows_are_rejected_in_order() {
+    for (room, _) in rooms() {
+        room.write("users.csv", "id,name,age\n5,Ida,30\n6,Old,300\nx,y,z\n2,Tim,1\n5,Tom,4\n7,Kim,1\n");
+        room.done("load app.db users.csv --append --rejects wrong.csv");
+        assert_eq!(room.query("app.db", "SELECT * FROM users WHERE id > 2"), "5|Ida|30\n7|Kim|1");
+        let wrong = std::fs::read_to_string(room.path("wrong.csv")).unwrap();
+        let records: Vec<&str> = wrong.lines().skip(1).map(|line| line.split(',').nth(2).unwrap()).collect();
+        assert_eq!(records, ["2", "3", "4", "5"], "{wrong}");
+        assert_eq!(room.query("app.db", "SELECT count(*) FROM log"), "2");
+    }
+}
+
+#[test]
+fn rows_are_replaced_and_the_rest_stays() {
+    for (room, _) in rooms() {
+        room.write("users.csv", "id,name\n5,Ida\n");
+        room.done("load app.db users.csv --append --truncate");
+        assert_eq!(room.query("app.db", "SELECT * FROM users"), "5|Ida|7");
+        assert_eq!(room.query("app.db", "SELECT * FROM v"), "Ida");
+        room.write("users.csv", "id,name,age\n6,Old,300\n");
+        assert_eq!(room.run("load app.db users.csv --append --truncate").code, Some(1));
+        assert_eq!(room.query("app.db", "SELECT * FROM users"), "5|Ida|7");
+    }
+}
+
+#[test]
+fn columns_and_tables_are_added() {
+    for (room, _) in rooms() {
+        room.write("event.csv", "what,place,count\nx,here,5\n");
+        room.write("event2.csv", "what,place,count\ny,there,\n");
+        room.done("load app.db event.csv event2.csv --append --table event --add-columns --source-column origin");
+        assert_eq!(
+            room.query("app.db", "SELECT what, place, count, typeof(count), origin FROM event"),
+            "x|here|5|integer|event.csv\ny|there|NULL|null|event2.csv"
+        );
+        room.write("schema.sql", "CREATE TABLE users (id); CREATE TABLE part (id INTEGER PRIMARY KEY, a UNIQUE); CREATE INDEX i ON part (a);");
+        room.write("part.csv", "id,a\n1,x\n2,y\n");
+        let text = room.done("load app.db part.csv --append --schema schema.sql --table part --progress none");
+        assert!(text.contains("the table users exists with another definition"), "{text}");
+        room.write("part.csv", "id,a\n3,z\n");
+        room.done("load app.db part.csv --append --schema schema.sql --table part");
+        assert_eq!(room.query("app.db", "SELECT count(*), max(a) FROM part"), "3|z");
+        assert_eq!(room.query("app.db", "SELECT count(*) FROM pragma_index_list('part')"), "2");
+        assert_eq!(room.query("app.db", "PRAGMA integrity_check"), "ok");
+    }
+}
+
+/// The first day's command made the database, and the second day's failed.
+#[test]
+fn one_command_for_every_day() {
+    let room = Room::new();
+    for (day, rows) in [("1", 2), ("2", 4)] {
+        room.write("day.csv", format!("id,name\n{day},a\n{day}0,b\n"));
+        room.done("load days.db day.csv --append --table day --primary-key id --index name");
+        assert_eq!(room.query("days.db", "SELECT count(*) FROM day"), rows.to_string());
+    }
+    assert_eq!(room.query("days.db", "SELECT name FROM pragma_index_list('day')"), "idx_day_name");
+}
+
+#[test]
+fn tables_of_another_database_are_added() {
+    let room = Room::new();
+    room.sqlite("app.db").execute_batch(APP).unwrap();
+    let other = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, age INT); INSERT INTO users VALUES (8, 'Kim', 5);
+        CREATE TABLE item (a PRIMARY KEY, b) WITHOUT ROWID; CREATE INDEX item_b ON item (b); INSERT INTO item VALUES (1, 2);
+        CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM item; END; CREATE VIEW w AS SELECT * FROM item;";
+    room.sqlite("other.db").execute_batch(other).unwrap();
+    let text = room.done("load app.db other.db --append --progress none");
+    assert!(text.contains("only the tables of other.db are copied, without view w"), "{text}");
+    assert_eq!(room.query("app.db", "SELECT name FROM users WHERE id = 8"), "Kim");
+    assert_eq!(room.query("app.db", "SELECT * FROM item"), "1|2");
+    assert_eq!(
+        room.query("app.db", "SELECT name FROM sqlite_schema WHERE tbl_name = 'item' AND type <> 'table'"),
+        "item_b\nt"
+    );
+}
+
+#[test]
+fn a_lock_is_waited_for_and_readers_keep_what_they_see() {
+    for (room, mode) in rooms() {
+        room.write("event.csv", "what\nx\n");
+        let other = room.sqlite("app.db");
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let ended = room.run("load app.db event.csv --append --busy-timeout 0.1");
+        assert!(ended.code == Some(1) && ended.err.contains("another program keeps its lock"), "{ended:?}");
+        assert!(ended.err.contains("--busy-timeout"), "{ended:?}");
+        other.execute_batch("COMMIT; BEGIN; SELECT * FROM event").unwrap();
+        let count = |sql| other.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(count("SELECT count(*) FROM event"), 0);
+        let ended = room.run("load app.db event.csv --append --busy-timeout 0.1");
+        assert_eq!(ended.code, Some(if mode == "wal" { 0 } else { 1 }), "{ended:?}");
+        assert_eq!(count("SELECT count(*) FROM event"), 0);
+        other.execute_batch("COMMIT").unwrap();
+        assert_eq!(count("SELECT count(*) FROM event"), i64::from(mode == "wal"));
+    }
+}
+
+#[test]
+fn foreign_keys_are_enforced_on_request() {
+    let room = Room::new();
+    room.sqlite("app.db")
+        .execute_batch("CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p REFERENCES p (id))")
+        .unwrap();
+    room.write("c.csv", "p\n1\n2\n");
+    room.write("p.csv", "id\n1\n");
+    let ended = room.run("load app.db c.csv p.csv --append --enforce-foreign-keys");
+    let why = "FOREIGN KEY constraint failed: the row with rowid 2 has no parent in p";
+    assert!(ended.code == Some(1) && ended.err.contains(why), "{ended:?}");
+    let text = room.done("load app.db c.csv p.csv --append --progress none");
+    assert!(
+        text.contains("foreign keys are not checked: c.p -> p") && text.contains("--enforce-foreign-keys"),
+        "{text}"
+    );
+    assert_eq!(room.query("app.db", "SELECT count(*) FROM c"), "2");
+    assert_eq!(room.run("load app.db p.csv --append --on-conflict ignore --verify full --table p").code, Some(0));
+    assert_eq!(room.run("load app.db c.csv --append --verify full").code, Some(1));
+}
+
+#[test]
+fn a_file_that_is_no_database_stays() {
+    let room = Room::new();
+    room.write(
+        "app.db",
+        "this is a text and not a database, and it is long enough to be looked at as one by everyone.....",
+    );
+    room.write("event.csv", "what\nx\n");
+    let before = std::fs::read(room.path("app.db")).unwrap();
+    let ended = room.run("load app.db event.csv --append");
+    assert!(ended.code == Some(1) && ended.err.contains("not a database"), "{ended:?}");
+    assert_eq!(std::fs::read(room.path("app.db")).unwrap(), before);
+}

@@ -1,0 +1,286 @@
+//! Adds rows to a database that exists, while other programs may have it open.
+//!
+//! ```text
+//! open ----> begin: BEGIN IMMEDIATE, new columns and tables, truncate --> fill each table --> finish: indexes, triggers, COMMIT
+//! schema     the lock of writers is held from here .............................................................. to here
+//! ```
+//!
+//! Everything is one transaction of SQLite's: at any moment all or nothing of it is there, and readers keep what they see.
+
+mod options;
+mod report;
+
+pub use options::AppendOptions;
+pub use report::{AppendReport, AppendedTable, Route, RoutePlan};
+
+use crate::database::Finished;
+use crate::options::{Options, Sync, Verify};
+use crate::progress::Counted;
+use crate::sqlite::{Inserted, LiveSession, SessionOptions};
+use crate::summary::{Summary, TableSummary, peak_memory_bytes};
+use crate::{Conflict, Error, ErrorKind, Result, resources};
+use litepress_rows::schema::{SchemaAdditions, SchemaObject};
+use litepress_rows::sqlite::open_file;
+use litepress_rows::{OptionName, Schema, Source, Table, message, quoted_name};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Rows on their way into a database that exists.
+///
+/// ORDER: [`begin`](Self::begin), then [`fill`](Self::fill) for each table, then [`finish`](Self::finish).
+///
+/// Memory: a quarter of [`Options::memory_bytes`] for SQLite's cache. Dropped unfinished, it leaves the database as it was.
+pub struct Append {
+    session: LiveSession,
+    path: PathBuf,
+    schema: Schema,
+    options: Options,
+    append: AppendOptions,
+    additions: SchemaAdditions,
+    tables: Vec<AppendedTable>,
+    build_times: HashMap<String, Duration>,
+    started: Instant,
+    /// The moment at which the lock was taken.
+    locked: Option<Instant>,
+    /// Whether a table could not be filled.
+    failed: bool,
+}
+
+/// Reads the schema of the database in a file.
+///
+/// # Errors
+/// If the file is no database, or cannot be read.
+pub fn schema_of(path: &Path, append: &AppendOptions) -> Result<Schema> {
+    open_file(path)?;
+    LiveSession::schema(path, append.busy_timeout)
+}
+
+impl Append {
+    /// Opens a database. `schema` is that of the database, from [`schema_of`].
+    ///
+    /// # Errors
+    /// If the file is no database, cannot be written, or the options have no effect on a database that exists.
+    pub fn open(path: &Path, schema: Schema, options: &Options, append: &AppendOptions) -> Result<Self> {
+        let given = [(OptionName::PageSize, options.page_size.is_some()), (OptionName::Overwrite, options.overwrite)];
+        if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            let (option, this) = (option.alone().given(), OptionName::Append.alone().given());
+            let message = message![option, " has no effect beside ", this, ", which keeps the database"];
+            return Err(Error::new(ErrorKind::Usage, message).advise("leave one of them out"));
+        }
+        open_file(path)?;
+        let options = resources::bounded(options)?;
+        let temp_dir = resources::temp_dir(&crate::Target::File(path.to_owned()), &options);
+        let progress = options.progress.clone();
+        let of_session = SessionOptions { temp_dir, threads: options.threads, progress };
+        let session = LiveSession::open(path, append.busy_timeout, options.memory_bytes / 4, of_session)?;
+        if options.sync == Sync::Off {
+            session.run("PRAGMA synchronous = OFF")?;
+        }
+        Ok(Self {
+            session,
+            path: path.to_owned(),
+            schema,
+            options,
+            append: append.clone(),
+            additions: SchemaAdditions::default(),
+            tables: Vec::new(),
+            build_times: HashMap::new(),
+            started: Instant::now(),
+            locked: None,
+            failed: false,
+        })
+    }
+
+    /// Returns the schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Takes the lock of writers and prepares the tables at these positions of the schema. `additions` are objects that
+    /// the database lacks, and `schema` is the one that it has with them.
+    ///
+    /// # Errors
+    /// If another program keeps the lock or has changed the schema; if SQLite refuses a definition.
+    pub fn begin(&mut self, schema: Schema, additions: SchemaAdditions, tables: &[usize]) -> Result<()> {
+        let known = std::mem::replace(&mut self.schema, schema).settings.schema_cookie;
+        self.additions = additions;
+        self.options.progress.enter("waiting for the lock");
+        self.session.begin(self.append.enforce_foreign_keys).map_err(|error| error.in_file(&self.path))?;
+        self.locked = Some(Instant::now());
+        if self.session.schema_cookie()? != known {
+            let error =
+                Error::new(ErrorKind::Target, "another program has changed the schema of the database meanwhile");
+            return Err(error.in_file(&self.path).advise("run it again"));
+        }
+        for (table, column) in &self.additions.columns {
+            let (name, declared) = (quoted_name(&column.name), &column.declared_type);
+            let sql = format!("ALTER TABLE {} ADD COLUMN {name} {declared}", quoted_name(table));
+            self.session.define(&sql, &format!("column {} of {table}", column.name))?;
+        }
+        self.define(|append, object| append.is_made_first(object))?;
+        for &table in tables.iter().filter(|_| self.append.truncate) {
+            self.session.truncate(&self.schema.tables[table])?;
+        }
+        Ok(())
+    }
+
+    /// Creates the wanted additions.
+    fn define(&self, is_wanted: impl Fn(&Self, &SchemaObject) -> bool) -> Result<()> {
+        for object in self.additions.objects.iter().filter(|object| is_wanted(self, object)) {
+            if let Some(sql) = &object.sql {
+                self.session.define(sql, &format!("{} {}", object.kind, object.name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether an object must exist before the rows: other indexes are made faster afterwards, and triggers of new
+    /// tables do not concern rows that come with them.
+    fn is_made_first(&self, object: &SchemaObject) -> bool {
+        let is_unique = |table: &Table| table.indexes.iter().any(|index| index.unique && index.name == object.name);
+        match object.kind.as_str() {
+            "table" => true,
+            "index" => self.schema.table(&object.table).is_some_and(is_unique),
+            _ => false,
+        }
+    }
+
+    /// Returns the route of the table at this position of the schema.
+    pub fn route(&self, table: usize) -> RoutePlan {
+        route(&self.schema, &self.schema.tables[table], &self.additions, &self.append)
+    }
+
+    /// Adds rows to the table at this position of the schema.
+    ///
+    /// # Errors
+    /// If the source fails, or SQLite refuses a row. Nothing is added to any table then.
+    pub fn fill(&mut self, table: usize, source: &dyn Source) -> Result<()> {
+        let (started, name) = (Instant::now(), self.schema.tables[table].name.clone());
+        self.options.progress.enter_rows(&name);
+        let (inserted, new) = self
+            .insert(table, source, None)
+            .inspect_err(|_| self.failed = true)
+            .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
+        let ignored = inserted.given.saturating_sub(inserted.changed);
+        let updated = match self.options.on_conflict {
+            Conflict::Abort | Conflict::Ignore => Some(0),
+            Conflict::Update => new.map(|new| inserted.changed.saturating_sub(new)),
+            Conflict::Replace => None,
+        };
+        let added = inserted.changed - updated.unwrap_or(0);
+        self.tables.push(AppendedTable { plan: self.route(table), added, updated, ignored });
+        *self.build_times.entry(name).or_default() += started.elapsed();
+        Ok(())
+    }
+
+    /// Passes each row that SQLite refuses to `refuse`, and adds the others. To be dropped afterwards.
+    ///
+    /// # Errors
+    /// Errors of the source and of `refuse`.
+    pub fn find_refused(
+        &self,
+        table: usize,
+        source: &dyn Source,
+        refuse: &mut dyn FnMut(Error) -> Result<()>,
+    ) -> Result<()> {
+        self.insert(table, source, Some(refuse)).map(drop)
+    }
+
+    fn insert(
+        &self,
+        table: usize,
+        source: &dyn Source,
+        refuse: Option<&mut dyn FnMut(Error) -> Result<()>>,
+    ) -> Result<(Inserted, Option<u64>)> {
+        assert!(self.locked.is_some(), "the transaction has begun");
+        let source = &Counted { source, progress: &self.options.progress };
+        // Rows that are found refused are left out of the run, which has its own policy.
+        let conflict = match self.options.on_conflict {
+            Conflict::Ignore | Conflict::Replace if refuse.is_some() => Conflict::Abort,
+            conflict => conflict,
+        };
+        let table = &self.schema.tables[table];
+        let one_by_one = table.has_conflict_clause || self.schema.has_trigger(&table.name);
+        self.session.insert(table, source, conflict, &self.options, one_by_one, refuse)
+    }
+
+    /// Makes the remaining objects, checks the tables if asked to, and commits.
+    ///
+    /// # Errors
+    /// If a table could not be filled, a check finds a fault, a foreign key is broken, or the COMMIT fails. The database is then
+    /// as it was.
+    pub fn finish(mut self) -> Result<Finished> {
+        if self.failed {
+            return Err(Error::new(ErrorKind::Usage, "a table could not be filled: nothing was added"));
+        }
+        let built = self.started.elapsed();
+        self.define(|append, object| !append.is_made_first(object))?;
+        let names: Vec<String> = self.tables.iter().map(|table| table.plan.table.clone()).collect();
+        if self.options.analyze {
+            self.options.progress.enter("statistics, by SQLite");
+            names.iter().try_for_each(|name| self.session.run(&format!("ANALYZE main.{}", quoted_name(name))))?;
+        }
+        let checked = Instant::now();
+        if self.options.verify != Verify::None {
+            self.options.progress.enter("checking the tables");
+            let is_full = self.options.verify == Verify::Full;
+            names.iter().try_for_each(|name| self.session.check(name, is_full))?;
+        }
+        let verify = checked.elapsed();
+        self.options.progress.enter("COMMIT");
+        self.options.progress.go_on()?;
+        let began = Instant::now();
+        self.session.commit(&names).map_err(|error| error.in_file(&self.path))?;
+        let commit = began.elapsed();
+        let locked = self.locked.map_or(Duration::ZERO, |locked| locked.elapsed());
+        let mut summary = self.summary()?;
+        summary.stages.build = built;
+        summary.stages.verify = verify;
+        summary.stages.sqlite = self.started.elapsed().saturating_sub(built + verify + commit);
+        summary.stages.publish = commit;
+        let journal_mode = self.session.journal_mode()?;
+        let appended = AppendReport { tables: std::mem::take(&mut self.tables), locked, commit, journal_mode };
+        self.session.close()?;
+        Ok(Finished { summary, bytes: None, dropped: Vec::new(), verified: None, appended: Some(appended) })
+    }
+
+    fn summary(&self) -> Result<Summary> {
+        let tables: Vec<TableSummary> = self
+            .tables
+            .iter()
+            .map(|table| TableSummary {
+                name: table.plan.table.clone(),
+                rows: table.added + table.updated.unwrap_or(0),
+                left_out: table.ignored,
+                build: self.build_times.get(&table.plan.table).copied().unwrap_or_default(),
+                ..TableSummary::default()
+            })
+            .collect();
+        let (pages, page_size_bytes) = self.session.size()?;
+        Ok(Summary {
+            rows: tables.iter().map(|table| table.rows).sum(),
+            tables,
+            pages,
+            page_size_bytes,
+            bytes: pages * u64::from(page_size_bytes),
+            peak_memory_bytes: peak_memory_bytes(),
+            ..Summary::default()
+        })
+    }
+}
+
+/// Returns the route of a table, and the reason for it. `schema` includes the additions.
+pub fn route(schema: &Schema, table: &Table, additions: &SchemaAdditions, append: &AppendOptions) -> RoutePlan {
+    let is_new = additions.objects.iter().any(|object| object.kind == "table" && object.name == table.name);
+    let why = if table.is_virtual {
+        "it is a virtual table"
+    } else if !is_new && schema.has_trigger(&table.name) {
+        "it has triggers"
+    } else if append.enforce_foreign_keys {
+        "foreign keys are enforced"
+    } else {
+        "SQLite inserts rows into databases that exist"
+    };
+    RoutePlan { table: table.name.clone(), is_new, route: Route::Sql, why: why.to_owned() }
+}

@@ -1,0 +1,199 @@
+//! Builds a new database from trees and rows of `sqlite_schema` as they are in other databases.
+//!
+//! [`Database`](crate::Database) makes what a schema says, so SQLite must understand the schema. Here the caller says which trees
+//! there are, and gives their records verbatim: tables of any encoding, indexes in the order of any collation, shadow tables of any
+//! module. SQLite has no part in it.
+
+use crate::index::Indexes;
+use crate::options::{Options, Target};
+use crate::output::Output;
+use crate::progress::Counted;
+use crate::resources::bounded;
+use crate::sink::Sink;
+use crate::summary::{Summary, TableSummary, peak_memory_bytes};
+use crate::table::{BuildContext, TableTree, entries, rowid};
+use crate::tree::schema;
+use crate::{Finished, Result};
+use litepress_format::header::DatabaseHeader;
+use litepress_format::page::PageSize;
+use litepress_rows::{RecordChunk, Source, Table};
+use std::time::Instant;
+
+/// A database under construction from the trees of other databases.
+///
+/// ORDER: add the trees, each once, then [`finish`](Self::finish) with the rows of `sqlite_schema`, which name the root pages that
+/// were returned.
+///
+/// Memory: pages in flight, within [`Options::memory_bytes`]. Dropped unfinished, it leaves nothing behind.
+pub struct CopiedDatabase {
+    options: Options,
+    output: Output,
+    summary: Summary,
+    started: Instant,
+}
+
+/// A finished tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopiedTree {
+    /// Number of its root page.
+    pub root: u32,
+    /// Number of its rows or entries.
+    pub rows: u64,
+    /// The largest rowid; 0 in an empty tree, and in one without rowids.
+    pub last_rowid: i64,
+}
+
+impl From<&TableTree> for CopiedTree {
+    fn from(&TableTree { root, rows, last_rowid, .. }: &TableTree) -> Self {
+        Self { root, rows, last_rowid }
+    }
+}
+
+impl CopiedDatabase {
+    /// Begins a new database.
+    ///
+    /// # Errors
+    /// As [`Database::create`](crate::Database::create), for the target, the memory and the folder for temporary files.
+    pub fn create(target: &Target, page_size: PageSize, options: &Options) -> Result<Self> {
+        Self::create_with_sink(target, page_size, options, |sink| sink)
+    }
+
+    /// Begins a new database, as [`create`](Self::create) does. `wrap` may put another sink in front of the target's.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_with_sink(
+        target: &Target,
+        page_size: PageSize,
+        options: &Options,
+        wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
+    ) -> Result<Self> {
+        let options = bounded(options)?;
+        let output = Output::open(target, page_size, &options, wrap)?;
+        Ok(Self { options, output, summary: Summary::default(), started: Instant::now() })
+    }
+
+    /// Announces the number of trees that will be added, and of those with rows of a table.
+    pub fn expect(&self, trees: u32, tables: u32) {
+        let sync = u32::from(self.output.is_synced(&self.options));
+        self.options.progress.expect(trees + sync, tables);
+    }
+
+    /// Builds the tree of a rowid table.
+    ///
+    /// # Errors
+    /// If the source fails, its rowids do not ascend, or a write fails. The database must be dropped then.
+    pub fn add_table(&mut self, name: &str, source: &dyn Source) -> Result<CopiedTree> {
+        self.add_rows(name, source, rowid::build)
+    }
+
+    /// Builds the tree of a WITHOUT ROWID table. REQUIRES: its rows come in the order of their tree, which is not checked.
+    ///
+    /// # Errors
+    /// If the source or a write fails. The database must be dropped then.
+    pub fn add_keyed_table(&mut self, name: &str, source: &dyn Source) -> Result<CopiedTree> {
+        self.add_rows(name, source, entries::build)
+    }
+
+    fn add_rows(
+        &mut self,
+        name: &str,
+        source: &dyn Source,
+        build: impl FnOnce(&dyn Source, &mut crate::pages::Pages, BuildContext<'_>) -> Result<TableTree>,
+    ) -> Result<CopiedTree> {
+        let (started, progress) = (Instant::now(), &*self.options.progress);
+        progress.enter_rows(name);
+        let source = &Counted { source, progress };
+        let indexes = &Indexes::default();
+        let context = BuildContext { indexes, threads: self.options.threads, counts_keys: false, progress };
+        let tree = build(source, &mut self.output.pages, context).map_err(|error| of_table(error, name))?;
+        self.note(name, &tree, started);
+        Ok(CopiedTree::from(&tree))
+    }
+
+    /// Builds the tree of an index. REQUIRES: its entries come in the order of their tree, which is not checked.
+    ///
+    /// # Errors
+    /// If the source or a write fails. The database must be dropped then.
+    pub fn add_index(&mut self, name: &str, source: &dyn Source) -> Result<CopiedTree> {
+        let progress = &*self.options.progress;
+        progress.enter(format!("index {name}"));
+        let indexes = &Indexes::default();
+        let context = BuildContext { indexes, threads: self.options.threads, counts_keys: false, progress };
+        let tree = entries::build(source, &mut self.output.pages, context).map_err(|error| of_table(error, name))?;
+        Ok(CopiedTree::from(&tree))
+    }
+
+    /// Builds the trees of a table and of its indexes from rows in any order, as [`Database::fill`](crate::Database::fill) does.
+    /// Returns the indexes by name. REQUIRES: litepress writes the table itself
+    /// ([`plan::unsupported_reason`](crate::plan::unsupported_reason)).
+    ///
+    /// # Errors
+    /// As [`Database::fill`](crate::Database::fill).
+    pub fn build_table(
+        &mut self,
+        table: &Table,
+        source: &dyn Source,
+    ) -> Result<(CopiedTree, Vec<(String, CopiedTree)>)> {
+        let started = Instant::now();
+        self.options.progress.enter_rows(&table.name);
+        let source = &Counted { source, progress: &self.options.progress };
+        let built = self.output.build_table(table, source, &self.options);
+        let (tree, indexes) = built.map_err(|error| of_table(error, &table.name))?;
+        self.note(&table.name, &tree, started);
+        let indexes = indexes.into_iter().map(|(name, tree)| (name, CopiedTree::from(&TableTree::from(tree))));
+        Ok((CopiedTree::from(&tree), indexes.collect()))
+    }
+
+    fn note(&mut self, name: &str, tree: &TableTree, started: Instant) {
+        self.summary.rows += tree.rows;
+        self.summary.tables.push(TableSummary {
+            name: name.to_owned(),
+            rows: tree.rows,
+            left_out: 0,
+            payload_bytes: Some(tree.payload_bytes),
+            root_page: tree.root,
+            build: started.elapsed(),
+        });
+    }
+
+    /// Writes the rows of `sqlite_schema` and page 1, verifies the file if asked to, waits for the disk and gives the file its name.
+    /// Of `header`, the fields about pages are set here: page size, reserved bytes, numbers of pages, freelist, auto-vacuum.
+    ///
+    /// `names` are those of all tables and views.
+    ///
+    /// # Errors
+    /// As [`Database::finish`](crate::Database::finish).
+    pub fn finish(mut self, schema: &RecordChunk, names: &[&str], header: DatabaseHeader) -> Result<Finished> {
+        let pages = &mut self.output.pages;
+        let page_size = pages.page_size();
+        let page_1 = schema::build_rows(schema, pages, |page_count| DatabaseHeader {
+            page_size,
+            page_count,
+            reserved: 0,
+            first_freelist_trunk: 0,
+            freelist_pages: 0,
+            largest_root_page: 0,
+            incremental_vacuum: false,
+            ..header
+        })?;
+        let stages = &mut self.summary.stages;
+        stages.build = self.started.elapsed();
+        self.summary.bytes = pages.finish(&page_1)?;
+        stages.write = self.started.elapsed() - stages.build;
+        let bytes = pages.take_bytes();
+        let dropped = self.output.dropped(|name| names.iter().any(|known| known.eq_ignore_ascii_case(name)));
+        let verified = self.output.publish(&self.options, stages)?;
+        let page_bytes = u32::try_from(page_size.bytes()).expect("at most 65536");
+        self.summary.page_size_bytes = page_bytes;
+        self.summary.pages = self.summary.bytes / u64::from(page_bytes);
+        self.summary.peak_memory_bytes = peak_memory_bytes();
+        Ok(Finished { summary: self.summary, bytes, verified, dropped, appended: None })
+    }
+}
+
+/// Adds the name of the table or index to an error, if it names none.
+fn of_table(error: crate::Error, name: &str) -> crate::Error {
+    if error.place().table.is_some() { error } else { error.in_table(name) }
+}

@@ -1,0 +1,212 @@
+//! The file handles of a SQLite connection: the database and its WAL.
+//!
+//! litepress never opens a database that may be in use with a handle of its own: the first handle that is closed gives up
+//! all POSIX locks of the process on that file (sqlite.org/howtocorrupt.html, 2.2).
+#![expect(unsafe_code, reason = "SQLite hands out its file handles only through its C interface")]
+
+use crate::{Error, ErrorKind, Result};
+use rusqlite::{Connection, ffi};
+use std::ffi::{CStr, c_int, c_void};
+use std::io;
+use std::ptr::{NonNull, null_mut};
+use std::time::{Duration, Instant};
+
+/// The most bytes that one call of the VFS takes. That of unix cuts off what exceeds 131,071.
+const CALL_BYTES: usize = 1 << 16;
+/// The lock of the wal-index that a checkpoint takes.
+const CHECKPOINT_LOCK: c_int = 1;
+/// Bytes of the first region of the wal-index.
+const WAL_INDEX_REGION_BYTES: c_int = 32768;
+/// Words of 4 bytes at the front of the wal-index that are read: two headers of 48 bytes, then `nBackfill`.
+const WAL_INDEX_WORDS: usize = 25;
+const MAX_FRAME_WORD: usize = 4;
+const BACKFILLED_WORD: usize = 24;
+
+/// A file handle that belongs to a connection.
+///
+/// REQUIRES: the connection stays open while the handle is used, and does nothing at the same time.
+pub(super) struct FilePointer {
+    file: NonNull<ffi::sqlite3_file>,
+}
+
+// SAFETY: SQLite's file handles are bound to no thread. A connection without a mutex is used by one thread at a time, and
+// so is this handle: its methods that write take it exclusively, or behind a mutex.
+unsafe impl Send for FilePointer {}
+
+/// The frames of a WAL: how many there are, and how many of them a checkpoint has copied to the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WalFrames {
+    pub frames: u32,
+    pub backfilled: u32,
+}
+
+/// Returns the name of the connection's VFS.
+pub(super) fn vfs_name(connection: &Connection) -> Option<String> {
+    let mut name: *mut std::ffi::c_char = null_mut();
+    control(connection, ffi::SQLITE_FCNTL_VFSNAME, (&raw mut name).cast())?;
+    let name = NonNull::new(name)?;
+    // SAFETY: SQLite returned a string that ends with zero.
+    let text = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
+    // SAFETY: the caller of this file control frees the string.
+    unsafe { ffi::sqlite3_free(name.as_ptr().cast()) };
+    Some(text)
+}
+
+/// Calls a file control of the main database. Returns `None` if it fails.
+fn control(connection: &Connection, operation: c_int, argument: *mut c_void) -> Option<()> {
+    // SAFETY: the handle is used while the connection is borrowed, and is not closed.
+    let handle = unsafe { connection.handle() };
+    // SAFETY: `argument` points to what the operation writes: a pointer.
+    let code = unsafe { ffi::sqlite3_file_control(handle, c"main".as_ptr(), operation, argument) };
+    (code == ffi::SQLITE_OK).then_some(())
+}
+
+impl FilePointer {
+    /// Returns the handle of the database file.
+    pub fn of_database(connection: &Connection) -> Result<Self> {
+        Self::get(connection, ffi::SQLITE_FCNTL_FILE_POINTER)
+            .ok_or_else(|| Error::new(ErrorKind::Io, "SQLite does not hand out its file handle"))
+    }
+
+    /// Returns the handle of the WAL, or of the rollback journal. `None` if it is not open.
+    pub fn of_journal(connection: &Connection) -> Option<Self> {
+        Self::get(connection, ffi::SQLITE_FCNTL_JOURNAL_POINTER)
+    }
+
+    fn get(connection: &Connection, operation: c_int) -> Option<Self> {
+        let mut file: *mut ffi::sqlite3_file = null_mut();
+        control(connection, operation, (&raw mut file).cast())?;
+        let pointer = Self { file: NonNull::new(file)? };
+        // A file that is not open has no methods.
+        pointer.methods().is_some().then_some(pointer)
+    }
+
+    fn methods(&self) -> Option<&ffi::sqlite3_io_methods> {
+        // SAFETY: the connection is open, so its file handle exists.
+        let file = unsafe { self.file.as_ref() };
+        // SAFETY: the methods of a VFS are constant, or null if the file is closed.
+        unsafe { file.pMethods.as_ref() }
+    }
+
+    /// Calls `method` of the file with its handle.
+    fn call<M>(
+        &self,
+        method: impl FnOnce(&ffi::sqlite3_io_methods) -> Option<M>,
+        run: impl FnOnce(M, *mut ffi::sqlite3_file) -> c_int,
+    ) -> io::Result<()> {
+        let method = self.methods().and_then(method).ok_or(io::ErrorKind::Unsupported)?;
+        match run(method, self.file.as_ptr()) {
+            ffi::SQLITE_OK => Ok(()),
+            ffi::SQLITE_BUSY => Err(io::ErrorKind::ResourceBusy.into()),
+            ffi::SQLITE_FULL => Err(io::ErrorKind::StorageFull.into()),
+            ffi::SQLITE_IOERR_SHORT_READ => Err(io::ErrorKind::UnexpectedEof.into()),
+            code => Err(io::Error::other(ffi::code_to_str(code))),
+        }
+    }
+
+    /// Writes all of `bytes` at byte `offset`.
+    pub fn write(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        for (piece, at) in bytes.chunks(CALL_BYTES).zip((offset..).step_by(CALL_BYTES)) {
+            let (len, at) = (call_len(piece.len()), file_offset(at)?);
+            self.call(
+                |methods| methods.xWrite,
+                // SAFETY: `piece` has `len` bytes.
+                |write, file| unsafe { write(file, piece.as_ptr().cast(), len, at) },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Reads all of `bytes` at byte `offset`.
+    pub fn read(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        for (piece, at) in bytes.chunks_mut(CALL_BYTES).zip((offset..).step_by(CALL_BYTES)) {
+            let (len, at) = (call_len(piece.len()), file_offset(at)?);
+            self.call(
+                |methods| methods.xRead,
+                // SAFETY: `piece` has `len` bytes.
+                |read, file| unsafe { read(file, piece.as_mut_ptr().cast(), len, at) },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Returns the length of the file in bytes.
+    pub fn len(&self) -> io::Result<u64> {
+        let mut len = 0;
+        self.call(
+            |methods| methods.xFileSize,
+            // SAFETY: the size is written to `len`.
+            |size, file| unsafe { size(file, &raw mut len) },
+        )?;
+        Ok(len.cast_unsigned())
+    }
+
+    /// Cuts the file off at `len` bytes.
+    pub fn truncate(&mut self, len: u64) -> io::Result<()> {
+        let len = file_offset(len)?;
+        self.call(
+            |methods| methods.xTruncate,
+            // SAFETY: the handle is open.
+            |truncate, file| unsafe { truncate(file, len) },
+        )
+    }
+
+    /// Returns once everything written survives a power cut.
+    pub fn sync(&mut self) -> io::Result<()> {
+        self.call(
+            |methods| methods.xSync,
+            // SAFETY: the handle is open.
+            |sync, file| unsafe { sync(file, ffi::SQLITE_SYNC_NORMAL) },
+        )
+    }
+
+    /// Keeps checkpoints from running until [`unlock_checkpoints`](Self::unlock_checkpoints). Waits up to `timeout` for one
+    /// that runs. REQUIRES: the connection has read from a database in WAL mode.
+    pub fn lock_checkpoints(&mut self, timeout: Duration) -> io::Result<()> {
+        let end = Instant::now() + timeout;
+        loop {
+            match self.checkpoint_lock(ffi::SQLITE_SHM_LOCK) {
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < end => {
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Lets checkpoints run again.
+    pub fn unlock_checkpoints(&mut self) -> io::Result<()> {
+        self.checkpoint_lock(ffi::SQLITE_SHM_UNLOCK)
+    }
+
+    fn checkpoint_lock(&mut self, flag: c_int) -> io::Result<()> {
+        self.call(
+            |methods| if methods.iVersion >= 2 { methods.xShmLock } else { None },
+            // SAFETY: the handle is open, and its connection has mapped the wal-index.
+            |lock, file| unsafe { lock(file, CHECKPOINT_LOCK, 1, flag | ffi::SQLITE_SHM_EXCLUSIVE) },
+        )
+    }
+
+    /// Returns the numbers of frames in the WAL, from the wal-index. REQUIRES: the connection is the writer, and holds
+    /// the lock of checkpoints, so that the numbers do not change.
+    pub fn wal_frames(&self) -> io::Result<WalFrames> {
+        let mut region: *mut c_void = null_mut();
+        self.call(
+            |methods| if methods.iVersion >= 2 { methods.xShmMap } else { None },
+            // SAFETY: the address of the region is written to `region`.
+            |map, file| unsafe { map(file, 0, WAL_INDEX_REGION_BYTES, 0, &raw mut region) },
+        )?;
+        let words = NonNull::new(region.cast::<[u32; WAL_INDEX_WORDS]>()).ok_or(io::ErrorKind::Unsupported)?;
+        // SAFETY: a region has 32 KiB, is aligned to a page, and stays mapped while the connection is open.
+        let words = unsafe { words.read_volatile() };
+        Ok(WalFrames { frames: words[MAX_FRAME_WORD], backfilled: words[BACKFILLED_WORD] })
+    }
+}
+
+fn call_len(len: usize) -> c_int {
+    c_int::try_from(len).expect("a piece has 64 KiB at most")
+}
+
+fn file_offset(offset: u64) -> io::Result<i64> {
+    i64::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge.into())
+}

@@ -1,0 +1,65 @@
+//! Sinks of new pages: the database file behind its end, or a temporary file if they must pass through the WAL.
+
+use super::file_pointer::FilePointer;
+use crate::Sink;
+use litepress_rows::sync::lock;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex};
+
+/// The database file, written through the handle of its connection. Readers do not look behind the end of the database.
+pub(super) struct BehindEnd {
+    pub file: Arc<Mutex<FilePointer>>,
+}
+
+impl Sink for BehindEnd {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        lock(&self.file).write(bytes, offset)
+    }
+
+    fn can_read(&self) -> bool {
+        true
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        lock(&self.file).read(bytes, offset)
+    }
+
+    fn set_len(&self, _len: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        lock(&self.file).sync()
+    }
+}
+
+/// A temporary file that takes pages until they are inserted into `sqlite_dbpage`.
+pub(super) struct Spool {
+    pub file: File,
+    /// Offset in the database of the file's first byte.
+    pub start: u64,
+}
+
+impl Sink for Spool {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.file.write_all_at(bytes, offset - self.start)
+    }
+
+    fn can_read(&self) -> bool {
+        true
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(bytes, offset - self.start)
+    }
+
+    fn set_len(&self, _len: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}

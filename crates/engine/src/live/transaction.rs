@@ -1,0 +1,443 @@
+//! One write transaction: new pages, changed pages, rows of `sqlite_schema`, freed pages, COMMIT.
+
+use super::file_pointer::FilePointer;
+use super::freelist::Freelist;
+use super::new_pages::{BehindEnd, Spool};
+use super::tree_pages::TreePages;
+use super::{LiveDatabase, read_header, refusal_of};
+use crate::options::{Options, Sync, Target};
+use crate::pages::Pages;
+use crate::resources::{bounded, live_blocks, temp_dir};
+use crate::sink::block::BlockPool;
+use crate::sink::writers::Writers;
+use crate::sort::cached_file;
+use crate::{Error, ErrorKind, Result, Sink};
+use litepress_format::header::{DatabaseHeader, FREELIST_OFFSET, PAGE_COUNT_OFFSET};
+use litepress_format::page::PageSize;
+use litepress_rows::sync::lock;
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Bytes of a WAL frame's header, and of the header of the WAL.
+const FRAME_HEADER_BYTES: u64 = 24;
+const WAL_HEADER_BYTES: u64 = 32;
+
+/// A write transaction of an existing database.
+///
+/// Everything is done at [`commit`](Self::commit), or nothing is: dropped, the transaction is rolled back. Memory: blocks of
+/// new pages, within the budget of the options, and four bytes for each freed page.
+pub struct LiveTransaction<'d> {
+    /// Declared first: writes end before the handle below is dropped.
+    pages: Option<Pages>,
+    database: &'d mut LiveDatabase,
+    file: Arc<Mutex<FilePointer>>,
+    page_size: PageSize,
+    /// Pages of the database, the published new ones included.
+    page_count: u32,
+    /// Length of the file when the transaction began.
+    file_bytes: u64,
+    /// Whether new pages go through SQLite.
+    through_sqlite: bool,
+    pub(super) freed: Vec<u32>,
+    began: Instant,
+    checkpoints: Option<CheckpointLock>,
+    pages_written: u64,
+    is_open: bool,
+}
+
+/// The figures of a finished transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommitReport {
+    /// The time during which other programs could not write.
+    pub locked: Duration,
+    /// The time of COMMIT itself. In rollback mode, other programs cannot read meanwhile.
+    pub commit: Duration,
+    /// Number of new pages.
+    pub pages_written: u64,
+    /// Number of pages that went to the freelist.
+    pub pages_freed: u64,
+    /// Whether the new pages went through the WAL or the journal.
+    pub through_wal: bool,
+}
+
+impl<'d> LiveTransaction<'d> {
+    pub(super) fn begin(database: &'d mut LiveDatabase) -> Result<Self> {
+        let connection = &database.connection;
+        let explain = |error| database.explain(&error);
+        // Copies what it can, so that fewer frames must be looked at. It waits for nobody.
+        let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        let is_wal = is_wal(connection).map_err(explain)?;
+        let file = Arc::new(Mutex::new(FilePointer::of_database(connection)?));
+        // Before the lock of writers, as a checkpoint takes them: in the other order, each could wait for the other.
+        let checkpoints = is_wal.then(|| CheckpointLock::take(database, &file)).transpose()?;
+        connection.execute_batch("BEGIN IMMEDIATE").map_err(explain)?;
+        let began = Instant::now();
+        let through_sqlite = database.options.through_wal || database.replication.is_some();
+        let mut transaction = Self {
+            pages: None,
+            page_size: PageSize::DEFAULT,
+            page_count: 0,
+            database,
+            file,
+            file_bytes: u64::MAX,
+            through_sqlite,
+            freed: Vec::new(),
+            began,
+            checkpoints,
+            pages_written: 0,
+            is_open: true,
+        };
+        transaction.look(is_wal).map_err(|error| error.in_file(transaction.path()))?;
+        Ok(transaction)
+    }
+
+    /// Looks at the database, which nobody else can change any more.
+    fn look(&mut self, was_wal: bool) -> Result<()> {
+        let explain = |error| self.database.explain(&error);
+        let header = read_header(&self.database.connection).map_err(explain)?;
+        let header = header.filter(|header| refusal_of(header).is_none()).ok_or_else(changed)?;
+        if was_wal != is_wal(&self.database.connection).map_err(explain)? {
+            return Err(changed());
+        }
+        self.page_size = header.page_size;
+        self.page_count = self.query_page_count()?;
+        let len = lock(&self.file).len();
+        self.file_bytes = len.map_err(|error| Error::io("read the length of", self.path(), error))?;
+        // A count that an old SQLite left invalid makes readers ask for the length of the file.
+        self.through_sqlite |= !header.page_count_is_valid() || was_wal && self.has_frames_behind_end()?;
+        Ok(())
+    }
+
+    fn query_page_count(&self) -> Result<u32> {
+        let count = self.connection_ref().query_row("PRAGMA page_count", [], |row| row.get(0));
+        count.map_err(|error| self.database.explain(&error))
+    }
+
+    /// Returns whether the WAL holds a page behind the end of the database that no checkpoint has looked at.
+    fn has_frames_behind_end(&self) -> Result<bool> {
+        let failed = |error| Error::io("read the WAL of", &self.database.path, error);
+        let frames = lock(&self.file).wal_frames().map_err(failed)?;
+        let Some(wal) = FilePointer::of_journal(self.connection_ref()) else { return Ok(frames.frames > 0) };
+        let frame_bytes = FRAME_HEADER_BYTES + self.page_bytes() as u64;
+        for frame in frames.backfilled..frames.frames {
+            let mut number = [0; 4];
+            wal.read(&mut number, WAL_HEADER_BYTES + u64::from(frame) * frame_bytes).map_err(failed)?;
+            if u32::from_be_bytes(number) > self.page_count {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn connection_ref(&self) -> &Connection {
+        &self.database.connection
+    }
+
+    /// Returns the connection, for statements within the transaction. New pages so far are published to it.
+    ///
+    /// # Errors
+    /// If new pages cannot be written.
+    pub fn connection(&mut self) -> Result<&Connection> {
+        self.publish_pages()?;
+        Ok(&self.database.connection)
+    }
+
+    /// Returns the path of the database.
+    pub fn path(&self) -> &Path {
+        &self.database.path
+    }
+
+    /// Converts a failure of SQLite.
+    pub fn explain(&self, error: &rusqlite::Error) -> Error {
+        self.database.explain(error)
+    }
+
+    /// Returns the number of pages of the database, without new ones that are not published.
+    pub fn page_count(&self) -> u32 {
+        self.page_count
+    }
+
+    /// Returns whether new pages go through the WAL or the journal.
+    pub fn is_through_wal(&self) -> bool {
+        self.through_sqlite
+    }
+
+    /// Returns the bytes of a page. None is reserved.
+    pub(super) fn page_bytes(&self) -> usize {
+        self.page_size.bytes()
+    }
+
+    /// Fails if a stop was requested.
+    pub(super) fn go_on(&self) -> Result<()> {
+        self.database.options.build.progress.go_on()
+    }
+
+    /// Returns the options of the run, with memory and threads bounded.
+    pub(crate) fn options(&self) -> Result<Options> {
+        bounded(&self.database.options.build)
+    }
+
+    /// Reads a page as this transaction sees it.
+    pub(super) fn read_page(&self, number: u32) -> Result<Vec<u8>> {
+        let read = || {
+            let sql = "SELECT data FROM sqlite_dbpage WHERE pgno = ?1";
+            self.connection_ref().prepare_cached(sql)?.query_row([number], |row| row.get(0))
+        };
+        read().map_err(|error| self.explain(&error))
+    }
+
+    /// Returns new pages behind the end of the database. They are published before the next statement of SQLite.
+    pub(crate) fn pages(&mut self) -> Result<&mut Pages> {
+        if self.pages.is_none() {
+            self.pages = Some(self.new_pages()?);
+        }
+        Ok(self.pages.as_mut().expect("it was made"))
+    }
+
+    fn new_pages(&mut self) -> Result<Pages> {
+        let options = self.options()?;
+        let sink: Box<dyn Sink> = if self.through_sqlite {
+            let folder = temp_dir(&Target::File(self.database.path.clone()), &options);
+            let start = u64::from(self.page_count) * self.page_bytes() as u64;
+            Box::new(Spool { file: cached_file(&folder)?, start })
+        } else {
+            Box::new(BehindEnd { file: self.file.clone() })
+        };
+        // The handle of the connection takes one write at a time.
+        let threads = 1;
+        let writers = Writers::new(sink, self.database.path.clone(), threads, options.progress.clone());
+        let pool = BlockPool::new(live_blocks(&options, threads));
+        Ok(Pages::behind(self.page_count, self.page_size, pool, writers))
+    }
+
+    /// Makes the new pages known to SQLite.
+    fn publish_pages(&mut self) -> Result<()> {
+        let Some(pages) = self.pages.take() else { return Ok(()) };
+        let (old, new) = (self.page_count, pages.count());
+        pages.wait()?;
+        if new == old {
+            return Ok(());
+        }
+        self.pages_written += u64::from(new - old);
+        if self.through_sqlite {
+            self.insert_all(&pages, old, new)?;
+        } else {
+            if self.database.options.build.sync == Sync::Full {
+                pages.sync()?;
+            }
+            let mut last = vec![0; self.page_bytes()];
+            pages.read(new, &mut last)?;
+            self.insert_page(new, &last)?;
+        }
+        drop(pages);
+        self.change_header(PAGE_COUNT_OFFSET, &[new])?;
+        // Without it, the b-tree layer of SQLite would take the first new page for itself.
+        self.execute("SAVEPOINT size; RELEASE size")?;
+        self.page_count = new;
+        Ok(())
+    }
+
+    /// Inserts all new pages, through SQLite.
+    fn insert_all(&self, pages: &Pages, old: u32, new: u32) -> Result<()> {
+        let mut page = vec![0; self.page_bytes()];
+        for number in old + 1..=new {
+            if number != self.page_size.lock_byte_page() {
+                self.go_on()?;
+                pages.read(number, &mut page)?;
+                self.insert_page(number, &page)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn insert_page(&self, number: u32, bytes: &[u8]) -> Result<()> {
+        let insert = || {
+            let sql = "INSERT INTO sqlite_dbpage (pgno, data) VALUES (?1, ?2)";
+            self.connection_ref().prepare_cached(sql)?.execute((number, bytes))
+        };
+        insert().map(drop).map_err(|error| self.explain(&error))
+    }
+
+    pub(super) fn execute(&self, sql: &str) -> Result<()> {
+        self.connection_ref().execute_batch(sql).map_err(|error| self.explain(&error))
+    }
+
+    /// Changes some numbers of the file header.
+    pub(super) fn change_header(&self, offset: usize, numbers: &[u32]) -> Result<()> {
+        let mut page = self.read_page(1)?;
+        for (field, number) in page[offset..].chunks_exact_mut(4).zip(numbers) {
+            field.copy_from_slice(&number.to_be_bytes());
+        }
+        self.insert_page(1, &page)
+    }
+
+    /// Gives pages that exist other bytes.
+    pub(crate) fn change_pages(&mut self, changes: &[(u32, Vec<u8>)]) -> Result<()> {
+        self.publish_pages()?;
+        // Makes SQLite forget the parsed form of these pages.
+        let zeros = vec![0; self.page_bytes()];
+        self.execute("SAVEPOINT parsed")?;
+        changes.iter().try_for_each(|&(number, _)| self.insert_page(number, &zeros))?;
+        self.execute("ROLLBACK TO parsed; RELEASE parsed")?;
+        changes.iter().try_for_each(|(number, bytes)| self.insert_page(*number, bytes))
+    }
+
+    /// Adds a row to `sqlite_schema`. `kind` is `table` or `index`, and `root` a new page.
+    ///
+    /// # Errors
+    /// If SQLite refuses it.
+    pub fn add_object(&mut self, kind: &str, name: &str, table: &str, root: u32, sql: &str) -> Result<()> {
+        self.change_schema(|connection| {
+            let insert = "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES (?1, ?2, ?3, ?4, ?5)";
+            connection.execute(insert, (kind, name, table, root, sql)).map(drop)
+        })
+    }
+
+    /// Gives a table or an index another root page. Its old tree stays where it is: [`free_tree`](Self::free_tree) it.
+    ///
+    /// # Errors
+    /// If there is no such object, or SQLite refuses.
+    pub fn set_root(&mut self, name: &str, root: u32) -> Result<()> {
+        self.change_schema(|connection| {
+            let update = "UPDATE sqlite_schema SET rootpage = ?2 WHERE name = ?1 AND type IN ('table', 'index')
+                          AND rootpage > 0";
+            match connection.execute(update, (name, root))? {
+                1 => Ok(()),
+                _ => Err(rusqlite::Error::QueryReturnedNoRows),
+            }
+        })
+    }
+
+    /// Changes rows of `sqlite_schema`, and makes every connection read them again.
+    fn change_schema(&mut self, change: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
+        self.publish_pages()?;
+        let connection = self.connection_ref();
+        let changed = || {
+            connection.execute_batch("PRAGMA writable_schema = ON")?;
+            let changed = change(connection);
+            let version: i64 = connection.query_row("PRAGMA schema_version", [], |row| row.get(0))?;
+            connection.execute_batch(&format!(
+                "PRAGMA schema_version = {}; PRAGMA writable_schema = RESET",
+                next_version(version)
+            ))?;
+            changed
+        };
+        changed().map_err(|error| self.explain(&error))
+    }
+
+    /// Puts all pages of a tree on the freelist, at COMMIT. REQUIRES: no object has this root any more.
+    ///
+    /// # Errors
+    /// If the tree is damaged.
+    pub fn free_tree(&mut self, root: u32) -> Result<()> {
+        self.publish_pages()?;
+        let mut pages = TreePages::collect(self, root)?;
+        self.freed.append(&mut pages);
+        Ok(())
+    }
+
+    pub(super) fn write_freelist(&mut self) -> Result<()> {
+        if self.freed.is_empty() {
+            return Ok(());
+        }
+        let mut freed = std::mem::take(&mut self.freed);
+        freed.sort_unstable();
+        if let Some(twice) = freed.windows(2).find(|pair| pair[0] == pair[1]) {
+            let message = format!("page {} belongs to two trees", twice[0]);
+            return Err(Error::new(ErrorKind::Corrupt, message).in_file(self.path()));
+        }
+        let page_1 = self.read_page(1)?;
+        let header = DatabaseHeader::decode(&page_1)
+            .map_err(|error| Error::new(ErrorKind::Corrupt, format!("page 1: {error}")).in_file(self.path()))?;
+        let old = Freelist { first_trunk: header.first_freelist_trunk, pages: header.freelist_pages };
+        let (list, trunks) = old.with(&freed, self.page_bytes());
+        self.change_pages(&trunks)?;
+        self.freed = freed;
+        self.change_header(FREELIST_OFFSET, &[list.first_trunk, list.pages])
+    }
+
+    /// Commits everything.
+    ///
+    /// # Errors
+    /// If a stop was requested, readers keep the database locked, or a write fails. Nothing is changed then.
+    pub fn commit(mut self) -> Result<CommitReport> {
+        self.publish_pages()?;
+        self.write_freelist()?;
+        self.go_on()?;
+        let committing = Instant::now();
+        self.execute("COMMIT")?;
+        self.is_open = false;
+        let commit = committing.elapsed();
+        self.checkpoints = None;
+        let report = CommitReport {
+            locked: self.began.elapsed(),
+            commit,
+            pages_written: self.pages_written,
+            pages_freed: self.freed.len() as u64,
+            through_wal: self.through_sqlite,
+        };
+        if self.through_sqlite {
+            // The WAL may have become long.
+            let _ = self.connection_ref().query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        }
+        Ok(report)
+    }
+}
+
+impl Drop for LiveTransaction<'_> {
+    fn drop(&mut self) {
+        // Ends the writers before anything else.
+        self.pages = None;
+        if self.is_open {
+            let mut file = lock(&self.file);
+            // Only this transaction may change the length: it is the writer, and no checkpoint can run.
+            if file.len().is_ok_and(|len| len > self.file_bytes) {
+                let _ = file.truncate(self.file_bytes);
+            }
+            drop(file);
+            let _ = self.database.connection.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+/// The lock that keeps checkpoints from running. A checkpoint would cut off pages behind the end of the database.
+struct CheckpointLock {
+    file: Arc<Mutex<FilePointer>>,
+}
+
+impl CheckpointLock {
+    fn take(database: &LiveDatabase, file: &Arc<Mutex<FilePointer>>) -> Result<Self> {
+        let taken = lock(file).lock_checkpoints(database.options.busy_timeout);
+        match taken {
+            Ok(()) => Ok(Self { file: file.clone() }),
+            Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => {
+                let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+                Err(database.explain(&rusqlite::Error::SqliteFailure(busy, None)))
+            }
+            Err(error) => Err(Error::io("lock the wal-index of", &database.path, error)),
+        }
+    }
+}
+
+impl Drop for CheckpointLock {
+    fn drop(&mut self) {
+        // It fails only if the lock is gone already.
+        let _ = lock(&self.file).unlock_checkpoints();
+    }
+}
+
+fn is_wal(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("PRAGMA journal_mode", [], |row| Ok(row.get::<_, String>(0)? == "wal"))
+}
+
+/// Returns the schema version after `version`, a number of 32 bits.
+fn next_version(version: i64) -> i64 {
+    i64::from((version as i32).wrapping_add(1))
+}
+
+fn changed() -> Error {
+    Error::new(ErrorKind::Target, "another program changed the form of the database meanwhile").advise("run it again")
+}

@@ -1,0 +1,172 @@
+//! Plans a load into a database that exists: its tables take rows as they are, and tables that it lacks are defined.
+
+use super::groups::{Found, Group};
+use super::{LoadRequest, PlannedFile};
+use crate::database_copy::DatabaseCopy;
+use crate::options::Format;
+use crate::schema::LACKS_COLUMNS;
+use litepress_rows::schema::SchemaAdditions;
+use litepress_rows::{Column, Conflict, Error, ErrorKind, OptionName, Result, Schema, Table, message};
+
+/// A database that exists, whose tables get rows.
+#[derive(Clone, Debug)]
+pub struct Existing {
+    /// Its schema.
+    pub schema: Schema,
+    /// Columns that a table lacks are added to it.
+    pub add_columns: bool,
+}
+
+/// The schema of a database with everything that is added to it.
+pub(super) struct Extended {
+    pub schema: Schema,
+    pub found: Vec<Found>,
+    pub additions: SchemaAdditions,
+}
+
+impl LoadRequest {
+    /// Marks the groups whose table exists: they take its definition instead of that of a copied table. Fails if a group has
+    /// the name of a view.
+    pub(super) fn match_existing(&self, groups: &mut [Group]) -> Result<()> {
+        let Some(existing) = &self.existing else { return Ok(()) };
+        for group in groups {
+            if existing.schema.sql_of("view", &group.name).is_some() {
+                let error = Error::new(ErrorKind::Usage, format!("{} is a view and takes no rows", group.name));
+                let error = group.contents[0].in_file(error);
+                return Err(error.advise(message!["name a table with ", OptionName::Table.alone()]));
+            }
+            if existing.schema.position(&group.name).is_some() {
+                group.copied = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out which tables and columns the database lacks, and defines them. Sorts the groups: those whose tables exist come
+    /// first.
+    pub(super) fn extend(
+        &self,
+        existing: &Existing,
+        groups: &mut Vec<Group>,
+        copy: &mut DatabaseCopy,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<Extended> {
+        copy.note_uncopied();
+        let exists = |group: &Group| existing.schema.position(&group.name).is_some();
+        groups.sort_by_key(|group| !exists(group));
+        let count = groups.iter().filter(|group| exists(group)).count();
+        let mut schema = existing.schema.clone();
+        let mut additions = SchemaAdditions::default();
+        if self.reads_twice || self.schema.is_some() {
+            self.spool(groups, go_on)?;
+        }
+        let mut found = Vec::new();
+        for group in &mut groups[..count] {
+            let position = schema.position(&group.name).expect("it exists");
+            let of_group = self.look_for_columns(group, &mut schema.tables[position], existing.add_columns, go_on)?;
+            additions
+                .columns
+                .extend(of_group.1.into_iter().map(|column| (schema.tables[position].name.clone(), column)));
+            found.push(of_group.0);
+        }
+        let mut new = groups.split_off(count);
+        let defined = match &self.schema {
+            Some((text, origin)) => {
+                let defined = Schema::from_sql(text, origin)?;
+                note_other_definitions(&existing.schema, &defined, copy);
+                found.extend(new.iter_mut().map(Group::known));
+                Some(defined)
+            }
+            None if new.is_empty() => None,
+            None => {
+                // The settings and views of copied databases stay with them.
+                let (defined, of_new) = self.define(&mut new, &mut DatabaseCopy::default(), go_on)?;
+                found.extend(of_new);
+                Some(defined)
+            }
+        };
+        groups.append(&mut new);
+        additions.objects = defined.map(|defined| schema.add(&defined)).unwrap_or_default();
+        Ok(Extended { schema, found, additions })
+    }
+
+    /// Looks at the files of a table that exists, as far as their columns must be known. Adds the columns that the table lacks to
+    /// `table` if that is wanted, and returns them.
+    fn look_for_columns(
+        &self,
+        group: &mut Group,
+        table: &mut Table,
+        adds: bool,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<(Found, Vec<Column>)> {
+        let is_json = |group: &Group| {
+            let formats = group.contents.iter().filter_map(|content| content.input().map(|input| input.format));
+            formats.into_iter().any(|format| format == Format::Json)
+        };
+        // An update must know the columns that no record has.
+        if !adds && !(self.conflict == Conflict::Update && is_json(group)) {
+            return Ok((group.known(), Vec::new()));
+        }
+        let mut request = self.clone();
+        request.options.strict = table.strict;
+        let mut found = request.infer_types(group, go_on)?;
+        self.rename(&mut found.decisions);
+        found.decisions.retain(|decision| table.column(&decision.name).is_none() && !decision.name.is_empty());
+        if !adds {
+            found.decisions.clear();
+        }
+        let columns =
+            found.decisions.iter().map(|decision| Column::plain(&decision.name, &decision.declared_type, table.strict));
+        let mut columns: Vec<Column> = columns.collect();
+        if let Some(name) = self.source_column.as_deref().filter(|name| adds && table.column(name).is_none()) {
+            columns.push(Column::plain(name, "TEXT", table.strict));
+        }
+        table.columns.extend(columns.iter().cloned());
+        Ok((found, columns))
+    }
+
+    /// Adds to the error of columns that a table lacks that they can be added to it.
+    pub(super) fn offer_columns(&self, table: &Table, error: Error) -> Error {
+        if self.existing.is_none() || !error.message().starts_with(LACKS_COLUMNS) {
+            return error;
+        }
+        let (map, leave_out) = (OptionName::Map.pair("FILE_COLUMN", "COLUMN"), OptionName::Map.pair("FILE_COLUMN", ""));
+        let has: Vec<&str> = table.ordinary_columns().map(|column| table.columns[column].name.as_str()).collect();
+        let add = message!["add them to the table with ", OptionName::AddColumns.alone()];
+        let has = format!("; the table has {}", has.join(", "));
+        if self.inputs.is_empty() {
+            return error.advise(message![add, has]);
+        }
+        error.advise(message![add, ", say where they go: ", map, ", or leave them out: ", leave_out, has])
+    }
+
+    /// Fails if rows are to be updated by files with different columns: a row would lose the values that its file lacks.
+    pub(super) fn refuse_different_columns(&self, table: &Table, files: &[PlannedFile]) -> Result<()> {
+        let Some(first) = files.first().filter(|_| self.conflict == Conflict::Update) else { return Ok(()) };
+        let Some(other) = files.iter().find(|file| file.mapping.missing != first.mapping.missing) else {
+            return Ok(());
+        };
+        let differ = |column: &&usize| first.mapping.missing.contains(column) != other.mapping.missing.contains(column);
+        let column = first.mapping.missing.iter().chain(&other.mapping.missing).find(differ).expect("they differ");
+        let name = &table.columns[*column].name;
+        let message = format!("only some of the files have the column {name}, and an update would lose its values");
+        let error = Error::new(ErrorKind::Usage, message).in_table(&table.name);
+        Err(error.advise("load files with different columns one after another"))
+    }
+}
+
+/// Notes the tables that exist with another definition than a schema gives them.
+fn note_other_definitions(existing: &Schema, defined: &Schema, copy: &mut DatabaseCopy) {
+    for table in &defined.tables {
+        let (Some(one), Some(other)) = (existing.sql_of("table", &table.name), defined.sql_of("table", &table.name))
+        else {
+            continue;
+        };
+        if one != other {
+            let name = &table.name;
+            let note =
+                format!("the table {name} exists with another definition than the schema gives it, and keeps it");
+            copy.notes.push(note.into());
+        }
+    }
+}

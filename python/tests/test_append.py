@@ -1,0 +1,130 @@
+"""Rows for databases that exist."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import litepress
+import pytest
+
+USERS = """CREATE TABLE user (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, age INT DEFAULT 7);
+INSERT INTO user VALUES (1, 'Ada', 36); CREATE TABLE other (a)"""
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    path = tmp_path / "app.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(USERS)
+    return path
+
+
+def rows(path: Path, sql: str = "SELECT * FROM user") -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def test_write_adds_rows(db: Path) -> None:
+    """`if_exists="append"`, which every user of pandas knows, was refused."""
+    summary = litepress.write(db, {"user": [{"name": "Eve"}, {"name": "Ida"}], "new": {"x": [1, 2]}}, if_exists="append")
+    assert summary.tables == {"user": 2, "new": 2}
+    assert rows(db) == [(1, "Ada", 36), (2, "Eve", 7), (3, "Ida", 7)]
+    assert rows(db, "SELECT * FROM new") == [(1,), (2,)]
+    told = {table["name"]: (table["added"], table["is_new"], table["route"]) for table in summary.details["append"]["tables"]}
+    assert told == {"user": (2, False, "sql"), "new": (2, True, "sql")}
+    litepress.write(db, {"user": [(9, "Kim", 5)]}, if_exists="append")
+    assert rows(db)[-1] == (9, "Kim", 5)
+
+
+def test_a_file_that_is_absent_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    for expected in ([(1,)], [(1,), (2,)]):
+        litepress.write(path, {"t": [(len(expected),)]}, columns="a", if_exists="append")
+        assert rows(path, "SELECT a FROM t") == expected
+
+
+def test_rows_are_updated(db: Path) -> None:
+    summary = litepress.write(db, {"user": [{"id": 1, "name": "Eva"}, {"id": 2, "name": "Ida"}]}, if_exists="append", on_conflict="update")
+    assert rows(db) == [(1, "Eva", 36), (2, "Ida", 7)]
+    table = summary.details["append"]["tables"][0]
+    assert (table["added"], table["updated"], table["ignored"]) == (1, 1, 0)
+    litepress.write(
+        db, {"user": [{"name": "Ida", "age": 5}]}, if_exists="append", on_conflict="update", key="name", update_columns=["age"]
+    )
+    assert rows(db) == [(1, "Eva", 36), (2, "Ida", 5)]
+
+
+def test_errors_leave_the_database_as_it_was(db: Path) -> None:
+    with pytest.raises(litepress.ConstraintError, match="UNIQUE") as raised:
+        litepress.write(db, {"other": [(1,)], "user": [(5, "Eve", 1), (6, "Ada", 2)]}, if_exists="append")
+    assert (raised.value.record, raised.value.table) == (2, "user")
+    assert 'on_conflict="ignore"' in str(raised.value.advice)
+    with pytest.raises(litepress.SchemaError, match="the table lacks columns of the data: nom") as lacks:
+        litepress.write(db, {"user": [{"nom": "Eve"}]}, if_exists="append")
+    assert "add_columns=True" in str(lacks.value.advice)
+    with pytest.raises(litepress.TargetExistsError) as exists:
+        litepress.write(db, {"user": [(5, "Eve", 1)]})
+    assert 'if_exists="append"' in str(exists.value.advice)
+
+    def broken() -> Any:
+        yield (7, "Kim", 1)
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        litepress.write(db, {"user": broken()}, if_exists="append")
+    assert rows(db) == [(1, "Ada", 36)]
+    assert rows(db, "SELECT * FROM other") == []
+    with pytest.raises(ValueError, match="if_exists"):
+        litepress.generate(db, "user", 5, if_exists="append")  # type: ignore[arg-type]
+
+
+def test_a_transaction_of_this_program_is_respected(db: Path) -> None:
+    with closing(sqlite3.connect(db)) as connection:
+        connection.execute("INSERT INTO other VALUES (1)")
+        with pytest.raises(litepress.TargetError, match="this program itself has a lock"):
+            litepress.write(db, {"user": [(5, "Eve", 1)]}, if_exists="append")
+        connection.commit()
+    litepress.write(db, {"user": [(5, "Eve", 1)]}, if_exists="append", busy_timeout=0.1)
+    assert len(rows(db)) == 2
+
+
+def test_columns_are_added_and_rows_deleted(db: Path) -> None:
+    litepress.write(db, {"user": [{"name": "Eve", "size": 1.5}]}, if_exists="append", add_columns=True, truncate=True)
+    assert rows(db) == [(1, "Eve", 7, 1.5)]
+    assert rows(db, "SELECT type FROM pragma_table_info('user') WHERE name = 'size'") == [("REAL",)]
+
+
+def test_load_adds_files(db: Path, tmp_path: Path) -> None:
+    file = tmp_path / "user.csv"
+    file.write_text("name,age\nEve,1\nAda,2\n")
+    litepress.load(db, file, if_exists="append", on_conflict="ignore")
+    assert rows(db) == [(1, "Ada", 36), (2, "Eve", 1)]
+    plan = litepress.plan(db, file, if_exists="append", on_conflict="update", key="name")
+    assert plan["append"][0]["table"] == "user"
+    litepress.load(db, file, if_exists="append", on_conflict="update", key="name")
+    assert rows(db) == [(1, "Ada", 2), (2, "Eve", 1)]
+
+
+def test_create_adds_rows_as_they_come(db: Path) -> None:
+    """All rows of the block come in at its end: other programs can write until then."""
+    with litepress.create(db, if_exists="append", on_conflict="update") as writer:
+        assert "user" in writer and "other" in writer
+        writer["user"].append((1, "Eva", 5))
+        with closing(sqlite3.connect(db)) as connection:
+            connection.execute("INSERT INTO user VALUES (2, 'Tim', 1)")
+            connection.commit()
+        writer["user"].append((2, "Tom", 6))
+        writer["other"].append((1,))
+        assert rows(db) == [(1, "Ada", 36), (2, "Tim", 1)]
+    assert writer.summary is not None and writer.summary.tables == {"user": 2, "other": 1}
+    assert rows(db) == [(1, "Eva", 5), (2, "Tom", 6)]
+    with litepress.create(db, "CREATE TABLE fresh (a)", if_exists="append") as writer:
+        writer["fresh"].append((1,))
+    assert rows(db, "SELECT * FROM fresh") == [(1,)]
+    with pytest.raises(TypeError, match="needs a schema"):
+        litepress.create(db)
+    with pytest.raises(litepress.UsageError, match="does not exist"):
+        litepress.create(db.with_name("absent.db"), if_exists="append")
