@@ -84,7 +84,7 @@ impl CsvReader {
         let stream = Box::new(std::io::Cursor::new(head.rest).chain(stream));
         let start = Position { record: 1, line: head.line };
         let piece_bytes = options.piece_bytes.unwrap_or(PIECE_BYTES);
-        let records = Records { syntax: read_options.syntax.clone(), header, repeated_header };
+        let records = Records { syntax: read_options.syntax.clone(), header, repeated_header, has_records: false };
         Ok(Self {
             framed: FramedReader::new(stream, name, records, start, piece_bytes),
             columns: read_options.names.iter().map(field).collect(),

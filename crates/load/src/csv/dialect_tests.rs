@@ -286,6 +286,9 @@ fn a_header_in_the_middle_is_left_out_or_ends_the_table() {
     let first = row(["1", "a", "2"]);
     assert_eq!(read(RepeatedHeader::Skip), [first.clone(), quoted, row(["3", "c", "4"]), swapped]);
     assert_eq!(read(RepeatedHeader::Stop), [first]);
+    // A header of two lines ends no table.
+    let twice = read_in_pieces(b"a,b\na,b\n1,2\na,b\n3,4\n", &given(RepeatedHeader::Stop)).unwrap();
+    assert_eq!(rows_of(&twice), [["1", "2"]]);
     // The names are those of the file, also if they repeat.
     let names = b"x,x\n1,2\nx,x\n3,4\n";
     let table = read_in_pieces(names, &given(RepeatedHeader::Skip)).unwrap();

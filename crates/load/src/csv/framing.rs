@@ -17,6 +17,8 @@ pub(super) struct Records {
     /// The names in the header.
     pub header: Vec<String>,
     pub repeated_header: RepeatedHeader,
+    /// Records were found. A header that is repeated above them ends no table.
+    pub has_records: bool,
 }
 
 impl Records {
@@ -45,7 +47,7 @@ impl Records {
 
 impl Framing for Records {
     fn frame(&mut self, text: &[u8], _from: usize, is_end: bool) -> Result<Framed> {
-        let syntax = &*self.syntax;
+        let syntax = &*self.syntax.clone();
         let (mut bytes, mut records) = (0, 0);
         let framed = |bytes, records| {
             let lines = memchr::memchr_iter(syntax.line_end, &text[..bytes]).count() as u64;
@@ -63,7 +65,7 @@ impl Framing for Records {
                 if bytes > 0 {
                     break;
                 }
-                let is_last = self.repeated_header == RepeatedHeader::Stop;
+                let is_last = self.repeated_header == RepeatedHeader::Stop && self.has_records;
                 return Ok(Framed { is_left_out: true, is_last, ..framed(next, 0) });
             }
             bytes = match syntax.record_end(text, bytes, is_end) {
@@ -80,6 +82,7 @@ impl Framing for Records {
                 _ => break,
             };
             records += 1;
+            self.has_records = true;
         }
         Ok(framed(bytes, records))
     }
