@@ -105,7 +105,14 @@ mod tests {
             let mut reader = CsvReader::new(Box::new(counted), Path::new("<test>"), &options).unwrap();
             let (name, affinity) = ("a".to_owned(), Affinity::Integer);
             reader
-                .project(&[ProjectedColumn { field: Some(0), name, affinity, form: None, empty_is_null: false }])
+                .project(&[ProjectedColumn {
+                    field: Some(0),
+                    name,
+                    affinity,
+                    form: None,
+                    empty_is_null: false,
+                    most_digits: None,
+                }])
                 .unwrap();
             let (name, column_sources) = (Some(Path::new("<test>").to_owned()), vec![ColumnSource::File(0)]);
             let file = OpenFile {

@@ -67,6 +67,7 @@ pub fn json(data: &[u8]) {
             affinity,
             form: None,
             empty_is_null: false,
+            most_digits: None,
         };
         reader.project(&[("a", Affinity::Text), ("b", Affinity::Blob), ("id", Affinity::Integer)].map(projected))?;
         Ok(reader)
@@ -107,7 +108,12 @@ pub fn arrow_ipc(data: &[u8]) {
 fn columnar(data: &[u8], format: Format) {
     let ([choice, piece_bytes], file) = take(data);
     let options = ReadOptions { format: Some(format), invalid_utf8: invalid_utf8(choice), ..ReadOptions::default() };
-    same_in_pieces(&options, piece_bytes, &|options| arrow::open(&spooled(file, options)?, options));
+    same_in_pieces(&options, piece_bytes, &|options| {
+        let reader = arrow::open(&spooled(file, options)?, options)?;
+        // Damaged values are reported once more when they are read.
+        let _ = reader.decimal_ranges(&|| Ok(()));
+        Ok(reader)
+    });
 }
 
 /// Checks compressed and encoded text: small reads give the same text, and text of other encodings becomes UTF-8.

@@ -44,6 +44,15 @@ pub trait Reader: Send {
         None
     }
 
+    /// Returns the ranges of the columns of decimals that are stored as texts, by position: with few digits, they are numbers after
+    /// all. Reads their values if the file does not state the ranges. Calls `go_on` now and then.
+    ///
+    /// # Errors
+    /// If reading fails, or `go_on` does.
+    fn decimal_ranges(&self, _go_on: &dyn Fn() -> Result<()>) -> Result<Vec<(usize, DecimalRange)>> {
+        Ok(Vec::new())
+    }
+
     /// Returns the table's [`Source::last_sequence`](litepress_rows::Source::last_sequence).
     fn last_sequence(&self) -> Option<i64> {
         None
@@ -98,6 +107,40 @@ pub enum FileColumnKind {
     },
 }
 
+/// The range of the unscaled values of a column of decimals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DecimalRange {
+    /// Number of decimals of the type.
+    pub scale: i8,
+    /// The file's name of the type: `Parquet FIXED_LEN_BYTE_ARRAY`.
+    pub origin: String,
+    /// The largest absolute value. `None` without values.
+    pub most: Option<u128>,
+    /// Some value has more than 64 bits.
+    pub is_beyond_i64: bool,
+    /// Some value has more than 128 bits.
+    pub is_unbounded: bool,
+}
+
+impl DecimalRange {
+    /// Adds a value; `None` has more than 128 bits.
+    pub fn observe(&mut self, value: Option<i128>) {
+        let Some(value) = value else {
+            self.is_unbounded = true;
+            return;
+        };
+        self.most = self.most.max(Some(value.unsigned_abs()));
+        self.is_beyond_i64 |= i64::try_from(value).is_err();
+    }
+
+    /// Adds the values of another range.
+    pub fn merge(&mut self, other: &Self) {
+        self.most = self.most.max(other.most);
+        self.is_beyond_i64 |= other.is_beyond_i64;
+        self.is_unbounded |= other.is_unbounded || self.scale != other.scale;
+    }
+}
+
 /// A column to read, and the column of the table that it is for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProjectedColumn {
@@ -111,6 +154,8 @@ pub struct ProjectedColumn {
     pub form: Option<String>,
     /// Empty texts are NULL, because the column holds numbers.
     pub empty_is_null: bool,
+    /// Largest number of digits of its decimals, if that makes numbers of them. More digits are wrong.
+    pub most_digits: Option<u8>,
 }
 
 /// Some consecutive records of a file.
