@@ -4,8 +4,8 @@
 //! values, so all faces know the same choices and sizes.
 
 use litepress::{
-    AppendOptions, Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged, RepeatedHeader,
-    StrayQuotes, Sync, TableOptions, Verify, parse,
+    AppendOptions, Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged,
+    RepeatedHeader, StrayQuotes, Sync, TableOptions, Verify, parse,
 };
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
