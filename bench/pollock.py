@@ -111,14 +111,12 @@ def rows_of(path):
 
 def dialect(given):
     """Returns the options for the dialect that the corpus states."""
-    options = ["--delimiter", given.delimiter, "--quote", given.quote, "--skip", str(given.preamble_lines)]
+    options = ["--delimiter", given.delimiter, "--quote", given.quote]
     if given.escape not in (given.quote, "\0"):
         options += ["--escape", given.escape]
-    if given.header_lines == 0:
-        return [*options, "--no-header"]
+    options += ["--skip", str(given.preamble_lines + given.header_lines), "--no-header"]
     # Several header lines are one header, whose names the corpus states.
-    skipped = given.preamble_lines + given.header_lines
-    return [*options[:-1], str(skipped), "--no-header", "--columns", ",".join(given.names)]
+    return [*options, "--columns", ",".join(given.names)] if given.header_lines else options
 
 
 def litepress(options, path, folder):

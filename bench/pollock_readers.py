@@ -73,7 +73,7 @@ def duckdb_alone(path, _given):
 def pandas(path, given):
     import pandas
 
-    options = {"header": "infer", "delimiter": None, "encoding": "ascii"}
+    options = {"header": "infer", "encoding": "ascii"}
     if given.quote != '"':
         options["quotechar"] = given.quote
     if given.escape != given.quote:
