@@ -94,6 +94,7 @@ pub fn compact(
     let mut options = CompactOptions::default().build(making_options(making)?);
     options.only = given.or_default("only")?;
     options.drop_indexes = given.or_default("drop_index")?;
+    options.without_rowid = given.or_default("without_rowid")?;
     options.allow_incomplete = given.or_default("allow_incomplete")?;
     let job = || Ok(litepress::compact(path, target.map(Target::File), &options)?.to_json());
     run(py, &options.build.progress, tell, job)
@@ -212,6 +213,7 @@ fn load_options(
     options.max_rejects = given.parsed("max_rejects", units::count)?;
     options.ragged = given.parsed("ragged", Choice::from_name)?.unwrap_or_default();
     options.stray_quotes = given.parsed("stray_quotes", Choice::from_name)?.unwrap_or_default();
+    options.repeated_header = given.parsed("repeated_header", Choice::from_name)?.unwrap_or_default();
     options.allow_incomplete = given.or_default("allow_incomplete")?;
     options.invalid_utf8 = given.parsed("invalid_utf8", Choice::from_name)?.unwrap_or_default();
     Ok((given.or_default("files")?, options))

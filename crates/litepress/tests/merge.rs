@@ -139,6 +139,7 @@ fn merge_by_sqlite(shards: &[PathBuf], tables: &[RandomTable], conflict: Conflic
         Conflict::Abort => "INSERT",
         Conflict::Ignore => "INSERT OR IGNORE",
         Conflict::Replace => "INSERT OR REPLACE",
+        Conflict::Update => unreachable!("it makes no database"),
     };
     for shard in shards {
         // Copied, because the encoding of attached databases must be the same.

@@ -121,6 +121,7 @@ mod tests {
                 column_sources,
                 type_checks: Vec::new(),
                 conversions: Vec::new(),
+                gives_records: false,
             };
             let table = &Schema::from_sql("CREATE TABLE t (a INTEGER)", "<test>").unwrap().tables[0];
             FirstPiece::read(file, table, Conflict::Abort, &options.bytes_read).unwrap()

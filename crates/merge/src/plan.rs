@@ -75,9 +75,9 @@ impl MergePlan {
         let references = references::of_tables(&schema, &tables, surveys.len())?;
         let has_source = options.source_column.is_some();
         let form = |(table, references): (&Table, _)| {
-            (!table.is_virtual).then(|| RecordForm::new(table, references, has_source)).transpose()
+            (!table.is_virtual).then(|| RecordForm::new(table, references, has_source))
         };
-        let forms = schema.tables.iter().zip(references).map(form).collect::<Result<_>>()?;
+        let forms = schema.tables.iter().zip(references).map(form).collect();
         let renumbered = schema.tables.iter().zip(&tables).filter(|(_, plan)| plan.is_renumbered);
         let renumbered: Vec<&str> = renumbered.map(|(table, _)| table.name.as_str()).collect();
         if !renumbered.is_empty() {

@@ -15,9 +15,8 @@ use litepress_format::header::TextEncoding;
 use litepress_format::record::{RecordReader, write_record};
 use litepress_format::value::Value;
 use litepress_format::{FormatError, varint};
-use litepress_rows::schema::Generated;
-use litepress_rows::{Affinity, Error, ErrorKind, RecordChunk, Result, Table, quote};
-use rusqlite::Connection;
+use litepress_rows::schema::{Generated, value_in_older_rows};
+use litepress_rows::{Error, ErrorKind, RecordChunk, Result, Table, quote};
 
 /// A value of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,20 +58,15 @@ pub(crate) struct RecordForm {
 impl RecordForm {
     /// Finds the form. `table` has the column for the name of the shard, if `has_source`. SQLite fills tables
     /// with STORED columns, and computes these.
-    pub fn new(table: &Table, references: Vec<Reference>, has_source: bool) -> Result<Self> {
+    pub fn new(table: &Table, references: Vec<Reference>, has_source: bool) -> Self {
         let mut stored = table.stored_columns();
         if has_source {
             stored.pop();
         }
-        let failed = |error: rusqlite::Error| {
-            Error::new(ErrorKind::Schema, format!("a DEFAULT cannot be evaluated: {error}")).in_table(&table.name)
-        };
-        let connection = Connection::open_in_memory().map_err(failed)?;
-        let default = |&column: &usize| default_of(&connection, table, column);
-        let defaults = stored.iter().map(default).collect::<rusqlite::Result<_>>().map_err(failed)?;
+        let defaults = stored.iter().map(|&column| default_of(table, column)).collect();
         let is_left_out = |&column: &usize| table.columns[column].generated == Generated::Stored;
         let left_out = stored.iter().map(is_left_out).collect();
-        Ok(Self { fields: stored.len(), defaults, left_out, references, has_source })
+        Self { fields: stored.len(), defaults, left_out, references, has_source }
     }
 
     /// Returns whether every record must be written again.
@@ -84,32 +78,18 @@ impl RecordForm {
     }
 }
 
-/// Evaluates the DEFAULT of a column. SQLite accepts only constants for columns that are added to a table with rows.
-fn default_of(connection: &Connection, table: &Table, column: usize) -> rusqlite::Result<OwnedValue> {
+/// Returns the value of a column in rows that were stored before it was added.
+fn default_of(table: &Table, column: usize) -> OwnedValue {
     use rusqlite::types::Value as Sql;
     let column = &table.columns[column];
-    let Some(default) = &column.default else { return Ok(OwnedValue::Null) };
-    let affinity = match column.affinity {
-        Affinity::Text => "TEXT",
-        Affinity::Numeric => "NUMERIC",
-        Affinity::Integer => "INTEGER",
-        Affinity::Real => "REAL",
-        _ => "BLOB",
-    };
-    connection.execute_batch(&format!("DROP TABLE IF EXISTS d; CREATE TABLE d (c {affinity} DEFAULT ({default}))"))?;
-    // A DEFAULT that calls a function of the application has never been a short record's.
-    if connection.execute_batch("INSERT INTO d DEFAULT VALUES").is_err() {
-        return Ok(OwnedValue::Null);
+    let value = column.default.as_deref().and_then(|default| value_in_older_rows(default, column.affinity));
+    match value {
+        None | Some(Sql::Null) => OwnedValue::Null,
+        Some(Sql::Integer(int)) => OwnedValue::Int(int),
+        Some(Sql::Real(real)) => OwnedValue::Real(real),
+        Some(Sql::Text(text)) => OwnedValue::Text(text.into_bytes()),
+        Some(Sql::Blob(blob)) => OwnedValue::Blob(blob),
     }
-    connection.query_row("SELECT c FROM d", [], |row| {
-        Ok(match row.get(0)? {
-            Sql::Null => OwnedValue::Null,
-            Sql::Integer(int) => OwnedValue::Int(int),
-            Sql::Real(real) => OwnedValue::Real(real),
-            Sql::Text(text) => OwnedValue::Text(text.into_bytes()),
-            Sql::Blob(blob) => OwnedValue::Blob(blob),
-        })
-    })
 }
 
 /// Rewrites the records of a shard, for one thread.

@@ -4,9 +4,8 @@
 //! More shards are closed in between. A shard that was changed since its survey is an error then.
 
 use litepress_rows::sqlite::companion;
-use litepress_rows::sqlite::moment::{Connected, Moment};
 use litepress_rows::{Error, ErrorKind, Result};
-use litepress_scan::Snapshot;
+use litepress_scan::{Connected, Moment, Snapshot};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -36,21 +35,23 @@ impl Stamp {
 /// An open shard.
 #[derive(Debug)]
 pub(crate) struct OpenShard {
-    /// Its readers are closed before the moment, which tidies up behind the last connection.
-    snapshot: Snapshot,
     moment: Moment,
+    snapshot: Snapshot,
 }
 
 impl OpenShard {
     /// Opens a database for reading.
     pub fn open(name: &Path) -> Result<Self> {
         let moment = Moment::begin(name)?;
-        let snapshot = {
-            let connection = moment.connection();
-            connection.execute_batch("ROLLBACK").map_err(|error| moment.failure(error))?;
-            Snapshot::begin(&connection)?
+        let snapshot = match moment.snapshot() {
+            Some(snapshot) => snapshot.clone(),
+            None => {
+                let connection = moment.connection();
+                connection.execute_batch("ROLLBACK").map_err(|error| moment.failure(error))?;
+                Snapshot::begin(&connection).map_err(|error| error.in_file(name))?
+            }
         };
-        Ok(Self { snapshot, moment })
+        Ok(Self { moment, snapshot })
     }
 
     /// Opens a database that must be as it was at its survey.
@@ -82,5 +83,13 @@ impl OpenShard {
     /// Checks that what was read is of one moment.
     pub fn check_unchanged(&self) -> Result<()> {
         self.moment.check_unchanged()
+    }
+}
+
+impl Drop for OpenShard {
+    fn drop(&mut self) {
+        // The moment tidies up behind the last connection.
+        self.snapshot.close_idle();
+        self.moment.close();
     }
 }

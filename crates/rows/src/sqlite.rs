@@ -1,7 +1,5 @@
 //! Opens database files, finds the files beside them, and makes SQLite's statements stop on request.
 
-pub mod moment;
-
 use crate::{Error, ErrorKind, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};

@@ -28,7 +28,7 @@ fn every_option_works() {
     let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null-value NA --missing NaN --infinity inf --sample 2";
     let defines = "--table t --primary-key id --without-rowid --strict --type p=TEXT --numbers lenient --not-null p --index p --unique p,id --foreign-key p=t.id";
     let judges = "--on-error reject --max-rejects 5 --ragged reject --invalid-utf8 replace";
-    let converts = "--skip 1 --trim --skip-empty --decimal , --thousands . --currency EUR --true yes --false no --date-format born=%d.%m.%Y --stray-quotes text";
+    let converts = "--skip 1 --trim --skip-empty --decimal , --thousands . --currency EUR --true yes --false no --date-format born=%d.%m.%Y --stray-quotes text --repeated-header skip";
     let runs = [
         ("load", format!("load l.db in.csv {how} {reads} {defines} {judges} --rejects wrong.csv")),
         ("load", "load s.db in.csv --schema l.sql --map x= --no-header --columns id,x --overwrite".to_owned()),
@@ -41,6 +41,7 @@ fn every_option_works() {
         ("plan", "plan s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("plan", "plan v.db in.csv --verbose".to_owned()),
         ("load", "load j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
+        ("load", "load w.db in.csv --table w --no-header --columns id,p --primary-key id".to_owned()),
         ("merge", format!("merge m.db l.db {how} --rowids t=keep --source-column shard --union")),
         ("merge", "merge n.db s.db l.db --union --skip-table t --quiet".to_owned()),
         ("merge", "merge n.db l.db --overwrite --verbose".to_owned()),
@@ -51,7 +52,8 @@ fn every_option_works() {
             "compact l.db l2.db --page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --sync off --verify full --progress plain --json --allow-incomplete --only t".to_owned(),
         ),
         ("compact", "compact l.db --drop-index idx_t_p --quiet".to_owned()),
-        ("compact", "compact l.db --verbose".to_owned()),
+        ("compact", "compact d.db --verbose".to_owned()),
+        ("compact", "compact w.db --without-rowid w".to_owned()),
         ("compact", "compact --help".to_owned()),
         ("plan", "plan c.db s.db --allow-incomplete --replace-tables".to_owned()),
         ("plan", "plan j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
