@@ -94,6 +94,7 @@ pub fn compact(
     let mut options = CompactOptions::default().build(making_options(making)?);
     options.only = given.or_default("only")?;
     options.drop_indexes = given.or_default("drop_index")?;
+    options.without_rowid = given.or_default("without_rowid")?;
     options.allow_incomplete = given.or_default("allow_incomplete")?;
     let job = || Ok(litepress::compact(path, target.map(Target::File), &options)?.to_json());
     run(py, &options.build.progress, tell, job)
