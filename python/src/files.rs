@@ -237,6 +237,7 @@ fn load_options(
     options.max_rejects = given.parsed("max_rejects", units::count)?;
     options.ragged = given.parsed("ragged", Choice::from_name)?.unwrap_or_default();
     options.stray_quotes = given.parsed("stray_quotes", Choice::from_name)?.unwrap_or_default();
+    options.repeated_header = given.parsed("repeated_header", Choice::from_name)?.unwrap_or_default();
     options.allow_incomplete = given.or_default("allow_incomplete")?;
     options.invalid_utf8 = given.parsed("invalid_utf8", Choice::from_name)?.unwrap_or_default();
     Ok((given.or_default("files")?, options))

@@ -40,7 +40,7 @@ fn every_option_works() {
     let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null-value NA --missing NaN --infinity inf --sample 2";
     let defines = "--table t --primary-key id --without-rowid --strict --type p=TEXT --numbers lenient --not-null p --index p --unique p,id --foreign-key p=t.id";
     let judges = "--on-error reject --max-rejects 5 --ragged reject --invalid-utf8 replace";
-    let converts = "--skip 1 --trim --skip-empty --decimal , --thousands . --currency EUR --true yes --false no --date-format born=%d.%m.%Y --stray-quotes text";
+    let converts = "--skip 1 --trim --skip-empty --decimal , --thousands . --currency EUR --true yes --false no --date-format born=%d.%m.%Y --stray-quotes text --repeated-header skip";
     let runs = [
         ("load", format!("load l.db in.csv {how} {reads} {defines} {judges} --rejects wrong.csv")),
         ("load", "load s.db in.csv --schema l.sql --map x= --no-header --columns id,x --overwrite".to_owned()),
