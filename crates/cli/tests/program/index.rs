@@ -114,11 +114,11 @@ fn killed_at_any_moment_it_leaves_all_or_nothing() {
         for kill in 0..kills() {
             let reindexes = kill % 3 == 2;
             let mut command = Command::new(LITEPRESS);
-            command.args(if reindexes {
-                ["reindex", "app.db"].as_slice()
+            if reindexes {
+                command.args(["reindex", "app.db"]);
             } else {
-                &["index", "app.db", statements[0], statements[1]]
-            });
+                command.args(["index", "app.db", statements[0], statements[1]]);
+            }
             let started = std::time::Instant::now();
             let mut child = command.args(["--quiet"]).current_dir(room.path("")).spawn().expect("the program");
             // Moments spread over the whole run, whose length is learnt from runs that end before.
