@@ -13,6 +13,7 @@ __all__ = [
     "columns_of",
     "compact",
     "generate",
+    "index",
     "load",
     "merge",
     "only_table",
@@ -55,6 +56,7 @@ def check(path: object, full: bool, arguments: dict[str, Any]) -> str: ...
 def compact(
     path: object, target: object, chosen: dict[str, Any], making: dict[str, Any], tell: _Tell
 ) -> str: ...
+def index(path: object, texts: list[str], again: bool, arguments: dict[str, Any], tell: _Tell) -> str: ...
 def profile(path: object, keep_values: bool, arguments: dict[str, Any]) -> str: ...
 def merge(
     path: object, databases: list[Any], arguments: dict[str, Any], making: dict[str, Any], tell: _Tell

@@ -55,6 +55,7 @@ mod check;
 pub mod choices;
 mod compact;
 mod generate;
+mod index;
 mod load;
 mod loaded_file;
 mod merge;
@@ -74,6 +75,7 @@ pub use check::{CheckOptions, CheckResult, check};
 pub use choices::Choice;
 pub use compact::{CompactOptions, CompactReport, compact};
 pub use generate::{GenerateOptions, generate, plan_generate, recipe};
+pub use index::{IndexOptions, IndexReport, index, reindex};
 pub use litepress_check as checker;
 pub use litepress_engine as engine;
 pub use litepress_engine::{

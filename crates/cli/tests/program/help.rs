@@ -5,8 +5,21 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 11] =
-    ["generate", "load", "merge", "plan", "profile", "compact", "compare", "check", "inspect", "completions", "man"];
+const COMMANDS: [&str; 13] = [
+    "generate",
+    "load",
+    "merge",
+    "plan",
+    "index",
+    "reindex",
+    "profile",
+    "compact",
+    "compare",
+    "check",
+    "inspect",
+    "completions",
+    "man",
+];
 
 /// Returns the long options in a command's help.
 fn options_of(command: &str) -> BTreeSet<String> {
@@ -78,6 +91,10 @@ fn every_option_works() {
         ("plan", "plan e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
         ("plan", "plan q.db --recipe r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
+        ("reindex", "reindex u.db --threads 2 --memory 64MiB --temp-dir . --busy-timeout 1 --through-wal --sync off --progress plain --json".to_owned()),
+        ("reindex", "reindex u.db user --quiet".to_owned()),
+        ("reindex", "reindex u.db --verbose".to_owned()),
+        ("reindex", "reindex --help".to_owned()),
         ("profile", "profile u.db --json --threads 2 --keep-values".to_owned()),
         ("compare", "compare u.db u.db --threads 2 --json".to_owned()),
         ("compare", "compare --help".to_owned()),
@@ -95,7 +112,9 @@ fn every_option_works() {
     room.write("d.csv", "x\nborn,y\n31.01.2024,\"1,5\"\n");
     room.write("in.json", "{\"data\": [{\"a\": {\"b\": NaN}}]}");
     room.write("l.sql", "CREATE TABLE in_csv (id INTEGER PRIMARY KEY);");
-    for command in COMMANDS {
+    // Its arguments have blanks. It shares its options with `reindex`.
+    assert_eq!(options_of("index"), options_of("reindex"));
+    for command in COMMANDS.into_iter().filter(|command| *command != "index") {
         let mut used = BTreeSet::new();
         for (_, arguments) in runs.iter().filter(|(of, _)| *of == command) {
             room.done(arguments);
@@ -122,6 +141,12 @@ fn every_example_works() {
                 format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY); INSERT INTO {table} VALUES ({id});")
             });
             room.shard(shard, &tables.concat());
+        }
+        if ["index", "reindex"].contains(&command) {
+            room.done("generate app.db --preset user --rows 1k");
+        }
+        if command == "reindex" {
+            room.sqlite("app.db").execute_batch("CREATE INDEX user_area ON user (area)").unwrap();
         }
         let help = room.done(&format!("{command} --help")).replace("\\\n    ", "");
         let examples = help.lines().skip_while(|line| *line != "Examples:").filter_map(|line| line.strip_prefix("  "));
