@@ -17,6 +17,7 @@ def compact(
     *,
     only: str | Sequence[str] = (),
     drop_index: str | Sequence[str] = (),
+    without_rowid: str | Sequence[str] = (),
     allow_incomplete: bool = False,
     if_exists: IfExists = "fail",
     page_size: int | None = None,
@@ -41,6 +42,8 @@ def compact(
         Tables and views to keep, with the indexes and triggers of these; by default all.
     drop_index
         Indexes that the copy lacks.
+    without_rowid
+        Rowid tables with a primary key that the copy has WITHOUT ROWID.
     allow_incomplete
         Whether the copy may lack auto-vacuum and reserved bytes, which it cannot have.
     if_exists
@@ -69,6 +72,7 @@ def compact(
     chosen = {
         "only": names("only", only),
         "drop_index": names("drop_index", drop_index),
+        "without_rowid": names("without_rowid", without_rowid),
         "allow_incomplete": flag("allow_incomplete", allow_incomplete),
     }
     making = making_options(

@@ -431,6 +431,54 @@ fn settings_that_a_copy_cannot_have_are_told() {
     assert_eq!(integer(&open(&path), "SELECT count(*) FROM t"), 3000);
 }
 
+#[test]
+fn tables_become_without_rowid() {
+    let folder = Folder::new();
+    let (path, copy) = (folder.join("t.db"), folder.join("copy.db"));
+    let sql = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b UNIQUE); CREATE INDEX i ON t(a DESC, b);
+        INSERT INTO t SELECT n * 3, hex(n % 50), n FROM COUNT; ALTER TABLE t ADD COLUMN late REAL DEFAULT 5;
+        ALTER TABLE t ADD COLUMN none; INSERT INTO t(id, a, late) VALUES (-4, 'x', 1.5);
+        CREATE TABLE s(a INT NOT NULL, b ANY, PRIMARY KEY(b, a)) STRICT; INSERT INTO s SELECT n, n % 9 || 'é' FROM COUNT;
+        CREATE TABLE other(x); INSERT INTO other VALUES (1); ANALYZE";
+    make(&path, 1024, sql);
+    let report = copy_to(&path, &copy, &quick().without_rowid("T").without_rowid("s")).unwrap();
+    assert_eq!(report.left_out, ["statistics of T (ANALYZE makes them)", "statistics of s (ANALYZE makes them)"]);
+    let (ours, theirs) = (open(&copy), open(&path));
+    for sql in [
+        "SELECT * FROM t ORDER BY id",
+        "SELECT a, b, id FROM t INDEXED BY i ORDER BY a DESC, b, id",
+        "SELECT b FROM t WHERE b > 100 ORDER BY b",
+        "SELECT a, b FROM s ORDER BY b, a",
+        "SELECT rowid, * FROM other",
+    ] {
+        assert_same_rows(&ours, &theirs, sql, "WITHOUT ROWID");
+    }
+    assert_eq!(texts(&ours, "SELECT name FROM pragma_table_list WHERE wr ORDER BY name"), ["s", "t"]);
+    assert_eq!(texts(&ours, "SELECT tbl FROM sqlite_stat1"), ["other"]);
+    assert_sqlite_content(&mut open(&copy), "WITHOUT ROWID");
+    assert_writable(&copy, "WITHOUT ROWID");
+    drop((ours, theirs));
+    let sql = "CREATE TABLE u(a TEXT PRIMARY KEY, b); INSERT INTO u VALUES (NULL, 1); CREATE TABLE auto(a INTEGER PRIMARY KEY AUTOINCREMENT);
+        CREATE TABLE p(a PRIMARY KEY, b); CREATE INDEX pi ON p(b) WHERE b > 1; CREATE TABLE doc(a PRIMARY KEY); CREATE TABLE none(a);
+        CREATE TABLE g(a PRIMARY KEY, b AS (a) STORED);
+        CREATE VIRTUAL TABLE f USING fts5(a, content = doc); CREATE TABLE w(a PRIMARY KEY) WITHOUT ROWID";
+    open(&path).execute_batch(sql).unwrap();
+    for (table, message) in [
+        ("u", "the row with rowid 1 has NULL in its primary key"),
+        ("auto", "AUTOINCREMENT not allowed on WITHOUT ROWID tables"),
+        ("p", "only SQLite can make the index pi"),
+        ("g", "only SQLite can make the table: its column b is computed and stored"),
+        ("doc", "table f names it, and may use its rowids"),
+        ("none", "PRIMARY KEY missing on table none"),
+        ("w", "the table is WITHOUT ROWID already"),
+        ("f", "it is a virtual table"),
+        ("nowhere", "the copy has no such table"),
+    ] {
+        let error = refused(&path, &quick().without_rowid(table));
+        assert!(error.to_string().contains(message), "{table}: {error}");
+    }
+}
+
 /// Statements of a random database.
 fn any_database() -> impl Strategy<Value = String> {
     let table = select(vec![

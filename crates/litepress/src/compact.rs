@@ -4,7 +4,8 @@
 //! compact          options, the report, and the order of the steps
 //!  |- source       the database that is read: one transaction, its pages, the rows of sqlite_schema
 //!  |- choice       which objects the copy has
-//!  `- trees        the trees of these objects, verbatim or without the rows of those that are left out
+//!  |- trees        the trees of these objects, verbatim or without the rows of those that are left out
+//!  `- without_rowid  tables whose rows are sorted by their primary key
 //! ```
 //!
 //! SQLite has no part in the copy: records and index entries stay as they are, so that rowids, encodings, collations and modules
@@ -15,6 +16,7 @@ mod options;
 mod report;
 mod source;
 mod trees;
+mod without_rowid;
 
 use crate::build::refuse_special_target;
 use crate::observer::{Measured, Meter, Sample, Stage, Unit};
@@ -31,6 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use trees::Trees;
+use without_rowid::Conversion;
 
 /// Copies a database without its free space to `target`, or replaces it by the copy if there is no target. Rows keep their rowids.
 ///
@@ -107,7 +110,8 @@ struct Copy<'o> {
 impl Copy<'_> {
     fn run(self, mut build: Options) -> Result<CompactReport> {
         let Self { source, target, options, started } = self;
-        let choice = Choice::new(&source, options)?;
+        let mut choice = Choice::new(&source, options)?;
+        let conversions = conversions(&source, &mut choice, &options.without_rowid)?;
         // Pages may be half empty: more is not certain to be needed.
         build.expected_bytes = source.used_bytes() / 2;
         let (header, bytes_before) = (source.next_header(), source.bytes());
@@ -115,7 +119,7 @@ impl Copy<'_> {
         let read = Arc::new(AtomicU64::new(0));
         let measured = Measured::begin(&*options.observer, meter(&build, read.clone(), source.used_bytes()));
         let mut copy = CopiedDatabase::create(&target, page_size, &build)?;
-        let trees = Trees { source: &source, choice: &choice, read: &read };
+        let trees = Trees { source: &source, choice: &choice, conversions: &conversions, read: &read };
         copy.expect(trees.count(), trees.tables());
         let copied = trees.copy(&mut copy)?;
         let names = choice.names(&source);
@@ -128,6 +132,13 @@ impl Copy<'_> {
         let build = BuildReport::new(finished?, file, started, build);
         Ok(CompactReport { build, bytes_before, indexes: copied.indexes, left_out: choice.left_out })
     }
+}
+
+/// Plans the tables that the copy has WITHOUT ROWID.
+fn conversions(source: &SourceDatabase, choice: &mut Choice, names: &[String]) -> Result<Vec<Conversion>> {
+    let planned = names.iter().map(|name| Conversion::new(source, choice, name)).collect();
+    names.iter().for_each(|name| choice.drop_statistics(source, name));
+    planned
 }
 
 fn meter(build: &Options, read: Arc<AtomicU64>, total: u64) -> Meter {

@@ -38,6 +38,9 @@ pub struct CompactArguments {
     /// An index that the copy lacks; repeat it for more
     #[arg(long, value_name = "INDEX")]
     drop_index: Vec<String>,
+    /// A rowid table that the copy has WITHOUT ROWID; repeat it for more
+    #[arg(long, value_name = "TABLE")]
+    without_rowid: Vec<String>,
     /// Copy a database even if the copy lacks its auto-vacuum or its reserved bytes
     #[arg(long)]
     allow_incomplete: bool,
@@ -103,6 +106,7 @@ pub fn run(arguments: CompactArguments) -> Result<u8> {
     let mut options = CompactOptions::default().build(build).observer(reporter);
     options.only = arguments.only;
     options.drop_indexes = arguments.drop_index;
+    options.without_rowid = arguments.without_rowid;
     options.allow_incomplete = arguments.allow_incomplete;
     let report = litepress::compact(&arguments.database, arguments.out.map(Target::File), &options)?;
     arguments.output.print(|| report.to_json(), |verbose| text(&report, verbose))?;

@@ -3,6 +3,7 @@
 mod append;
 mod bad_input;
 mod check;
+mod compact;
 mod copies;
 mod display;
 mod dry_run;
@@ -10,6 +11,7 @@ mod existing_target;
 mod generate;
 mod guide;
 mod help;
+mod index;
 mod inspect;
 mod interrupt;
 mod json_shapes;

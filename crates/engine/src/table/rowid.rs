@@ -10,7 +10,7 @@ use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::tree::assembler::TreeAssembler;
 use crate::tree::input_positions::InputPositions;
-use crate::tree::interior::LargestRowid;
+use crate::tree::interior::{Child, LargestRowid, Levels};
 use crate::tree::table_leaf::{LeafBuilder, OutOfOrder, TablePart};
 use crate::tree::table_reader::TableReader;
 use litepress_format::page::PageKind;
@@ -22,6 +22,24 @@ pub(crate) fn build(source: &dyn Source, pages: &mut Pages, context: BuildContex
     let mut tree = RowidTree::new(pages);
     append(source, &layout, &mut tree, None, context)?;
     tree.finish()
+}
+
+/// Adds all rows of `source` behind those of a tree whose right edge is known: its largest rowid and its interior levels. Passes
+/// all records to the indexes. Returns the children of its root, and the figures of the new rows.
+pub(crate) fn extend(
+    source: &dyn Source,
+    largest_rowid: i64,
+    levels: Levels<LargestRowid>,
+    pages: &mut Pages,
+    context: BuildContext<'_>,
+) -> Result<(Vec<Child<LargestRowid>>, TableTree)> {
+    let layout = RowidLayout { usable: pages.page_size().bytes(), must_ascend: true };
+    let mut tree = RowidTree::new(pages);
+    tree.assembler.set_levels(levels);
+    tree.largest_before = Some(largest_rowid);
+    append(source, &layout, &mut tree, None, context)?;
+    let children = if tree.tree.rows > 0 { tree.assembler.finish_below_root()? } else { Vec::new() };
+    Ok((children, tree.tree))
 }
 
 /// Builds the b-tree of a table of few rows, without indexes.
@@ -78,18 +96,21 @@ pub(super) struct RowidTree<'p> {
     /// The tree so far, without its root.
     pub tree: TableTree,
     pub positions: InputPositions,
+    /// The largest rowid of the rows that were there before.
+    largest_before: Option<i64>,
 }
 
 impl<'p> RowidTree<'p> {
     pub fn new(pages: &'p mut Pages) -> Self {
-        Self { assembler: TreeAssembler::new(pages), tree: TableTree::default(), positions: InputPositions::default() }
+        let (tree, positions) = (TableTree::default(), InputPositions::default());
+        Self { assembler: TreeAssembler::new(pages), tree, positions, largest_before: None }
     }
 
     /// Checks that the rowids of `part` follow the placed ones.
     fn check(&self, part: &TablePart) -> Result<(), OutOfOrder> {
-        let before = self.tree.last_rowid;
-        match part.first_rowid {
-            Some(rowid) if self.tree.rows > 0 && rowid <= before => Err(OutOfOrder { before, rowid }),
+        let before = if self.tree.rows > 0 { Some(self.tree.last_rowid) } else { self.largest_before };
+        match (before, part.first_rowid) {
+            (Some(before), Some(rowid)) if rowid <= before => Err(OutOfOrder { before, rowid }),
             _ => Ok(()),
         }
     }

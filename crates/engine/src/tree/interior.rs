@@ -93,6 +93,20 @@ impl<D: Divider> Levels<D> {
         Self { levels: Vec::new(), usable }
     }
 
+    /// Goes on at the right edge of a tree. `edge` has the children of the last page of every level, the lowest level
+    /// first; above the lowest one, without the last child, which is the page of the level below. The last one is the root.
+    pub fn resume(usable: usize, edge: Vec<Vec<Child<D>>>) -> Self {
+        let mut levels = Self::new(usable);
+        let capacity = usable - INTERIOR_HEADER_LEN;
+        let height = edge.len();
+        for (number, children) in (1..).zip(edge) {
+            let mut level = Level::new(number < height);
+            children.into_iter().for_each(|child| level.push(child, capacity));
+            levels.levels.push(level);
+        }
+        levels
+    }
+
     /// Adds the next leaf. `write` writes an interior page of the given children and returns its number.
     pub fn push<E>(&mut self, leaf: Child<D>, mut write: impl FnMut(&[Child<D>]) -> Result<u32, E>) -> Result<(), E> {
         self.push_at(0, leaf, &mut write)

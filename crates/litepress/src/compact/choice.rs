@@ -23,6 +23,8 @@ pub(super) struct Choice {
     pub left_out: Vec<String>,
     /// Names of tables and indexes that are not copied, in lower case.
     absent: HashSet<String>,
+    /// Names of tables, in lower case, whose statistics are not copied.
+    changed: HashSet<String>,
 }
 
 impl Choice {
@@ -45,7 +47,7 @@ impl Choice {
             (!kept && has_rows).then(|| object.name.to_ascii_lowercase())
         };
         let absent = source.objects.iter().zip(&kept).filter_map(absent).collect();
-        let mut choice = Self { kept, left_out: Vec::new(), absent };
+        let mut choice = Self { kept, left_out: Vec::new(), absent, changed: HashSet::new() };
         if only.is_some() {
             choice.leave_out_triggers(source);
             choice.list_missing(source);
@@ -66,7 +68,8 @@ impl Choice {
 
     /// Returns whether some rows of a table are about objects that are not copied.
     pub fn filters(&self, table: &str) -> bool {
-        !self.absent.is_empty() && (is_sequence(table) || is_statistics(table))
+        let is_about_absent = !self.absent.is_empty() && (is_sequence(table) || is_statistics(table));
+        is_about_absent || !self.changed.is_empty() && is_statistics(table)
     }
 
     /// Returns whether a row of such a table is about objects that are copied.
@@ -74,10 +77,21 @@ impl Choice {
         let Ok(values) = record::decode(row) else { return true };
         let columns = if is_statistics(table) { 2 } else { 1 };
         let is_absent = |value: &Value<'_>| match value {
-            Value::Text(name) => self.absent.contains(&text(name, encoding).to_ascii_lowercase()),
+            Value::Text(name) => {
+                let name = text(name, encoding).to_ascii_lowercase();
+                self.absent.contains(&name) || is_statistics(table) && self.changed.contains(&name)
+            }
             _ => false,
         };
         !values.iter().take(columns).any(is_absent)
+    }
+
+    /// Leaves out the statistics of a table whose trees change.
+    pub fn drop_statistics(&mut self, source: &SourceDatabase, table: &str) {
+        self.changed.insert(table.to_ascii_lowercase());
+        if source.objects.iter().any(|object| object.kind == "table" && is_statistics(&object.name)) {
+            self.left_out.push(format!("statistics of {table} (ANALYZE makes them)"));
+        }
     }
 
     /// Leaves out triggers that cannot run without the objects that are not copied.

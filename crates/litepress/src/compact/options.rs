@@ -14,6 +14,8 @@ pub struct CompactOptions {
     pub only: Vec<String>,
     /// Indexes that the copy lacks.
     pub drop_indexes: Vec<String>,
+    /// Rowid tables that the copy has WITHOUT ROWID.
+    pub without_rowid: Vec<String>,
     /// Whether the copy may lack settings of the database: auto-vacuum, reserved bytes.
     pub allow_incomplete: bool,
     /// Hears of the progress.
@@ -26,6 +28,7 @@ impl Default for CompactOptions {
             build: Options::default(),
             only: Vec::new(),
             drop_indexes: Vec::new(),
+            without_rowid: Vec::new(),
             allow_incomplete: false,
             observer: Arc::new(Silent),
         }
@@ -51,6 +54,13 @@ impl CompactOptions {
     #[must_use]
     pub fn drop_index(mut self, index: impl Into<String>) -> Self {
         self.drop_indexes.push(index.into());
+        self
+    }
+
+    /// Adds a rowid table that the copy has WITHOUT ROWID.
+    #[must_use]
+    pub fn without_rowid(mut self, table: impl Into<String>) -> Self {
+        self.without_rowid.push(table.into());
         self
     }
 

@@ -2,6 +2,7 @@
 
 use super::choice::Choice;
 use super::source::{Object, SourceDatabase, Tree};
+use super::without_rowid::Conversion;
 use crate::{Error, ErrorKind, Result};
 use litepress_engine::{CopiedDatabase, CopiedTree};
 use litepress_format::header::TextEncoding;
@@ -14,11 +15,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Position of the root page among the columns of `sqlite_schema`.
 const ROOT_COLUMN: usize = 3;
+/// Position of the CREATE statement.
+const SQL_COLUMN: usize = 4;
 
 /// The trees to copy.
 pub(super) struct Trees<'c> {
     pub source: &'c SourceDatabase,
     pub choice: &'c Choice,
+    /// The tables that the copy has WITHOUT ROWID.
+    pub conversions: &'c [Conversion],
     /// Bytes of the records that were read so far.
     pub read: &'c AtomicU64,
 }
@@ -48,15 +53,33 @@ impl Trees<'_> {
 
     /// Copies all trees in the order of `sqlite_schema`.
     pub fn copy(&self, copy: &mut CopiedDatabase) -> Result<Copied> {
-        let (mut copied, mut roots) = (HashMap::new(), HashMap::new());
+        let mut copied = HashMap::new();
         for (object, tree) in self.objects() {
-            let built = self.copy_tree(copy, object, tree)?;
-            copied.insert(object.name.as_str(), built);
-            roots.insert(object.rowid, built.root);
+            let name = object.name.to_ascii_lowercase();
+            match self.conversion(object) {
+                None => {
+                    copied.insert(name, self.copy_tree(copy, object, tree)?);
+                }
+                Some(conversion) if object.kind == "table" => {
+                    let scan = TableScan::new(&self.source.snapshot, tree.root, &object.name)?;
+                    let (table, indexes) = conversion.build(&scan, self.read, copy)?;
+                    copied.insert(name, table);
+                    copied.extend(indexes.into_iter().map(|(index, tree)| (index.to_ascii_lowercase(), tree)));
+                }
+                // Its table builds it.
+                Some(_) => {}
+            }
         }
         self.compare_counts(&copied)?;
-        let indexes = self.objects().filter(|(object, _)| object.kind == "index").count();
-        Ok(Copied { schema: self.schema(&roots)?, indexes })
+        let is_index =
+            |object: &&Object| object.kind == "index" && copied.contains_key(&object.name.to_ascii_lowercase());
+        let indexes = self.choice.objects(self.source).filter(is_index).count();
+        Ok(Copied { schema: self.schema(&copied)?, indexes })
+    }
+
+    /// Returns the conversion of an object's table, if it has one.
+    fn conversion(&self, object: &Object) -> Option<&Conversion> {
+        self.conversions.iter().find(|conversion| conversion.table.name.eq_ignore_ascii_case(&object.table))
     }
 
     fn copy_tree(&self, copy: &mut CopiedDatabase, object: &Object, tree: Tree) -> Result<CopiedTree> {
@@ -86,12 +109,10 @@ impl Trees<'_> {
     }
 
     /// Fails if an index has more or fewer entries than its table has rows: the copy would keep that fault.
-    fn compare_counts(&self, copied: &HashMap<&str, CopiedTree>) -> Result<()> {
+    fn compare_counts(&self, copied: &HashMap<String, CopiedTree>) -> Result<()> {
         let Ok(partial) = self.partial_indexes() else { return Ok(()) };
-        let by_name: HashMap<String, &CopiedTree> =
-            copied.iter().map(|(name, tree)| (name.to_ascii_lowercase(), tree)).collect();
         for (object, _) in self.objects().filter(|(object, _)| object.kind == "index") {
-            let [index, table] = [&object.name, &object.table].map(|name| by_name.get(&name.to_ascii_lowercase()));
+            let [index, table] = [&object.name, &object.table].map(|name| copied.get(&name.to_ascii_lowercase()));
             let (Some(index), Some(table)) = (index, table) else { continue };
             if index.rows != table.rows && !partial.contains(&object.name) {
                 let (name, entries, rows) = (&object.name, index.rows, table.rows);
@@ -113,18 +134,23 @@ impl Trees<'_> {
         statement.query_map([], |row| row.get(0))?.collect()
     }
 
-    /// Returns the rows of `sqlite_schema` with these root pages, by rowid.
-    fn schema(&self, roots: &HashMap<i64, u32>) -> Result<RecordChunk> {
+    /// Returns the rows of `sqlite_schema` with the root pages of these trees.
+    fn schema(&self, copied: &HashMap<String, CopiedTree>) -> Result<RecordChunk> {
         let (mut chunk, mut record) = (RecordChunk::new(), Vec::new());
         for object in self.choice.objects(self.source) {
-            let Some(root) = roots.get(&object.rowid) else {
+            if object.tree.is_none() {
                 chunk.push(object.rowid, &object.record);
                 continue;
-            };
+            }
+            // The primary key of a WITHOUT ROWID table is the table itself.
+            let Some(tree) = copied.get(&object.name.to_ascii_lowercase()) else { continue };
             let mut values = record::decode(&object.record).map_err(|error| {
                 Error::new(ErrorKind::Corrupt, error.to_string()).in_file(&self.source.path).in_table("sqlite_schema")
             })?;
-            values[ROOT_COLUMN] = Value::Int((*root).into());
+            values[ROOT_COLUMN] = Value::Int(tree.root.into());
+            if let Some(conversion) = self.conversion(object).filter(|_| object.kind == "table") {
+                values[SQL_COLUMN] = Value::Text(conversion.sql.as_bytes());
+            }
             record.clear();
             record::write_record(&values, &mut record);
             chunk.push(object.rowid, &record);
