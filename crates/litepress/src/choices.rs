@@ -112,5 +112,6 @@ mod tests {
         round_trip::<InvalidUtf8>();
         round_trip::<Numbers>();
         round_trip::<NanPolicy>();
+        round_trip::<crate::RowidPolicy>();
     }
 }
