@@ -37,7 +37,7 @@ pub struct MergeOptions {
     pub threads: usize,
 }
 
-/// What is merged, and how.
+/// The plan of a merge: the schema, and the source of each table.
 #[derive(Debug)]
 pub struct MergePlan {
     schema: Schema,

@@ -13,7 +13,7 @@
 use crate::survey::{Survey, TableFacts};
 use litepress_rows::{Conflict, Error, ErrorKind, OptionName, Result, RowidOrder, Schema, Table, message};
 
-/// What becomes of rowids.
+/// The policy for rowids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowidPolicy {
     /// Rows keep theirs. Rows with equal ones conflict.
@@ -28,7 +28,7 @@ pub(crate) struct ShardTable {
     /// Number of the shard.
     pub shard: usize,
     pub root: u32,
-    /// What is added to rowids.
+    /// The number that is added to rowids.
     pub shift: i64,
     /// The least and the largest rowid in the shard.
     pub rowids: (i64, i64),
@@ -156,7 +156,7 @@ pub(crate) fn references(schema: &Schema, table: &Table) -> Vec<(usize, usize)> 
     found
 }
 
-/// Returns whether a group is renumbered: `Some(true)` if nobody asked for it.
+/// Returns whether a group is renumbered: `Some(true)` if the caller did not ask for it.
 fn is_renumbered(
     tables: &[(&Table, &[(usize, TableFacts)])],
     policies: &Policies<'_>,

@@ -23,7 +23,7 @@ pub(crate) struct Object {
     pub sql: String,
 }
 
-/// What a table is.
+/// The kind of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableKind {
     /// The name under which SQL reads its rowid; `None` if columns have all of them.
@@ -42,7 +42,7 @@ pub(crate) struct Catalogue {
     pub kinds: Vec<Option<TableKind>>,
 }
 
-/// What is known of a table of a shard.
+/// The facts of a table of a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TableFacts {
     pub root: u32,
@@ -116,7 +116,7 @@ impl Survey {
 /// Surveys all shards, several at a time.
 ///
 /// # Errors
-/// That of the first shard that cannot be read.
+/// The error of the first shard that cannot be read.
 pub(crate) fn survey(
     files: &[PathBuf],
     threads: usize,
