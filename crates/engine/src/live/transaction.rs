@@ -359,6 +359,11 @@ impl<'d> LiveTransaction<'d> {
         self.change_header(FREELIST_OFFSET, &[list.first_trunk, list.pages])
     }
 
+    /// Puts pages on the freelist, at COMMIT. REQUIRES: nothing refers to them any more.
+    pub(crate) fn free_pages(&mut self, pages: &[u32]) {
+        self.freed.extend_from_slice(pages);
+    }
+
     /// Commits everything.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::tree::assembler::TreeAssembler;
 use crate::tree::input_positions::InputPositions;
-use crate::tree::interior::LargestRowid;
+use crate::tree::interior::{Child, LargestRowid};
 use crate::tree::table_leaf::{LeafBuilder, OutOfOrder, TablePart};
 use crate::tree::table_reader::TableReader;
 use litepress_format::page::PageKind;
@@ -20,6 +20,32 @@ use litepress_rows::{Part, RecordChunk, Source};
 pub(crate) fn build(source: &dyn Source, pages: &mut Pages, context: BuildContext<'_>) -> Result<TableTree> {
     let layout = RowidLayout { usable: pages.page_size().bytes(), must_ascend: true };
     let mut tree = RowidTree::new(pages);
+    append(source, &layout, &mut tree, None, context)?;
+    tree.finish()
+}
+
+/// The right edge of the tree of a table that exists.
+pub(crate) struct Edge {
+    /// The children of the right-most interior page of each level, lowest level first ([`Levels::resume`]).
+    ///
+    /// [`Levels::resume`]: crate::tree::interior::Levels::resume
+    pub levels: Vec<Vec<Child<LargestRowid>>>,
+    /// The largest rowid.
+    pub last_rowid: i64,
+}
+
+/// Adds all rows of `source` behind the rows of a tree, and passes their records to the indexes. The result counts the new rows
+/// only.
+pub(crate) fn extend(
+    source: &dyn Source,
+    edge: Edge,
+    pages: &mut Pages,
+    context: BuildContext<'_>,
+) -> Result<TableTree> {
+    let layout = RowidLayout { usable: pages.page_size().bytes(), must_ascend: true };
+    let tree = TableTree { last_rowid: edge.last_rowid, ..TableTree::default() };
+    let assembler = TreeAssembler::resume(pages, edge.levels);
+    let mut tree = RowidTree { assembler, tree, positions: InputPositions::default(), has_rows: true };
     append(source, &layout, &mut tree, None, context)?;
     tree.finish()
 }
@@ -78,18 +104,21 @@ pub(super) struct RowidTree<'p> {
     /// The tree so far, without its root.
     pub tree: TableTree,
     pub positions: InputPositions,
+    /// Whether `tree.last_rowid` is that of a row.
+    has_rows: bool,
 }
 
 impl<'p> RowidTree<'p> {
     pub fn new(pages: &'p mut Pages) -> Self {
-        Self { assembler: TreeAssembler::new(pages), tree: TableTree::default(), positions: InputPositions::default() }
+        let (tree, positions) = (TableTree::default(), InputPositions::default());
+        Self { assembler: TreeAssembler::new(pages), tree, positions, has_rows: false }
     }
 
     /// Checks that the rowids of `part` follow the placed ones.
     fn check(&self, part: &TablePart) -> Result<(), OutOfOrder> {
         let before = self.tree.last_rowid;
         match part.first_rowid {
-            Some(rowid) if self.tree.rows > 0 && rowid <= before => Err(OutOfOrder { before, rowid }),
+            Some(rowid) if self.has_rows && rowid <= before => Err(OutOfOrder { before, rowid }),
             _ => Ok(()),
         }
     }
@@ -118,6 +147,7 @@ impl PartialTree for RowidTree<'_> {
         self.tree.rows += part.rows;
         self.tree.payload_bytes += part.payload_bytes;
         self.tree.last_rowid = last_rowid;
+        self.has_rows = true;
         self.assembler.place(part.run, part.leaves, |(last_rowid, index), placement| {
             (LargestRowid(last_rowid), placement.number(index))
         })

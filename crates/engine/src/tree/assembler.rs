@@ -19,6 +19,12 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         Self { pages, levels }
     }
 
+    /// Continues a tree with this right edge ([`Levels::resume`]).
+    pub fn resume(pages: &'p mut Pages, edge: Vec<Vec<Child<D>>>) -> Self {
+        let levels = Levels::resume(edge, pages.page_size().bytes());
+        Self { pages, levels }
+    }
+
     /// Returns the pages of the database.
     pub fn pages(&self) -> &Pages {
         self.pages

@@ -93,6 +93,18 @@ impl<D: Divider> Levels<D> {
         Self { levels: Vec::new(), usable }
     }
 
+    /// Continues a tree whose right edge has these children, lowest level first. Of the levels above the lowest one, the
+    /// right-most child is left out: it is the page of the level below, which is written anew.
+    pub fn resume(edge: Vec<Vec<Child<D>>>, usable: usize) -> Self {
+        let (top, capacity) = (edge.len().saturating_sub(1), usable - INTERIOR_HEADER_LEN);
+        let level = |(height, children): (usize, Vec<Child<D>>)| {
+            let mut level = Level::new(height < top);
+            children.into_iter().for_each(|child| level.push(child, capacity));
+            level
+        };
+        Self { levels: edge.into_iter().enumerate().map(level).collect(), usable }
+    }
+
     /// Adds the next leaf. `write` writes an interior page of the given children and returns its number.
     pub fn push<E>(&mut self, leaf: Child<D>, mut write: impl FnMut(&[Child<D>]) -> Result<u32, E>) -> Result<(), E> {
         self.push_at(0, leaf, &mut write)
