@@ -81,6 +81,11 @@ class EveryFigure(unittest.TestCase):
         self.assertEqual(len(line["figures"]), 7)
         self.assertEqual(len(line["rounds"][0]), 10)
 
+    def test_compact(self):
+        line = tiny("compact.py", ["--rows", "20k"])
+        self.assertEqual(len(line["figures"]), 4)
+        self.assertEqual(len(line["rounds"][0]), 4)
+
     def test_python(self):
         python = toolchains.TESTED_PYTHON
         if not python.exists():

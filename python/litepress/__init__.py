@@ -15,6 +15,7 @@ All cores encode records and build b-tree pages, each page is written once, and 
 :func:`plan`                 what would be made, and how
 :func:`profile`              a recipe for a database that looks like one there is
 :func:`check`                whether every page of a database is as it should be
+:func:`compact`              a database without its free space, in place or as a copy
 ===========================  ====================================================================
 
 All errors are subclasses of :class:`Error`, except the TypeError or ValueError of a wrong argument.
@@ -22,6 +23,7 @@ All errors are subclasses of :class:`Error`, except the TypeError or ValueError 
 
 from ._adapt import __doc__ as _values
 from ._check import CheckReport, check
+from ._compact import compact
 from ._errors import (
     ConstraintError,
     CorruptError,
@@ -68,6 +70,7 @@ __all__ = [
     "Writer",
     "__version__",
     "check",
+    "compact",
     "connect",
     "create",
     "generate",

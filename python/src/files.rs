@@ -1,4 +1,4 @@
-//! `load`, `generate`, `plan`, `profile` and `check`: functions of the crate `litepress`. Arguments come from
+//! `load`, `generate`, `plan`, `profile`, `compact` and `check`: functions of the crate `litepress`. Arguments come from
 //! `litepress/_files.py`, which has checked their types.
 
 use crate::engine_thread::{self, Watcher};
@@ -8,8 +8,8 @@ use crate::options::{
 };
 use crate::words;
 use litepress::{
-    CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText, Target,
-    ValueOptions, parse, units,
+    CheckOptions, Choice, CompactOptions, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText,
+    Target, ValueOptions, parse, units,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -77,6 +77,27 @@ pub fn plan_generate(
     let (schema, options) = generate_options(schema, rows, making)?;
     let job = || Ok(litepress::plan_generate(path.map(Target::File), schema, &options)?.to_json(&words::Keywords));
     run(py, &options.build.progress, None, job)
+}
+
+/// Copies a database without its free space, or replaces it by such a copy if there is no target. Returns the report as JSON.
+#[pyfunction]
+pub fn compact(
+    py: Python<'_>,
+    path: PathBuf,
+    target: Option<PathBuf>,
+    chosen: &Bound<'_, PyDict>,
+    making: &Bound<'_, PyDict>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    refuse_replace(making)?;
+    let given = Keywords(chosen);
+    let mut options = CompactOptions::default().build(making_options(making)?);
+    options.only = given.or_default("only")?;
+    options.drop_indexes = given.or_default("drop_index")?;
+    options.without_rowid = given.or_default("without_rowid")?;
+    options.allow_incomplete = given.or_default("allow_incomplete")?;
+    let job = || Ok(litepress::compact(path, target.map(Target::File), &options)?.to_json());
+    run(py, &options.build.progress, tell, job)
 }
 
 /// Checks a database and returns the result as JSON.

@@ -4,6 +4,7 @@
 
 mod analyze;
 mod automatic_rowids;
+mod compact;
 mod conflicts;
 mod differential;
 mod faults;

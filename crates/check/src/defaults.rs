@@ -16,8 +16,8 @@
 //! index.
 
 use litepress_format::value::Value as Cell;
+use litepress_rows::schema::value_in_older_rows;
 use litepress_rows::{Affinity, affinity};
-use rusqlite::Connection;
 use rusqlite::types::Value;
 
 /// Groups of releases of SQLite that read some DEFAULT in different ways.
@@ -38,7 +38,7 @@ pub(super) fn of_added_column(default: Option<&str>, affinity: Affinity) -> Opti
     let Some(default) = default else {
         return Some(AddedDefault { by_release: [const { Value::Null }; RELEASES], is_whole_double: false });
     };
-    let today = value_today(default, affinity)?;
+    let today = value_in_older_rows(default, affinity)?;
     let [before_3_44, before_3_46] = match old_reading(default, affinity) {
         OldReading::Same => [today.clone(), today.clone()],
         OldReading::Text(text) => [Value::Text(text.clone()), Value::Text(text)],
@@ -48,20 +48,6 @@ pub(super) fn of_added_column(default: Option<&str>, affinity: Affinity) -> Opti
     let is_whole = |real| matches!(affinity::apply(Cell::Real(real), Affinity::Integer), Cell::Int(_));
     let is_whole_double = affinity == Affinity::Blob && matches!(today, Value::Real(real) if is_whole(real));
     Some(AddedDefault { by_release: [today, before_3_46, before_3_44], is_whole_double })
-}
-
-/// Asks the bundled SQLite for the value of the column in a row that is older than the column.
-fn value_today(default: &str, affinity: Affinity) -> Option<Value> {
-    let connection = Connection::open_in_memory().ok()?;
-    connection.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES (1)").ok()?;
-    let name = type_name(affinity);
-    // The schema says DEFAULT (1.0) without its parentheses. Adding them always would be wrong: DEFAULT word is a
-    // text, (word) a column.
-    let forms = [format!("ALTER TABLE t ADD COLUMN c {name} DEFAULT {default}"), {
-        format!("ALTER TABLE t ADD COLUMN c {name} DEFAULT ({default})")
-    }];
-    forms.iter().find(|sql| connection.execute(sql, []).is_ok())?;
-    connection.query_row("SELECT c FROM t", [], |row| row.get(0)).ok()
 }
 
 /// The value that older releases of SQLite take for a DEFAULT.
@@ -102,17 +88,6 @@ fn old_reading(default: &str, affinity: Affinity) -> OldReading {
                 Err(_) => OldReading::Unknown,
             },
         },
-    }
-}
-
-/// Returns a declared type with this affinity.
-fn type_name(affinity: Affinity) -> &'static str {
-    match affinity {
-        Affinity::Integer => "INTEGER",
-        Affinity::Text => "TEXT",
-        Affinity::Blob => "BLOB",
-        Affinity::Real => "REAL",
-        Affinity::Numeric => "NUMERIC",
     }
 }
 

@@ -1,6 +1,7 @@
 //! The commands, one file each: arguments, help and output.
 
 mod check;
+mod compact;
 mod compare;
 mod completions;
 mod generate;
@@ -11,6 +12,7 @@ mod plan;
 mod profile;
 
 pub use check::{CheckArguments, check_text, run as run_check};
+pub use compact::{CompactArguments, run as run_compact};
 pub use compare::{CompareArguments, run as run_compare};
 pub use completions::{CompletionsArguments, run as run_completions};
 pub use generate::{GenerateArguments, run as run_generate};

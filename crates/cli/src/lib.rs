@@ -1,7 +1,7 @@
 //! The program `litepress`: arguments, help and output. The crate `litepress` does the work.
 //!
 //! ```text
-//! main_with -> commands/{generate, load, plan, profile, compare, check, inspect, completions, man}  one file a command
+//! main_with -> commands/{generate, load, plan, profile, compact, compare, check, inspect, completions, man}  one file a command
 //!                generate, plan -> generate_args         arguments about generated rows
 //!                load, plan     -> load_args             arguments about files
 //!                generate, load -> build_text            the report of a database
@@ -63,6 +63,7 @@ enum Command {
     Load(Box<commands::LoadArguments>),
     Plan(Box<commands::PlanArguments>),
     Profile(commands::ProfileArguments),
+    Compact(Box<commands::CompactArguments>),
     Compare(commands::CompareArguments),
     Check(commands::CheckArguments),
     Inspect(commands::InspectArguments),
@@ -78,6 +79,7 @@ impl Command {
             Self::Load(arguments) => arguments.errors(),
             Self::Plan(arguments) => arguments.errors(),
             Self::Profile(arguments) => arguments.errors(),
+            Self::Compact(arguments) => arguments.errors(),
             Self::Compare(arguments) => arguments.errors(),
             Self::Check(arguments) => arguments.errors(),
             Self::Inspect(_) | Self::Completions(_) | Self::Man(_) => ErrorForm::Text,
@@ -90,6 +92,7 @@ impl Command {
             Self::Load(arguments) => commands::run_load(*arguments),
             Self::Plan(arguments) => commands::run_plan(*arguments),
             Self::Profile(arguments) => commands::run_profile(&arguments),
+            Self::Compact(arguments) => commands::run_compact(*arguments),
             Self::Compare(arguments) => commands::run_compare(&arguments),
             Self::Check(arguments) => commands::run_check(&arguments),
             Self::Inspect(arguments) => commands::run_inspect(&arguments),

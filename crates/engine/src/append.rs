@@ -7,7 +7,6 @@
 //!
 //! Everything is one transaction of SQLite's: at any moment all or nothing of it is there, and readers keep what they see.
 
-mod edge;
 mod options;
 mod page_route;
 mod report;

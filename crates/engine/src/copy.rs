@@ -13,9 +13,10 @@ use crate::sink::Sink;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{BuildContext, TableTree, entries, rowid};
 use crate::tree::schema;
-use crate::{Finished, Result};
+use crate::{Error, ErrorKind, Finished, Result, plan};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
+use litepress_rows::schema::{Index, IndexOrigin};
 use litepress_rows::{RecordChunk, Source, Table};
 use std::time::Instant;
 
@@ -126,16 +127,16 @@ impl CopiedDatabase {
     }
 
     /// Builds the trees of a table and of its indexes from rows in any order, as [`Database::fill`](crate::Database::fill) does.
-    /// Returns the indexes by name. REQUIRES: litepress writes the table itself
-    /// ([`plan::unsupported_reason`](crate::plan::unsupported_reason)).
+    /// Returns the indexes by name.
     ///
     /// # Errors
-    /// As [`Database::fill`](crate::Database::fill).
+    /// If litepress does not write the table or one of its indexes itself; as [`Database::fill`](crate::Database::fill).
     pub fn build_table(
         &mut self,
         table: &Table,
         source: &dyn Source,
     ) -> Result<(CopiedTree, Vec<(String, CopiedTree)>)> {
+        self.check(table)?;
         let started = Instant::now();
         self.options.progress.enter_rows(&table.name);
         let source = &Counted { source, progress: &self.options.progress };
@@ -144,6 +145,25 @@ impl CopiedDatabase {
         self.note(&table.name, &tree, started);
         let indexes = indexes.into_iter().map(|(name, tree)| (name, CopiedTree::from(&TableTree::from(tree))));
         Ok((CopiedTree::from(&tree), indexes.collect()))
+    }
+
+    /// Fails if SQLite would have to make the table or one of its indexes.
+    fn check(&self, table: &Table) -> Result<()> {
+        let refused = |what: String| Err(Error::new(ErrorKind::Unsupported, what).in_table(&table.name));
+        if let Some(reason) = plan::unsupported_reason(table, self.options.on_conflict) {
+            return refused(format!("only SQLite can make the table: {reason}"));
+        }
+        let built = plan::indexes(table);
+        let is_missing = |index: &&Index| {
+            let is_table = table.without_rowid && index.origin == IndexOrigin::PrimaryKey;
+            !is_table && built.iter().all(|built| built.name != index.name)
+        };
+        match table.indexes.iter().find(is_missing) {
+            Some(index) => {
+                refused(format!("only SQLite can make the index {}: it is partial or on an expression", index.name))
+            }
+            None => Ok(()),
+        }
     }
 
     fn note(&mut self, name: &str, tree: &TableTree, started: Instant) {
@@ -194,6 +214,6 @@ impl CopiedDatabase {
 }
 
 /// Adds the name of the table or index to an error, if it names none.
-fn of_table(error: crate::Error, name: &str) -> crate::Error {
+fn of_table(error: Error, name: &str) -> Error {
     if error.place().table.is_some() { error } else { error.in_table(name) }
 }

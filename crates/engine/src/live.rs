@@ -21,15 +21,21 @@
 //!   prefer them to bytes in the file. Then all pages go through the WAL.
 //! - **Checkpoints.** A checkpoint cuts the file off behind the last committed page. Its lock is held meanwhile.
 
+mod added_columns;
+mod append;
 mod file_pointer;
 mod freelist;
+mod index;
 mod new_pages;
 mod replication;
+mod skeleton;
+mod snapshot_first;
 #[cfg(test)]
 mod tests;
 mod transaction;
 mod tree_pages;
 
+pub use index::{IndexReport, IndexTask, MadeIndex, make_indexes};
 pub use transaction::{CommitReport, LiveTransaction};
 
 use crate::options::{Options, Sync};

@@ -6,6 +6,7 @@
 //! rowid_unknown_order  rows that may be out of order: appended until one is, then sorted
 //! without_rowid        rows in the order of their primary key, or sorted by it
 //! sorted_rows          rows sorted by a key, as a source again; resolves key conflicts
+//! extract              index entries of rows that exist
 //! entries              entries of another database's index, in their order there
 //! ```
 //!
@@ -14,6 +15,7 @@
 mod append;
 mod context;
 pub(crate) mod entries;
+mod extract;
 mod one_chunk;
 mod part_queue;
 mod row_key;
@@ -24,6 +26,7 @@ pub(crate) mod sorted_rows;
 mod without_rowid;
 
 pub(crate) use context::{BuildContext, TableTree};
+pub(crate) use extract::extract;
 #[cfg(test)]
 pub(crate) use one_chunk::{OneChunk, OnePart};
 pub(crate) use row_key::{RecordKey, RowKey, RowidKey};

@@ -14,6 +14,7 @@
 //! | rows of your program | [`Writer`] |
 //! | files: CSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite | [`load()`] |
 //! | generated test data | [`generate()`] |
+//! | a database without its free space | [`compact()`] |
 //!
 //! [`plan_load`] and [`plan_generate`] say what a run would do, [`check()`] looks at every page of any database, and
 //! [`profile()`] learns a recipe for a database that looks like another one.
@@ -51,6 +52,7 @@ pub mod append;
 mod build;
 mod check;
 pub mod choices;
+mod compact;
 mod generate;
 mod load;
 mod loaded_file;
@@ -68,6 +70,7 @@ mod writer;
 pub use build::refuse_special_name;
 pub use check::{CheckOptions, CheckResult, check};
 pub use choices::Choice;
+pub use compact::{CompactOptions, CompactReport, compact};
 pub use generate::{GenerateOptions, generate, plan_generate, recipe};
 pub use litepress_check as checker;
 pub use litepress_engine as engine;

@@ -19,7 +19,7 @@
 //! | half floats, floats, doubles | REAL, widened exactly; NaN becomes NULL, since SQLite has none | `text` (the shortest that reads back), `integer` (whole numbers only) |
 //! | decimals without fraction, up to 18 digits | INTEGER | `text`, `real` |
 //! | decimals of up to 15 digits: money | REAL, the nearest double, which keeps 15 digits | `text` (`12.50`), `integer` (whole numbers only) |
-//! | decimals of more digits | TEXT with all digits; in memory, as one of the two before if all values allow it | `real` (the nearest double), `integer` |
+//! | decimals of more digits | as one of the two before if all values allow it, else TEXT with all digits | `real` (the nearest double), `integer` |
 //! | dates | TEXT `YYYY-MM-DD` | `integer` (as in the file: days, or milliseconds), `unixepoch`, `julianday` |
 //! | timestamps without time zone | TEXT `YYYY-MM-DD HH:MM:SS`, `.ffffff` behind it if the second is not whole, nine digits if the microsecond is not | `integer` (as in the file), `unixepoch` (whole seconds only), `real` (seconds), `julianday` |
 //! | timestamps with time zone | the same in UTC with `+00:00` behind: `2024-05-17 08:30:00+00:00` | the same |
@@ -61,7 +61,7 @@ pub use form::declared_type_of_form;
 
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
-use crate::reader::{FileColumn, FileColumnKind, ProjectedColumn, Reader};
+use crate::reader::{DecimalRange, FileColumn, FileColumnKind, ProjectedColumn, Reader};
 use crate::schema::distinct;
 use arrow_schema::{FieldRef, Fields};
 use convert::Column;
@@ -187,6 +187,27 @@ fn with_distinct_names(fields: &Fields, file: &Positioned, options: &ReadOptions
     fields.iter().zip(names).map(named).collect()
 }
 
+/// Returns the kind of a column whose decimals are numbers by their range, and their largest number of digits. `None` if they are
+/// not.
+pub(crate) fn number_column(range: &DecimalRange, not_null: bool) -> Option<(FileColumnKind, u8)> {
+    let precision = narrow::most_digits(range)?;
+    let meaning = SemanticType::Decimal { precision, scale: range.scale };
+    let reason = meaning.reason(&format!("{}, by its values", range.origin));
+    let declared_type = meaning.declared_type().to_owned();
+    Some((FileColumnKind::Typed { declared_type, reason, not_null }, precision))
+}
+
+/// Returns an empty range for each column of decimals that are stored as texts, by position.
+fn wide_decimals(types: &[(FieldRef, SemanticType)], origin: impl Fn(usize) -> String) -> Vec<(usize, DecimalRange)> {
+    let range = |(position, (field, meaning)): (usize, &(FieldRef, SemanticType))| match meaning {
+        SemanticType::Decimal { scale, .. } if batches::reads_ahead(field.data_type()) => {
+            Some((position, DecimalRange { scale: *scale, origin: origin(position), ..DecimalRange::default() }))
+        }
+        _ => None,
+    };
+    types.iter().enumerate().filter_map(range).collect()
+}
+
 /// Describes a column of a file for table definitions. `origin` is the file's name of its type.
 fn describe(field: &FieldRef, meaning: SemanticType, origin: &str) -> FileColumn {
     let name = field.name().clone();
@@ -203,7 +224,8 @@ fn all_columns(fields: &[FileColumn]) -> Vec<ProjectedColumn> {
             FileColumnKind::Typed { declared_type, .. } => Affinity::of_declared_type(declared_type),
             FileColumnKind::Text => Affinity::Text,
         };
-        ProjectedColumn { field: Some(index), name: field.name.clone(), affinity, form: None, empty_is_null: false }
+        let (field, name) = (Some(index), field.name.clone());
+        ProjectedColumn { field, name, affinity, form: None, empty_is_null: false, most_digits: None }
     };
     fields.iter().enumerate().map(projected).collect()
 }
@@ -221,9 +243,13 @@ fn plan_column(
     };
     let (field, meaning) = &types[position];
     let name = &fields[position].name;
+    let meaning = match (meaning, projected.most_digits) {
+        (SemanticType::Decimal { scale, .. }, Some(precision)) => SemanticType::Decimal { precision, scale: *scale },
+        (meaning, _) => *meaning,
+    };
     let form = meaning.form(projected.form.as_deref(), projected.affinity, name)?;
     let field = Arc::new(field.as_ref().clone().with_name(name));
-    Ok((position, Column::new(field, *meaning, form, options.invalid_utf8)))
+    Ok((position, Column::new(field, meaning, form, options.invalid_utf8)))
 }
 
 #[cfg(test)]

@@ -105,7 +105,14 @@ mod tests {
             let mut reader = CsvReader::new(Box::new(counted), Path::new("<test>"), &options).unwrap();
             let (name, affinity) = ("a".to_owned(), Affinity::Integer);
             reader
-                .project(&[ProjectedColumn { field: Some(0), name, affinity, form: None, empty_is_null: false }])
+                .project(&[ProjectedColumn {
+                    field: Some(0),
+                    name,
+                    affinity,
+                    form: None,
+                    empty_is_null: false,
+                    most_digits: None,
+                }])
                 .unwrap();
             let (name, column_sources) = (Some(Path::new("<test>").to_owned()), vec![ColumnSource::File(0)]);
             let file = OpenFile {
@@ -114,6 +121,7 @@ mod tests {
                 column_sources,
                 type_checks: Vec::new(),
                 conversions: Vec::new(),
+                gives_records: false,
             };
             let table = &Schema::from_sql("CREATE TABLE t (a INTEGER)", "<test>").unwrap().tables[0];
             FirstPiece::read(file, table, Conflict::Abort, &options.bytes_read).unwrap()

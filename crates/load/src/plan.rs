@@ -208,6 +208,7 @@ impl PlannedFile {
             column_sources,
             type_checks,
             conversions,
+            gives_records: false,
         })
     }
 }
@@ -367,7 +368,10 @@ impl LoadPlan {
         let open = |file: &PlannedFile| file.open(&self.read);
         let mut files = table.files.iter().map(open).collect::<Result<Vec<OpenFile>>>()?;
         if self.is_copied(table) {
-            files.iter_mut().for_each(|file| file.reader.keep_rowids());
+            for file in &mut files {
+                file.reader.keep_rowids();
+                file.ask_for_records(definition)?;
+            }
         }
         let missing = table.files.first().map(|file| file.mapping.missing.clone()).unwrap_or_default();
         let source = LoadSource::new(definition, files, conflict, on_error, rejects.clone(), estimate);

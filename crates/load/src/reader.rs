@@ -5,7 +5,7 @@
 //! can have ([`Piece::scan_types`]).
 
 use crate::infer::FileStats;
-use litepress_rows::{Affinity, CellBlock, Error, Message, Result};
+use litepress_rows::{Affinity, CellBlock, Error, Message, RecordChunk, Result, Table};
 use std::borrow::Cow;
 
 /// A file whose records are read in order.
@@ -27,6 +27,15 @@ pub trait Reader: Send {
     /// Asks for the rowids of the rows ([`Batch::rowids`]), from a database that has them.
     fn keep_rowids(&mut self) {}
 
+    /// Asks for records as the database stores them ([`Piece::read_records`]), for a table with the same definition. Returns whether
+    /// the reader will give them.
+    ///
+    /// # Errors
+    /// If the table's pages cannot be read.
+    fn give_records(&mut self, _table: &Table) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Returns the next piece in file order, or `None` at the end. One worker at a time calls it while the others wait, so it
     /// must be cheap beside [`Piece::read`]. **The boundaries of pieces must not depend on the number of workers.**
     ///
@@ -42,6 +51,15 @@ pub trait Reader: Send {
     /// Returns the number of records, if the file states it.
     fn records(&self) -> Option<u64> {
         None
+    }
+
+    /// Returns the ranges of the columns of decimals that are stored as texts, by position: with few digits, they are numbers after
+    /// all. Reads their values if the file does not state the ranges. Calls `go_on` now and then.
+    ///
+    /// # Errors
+    /// If reading fails, or `go_on` does.
+    fn decimal_ranges(&self, _go_on: &dyn Fn() -> Result<()>) -> Result<Vec<(usize, DecimalRange)>> {
+        Ok(Vec::new())
     }
 
     /// Returns the table's [`Source::last_sequence`](litepress_rows::Source::last_sequence).
@@ -98,6 +116,40 @@ pub enum FileColumnKind {
     },
 }
 
+/// The range of the unscaled values of a column of decimals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DecimalRange {
+    /// Number of decimals of the type.
+    pub scale: i8,
+    /// The file's name of the type: `Parquet FIXED_LEN_BYTE_ARRAY`.
+    pub origin: String,
+    /// The largest absolute value. `None` without values.
+    pub most: Option<u128>,
+    /// Some value has more than 64 bits.
+    pub is_beyond_i64: bool,
+    /// Some value has more than 128 bits.
+    pub is_unbounded: bool,
+}
+
+impl DecimalRange {
+    /// Adds a value; `None` has more than 128 bits.
+    pub fn observe(&mut self, value: Option<i128>) {
+        let Some(value) = value else {
+            self.is_unbounded = true;
+            return;
+        };
+        self.most = self.most.max(Some(value.unsigned_abs()));
+        self.is_beyond_i64 |= i64::try_from(value).is_err();
+    }
+
+    /// Adds the values of another range.
+    pub fn merge(&mut self, other: &Self) {
+        self.most = self.most.max(other.most);
+        self.is_beyond_i64 |= other.is_beyond_i64;
+        self.is_unbounded |= other.is_unbounded || self.scale != other.scale;
+    }
+}
+
 /// A column to read, and the column of the table that it is for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProjectedColumn {
@@ -111,6 +163,8 @@ pub struct ProjectedColumn {
     pub form: Option<String>,
     /// Empty texts are NULL, because the column holds numbers.
     pub empty_is_null: bool,
+    /// Largest number of digits of its decimals, if that makes numbers of them. More digits are wrong.
+    pub most_digits: Option<u8>,
 }
 
 /// Some consecutive records of a file.
@@ -128,6 +182,16 @@ pub trait Piece: Send {
     /// If reading cannot go on. A record that is bad by itself is not an error here: its row is NULL in all columns and listed
     /// in [`Batch::bad`].
     fn read(&mut self, batch: &mut Batch) -> Result<()>;
+
+    /// Appends the next records to `chunk` as they are stored, with their rowids, if the reader [gives](Reader::give_records)
+    /// them. Returns their number. 0 means that [`read`](Self::read) must give the next ones: their values need a look, or the
+    /// piece has ended.
+    ///
+    /// # Errors
+    /// If reading cannot go on.
+    fn read_records(&mut self, _chunk: &mut RecordChunk) -> Result<usize> {
+        Ok(0)
+    }
 
     /// Scans all records of the piece for types instead of reading them. Ignores bad records: `read` reports them. If the file
     /// itself has types, this only counts its records.
@@ -214,6 +278,18 @@ impl Piece for FirstRecords {
         Ok(())
     }
 
+    fn read_records(&mut self, chunk: &mut RecordChunk) -> Result<usize> {
+        if self.read == self.most {
+            return Ok(0);
+        }
+        let known = chunk.len();
+        let appended = self.piece.read_records(chunk)?;
+        let rows = usize::try_from(self.most - self.read).unwrap_or(usize::MAX).min(appended);
+        chunk.truncate(known + rows);
+        self.read += rows as u64;
+        Ok(rows)
+    }
+
     fn line(&self, row: usize) -> Option<u64> {
         self.piece.line(row)
     }
@@ -228,6 +304,23 @@ impl Piece for FirstRecords {
 
     fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {
         self.piece.raw(row)
+    }
+}
+
+/// A reader of which no more records are wanted. It takes the place of another one, whose file is closed.
+pub struct EndedReader;
+
+impl Reader for EndedReader {
+    fn columns(&self) -> &[FileColumn] {
+        &[]
+    }
+
+    fn project(&mut self, _columns: &[ProjectedColumn]) -> Result<()> {
+        Ok(())
+    }
+
+    fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
+        Ok(None)
     }
 }
 
@@ -272,6 +365,7 @@ impl Batch {
     pub fn truncate(&mut self, rows: usize) {
         if rows < self.rows {
             self.rows = rows;
+            self.rowids.truncate(rows);
             self.blocks.iter_mut().for_each(|block| block.truncate(rows));
             self.bad.retain(|bad| bad.row < rows);
             self.skipped.retain(|&row| row < rows);

@@ -16,7 +16,7 @@ pub(crate) use part::HUGE_TEXT_BYTES;
 use crate::changes::{ChangedColumn, Changes};
 use crate::estimate::TableEstimate;
 use crate::infer::{Conversion, InferredColumn};
-use crate::reader::{FirstRecords, Reader};
+use crate::reader::{EndedReader, FirstRecords, Reader};
 use crate::rejects::Rejects;
 use crate::schema::RowDefault;
 use accepted_rows::AcceptedRows;
@@ -72,6 +72,25 @@ pub struct OpenFile {
     pub type_checks: Vec<(usize, InferredColumn)>,
     /// Columns whose texts are converted before SQLite's rules, by block of a batch.
     pub(crate) conversions: Vec<(usize, Conversion)>,
+    /// The reader [gives records](Reader::give_records) as they are stored, and they are what the table stores.
+    pub gives_records: bool,
+}
+
+impl OpenFile {
+    /// Asks the reader for records as they are stored, if `table` stores them so: no column and no value is changed.
+    ///
+    /// REQUIRES: the table is defined as in the database of the file.
+    ///
+    /// # Errors
+    /// If the table's pages cannot be read.
+    pub(crate) fn ask_for_records(&mut self, table: &Table) -> Result<()> {
+        let mut sources = (0..).zip(&self.column_sources);
+        let is_as_stored = sources.all(|(block, source)| *source == ColumnSource::File(block));
+        if is_as_stored && self.type_checks.is_empty() && self.conversions.is_empty() {
+            self.gives_records = self.reader.give_records(table)?;
+        }
+        Ok(())
+    }
 }
 
 /// The rows of one table.
@@ -172,6 +191,11 @@ impl LoadSource {
         self.changes.found()
     }
 
+    /// Returns whether all rows are those of one table of a database, read from its pages.
+    fn is_scan(&self) -> bool {
+        matches!(&self.lock().files[..], [file] if file.gives_records)
+    }
+
     /// Returns the position of the file of this name.
     pub fn position_of_file(&self, name: &Path) -> Option<usize> {
         self.lock().files.iter().position(|file| file.name.as_deref() == Some(name))
@@ -249,6 +273,8 @@ impl Source for LoadSource {
         while files.current < files.files.len() {
             let left = self.limit - (files.records_before + files.records_of_current);
             if left == 0 {
+                // The next table of a database can be read only if this one is not.
+                files.files.iter_mut().for_each(|file| file.reader = Box::new(EndedReader));
                 break;
             }
             let current = files.current;
@@ -260,13 +286,14 @@ impl Source for LoadSource {
                 }
                 let (name, column_sources, type_checks) =
                     (file.name.clone(), file.column_sources.clone(), file.type_checks.clone());
-                let conversions = file.conversions.clone();
+                let (conversions, gives_records) = (file.conversions.clone(), file.gives_records);
                 files.records_of_current += piece.records();
                 let (part, records_before) = (self.rejects.new_part(), files.records_before);
                 let at = PieceReader {
                     source: self,
                     piece,
                     file: name,
+                    gives_records,
                     part,
                     records_before,
                     read: 0,
@@ -293,9 +320,9 @@ impl Source for LoadSource {
         self.estimate.rows
     }
 
-    /// Rowids ascend if they are row numbers. Their order is unknown if they come from a file.
+    /// Rowids ascend if they are row numbers, or those of one rowid table. Their order is unknown if they come from another file.
     fn rowid_order(&self) -> RowidOrder {
-        let is_numbered = self.table.rowid_alias.is_none() || self.has_automatic_rowids();
+        let is_numbered = self.table.rowid_alias.is_none() || self.has_automatic_rowids() || self.is_scan();
         if is_numbered { RowidOrder::Ascending } else { RowidOrder::Unknown }
     }
 

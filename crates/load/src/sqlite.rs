@@ -6,11 +6,13 @@
 //!
 //! **All tables are read from one snapshot.** They are read one after another through one connection, which holds a read
 //! transaction from [`Database::open`] on (moment.rs). In WAL mode, later commits of others are not seen; without it, writers
-//! wait. Each table is stepped through by a thread that ends before its reader does.
+//! wait. Each table is stepped through by a thread that ends before its reader does. For a table with the same definition, all
+//! threads read records from pages (records.rs), which are those of the same moment.
 
 mod catalogue;
 mod moment;
 mod piece;
+mod records;
 
 pub use catalogue::{Extra, ExtraKind, Object, Table};
 
@@ -18,9 +20,11 @@ use crate::input::Input;
 use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{FileColumn, Piece, ProjectedColumn, Reader};
 use catalogue::Catalogue;
+use litepress_format::header::TextEncoding;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use moment::Moment;
 use piece::{PieceBuilder, TablePiece};
+use records::RecordScan;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -158,6 +162,8 @@ struct TableReader {
 /// The progress of a reader.
 enum Stage {
     Unread,
+    /// Records are read as they are stored.
+    Records(RecordScan),
     PieceReader(Stepper),
     Ended,
 }
@@ -208,7 +214,29 @@ impl Reader for TableReader {
         Ok(())
     }
 
+    fn give_records(&mut self, table: &litepress_rows::Table) -> Result<bool> {
+        let Some(snapshot) = self.moment.snapshot() else { return Ok(false) };
+        let is_whole = self.positions.iter().copied().eq(0..self.table.fields.len());
+        if !is_whole || !self.keeps_rowids || snapshot.encoding() != TextEncoding::Utf8 {
+            return Ok(false);
+        }
+        let of_file = (self.name.clone(), &*self.table);
+        let scan = RecordScan::begin(of_file, (snapshot, self.table.root_page), table, &self.options)?;
+        let Some(scan) = scan else { return Ok(false) };
+        self.stage = Stage::Records(scan);
+        Ok(true)
+    }
+
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
+        if let Stage::Records(scan) = &mut self.stage {
+            let piece = scan.next_piece()?;
+            if piece.is_none() {
+                let records = scan.records;
+                self.stage = Stage::Ended;
+                self.note_rowids(records)?;
+            }
+            return Ok(piece.map(|piece| Box::new(piece) as Box<dyn Piece>));
+        }
         if let Stage::Unread = self.stage {
             self.stage = Stage::PieceReader(self.step());
         }
@@ -223,6 +251,15 @@ impl Reader for TableReader {
 }
 
 impl TableReader {
+    /// Notes whether rowids that no column holds differ from the record numbers.
+    fn note_rowids(&self, records: u64) -> Result<()> {
+        let renumbered = is_renumbered(&self.moment.connection(), &self.table, records);
+        if renumbered.map_err(|error| self.moment.failure(error))? {
+            self.table.is_renumbered.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     /// Starts the thread that steps through the table.
     fn step(&self) -> Stepper {
         let (send, receive) = sync_channel(PIECES_AHEAD);

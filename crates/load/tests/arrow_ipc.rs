@@ -16,7 +16,10 @@ use litepress_load::input::Input;
 use litepress_load::options::{Format, InvalidUtf8, ReadOptions};
 use litepress_load::plan::{LoadPlan, LoadRequest};
 use litepress_rows::ErrorKind;
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use rows::{StorageForm, read, read_batches, read_bytes, read_forms};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 type Column = (&'static str, ArrayRef);
@@ -430,7 +433,7 @@ fn columns_of_one_name_get_numbers() {
     let two: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
     let twice = batch(vec![("x", one.clone()), ("x", two.clone()), ("X", one), ("", two)]);
     let mut parquet = Vec::new();
-    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut parquet, twice.schema(), None).unwrap();
+    let mut writer = ArrowWriter::try_new(&mut parquet, twice.schema(), None).unwrap();
     writer.write(&twice).unwrap();
     writer.close().unwrap();
     let default = IpcWriteOptions::default;
@@ -450,5 +453,65 @@ fn columns_of_one_name_get_numbers() {
         assert!(notes[0].ends_with(": column 2 is called x_2, because x is taken"), "{notes:?}");
         let read = read_forms(&bytes, format, &options, &[("x_2", "blob"), ("x", "text")]).unwrap();
         assert_eq!(read.rows[0], ["blob 61", "text 1"], "{format:?}");
+    }
+}
+
+/// A way to write a file.
+type Write<'w> = &'w dyn Fn(&RecordBatch) -> Vec<u8>;
+
+/// Decimals of polars and sums of DuckDB have 38 digits by declaration. From files they became TEXT, which sorts '10' before '9',
+/// although an integer or a double held all values.
+#[test]
+fn decimals_of_few_digits_are_numbers() {
+    let decimals = |values: &[Option<i128>], scale| -> ArrayRef {
+        Arc::new(Decimal128Array::from(values.to_vec()).with_precision_and_scale(38, scale).unwrap())
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let most = i128::from(i64::MAX);
+    let one = [
+        ("whole", decimals(&[Some(10), None, Some(-most)], 0)),
+        ("money", decimals(&[Some(950), Some(-1000), None], 2)),
+        ("long", decimals(&[Some(1), None, Some(123_456_789_012_345_678)], 2)),
+        ("second", decimals(&[Some(1), Some(2), None], 1)),
+        ("null", decimals(&[None, None, None], 2)),
+    ];
+    let two = [
+        ("whole", decimals(&[Some(9)], 0)),
+        ("money", decimals(&[None], 2)),
+        ("long", decimals(&[Some(1)], 2)),
+        ("second", decimals(&[Some(1_000_000_000_000_000)], 1)),
+        ("null", decimals(&[None], 2)),
+    ];
+    let [one, two] = [one, two].map(|columns| batch(columns.into()));
+    let parquet = |batch: &RecordBatch, has_statistics: bool| {
+        let enabled = if has_statistics { EnabledStatistics::Chunk } else { EnabledStatistics::None };
+        let properties =
+            WriterProperties::builder().set_statistics_enabled(enabled).set_max_row_group_row_count(Some(2));
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties.build())).unwrap();
+        writer.write(batch).unwrap();
+        writer.close().unwrap();
+        bytes
+    };
+    let default = IpcWriteOptions::default;
+    let arrow = |batch: &RecordBatch| as_file(&[batch.slice(0, 1), batch.slice(1, batch.num_rows() - 1)], default());
+    let stream = |batch: &RecordBatch| as_stream(std::slice::from_ref(batch), default());
+    let ways: [Write<'_>; 4] = [&|batch| parquet(batch, true), &|batch| parquet(batch, false), &arrow, &stream];
+    for (way, bytes_of) in ways.iter().enumerate() {
+        let paths = [("a", &one), ("b", &two)].map(|(name, batch)| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes_of(batch)).unwrap();
+            path
+        });
+        let types = |paths: &[PathBuf]| -> Vec<String> {
+            let inputs = paths.iter().map(|path| Input::from_path(path, &ReadOptions::default()).unwrap()).collect();
+            let request = LoadRequest { inputs, table: Some("t".to_owned()), ..LoadRequest::default() };
+            let plan = LoadPlan::new(request, &|| Ok(())).unwrap();
+            plan.tables[0].decisions.iter().map(|column| column.declared_type.clone()).collect()
+        };
+        assert_eq!(types(&paths[..1]), ["INTEGER", "REAL", "TEXT", "REAL", "TEXT"], "{way}");
+        assert_eq!(types(&paths[1..]), ["INTEGER", "TEXT", "REAL", "TEXT", "TEXT"], "{way}");
+        // All files of a table decide.
+        assert_eq!(types(&paths), ["INTEGER", "REAL", "TEXT", "TEXT", "TEXT"], "{way}");
     }
 }

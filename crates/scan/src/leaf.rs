@@ -5,7 +5,10 @@ use crate::snapshot::PageReader;
 use crate::walk::{Divider, Group, Leaf, Tree};
 use litepress_format::cell::{Cell, CellPayload};
 use litepress_format::page::PageKind;
+use litepress_format::payload::max_local;
+use litepress_rows::sync::lock;
 use litepress_rows::{Part, RecordChunk, Result};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Most bytes of leaves that are read at once.
@@ -39,10 +42,16 @@ impl ScanPart {
             Some(divider) => divider.read(&tree)?.rowid(),
             None => None,
         };
-        let (chains, record, pages) = (ChainReader::default(), Vec::new(), Vec::new());
+        let (chains, record, pages) =
+            (ChainReader::default(), Vec::new(), lock(&tree.buffers).pop().unwrap_or_default());
         let (read_from, read_to, leaf, cell, upper) = (0, 0, 0, 0, i64::MAX);
         let reader = None;
         Ok(Self { tree, group, reader, chains, record, pages, read_from, read_to, leaf, cell, last_rowid, upper })
+    }
+
+    /// Returns the bytes of the leaves.
+    pub fn leaf_bytes(&self) -> usize {
+        self.group.leaves.len() * self.tree.snapshot.page_size().bytes()
     }
 
     /// Reads all leaves of the part, which a worker would read little by little, and returns the number of rows.
@@ -104,20 +113,30 @@ impl ScanPart {
             self.upper = upper_bound(tree, leaf.divider.as_ref())?;
         }
         let reader = reader.as_mut().expect("it read the leaf");
+        let (is_table, max_local) = (page.kind() == PageKind::LeafTable, max_local(page.kind(), page.usable()));
         while *cell < page.cell_count() {
             if chunk.is_full() {
                 return Ok(());
             }
-            let read = tree.cell(leaf.page, &page, *cell)?;
-            *cell += 1;
-            let rowid = read.rowid().unwrap_or(0);
-            if page.kind() == PageKind::LeafTable {
+            let local = page.local_payload(*cell, max_local);
+            let rowid = match &local {
+                Some((rowid, _)) => *rowid,
+                None => tree.cell(leaf.page, &page, *cell)?.rowid().unwrap_or(0),
+            };
+            if is_table {
                 if last_rowid.is_some_and(|last| rowid <= last) || rowid > self.upper {
                     return Err(tree.corrupt(leaf.page, format!("rowid {rowid} is not between those around it")));
                 }
                 *last_rowid = Some(rowid);
             }
-            push(chunk, tree, reader, chains, record, (leaf.page, rowid), payload(&read))?;
+            match local {
+                Some((_, range)) => push_local(chunk, page.bytes(), rowid, range),
+                None => {
+                    let read = tree.cell(leaf.page, &page, *cell)?;
+                    push(chunk, tree, reader, chains, record, (leaf.page, rowid), payload(&read))?;
+                }
+            }
+            *cell += 1;
         }
         if let Some(divider) = leaf.divider.as_ref().filter(|_| page.kind() == PageKind::LeafIndex) {
             if chunk.is_full() {
@@ -127,6 +146,12 @@ impl ScanPart {
         }
         (self.leaf, self.cell) = (self.leaf + 1, 0);
         Ok(())
+    }
+}
+
+impl Drop for ScanPart {
+    fn drop(&mut self) {
+        lock(&self.tree.buffers).push(std::mem::take(&mut self.pages));
     }
 }
 
@@ -164,6 +189,15 @@ fn upper_bound(tree: &Tree, divider: Option<&Divider>) -> Result<i64> {
 /// Returns the payload of a cell of a leaf or an index.
 fn payload<'a>(cell: &Cell<'a>) -> CellPayload<'a> {
     cell.payload().expect("all cells but those of a table's interior pages have a payload")
+}
+
+/// Appends a row whose record is this range of a page.
+#[inline]
+fn push_local(chunk: &mut RecordChunk, page: &[u8], rowid: i64, range: Range<usize>) {
+    match page[range.start..].first_chunk() {
+        Some(block) if range.len() <= block.len() => chunk.push_short(rowid, block, range.len()),
+        _ => chunk.push(rowid, &page[range]),
+    }
 }
 
 /// Appends the row of a cell on page `page`.

@@ -9,7 +9,7 @@ use litepress_format::cell::Cell;
 use litepress_format::page::{self, FILE_HEADER_LEN, PageKind};
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{Error, Result};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The depth of the deepest tree that SQLite walks.
 pub(crate) const MAX_DEPTH: usize = 20;
@@ -24,12 +24,14 @@ pub(crate) struct Tree {
     /// The kind of its leaves.
     pub leaf_kind: PageKind,
     pub visited: VisitedPages,
+    /// Memory of parts that were read, for the next ones.
+    pub buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Tree {
     pub fn new(snapshot: &Snapshot, root: u32, name: String, leaf_kind: PageKind) -> Self {
         let visited = VisitedPages::new(snapshot.page_count());
-        Self { snapshot: snapshot.clone(), root, name, leaf_kind, visited }
+        Self { snapshot: snapshot.clone(), root, name, leaf_kind, visited, buffers: Mutex::default() }
     }
 
     /// Returns the error of a page.
@@ -136,7 +138,6 @@ struct Level {
 /// A walk through the tree.
 #[derive(Debug)]
 pub(crate) struct Walk {
-    reader: PageReader,
     levels: Vec<Level>,
     /// Number of levels above the leaves.
     interior_levels: usize,
@@ -153,9 +154,9 @@ impl Walk {
         tree.claim(tree.root, tree.root)?;
         let interior_levels = interior_levels(tree, &mut reader)?;
         let has_root_leaf = interior_levels == 0;
-        let mut walk = Self { reader, levels: Vec::new(), interior_levels, has_root_leaf, leaves: 0, last: None };
+        let mut walk = Self { levels: Vec::new(), interior_levels, has_root_leaf, leaves: 0, last: None };
         if !has_root_leaf {
-            walk.enter(tree, tree.root)?;
+            walk.enter(tree, &mut reader, tree.root)?;
         }
         Ok(walk)
     }
@@ -163,9 +164,11 @@ impl Walk {
     /// Returns the next leaves, or `None` behind the last. Groups follow from the tree alone.
     pub fn next_group(&mut self, tree: &Tree) -> Result<Option<Group>> {
         let most = (PART_BYTES / tree.snapshot.page_size().bytes()).max(1);
+        // Between two calls, the walk keeps no handle of the file.
+        let mut reader = tree.snapshot.reader()?;
         let mut group = Group { leaves: Vec::new(), leaves_before: self.leaves, lower: self.last.clone() };
         while group.leaves.len() < most {
-            let Some(leaf) = self.next_leaf(tree)? else { break };
+            let Some(leaf) = self.next_leaf(tree, &mut reader)? else { break };
             self.last.clone_from(&leaf.divider);
             group.leaves.push(leaf);
         }
@@ -173,7 +176,7 @@ impl Walk {
         Ok((!group.leaves.is_empty()).then_some(group))
     }
 
-    fn next_leaf(&mut self, tree: &Tree) -> Result<Option<Leaf>> {
+    fn next_leaf(&mut self, tree: &Tree, reader: &mut PageReader) -> Result<Option<Leaf>> {
         if std::mem::take(&mut self.has_root_leaf) {
             return Ok(Some(Leaf { page: tree.root, divider: None }));
         }
@@ -192,7 +195,7 @@ impl Walk {
             if self.levels.len() == self.interior_levels {
                 return Ok(Some(Leaf { page: child, divider: self.divider() }));
             }
-            self.enter(tree, child)?;
+            self.enter(tree, reader, child)?;
         }
         Ok(None)
     }
@@ -204,15 +207,15 @@ impl Walk {
     }
 
     /// Reads a claimed page above the leaves.
-    fn enter(&mut self, tree: &Tree, number: u32) -> Result<()> {
+    fn enter(&mut self, tree: &Tree, reader: &mut PageReader, number: u32) -> Result<()> {
         let mut bytes = Vec::new();
-        self.reader.read(number, &mut bytes)?;
-        let reader = tree.open(number, &bytes)?;
-        let Some(right_child) = reader.right_child() else {
+        reader.read(number, &mut bytes)?;
+        let page = tree.open(number, &bytes)?;
+        let Some(right_child) = page.right_child() else {
             let what = format!("is a leaf {} levels below the root, others are deeper", self.levels.len());
             return Err(tree.corrupt(number, what));
         };
-        let cells = reader.cell_count();
+        let cells = page.cell_count();
         self.levels.push(Level { page: Arc::new(InteriorPage { number, bytes }), cells, right_child, next: 0 });
         Ok(())
     }

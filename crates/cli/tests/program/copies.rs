@@ -171,3 +171,86 @@ fn rowids_that_no_column_holds_are_kept() {
     assert_eq!(json(&two)["renumbered"], json!(["t of source.db", "t of source.db"]));
     assert_eq!(room.query("two.db", "SELECT rowid FROM t"), "1\n2\n3\n4\n5\n6");
 }
+
+/// Rows of every kind, also such as need a closer look than a copy of their record.
+const ODD_ROWS: &str = "
+    PRAGMA page_size = 1024;
+    CREATE TABLE old (id INTEGER PRIMARY KEY, a TEXT);
+    WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 3000) INSERT INTO old SELECT n * 3, 'row ' || n FROM n;
+    ALTER TABLE old ADD COLUMN b TEXT DEFAULT 1.10;
+    ALTER TABLE old ADD COLUMN c DEFAULT 1.0;
+    ALTER TABLE old ADD COLUMN d INTEGER NOT NULL DEFAULT '7';
+    INSERT INTO old (id, a) VALUES (-8, 'new'), (4000000000, NULL);
+    CREATE TABLE k (x TEXT COLLATE NOCASE, y, z, PRIMARY KEY (y DESC, x)) WITHOUT ROWID;
+    INSERT INTO k SELECT a, id % 100, zeroblob(id % 4001) FROM old WHERE a IS NOT NULL;
+    CREATE INDEX k_z ON k (z);
+    CREATE TABLE r (a REAL, b NUMERIC, c);
+    INSERT INTO r SELECT id / 4.0, id || '.0', CASE WHEN id % 5 = 0 THEN zeroblob(id * 7 % 20000) ELSE id END FROM old;
+    DELETE FROM r WHERE rowid % 7 = 0;
+    CREATE TABLE names (rowid TEXT, _rowid_, oid);
+    INSERT INTO names VALUES ('one', 1, 2);
+    CREATE TABLE none (a);";
+
+/// Copies of the records themselves: all values and rowids stay, whatever the record is like.
+#[test]
+fn every_record_is_copied_as_it_is() {
+    for settings in ["", "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0;", "PRAGMA encoding = 'UTF-16le';"] {
+        let room = Room::new();
+        // The connection stays open, so that the rows are in the log.
+        let source = room.sqlite("source.db");
+        source.execute_batch(&(settings.to_owned() + ODD_ROWS)).unwrap();
+        let summary = json(&room.done("load copy.db source.db --json --progress none --verify full"));
+        assert_eq!(summary["renumbered"], json!([]), "{summary}");
+        assert_same(
+            &room,
+            "source.db",
+            "copy.db",
+            &[
+                "SELECT id, quote(a), quote(b), quote(c), quote(d) FROM old",
+                "SELECT x, y, length(z) FROM k",
+                "SELECT count(*) FROM k WHERE z = zeroblob(600)",
+                "SELECT rowid, quote(a), quote(b), quote(c) FROM r",
+                "SELECT * FROM names",
+                "SELECT count(*) FROM none",
+            ],
+        );
+        drop(source);
+        room.done("load few.db source.db --limit 1001 --progress none --verify full");
+        let few = "SELECT max(id), count(*) FROM (SELECT id FROM old ORDER BY id LIMIT 1001)";
+        assert_same(&room, "source.db", "few.db", &[few]);
+        assert_eq!(room.query("few.db", "SELECT count(*) FROM old"), "1001");
+    }
+}
+
+/// Records with text that is not UTF-8 lie between others that are copied as they are.
+#[test]
+fn copied_text_that_is_no_utf8_is_treated_as_the_option_says() {
+    let room = Room::new();
+    let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b);
+        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000)
+        INSERT INTO t SELECT n, CASE WHEN n % 4999 = 0 THEN CAST(x'ff41' AS TEXT) ELSE 'text ' || n END, n FROM n;
+        CREATE INDEX i ON t (a)";
+    room.sqlite("source.db").execute_batch(sql).unwrap();
+    let ended = room.run("load copy.db source.db --progress none");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.err.contains("source.db: t.a: record 4999: the text is not UTF-8"), "{ended:?}");
+    let sum = |name: &str| room.query(name, "SELECT count(*), sum(id), sum(b) FROM t");
+    room.done("load blob.db source.db --invalid-utf8 blob --progress none --verify full");
+    assert_eq!(room.query("blob.db", "SELECT id, hex(a) FROM t WHERE typeof(a) = 'blob' LIMIT 1"), "4999|FF41");
+    room.done("load replace.db source.db --invalid-utf8 replace --progress none --verify full");
+    assert_eq!(room.query("replace.db", "SELECT id FROM t WHERE a = char(65533) || 'A'"), "4999\n9998\n14997\n19996");
+    assert_eq!((sum("blob.db"), sum("replace.db")), (sum("source.db"), sum("source.db")));
+    room.done("load less.db source.db --on-error reject --progress none --verify full");
+    assert_eq!(room.query("less.db", "SELECT count(*), max(id), sum(id = 4999) FROM t"), "19996|20000|0");
+}
+
+/// A row that its table would refuse can only come from a schema that was changed by hand. It is not copied in silence.
+#[test]
+fn a_copied_null_where_none_is_allowed_is_an_error() {
+    let room = Room::new();
+    let sql = "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 1), (NULL, 2); PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = 'CREATE TABLE t (a NOT NULL, b)'";
+    room.sqlite("source.db").execute_batch(sql).unwrap();
+    let ended = room.run("load copy.db source.db --progress none");
+    assert!(ended.code == Some(1) && ended.err.contains("record 2: NULL in a NOT NULL column"), "{ended:?}");
+}

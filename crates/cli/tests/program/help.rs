@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 9] =
-    ["generate", "load", "plan", "profile", "compare", "check", "inspect", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["generate", "load", "plan", "profile", "compact", "compare", "check", "inspect", "completions", "man"];
 
 /// Returns the long options in a command's help.
 fn options_of(command: &str) -> BTreeSet<String> {
@@ -41,7 +41,16 @@ fn every_option_works() {
         ("plan", "plan s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("plan", "plan v.db in.csv --verbose".to_owned()),
         ("load", "load j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
+        ("load", "load w.db in.csv --table w --no-header --columns id,p --primary-key id".to_owned()),
         ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
+        (
+            "compact",
+            "compact l.db l2.db --page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --sync off --verify full --progress plain --json --allow-incomplete --only t".to_owned(),
+        ),
+        ("compact", "compact l.db --drop-index idx_t_p --quiet".to_owned()),
+        ("compact", "compact d.db --verbose".to_owned()),
+        ("compact", "compact w.db --without-rowid w".to_owned()),
+        ("compact", "compact --help".to_owned()),
         ("plan", "plan c.db s.db --allow-incomplete --replace-tables".to_owned()),
         ("plan", "plan j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
         ("generate", format!("generate u.db {makes} --sync off --verify full --progress plain --json")),
@@ -100,7 +109,7 @@ fn every_example_works() {
         let room = Room::with_schema("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);");
         room.write("shop.sql", "CREATE TABLE customer (id INTEGER PRIMARY KEY);\nCREATE TABLE purchase (a TEXT);");
         write_examples(&room);
-        if ["profile", "compare", "check", "inspect"].contains(&command) {
+        if ["profile", "compact", "compare", "check", "inspect"].contains(&command) {
             room.done("generate user.db --preset user --rows 1k");
             room.done("generate large.db --preset user --rows 2k");
         }

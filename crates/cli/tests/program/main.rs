@@ -3,6 +3,7 @@
 mod append;
 mod bad_input;
 mod check;
+mod compact;
 mod copies;
 mod display;
 mod dry_run;

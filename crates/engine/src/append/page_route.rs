@@ -9,14 +9,12 @@
 //! New trees lie behind the end of the file. `sqlite_schema` gets their roots, and the old pages go to the freelist, in one
 //! transaction of SQLite's. A row that breaks a rule ends the route: SQLite then inserts the rows, and says which one it is.
 
-use super::edge::{self, RightEdge};
 use super::sources::{OldAndNew, Shifted};
 use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan};
 use crate::database::Finished;
 use crate::index::{IndexPlan, Indexes};
 use crate::live::{LiveDatabase, LiveOptions, LiveTransaction};
 use crate::options::{Options, Target, Verify};
-use crate::pages::Pages;
 use crate::progress::Counted;
 use crate::resources::{sort_options, temp_dir};
 use crate::sort::SortOptions;
@@ -134,7 +132,6 @@ struct BuiltTable {
     roots: Vec<(String, u32)>,
     /// Roots of trees that are freed.
     freed_trees: Vec<u32>,
-    freed_pages: Vec<u32>,
     /// The largest given rowid of an AUTOINCREMENT table.
     sequence: Option<i64>,
     summary: TableSummary,
@@ -161,7 +158,8 @@ impl PageAppend<'_, '_> {
         for &(table, source) in sources.iter().filter(|(_, source)| source.rows() != Some(0)) {
             let table = &self.schema.tables[table];
             let sequence = sequences.get(&table.name).copied();
-            match (Look { table, source, snapshot: &snapshot, roots: &roots }).job(self.append, sequence)? {
+            let look = Look { table, source, snapshot: &snapshot, roots: &roots };
+            match look.job(&self.transaction, self.append, sequence)? {
                 Ok(job) => jobs.push(job),
                 Err(why) => return Ok(Err(why)),
             }
@@ -169,7 +167,7 @@ impl PageAppend<'_, '_> {
         let folder = temp_dir(&Target::File(self.transaction.path().to_owned()), &options);
         let mut built = Vec::new();
         for job in jobs {
-            built.push(job.build(self.transaction.pages()?, &options, &folder)?);
+            built.push(job.build(&mut self.transaction, &options, &folder)?);
         }
         snapshot.close_idle();
         drop(snapshot);
@@ -214,7 +212,6 @@ impl PageAppend<'_, '_> {
             for &root in &table.freed_trees {
                 self.transaction.free_tree(root)?;
             }
-            self.transaction.free_pages(&table.freed_pages);
             if let Some(sequence) = table.sequence {
                 self.raise_sequence(&table.report.plan.table, sequence)?;
             }
@@ -262,15 +259,20 @@ struct Look<'a> {
 
 impl<'a> Look<'a> {
     /// Chooses the route. `Err` says why SQLite must insert the rows.
-    fn job(self, append: &AppendOptions, sequence: Option<i64>) -> Result<Result<Job<'a>, String>> {
+    fn job(
+        self,
+        transaction: &LiveTransaction<'_>,
+        append: &AppendOptions,
+        sequence: Option<i64>,
+    ) -> Result<Result<Job<'a>, String>> {
         let Self { table, source, snapshot, .. } = self;
         let Some(&root) = self.roots.get(&table.name) else {
             return Ok(Err("another program has changed the schema meanwhile".to_owned()));
         };
-        let right = edge::read(snapshot, root, &table.name)?;
+        let last_rowid = transaction.right_edge(root)?.largest_rowid;
         let rows = source.rows().unwrap_or(0);
         let is_numbered = table.rowid_alias.is_none() || source.has_automatic_rowids();
-        let last = right.last_rowid.max(sequence.filter(|_| table.autoincrement));
+        let last = last_rowid.max(sequence.filter(|_| table.autoincrement));
         let shift = if is_numbered { last.unwrap_or(0) } else { 0 };
         let largest = shift.checked_add_unsigned(rows);
         if is_numbered && (shift < 0 || largest.is_none()) {
@@ -279,8 +281,8 @@ impl<'a> Look<'a> {
         let given = source.rowid_range().map(std::ops::RangeInclusive::into_inner);
         let (smallest, largest) =
             if is_numbered { (Some(shift + 1), largest) } else { (given.map(|it| it.0), given.map(|it| it.1)) };
-        let is_behind = right.last_rowid.is_some() && smallest > right.last_rowid;
-        let can_extend = is_behind && right.edge.is_some() && append.route != Some(Route::Rebuild);
+        let is_behind = last_rowid.is_some() && smallest > last_rowid;
+        let can_extend = is_behind && append.route != Some(Route::Rebuild);
         let route = if can_extend { Route::Edge } else { Route::Rebuild };
         if append.route.is_none() {
             let old_rows = TableScan::new(snapshot, root, &table.name)?.estimated_rows()?;
@@ -294,14 +296,13 @@ impl<'a> Look<'a> {
             }
         }
         let sequence = largest.filter(|_| table.autoincrement);
-        Ok(Ok(Job { look: self, right, root, shift, is_numbered, route, sequence }))
+        Ok(Ok(Job { look: self, root, shift, is_numbered, route, sequence }))
     }
 }
 
 /// A table whose route is chosen.
 struct Job<'a> {
     look: Look<'a>,
-    right: RightEdge,
     root: u32,
     /// Added to the rowids of rows that have none of their own.
     shift: i64,
@@ -311,7 +312,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn build(self, pages: &mut Pages, options: &Options, folder: &Path) -> Result<BuiltTable> {
+    fn build(self, transaction: &mut LiveTransaction<'_>, options: &Options, folder: &Path) -> Result<BuiltTable> {
         let started = Instant::now();
         let Look { table, source, snapshot, roots } = self.look;
         let (progress, threads) = (&*options.progress, options.threads);
@@ -323,25 +324,24 @@ impl Job<'_> {
         let counted = Counted { source, progress };
         let new = Shifted { source: &counted, rowids: self.shift, positions: FIRST_POSITION };
         let is_ordered = self.is_numbered || source.rowid_order() == RowidOrder::Ascending;
-        let (mut freed_trees, mut freed_pages) = (Vec::new(), Vec::new());
-        let (root, added) = match (self.route, self.right.edge) {
-            (Route::Edge, Some(edge)) => {
+        let (mut new_roots, mut freed_trees) = (Vec::new(), Vec::new());
+        let (root, added) = match self.route {
+            Route::Edge => {
                 let sorted = if is_ordered { None } else { Some(sort(table, &new, options, &sort_options)?) };
                 let rows = sorted.as_ref().map_or(&new as &dyn Source, |sorted| sorted);
-                let tree = rowid::extend(rows, edge, pages, context)?;
-                freed_pages = self.right.pages;
+                let tree = transaction.append_rows(self.root, rows, None, context)?;
                 (tree.root, tree.rows)
             }
             _ => {
                 let old = TableScan::new(snapshot, self.root, &table.name)?;
                 let all = OldAndNew { old, old_rows: AtomicU64::new(0), fields: fields_of_old_rows(table), new };
                 let sorted = sort(table, &all, options, &sort_options)?;
-                let tree = rowid::build(&sorted, pages, context)?;
+                let tree = rowid::build(&sorted, transaction.pages()?, context)?;
+                new_roots.push((table.name.clone(), tree.root));
                 freed_trees.push(self.root);
                 (tree.root, tree.rows.saturating_sub(all.old_rows.load(Ordering::Relaxed)))
             }
         };
-        let mut new_roots = vec![(table.name.clone(), root)];
         for (index, name) in indexes.names().enumerate() {
             let missing = || Error::new(ErrorKind::Corrupt, format!("the index {name} has no root page"));
             let old = *roots.get(name).ok_or_else(missing)?;
@@ -350,7 +350,7 @@ impl Job<'_> {
                 indexes.add_entries(index, &IndexScan::new(snapshot, old, name)?, threads, progress)?;
             }
         }
-        let trees = indexes.build(pages, threads, false, progress)?;
+        let trees = indexes.build(transaction.pages()?, threads, false, progress)?;
         new_roots.extend(trees.into_iter().map(|(name, tree)| (name, tree.root)));
         let report = report(table, self.route, options.on_conflict, source.rows().unwrap_or(0), added);
         let summary = TableSummary {
@@ -361,7 +361,7 @@ impl Job<'_> {
             root_page: root,
             build: started.elapsed(),
         };
-        Ok(BuiltTable { report, roots: new_roots, freed_trees, freed_pages, sequence: self.sequence, summary })
+        Ok(BuiltTable { report, roots: new_roots, freed_trees, sequence: self.sequence, summary })
     }
 }
 

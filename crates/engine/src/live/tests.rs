@@ -1,5 +1,8 @@
 //! Every test changes a database that SQLite made, and has SQLite judge the result.
 
+mod append;
+mod index;
+
 use super::{CannotWritePages, CommitReport, LiveDatabase, LiveOptions, LiveTransaction};
 use crate::table::build_few;
 use crate::{ErrorKind, Result};

@@ -74,9 +74,22 @@ impl<'d> LiveTransaction<'d> {
         // Before the lock of writers, as a checkpoint takes them: in the other order, each could wait for the other.
         let checkpoints = is_wal.then(|| CheckpointLock::take(database, &file)).transpose()?;
         connection.execute_batch("BEGIN IMMEDIATE").map_err(explain)?;
-        let began = Instant::now();
+        let mut transaction = Self::new(database, file, checkpoints);
+        transaction.look(is_wal).map_err(|error| error.in_file(transaction.path()))?;
+        Ok(transaction)
+    }
+
+    /// Goes on with a read transaction that became a write transaction. `checkpoints` is held.
+    pub(super) fn adopt(database: &'d mut LiveDatabase, checkpoints: CheckpointLock) -> Result<Self> {
+        let file = checkpoints.file.clone();
+        let mut transaction = Self::new(database, file, Some(checkpoints));
+        transaction.look(true).map_err(|error| error.in_file(transaction.path()))?;
+        Ok(transaction)
+    }
+
+    fn new(database: &'d mut LiveDatabase, file: Arc<Mutex<FilePointer>>, checkpoints: Option<CheckpointLock>) -> Self {
         let through_sqlite = database.options.through_wal || database.replication.is_some();
-        let mut transaction = Self {
+        Self {
             pages: None,
             page_size: PageSize::DEFAULT,
             page_count: 0,
@@ -85,13 +98,11 @@ impl<'d> LiveTransaction<'d> {
             file_bytes: u64::MAX,
             through_sqlite,
             freed: Vec::new(),
-            began,
+            began: Instant::now(),
             checkpoints,
             pages_written: 0,
             is_open: true,
-        };
-        transaction.look(is_wal).map_err(|error| error.in_file(transaction.path()))?;
-        Ok(transaction)
+        }
     }
 
     /// Looks at the database, which nobody else can change any more.
@@ -112,7 +123,7 @@ impl<'d> LiveTransaction<'d> {
     }
 
     fn query_page_count(&self) -> Result<u32> {
-        let count = self.connection_ref().query_row("PRAGMA page_count", [], |row| row.get(0));
+        let count = self.database_connection().query_row("PRAGMA page_count", [], |row| row.get(0));
         count.map_err(|error| self.database.explain(&error))
     }
 
@@ -120,7 +131,7 @@ impl<'d> LiveTransaction<'d> {
     fn has_frames_behind_end(&self) -> Result<bool> {
         let failed = |error| Error::io("read the WAL of", &self.database.path, error);
         let frames = lock(&self.file).wal_frames().map_err(failed)?;
-        let Some(wal) = FilePointer::of_journal(self.connection_ref()) else { return Ok(frames.frames > 0) };
+        let Some(wal) = FilePointer::of_journal(self.database_connection()) else { return Ok(frames.frames > 0) };
         let frame_bytes = FRAME_HEADER_BYTES + self.page_bytes() as u64;
         for frame in frames.backfilled..frames.frames {
             let mut number = [0; 4];
@@ -132,7 +143,8 @@ impl<'d> LiveTransaction<'d> {
         Ok(false)
     }
 
-    fn connection_ref(&self) -> &Connection {
+    /// Returns the connection for reading. New pages are not published to it.
+    pub(super) fn database_connection(&self) -> &Connection {
         &self.database.connection
     }
 
@@ -184,7 +196,7 @@ impl<'d> LiveTransaction<'d> {
     pub(super) fn read_page(&self, number: u32) -> Result<Vec<u8>> {
         let read = || {
             let sql = "SELECT data FROM sqlite_dbpage WHERE pgno = ?1";
-            self.connection_ref().prepare_cached(sql)?.query_row([number], |row| row.get(0))
+            self.database_connection().prepare_cached(sql)?.query_row([number], |row| row.get(0))
         };
         read().map_err(|error| self.explain(&error))
     }
@@ -256,13 +268,13 @@ impl<'d> LiveTransaction<'d> {
     pub(super) fn insert_page(&self, number: u32, bytes: &[u8]) -> Result<()> {
         let insert = || {
             let sql = "INSERT INTO sqlite_dbpage (pgno, data) VALUES (?1, ?2)";
-            self.connection_ref().prepare_cached(sql)?.execute((number, bytes))
+            self.database_connection().prepare_cached(sql)?.execute((number, bytes))
         };
         insert().map(drop).map_err(|error| self.explain(&error))
     }
 
     pub(super) fn execute(&self, sql: &str) -> Result<()> {
-        self.connection_ref().execute_batch(sql).map_err(|error| self.explain(&error))
+        self.database_connection().execute_batch(sql).map_err(|error| self.explain(&error))
     }
 
     /// Changes some numbers of the file header.
@@ -314,7 +326,7 @@ impl<'d> LiveTransaction<'d> {
     /// Changes rows of `sqlite_schema`, and makes every connection read them again.
     fn change_schema(&mut self, change: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
         self.publish_pages()?;
-        let connection = self.connection_ref();
+        let connection = self.database_connection();
         let changed = || {
             connection.execute_batch("PRAGMA writable_schema = ON")?;
             let changed = change(connection);
@@ -359,11 +371,6 @@ impl<'d> LiveTransaction<'d> {
         self.change_header(FREELIST_OFFSET, &[list.first_trunk, list.pages])
     }
 
-    /// Puts pages on the freelist, at COMMIT. REQUIRES: nothing refers to them any more.
-    pub(crate) fn free_pages(&mut self, pages: &[u32]) {
-        self.freed.extend_from_slice(pages);
-    }
-
     /// Commits everything.
     ///
     /// # Errors
@@ -386,7 +393,7 @@ impl<'d> LiveTransaction<'d> {
         };
         if self.through_sqlite {
             // The WAL may have become long.
-            let _ = self.connection_ref().query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            let _ = self.database_connection().query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         }
         Ok(report)
     }
@@ -409,12 +416,12 @@ impl Drop for LiveTransaction<'_> {
 }
 
 /// The lock that keeps checkpoints from running. A checkpoint would cut off pages behind the end of the database.
-struct CheckpointLock {
+pub(super) struct CheckpointLock {
     file: Arc<Mutex<FilePointer>>,
 }
 
 impl CheckpointLock {
-    fn take(database: &LiveDatabase, file: &Arc<Mutex<FilePointer>>) -> Result<Self> {
+    pub(super) fn take(database: &LiveDatabase, file: &Arc<Mutex<FilePointer>>) -> Result<Self> {
         let taken = lock(file).lock_checkpoints(database.options.busy_timeout);
         match taken {
             Ok(()) => Ok(Self { file: file.clone() }),
@@ -434,7 +441,8 @@ impl Drop for CheckpointLock {
     }
 }
 
-fn is_wal(connection: &Connection) -> rusqlite::Result<bool> {
+/// Returns whether the database is in WAL mode.
+pub(super) fn is_wal(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA journal_mode", [], |row| Ok(row.get::<_, String>(0)? == "wal"))
 }
 

@@ -71,7 +71,8 @@ impl<'t, 'd> TreePages<'t, 'd> {
     }
 }
 
-fn corrupt(number: u32, what: impl std::fmt::Display) -> Error {
+/// Returns the error of a page that breaks a rule.
+pub(super) fn corrupt(number: u32, what: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Corrupt, format!("page {number}: {what}"))
         .advise("check the database with `litepress check`, and restore it from a backup")
 }

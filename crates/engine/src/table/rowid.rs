@@ -10,7 +10,7 @@ use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::tree::assembler::TreeAssembler;
 use crate::tree::input_positions::InputPositions;
-use crate::tree::interior::{Child, LargestRowid};
+use crate::tree::interior::{Child, LargestRowid, Levels};
 use crate::tree::table_leaf::{LeafBuilder, OutOfOrder, TablePart};
 use crate::tree::table_reader::TableReader;
 use litepress_format::page::PageKind;
@@ -24,30 +24,22 @@ pub(crate) fn build(source: &dyn Source, pages: &mut Pages, context: BuildContex
     tree.finish()
 }
 
-/// The right edge of the tree of a table that exists.
-pub(crate) struct Edge {
-    /// The children of the right-most interior page of each level, lowest level first ([`Levels::resume`]).
-    ///
-    /// [`Levels::resume`]: crate::tree::interior::Levels::resume
-    pub levels: Vec<Vec<Child<LargestRowid>>>,
-    /// The largest rowid.
-    pub last_rowid: i64,
-}
-
-/// Adds all rows of `source` behind the rows of a tree, and passes their records to the indexes. The result counts the new rows
-/// only.
+/// Adds all rows of `source` behind those of a tree whose right edge is known: its largest rowid and its interior levels. Passes
+/// all records to the indexes. Returns the children of its root, and the figures of the new rows.
 pub(crate) fn extend(
     source: &dyn Source,
-    edge: Edge,
+    largest_rowid: i64,
+    levels: Levels<LargestRowid>,
     pages: &mut Pages,
     context: BuildContext<'_>,
-) -> Result<TableTree> {
+) -> Result<(Vec<Child<LargestRowid>>, TableTree)> {
     let layout = RowidLayout { usable: pages.page_size().bytes(), must_ascend: true };
-    let tree = TableTree { last_rowid: edge.last_rowid, ..TableTree::default() };
-    let assembler = TreeAssembler::resume(pages, edge.levels);
-    let mut tree = RowidTree { assembler, tree, positions: InputPositions::default(), has_rows: true };
+    let mut tree = RowidTree::new(pages);
+    tree.assembler.set_levels(levels);
+    tree.largest_before = Some(largest_rowid);
     append(source, &layout, &mut tree, None, context)?;
-    tree.finish()
+    let children = if tree.tree.rows > 0 { tree.assembler.finish_below_root()? } else { Vec::new() };
+    Ok((children, tree.tree))
 }
 
 /// Builds the b-tree of a table of few rows, without indexes.
@@ -104,21 +96,21 @@ pub(super) struct RowidTree<'p> {
     /// The tree so far, without its root.
     pub tree: TableTree,
     pub positions: InputPositions,
-    /// Whether `tree.last_rowid` is that of a row.
-    has_rows: bool,
+    /// The largest rowid of the rows that were there before.
+    largest_before: Option<i64>,
 }
 
 impl<'p> RowidTree<'p> {
     pub fn new(pages: &'p mut Pages) -> Self {
         let (tree, positions) = (TableTree::default(), InputPositions::default());
-        Self { assembler: TreeAssembler::new(pages), tree, positions, has_rows: false }
+        Self { assembler: TreeAssembler::new(pages), tree, positions, largest_before: None }
     }
 
     /// Checks that the rowids of `part` follow the placed ones.
     fn check(&self, part: &TablePart) -> Result<(), OutOfOrder> {
-        let before = self.tree.last_rowid;
-        match part.first_rowid {
-            Some(rowid) if self.has_rows && rowid <= before => Err(OutOfOrder { before, rowid }),
+        let before = if self.tree.rows > 0 { Some(self.tree.last_rowid) } else { self.largest_before };
+        match (before, part.first_rowid) {
+            (Some(before), Some(rowid)) if rowid <= before => Err(OutOfOrder { before, rowid }),
             _ => Ok(()),
         }
     }
@@ -147,7 +139,6 @@ impl PartialTree for RowidTree<'_> {
         self.tree.rows += part.rows;
         self.tree.payload_bytes += part.payload_bytes;
         self.tree.last_rowid = last_rowid;
-        self.has_rows = true;
         self.assembler.place(part.run, part.leaves, |(last_rowid, index), placement| {
             (LargestRowid(last_rowid), placement.number(index))
         })

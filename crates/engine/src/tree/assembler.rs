@@ -19,10 +19,23 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         Self { pages, levels }
     }
 
-    /// Continues a tree with this right edge ([`Levels::resume`]).
-    pub fn resume(pages: &'p mut Pages, edge: Vec<Vec<Child<D>>>) -> Self {
-        let levels = Levels::resume(edge, pages.page_size().bytes());
-        Self { pages, levels }
+    /// Goes on with a tree whose right edge is known. REQUIRES: nothing was placed.
+    pub fn set_levels(&mut self, levels: Levels<D>) {
+        self.levels = levels;
+    }
+
+    /// Completes the tree except for its root. Returns the root's children. REQUIRES: there are two leaves or more.
+    pub fn finish_below_root(self) -> Result<Vec<Child<D>>> {
+        let Self { pages, levels } = self;
+        let usable = pages.page_size().bytes();
+        let mut run = pages.new_run();
+        let placement = pages.place(&mut run)?;
+        let root = levels.finish(usable, |children| append_interior(pages, &mut run, placement, children))?;
+        pages.write(run, placement)?;
+        match root {
+            Root::Interior(children) => Ok(children),
+            Root::Leaf(_) => unreachable!("a tree of two leaves has an interior page"),
+        }
     }
 
     /// Returns the pages of the database.

@@ -93,16 +93,18 @@ impl<D: Divider> Levels<D> {
         Self { levels: Vec::new(), usable }
     }
 
-    /// Continues a tree whose right edge has these children, lowest level first. Of the levels above the lowest one, the
-    /// right-most child is left out: it is the page of the level below, which is written anew.
-    pub fn resume(edge: Vec<Vec<Child<D>>>, usable: usize) -> Self {
-        let (top, capacity) = (edge.len().saturating_sub(1), usable - INTERIOR_HEADER_LEN);
-        let level = |(height, children): (usize, Vec<Child<D>>)| {
-            let mut level = Level::new(height < top);
+    /// Goes on at the right edge of a tree. `edge` has the children of the last page of every level, the lowest level
+    /// first; above the lowest one, without the last child, which is the page of the level below. The last one is the root.
+    pub fn resume(usable: usize, edge: Vec<Vec<Child<D>>>) -> Self {
+        let mut levels = Self::new(usable);
+        let capacity = usable - INTERIOR_HEADER_LEN;
+        let height = edge.len();
+        for (number, children) in (1..).zip(edge) {
+            let mut level = Level::new(number < height);
             children.into_iter().for_each(|child| level.push(child, capacity));
-            level
-        };
-        Self { levels: edge.into_iter().enumerate().map(level).collect(), usable }
+            levels.levels.push(level);
+        }
+        levels
     }
 
     /// Adds the next leaf. `write` writes an interior page of the given children and returns its number.

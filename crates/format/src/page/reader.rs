@@ -4,6 +4,8 @@ use super::{ByteUsage, CELL_POINTER_LEN, MIN_CELL_LEN, PageHeader, PageKind, usa
 use crate::FormatError;
 use crate::big_endian::u16_at;
 use crate::cell::Cell;
+use crate::varint;
+use std::ops::Range;
 
 /// Bytes of a freeblock's header, and so of the smallest freeblock.
 const FREEBLOCK_HEADER_LEN: usize = 4;
@@ -118,6 +120,34 @@ impl<'a> PageReader<'a> {
     /// If the page has no such cell.
     pub fn cell(&self, index: usize) -> Result<(Cell<'a>, usize), FormatError> {
         Cell::read(self.kind(), self.page, self.cell_offset(index)?, self.page.len())
+    }
+
+    /// Reads cell `index` of a leaf quickly. Returns the rowid, 0 on an index page, and the range of the payload on the page.
+    /// Returns `None` if the payload is longer than `max_local` or anything is wrong: [`cell`](Self::cell) then says more.
+    ///
+    /// `max_local` is [`payload::max_local`](crate::payload::max_local) of the page.
+    #[inline]
+    #[must_use]
+    pub fn local_payload(&self, index: usize, max_local: usize) -> Option<(i64, Range<usize>)> {
+        let offset = usize::from(u16_at(self.page, self.pointer_offset(index))?);
+        if offset < self.content_start() || offset > self.page.len() - MIN_CELL_LEN {
+            return None;
+        }
+        let (payload_len, mut len) = varint::read(&self.page[offset..])?;
+        let mut rowid = 0;
+        if self.kind() == PageKind::LeafTable {
+            let (read, rowid_len) = varint::read(&self.page[offset + len..])?;
+            (rowid, len) = (read.cast_signed(), len + rowid_len);
+        }
+        let payload_len = usize::try_from(payload_len).ok().filter(|len| *len <= max_local)?;
+        let start = offset + len;
+        (start + payload_len <= self.page.len()).then_some((rowid, start..start + payload_len))
+    }
+
+    /// Returns the bytes of the page without the reserved ones.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.page
     }
 
     /// Returns all cells in key order.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::cell::Cell;
+use crate::payload::max_local;
 use proptest::prelude::*;
 
 const KINDS: [PageKind; 4] =
@@ -227,6 +228,15 @@ fn overlapping_cells_are_found() {
 fn read_all(page: &[u8], header_offset: usize, usable: usize) {
     if let Ok(reader) = PageReader::new(page, header_offset, usable) {
         let _ = (reader.cells().count(), reader.freeblocks().count(), reader.check_space());
+        let limit = max_local(reader.kind(), usable);
+        for index in (0..reader.cell_count()).filter(|_| reader.kind().is_leaf()) {
+            // The quick look sees what the other one sees, or nothing.
+            let cell = reader.cell(index).ok().map(|(cell, _)| cell);
+            let local = cell.filter(|cell| cell.payload().is_some_and(|payload| payload.overflow.is_none()));
+            let local = local.map(|cell| (cell.rowid().unwrap_or(0), cell.payload().unwrap().local));
+            let quick = reader.local_payload(index, limit).map(|(rowid, range)| (rowid, &reader.bytes()[range]));
+            assert_eq!(quick, local);
+        }
     }
 }
 

@@ -58,8 +58,10 @@ pub fn batches_with(
 
 /// Returns whether [`batches_with`] reads some batches at once for a column of this type.
 pub fn reads_ahead(data_type: &DataType) -> bool {
+    // The values of dictionaries and runs are not examined.
+    let is_plain = !matches!(data_type, DataType::Dictionary(_, _) | DataType::RunEndEncoded(_, _));
     let meaning = SemanticType::of_type(data_type);
-    matches!(meaning, SemanticType::Decimal { .. }) && meaning.default_form() == StorageForm::Text
+    is_plain && matches!(meaning, SemanticType::Decimal { .. }) && meaning.default_form() == StorageForm::Text
 }
 
 struct BatchReader {

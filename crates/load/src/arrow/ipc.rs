@@ -4,12 +4,14 @@
 //! are read by position. A large record batch becomes several pieces, and the first worker decodes it for all of them. So at most
 //! as many batches are in memory as pieces are in use. Dictionaries are decoded in file order, for all workers.
 
+use super::batches::origin;
 use super::convert::{self, Arrays, Column};
 use super::form::SemanticType;
+use super::narrow::observe;
 use super::texts::texts_as_bytes;
-use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column, with_distinct_names};
+use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column, wide_decimals, with_distinct_names};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
+use crate::reader::{Batch, DecimalRange, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
@@ -86,11 +88,7 @@ impl IpcReader {
         let named = with_distinct_names(schema.fields(), &file, options);
         let types: Vec<(FieldRef, SemanticType)> =
             named.into_iter().map(|field| (field.clone(), SemanticType::of_field(&field))).collect();
-        let describe_field = |(field, meaning): &(FieldRef, SemanticType)| {
-            let data_type = field.data_type().to_string();
-            let outermost = data_type.split(['(', '<']).next().unwrap_or_default();
-            describe(field, *meaning, &format!("Arrow {outermost}"))
-        };
+        let describe_field = |(field, meaning): &(FieldRef, SemanticType)| describe(field, *meaning, &origin(field));
         let fields: Vec<FileColumn> = types.iter().map(describe_field).collect();
         let projected = all_columns(&fields);
         let bytes: Vec<FieldRef> = schema.fields().iter().map(texts_as_bytes).collect();
@@ -144,6 +142,16 @@ impl IpcReader {
         }
     }
 
+    fn next_or_damaged(&mut self) -> Result<Option<Arc<SharedBatch>>> {
+        let next = guard(|| self.next_batch());
+        let number = self.batches + 1;
+        next.map_err(|why| {
+            self.file
+                .damaged(format!("the file breaks off or is damaged at record batch {number}: {why}"))
+                .advise("copy or write it again")
+        })
+    }
+
     fn share(&self, message: Message, rows: u64) -> SharedBatch {
         let body_bytes = message.body.end - message.body.start;
         let piece_bytes = self.options.piece_bytes.unwrap_or(PIECE_BYTES) as u64;
@@ -186,18 +194,28 @@ impl Reader for IpcReader {
         Ok(())
     }
 
+    fn decimal_ranges(&self, go_on: &dyn Fn() -> Result<()>) -> Result<Vec<(usize, DecimalRange)>> {
+        let mut ranges = wide_decimals(&self.types, |position| origin(&self.types[position].0));
+        if ranges.is_empty() {
+            return Ok(ranges);
+        }
+        // Another reader, because this one stands at its beginning, and reads other columns.
+        let mut reader = Self::new(self.file.clone(), &self.options)?;
+        reader.projection = Arc::new(ranges.iter().map(|(position, _)| *position).collect());
+        while let Some(batch) = reader.next_or_damaged()? {
+            go_on()?;
+            let arrays = batch.rows(0, batch.rows)?;
+            for ((_, range), array) in ranges.iter_mut().zip(&arrays.columns) {
+                observe(range, array);
+            }
+        }
+        Ok(ranges)
+    }
+
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
         if self.current.as_ref().is_none_or(|(batch, given)| *given == batch.rows) {
             self.current = None;
-            let file = self.file.clone();
-            // Map the error outside of the closure: the number of the batch is known only afterwards.
-            let next = guard(|| self.next_batch());
-            let number = self.batches + 1;
-            let next = next.map_err(|why| {
-                file.damaged(format!("the file breaks off or is damaged at record batch {number}: {why}"))
-                    .advise("copy or write it again")
-            })?;
-            self.current = next.map(|batch| (batch, 0));
+            self.current = self.next_or_damaged()?.map(|batch| (batch, 0));
         }
         let Some((batch, given)) = &mut self.current else { return Ok(None) };
         let rows = batch.piece_rows.min(batch.rows - *given);

@@ -5,6 +5,7 @@
 
 use super::form::{DOUBLE_DIGITS, INTEGER_DIGITS, SemanticType};
 use super::scalar;
+use crate::reader::DecimalRange;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Decimal128Type;
 use arrow_array::{Array, ArrayRef};
@@ -13,20 +14,29 @@ use arrow_array::{Array, ArrayRef};
 /// more digits than a number has, returns it unchanged.
 pub(super) fn narrowed<'a>(meaning: SemanticType, arrays: impl Iterator<Item = &'a ArrayRef>) -> SemanticType {
     let SemanticType::Decimal { scale, .. } = meaning else { return meaning };
-    let (mut most, mut is_i64) = (None, true);
+    let mut range = DecimalRange { scale, ..DecimalRange::default() };
     for array in arrays {
-        for value in values(array) {
-            let Some(value) = value else { return meaning };
-            most = most.max(Some(value.unsigned_abs()));
-            is_i64 &= i64::try_from(value).is_ok();
+        observe(&mut range, array);
+        if range.is_unbounded {
+            break;
         }
     }
-    let Some(most) = most else { return meaning };
+    most_digits(&range).map_or(meaning, |precision| SemanticType::Decimal { precision, scale })
+}
+
+/// Adds the values of an array to the range.
+pub(super) fn observe(range: &mut DecimalRange, array: &ArrayRef) {
+    values(array).for_each(|value| range.observe(value));
+}
+
+/// Returns the number of digits that makes numbers of decimals in this range, or `None` if they are none.
+pub(super) fn most_digits(range: &DecimalRange) -> Option<u8> {
+    let most = range.most.filter(|_| !range.is_unbounded)?;
     let digits = u8::try_from(most.to_string().len()).unwrap_or(u8::MAX);
     // Integers of 19 digits may fit: the values decide.
-    let fits_integer = is_i64 && scale == 0;
+    let fits_integer = !range.is_beyond_i64 && range.scale == 0;
     let precision = if fits_integer { digits.min(INTEGER_DIGITS) } else { digits };
-    if fits_integer || precision <= DOUBLE_DIGITS { SemanticType::Decimal { precision, scale } } else { meaning }
+    (fits_integer || precision <= DOUBLE_DIGITS).then_some(precision)
 }
 
 /// Returns the unscaled integers that are not NULL, each `None` if it has more than 128 bits.

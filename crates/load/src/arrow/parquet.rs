@@ -8,13 +8,18 @@
 
 mod metadata;
 mod piece;
+mod statistics;
 mod types;
 
 use super::convert::Column;
 use super::form::SemanticType;
-use super::{PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column, with_distinct_names};
+use super::narrow::observe;
+use super::{
+    PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column, wide_decimals,
+    with_distinct_names,
+};
 use crate::options::ReadOptions;
-use crate::reader::{FileColumn, Piece, ProjectedColumn, Reader};
+use crate::reader::{DecimalRange, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_schema::FieldRef;
 use bytes::Bytes;
 use litepress_rows::Result;
@@ -27,7 +32,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::Type;
-use piece::{ParquetPiece, Range};
+use piece::{ParquetPiece, Range, next_batch};
 use std::io::BufReader;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
@@ -103,13 +108,34 @@ impl ParquetReader {
             .map(|(field, root)| (field.clone(), types::meaning(&field, root)))
             .collect();
         let describe_root = |((field, meaning), root): (&(FieldRef, SemanticType), &Arc<Type>)| {
-            let kind = if root.is_primitive() { root.get_physical_type().to_string() } else { "group".to_owned() };
-            describe(field, *meaning, &format!("Parquet {kind}"))
+            describe(field, *meaning, &type_name(root))
         };
         let fields: Vec<FileColumn> = types.iter().zip(&roots).map(describe_root).collect();
         let projected = all_columns(&fields);
         let plan = Arc::new(Plan::new(&projected, &file, &metadata, &fields, &types, options)?);
         Ok(Self { file, options: options.clone(), metadata, fields, types, plan, group: 0, row: 0, record: 1 })
+    }
+
+    /// Adds all values of a column of decimals to the range.
+    fn observe_values(&self, position: usize, range: &mut DecimalRange, go_on: &dyn Fn() -> Result<()>) -> Result<()> {
+        let column = Projection::new(self.metadata.clone(), &[Some(position)]);
+        let damaged = |group: usize, why: String| {
+            let error = self.file.damaged(format!("row group {} cannot be decoded: {why}", group + 1));
+            error.in_column(&self.fields[position].name).advise("the file is damaged: copy or write it again")
+        };
+        for (group, metadata) in self.metadata.metadata().row_groups().iter().enumerate() {
+            let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
+            let decoder = column.decoder(&self.file, Range { group, from: 0, rows }, DECODE_ROWS);
+            let mut decoder = decoder.map_err(|why| damaged(group, why))?;
+            while let Some(batch) = next_batch(&mut decoder).map_err(|why| damaged(group, why))? {
+                go_on()?;
+                observe(range, batch.column(0));
+                if range.is_unbounded {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns the number of rows of each piece of this row group, except the last.
@@ -132,6 +158,17 @@ impl Reader for ParquetReader {
         let plan = Plan::new(columns, &self.file, &self.metadata, &self.fields, &self.types, &self.options)?;
         self.plan = Arc::new(plan);
         Ok(())
+    }
+
+    fn decimal_ranges(&self, go_on: &dyn Fn() -> Result<()>) -> Result<Vec<(usize, DecimalRange)>> {
+        let roots = self.metadata.parquet_schema().root_schema().get_fields();
+        let mut ranges = wide_decimals(&self.types, |position| type_name(&roots[position]));
+        for (position, range) in &mut ranges {
+            if !statistics::read_range(&self.metadata, *position, range) {
+                self.observe_values(*position, range, go_on)?;
+            }
+        }
+        Ok(ranges)
     }
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
@@ -158,6 +195,12 @@ impl Reader for ParquetReader {
     fn records(&self) -> Option<u64> {
         u64::try_from(metadata::row_count(self.metadata.metadata())).ok()
     }
+}
+
+/// Returns the file's name of a column's type: `Parquet INT64`.
+fn type_name(root: &Type) -> String {
+    let kind = if root.is_primitive() { root.get_physical_type().to_string() } else { "group".to_owned() };
+    format!("Parquet {kind}")
 }
 
 /// Estimates the size of a decoded row of the group in bytes, from the metadata.

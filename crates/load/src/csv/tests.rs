@@ -296,6 +296,7 @@ fn wanted_columns_are_given_in_the_order_asked_for() {
         affinity: Affinity::Text,
         form,
         empty_is_null: false,
+        most_digits: None,
     };
     reader.project(&[projected(Some(2), None), projected(Some(0), None), projected(Some(2), None)]).unwrap();
     let table = rows(&mut reader).unwrap();

@@ -23,6 +23,7 @@ fn projected(columns: &[(&str, Affinity)]) -> Vec<ProjectedColumn> {
         affinity,
         form: None,
         empty_is_null: false,
+        most_digits: None,
     };
     columns.iter().map(projected).collect()
 }

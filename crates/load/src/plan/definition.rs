@@ -9,10 +9,10 @@ use crate::database_copy::{self, CopiedTable, DatabaseCopy};
 use crate::infer::{self, FileStats, InferredColumn};
 use crate::input::Input;
 use crate::options::Format;
-use crate::reader::{FileColumn, FileColumnKind, Reader};
+use crate::reader::{DecimalRange, FileColumn, FileColumnKind, Reader};
 use crate::schema::{self, NewTable};
 use litepress_rows::{Error, ErrorKind, Message, OptionName, Result, Schema, message};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 impl LoadRequest {
     /// Defines the tables: tables of databases as in their database, others from the contents of their files.
@@ -59,9 +59,11 @@ impl LoadRequest {
     pub(super) fn infer_types(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
         let (mut findings, mut found) = (FileStats::default(), Found::default());
         let (mut fields, mut names): (Vec<FileColumn>, HashSet<String>) = Default::default();
-        let (mut records, mut unnamed) = (Some(0), BTreeMap::new());
+        let (mut records, mut unnamed, mut decimals) = (Some(0), BTreeMap::new(), Decimals::default());
         for (number, content) in (0..).zip(&mut group.contents) {
-            let (columns, of_content, named) = self.look_at(number, content, &mut findings, go_on)?;
+            let Inspected { columns, records: of_content, named, ranges } =
+                self.inspect(number, content, &mut findings, go_on)?;
+            decimals.add(&columns, ranges);
             for (position, column) in columns.iter().enumerate() {
                 *unnamed.entry(column.name.clone()).or_insert(true) &= position >= named;
             }
@@ -74,6 +76,7 @@ impl LoadRequest {
             }
             found.fields.push(columns);
         }
+        found.most_digits = decimals.become_numbers(&mut fields);
         let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
         found.decisions = findings.decide(&fields, self.options.strict, self.sample, &|column| {
             schema::numbers_of(&self.options.numbers, &group.name, self.name_in_table(column, &names))
@@ -90,17 +93,17 @@ impl LoadRequest {
         Ok(found)
     }
 
-    /// Scans one file of a table. Returns its columns, its number of records if that is known now, and the number of columns up to the
-    /// last one that has a name.
-    fn look_at(
+    /// Inspects one file of a table: scans a text for types, and finds the ranges of decimals.
+    fn inspect(
         &self,
         number: u32,
         content: &mut Content,
         findings: &mut FileStats,
         go_on: &(dyn Fn() -> Result<()> + Sync),
-    ) -> Result<(Vec<FileColumn>, Option<u64>, usize)> {
+    ) -> Result<Inspected> {
+        let typed = |columns, records, ranges| Inspected { columns, records, named: usize::MAX, ranges };
         if let Some((columns, records)) = content.known() {
-            return Ok((columns, records, usize::MAX));
+            return Ok(typed(columns, records, Vec::new()));
         }
         if let Content::File(input) = content {
             input.spool(&self.temp_dir, &|| go_on())?;
@@ -108,7 +111,8 @@ impl LoadRequest {
         let mut reader = content.open(&self.read)?;
         let text = |input: &&Input| matches!(input.format, Format::Csv | Format::Json | Format::Spreadsheet);
         let Some(input) = content.input().filter(text) else {
-            return Ok((reader.columns().to_vec(), reader.records(), usize::MAX));
+            let ranges = if self.sample.is_none() { reader.decimal_ranges(&|| go_on())? } else { Vec::new() };
+            return Ok(typed(reader.columns().to_vec(), reader.records(), ranges));
         };
         let named = reader.text_format().map_or(usize::MAX, |format| format.named);
         let limit = self.sample.into_iter().chain(self.limit).min();
@@ -118,7 +122,7 @@ impl LoadRequest {
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
         let columns = fields_of(&*reader, &of_file);
         findings.merge(of_file);
-        Ok((columns, all, named))
+        Ok(Inspected { columns, records: all, named, ranges: Vec::new() })
     }
 
     /// Changes the declared type of columns that are stored in another form.
@@ -130,6 +134,52 @@ impl LoadRequest {
                 *decision = decision.overridden(declared, self.options.strict, OptionName::StoreAs);
             }
         }
+    }
+}
+
+/// The result of inspecting one file of a table.
+struct Inspected {
+    columns: Vec<FileColumn>,
+    /// Number of records, if it is known now.
+    records: Option<u64>,
+    /// Number of columns up to the last one that has a name.
+    named: usize,
+    /// The ranges of decimals, by position of their column.
+    ranges: Vec<(usize, DecimalRange)>,
+}
+
+/// The ranges of decimals in all files of a table.
+#[derive(Default)]
+struct Decimals(HashMap<String, Option<DecimalRange>>);
+
+impl Decimals {
+    /// Adds the columns of a file. A column that is something else in one of the files has no range.
+    fn add(&mut self, columns: &[FileColumn], ranges: Vec<(usize, DecimalRange)>) {
+        let mut ranges: HashMap<usize, DecimalRange> = ranges.into_iter().collect();
+        for (position, column) in columns.iter().enumerate() {
+            let range = ranges.remove(&position);
+            match self.0.get_mut(&column.name) {
+                None => drop(self.0.insert(column.name.clone(), range)),
+                Some(known) => match (&mut *known, range) {
+                    (Some(known), Some(range)) => known.merge(&range),
+                    _ => *known = None,
+                },
+            }
+        }
+    }
+
+    /// Changes the types of decimals that are numbers by their ranges. Returns their largest numbers of digits, by name.
+    fn become_numbers(&self, fields: &mut [FileColumn]) -> HashMap<String, u8> {
+        let mut most_digits = HashMap::new();
+        for field in fields {
+            let FileColumnKind::Typed { not_null, .. } = field.kind else { continue };
+            let range = self.0.get(&field.name).and_then(Option::as_ref);
+            if let Some((kind, digits)) = range.and_then(|range| arrow::number_column(range, not_null)) {
+                field.kind = kind;
+                most_digits.insert(field.name.clone(), digits);
+            }
+        }
+        most_digits
     }
 }
 

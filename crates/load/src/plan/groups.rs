@@ -29,6 +29,8 @@ pub(super) struct Found {
     pub records: Option<u64>,
     /// Columns of each file.
     pub fields: Vec<Vec<FileColumn>>,
+    /// Largest numbers of digits of decimals that are numbers by their values, by name in the files.
+    pub most_digits: HashMap<String, u8>,
     /// Columns at the end of CSV files that have neither a name in the header nor a value.
     pub empty: Vec<String>,
     /// The error of the first bad record.

@@ -128,6 +128,7 @@ pub fn matching(
                     affinity: table.columns[position].affinity,
                     form: None,
                     empty_is_null: false,
+                    most_digits: None,
                 });
                 ColumnSource::File(projected.len() - 1)
             }

@@ -27,6 +27,8 @@ pub(super) struct PieceReader<'s> {
     pub piece: Box<dyn Piece>,
     /// The file's name. `None` for data in memory.
     pub file: Option<PathBuf>,
+    /// The piece gives records as they are stored.
+    pub gives_records: bool,
     /// Number of the part in [`Rejects`](crate::rejects::Rejects).
     pub part: u64,
     /// Number of records in the files before.
@@ -46,7 +48,7 @@ impl Part for LoadPart<'_> {
         if self.rest.hand_out(chunk) {
             return Ok(());
         }
-        while !chunk.is_full() && self.rest.is_empty() && self.add_batch(chunk)? {}
+        while !chunk.is_full() && self.rest.is_empty() && (self.add_records(chunk)? || self.add_batch(chunk)?) {}
         if chunk.is_empty() && !self.rest.hand_out(chunk) {
             self.at.source.rejects.end_part(self.at.part)?;
         }
@@ -55,6 +57,21 @@ impl Part for LoadPart<'_> {
 }
 
 impl LoadPart<'_> {
+    /// Appends records as they are stored, if the file gives them. Returns whether there were some.
+    fn add_records(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
+        let Self { at, batch_encoder, .. } = self;
+        if !at.gives_records || !lock(&at.source.refused).is_empty() {
+            return Ok(false);
+        }
+        at.read += std::mem::take(&mut batch_encoder.batch.rows) as u64;
+        if chunk.is_empty() {
+            chunk.set_first_record(at.first_record());
+        }
+        let rows = at.piece.read_records(chunk).map_err(|error| in_file(error, at.file.as_deref()))?;
+        at.read += rows as u64;
+        Ok(rows > 0)
+    }
+
     /// Reads the next batch and appends its rows to `chunk`, or the accepted ones to `rest`. Returns whether there was a batch.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
         let Self { at, type_checks, conversions, batch_encoder, rest } = self;

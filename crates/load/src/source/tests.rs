@@ -88,6 +88,7 @@ fn file(name: &str, pieces: &[&[&[&'static str]]]) -> OpenFile {
         column_sources: vec![ColumnSource::File(0)],
         type_checks: Vec::new(),
         conversions: Vec::new(),
+        gives_records: false,
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Table {
     pub name: String,
     /// Its CREATE TABLE statement.
     pub sql: String,
+    /// The root page of its tree.
+    pub(super) root_page: u32,
     /// Its indexes and triggers, in the order of their creation.
     pub objects: Vec<Object>,
     /// The stored columns, without generated ones.
@@ -96,6 +98,7 @@ struct SchemaRow {
     kind: String,
     name: String,
     table: String,
+    root_page: u32,
     sql: Option<String>,
 }
 
@@ -119,21 +122,21 @@ impl Catalogue {
         for row in rows {
             let Some(sql) = row.sql.clone() else { continue };
             if is_table(&row) {
-                tables.push((row.name, sql));
+                tables.push((row.name, row.root_page, sql));
             } else if row.kind == "table" && kind_of(&row.name) == Some("shadow") {
-                shadows.push((row.name, sql));
+                shadows.push((row.name, row.root_page, sql));
             } else if row.kind == "index" || row.kind == "trigger" {
                 // A trigger stores its table's name in the spelling of its own statement.
                 let of_table = objects.entry(row.table.to_ascii_lowercase()).or_default();
                 of_table.push(Object { name: row.name, sql, is_trigger: row.kind == "trigger" });
             }
         }
-        let table = |(name, sql): (String, String)| {
+        let table = |(name, root_page, sql): (String, u32, String)| {
             let objects = objects.remove(&name.to_ascii_lowercase()).unwrap_or_default();
             let (fields, hidden_rowid) = read_columns(connection, &name, kinds[&name].1)?;
             let last_sequence = sequences.get(&name).copied().flatten();
             let is_renumbered = AtomicBool::new(false);
-            Ok(Arc::new(Table { name, sql, objects, fields, last_sequence, hidden_rowid, is_renumbered }))
+            Ok(Arc::new(Table { name, sql, root_page, objects, fields, last_sequence, hidden_rowid, is_renumbered }))
         };
         let mut table = table;
         let tables = tables.into_iter().map(&mut table).collect::<rusqlite::Result<_>>()?;
@@ -166,11 +169,18 @@ fn read_kinds(connection: &Connection) -> rusqlite::Result<Kinds> {
 }
 
 fn read_rows(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>> {
-    let mut rows = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")?;
+    let mut rows =
+        connection.prepare("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid")?;
     let rows = rows.query_map([], |row| {
         // Damaged schemas contain NULLs, and SQLite skips them.
         let text = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.unwrap_or_default());
-        Ok(SchemaRow { kind: text(0)?, name: text(1)?, table: text(2)?, sql: row.get(3)? })
+        Ok(SchemaRow {
+            kind: text(0)?,
+            name: text(1)?,
+            table: text(2)?,
+            root_page: row.get(3).unwrap_or(0),
+            sql: row.get(4)?,
+        })
     })?;
     rows.collect()
 }

@@ -13,6 +13,7 @@ use crate::input::Input;
 use litepress_rows::sqlite::{FilesBeside, companion, open_immutable};
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
+use litepress_scan::Snapshot;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::fs::{self, File};
 use std::io::Read;
@@ -28,6 +29,8 @@ pub(super) struct Moment {
     name: PathBuf,
     /// `None` once it is closed.
     open: Mutex<Option<Opened>>,
+    /// The pages at the moment, if they can be read.
+    snapshot: Option<Snapshot>,
     /// Size and time of the file at the beginning, if no lock keeps others from changing it.
     unlocked: Option<Stamp>,
 }
@@ -67,21 +70,29 @@ impl Moment {
         let path = fs::canonicalize(&name).map_err(|error| Error::io("open", &name, error))?;
         let beside = FilesBeside::look(&path);
         let stamp = Stamp::of(&path);
-        let (connection, unlocked) = match connect(&path) {
-            Ok(connection) => (connection, None),
+        let ((connection, snapshot), unlocked) = match connect(&path) {
+            Ok(connected) => (connected, None),
             // SQLite does not report why it cannot open a file, so the file is opened here.
             Err(error) => match input.file() {
                 Err(error) => return Err(error),
-                Ok(_) => (as_it_is(&name, &path, error)?, stamp.ok()),
+                Ok(_) => ((as_it_is(&name, &path, error)?, None), stamp.ok()),
             },
         };
         let opened = Opened { connection, _beside: beside };
-        Ok(Self { name, open: Mutex::new(Some(opened)), unlocked })
+        Ok(Self { name, open: Mutex::new(Some(opened)), snapshot, unlocked })
     }
 
     /// Ends the transaction and closes the connection, once no thread uses it. Nothing can be read afterwards.
     pub fn close(&self) {
+        if let Some(snapshot) = &self.snapshot {
+            snapshot.close_idle();
+        }
         *lock(&self.open) = None;
+    }
+
+    /// Returns the pages at the moment, if they can be read.
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.snapshot.as_ref()
     }
 
     /// Returns the connection once it is free.
@@ -115,14 +126,21 @@ impl Moment {
     }
 }
 
-/// Opens a database for reading and begins the transaction.
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
+/// Opens a database for reading and begins the transaction. Also returns its pages, if they can be read.
+fn connect(path: &Path) -> rusqlite::Result<(Connection, Option<Snapshot>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     // A writer may hold its lock briefly.
     connection.busy_timeout(Duration::from_secs(10))?;
-    connection.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema")?;
-    Ok(connection)
+    const BEGIN: &str = "BEGIN; SELECT 1 FROM sqlite_schema";
+    // The first transaction shows whether SQLite can read the database. A snapshot begins one of its own.
+    connection.execute_batch(BEGIN)?;
+    connection.execute_batch("COMMIT")?;
+    let snapshot = Snapshot::begin(&connection).ok();
+    if snapshot.is_none() {
+        connection.execute_batch(BEGIN)?;
+    }
+    Ok((connection, snapshot))
 }
 
 /// Opens a database in WAL mode without locks, if `error` means that SQLite cannot create its files beside it and there is no

@@ -32,32 +32,10 @@ impl<'a> PieceBuilder<'a> {
             self.block_bytes = 0;
         }
         let batch = self.batches.last_mut().expect("one was made above");
-        let mut bytes = 0;
-        for (column, block) in batch.blocks.iter_mut().enumerate() {
-            let value = row.get_ref(column)?;
-            bytes += 8;
-            let text = match value {
-                ValueRef::Text(text) => {
-                    bytes += text.len();
-                    text
-                }
-                ValueRef::Blob(blob) => {
-                    bytes += blob.len();
-                    &[]
-                }
-                _ => &[],
-            };
-            if text.is_ascii() || std::str::from_utf8(text).is_ok() {
-                push_value(block, batch.rows, value);
-            } else {
-                let name = &self.stepping.names[column];
-                batch.bad.extend(push_invalid(block, batch.rows, text, name, self.stepping.invalid_utf8));
-            }
-        }
+        let bytes = push_row(batch, &self.stepping.names, self.stepping.invalid_utf8, |column| row.get_ref(column))?;
         if self.stepping.rowid.is_some() {
             batch.rowids.push(row.get(batch.blocks.len().max(1))?);
         }
-        batch.rows += 1;
         // On average, a number takes three bytes with its serial type. A row also takes a cell pointer, a length and a rowid.
         const ROW_BYTES: usize = 8;
         self.stored_bytes += (ROW_BYTES + bytes - 4 * batch.blocks.len()) as u64;
@@ -73,6 +51,38 @@ impl<'a> PieceBuilder<'a> {
         let rows = self.batches.iter().map(|batch| batch.rows as u64).sum();
         TablePiece { first_record: self.first_record, rows, batches: self.batches.into_iter() }
     }
+}
+
+/// Appends a row with a value for each block. Returns the approximate size of the values.
+pub(super) fn push_row<'v>(
+    batch: &mut Batch,
+    names: &[String],
+    invalid_utf8: InvalidUtf8,
+    mut value_of: impl FnMut(usize) -> rusqlite::Result<ValueRef<'v>>,
+) -> rusqlite::Result<usize> {
+    let mut bytes = 0;
+    for (column, block) in batch.blocks.iter_mut().enumerate() {
+        let value = value_of(column)?;
+        bytes += 8;
+        let text = match value {
+            ValueRef::Text(text) => {
+                bytes += text.len();
+                text
+            }
+            ValueRef::Blob(blob) => {
+                bytes += blob.len();
+                &[]
+            }
+            _ => &[],
+        };
+        if text.is_ascii() || std::str::from_utf8(text).is_ok() {
+            push_value(block, batch.rows, value);
+        } else {
+            batch.bad.extend(push_invalid(block, batch.rows, text, &names[column], invalid_utf8));
+        }
+    }
+    batch.rows += 1;
+    Ok(bytes)
 }
 
 /// Appends text that is not UTF-8 as `option` says. Returns an error for the row if the text is not allowed.
@@ -168,7 +178,7 @@ fn owned_cell(block: &CellBlock, row: usize) -> OwnedValue {
 }
 
 /// Leaves one error for each bad row, and sets the row's cells to NULL.
-fn settle(batch: &mut Batch) {
+pub(super) fn settle(batch: &mut Batch) {
     batch.bad.dedup_by_key(|bad| bad.row);
     for bad in &batch.bad {
         batch.blocks.iter_mut().for_each(|block| block.set_null(bad.row, batch.rows));

@@ -63,6 +63,7 @@ fn read_in_forms(mut reader: Box<dyn Reader>, forms: &[StorageForm]) -> Result<T
                 affinity: Affinity::Blob,
                 form: Some((*form).to_owned()),
                 empty_is_null: false,
+                most_digits: None,
             })
             .collect();
         reader.project(&projected)?;

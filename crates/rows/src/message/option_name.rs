@@ -21,6 +21,8 @@ pub enum OptionName {
     Delimiter,
     /// Pages are dropped.
     Discard,
+    /// Index that a copy lacks.
+    DropIndex,
     /// Encoding of text.
     Encoding,
     /// Whether foreign keys are enforced.
@@ -53,6 +55,8 @@ pub enum OptionName {
     OnConflict,
     /// Fate of wrong records.
     OnError,
+    /// Table that a copy keeps.
+    Only,
     /// Whether an existing database is replaced.
     Overwrite,
     /// Bytes of a page.
@@ -163,6 +167,7 @@ impl OptionName {
             Self::Columns => "columns",
             Self::Delimiter => "delimiter",
             Self::Discard => "discard",
+            Self::DropIndex => "drop-index",
             Self::Encoding => "encoding",
             Self::EnforceForeignKeys => "enforce-foreign-keys",
             Self::ForeignKey => "foreign-key",
@@ -179,6 +184,7 @@ impl OptionName {
             Self::Numbers => "numbers",
             Self::OnConflict => "on-conflict",
             Self::OnError => "on-error",
+            Self::Only => "only",
             Self::Overwrite => "overwrite",
             Self::PageSize => "page-size",
             Self::Preset => "preset",

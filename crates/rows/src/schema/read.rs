@@ -122,6 +122,11 @@ impl TableKinds {
         self.0.iter().filter(|(_, kind)| kind.name == "virtual").map(|(name, _)| name.as_str())
     }
 
+    /// Returns whether a table of this name is WITHOUT ROWID.
+    pub fn is_without_rowid(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|kind| kind.without_rowid)
+    }
+
     /// Returns whether a virtual table keeps its data in this table.
     pub fn is_shadow(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|kind| kind.name == "shadow")

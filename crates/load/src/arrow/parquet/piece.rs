@@ -123,7 +123,7 @@ impl ParquetPiece {
     }
 }
 
-fn next_batch(decoder: &mut ParquetRecordBatchReader) -> Result<Option<RecordBatch>, String> {
+pub(super) fn next_batch(decoder: &mut ParquetRecordBatchReader) -> Result<Option<RecordBatch>, String> {
     guard(|| decoder.next().transpose().map_err(|error| error.to_string()))
 }
 

@@ -1,0 +1,78 @@
+//! `litepress compact`.
+
+use crate::{LITEPRESS, Room, json};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const TABLES: &str =
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT UNIQUE); CREATE INDEX i ON t (a, id); CREATE VIEW v AS SELECT 1;";
+
+fn room(rows: &str) -> Room {
+    let room = Room::with_schema(TABLES);
+    room.done(&format!("generate t.db schema.sql --rows {rows}"));
+    room
+}
+
+#[test]
+fn the_summary_has_three_lines() {
+    let room = room("2000");
+    let text = room.done("compact t.db copy.db");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() == 3 && lines[0].starts_with("copy.db: ") && lines[0].contains("before"), "{text}");
+    assert_eq!(lines[2], "2,000 rows in 1 table, 2 indexes");
+    let report = json(&room.done("compact t.db --json --page-size 1024 --only t --drop-index i"));
+    assert_eq!(
+        (&report["rows"], &report["indexes"], &report["page_size_bytes"]),
+        (&2000.into(), &1.into(), &1024.into())
+    );
+    assert_eq!(report["left_out"], serde_json::json!(["view v"]));
+    assert_eq!(report["bytes_before"], std::fs::metadata(room.path("copy.db")).expect("the copy").len());
+    assert_eq!(room.files(), ["copy.db", "schema.sql", "t.db"]);
+    assert_eq!(room.query("t.db", "PRAGMA integrity_check"), "ok");
+}
+
+#[test]
+fn mistakes_name_the_option() {
+    let room = room("10");
+    let ended = room.run("compact t.db t2.db --drop-index nothing");
+    assert_eq!(
+        (ended.code, ended.err.contains("--drop-index nothing: the database has no such index")),
+        (Some(2), true)
+    );
+    room.done("compact t.db t2.db");
+    let ended = room.run("compact t.db t2.db");
+    assert!(ended.code == Some(1) && ended.err.contains("--overwrite"), "{ended:?}");
+    assert_eq!(room.run("compact none.db").code, Some(1));
+}
+
+/// The database is lost if a run that is killed leaves half of one.
+#[test]
+fn a_killed_run_leaves_the_database_whole() {
+    let room = room("60k");
+    let start = || {
+        let mut command = Command::new(LITEPRESS);
+        command.args(["compact", "t.db", "--progress", "none"]).current_dir(room.path(""));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program")
+    };
+    let begun = Instant::now();
+    assert!(start().wait().expect("its end").success());
+    let whole = begun.elapsed().max(Duration::from_millis(20));
+    let mut unfinished = 0;
+    for moment in 0..12 {
+        let mut child = start();
+        std::thread::sleep(whole * moment / 11);
+        child.kill().expect("a process");
+        let ended = child.wait().expect("its end");
+        unfinished += u32::from(!ended.success());
+        let files = room.files();
+        assert!(
+            files.iter().all(|file| ["schema.sql", "t.db"].contains(&file.as_str()) || file.ends_with(".tmp")),
+            "{files:?}"
+        );
+        assert_eq!(room.query("t.db", "PRAGMA integrity_check"), "ok", "killed at {moment}/11");
+        assert_eq!(room.query("t.db", "SELECT count(*), count(DISTINCT a) FROM t"), "60000|60000");
+    }
+    assert!(unfinished >= 4, "{unfinished} of twelve runs were killed before their end");
+    room.done("compact t.db");
+    assert_eq!(room.files(), ["schema.sql", "t.db"], "the next run cleans up");
+}

@@ -1,0 +1,186 @@
+//! A database that is copied: one transaction, its pages, and the rows of `sqlite_schema`.
+
+use crate::{Error, ErrorKind, Result};
+use litepress_format::header::{DatabaseHeader, TextEncoding};
+use litepress_format::page::PageKind;
+use litepress_format::record;
+use litepress_format::schema::ROOT_PAGE;
+use litepress_format::value::Value;
+use litepress_rows::sqlite::FilesBeside;
+use litepress_rows::{RecordChunk, Source};
+use litepress_scan::{Snapshot, TableScan};
+use rusqlite::{Connection, OpenFlags};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Time that a writer may keep its lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A database that is read in one transaction. It is closed when this is dropped.
+pub(super) struct SourceDatabase {
+    /// Its path as it was given.
+    pub path: PathBuf,
+    pub objects: Vec<Object>,
+    pub snapshot: Snapshot,
+    /// The connection that holds the transaction.
+    pub connection: Connection,
+    /// Declared last, so that it is dropped after all connections are closed.
+    _beside: FilesBeside,
+}
+
+/// A row of `sqlite_schema`.
+pub(super) struct Object {
+    pub rowid: i64,
+    /// `table`, `index`, `view` or `trigger`.
+    pub kind: String,
+    pub name: String,
+    /// The table or view it belongs to.
+    pub table: String,
+    /// `None` for an index of a constraint.
+    pub sql: Option<String>,
+    /// Its tree, if it has one.
+    pub tree: Option<Tree>,
+    /// The whole record.
+    pub record: Vec<u8>,
+}
+
+/// A tree of the database.
+#[derive(Clone, Copy)]
+pub(super) struct Tree {
+    pub root: u32,
+    /// Whether it is one of index pages: that of an index or a WITHOUT ROWID table.
+    pub is_keyed: bool,
+}
+
+impl SourceDatabase {
+    /// Opens the database and begins the transaction.
+    pub fn open(name: &Path) -> Result<Self> {
+        // The path must be absolute, because SQLite takes a name that begins with `file:` for a URI. It must have no symbolic links,
+        // because SQLite keeps its files beside the file that a link points to.
+        let path = fs::canonicalize(name).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => missing(name),
+            _ => Error::io("open the database", name, error),
+        })?;
+        // The file is not opened here: closing it would end the locks that this process has on it.
+        let metadata = fs::metadata(&path).map_err(|error| Error::io("look at the database", name, error))?;
+        if !metadata.is_file() {
+            let what = if metadata.is_dir() { "this is a folder" } else { "this is not a regular file" };
+            return Err(Error::new(ErrorKind::Io, what).in_file(name));
+        }
+        let beside = FilesBeside::look(&path);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags).map_err(|error| unreadable(name, error))?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| unreadable(name, error))?;
+        let snapshot = Snapshot::begin(&connection)
+            .map_err(|error| if error.place().file.is_some() { error } else { error.in_file(name) })?;
+        let mut source = Self { path: name.to_owned(), objects: Vec::new(), snapshot, connection, _beside: beside };
+        source.objects = source.read_objects()?;
+        Ok(source)
+    }
+
+    /// Returns the size of the file, in bytes.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.snapshot.page_count()) * self.snapshot.page_size().bytes() as u64
+    }
+
+    /// Returns the bytes of all pages that hold something.
+    pub fn used_bytes(&self) -> u64 {
+        let free = self.snapshot.header().freelist_pages;
+        u64::from(self.snapshot.page_count().saturating_sub(free)) * self.snapshot.page_size().bytes() as u64
+    }
+
+    /// Returns the header of the copy. Its counters differ from those here, so that a connection takes no page of one file for
+    /// a page of the other.
+    pub fn next_header(&self) -> DatabaseHeader {
+        let header = *self.snapshot.header();
+        let change_counter = header.change_counter.wrapping_add(1);
+        DatabaseHeader {
+            change_counter,
+            version_valid_for: change_counter,
+            schema_cookie: header.schema_cookie.wrapping_add(1),
+            sqlite_version_number: DatabaseHeader::new(header.page_size).sqlite_version_number,
+            ..header
+        }
+    }
+
+    /// Reads the rows of `sqlite_schema`.
+    fn read_objects(&self) -> Result<Vec<Object>> {
+        let mut objects = Vec::new();
+        if self.snapshot.page_count() == 0 {
+            return Ok(objects);
+        }
+        let scan = TableScan::new(&self.snapshot, ROOT_PAGE, "sqlite_schema")?;
+        let mut chunk = RecordChunk::new();
+        while let Some(mut part) = scan.next_part()? {
+            loop {
+                chunk.clear();
+                part.fill(&mut chunk)?;
+                if chunk.is_empty() {
+                    break;
+                }
+                for (row, &rowid) in chunk.rowids().iter().enumerate() {
+                    objects.push(self.object(rowid, chunk.record(row))?);
+                }
+            }
+        }
+        Ok(objects)
+    }
+
+    fn object(&self, rowid: i64, record: &[u8]) -> Result<Object> {
+        let broken = |what: &str| {
+            let message = format!("row {rowid} of sqlite_schema {what}");
+            Error::new(ErrorKind::Corrupt, message)
+                .in_file(&self.path)
+                .advise("find out more with: litepress check; sqlite3's .recover saves what can be read")
+        };
+        let values = record::decode(record).map_err(|error| broken(&format!("is no record: {error}")))?;
+        let [kind, name, table, root, sql] = &values[..] else { return Err(broken("does not have five columns")) };
+        let text_of = |bytes: &[u8]| self::text(bytes, self.snapshot.encoding());
+        let text = |value: &Value<'_>| match value {
+            Value::Text(bytes) => Some(text_of(bytes)),
+            _ => None,
+        };
+        let [Some(kind), Some(name), Some(table)] = [kind, name, table].map(text) else {
+            return Err(broken("has no text for type, name or table"));
+        };
+        let root = match root {
+            Value::Null | Value::Int(0) => None,
+            Value::Int(root) => Some(u32::try_from(*root).map_err(|_| broken("has a root page that cannot be"))?),
+            _ => return Err(broken("has a root page that is no number")),
+        };
+        let tree = root.map(|root| self.tree(root, &name)).transpose()?;
+        Ok(Object { rowid, kind, name, table, sql: text(sql), tree, record: record.to_vec() })
+    }
+
+    /// Looks at the root page of a tree.
+    fn tree(&self, root: u32, name: &str) -> Result<Tree> {
+        let mut page = Vec::new();
+        let read = self.snapshot.reader()?.read(root, &mut page);
+        read.map_err(|error| error.in_table(name))?;
+        let kind = PageKind::from_byte(page[0]);
+        Ok(Tree { root, is_keyed: kind.is_some_and(|kind| !kind.is_table()) })
+    }
+}
+
+/// Returns the error of a database that does not exist.
+pub(super) fn missing(name: &Path) -> Error {
+    Error::new(ErrorKind::Io, "there is no such database").in_file(name).advise("check its name")
+}
+
+fn unreadable(name: &Path, error: rusqlite::Error) -> Error {
+    Error::new(ErrorKind::Io, format!("the database cannot be read: {error}")).in_file(name).caused_by(error)
+}
+
+/// Decodes a text. Invalid characters become U+FFFD.
+pub(super) fn text(bytes: &[u8], encoding: TextEncoding) -> String {
+    let unit: fn([u8; 2]) -> u16 = match encoding {
+        TextEncoding::Utf8 => return String::from_utf8_lossy(bytes).into_owned(),
+        #[expect(clippy::little_endian_bytes, reason = "the encoding says so")]
+        TextEncoding::Utf16Le => u16::from_le_bytes,
+        TextEncoding::Utf16Be => u16::from_be_bytes,
+    };
+    let units = bytes.as_chunks().0.iter().map(|pair| unit(*pair));
+    char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
