@@ -36,6 +36,7 @@ Format = Union[Literal["csv"], Literal["tsv"], Literal["ndjson"], Literal["json"
 OnError = Union[Literal["abort"], Literal["reject"], Literal["null"]]
 Ragged = Union[Literal["error"], Literal["pad"], Literal["fit"], Literal["reject"]]
 StrayQuotes = Union[Literal["error"], Literal["text"]]
+RepeatedHeader = Union[Literal["keep"], Literal["skip"], Literal["stop"]]
 InvalidUtf8 = Union[Literal["error"], Literal["replace"], Literal["blob"]]
 Nan = Union[Literal["error"], Literal["null"], Literal["text"]]
 Numbers = Union[Literal["exact"], Literal["digits"], Literal["lenient"]]

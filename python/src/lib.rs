@@ -37,7 +37,8 @@ use pyo3::prelude::*;
 mod _litepress {
     #[pymodule_export]
     use crate::files::{
-        check, compact, generate, load, plan_generate, plan_load, preset, presets, profile, run_program, schema_file,
+        check, compact, generate, index, load, plan_generate, plan_load, preset, presets, profile, run_program,
+        schema_file,
     };
     #[pymodule_export]
     use crate::options::choices;

@@ -5,7 +5,7 @@
 
 use litepress::{
     AppendOptions, Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged,
-    StrayQuotes, Sync, TableOptions, Verify, parse,
+    RepeatedHeader, StrayQuotes, Sync, TableOptions, Verify, parse,
 };
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
@@ -166,6 +166,7 @@ pub fn choices() -> Vec<(&'static str, Vec<&'static str>)> {
         ("on_error", names::<OnError>()),
         ("ragged", names::<Ragged>()),
         ("stray_quotes", names::<StrayQuotes>()),
+        ("repeated_header", names::<RepeatedHeader>()),
         ("invalid_utf8", names::<InvalidUtf8>()),
         ("nan", names::<NanPolicy>()),
         ("numbers", names::<Numbers>()),

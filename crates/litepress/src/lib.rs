@@ -54,6 +54,7 @@ mod check;
 pub mod choices;
 mod compact;
 mod generate;
+mod index;
 mod load;
 mod loaded_file;
 mod number_notes;
@@ -72,6 +73,7 @@ pub use check::{CheckOptions, CheckResult, check};
 pub use choices::Choice;
 pub use compact::{CompactOptions, CompactReport, compact};
 pub use generate::{GenerateOptions, generate, plan_generate, recipe};
+pub use index::{IndexOptions, IndexReport, index, reindex};
 pub use litepress_check as checker;
 pub use litepress_engine as engine;
 pub use litepress_engine::{
@@ -81,7 +83,7 @@ pub use litepress_engine::{
 };
 pub use litepress_gen::Shard;
 pub use litepress_load::infer::{Caveat, InferredColumn, NumberWords, Numbers};
-pub use litepress_load::options::{InvalidUtf8, NanPolicy, Quote, Ragged, StrayQuotes, ValueOptions};
+pub use litepress_load::options::{InvalidUtf8, NanPolicy, Quote, Ragged, RepeatedHeader, StrayQuotes, ValueOptions};
 pub use litepress_load::reader::TextFormat;
 pub use litepress_load::schema::TableOptions;
 pub use litepress_load::source::OnError;

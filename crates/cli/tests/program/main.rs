@@ -11,6 +11,7 @@ mod existing_target;
 mod generate;
 mod guide;
 mod help;
+mod index;
 mod inspect;
 mod interrupt;
 mod json_shapes;

@@ -91,6 +91,8 @@ pub enum OptionName {
     Set,
     /// Form in which a typed column is stored.
     StoreAs,
+    /// Fields that mean NULL.
+    NullValue,
     /// Whether new tables are STRICT.
     Strict,
     /// Table of the files.
@@ -202,6 +204,7 @@ impl OptionName {
             Self::Schema => "schema",
             Self::Set => "set",
             Self::StoreAs => "store-as",
+            Self::NullValue => "null-value",
             Self::Strict => "strict",
             Self::Table => "table",
             Self::TempDir => "temp-dir",
