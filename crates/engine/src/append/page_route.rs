@@ -329,7 +329,7 @@ impl Job<'_> {
             Route::Edge => {
                 let sorted = if is_ordered { None } else { Some(sort(table, &new, options, &sort_options)?) };
                 let rows = sorted.as_ref().map_or(&new as &dyn Source, |sorted| sorted);
-                let tree = transaction.append_rows(self.root, rows, None, context)?;
+                let tree = transaction.extend_tree(self.root, rows, None, context)?;
                 (tree.root, tree.rows)
             }
             _ => {
