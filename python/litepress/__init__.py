@@ -17,6 +17,7 @@ All cores encode records and build b-tree pages, each page is written once, and 
 :func:`check`                whether every page of a database is as it should be
 :func:`index`                indexes of a database that exists, while others use it
 :func:`reindex`              its indexes once more
+:func:`merge`                databases of one schema as one
 :func:`compact`              a database without its free space, in place or as a copy
 ===========================  ====================================================================
 
@@ -44,6 +45,7 @@ from ._errors import (
 from ._files import generate, load, plan, profile
 from ._index import IndexSummary, index, reindex
 from ._litepress import __version__
+from ._merge import merge
 from ._progress import Progress
 from ._result import Summary
 from ._write import connect, to_bytes, write
@@ -80,6 +82,7 @@ __all__ = [
     "generate",
     "index",
     "load",
+    "merge",
     "plan",
     "profile",
     "reindex",

@@ -174,7 +174,7 @@ pub fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 }
 
 /// Runs a job in a thread of the engine and returns its report as JSON.
-fn run(
+pub(crate) fn run(
     py: Python<'_>,
     progress: &Arc<Progress>,
     tell: Option<Py<PyAny>>,

@@ -24,6 +24,7 @@ mod engine_thread;
 mod errors;
 mod feed;
 mod files;
+mod merge;
 mod names;
 mod options;
 mod rows;
@@ -40,6 +41,8 @@ mod _litepress {
         check, compact, generate, index, load, plan_generate, plan_load, preset, presets, profile, run_program,
         schema_file,
     };
+    #[pymodule_export]
+    use crate::merge::merge;
     #[pymodule_export]
     use crate::options::choices;
     #[pymodule_export]

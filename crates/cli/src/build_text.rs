@@ -4,7 +4,10 @@
 use crate::append_text::append_text;
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
-use litepress::{BuildReport, CheckResult, Choice, Flags, LoadReport, Message, PlannedColumn, RepeatedHeader, units};
+use litepress::{
+    BuildReport, CheckResult, Choice, Conflict, Flags, LoadReport, MergeReport, Message, PlannedColumn, RepeatedHeader,
+    units,
+};
 use litepress_rows::escaped;
 use std::time::Duration;
 
@@ -33,6 +36,15 @@ pub fn load_text(report: &LoadReport, verbose: bool) -> String {
         (false, _) => short(&report.build) + &tables_in_short(&report.build),
     };
     summary + &notes(report, verbose) + &verify_text(&report.build)
+}
+
+/// Describes a database that was merged, for people.
+pub fn merge_text(report: &MergeReport, verbose: bool) -> String {
+    let mut text = build_text(&report.build, verbose);
+    let of = units::counted(report.databases as u64, "database");
+    text += &format!("merged {of}, {}\n", units::bytes(report.database_bytes));
+    text += &ignored_text(report.ignored, report.build.options.on_conflict);
+    text + &dropped_text(report.build.dropped.iter()) + &notes_text(&report.notes) + &verify_text(&report.build)
 }
 
 /// Describes rows that were added to a database that exists, and the types of what was added to its schema.
@@ -115,6 +127,15 @@ fn details(report: &BuildReport) -> String {
     format!("{tables}\n{totals}file    {file}\n")
 }
 
+/// Describes the rows that the policy for conflicts left out; empty if there are none.
+fn ignored_text(rows: u64, policy: Conflict) -> String {
+    match rows {
+        0 => String::new(),
+        1 => format!("left out 1 row for --on-conflict {}\n", policy.name()),
+        rows => format!("left out {} rows for --on-conflict {}\n", units::grouped(rows), policy.name()),
+    }
+}
+
 /// Describes the tables that went with the file that was replaced; empty if there are none.
 pub fn dropped_text<'d>(dropped: impl Iterator<Item = &'d String>) -> String {
     let dropped: Vec<&String> = dropped.collect();
@@ -184,10 +205,8 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
             units::counted(*cut_texts, "text")
         );
     }
-    if report.ignored > 0 && report.build.appended.is_none() {
-        let rows =
-            if report.ignored == 1 { "1 row".to_owned() } else { format!("{} rows", units::grouped(report.ignored)) };
-        text += &format!("left out {rows} for --on-conflict {}\n", report.build.options.on_conflict.name());
+    if report.build.appended.is_none() {
+        text += &ignored_text(report.ignored, report.build.options.on_conflict);
     }
     text += &dropped_text(report.build.dropped.iter().chain(&report.dropped));
     text += &notes_text(&report.notes);

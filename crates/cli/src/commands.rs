@@ -9,6 +9,7 @@ mod index;
 mod inspect;
 mod load;
 mod man;
+mod merge;
 mod plan;
 mod profile;
 
@@ -21,5 +22,6 @@ pub use index::{IndexArguments, ReindexArguments, run_index, run_reindex};
 pub use inspect::{InspectArguments, run as run_inspect};
 pub use load::{LoadArguments, run as run_load};
 pub use man::{ManArguments, run as run_man};
+pub use merge::{MergeArguments, run as run_merge};
 pub use plan::{PlanArguments, run as run_plan};
 pub use profile::{ProfileArguments, run as run_profile};

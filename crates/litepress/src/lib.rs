@@ -13,6 +13,7 @@
 //! |---|---|
 //! | rows of your program | [`Writer`] |
 //! | files: CSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite | [`load()`] |
+//! | databases of one schema as one database | [`merge()`] |
 //! | generated test data | [`generate()`] |
 //! | a database without its free space | [`compact()`] |
 //!
@@ -57,6 +58,7 @@ mod generate;
 mod index;
 mod load;
 mod loaded_file;
+mod merge;
 mod number_notes;
 mod observer;
 pub mod parse;
@@ -92,6 +94,7 @@ pub use litepress_rows::message;
 pub use litepress_rows::message::{Flags, Hint, Message, OptionName, OptionValue, RustWords, Words};
 pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, load, notes_of, plan_load};
 pub use loaded_file::LoadedFile;
+pub use merge::{MergeOptions, MergeReport, RowidPolicy, merge};
 pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
 pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
 pub use profile::{Profile, ProfileOptions, profile};

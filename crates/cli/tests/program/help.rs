@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "generate",
     "load",
+    "merge",
     "plan",
     "index",
     "reindex",
@@ -54,6 +55,10 @@ fn every_option_works() {
         ("plan", "plan v.db in.csv --verbose".to_owned()),
         ("load", "load j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
         ("load", "load w.db in.csv --table w --no-header --columns id,p --primary-key id".to_owned()),
+        ("merge", format!("merge m.db l.db {how} --rowids t=keep --source-column shard --union")),
+        ("merge", "merge n.db s.db l.db --union --skip-table t --quiet".to_owned()),
+        ("merge", "merge n.db l.db --overwrite --verbose".to_owned()),
+        ("merge", "merge --help".to_owned()),
         ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
         (
             "compact",
@@ -80,9 +85,9 @@ fn every_option_works() {
         ("plan", "plan --discard --preset user --rows 10".to_owned()),
         ("plan", "plan --preset log --scale 0.001 --shard 1/2 --write-recipe r.toml --record-recipe --toml".to_owned()),
         ("load", "load e.db in.csv --append --primary-key c1 --no-header".to_owned()),
-        ("load", "load e.db in.csv --append --no-header --truncate --add-columns --busy-timeout 1".to_owned()),
+        ("load", "load e.db in.csv --append --no-header --truncate --add-columns --through-wal --busy-timeout 1".to_owned()),
         ("load", "load e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
-        ("plan", "plan e.db in.csv --append --no-header --truncate --add-columns --busy-timeout 1".to_owned()),
+        ("plan", "plan e.db in.csv --append --no-header --truncate --add-columns --through-wal --busy-timeout 1".to_owned()),
         ("plan", "plan e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
         ("plan", "plan q.db --recipe r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
@@ -130,6 +135,12 @@ fn every_example_works() {
         if ["profile", "compact", "compare", "check", "inspect"].contains(&command) {
             room.done("generate user.db --preset user --rows 1k");
             room.done("generate large.db --preset user --rows 2k");
+        }
+        for (shard, id) in [("a.db", 1), ("b.db", 2)].into_iter().filter(|_| command == "merge") {
+            let tables = ["country", "user", "search"].map(|table| {
+                format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY); INSERT INTO {table} VALUES ({id});")
+            });
+            room.shard(shard, &tables.concat());
         }
         if ["index", "reindex"].contains(&command) {
             room.done("generate app.db --preset user --rows 1k");

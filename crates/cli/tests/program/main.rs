@@ -18,6 +18,7 @@ mod json_shapes;
 mod keys;
 mod kinds;
 mod load;
+mod merge;
 mod numbers;
 mod plan;
 mod presets;
