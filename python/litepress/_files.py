@@ -122,6 +122,7 @@ class PlanArguments(TypedDict, total=False):
     truncate: bool
     add_columns: bool
     enforce_foreign_keys: bool
+    through_wal: bool
     busy_timeout: float | None
     page_size: int | None
     threads: int | None
@@ -194,6 +195,7 @@ def load(
     truncate: bool = False,
     add_columns: bool = False,
     enforce_foreign_keys: bool = False,
+    through_wal: bool = False,
     busy_timeout: float | None = None,
     page_size: int | None = None,
     threads: int | None = None,
@@ -287,7 +289,7 @@ def load(
         Text that is not UTF-8: ``"error"``, ``"replace"``, ``"blob"``.
     allow_incomplete
         Copy a database even if something of it cannot be copied; ``details["left_out"]`` lists it.
-    if_exists, on_conflict, key, update_columns, truncate, add_columns, enforce_foreign_keys, busy_timeout
+    if_exists, on_conflict, key, update_columns, truncate, add_columns, enforce_foreign_keys, through_wal, busy_timeout
         As of :func:`write`.
     page_size, threads, memory, temp_dir, analyze, sync, verify, progress
         As of :func:`write`.

@@ -147,6 +147,7 @@ pub fn append_options(arguments: &Bound<'_, PyDict>) -> PyResult<AppendOptions> 
     options.truncate = given.or_default("truncate")?;
     options.add_columns = given.or_default("add_columns")?;
     options.enforce_foreign_keys = given.or_default("enforce_foreign_keys")?;
+    options.through_wal = given.or_default("through_wal")?;
     options.busy_timeout = given.parsed("busy_timeout", parse::seconds)?.unwrap_or(options.busy_timeout);
     Ok(options)
 }

@@ -124,7 +124,7 @@ def test_a_misspelt_keyword_is_answered_with_the_right_one(call: str, wrong: str
 PROGRAM_ONLY = {"help", "json", "progress", "list", "list-presets", "preset", "write-recipe", "record-recipe", "discard", "quiet", "verbose"}
 #: Keywords that are another word than their option: nouns in the plural for what may be repeated, and words of pandas.
 RENAMED = {"type": "types", "index": "indexes", "foreign-key": "foreign_keys", "no-header": "header", "overwrite": "if_exists",
-           "replace-tables": "if_exists"}  # fmt: skip
+           "append": "if_exists", "replace-tables": "if_exists"}  # fmt: skip
 
 
 @pytest.mark.parametrize("command", ["load", "generate", "check", "profile", "index", "reindex"])

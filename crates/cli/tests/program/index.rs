@@ -11,7 +11,7 @@ const APP: &str = "
 
 fn room(mode: &str) -> Room {
     let room = Room::new();
-    room.sqlite("app.db").execute_batch(&format!("PRAGMA journal_mode = {mode}; {APP}")).unwrap();
+    room.sqlite("app.db").execute_batch(&format!("PRAGMA journal_mode = {mode}; {APP}")).expect("a database");
     room
 }
 

@@ -23,13 +23,16 @@ use litepress_rows::{Part, RecordChunk, RowidOrder, Source};
 /// The tallest tree: one of more levels could not be addressed.
 const MAX_DEPTH: usize = 20;
 
+/// The number of an interior page, and its children in key order, each with its divider.
+type InteriorPage = (u32, Vec<(Option<i64>, u32)>);
+
 /// The right edge of a rowid table's tree.
 #[derive(Debug, Default)]
 pub(crate) struct RightEdge {
     /// The largest rowid; `None` in an empty table.
     pub largest_rowid: Option<i64>,
     /// The interior pages from the root down, with their children in key order. The right-most child has no divider.
-    interior: Vec<(u32, Vec<(Option<i64>, u32)>)>,
+    interior: Vec<InteriorPage>,
     leaf: u32,
 }
 

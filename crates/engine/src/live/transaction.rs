@@ -448,9 +448,9 @@ pub(super) fn is_wal(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA journal_mode", [], |row| Ok(row.get::<_, String>(0)? == "wal"))
 }
 
-/// Returns the schema version after `version`, a number of 32 bits.
+/// Returns the schema version after `version`, a signed number of 32 bits.
 fn next_version(version: i64) -> i64 {
-    i64::from((version as i32).wrapping_add(1))
+    if version >= i32::MAX.into() { i32::MIN.into() } else { version + 1 }
 }
 
 fn changed() -> Error {

@@ -314,6 +314,8 @@ setters! {
     add_columns(add: bool) => |options| options.append_options.add_columns = add;
     /// Sets whether foreign keys are enforced as rows are added to a target that exists.
     enforce_foreign_keys(enforce: bool) => |options| options.append_options.enforce_foreign_keys = enforce;
+    /// Sets whether all pages of a target that exists go through the WAL or the journal.
+    through_wal(through_wal: bool) => |options| options.append_options.through_wal = through_wal;
     /// Sets the longest wait for a lock of another program.
     busy_timeout(timeout: Duration) => |options| options.append_options.busy_timeout = timeout;
     /// Sets the columns of the unique key that decides which row is updated.
