@@ -32,6 +32,7 @@ LIMITS = {
     "crates/gen": 1,
     "crates/litepress": 1,
     "crates/load": 1,
+    "crates/merge": 1,
     "crates/profile": 1,
     "crates/rows": 1,
     "crates/scan": 1,

@@ -1,5 +1,7 @@
 """The systems of `pollock.py`: each reads CSV files and prints their rows, a JSON line a file.
 
+The first row is the names of the table's columns, `invented` if the system says that the file has none.
+
 Runs in the virtualenv of the competitors: `python pollock_readers.py SYSTEM FOLDER`. Parameters are those of the corpus, and the
 calls are those of its published adapters where there is one.
 """
@@ -71,7 +73,7 @@ def duckdb_alone(path, _given):
 def pandas(path, given):
     import pandas
 
-    options = {"header": "infer", "delimiter": None, "encoding": "ascii"}
+    options = {"header": "infer", "encoding": "ascii"}
     if given.quote != '"':
         options["quotechar"] = given.quote
     if given.escape != given.quote:
@@ -134,16 +136,25 @@ SYSTEMS = {
 }
 
 
+def has_invented_names(system, rows, given):
+    """Returns whether the system was told, or found, that no record names the columns. All others take the first record."""
+    if system == "DuckDB, parameters":
+        return given.header_lines == 0
+    return system == "DuckDB alone" and bool(rows) and all(name == f"column{at}" for at, name in enumerate(rows[0]))
+
+
 def main():
     system, folder = SYSTEMS[sys.argv[1]], pathlib.Path(sys.argv[2])
     warnings.simplefilter("ignore")
     for path in sorted((folder / "csv").iterdir()):
+        given = Parameters(folder / "parameters" / f"{path.name}_parameters.json")
         try:
-            rows = system(path, Parameters(folder / "parameters" / f"{path.name}_parameters.json"))
+            rows = system(path, given)
         except Exception as error:  # Each system has its own exceptions: any of them is a file that it does not read.
             print(json.dumps({"file": path.name, "error": str(error)[:200]}), flush=True)
         else:
-            print(json.dumps({"file": path.name, "rows": rows}), flush=True)
+            invented = has_invented_names(sys.argv[1], rows, given)
+            print(json.dumps({"file": path.name, "rows": rows, "invented": invented}), flush=True)
 
 
 if __name__ == "__main__":

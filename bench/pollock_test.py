@@ -31,6 +31,20 @@ class Measures(unittest.TestCase):
         self.assertEqual((success, header), (1, [0.5, 0.5, 0.5]))
 
 
+    def test_names_count_unless_they_are_invented(self):
+        """A file without a header got all points only from systems that take its first record for one."""
+        with tempfile.TemporaryDirectory() as folder:
+            corpus = pathlib.Path(folder)
+            for kind in ("csv", "clean"):
+                (corpus / kind).mkdir()
+                (corpus / kind / "x.csv").write_text("1,a\n2,b\n")
+            rows = [["c1", "c2"], ["1", "a"], ["2", "b"]]
+            scores = {invented: pollock.score([{"file": "x.csv", "rows": rows, "invented": invented}], corpus, {"x.csv": 1}) for invented in (True, False)}
+        self.assertEqual(scores[True]["not invented"], {"simple": 10, "weighted": 10})
+        self.assertEqual(scores[False]["not invented"], {name: scores[True][name] for name in ("simple", "weighted")})
+        self.assertLess(scores[True]["simple"], 7)
+
+
 class Dialects(unittest.TestCase):
     def test_parameters_become_options(self):
         with tempfile.TemporaryDirectory() as folder:

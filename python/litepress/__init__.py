@@ -15,6 +15,9 @@ All cores encode records and build b-tree pages, each page is written once, and 
 :func:`plan`                 what would be made, and how
 :func:`profile`              a recipe for a database that looks like one there is
 :func:`check`                whether every page of a database is as it should be
+:func:`index`                indexes of a database that exists, while others use it
+:func:`reindex`              its indexes once more
+:func:`merge`                databases of one schema as one
 :func:`compact`              a database without its free space, in place or as a copy
 ===========================  ====================================================================
 
@@ -40,7 +43,9 @@ from ._errors import (
     UsageError,
 )
 from ._files import generate, load, plan, profile
+from ._index import IndexSummary, index, reindex
 from ._litepress import __version__
+from ._merge import merge
 from ._progress import Progress
 from ._result import Summary
 from ._write import connect, to_bytes, write
@@ -57,6 +62,7 @@ __all__ = [
     "Error",
     "FileError",
     "GeneratorError",
+    "IndexSummary",
     "LimitError",
     "NoSpaceError",
     "Progress",
@@ -74,9 +80,12 @@ __all__ = [
     "connect",
     "create",
     "generate",
+    "index",
     "load",
+    "merge",
     "plan",
     "profile",
+    "reindex",
     "to_bytes",
     "write",
 ]

@@ -23,6 +23,7 @@ from ._options import (
     PathLike,
     Ragged,
     SchemaLike,
+    RepeatedHeader,
     StrayQuotes,
     Sync,
     Verify,
@@ -108,6 +109,7 @@ class PlanArguments(TypedDict, total=False):
     max_rejects: int | str | None
     ragged: Ragged
     stray_quotes: StrayQuotes
+    repeated_header: RepeatedHeader
     invalid_utf8: InvalidUtf8
     json_path: str | None
     flatten: bool
@@ -120,6 +122,7 @@ class PlanArguments(TypedDict, total=False):
     truncate: bool
     add_columns: bool
     enforce_foreign_keys: bool
+    through_wal: bool
     busy_timeout: float | None
     page_size: int | None
     threads: int | None
@@ -182,6 +185,7 @@ def load(
     max_rejects: int | str | None = None,
     ragged: Ragged = "error",
     stray_quotes: StrayQuotes = "error",
+    repeated_header: RepeatedHeader = "keep",
     invalid_utf8: InvalidUtf8 = "error",
     allow_incomplete: bool = False,
     if_exists: IfTableExists = "fail",
@@ -191,6 +195,7 @@ def load(
     truncate: bool = False,
     add_columns: bool = False,
     enforce_foreign_keys: bool = False,
+    through_wal: bool = False,
     busy_timeout: float | None = None,
     page_size: int | None = None,
     threads: int | None = None,
@@ -278,11 +283,13 @@ def load(
         CSV records with too many or too few fields: ``"error"``, ``"pad"``, ``"fit"``, ``"reject"``.
     stray_quotes
         Quotes of CSV in the wrong place: ``"error"``, ``"text"``.
+    repeated_header
+        CSV records that repeat the header: ``"keep"``, ``"skip"`` (files one after another), ``"stop"`` (the table ends there).
     invalid_utf8
         Text that is not UTF-8: ``"error"``, ``"replace"``, ``"blob"``.
     allow_incomplete
         Copy a database even if something of it cannot be copied; ``details["left_out"]`` lists it.
-    if_exists, on_conflict, key, update_columns, truncate, add_columns, enforce_foreign_keys, busy_timeout
+    if_exists, on_conflict, key, update_columns, truncate, add_columns, enforce_foreign_keys, through_wal, busy_timeout
         As of :func:`write`.
     page_size, threads, memory, temp_dir, analyze, sync, verify, progress
         As of :func:`write`.
@@ -452,7 +459,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
     for name in ("sample", "max_rejects", "skip", "limit"):
         reading[name] = number(name, given[name], words=True)
     texts = ("table", "format", "delimiter", "escape", "comment", "encoding", "decimal", "thousands", "json_path", "nan")
-    for name in (*texts, "on_error", "ragged", "stray_quotes", "invalid_utf8", "source_column"):
+    for name in (*texts, "on_error", "ragged", "stray_quotes", "repeated_header", "invalid_utf8", "source_column"):
         reading[name] = optional_text(name, given[name])
     numbers = given["numbers"]
     rules = {"*": numbers} if isinstance(numbers, str) else numbers

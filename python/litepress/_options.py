@@ -36,6 +36,7 @@ Format = Union[Literal["csv"], Literal["tsv"], Literal["ndjson"], Literal["json"
 OnError = Union[Literal["abort"], Literal["reject"], Literal["null"]]
 Ragged = Union[Literal["error"], Literal["pad"], Literal["fit"], Literal["reject"]]
 StrayQuotes = Union[Literal["error"], Literal["text"]]
+RepeatedHeader = Union[Literal["keep"], Literal["skip"], Literal["stop"]]
 InvalidUtf8 = Union[Literal["error"], Literal["replace"], Literal["blob"]]
 Nan = Union[Literal["error"], Literal["null"], Literal["text"]]
 Numbers = Union[Literal["exact"], Literal["digits"], Literal["lenient"]]
@@ -76,6 +77,7 @@ def making_options(
     truncate: bool = False,
     add_columns: bool = False,
     enforce_foreign_keys: bool = False,
+    through_wal: bool = False,
     busy_timeout: float | None = None,
     page_size: int | None = None,
     threads: int | None = None,
@@ -94,6 +96,7 @@ def making_options(
         "truncate": flag("truncate", truncate),
         "add_columns": flag("add_columns", add_columns),
         "enforce_foreign_keys": flag("enforce_foreign_keys", enforce_foreign_keys),
+        "through_wal": flag("through_wal", through_wal),
         "busy_timeout": _seconds("busy_timeout", busy_timeout),
         "page_size": number("page_size", page_size),
         "threads": number("threads", threads),

@@ -69,6 +69,7 @@ def write(
     truncate: bool = False,
     add_columns: bool = False,
     enforce_foreign_keys: bool = False,
+    through_wal: bool = False,
     busy_timeout: float | None = None,
     page_size: int | None = None,
     threads: int | None = None,
@@ -145,9 +146,9 @@ def write(
     key, update_columns
         Columns of the unique key that decides which row is updated, by default the primary key; and the columns that change, by
         default all that the data have.
-    truncate, add_columns, enforce_foreign_keys, busy_timeout
+    truncate, add_columns, enforce_foreign_keys, through_wal, busy_timeout
         For ``if_exists="append"``: delete the rows of these tables before; add columns that a table lacks; enforce foreign keys,
-        which SQLite does only on request; seconds to wait for the lock of another program, by default 10.
+        which SQLite does only on request; write all pages through the WAL, for programs that copy it; seconds to wait for the lock of another program, by default 10.
     page_size
         Bytes of a page: a power of two from 512 to 65536.
     threads

@@ -53,6 +53,7 @@ def create(
     update_columns: str | Sequence[str] | None = None,
     truncate: bool = False,
     enforce_foreign_keys: bool = False,
+    through_wal: bool = False,
     busy_timeout: float | None = None,
     adapters: Adapters | None = None,
 ) -> Writer:
@@ -78,7 +79,7 @@ def create(
     if_exists
         ``"fail"``; ``"append"`` adds all rows in one transaction when the block ends, and holds no lock before; ``"overwrite"``
         replaces the whole file.
-    key, update_columns, truncate, enforce_foreign_keys, busy_timeout, page_size, threads, memory, temp_dir, analyze, sync, verify, on_conflict, adapters
+    key, update_columns, truncate, enforce_foreign_keys, through_wal, busy_timeout, page_size, threads, memory, temp_dir, analyze, sync, verify, on_conflict, adapters
         As for :func:`write`.
     """
     making = pick_options(making_options, locals())

@@ -8,8 +8,8 @@ use crate::options::{
 };
 use crate::words;
 use litepress::{
-    CheckOptions, Choice, CompactOptions, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText,
-    Target, ValueOptions, parse, units,
+    CheckOptions, Choice, CompactOptions, GenerateOptions, IndexOptions, Json, LoadOptions, ProfileOptions, Progress,
+    SchemaText, Sync, Target, ValueOptions, parse, units,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -100,6 +100,30 @@ pub fn compact(
     run(py, &options.build.progress, tell, job)
 }
 
+/// Makes new indexes by their statements, or those of these names once more. Returns the report as JSON.
+#[pyfunction]
+pub fn index(
+    py: Python<'_>,
+    path: PathBuf,
+    texts: Vec<String>,
+    again: bool,
+    arguments: &Bound<'_, PyDict>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let given = Keywords(arguments);
+    let mut options = IndexOptions::default().through_wal(given.or_default("through_wal")?);
+    options.threads = given.parsed("threads", parse::threads)?.unwrap_or(options.threads);
+    options.memory_bytes = given.parsed("memory", parse::memory)?.unwrap_or(options.memory_bytes);
+    options.temp_dir = given.get("temp_dir")?;
+    options.busy_timeout = given.parsed("busy_timeout", parse::seconds)?.unwrap_or(options.busy_timeout);
+    options.sync = given.parsed("sync", Sync::from_name)?.unwrap_or_default();
+    let make = || match again {
+        true => litepress::reindex(&path, &texts, &options),
+        false => litepress::index(&path, &texts, &options),
+    };
+    run(py, &options.progress, tell, || Ok(make()?.to_json()))
+}
+
 /// Checks a database and returns the result as JSON.
 #[pyfunction]
 pub fn check(py: Python<'_>, path: PathBuf, full: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
@@ -150,7 +174,7 @@ pub fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 }
 
 /// Runs a job in a thread of the engine and returns its report as JSON.
-fn run(
+pub(crate) fn run(
     py: Python<'_>,
     progress: &Arc<Progress>,
     tell: Option<Py<PyAny>>,
@@ -213,6 +237,7 @@ fn load_options(
     options.max_rejects = given.parsed("max_rejects", units::count)?;
     options.ragged = given.parsed("ragged", Choice::from_name)?.unwrap_or_default();
     options.stray_quotes = given.parsed("stray_quotes", Choice::from_name)?.unwrap_or_default();
+    options.repeated_header = given.parsed("repeated_header", Choice::from_name)?.unwrap_or_default();
     options.allow_incomplete = given.or_default("allow_incomplete")?;
     options.invalid_utf8 = given.parsed("invalid_utf8", Choice::from_name)?.unwrap_or_default();
     Ok((given.or_default("files")?, options))

@@ -24,6 +24,7 @@ mod engine_thread;
 mod errors;
 mod feed;
 mod files;
+mod merge;
 mod names;
 mod options;
 mod rows;
@@ -37,8 +38,11 @@ use pyo3::prelude::*;
 mod _litepress {
     #[pymodule_export]
     use crate::files::{
-        check, compact, generate, load, plan_generate, plan_load, preset, presets, profile, run_program, schema_file,
+        check, compact, generate, index, load, plan_generate, plan_load, preset, presets, profile, run_program,
+        schema_file,
     };
+    #[pymodule_export]
+    use crate::merge::merge;
     #[pymodule_export]
     use crate::options::choices;
     #[pymodule_export]

@@ -5,7 +5,7 @@
 
 use litepress::{
     AppendOptions, Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged,
-    StrayQuotes, Sync, TableOptions, Verify, parse,
+    RepeatedHeader, StrayQuotes, Sync, TableOptions, Verify, parse,
 };
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
@@ -147,6 +147,7 @@ pub fn append_options(arguments: &Bound<'_, PyDict>) -> PyResult<AppendOptions> 
     options.truncate = given.or_default("truncate")?;
     options.add_columns = given.or_default("add_columns")?;
     options.enforce_foreign_keys = given.or_default("enforce_foreign_keys")?;
+    options.through_wal = given.or_default("through_wal")?;
     options.busy_timeout = given.parsed("busy_timeout", parse::seconds)?.unwrap_or(options.busy_timeout);
     Ok(options)
 }
@@ -165,6 +166,7 @@ pub fn choices() -> Vec<(&'static str, Vec<&'static str>)> {
         ("on_error", names::<OnError>()),
         ("ragged", names::<Ragged>()),
         ("stray_quotes", names::<StrayQuotes>()),
+        ("repeated_header", names::<RepeatedHeader>()),
         ("invalid_utf8", names::<InvalidUtf8>()),
         ("nan", names::<NanPolicy>()),
         ("numbers", names::<Numbers>()),

@@ -13,6 +13,7 @@ impl Words for Keywords {
             OptionName::Index => "indexes".to_owned(),
             OptionName::Append | OptionName::Overwrite | OptionName::ReplaceTables => "if_exists".to_owned(),
             OptionName::Type => "types".to_owned(),
+            OptionName::SkipTable => "skip_tables".to_owned(),
             _ => name.name().replace('-', "_"),
         }
     }
@@ -32,6 +33,7 @@ impl Words for Keywords {
                         | OptionName::AddColumns
                         | OptionName::EnforceForeignKeys
                         | OptionName::Truncate
+                        | OptionName::Union
                 ) =>
             {
                 "True".to_owned()

@@ -66,6 +66,8 @@ pub fn write<'py>(
     let known = known.transpose().map_err(raise)?;
     // Values of Python become what the tables that get them take.
     let known = match (existing.clone(), known) {
+        // Rows may have keys that the tables lack.
+        (Some((_, append)), _) if append.add_columns => None,
         (Some((mut schema, _)), defined) => {
             defined.iter().for_each(|defined| drop(schema.add(defined)));
             Some(schema)

@@ -124,10 +124,10 @@ def test_a_misspelt_keyword_is_answered_with_the_right_one(call: str, wrong: str
 PROGRAM_ONLY = {"help", "json", "progress", "list", "list-presets", "preset", "write-recipe", "record-recipe", "discard", "quiet", "verbose"}
 #: Keywords that are another word than their option: nouns in the plural for what may be repeated, and words of pandas.
 RENAMED = {"type": "types", "index": "indexes", "foreign-key": "foreign_keys", "no-header": "header", "overwrite": "if_exists",
-           "replace-tables": "if_exists"}  # fmt: skip
+           "append": "if_exists", "replace-tables": "if_exists"}  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ["load", "generate", "check", "profile", "compact"])
+@pytest.mark.parametrize("command", ["load", "generate", "check", "profile", "compact", "index", "reindex"])
 def test_keywords_are_the_words_of_the_program(command: str) -> None:
     """`--as` was `forms`, `--null` was `null`, `--type` was `types`: what users knew of one face did not help with the other."""
     run = subprocess.run([sys.executable, "-m", "litepress", command, "--help"], capture_output=True, text=True, check=True)
@@ -135,12 +135,12 @@ def test_keywords_are_the_words_of_the_program(command: str) -> None:
     known = options.keyword_defaults(getattr(litepress, command)).keys() | inspect.signature(getattr(litepress, command)).parameters.keys()
     expected = {RENAMED.get(option, option.replace("-", "_")) for option in told}
     assert expected <= known, f"keywords that are missing: {sorted(expected - known)}"
-    assert known - expected <= {"path", "files", "copy", "progress"} | ({"schema"} if command == "generate" else set())
+    assert known - expected <= {"path", "files", "copy", "progress", "statements", "names"} | ({"schema"} if command == "generate" else set())
 
 
 def test_types_of_arguments_know_all_choices() -> None:
     names = {"on_conflict": "OnConflict", "sync": "Sync", "verify": "Verify", "format": "Format", "on_error": "OnError",
-             "ragged": "Ragged", "stray_quotes": "StrayQuotes", "invalid_utf8": "InvalidUtf8", "nan": "Nan",
+             "ragged": "Ragged", "stray_quotes": "StrayQuotes", "repeated_header": "RepeatedHeader", "invalid_utf8": "InvalidUtf8", "nan": "Nan",
              "numbers": "Numbers"}  # fmt: skip
     for option, choices in _litepress.choices():
         assert [typing.get_args(one)[0] for one in typing.get_args(getattr(options, names[option]))] == choices

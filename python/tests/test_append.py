@@ -63,7 +63,7 @@ def test_errors_leave_the_database_as_it_was(db: Path) -> None:
     assert (raised.value.record, raised.value.table) == (2, "user")
     assert 'on_conflict="ignore"' in str(raised.value.advice)
     with pytest.raises(litepress.SchemaError, match="the table lacks columns of the data: nom") as lacks:
-        litepress.write(db, {"user": [{"nom": "Eve"}]}, if_exists="append")
+        litepress.write(db, {"user": {"nom": ["Eve"]}}, if_exists="append")
     assert "add_columns=True" in str(lacks.value.advice)
     with pytest.raises(litepress.TargetExistsError) as exists:
         litepress.write(db, {"user": [(5, "Eve", 1)]})

@@ -26,6 +26,9 @@ pub struct AppendArgs {
     /// Enforce foreign keys, with their actions; SQLite does so only on request
     #[arg(long)]
     pub enforce_foreign_keys: bool,
+    /// Write all pages through the WAL or the journal, for programs that copy it elsewhere; always so if one is found
+    #[arg(long)]
+    pub through_wal: bool,
     /// Wait this long for the lock of another program [default: 10]
     #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
     pub busy_timeout: Option<Duration>,
@@ -38,6 +41,7 @@ impl AppendArgs {
         options.append_options.truncate = self.truncate;
         options.append_options.add_columns = self.add_columns;
         options.append_options.enforce_foreign_keys = self.enforce_foreign_keys;
+        options.append_options.through_wal = self.through_wal;
         options.append_options.busy_timeout = self.busy_timeout.unwrap_or(options.append_options.busy_timeout);
         options.build.key = self.key;
         options.build.update_columns = self.update_columns;

@@ -4,12 +4,17 @@
 use crate::append_text::append_text;
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
-use litepress::{BuildReport, CheckResult, Choice, Flags, LoadReport, Message, PlannedColumn, units};
+use litepress::{
+    BuildReport, CheckResult, Choice, Conflict, Flags, LoadReport, MergeReport, Message, PlannedColumn, RepeatedHeader,
+    units,
+};
 use litepress_rows::escaped;
 use std::time::Duration;
 
 /// Number of files that a summary describes.
 const MOST_FILES: usize = 20;
+/// Number of names that a line of the summary lists.
+const MOST_NAMES: usize = 20;
 
 /// Describes a finished database for people.
 pub fn build_text(report: &BuildReport, verbose: bool) -> String {
@@ -31,6 +36,15 @@ pub fn load_text(report: &LoadReport, verbose: bool) -> String {
         (false, _) => short(&report.build) + &tables_in_short(&report.build),
     };
     summary + &notes(report, verbose) + &verify_text(&report.build)
+}
+
+/// Describes a database that was merged, for people.
+pub fn merge_text(report: &MergeReport, verbose: bool) -> String {
+    let mut text = build_text(&report.build, verbose);
+    let of = units::counted(report.databases as u64, "database");
+    text += &format!("merged {of}, {}\n", units::bytes(report.database_bytes));
+    text += &ignored_text(report.ignored, report.build.options.on_conflict);
+    text + &dropped_text(report.build.dropped.iter()) + &notes_text(&report.notes) + &verify_text(&report.build)
 }
 
 /// Describes rows that were added to a database that exists, and the types of what was added to its schema.
@@ -113,10 +127,28 @@ fn details(report: &BuildReport) -> String {
     format!("{tables}\n{totals}file    {file}\n")
 }
 
+/// Describes the rows that the policy for conflicts left out; empty if there are none.
+fn ignored_text(rows: u64, policy: Conflict) -> String {
+    match rows {
+        0 => String::new(),
+        1 => format!("left out 1 row for --on-conflict {}\n", policy.name()),
+        rows => format!("left out {} rows for --on-conflict {}\n", units::grouped(rows), policy.name()),
+    }
+}
+
 /// Describes the tables that went with the file that was replaced; empty if there are none.
 pub fn dropped_text<'d>(dropped: impl Iterator<Item = &'d String>) -> String {
-    let dropped: Vec<&str> = dropped.map(String::as_str).collect();
-    if dropped.is_empty() { String::new() } else { format!("dropped: {}\n", dropped.join(", ")) }
+    let dropped: Vec<&String> = dropped.collect();
+    if dropped.is_empty() { String::new() } else { format!("dropped: {}\n", first_of(&dropped)) }
+}
+
+/// Lists the first of many names, and counts the others.
+fn first_of<T: AsRef<str>>(names: &[T]) -> String {
+    let first: Vec<_> = names.iter().take(MOST_NAMES).map(|name| escaped(name.as_ref())).collect();
+    match names.len() - first.len() {
+        0 => first.join(", "),
+        rest => format!("{} and {} more: --json lists all", first.join(", "), units::grouped(rest as u64)),
+    }
 }
 
 /// Describes the inferred types and their reasons.
@@ -162,6 +194,7 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
         text += format!("{action} {} {which}", units::counted(count, "record")).trim_end();
         text.push('\n');
     }
+    text += &repeated_headers(report);
     if *nulls > 0 {
         text += &format!("stored NULL in place of {} that the column does not take\n", units::counted(*nulls, "value"));
     }
@@ -172,30 +205,42 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
             units::counted(*cut_texts, "text")
         );
     }
-    if report.ignored > 0 && report.build.appended.is_none() {
-        let rows =
-            if report.ignored == 1 { "1 row".to_owned() } else { format!("{} rows", units::grouped(report.ignored)) };
-        text += &format!("left out {rows} for --on-conflict {}\n", report.build.options.on_conflict.name());
+    if report.build.appended.is_none() {
+        text += &ignored_text(report.ignored, report.build.options.on_conflict);
     }
     text += &dropped_text(report.build.dropped.iter().chain(&report.dropped));
     text += &notes_text(&report.notes);
     text += &left_out_text(&report.left_out);
     if !renumbered.is_empty() {
-        text += &format!("rowids that no column holds are numbered from 1: {}\n", renumbered.join(", "));
+        text += &format!("rowids that no column holds are numbered from 1: {}\n", first_of(renumbered));
     }
     text
 }
 
+fn repeated_headers(report: &LoadReport) -> String {
+    let places = first_of(&report.repeated_headers);
+    match report.repeated_header {
+        _ if report.repeated_headers.is_empty() => String::new(),
+        RepeatedHeader::Stop => {
+            format!("stopped at a record that repeats the header, and loaded nothing below it: {places}\n")
+        }
+        _ => {
+            let records = units::counted(report.repeated_headers.len() as u64, "record");
+            format!("left out {records} like the header: {places}\n")
+        }
+    }
+}
+
 /// Lists notes for people, a line each.
 pub fn notes_text(notes: &[Message]) -> String {
-    notes.iter().map(|note| format!("note: {}\n", note.in_words(&Flags))).collect()
+    notes.iter().map(|note| format!("note: {}\n", escaped(&note.in_words(&Flags)))).collect()
 }
 
 /// Lists the objects of databases that are not copied, for people; empty if there are none.
 pub fn left_out_text(left_out: &[String]) -> String {
     match left_out {
         [] => String::new(),
-        objects => format!("left out, because they cannot be copied: {}\n", objects.join(", ")),
+        objects => format!("left out, because they cannot be copied: {}\n", first_of(objects)),
     }
 }
 

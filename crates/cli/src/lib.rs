@@ -1,7 +1,7 @@
 //! The program `litepress`: arguments, help and output. The crate `litepress` does the work.
 //!
 //! ```text
-//! main_with -> commands/{generate, load, plan, profile, compact, compare, check, inspect, completions, man}  one file a command
+//! main_with -> commands/{generate, load, merge, plan, index, profile, compact, compare, check, inspect, completions, man}
 //!                generate, plan -> generate_args         arguments about generated rows
 //!                load, plan     -> load_args             arguments about files
 //!                generate, load -> build_text            the report of a database
@@ -61,7 +61,10 @@ struct Cli {
 enum Command {
     Generate(Box<commands::GenerateArguments>),
     Load(Box<commands::LoadArguments>),
+    Merge(Box<commands::MergeArguments>),
     Plan(Box<commands::PlanArguments>),
+    Index(commands::IndexArguments),
+    Reindex(commands::ReindexArguments),
     Profile(commands::ProfileArguments),
     Compact(Box<commands::CompactArguments>),
     Compare(commands::CompareArguments),
@@ -77,7 +80,10 @@ impl Command {
         match self {
             Self::Generate(arguments) => arguments.errors(),
             Self::Load(arguments) => arguments.errors(),
+            Self::Merge(arguments) => arguments.errors(),
             Self::Plan(arguments) => arguments.errors(),
+            Self::Index(arguments) => arguments.errors(),
+            Self::Reindex(arguments) => arguments.errors(),
             Self::Profile(arguments) => arguments.errors(),
             Self::Compact(arguments) => arguments.errors(),
             Self::Compare(arguments) => arguments.errors(),
@@ -90,7 +96,10 @@ impl Command {
         match self {
             Self::Generate(arguments) => commands::run_generate(&arguments),
             Self::Load(arguments) => commands::run_load(*arguments),
+            Self::Merge(arguments) => commands::run_merge(*arguments),
             Self::Plan(arguments) => commands::run_plan(*arguments),
+            Self::Index(arguments) => commands::run_index(&arguments),
+            Self::Reindex(arguments) => commands::run_reindex(&arguments),
             Self::Profile(arguments) => commands::run_profile(&arguments),
             Self::Compact(arguments) => commands::run_compact(*arguments),
             Self::Compare(arguments) => commands::run_compare(&arguments),

@@ -5,8 +5,8 @@ use crate::content_args::ContentArgs;
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use litepress::{
-    FileFormat, InvalidUtf8, LoadOptions, NumberWords, Numbers, OnError, Options, Quote, Ragged, Result, SchemaText,
-    StrayQuotes, TableOptions, ValueOptions, parse, units,
+    FileFormat, InvalidUtf8, LoadOptions, NumberWords, Numbers, OnError, Options, Quote, Ragged, RepeatedHeader,
+    Result, SchemaText, StrayQuotes, TableOptions, ValueOptions, parse, units,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct ReadArgs {
     /// evenly]
     #[arg(long, value_name = "TEXT", value_parser = parse::delimiter)]
     pub delimiter: Option<String>,
-    /// Around fields of CSV: one character, or none [default: "]
+    /// Around fields of CSV: one character, or none [default: ", or ' if only that divides evenly]
     #[arg(long, value_name = "CHAR", value_parser = parse::quote)]
     pub quote: Option<Quote>,
     /// In front of a quote within quotes [default: quotes are doubled]
@@ -167,6 +167,9 @@ pub struct BadRecordArgs {
     /// Action for CSV records with quotes in the wrong place: text behind a closing quote, or no closing quote
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub stray_quotes: StrayQuotesArg,
+    /// Action for CSV records that repeat the header, as in files that were written one after another into one
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub repeated_header: RepeatedHeaderArg,
     /// Copy a database even if something of it cannot be copied; the summary lists it
     #[arg(long)]
     pub allow_incomplete: bool,
@@ -229,6 +232,18 @@ pub enum StrayQuotesArg {
     Text,
 }
 
+/// `--repeated-header`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RepeatedHeaderArg {
+    /// They are records like any other.
+    #[default]
+    Keep,
+    /// They are left out.
+    Skip,
+    /// The table ends there, and nothing below is loaded.
+    Stop,
+}
+
 /// `--invalid-utf8`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum InvalidUtf8Arg {
@@ -289,6 +304,7 @@ impl LoadArgs {
         options.max_rejects = wrong.max_rejects;
         options.ragged = wrong.ragged.into();
         options.stray_quotes = wrong.stray_quotes.into();
+        options.repeated_header = wrong.repeated_header.into();
         options.invalid_utf8 = wrong.invalid_utf8.into();
         options.allow_incomplete = wrong.allow_incomplete;
         options
@@ -353,6 +369,16 @@ impl From<StrayQuotesArg> for StrayQuotes {
         match stray_quotes {
             StrayQuotesArg::Error => Self::Error,
             StrayQuotesArg::Text => Self::Text,
+        }
+    }
+}
+
+impl From<RepeatedHeaderArg> for RepeatedHeader {
+    fn from(repeated_header: RepeatedHeaderArg) -> Self {
+        match repeated_header {
+            RepeatedHeaderArg::Keep => Self::Keep,
+            RepeatedHeaderArg::Skip => Self::Skip,
+            RepeatedHeaderArg::Stop => Self::Stop,
         }
     }
 }

@@ -30,7 +30,7 @@ impl PlanText<'_> {
             out += &format!("\nroutes\n{}", routes_text(routes.iter()));
             return out + &self.schema_and_notes();
         }
-        out += "\nlanes\n";
+        out += "\nobjects\n";
         let mut rows = vec![["kind", "name", "method", "file", "memory", "why"].map(str::to_owned).to_vec()];
         rows.extend(self.0.steps.iter().map(|step| self.step_words(step)));
         let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];

@@ -8,9 +8,12 @@
 //! Everything is one transaction of SQLite's: at any moment all or nothing of it is there, and readers keep what they see.
 
 mod options;
+mod page_route;
 mod report;
+mod sources;
 
 pub use options::AppendOptions;
+pub use page_route::append_pages;
 pub use report::{AppendReport, AppendedTable, Route, RoutePlan};
 
 use crate::database::Finished;
@@ -45,6 +48,8 @@ pub struct Append {
     locked: Option<Instant>,
     /// Whether a table could not be filled.
     failed: bool,
+    /// The reason for the route.
+    why: Option<String>,
 }
 
 /// Reads the schema of the database in a file.
@@ -89,6 +94,7 @@ impl Append {
             started: Instant::now(),
             locked: None,
             failed: false,
+            why: None,
         })
     }
 
@@ -146,9 +152,15 @@ impl Append {
         }
     }
 
+    /// Says why SQLite inserts the rows.
+    pub fn explain_route(&mut self, why: String) {
+        self.why = Some(why);
+    }
+
     /// Returns the route of the table at this position of the schema.
     pub fn route(&self, table: usize) -> RoutePlan {
-        route(&self.schema, &self.schema.tables[table], &self.additions, &self.append)
+        let plan = route(&self.schema, &self.schema.tables[table], &self.additions, &self.append);
+        RoutePlan { why: self.why.clone().unwrap_or(plan.why), ..plan }
     }
 
     /// Adds rows to the table at this position of the schema.

@@ -17,6 +17,7 @@ use litepress_format::page::PageSize;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::{Schema, Source, Table};
 use remaining_pages::SQLITE_SEQUENCE;
+use rusqlite::Connection;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -232,13 +233,22 @@ impl Database {
     /// If a table could not be filled, the file has faults, the run is cancelled, or a write, sync or rename fails.
     /// The target is then unchanged, with two exceptions. If the sync of the folder fails, the database has its name
     /// but may lose it in a power cut. If a program keeps the replaced file open, the database has its name, too.
-    pub fn finish(mut self) -> Result<Finished> {
+    pub fn finish(self) -> Result<Finished> {
+        self.finish_with(&mut |_| Ok(()))
+    }
+
+    /// Finishes the database, as [`finish`](Self::finish) does. If SQLite has a part in the schema, `fill` may have it do more on
+    /// the written file, once all objects are defined: fill virtual tables.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish), and if `fill` fails.
+    pub fn finish_with(mut self, fill: &mut dyn FnMut(&Connection) -> Result<()>) -> Result<Finished> {
         if self.failed {
             let message = "a table could not be filled: the database is given up";
             return Err(Error::new(ErrorKind::Usage, message));
         }
         self.write_remaining()?;
-        let bytes = self.finish_session()?;
+        let bytes = self.finish_session(fill)?;
         let has = |name: &str| self.schema.objects.iter().any(|object| object.name.eq_ignore_ascii_case(name));
         let dropped = self.output.dropped(has);
         let stages = &mut self.summary.stages;

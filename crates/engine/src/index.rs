@@ -15,11 +15,18 @@ pub(crate) use column_locator::{ColumnLocator, ColumnRef};
 pub(crate) use entry_extractor::EntryExtractor;
 pub(crate) use plan::{IndexPlan, column_ref, full_names, key_part};
 
-use crate::Result;
 use crate::pages::Pages;
 use crate::progress::Progress;
+use crate::sort::bad_item;
 use crate::sort::{SortOptions, Sorter};
+use crate::threads::take_all;
 use crate::tree::bulk_load::{self, IndexTree};
+use crate::{Error, ErrorKind, Result};
+use litepress_format::record::RecordReader;
+use litepress_format::value::Value;
+use litepress_rows::sync::lock;
+use litepress_rows::{RecordChunk, Source};
+use std::sync::Mutex;
 
 /// The indexes of one table that is being built.
 #[derive(Default)]
@@ -43,6 +50,41 @@ impl Indexes {
         self.sorts.iter().map(|(plan, sorter)| EntryExtractor::new(plan, sorter.writer())).collect()
     }
 
+    /// Returns the names of the indexes.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.sorts.iter().map(|(plan, _)| plan.name.as_str())
+    }
+
+    /// Adds entries that an index has already. `entries` are its records, which end with the rowid.
+    pub fn add_entries(&self, index: usize, entries: &dyn Source, threads: usize, progress: &Progress) -> Result<()> {
+        let (plan, sorter) = &self.sorts[index];
+        let plan = plan.of_entries();
+        let queue = Mutex::new(0);
+        let begin = || (EntryExtractor::new(&plan, sorter.writer()), RecordChunk::new());
+        let take = |(extractor, chunk): &mut (EntryExtractor<'_>, RecordChunk)| {
+            let mut taken = lock(&queue);
+            let number = *taken;
+            *taken += 1;
+            let part = entries.next_part();
+            drop(taken);
+            let Some(mut part) = part.map_err(|error| (number, error))? else { return Ok(false) };
+            loop {
+                let mut add = || {
+                    progress.go_on()?;
+                    chunk.clear();
+                    part.fill(chunk)?;
+                    take_rowids(chunk)?;
+                    extractor.add(chunk)
+                };
+                add().map_err(|error| (number, error))?;
+                if chunk.is_empty() {
+                    return Ok(true);
+                }
+            }
+        };
+        take_all(threads, begin, take, |(extractor, _)| extractor.finish())
+    }
+
     /// Builds the trees one after another, in the order of the plans.
     pub fn build(
         self,
@@ -59,4 +101,21 @@ impl Indexes {
         }
         Ok(trees)
     }
+}
+
+/// Gives the records of an index their rowids, which are their last fields.
+fn take_rowids(chunk: &mut RecordChunk) -> Result<()> {
+    let mut rowids = Vec::with_capacity(chunk.len());
+    for row in 0..chunk.len() {
+        let mut last = None;
+        for value in RecordReader::new(chunk.record(row)).map_err(|error| bad_item(&error))? {
+            last = Some(value.map_err(|error| bad_item(&error))?);
+        }
+        match last {
+            Some(Value::Int(rowid)) => rowids.push(rowid),
+            _ => return Err(Error::new(ErrorKind::Corrupt, "an entry of the index has no rowid")),
+        }
+    }
+    chunk.set_rowids(0, rowids.into_iter());
+    Ok(())
 }

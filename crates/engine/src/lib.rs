@@ -43,7 +43,9 @@ mod threads;
 mod tree;
 mod verify;
 
-pub use append::{Append, AppendOptions, AppendReport, AppendedTable, Route, RoutePlan, route, schema_of};
+pub use append::{
+    Append, AppendOptions, AppendReport, AppendedTable, Route, RoutePlan, append_pages, route, schema_of,
+};
 pub use copy::{CopiedDatabase, CopiedTree};
 pub use database::{Database, Finished};
 pub use estimate::{Estimate, TreeEstimate};

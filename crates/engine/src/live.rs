@@ -35,6 +35,7 @@ mod tests;
 mod transaction;
 mod tree_pages;
 
+pub use append::AppendedRows;
 pub use index::{IndexReport, IndexTask, MadeIndex, make_indexes};
 pub use transaction::{CommitReport, LiveTransaction};
 

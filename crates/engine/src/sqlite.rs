@@ -169,6 +169,14 @@ impl SqliteSession {
         })
     }
 
+    /// Has `fill` work with the connection, with the cache of a session that inserts.
+    pub fn work(&self, fill: &mut dyn FnMut(&Connection) -> Result<()>) -> Result<()> {
+        self.set_cache(INSERTING_CACHE_KIB)?;
+        fill(&self.connection)?;
+        self.options.progress.go_on()?;
+        self.set_cache(DEFINING_CACHE_KIB)
+    }
+
     /// Inserts all rows of `source` into the empty table. Returns the number of rows that the table then has.
     ///
     /// ORDER: before triggers are defined, or they fire. Records hold the values of the table's ordinary columns, in

@@ -22,7 +22,7 @@ mod row_key;
 pub(crate) mod rowid;
 mod rowid_unknown_order;
 mod sort_plan;
-mod sorted_rows;
+pub(crate) mod sorted_rows;
 mod without_rowid;
 
 pub(crate) use context::{BuildContext, TableTree};

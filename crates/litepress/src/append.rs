@@ -10,7 +10,7 @@ use crate::observer::{Measured, Meter, Observer, Stage};
 use crate::pipeline::spool::{Spool, SpoolBudget};
 use crate::report::BuildReport;
 use crate::{Error, ErrorKind, Finished, Options, Progress, Result, Schema};
-use litepress_engine::{Append, AppendOptions};
+use litepress_engine::{Append, AppendOptions, append_pages};
 use litepress_rows::schema::SchemaAdditions;
 use litepress_rows::sync::lock;
 use litepress_rows::{OptionName, RecordChunk, Source, message};
@@ -48,7 +48,8 @@ impl Appending {
         let mut budget = SpoolBudget::new(bytes, &folder);
         let mut spools = Vec::new();
         for &(table, source) in sources {
-            spools.push((table, spool(source, &mut budget, &self.options)?));
+            let spool = Spool::like(source, &self.schema.tables[table]);
+            spools.push((table, fill_spool(spool, source, &mut budget, &self.options)?));
         }
         Ok(spools)
     }
@@ -60,8 +61,26 @@ impl Appending {
     pub fn run(&self, sources: &[(usize, &dyn Source)], before_commit: &dyn Fn() -> Result<()>) -> Result<Finished> {
         let spools = self.spool(sources)?;
         before_commit()?;
+        self.add(&spools)
+    }
+
+    /// Adds the rows: by pages if that is possible and faster, else by SQLite.
+    pub(crate) fn add(&self, spools: &[(usize, Spool)]) -> Result<Finished> {
+        let sources: Vec<(usize, &dyn Source)> =
+            spools.iter().map(|(table, spool)| (*table, spool as &dyn Source)).collect();
+        let is_changed = !self.additions.columns.is_empty() || !self.additions.objects.is_empty();
+        let why = if is_changed {
+            "the schema is changed, too".to_owned()
+        } else {
+            match append_pages(&self.path, &self.existing, &self.options, &self.append, &sources)? {
+                Ok(finished) => return Ok(finished),
+                Err(why) => why,
+            }
+        };
         let mut append = self.begin(spools.iter().map(|(table, _)| *table))?;
-        for (table, spool) in &spools {
+        append.explain_route(why);
+        for (table, spool) in spools {
+            spool.rewind();
             append.fill(*table, spool)?;
         }
         append.finish()
@@ -113,8 +132,8 @@ struct Turn {
 }
 
 /// Reads all rows of a source on every core, and keeps them in their order.
-fn spool(source: &dyn Source, budget: &mut SpoolBudget, options: &Options) -> Result<Spool> {
-    let spool = Mutex::new((Spool::like(source), budget));
+fn fill_spool(spool: Spool, source: &dyn Source, budget: &mut SpoolBudget, options: &Options) -> Result<Spool> {
+    let spool = Mutex::new((spool, budget));
     let (turn, next) = (Mutex::new(Turn { taken: 0, stored: 0, failed: None }), Condvar::new());
     let work = || {
         while let Some(number) = take_part(source, &turn, &options.progress).transpose() {
@@ -127,7 +146,7 @@ fn spool(source: &dyn Source, budget: &mut SpoolBudget, options: &Options) -> Re
                     // The first wrong part in the order of the source fails the run.
                     let chunks = chunks?;
                     let (spool, budget) = &mut *lock(&spool);
-                    chunks.into_iter().try_for_each(|chunk| spool.push_chunk(chunk, budget))?;
+                    chunks.iter().try_for_each(|chunk| spool.push_chunk(chunk, budget))?;
                     turn.stored += 1;
                 }
                 Ok(())

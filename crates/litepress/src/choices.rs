@@ -1,6 +1,8 @@
 //! Options with a few named values: the names that all faces of litepress use.
 
-use crate::{Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Ragged, StrayQuotes, Sync, Verify};
+use crate::{
+    Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Ragged, RepeatedHeader, StrayQuotes, Sync, Verify,
+};
 
 /// A type whose values have names.
 pub trait Choice: Copy + PartialEq + 'static {
@@ -66,6 +68,11 @@ impl Choice for StrayQuotes {
     const CHOICES: &'static [(&'static str, Self)] = &[("error", Self::Error), ("text", Self::Text)];
 }
 
+impl Choice for RepeatedHeader {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("keep", Self::Keep), ("skip", Self::Skip), ("stop", Self::Stop)];
+}
+
 impl Choice for InvalidUtf8 {
     const CHOICES: &'static [(&'static str, Self)] =
         &[("error", Self::Error), ("replace", Self::Replace), ("blob", Self::Blob)];
@@ -101,8 +108,10 @@ mod tests {
         round_trip::<OnError>();
         round_trip::<Ragged>();
         round_trip::<StrayQuotes>();
+        round_trip::<RepeatedHeader>();
         round_trip::<InvalidUtf8>();
         round_trip::<Numbers>();
         round_trip::<NanPolicy>();
+        round_trip::<crate::RowidPolicy>();
     }
 }

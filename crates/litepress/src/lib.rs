@@ -13,6 +13,7 @@
 //! |---|---|
 //! | rows of your program | [`Writer`] |
 //! | files: CSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite | [`load()`] |
+//! | databases of one schema as one database | [`merge()`] |
 //! | generated test data | [`generate()`] |
 //! | a database without its free space | [`compact()`] |
 //!
@@ -54,8 +55,10 @@ mod check;
 pub mod choices;
 mod compact;
 mod generate;
+mod index;
 mod load;
 mod loaded_file;
+mod merge;
 mod number_notes;
 mod observer;
 pub mod parse;
@@ -72,6 +75,7 @@ pub use check::{CheckOptions, CheckResult, check};
 pub use choices::Choice;
 pub use compact::{CompactOptions, CompactReport, compact};
 pub use generate::{GenerateOptions, generate, plan_generate, recipe};
+pub use index::{IndexOptions, IndexReport, index, reindex};
 pub use litepress_check as checker;
 pub use litepress_engine as engine;
 pub use litepress_engine::{
@@ -81,7 +85,7 @@ pub use litepress_engine::{
 };
 pub use litepress_gen::Shard;
 pub use litepress_load::infer::{Caveat, InferredColumn, NumberWords, Numbers};
-pub use litepress_load::options::{InvalidUtf8, NanPolicy, Quote, Ragged, StrayQuotes, ValueOptions};
+pub use litepress_load::options::{InvalidUtf8, NanPolicy, Quote, Ragged, RepeatedHeader, StrayQuotes, ValueOptions};
 pub use litepress_load::reader::TextFormat;
 pub use litepress_load::schema::TableOptions;
 pub use litepress_load::source::OnError;
@@ -90,6 +94,7 @@ pub use litepress_rows::message;
 pub use litepress_rows::message::{Flags, Hint, Message, OptionName, OptionValue, RustWords, Words};
 pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, load, notes_of, plan_load};
 pub use loaded_file::LoadedFile;
+pub use merge::{MergeOptions, MergeReport, RowidPolicy, merge};
 pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
 pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
 pub use profile::{Profile, ProfileOptions, profile};

@@ -129,6 +129,7 @@ impl Pipeline {
         order: Vec<usize>,
         may_be_first: Vec<usize>,
     ) -> Self {
+        let is_append = matches!(destination, Destination::Existing(_));
         let spool_bytes = options.memory_bytes / SPOOL_SHARE;
         let temp_dir = match (&options.temp_dir, &target) {
             (Some(folder), _) => folder.clone(),
@@ -138,6 +139,7 @@ impl Pipeline {
         let table = |table| {
             let encoder = TableEncoder::new(table, options.on_conflict);
             let spool = Spool::new(encoder.rowid_order());
+            let spool = if is_append { spool.dense(table) } else { spool };
             (encoder, spool)
         };
         Self {

@@ -3,6 +3,9 @@
 //! A text is changed if the number that is stored has another value, or no longer shows the leading zeros or the plus sign of
 //! the text: then it was probably a code. If the declared type does not name numbers (STRING, DATE), any other spelling counts,
 //! too: `1.10` becomes 1.1.
+//!
+//! Also counts texts of CSV files that a column of numbers stores as they are, because they are no numbers: SQLite refuses them
+//! in STRICT tables only.
 
 use crate::infer::InferredColumn;
 use crate::source::ColumnSource;
@@ -26,6 +29,10 @@ pub struct ChangedColumn {
     pub count: u64,
     /// The first changes: number of the record, text and stored value as SQL literals.
     pub first: Vec<(u64, String, String)>,
+    /// Number of texts that a column of numbers keeps as texts.
+    pub kept: u64,
+    /// The first ones: number of the record, and text as SQL writes it.
+    pub first_kept: Vec<(u64, String)>,
 }
 
 /// The columns of a table whose declared types may change texts.
@@ -39,12 +46,19 @@ struct Watched {
     affinity: Affinity,
     /// The declared type names numbers.
     is_numeric: bool,
+    /// Texts that stay texts are counted.
+    counts_kept: bool,
     changed: Mutex<ChangedColumn>,
 }
 
 impl Changes {
     /// Watches the columns whose types were declared and not inferred. `columns` are the ordinary columns of the table.
-    pub fn of<'c>(columns: impl Iterator<Item = &'c Column>, decisions: &[InferredColumn]) -> Self {
+    /// `has_untyped_texts` tells that the files state no types: their numbers are texts, too.
+    pub fn of<'c>(
+        columns: impl Iterator<Item = &'c Column>,
+        decisions: &[InferredColumn],
+        has_untyped_texts: bool,
+    ) -> Self {
         let is_declared = |column: &Column| {
             let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(&column.name));
             decision.is_none_or(InferredColumn::is_given)
@@ -55,11 +69,14 @@ impl Changes {
             position,
             affinity: column.affinity,
             is_numeric: names_numbers(column),
+            counts_kept: has_untyped_texts && names_numbers(column),
             changed: Mutex::new(ChangedColumn {
                 name: column.name.clone(),
                 declared_type: column.declared_type.clone(),
                 count: 0,
                 first: Vec::new(),
+                kept: 0,
+                first_kept: Vec::new(),
             }),
         });
         Self(watched.collect())
@@ -83,10 +100,10 @@ impl Changes {
         }
     }
 
-    /// Returns the columns with changed texts.
+    /// Returns the columns with changed texts, or with texts in the place of numbers.
     pub fn found(&self) -> Vec<ChangedColumn> {
         let columns = self.0.iter().map(|watched| lock(&watched.changed).clone());
-        columns.filter(|column| column.count > 0).collect()
+        columns.filter(|column| column.count + column.kept > 0).collect()
     }
 }
 
@@ -94,35 +111,60 @@ impl Watched {
     fn count(&self, block: &CellBlock, rows: usize, first_record: u64, stays: &dyn Fn(usize) -> bool) {
         let Cells::Text(texts) = block.cells() else { return };
         let (mut count, mut first) = (0, Vec::new());
+        let (mut kept, mut first_kept) = (0, Vec::new());
         for row in 0..rows {
             let text = texts.get(row);
-            let is_plain = is_unchanged_at_a_glance(text) || self.is_numeric && is_short_decimal(text);
-            if is_plain || block.nulls().get(row) == Some(&true) || !stays(row) {
+            if self.is_same_at_a_glance(text) || block.nulls().get(row) == Some(&true) || !stays(row) {
                 continue;
             }
-            let Some(stored) = self.change(text) else { continue };
-            count += 1;
-            if first.len() < SHOWN {
-                first.push((first_record + row as u64, quote(&Value::Text(text)), stored));
+            let record = first_record + row as u64;
+            match self.fate(text) {
+                Fate::Same => {}
+                Fate::Changed(stored) => {
+                    count += 1;
+                    if first.len() < SHOWN {
+                        first.push((record, quote(&Value::Text(text)), stored));
+                    }
+                }
+                Fate::Kept => {
+                    kept += 1;
+                    if first_kept.len() < SHOWN {
+                        first_kept.push((record, quote(&Value::Text(text))));
+                    }
+                }
             }
         }
-        if count == 0 {
+        if count + kept == 0 {
             return;
         }
         let mut changed = lock(&self.changed);
         changed.count += count;
-        changed.first.append(&mut first);
+        changed.kept += kept;
         // Batches come in any order.
+        changed.first.append(&mut first);
         changed.first.sort();
         changed.first.truncate(SHOWN);
+        changed.first_kept.append(&mut first_kept);
+        changed.first_kept.sort();
+        changed.first_kept.truncate(SHOWN);
+    }
+
+    #[inline]
+    fn is_same_at_a_glance(&self, text: &[u8]) -> bool {
+        let is_word = text.first().is_none_or(u8::is_ascii_alphabetic);
+        if is_word { !self.counts_kept } else { is_plain_integer(text) || self.is_numeric && is_short_decimal(text) }
+    }
+
+    fn fate(&self, text: &[u8]) -> Fate {
+        let stored = affinity::apply(Value::Text(text), self.affinity);
+        if matches!(stored, Value::Text(_)) {
+            return if self.counts_kept { Fate::Kept } else { Fate::Same };
+        }
+        self.change(text, stored).map_or(Fate::Same, Fate::Changed)
     }
 
     /// Returns the stored number if it changes the text.
-    fn change(&self, text: &[u8]) -> Option<String> {
-        let stored = affinity::apply(Value::Text(text), self.affinity);
-        if matches!(stored, Value::Text(_)) {
-            return None;
-        }
+    fn change(&self, text: &[u8], stored: Value<'_>) -> Option<String> {
         let spelled = text_of_number(stored)?;
         if spelled.as_bytes() == text {
             return None;
@@ -139,6 +181,15 @@ impl Watched {
     }
 }
 
+/// How a text is stored.
+enum Fate {
+    Same,
+    /// As this number.
+    Changed(String),
+    /// As the text that it is, in a column of numbers.
+    Kept,
+}
+
 /// Returns whether the declared type names numbers, so that spellings of one number are the same to its author.
 fn names_numbers(column: &Column) -> bool {
     let declared = column.declared_type.to_ascii_uppercase();
@@ -150,12 +201,11 @@ fn names_numbers(column: &Column) -> bool {
     }
 }
 
-/// Returns whether a text surely stays as it is: a whole number of up to 18 digits without leading zeros, or a word.
+/// Returns whether the text is a whole number of up to 18 digits without leading zeros.
 #[inline]
-fn is_unchanged_at_a_glance(text: &[u8]) -> bool {
+fn is_plain_integer(text: &[u8]) -> bool {
     match text {
-        [] | b"0" => true,
-        [first, ..] if first.is_ascii_alphabetic() => true,
+        b"0" => true,
         [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
         _ => false,
     }
@@ -224,15 +274,18 @@ mod tests {
     use super::*;
     use litepress_rows::Schema;
 
-    fn changes(declared: &str, texts: &[&str]) -> Vec<(u64, String, String)> {
+    fn found(declared: &str, texts: &[&str]) -> Vec<ChangedColumn> {
         let schema = Schema::from_sql(&format!("CREATE TABLE t (c {declared})"), "<test>").unwrap();
-        let changes = Changes::of(schema.tables[0].columns.iter(), &[]);
+        let changes = Changes::of(schema.tables[0].columns.iter(), &[], true);
         let mut block = CellBlock::default();
         let strings = block.texts();
         texts.iter().for_each(|text| strings.push(text.as_bytes()));
         changes.count(&[ColumnSource::File(0)], &[block], texts.len(), 1, &|row| row < 90);
-        let found = changes.found();
-        found.into_iter().flat_map(|column| column.first).collect()
+        changes.found()
+    }
+
+    fn changes(declared: &str, texts: &[&str]) -> Vec<(u64, String, String)> {
+        found(declared, texts).into_iter().flat_map(|column| column.first).collect()
     }
 
     fn changed(declared: &str, text: &str) -> Option<String> {
@@ -288,5 +341,20 @@ mod tests {
         let first = changes("INT", &texts);
         assert_eq!(first.iter().map(|(record, ..)| *record).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(first[2], (3, "'02'".to_owned(), "2".to_owned()));
+    }
+
+    /// `amount REAL NOT NULL` took `abc` and an empty field. SQLite does, too, but nobody was told.
+    #[test]
+    fn texts_in_columns_of_numbers_are_counted() {
+        let texts = ["abc", "1", "", "2.5", "1,5", "7 EUR", "n/a"];
+        for declared in ["REAL", "INTEGER", "DECIMAL(10,2)"] {
+            let [column] = &found(declared, &texts)[..] else { panic!("{declared}") };
+            assert_eq!((column.count, column.kept), (0, 5), "{declared}");
+            let first = [(1, "'abc'"), (3, "''"), (5, "'1,5'")].map(|(record, text)| (record, text.to_owned()));
+            assert_eq!(column.first_kept, first);
+        }
+        for declared in ["TEXT", "DATE", "", "BLOB"] {
+            assert_eq!(found(declared, &texts).iter().map(|column| column.kept).sum::<u64>(), 0, "{declared}");
+        }
     }
 }

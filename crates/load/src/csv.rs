@@ -67,6 +67,7 @@ impl CsvReader {
     pub fn new(mut stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
         options.values.check()?;
         let head = Head::read(&mut stream, name, options)?;
+        let (header, repeated_header) = (head.header, options.dialect.repeated_header);
         let read_options = CsvReadOptions {
             conversions: head.names.iter().map(|name| options.values.conversion(name)).collect(),
             projected: (0..head.names.len()).collect(),
@@ -83,8 +84,9 @@ impl CsvReader {
         let stream = Box::new(std::io::Cursor::new(head.rest).chain(stream));
         let start = Position { record: 1, line: head.line };
         let piece_bytes = options.piece_bytes.unwrap_or(PIECE_BYTES);
+        let records = Records { syntax: read_options.syntax.clone(), header, repeated_header, has_records: false };
         Ok(Self {
-            framed: FramedReader::new(stream, name, Records(read_options.syntax.clone()), start, piece_bytes),
+            framed: FramedReader::new(stream, name, records, start, piece_bytes),
             columns: read_options.names.iter().map(field).collect(),
             read_options: Arc::new(read_options),
             format: head.format,

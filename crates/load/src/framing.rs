@@ -31,6 +31,10 @@ pub struct Framed {
     pub records: u64,
     /// Number of line ends within them.
     pub lines: u64,
+    /// The bytes are no record of the table, and are not handed out.
+    pub is_left_out: bool,
+    /// Nothing behind the bytes belongs to the table.
+    pub is_last: bool,
 }
 
 /// The position at which a record begins.
@@ -51,6 +55,8 @@ pub struct Text {
     pub start: Position,
     /// Number of records.
     pub records: u64,
+    /// There are no bytes, because they are no record of the table.
+    pub is_left_out: bool,
 }
 
 /// Cuts a stream into pieces.
@@ -121,9 +127,16 @@ impl<F: Framing> FramedReader<F> {
 
     fn hand_out(&mut self, mut text: Vec<u8>, framed: Framed) -> Text {
         self.carried = text.split_off(framed.bytes);
+        if framed.is_left_out {
+            text.clear();
+        }
+        if framed.is_last {
+            self.carried.clear();
+            self.has_ended = true;
+        }
         let start = self.next;
         self.next = Position { record: start.record + framed.records, line: start.line + framed.lines };
-        Text { bytes: text, start, records: framed.records }
+        Text { bytes: text, start, records: framed.records, is_left_out: framed.is_left_out }
     }
 
     /// Converts an error's line within the piece to a line of the file.
@@ -146,7 +159,7 @@ mod tests {
                 if is_end { text.len() } else { text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1) };
             let lines = text[..bytes].iter().filter(|&&byte| byte == b'\n').count() as u64;
             let unended = u64::from(bytes > 0 && text[bytes - 1] != b'\n');
-            Ok(Framed { bytes, records: lines + unended, lines })
+            Ok(Framed { bytes, records: lines + unended, lines, ..Framed::default() })
         }
     }
 

@@ -355,6 +355,10 @@ pub fn read_failed(name: &Path, error: io::Error) -> Error {
 fn cannot_open(path: &Path, error: io::Error) -> Error {
     let is_missing = error.kind() == io::ErrorKind::NotFound;
     let error = Error::io("open", path, error);
+    let is_url = path.to_str().is_some_and(|name| name.contains("://"));
+    if is_missing && is_url {
+        return error.advise("this is a URL, and files are read: fetch it first, with curl -O for example");
+    }
     if is_missing { error.advise("check the name; names with spaces need quotes") } else { error }
 }
 

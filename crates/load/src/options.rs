@@ -114,6 +114,8 @@ pub struct Dialect {
     pub ragged: Ragged,
     /// Policy for quotes in the wrong place.
     pub stray_quotes: StrayQuotes,
+    /// Policy for records that repeat the header.
+    pub repeated_header: RepeatedHeader,
     /// Spaces and tabs around fields do not belong to them.
     pub trim: bool,
     /// Records whose fields are all empty are left out.
@@ -171,6 +173,18 @@ pub enum StrayQuotes {
     Error,
     /// They are text, in the way that gives the record as many fields as there are columns.
     Text,
+}
+
+/// Policy for a record that repeats the names of the columns: those of the first columns, if it has more or fewer fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RepeatedHeader {
+    /// It is a record like any other.
+    #[default]
+    Keep,
+    /// It is left out: the file is several files one after another.
+    Skip,
+    /// The table ends there: another one follows.
+    Stop,
 }
 
 /// Policy for text that is not UTF-8.

@@ -239,6 +239,8 @@ pub struct Batch {
     pub cut_records: u64,
     /// Number of rows with quotes in the wrong place that were taken as text.
     pub stray_quotes: u64,
+    /// Line of a record that repeats the header, and is left out. Such a batch has no rows.
+    pub repeated_header: Option<u64>,
 }
 
 /// The first records of a piece.
@@ -359,6 +361,7 @@ impl Batch {
         self.skipped.clear();
         self.cut_records = 0;
         self.stray_quotes = 0;
+        self.repeated_header = None;
     }
 
     /// Removes all rows from number `rows` on.

@@ -10,7 +10,7 @@ use file::RejectsFile;
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,6 +25,8 @@ pub struct Rejects {
     skipped: AtomicU64,
     cut_records: AtomicU64,
     stray_quotes: AtomicU64,
+    /// Files and lines of records that repeat a header.
+    repeated_headers: Mutex<Vec<(Option<PathBuf>, u64)>>,
     state: Mutex<State>,
 }
 
@@ -82,7 +84,8 @@ impl Rejects {
         };
         let [nulls, cut_texts, ignored, skipped, cut_records, stray_quotes] =
             std::array::from_fn(|_| AtomicU64::new(0));
-        Self { most, nulls, cut_texts, ignored, skipped, cut_records, stray_quotes, state: Mutex::new(state) }
+        let (repeated_headers, state) = (Mutex::new(Vec::new()), Mutex::new(state));
+        Self { most, nulls, cut_texts, ignored, skipped, cut_records, stray_quotes, repeated_headers, state }
     }
 
     /// Returns the number of records left out so far.
@@ -147,6 +150,22 @@ impl Rejects {
     /// Returns the number of records so far with quotes in the wrong place that are text.
     pub fn stray_quotes(&self) -> u64 {
         self.stray_quotes.load(Ordering::Relaxed)
+    }
+
+    /// Returns the places so far of records that repeat a header: `all.csv:85`.
+    pub fn repeated_headers(&self) -> Vec<String> {
+        let mut places = lock(&self.repeated_headers).clone();
+        places.sort();
+        let place = |(file, line): (Option<PathBuf>, u64)| match file {
+            Some(file) => format!("{}:{line}", file.display()),
+            None => format!("line {line}"),
+        };
+        places.into_iter().map(place).collect()
+    }
+
+    /// Notes a record that repeats the header and is left out.
+    pub(crate) fn add_repeated_header(&self, file: Option<&Path>, line: u64) {
+        lock(&self.repeated_headers).push((file.map(Path::to_owned), line));
     }
 
     /// Counts the records of a batch that are stored differently from the file.

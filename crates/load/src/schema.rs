@@ -18,7 +18,7 @@ pub use pattern::{numbers_of, value_of};
 /// Returns `a, b, c`, shortened if there are more than 30 names.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 30;
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = names.map(|name| if name.is_empty() { "\"\"" } else { name }).collect();
     let more = if names.len() > SHOWN { format!(", and {} more", names.len() - SHOWN) } else { String::new() };
     format!("{}{more}", names[..names.len().min(SHOWN)].join(", "))
 }

@@ -175,7 +175,11 @@ impl LoadSource {
     #[must_use]
     pub fn watching(mut self, decisions: &[InferredColumn]) -> Self {
         let columns = self.table.ordinary_columns().map(|position| &self.table.columns[position]);
-        self.changes = Changes::of(columns, decisions);
+        let files = lock(&self.files);
+        let has_untyped_texts = files.files.iter().all(|file| file.reader.text_format().is_some());
+        let changes = Changes::of(columns, decisions, has_untyped_texts);
+        drop(files);
+        self.changes = changes;
         self
     }
 

@@ -5,12 +5,11 @@
 //! virtual table is that of its shadow tables.
 //!
 //! **All tables are read from one snapshot.** They are read one after another through one connection, which holds a read
-//! transaction from [`Database::open`] on (moment.rs). In WAL mode, later commits of others are not seen; without it, writers
+//! transaction from [`Database::open`] on ([`Moment`]). In WAL mode, later commits of others are not seen; without it, writers
 //! wait. Each table is stepped through by a thread that ends before its reader does. For a table with the same definition, all
 //! threads read records from pages (records.rs), which are those of the same moment.
 
 mod catalogue;
-mod moment;
 mod piece;
 mod records;
 
@@ -22,7 +21,7 @@ use crate::reader::{FileColumn, Piece, ProjectedColumn, Reader};
 use catalogue::Catalogue;
 use litepress_format::header::TextEncoding;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
-use moment::Moment;
+use litepress_scan::Moment;
 use piece::{PieceBuilder, TablePiece};
 use records::RecordScan;
 use rusqlite::Connection;
@@ -85,7 +84,11 @@ impl Database {
     /// # Errors
     /// If the file cannot be opened, is not a database, is encrypted, or needs recovery by SQLite first.
     pub fn open(input: &Input) -> Result<Self> {
-        let moment = Moment::begin(input)?;
+        if input.path().is_none() {
+            // Only a file with a name can be a database; this error says what to do.
+            drop(input.file()?);
+        }
+        let moment = Moment::begin(&input.name)?;
         let catalogue = Catalogue::read(&moment.connection());
         let Catalogue { tables, shadows, extras, statistics, settings } =
             catalogue.map_err(|error| moment.failure(error))?;

@@ -456,6 +456,9 @@ fn columns_of_one_name_get_numbers() {
     }
 }
 
+/// A way to write a file.
+type Write<'w> = &'w dyn Fn(&RecordBatch) -> Vec<u8>;
+
 /// Decimals of polars and sums of DuckDB have 38 digits by declaration. From files they became TEXT, which sorts '10' before '9',
 /// although an integer or a double held all values.
 #[test]
@@ -493,8 +496,7 @@ fn decimals_of_few_digits_are_numbers() {
     let default = IpcWriteOptions::default;
     let arrow = |batch: &RecordBatch| as_file(&[batch.slice(0, 1), batch.slice(1, batch.num_rows() - 1)], default());
     let stream = |batch: &RecordBatch| as_stream(std::slice::from_ref(batch), default());
-    let ways: [&dyn Fn(&RecordBatch) -> Vec<u8>; 4] =
-        [&|batch| parquet(batch, true), &|batch| parquet(batch, false), &arrow, &stream];
+    let ways: [Write<'_>; 4] = [&|batch| parquet(batch, true), &|batch| parquet(batch, false), &arrow, &stream];
     for (way, bytes_of) in ways.iter().enumerate() {
         let paths = [("a", &one), ("b", &two)].map(|(name, batch)| {
             let path = folder.path().join(name);

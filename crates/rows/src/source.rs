@@ -1,7 +1,7 @@
 //! The engine's interface to sources of rows.
 
 use crate::{RecordChunk, Result};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// A source of the rows of one table, divided into parts that are numbered in the order of their creation.
 ///
@@ -31,6 +31,11 @@ pub trait Source: Sync {
 
     /// Returns the largest rowid that an AUTOINCREMENT table must not assign again, even if no row has it any more.
     fn last_sequence(&self) -> Option<i64> {
+        None
+    }
+
+    /// Returns the smallest and the largest rowid if they are known in advance.
+    fn rowid_range(&self) -> Option<RangeInclusive<i64>> {
         None
     }
 

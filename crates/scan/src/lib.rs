@@ -11,6 +11,7 @@
 //! wal            the pages that are in the write-ahead log, and in which frame
 //! snapshot       Snapshot: the bytes of every page at the moment; PageReader: a handle for one thread
 //!
+//! moment         Moment: a connection with a read transaction, its snapshot, and no file left behind
 //! walk           interior pages, read by one worker at a time: leaves in key order, cut into groups
 //! leaf           ScanPart: rows and entries of a group, read by one worker each
 //!  `- overflow   payloads that go on behind their page
@@ -32,6 +33,7 @@
 
 mod file_pointer;
 mod leaf;
+mod moment;
 mod overflow;
 mod sample;
 mod scan;
@@ -41,6 +43,7 @@ mod wal;
 mod walk;
 
 pub use leaf::ScanPart;
+pub use moment::{Connected, Moment};
 pub use scan::{IndexScan, TableScan};
 pub use snapshot::{PageReader, Snapshot};
 

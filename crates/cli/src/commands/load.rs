@@ -23,14 +23,16 @@ Examples:
   cat events.ndjson | litepress load events.db - --table event
 ";
 
-/// Turn files into the tables of a new database, or add them to one that exists: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite
+/// Turn files into the tables of a new database, or add them to one that exists: CSV, JSON, Parquet, Arrow IPC, SQLite,
+/// spreadsheets
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct LoadArguments {
     /// The database to make, or with --append to add to
     #[arg(value_name = "OUT.db")]
     out: PathBuf,
-    /// Files, patterns of files, or '-' for standard input; gzip and zstd are seen by their content
+    /// Files, folders, patterns of files, or '-' for standard input; compressed files and archives are
+    /// seen by their content
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]

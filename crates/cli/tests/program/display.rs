@@ -154,3 +154,26 @@ fn colours_are_for_terminals() {
     assert!(error(&[("CLICOLOR_FORCE", "1")]).starts_with("\u{1b}[1m\u{1b}[31merror:\u{1b}[0m missing.csv"));
     assert!(error(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).starts_with("error: missing.csv"));
 }
+
+/// A database of 4,000 tables was replaced: the summary was one line of 60,000 characters.
+#[test]
+fn long_lists_of_names_are_cut() {
+    let room = Room::new();
+    let schema: String = (0..50).map(|number| format!("CREATE TABLE t{number} (a);")).collect();
+    room.write("s.sql", &schema);
+    room.write("in.csv", "a\n1\n");
+    room.done("generate t.db s.sql --rows 1 --progress none");
+    let text = room.done("load t.db in.csv --overwrite --progress none");
+    let dropped = text.lines().find(|line| line.starts_with("dropped: ")).unwrap();
+    assert!(dropped.ends_with(" and 30 more: --json lists all") && dropped.len() < 1000, "{dropped}");
+}
+
+/// A note showed a NUL of the data as it was.
+#[test]
+fn notes_have_no_control_characters() {
+    let room = Room::new();
+    room.write("t.ndjson", "{\"i\":\"5\\u00006\"}\n");
+    room.write("s.sql", "CREATE TABLE t (i NUMERIC);");
+    let text = room.done("load t.db t.ndjson --schema s.sql --progress none");
+    assert!(text.contains("('5\\u{0}6' to 5 in record 1)"), "{text}");
+}

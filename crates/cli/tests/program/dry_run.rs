@@ -83,6 +83,23 @@ fn values_that_a_declared_type_changes_are_counted_and_shown() {
     }
 }
 
+/// A table with `amount REAL NOT NULL` took `abc` and an empty field, as SQLite does, and nobody was told.
+#[test]
+fn texts_in_columns_of_numbers_are_counted_and_shown() {
+    let room = Room::new();
+    room.write("sale.csv", "id,amount\n1,abc\n2,\n3,5\n");
+    room.write("s.sql", "CREATE TABLE sale (id INTEGER PRIMARY KEY, amount REAL NOT NULL);");
+    let note = "note: sale.amount is declared REAL, and 2 texts in it stay texts ('abc' in record 1, '' in record 2); SQLite \
+                refuses them in STRICT tables only; --null-value makes empty fields NULL\n";
+    for command in ["load", "plan"] {
+        let text = room.done(&format!("{command} t.db sale.csv --schema s.sql --progress none"));
+        assert!(text.contains(note), "{text}");
+    }
+    // A copy of that database is a copy.
+    let text = room.done("load copy.db t.db --progress none");
+    assert!(!text.contains("note"), "{text}");
+}
+
 /// Foreign keys to missing tables, and unchecked foreign keys, passed without a word.
 #[test]
 fn foreign_keys_that_are_not_checked_are_told() {

@@ -5,8 +5,21 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 10] =
-    ["generate", "load", "plan", "profile", "compact", "compare", "check", "inspect", "completions", "man"];
+const COMMANDS: [&str; 13] = [
+    "generate",
+    "load",
+    "merge",
+    "plan",
+    "index",
+    "reindex",
+    "profile",
+    "compact",
+    "compare",
+    "check",
+    "inspect",
+    "completions",
+    "man",
+];
 
 /// Returns the long options in a command's help.
 fn options_of(command: &str) -> BTreeSet<String> {
@@ -28,7 +41,7 @@ fn every_option_works() {
     let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null-value NA --missing NaN --infinity inf --sample 2";
     let defines = "--table t --primary-key id --without-rowid --strict --type p=TEXT --numbers lenient --not-null p --index p --unique p,id --foreign-key p=t.id";
     let judges = "--on-error reject --max-rejects 5 --ragged reject --invalid-utf8 replace";
-    let converts = "--skip 1 --trim --skip-empty --decimal , --thousands . --currency EUR --true yes --false no --date-format born=%d.%m.%Y --stray-quotes text";
+    let converts = "--skip 1 --trim --skip-empty --decimal , --thousands . --currency EUR --true yes --false no --date-format born=%d.%m.%Y --stray-quotes text --repeated-header skip";
     let runs = [
         ("load", format!("load l.db in.csv {how} {reads} {defines} {judges} --rejects wrong.csv")),
         ("load", "load s.db in.csv --schema l.sql --map x= --no-header --columns id,x --overwrite".to_owned()),
@@ -42,6 +55,10 @@ fn every_option_works() {
         ("plan", "plan v.db in.csv --verbose".to_owned()),
         ("load", "load j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
         ("load", "load w.db in.csv --table w --no-header --columns id,p --primary-key id".to_owned()),
+        ("merge", format!("merge m.db l.db {how} --rowids t=keep --source-column shard --union")),
+        ("merge", "merge n.db s.db l.db --union --skip-table t --quiet".to_owned()),
+        ("merge", "merge n.db l.db --overwrite --verbose".to_owned()),
+        ("merge", "merge --help".to_owned()),
         ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
         (
             "compact",
@@ -68,12 +85,16 @@ fn every_option_works() {
         ("plan", "plan --discard --preset user --rows 10".to_owned()),
         ("plan", "plan --preset log --scale 0.001 --shard 1/2 --write-recipe r.toml --record-recipe --toml".to_owned()),
         ("load", "load e.db in.csv --append --primary-key c1 --no-header".to_owned()),
-        ("load", "load e.db in.csv --append --no-header --truncate --add-columns --busy-timeout 1".to_owned()),
+        ("load", "load e.db in.csv --append --no-header --truncate --add-columns --through-wal --busy-timeout 1".to_owned()),
         ("load", "load e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
-        ("plan", "plan e.db in.csv --append --no-header --truncate --add-columns --busy-timeout 1".to_owned()),
+        ("plan", "plan e.db in.csv --append --no-header --truncate --add-columns --through-wal --busy-timeout 1".to_owned()),
         ("plan", "plan e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
         ("plan", "plan q.db --recipe r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
+        ("reindex", "reindex u.db --threads 2 --memory 64MiB --temp-dir . --busy-timeout 1 --through-wal --sync off --progress plain --json".to_owned()),
+        ("reindex", "reindex u.db user --quiet".to_owned()),
+        ("reindex", "reindex u.db --verbose".to_owned()),
+        ("reindex", "reindex --help".to_owned()),
         ("profile", "profile u.db --json --threads 2 --keep-values".to_owned()),
         ("compare", "compare u.db u.db --threads 2 --json".to_owned()),
         ("compare", "compare --help".to_owned()),
@@ -91,7 +112,9 @@ fn every_option_works() {
     room.write("d.csv", "x\nborn,y\n31.01.2024,\"1,5\"\n");
     room.write("in.json", "{\"data\": [{\"a\": {\"b\": NaN}}]}");
     room.write("l.sql", "CREATE TABLE in_csv (id INTEGER PRIMARY KEY);");
-    for command in COMMANDS {
+    // Its arguments have blanks. It shares its options with `reindex`.
+    assert_eq!(options_of("index"), options_of("reindex"));
+    for command in COMMANDS.into_iter().filter(|command| *command != "index") {
         let mut used = BTreeSet::new();
         for (_, arguments) in runs.iter().filter(|(of, _)| *of == command) {
             room.done(arguments);
@@ -112,6 +135,18 @@ fn every_example_works() {
         if ["profile", "compact", "compare", "check", "inspect"].contains(&command) {
             room.done("generate user.db --preset user --rows 1k");
             room.done("generate large.db --preset user --rows 2k");
+        }
+        for (shard, id) in [("a.db", 1), ("b.db", 2)].into_iter().filter(|_| command == "merge") {
+            let tables = ["country", "user", "search"].map(|table| {
+                format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY); INSERT INTO {table} VALUES ({id});")
+            });
+            room.shard(shard, &tables.concat());
+        }
+        if ["index", "reindex"].contains(&command) {
+            room.done("generate app.db --preset user --rows 1k");
+        }
+        if command == "reindex" {
+            room.sqlite("app.db").execute_batch("CREATE INDEX user_area ON user (area)").unwrap();
         }
         let help = room.done(&format!("{command} --help")).replace("\\\n    ", "");
         let examples = help.lines().skip_while(|line| *line != "Examples:").filter_map(|line| line.strip_prefix("  "));

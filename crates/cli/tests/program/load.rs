@@ -285,3 +285,21 @@ fn records_of_one_key_are_told_with_where_files_begin() {
         assert!(ended.err.contains(part), "{part}: {ended:?}");
     }
 }
+
+/// `cat jan.csv feb.csv > all.csv` gave a table with the header of February as a row, and all columns were TEXT.
+#[test]
+fn a_repeated_header_is_left_out_and_told() {
+    let room = Room::new();
+    room.write("all.csv", "day,amount\n1,5\nday,amount\n2,7\n");
+    let text = room.done("load all.db all.csv --repeated-header skip --progress none");
+    assert!(text.contains("left out 1 record like the header: all.csv:3\n"), "{text}");
+    assert_eq!(
+        room.query("all.db", "SELECT group_concat(amount + 1) FROM \"all\" WHERE typeof(day) = 'integer'"),
+        "6,8"
+    );
+    let text = room.done("load all.db all.csv --repeated-header stop --overwrite --progress none");
+    assert!(text.contains("loaded nothing below it: all.csv:3\n"), "{text}");
+    assert_eq!(room.query("all.db", "SELECT sum(amount) FROM \"all\""), "5");
+    let json = json(&room.done("load all.db all.csv --repeated-header skip --overwrite --json --progress none"));
+    assert_eq!(json["repeated_headers"], serde_json::json!(["all.csv:3"]));
+}

@@ -50,7 +50,7 @@ fn as_json() {
 
 /// Every object that SQLite accepts is written directly, or made by SQLite in the written file; the plan names its method.
 #[test]
-fn every_object_has_a_lane() {
+fn every_object_has_a_method() {
     let sql = "CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT UNIQUE, y INTEGER CHECK (y >= 0), z REAL);
         CREATE INDEX a_y ON a(y DESC, z);
         CREATE INDEX a_part ON a(x) WHERE y > 50;
@@ -97,7 +97,7 @@ fn every_object_has_a_lane() {
 
 /// The conflict policy of one unique key is applied by litepress, of several together by SQLite.
 #[test]
-fn the_policy_decides_about_lanes() {
+fn the_policy_decides_about_methods() {
     let one = "CREATE TABLE one (a INTEGER, b TEXT UNIQUE);";
     let two = "CREATE TABLE two (a INTEGER PRIMARY KEY, b TEXT UNIQUE);";
     let clause = "CREATE TABLE clause (a INTEGER UNIQUE ON CONFLICT REPLACE);";

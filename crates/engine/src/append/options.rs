@@ -1,5 +1,6 @@
 //! Options of an append.
 
+use super::Route;
 use std::time::Duration;
 
 /// Options of an [`Append`](super::Append).
@@ -14,11 +15,24 @@ pub struct AppendOptions {
     pub add_columns: bool,
     /// Whether foreign keys are enforced, and their actions happen. SQLite does so only on request.
     pub enforce_foreign_keys: bool,
+    /// Whether all pages go through the WAL or the journal, so that programs which copy the WAL elsewhere get them. Always
+    /// so if a sign of such a program is found.
+    pub through_wal: bool,
+    /// The route of all tables that can take it. By default the one that is estimated cheapest. For tests.
+    #[doc(hidden)]
+    pub route: Option<Route>,
 }
 
 impl Default for AppendOptions {
     fn default() -> Self {
-        Self { busy_timeout: Duration::from_secs(10), truncate: false, add_columns: false, enforce_foreign_keys: false }
+        Self {
+            busy_timeout: Duration::from_secs(10),
+            truncate: false,
+            add_columns: false,
+            enforce_foreign_keys: false,
+            through_wal: false,
+            route: None,
+        }
     }
 }
 
@@ -41,6 +55,13 @@ impl AppendOptions {
     #[must_use]
     pub fn add_columns(mut self, add_columns: bool) -> Self {
         self.add_columns = add_columns;
+        self
+    }
+
+    /// Sets whether all pages go through the WAL or the journal.
+    #[must_use]
+    pub fn through_wal(mut self, through_wal: bool) -> Self {
+        self.through_wal = through_wal;
         self
     }
 

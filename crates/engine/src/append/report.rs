@@ -8,6 +8,10 @@ use std::time::Duration;
 pub enum Route {
     /// SQLite inserts them.
     Sql,
+    /// They become pages behind the last page of the table, and its right edge is written anew.
+    Edge,
+    /// The old and the new rows become a new tree.
+    Rebuild,
 }
 
 impl Route {
@@ -15,6 +19,8 @@ impl Route {
     pub fn name(self) -> &'static str {
         match self {
             Self::Sql => "sql",
+            Self::Edge => "edge",
+            Self::Rebuild => "rebuild",
         }
     }
 }

@@ -5,6 +5,7 @@ use super::Database;
 use crate::sqlite::{SessionOptions, SqliteSession};
 use crate::{Result, plan};
 use litepress_rows::schema::{Index, SchemaObject};
+use rusqlite::Connection;
 
 impl Database {
     /// Counts the phases in which SQLite works on the file.
@@ -43,9 +44,12 @@ impl Database {
         Ok(())
     }
 
-    /// Has SQLite do its part: check CHECK constraints and create the remaining objects. Returns the file's bytes if
-    /// they are in memory.
-    pub(super) fn finish_session(&mut self) -> Result<Option<Vec<u8>>> {
+    /// Has SQLite do its part: check CHECK constraints, create the remaining objects, and do what `fill` wants. Returns the
+    /// file's bytes if they are in memory.
+    pub(super) fn finish_session(
+        &mut self,
+        fill: &mut dyn FnMut(&Connection) -> Result<()>,
+    ) -> Result<Option<Vec<u8>>> {
         if !self.needs_sqlite {
             return Ok(self.output.pages.take_bytes());
         }
@@ -69,6 +73,7 @@ impl Database {
             session.analyze(&self.not_counted())?;
         }
         self.define(&session, |object| object.kind == "view" || object.kind == "trigger")?;
+        session.work(fill)?;
         session.order_schema(&self.schema.objects)?;
         let bytes = session.finish()?;
         self.summary.bytes = match (&bytes, &self.output.publication) {

@@ -50,6 +50,12 @@ impl IndexPlan {
         })
     }
 
+    /// Plans the extraction of the same entries from records of the index itself, whose last field is the rowid.
+    pub fn of_entries(&self) -> Self {
+        let columns: Vec<ColumnRef> = (0..self.columns.len()).map(ColumnRef::Field).collect();
+        Self { columns, are_leading: self.has_rowid, ..self.clone() }
+    }
+
     /// Makes the sort item and the record of a row's entry.
     pub fn entry(&self, record: &[u8], rowid: i64, item: &mut Vec<u8>, entry: &mut Vec<u8>) -> Result<()> {
         item.clear();

@@ -75,7 +75,7 @@ impl Part for CompletedPart<'_> {
 /// Counts the fields of a record: every one has a number in the header, whose last byte is below 128.
 fn fields(record: &[u8]) -> usize {
     match record.first() {
-        Some(&len @ 1..0x80) => record.get(1..usize::from(len)).map_or(0, |header| ends(header)),
+        Some(&len @ 1..0x80) => record.get(1..usize::from(len)).map_or(0, ends),
         _ => RecordReader::new(record).map_or(0, |mut reader| {
             let mut fields = 0;
             while reader.next_field().is_ok_and(|field| field.is_some()) {

@@ -13,6 +13,7 @@
 use super::LiveTransaction;
 use super::tree_pages::corrupt;
 use crate::Result;
+use crate::index::Indexes;
 use crate::table::{BuildContext, TableTree, rowid};
 use crate::tree::interior::{Child, LargestRowid, Levels, write_interior};
 use litepress_format::cell::Cell;
@@ -22,14 +23,27 @@ use litepress_rows::{Part, RecordChunk, RowidOrder, Source};
 /// The tallest tree: one of more levels could not be addressed.
 const MAX_DEPTH: usize = 20;
 
+/// The number of an interior page, and its children in key order, each with its divider.
+type InteriorPage = (u32, Vec<(Option<i64>, u32)>);
+
 /// The right edge of a rowid table's tree.
 #[derive(Debug, Default)]
 pub(crate) struct RightEdge {
     /// The largest rowid; `None` in an empty table.
     pub largest_rowid: Option<i64>,
     /// The interior pages from the root down, with their children in key order. The right-most child has no divider.
-    interior: Vec<(u32, Vec<(Option<i64>, u32)>)>,
+    interior: Vec<InteriorPage>,
     leaf: u32,
+}
+
+/// The figures of appended rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AppendedRows {
+    /// Their number.
+    pub rows: u64,
+    /// The largest rowid, if there are any.
+    pub last_rowid: Option<i64>,
 }
 
 impl LiveTransaction<'_> {
@@ -61,6 +75,28 @@ impl LiveTransaction<'_> {
         }
     }
 
+    /// Appends the rows of `source` to the rowid table `name`, which has no indexes, at the right edge of its tree. Rows of a source
+    /// with automatic rowids get the rowids behind the largest one, or behind `sequence` if that is larger.
+    ///
+    /// # Errors
+    /// If there is no such table, a rowid is not above the largest one, the source fails, or the tree is damaged. The transaction
+    /// must be dropped then.
+    pub fn append_rows(&mut self, name: &str, source: &dyn Source, sequence: Option<i64>) -> Result<AppendedRows> {
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND rootpage > 0";
+        let root: rusqlite::Result<u32> = self.connection()?.query_row(sql, [name], |row| row.get(0));
+        let root = root.map_err(|error| self.explain(&error).in_table(name))?;
+        let (options, indexes) = (self.options()?, Indexes::default());
+        let progress = &*options.progress;
+        let context = BuildContext { indexes: &indexes, threads: options.threads, counts_keys: false, progress };
+        let tree = self.extend_tree(root, source, sequence, context)?;
+        if tree.root != root {
+            self.set_root(name, tree.root)?;
+            self.free_tree(root)?;
+        }
+        let last_rowid = (tree.rows > 0).then_some(tree.last_rowid);
+        Ok(AppendedRows { rows: tree.rows, last_rowid })
+    }
+
     /// Appends the rows of `source` to the rowid table at `root`. Rows of a source with automatic rowids get the rowids behind
     /// the largest one, or behind `sequence` if that is larger. Passes all records to the indexes. Returns the figures of the new
     /// rows; the root is the table's own, unless the table was empty: then the caller must [set](Self::set_root) it, and
@@ -68,7 +104,7 @@ impl LiveTransaction<'_> {
     ///
     /// # Errors
     /// If a rowid is not above the largest one, the source fails, or the tree is damaged.
-    pub(crate) fn append_rows(
+    pub(crate) fn extend_tree(
         &mut self,
         root: u32,
         source: &dyn Source,

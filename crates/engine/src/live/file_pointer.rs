@@ -17,10 +17,9 @@ const CALL_BYTES: usize = 1 << 16;
 const CHECKPOINT_LOCK: c_int = 1;
 /// Bytes of the first region of the wal-index.
 const WAL_INDEX_REGION_BYTES: c_int = 32768;
-/// Words of 4 bytes at the front of the wal-index that are read: two headers of 48 bytes, then `nBackfill`.
-const WAL_INDEX_WORDS: usize = 25;
+/// Words of 4 bytes in the header of the wal-index, and the one that has the number of frames.
+const WAL_INDEX_WORDS: usize = 12;
 const MAX_FRAME_WORD: usize = 4;
-const BACKFILLED_WORD: usize = 24;
 
 /// A file handle that belongs to a connection.
 ///
@@ -32,13 +31,6 @@ pub(super) struct FilePointer {
 // SAFETY: SQLite's file handles are bound to no thread. A connection without a mutex is used by one thread at a time, and
 // so is this handle: its methods that write take it exclusively, or behind a mutex.
 unsafe impl Send for FilePointer {}
-
-/// The frames of a WAL: how many there are, and how many of them a checkpoint has copied to the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct WalFrames {
-    pub frames: u32,
-    pub backfilled: u32,
-}
 
 /// Returns the name of the connection's VFS.
 pub(super) fn vfs_name(connection: &Connection) -> Option<String> {
@@ -187,9 +179,9 @@ impl FilePointer {
         )
     }
 
-    /// Returns the numbers of frames in the WAL, from the wal-index. REQUIRES: the connection is the writer, and holds
-    /// the lock of checkpoints, so that the numbers do not change.
-    pub fn wal_frames(&self) -> io::Result<WalFrames> {
+    /// Returns the number of frames in the WAL, from the wal-index. REQUIRES: the connection is the writer, so that the
+    /// number does not change.
+    pub fn wal_frames(&self) -> io::Result<u32> {
         let mut region: *mut c_void = null_mut();
         self.call(
             |methods| if methods.iVersion >= 2 { methods.xShmMap } else { None },
@@ -199,7 +191,7 @@ impl FilePointer {
         let words = NonNull::new(region.cast::<[u32; WAL_INDEX_WORDS]>()).ok_or(io::ErrorKind::Unsupported)?;
         // SAFETY: a region has 32 KiB, is aligned to a page, and stays mapped while the connection is open.
         let words = unsafe { words.read_volatile() };
-        Ok(WalFrames { frames: words[MAX_FRAME_WORD], backfilled: words[BACKFILLED_WORD] })
+        Ok(words[MAX_FRAME_WORD])
     }
 }
 

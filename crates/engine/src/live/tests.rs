@@ -314,6 +314,26 @@ fn frames_of_pages_behind_the_end_do_not_come_back() {
     use_it(&path);
 }
 
+/// Frames that a checkpoint had copied were taken for done. After a crash, SQLite recovers the whole WAL, and read pages of the
+/// time before the database shrank instead of the new ones.
+#[test]
+fn copied_frames_of_pages_behind_the_end_do_not_come_back_after_a_crash() {
+    let (folder, path) = database(1024, "wal");
+    let (sqlite, reader) = (Connection::open(&path).unwrap(), Connection::open(&path).unwrap());
+    sqlite.execute_batch("INSERT INTO old (name) SELECT hex(randomblob(300)) FROM old").unwrap();
+    sqlite.execute_batch("DELETE FROM old WHERE id > 10; VACUUM").unwrap();
+    // The reader lets all frames be copied, but keeps the WAL from starting anew.
+    reader.execute_batch("BEGIN").unwrap();
+    assert_eq!(number(&reader, "SELECT count(*) FROM old"), 10);
+    publish(&path, &LiveOptions::default(), 2500).unwrap();
+    // The files as a crash leaves them: the wal-index is lost.
+    let crashed = folder.path().join("crashed.db");
+    std::fs::copy(&path, &crashed).unwrap();
+    std::fs::copy(folder.path().join("app.db-wal"), folder.path().join("crashed.db-wal")).unwrap();
+    check(&crashed);
+    assert_eq!(number(&Connection::open(&crashed).unwrap(), "SELECT sum(id) FROM fresh"), 2500 * 2501 / 2);
+}
+
 #[test]
 fn pages_go_through_the_wal_if_a_program_copies_it() {
     for mode in MODES {

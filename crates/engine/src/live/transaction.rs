@@ -5,7 +5,7 @@ use super::freelist::Freelist;
 use super::new_pages::{BehindEnd, Spool};
 use super::tree_pages::TreePages;
 use super::{LiveDatabase, read_header, refusal_of};
-use crate::options::{Options, Sync, Target};
+use crate::options::{Options, Target};
 use crate::pages::Pages;
 use crate::resources::{bounded, live_blocks, temp_dir};
 use crate::sink::block::BlockPool;
@@ -127,13 +127,16 @@ impl<'d> LiveTransaction<'d> {
         count.map_err(|error| self.database.explain(&error))
     }
 
-    /// Returns whether the WAL holds a page behind the end of the database that no checkpoint has looked at.
+    /// Returns whether the WAL holds a page behind the end of the database.
+    ///
+    /// Frames that a checkpoint has copied count too: readers skip them only as long as the wal-index lives. After a crash,
+    /// the recovery of the WAL makes all of its frames count again.
     fn has_frames_behind_end(&self) -> Result<bool> {
         let failed = |error| Error::io("read the WAL of", &self.database.path, error);
         let frames = lock(&self.file).wal_frames().map_err(failed)?;
-        let Some(wal) = FilePointer::of_journal(self.database_connection()) else { return Ok(frames.frames > 0) };
+        let Some(wal) = FilePointer::of_journal(self.database_connection()) else { return Ok(frames > 0) };
         let frame_bytes = FRAME_HEADER_BYTES + self.page_bytes() as u64;
-        for frame in frames.backfilled..frames.frames {
+        for frame in 0..frames {
             let mut number = [0; 4];
             wal.read(&mut number, WAL_HEADER_BYTES + u64::from(frame) * frame_bytes).map_err(failed)?;
             if u32::from_be_bytes(number) > self.page_count {
@@ -237,9 +240,8 @@ impl<'d> LiveTransaction<'d> {
         if self.through_sqlite {
             self.insert_all(&pages, old, new)?;
         } else {
-            if self.database.options.build.sync == Sync::Full {
-                pages.sync()?;
-            }
+            // Even if durability is not wanted: after a power cut, the commit must not refer to pages that are lost.
+            pages.sync()?;
             let mut last = vec![0; self.page_bytes()];
             pages.read(new, &mut last)?;
             self.insert_page(new, &last)?;
@@ -446,9 +448,9 @@ pub(super) fn is_wal(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA journal_mode", [], |row| Ok(row.get::<_, String>(0)? == "wal"))
 }
 
-/// Returns the schema version after `version`, a number of 32 bits.
+/// Returns the schema version after `version`, a signed number of 32 bits.
 fn next_version(version: i64) -> i64 {
-    i64::from((version as i32).wrapping_add(1))
+    if version >= i32::MAX.into() { i32::MIN.into() } else { version + 1 }
 }
 
 fn changed() -> Error {

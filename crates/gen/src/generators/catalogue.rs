@@ -405,7 +405,7 @@ fn find_registration(name: &str) -> Option<&'static Registration> {
 }
 
 /// Names of generators in other tools and types of columns, and the generator that does the same.
-const ELSEWHERE: [(&str, &str); 40] = [
+const ELSEWHERE: [(&str, &str); 41] = [
     ("autoincrement", "sequence"),
     ("boolean", "bool"),
     ("bytes", "blob"),
@@ -437,6 +437,7 @@ const ELSEWHERE: [(&str, &str); 40] = [
     ("randint", "int"),
     ("sentence", "sentences"),
     ("serial", "sequence"),
+    ("slug", "regex"),
     ("string", "text"),
     ("surname", "last_name"),
     ("telephone", "phone"),
@@ -453,7 +454,11 @@ pub(crate) fn suggestion(name: &str) -> Option<&'static Entry> {
     let plain = name.to_ascii_lowercase().replace('_', "");
     let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == plain).map(|(_, here)| *here);
     let begins = || all().map(|entry| entry.name).filter(|known| plain.len() > 2 && known.starts_with(&plain)).min();
-    find(nearest(name, all().map(|entry| entry.name)).or(elsewhere).or_else(begins)?)
+    let nearly = || {
+        let near = nearest(&plain, ELSEWHERE.iter().map(|(other, _)| *other))?;
+        ELSEWHERE.iter().find(|(other, _)| *other == near).map(|(_, here)| *here)
+    };
+    find(nearest(name, all().map(|entry| entry.name)).or(elsewhere).or_else(begins).or_else(nearly)?)
 }
 
 /// Builds the generator of a call, for a table of this number of rows.

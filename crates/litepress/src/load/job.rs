@@ -254,6 +254,8 @@ impl<'o> LoadJob<'o> {
             skipped: rejects.skipped(),
             cut_records: rejects.cut_records(),
             stray_quotes: rejects.stray_quotes(),
+            repeated_headers: rejects.repeated_headers(),
+            repeated_header: self.options.repeated_header,
             nulls: rejects.nulls(),
             cut_texts: rejects.cut_texts(),
             ignored: of_tables + rejects.ignored(),

@@ -16,14 +16,34 @@ pub fn notes_of<'s>(
     foreign_keys(schema, verify).into_iter().chain(changed).collect()
 }
 
-/// Returns a note for each column whose declared type changed texts. `has_schema` tells that the types are those of a schema.
+/// Returns a note for each column whose declared type changed texts, or that holds texts among numbers. `has_schema` tells that the types are those of a schema.
 pub(super) fn changes(source: &LoadSource, has_schema: bool) -> Vec<Message> {
     let table = &source.table().name;
-    source.changed_columns().iter().map(|column| change(table, column, has_schema)).collect()
+    let columns = source.changed_columns();
+    let changed = columns.iter().filter(|column| column.count > 0).map(|column| change(table, column, has_schema));
+    let kept = columns.iter().filter(|column| column.kept > 0).map(|column| kept_texts(table, column));
+    changed.chain(kept).collect()
+}
+
+/// Tells of texts that a column of numbers keeps.
+fn kept_texts(table: &str, column: &ChangedColumn) -> Message {
+    let ChangedColumn { name, declared_type, kept, first_kept, .. } = column;
+    let texts = if *kept == 1 { "1 text".to_owned() } else { format!("{} texts", grouped(*kept)) };
+    let shown: Vec<String> = first_kept.iter().map(|(record, text)| format!("{text} in record {record}")).collect();
+    let more = if *kept > first_kept.len() as u64 { ", ..." } else { "" };
+    let what = format!(
+        "{table}.{name} is declared {declared_type}, and {texts} in it stay texts ({}{more}); ",
+        shown.join(", ")
+    );
+    let note = message![what, "SQLite refuses them in STRICT tables only"];
+    if first_kept.iter().all(|(_, text)| text != "''") {
+        return note;
+    }
+    note.and(message!["; ", OptionName::NullValue.alone(), " makes empty fields NULL"])
 }
 
 fn change(table: &str, column: &ChangedColumn, has_schema: bool) -> Message {
-    let ChangedColumn { name, declared_type, count, first } = column;
+    let ChangedColumn { name, declared_type, count, first, .. } = column;
     let declared = if declared_type.is_empty() { "without a type" } else { declared_type };
     let texts = if *count == 1 { "1 text".to_owned() } else { format!("{} texts", grouped(*count)) };
     let shown: Vec<String> =

@@ -11,7 +11,7 @@ use crate::{
 use litepress_engine::{TargetStamp, begin_replacing};
 use litepress_load::input::Input;
 use litepress_load::options::{
-    Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, StrayQuotes, ValueOptions,
+    Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, RepeatedHeader, StrayQuotes, ValueOptions,
 };
 use litepress_rows::{OptionName, message};
 use std::os::unix::fs::MetadataExt;
@@ -123,6 +123,8 @@ pub struct LoadOptions {
     pub ragged: Ragged,
     /// Fate of quotes of CSV in the wrong place.
     pub stray_quotes: StrayQuotes,
+    /// Fate of CSV records that repeat the header.
+    pub repeated_header: RepeatedHeader,
     /// Fate of text that is not UTF-8.
     pub invalid_utf8: InvalidUtf8,
     /// Whether a copy of a database may lack what cannot be copied; by default that is an error.
@@ -173,6 +175,7 @@ impl Default for LoadOptions {
             max_rejects: None,
             ragged: Ragged::default(),
             stray_quotes: StrayQuotes::default(),
+            repeated_header: RepeatedHeader::default(),
             invalid_utf8: InvalidUtf8::default(),
             allow_incomplete: false,
             replace_tables: false,
@@ -295,6 +298,8 @@ setters! {
     ragged(ragged: Ragged) => |options| options.ragged = ragged;
     /// Sets the fate of quotes of CSV in the wrong place.
     stray_quotes(stray_quotes: StrayQuotes) => |options| options.stray_quotes = stray_quotes;
+    /// Sets the fate of CSV records that repeat the header.
+    repeated_header(repeated_header: RepeatedHeader) => |options| options.repeated_header = repeated_header;
     /// Sets the fate of text that is not UTF-8.
     invalid_utf8(invalid_utf8: InvalidUtf8) => |options| options.invalid_utf8 = invalid_utf8;
     /// Sets whether a copy of a database may lack what cannot be copied.
@@ -309,6 +314,8 @@ setters! {
     add_columns(add: bool) => |options| options.append_options.add_columns = add;
     /// Sets whether foreign keys are enforced as rows are added to a target that exists.
     enforce_foreign_keys(enforce: bool) => |options| options.append_options.enforce_foreign_keys = enforce;
+    /// Sets whether all pages of a target that exists go through the WAL or the journal.
+    through_wal(through_wal: bool) => |options| options.append_options.through_wal = through_wal;
     /// Sets the longest wait for a lock of another program.
     busy_timeout(timeout: Duration) => |options| options.append_options.busy_timeout = timeout;
     /// Sets the columns of the unique key that decides which row is updated.
@@ -447,6 +454,7 @@ impl LoadOptions {
             skip: self.skip,
             ragged: self.ragged,
             stray_quotes: self.stray_quotes,
+            repeated_header: self.repeated_header,
             trim: self.trim,
             skips_empty: self.skip_empty,
         };

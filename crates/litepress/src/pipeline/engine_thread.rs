@@ -139,11 +139,7 @@ fn build(
 }
 
 fn append(job: &Appending, tables: &[SpooledTable]) -> Result<Finished> {
-    let mut append = job.begin(tables.iter().map(|(table, _)| *table))?;
-    for (table, spool) in tables {
-        append.fill(*table, spool).map_err(explain)?;
-    }
-    append.finish()
+    job.add(tables).map_err(explain)
 }
 
 fn fill(database: &mut Database, table: usize, source: &dyn Source) -> Result<()> {

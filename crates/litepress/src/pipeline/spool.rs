@@ -7,8 +7,10 @@
 //! ```
 
 use crate::{Error, ErrorKind, Result};
-use litepress_rows::{Part, RecordChunk, RowidOrder, Source};
+use litepress_rows::source::PART_BYTES;
+use litepress_rows::{Part, RecordChunk, RowidOrder, Source, Table};
 use std::fs::File;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -100,21 +102,41 @@ enum Location {
     File { file: Arc<File>, at: u64, len: usize },
 }
 
+/// Rows that were stored at once, with consecutive numbers.
 #[derive(Debug)]
-struct StoredPart {
+struct StoredRows {
     location: Location,
     first_record: u64,
+}
+
+/// What is known of the rowids of spooled rows.
+#[derive(Debug, Default)]
+struct Rowids {
+    /// Number of rows without a rowid of the input.
+    automatic: u64,
+    /// The smallest and the largest rowid of the others.
+    range: Option<(i64, i64)>,
+    /// Whether a rowid is not above the one before.
+    are_unordered: bool,
+    last: Option<i64>,
 }
 
 /// The parts of one table, in their order: first a sink of parts, then a source of them.
 #[derive(Debug)]
 pub(crate) struct Spool {
-    parts: Vec<StoredPart>,
+    parts: Vec<Vec<StoredRows>>,
+    /// Bytes of the last part.
+    part_bytes: usize,
     /// Index of the next part to hand out.
     next: AtomicUsize,
     rows: u64,
     bytes: u64,
     order: RowidOrder,
+    /// Rows without a rowid of the input are numbered from 1, without gaps: [`dense`](Self::dense).
+    is_dense: bool,
+    /// No column of the table holds the rowid.
+    has_no_alias: bool,
+    rowids: Rowids,
     /// Columns of the table that the rows lack.
     missing: Vec<usize>,
     last_sequence: Option<i64>,
@@ -125,19 +147,30 @@ impl Spool {
     pub(super) fn new(order: RowidOrder) -> Self {
         Self {
             parts: Vec::new(),
+            part_bytes: 0,
             next: AtomicUsize::new(0),
             rows: 0,
             bytes: 0,
             order,
+            is_dense: false,
+            has_no_alias: false,
+            rowids: Rowids::default(),
             missing: Vec::new(),
             last_sequence: None,
         }
     }
 
-    /// Creates an empty spool for the rows of a source.
-    pub(crate) fn like(source: &dyn Source) -> Self {
+    /// Creates an empty spool for the rows of a source, which are added to `table`.
+    pub(crate) fn like(source: &dyn Source, table: &Table) -> Self {
         let (missing, last_sequence) = (source.missing_columns(), source.last_sequence());
-        Self { missing, last_sequence, ..Self::new(source.rowid_order()) }
+        Self { missing, last_sequence, ..Self::new(source.rowid_order()) }.dense(table)
+    }
+
+    /// Numbers the rows without a rowid of the input from 1, without gaps, and looks at the rowids of the others.
+    pub(super) fn dense(mut self, table: &Table) -> Self {
+        self.is_dense = true;
+        self.has_no_alias = table.rowid_alias.is_none();
+        self
     }
 
     /// Says which columns of the table the rows lack.
@@ -146,14 +179,21 @@ impl Spool {
         self
     }
 
-    /// Appends a chunk as a part, whose rows keep their numbers.
+    /// Makes all rows readable again.
+    pub(crate) fn rewind(&self) {
+        self.next.store(0, Ordering::Relaxed);
+    }
+
+    /// Appends a chunk, whose rows keep their numbers.
     ///
     /// # Errors
     /// A temporary file that cannot be written.
-    pub(crate) fn push_chunk(&mut self, chunk: RecordChunk, budget: &mut SpoolBudget) -> Result<()> {
-        let mut part = PartRows::default();
-        part.push(chunk);
-        self.push(&part, budget)
+    pub(crate) fn push_chunk(&mut self, chunk: &RecordChunk, budget: &mut SpoolBudget) -> Result<()> {
+        if self.parts.is_empty() || self.part_bytes >= PART_BYTES {
+            self.parts.push(Vec::new());
+            self.part_bytes = 0;
+        }
+        self.store(std::slice::from_ref(chunk), budget)
     }
 
     /// Returns whether the spool has no row.
@@ -166,29 +206,54 @@ impl Spool {
     /// # Errors
     /// A temporary file that cannot be written.
     pub(super) fn push(&mut self, part: &PartRows, budget: &mut SpoolBudget) -> Result<()> {
-        let Some(first) = part.chunks.first() else { return Ok(()) };
-        let mut bytes = Vec::with_capacity(part.bytes());
-        for chunk in &part.chunks {
-            for (row, rowid) in chunk.rowids().iter().enumerate() {
+        self.parts.push(Vec::new());
+        self.part_bytes = 0;
+        self.store(&part.chunks, budget)
+    }
+
+    /// Appends rows with consecutive numbers to the last part.
+    fn store(&mut self, chunks: &[RecordChunk], budget: &mut SpoolBudget) -> Result<()> {
+        let Some(first) = chunks.first() else { return Ok(()) };
+        let mut bytes = Vec::new();
+        for chunk in chunks {
+            for (row, &rowid) in chunk.rowids().iter().enumerate() {
                 let record = chunk.record(row);
                 let len = u32::try_from(record.len()).expect("a record is shorter than 10^9 bytes");
-                let automatic = if chunk.is_automatic(row) { AUTOMATIC } else { 0 };
+                let is_automatic = chunk.is_automatic(row);
+                let rowid = if self.is_dense { self.numbered(rowid, is_automatic) } else { rowid };
+                let automatic = if is_automatic { AUTOMATIC } else { 0 };
                 bytes.extend_from_slice(&rowid.to_be_bytes());
                 bytes.extend_from_slice(&(len | automatic).to_be_bytes());
                 bytes.extend_from_slice(record);
+                self.rows += 1;
             }
-            self.rows += chunk.len() as u64;
         }
         self.bytes += bytes.len() as u64;
-        self.parts.push(StoredPart { location: budget.keep(bytes)?, first_record: first.first_record() });
+        self.part_bytes += bytes.len();
+        let rows = StoredRows { location: budget.keep(bytes)?, first_record: first.first_record() };
+        self.parts.last_mut().expect("a part was begun").push(rows);
         Ok(())
+    }
+
+    /// Returns the rowid of the next row: its number, if the input gives none.
+    fn numbered(&mut self, rowid: i64, is_automatic: bool) -> i64 {
+        if is_automatic || self.has_no_alias {
+            self.rowids.automatic += 1;
+            return self.rowids.automatic.cast_signed();
+        }
+        let rowids = &mut self.rowids;
+        let (smallest, largest) = rowids.range.unwrap_or((rowid, rowid));
+        rowids.range = Some((smallest.min(rowid), largest.max(rowid)));
+        rowids.are_unordered |= rowids.last.is_some_and(|last| rowid <= last);
+        rowids.last = Some(rowid);
+        rowid
     }
 }
 
 impl Source for Spool {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
         let Some(stored) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return Ok(None) };
-        Ok(Some(Box::new(PartReader { stored, read: None, at: 0, record: stored.first_record })))
+        Ok(Some(Box::new(PartReader { stored, read: None, at: 0, row: 0 })))
     }
 
     fn rows(&self) -> Option<u64> {
@@ -196,7 +261,25 @@ impl Source for Spool {
     }
 
     fn rowid_order(&self) -> RowidOrder {
-        self.order
+        match self.rowids {
+            Rowids { range: Some(_), are_unordered, automatic: 0, .. } if self.is_dense => {
+                if are_unordered {
+                    RowidOrder::Unordered
+                } else {
+                    RowidOrder::Ascending
+                }
+            }
+            _ => self.order,
+        }
+    }
+
+    fn has_automatic_rowids(&self) -> bool {
+        self.is_dense && !self.has_no_alias && self.rowids.automatic == self.rows
+    }
+
+    fn rowid_range(&self) -> Option<RangeInclusive<i64>> {
+        let (smallest, largest) = self.rowids.range.filter(|_| self.rowids.automatic == 0)?;
+        Some(smallest..=largest)
     }
 
     fn missing_columns(&self) -> Vec<usize> {
@@ -214,18 +297,20 @@ impl Source for Spool {
 
 /// Reads a stored part.
 struct PartReader<'s> {
-    stored: &'s StoredPart,
-    /// The bytes of a part that was in the file.
+    /// The rows that are not read whole.
+    stored: &'s [StoredRows],
+    /// The bytes of rows that were in the file.
     read: Option<Vec<u8>>,
     /// Offset of the next row.
     at: usize,
-    /// Number of the next row.
-    record: u64,
+    /// Position of the next row among those that were stored with it.
+    row: u64,
 }
 
 impl Part for PartReader<'_> {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
-        let bytes = match (&self.stored.location, &mut self.read) {
+        let Some((stored, rest)) = self.stored.split_first() else { return Ok(()) };
+        let bytes = match (&stored.location, &mut self.read) {
             (Location::Memory(bytes), _) => bytes,
             (Location::File { .. }, Some(bytes)) => &*bytes,
             (Location::File { file, at, len }, read) => {
@@ -235,7 +320,7 @@ impl Part for PartReader<'_> {
                 &*read.insert(bytes)
             }
         };
-        chunk.set_first_record(self.record);
+        chunk.set_first_record(stored.first_record + self.row);
         while !chunk.is_full()
             && let Some((rowid, is_automatic, record)) = row_at(bytes, self.at)
         {
@@ -244,7 +329,10 @@ impl Part for PartReader<'_> {
                 chunk.mark_automatic(chunk.len() - 1);
             }
             self.at += ROW_HEAD_BYTES + record.len();
-            self.record += 1;
+            self.row += 1;
+        }
+        if self.at >= bytes.len() {
+            (self.stored, self.read, self.at, self.row) = (rest, None, 0, 0);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::CsvReader;
 use super::tests::{Cell, Table, dialect, read_in_pieces};
-use crate::options::{Dialect, Quote, Ragged, ReadOptions, StrayQuotes, ValueOptions};
+use crate::options::{Dialect, Quote, Ragged, ReadOptions, RepeatedHeader, StrayQuotes, ValueOptions};
 use crate::reader::{Reader, TextFormat};
 use litepress_rows::Error;
 use std::path::Path;
@@ -33,6 +33,8 @@ fn rows_of(table: &Table) -> Vec<Vec<String>> {
 fn the_delimiter_divides_the_first_records_evenly() {
     for (file, delimiter, columns) in [
         (&b"Name, Vorname\tStrasse, Nr.\tOrt\nA\tB\tC\nD\tE, F\tG\n"[..], "\t", 3),
+        // Both divide evenly, and only one of them divides no text.
+        (b"Name, Vorname;Strasse, Nr.;Ort\nA, B;X, 1;Y\n", ";", 3),
         (b"a;b\n1,5;2\n2,5;3\n", ";", 2),
         (b"1,5;2,5\n1,7;2,7\n", ";", 2),
         (b"title,genres\nA,x|y|z\nB,x|y\nC,x\n", ",", 2),
@@ -270,4 +272,27 @@ fn quotes_that_are_no_characters_of_a_delimiter_are_refused() {
     let options = dialect(|dialect| (dialect.delimiter, dialect.quote) = (Some("a\"".to_owned()), Quote::Byte(b'"')));
     let error = open_named("in.csv", b"a\n", &options).err().unwrap().to_string();
     assert_eq!(error, "in.csv: the delimiter of a CSV file holds a quote or a line end; choose another one");
+}
+
+/// Files that were written one after another into one had all columns of type TEXT: the second header was a record.
+#[test]
+fn a_header_in_the_middle_is_left_out_or_ends_the_table() {
+    let file = b"id,\"na me\",x\n1,a,2\nid,na me,x\n2,\"id,na me,x\n\",3\n\nid,na me\n\"id\",\"na me\",x,more\n3,c,4\nid,x,na me\nid,na me,x\n";
+    let given = |repeated_header| dialect(|dialect| dialect.repeated_header = repeated_header);
+    let read = |repeated_header| rows_of(&read_in_pieces(file, &given(repeated_header)).unwrap());
+    let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+    let quoted = row(["2", "id,na me,x\n", "3"]);
+    let swapped = row(["id", "x", "na me"]);
+    let first = row(["1", "a", "2"]);
+    assert_eq!(read(RepeatedHeader::Skip), [first.clone(), quoted, row(["3", "c", "4"]), swapped]);
+    assert_eq!(read(RepeatedHeader::Stop), [first]);
+    // A header of two lines ends no table.
+    let twice = read_in_pieces(b"a,b\na,b\n1,2\na,b\n3,4\n", &given(RepeatedHeader::Stop)).unwrap();
+    assert_eq!(rows_of(&twice), [["1", "2"]]);
+    // The names are those of the file, also if they repeat.
+    let names = b"x,x\n1,2\nx,x\n3,4\n";
+    let table = read_in_pieces(names, &given(RepeatedHeader::Skip)).unwrap();
+    assert_eq!(rows_of(&table), [["1", "2"], ["3", "4"]]);
+    let one = read_in_pieces(b"n\n1\nn\n2\n", &given(RepeatedHeader::Skip)).unwrap();
+    assert_eq!(rows_of(&one), [["1"], ["2"]]);
 }

@@ -241,7 +241,7 @@ impl CsvPiece {
         match *kind {
             FaultKind::Fields(fields) => self.explain_fields(record, fields),
             FaultKind::BehindQuote { field, at } => {
-                let error = Error::new(ErrorKind::Data, "text stands behind the closing quote of the field");
+                let error = Error::new(ErrorKind::Data, "text follows the closing quote of the field");
                 let value = text[at..record.end].split(|&byte| byte == self.syntax().delimiter).next();
                 let error = error.with_value(quote(&Value::Text(value.unwrap_or_default())));
                 self.place(self.in_column(error, field), at).advise(message![
@@ -340,6 +340,10 @@ impl Piece for CsvPiece {
     fn read(&mut self, batch: &mut Batch) -> Result<()> {
         let options = self.options.clone();
         batch.clear(options.projected.len());
+        if self.text.is_left_out {
+            batch.repeated_header = Some(self.text.start.line);
+            return Ok(());
+        }
         if !self.find_rows() {
             assert_eq!(self.rows_before, self.text.records, "what is cut and what is read agree on records");
             return Ok(());

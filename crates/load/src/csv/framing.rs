@@ -2,21 +2,56 @@
 
 use super::syntax::{RecordEnd, Syntax};
 use crate::framing::{Framed, Framing};
+use crate::options::RepeatedHeader;
 use litepress_rows::encode::MAX_RECORD_BYTES;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::sync::Arc;
 
+/// Number of bytes that may stand in front of the first name of a header: a quote, spaces, delimiters of empty names.
+const SEARCHED_BYTES: usize = 64;
+
 /// The framing of CSV. It agrees with [`FieldSpans`](super::field_spans::FieldSpans) on the ends of records.
 #[derive(Debug)]
-pub(super) struct Records(pub Arc<Syntax>);
+pub(super) struct Records {
+    pub syntax: Arc<Syntax>,
+    /// The names in the header.
+    pub header: Vec<String>,
+    pub repeated_header: RepeatedHeader,
+    /// Records were found. A header that is repeated above them ends no table.
+    pub has_records: bool,
+}
+
+impl Records {
+    /// Returns the start of the record after the one at `at`, if that repeats the header.
+    fn repeated_header(&self, text: &[u8], at: usize, is_end: bool) -> Option<usize> {
+        if self.repeated_header == RepeatedHeader::Keep {
+            return None;
+        }
+        // Most records do not begin with the first name, and are not divided.
+        let first = self.header.iter().map(|name| name.trim()).find(|name| !name.is_empty())?.as_bytes();
+        let beginning = &text[at..text.len().min(at + first.len() + SEARCHED_BYTES)];
+        let may_have_escapes = self.syntax.quote.is_some_and(|quote| memchr::memchr(quote, first).is_some());
+        if !may_have_escapes && memchr::memmem::find(beginning, first).is_none() {
+            return None;
+        }
+        let record = self.syntax.loose_record(text, at, is_end)?;
+        let shorter = record.fields.len().min(self.header.len());
+        let is_equal = record.fields.iter().zip(&self.header).all(|(field, name)| {
+            let raw = &text[field.range.clone()];
+            let value = if field.is_quoted { self.syntax.value(text, &field.range) } else { raw.into() };
+            value.trim_ascii() == name.trim().as_bytes()
+        });
+        (is_equal && shorter * 3 >= self.header.len() * 2).then_some(record.next)
+    }
+}
 
 impl Framing for Records {
     fn frame(&mut self, text: &[u8], _from: usize, is_end: bool) -> Result<Framed> {
-        let syntax = &*self.0;
+        let syntax = &*self.syntax.clone();
         let (mut bytes, mut records) = (0, 0);
         let framed = |bytes, records| {
             let lines = memchr::memchr_iter(syntax.line_end, &text[..bytes]).count() as u64;
-            Framed { bytes, records, lines }
+            Framed { bytes, records, lines, ..Framed::default() }
         };
         while bytes < text.len() {
             if let Some(next) = syntax.skipped_line(text, bytes) {
@@ -25,6 +60,13 @@ impl Framing for Records {
                 }
                 bytes = next;
                 continue;
+            }
+            if let Some(next) = self.repeated_header(text, bytes, is_end) {
+                if bytes > 0 {
+                    break;
+                }
+                let is_last = self.repeated_header == RepeatedHeader::Stop && self.has_records;
+                return Ok(Framed { is_left_out: true, is_last, ..framed(next, 0) });
             }
             bytes = match syntax.record_end(text, bytes, is_end) {
                 RecordEnd::Behind(next) => next,
@@ -40,6 +82,7 @@ impl Framing for Records {
                 _ => break,
             };
             records += 1;
+            self.has_records = true;
         }
         Ok(framed(bytes, records))
     }

@@ -18,7 +18,7 @@ use super::syntax::Syntax;
 use crate::input::read_failed;
 use crate::options::{Dialect, Ragged, ReadOptions};
 use crate::reader::TextFormat;
-use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 use std::io::Read;
 use std::path::Path;
 
@@ -26,6 +26,8 @@ use std::path::Path;
 pub(super) struct Head {
     pub syntax: Syntax,
     pub names: Vec<String>,
+    /// The names as they stand in the header, if there is one.
+    pub header: Vec<String>,
     /// Bytes of the records that were read already.
     pub rest: Vec<u8>,
     /// The line in which the records begin, counted from 1.
@@ -55,6 +57,8 @@ struct Sample<'a> {
     notes: Vec<String>,
     /// Number of columns up to the last one with a name in the header.
     named: usize,
+    /// The names as they stand in the header. Empty if there is none.
+    header: Vec<String>,
 }
 
 impl Head {
@@ -93,7 +97,7 @@ impl Head {
         let (line, _) = place(&text, start, trial.syntax.line_end);
         let syntax = Syntax { columns: names.len(), ..trial.syntax };
         // Blank lines are records of a single column.
-        Ok(Self { syntax, names: names.clone(), rest: text[start..].to_vec(), line, format })
+        Ok(Self { syntax, names: names.clone(), header: names.clone(), rest: text[start..].to_vec(), line, format })
     }
 
     /// Returns the head. `None` if there is no whole record.
@@ -118,7 +122,8 @@ impl Head {
         if let Some(promised) = promised {
             refuse_broken_promise(&trial, promised)?;
         }
-        let mut sample = Sample { text, is_end, trial, options, start, first: 0, notes, named: usize::MAX };
+        let mut sample =
+            Sample { text, is_end, trial, options, start, first: 0, notes, named: usize::MAX, header: Vec::new() };
         sample.skip_preamble();
         sample.into_head().map(Some)
     }
@@ -247,7 +252,8 @@ impl Sample<'_> {
                 names::check(names)?;
                 if names.len() != header.fields.len() {
                     let (has, named) = (header.fields.len(), names.len());
-                    let message = format!("the header has {has} fields, and {named} columns are named");
+                    let named = if named == 1 { "1 column is".to_owned() } else { format!("{named} columns are") };
+                    let message = format!("the header has {}, and {named} named", counted(has as u64, "field"));
                     let (line, character) = place(self.text, start, line_end);
                     return Err(Error::new(ErrorKind::Usage, message).at(line, character).advise("name as many"));
                 }
@@ -273,7 +279,8 @@ impl Sample<'_> {
         format.is_header_guessed = self.options.dialect.header.is_none();
         debug_assert!(start <= next, "records follow their header");
         let syntax = Syntax { columns: names.len(), ..self.trial.syntax };
-        Found { head: Head { syntax, names, rest: Vec::new(), line, format }, rest_start: next }
+        let header = if self.header.is_empty() { names.clone() } else { self.header };
+        Found { head: Head { syntax, names, header, rest: Vec::new(), line, format }, rest_start: next }
     }
 
     /// Returns the names in the header, as many as the records have fields if they agree on it.
@@ -299,6 +306,7 @@ impl Sample<'_> {
             self.complete(&mut found, &below);
         }
         self.named = found.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
+        self.header.clone_from(&found);
         let Names { names, notes } = Names::distinct(found, std::mem::take(&mut self.notes));
         self.notes = notes;
         Ok(names)

@@ -87,6 +87,15 @@ impl Trial {
         self.records.first().map_or(0, |(_, first)| first.fields.len())
     }
 
+    /// Returns whether most fields behind the first of a record begin with a space: then text may have been divided.
+    fn divides_text(&self, text: &[u8]) -> bool {
+        let fields = self.records.iter().flat_map(|(_, record)| record.fields.iter().skip(1));
+        let (all, spaced) = fields.fold((0, 0), |(all, spaced), field| {
+            (all + 1, spaced + usize::from(text[field.range.clone()].first() == Some(&b' ')))
+        });
+        spaced * 2 > all
+    }
+
     /// Returns the share of fields, in tenths, that hold one value: a number, a date, or text without any other delimiter.
     fn tenths_of_values(&self, text: &[u8]) -> usize {
         let fields: Vec<_> = self.records.iter().flat_map(|(_, record)| &record.fields).collect();
@@ -184,12 +193,15 @@ fn choose(text: &[u8], trials: Vec<Trial>, promised: Option<&str>) -> Trial {
     if let Some(at) = trials.iter().position(|trial| is_promised(trial) && trial.evenness() >= Evenness::Fair) {
         return trials.into_iter().nth(at).expect("the position is one of the trials");
     }
-    let mut best: Option<((Evenness, usize, usize), Trial)> = None;
+    let mut best: Option<((Evenness, bool, usize, usize), Trial)> = None;
     for trial in trials {
         let evenness = trial.evenness();
-        // Two delimiters rarely divide equally well, so this is rare, too.
-        let rank = (evenness, trial.tenths_of_values(text), trial.first_fields());
-        let rank = if evenness == Evenness::None { (evenness, 0, trial.first_fields()) } else { rank };
+        let fields = trial.first_fields();
+        let rank = match evenness {
+            Evenness::None => (evenness, false, 0, fields),
+            // Two delimiters rarely divide equally well, so this is rare, too.
+            _ => (evenness, !trial.divides_text(text), trial.tenths_of_values(text), fields),
+        };
         if best.as_ref().is_none_or(|(known, _)| rank > *known) {
             best = Some((rank, trial));
         }

@@ -174,7 +174,7 @@ fn records_that_are_wrong_are_null_and_told() {
         ),
         (
             1,
-            "line 3, character 6: column name: text stands behind the closing quote of the field (value ' x'); double quotes within quotes, say how they are escaped with escape, or take such quotes as text with stray_quotes(StrayQuotes::Text)",
+            "line 3, character 6: column name: text follows the closing quote of the field (value ' x'); double quotes within quotes, say how they are escaped with escape, or take such quotes as text with stray_quotes(StrayQuotes::Text)",
         ),
         (
             2,
@@ -182,7 +182,7 @@ fn records_that_are_wrong_are_null_and_told() {
         ),
         (
             3,
-            "line 6, character 7: column note: text stands behind the closing quote of the field (value 'c'); double quotes within quotes, say how they are escaped with escape, or take such quotes as text with stray_quotes(StrayQuotes::Text)",
+            "line 6, character 7: column note: text follows the closing quote of the field (value 'c'); double quotes within quotes, say how they are escaped with escape, or take such quotes as text with stray_quotes(StrayQuotes::Text)",
         ),
     ];
     assert_eq!(table.bad, expected.map(|(row, error)| (row, error.to_owned())));

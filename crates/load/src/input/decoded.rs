@@ -148,7 +148,8 @@ pub(super) fn to_utf8(
         end: 0,
         has_ended: false,
         is_finished: false,
-        consumed: mark as u64,
+        lines: 0,
+        characters: 0,
         text: vec![0; 3 * BUFFER_BYTES],
         given: 0,
         decoded: 0,
@@ -170,8 +171,9 @@ struct Decoded<R> {
     has_ended: bool,
     /// Decoding has ended or failed.
     is_finished: bool,
-    /// Number of bytes decoded.
-    consumed: u64,
+    /// Number of line ends in the decoded text, and of characters behind the last one, counted if `is_strict`.
+    lines: u64,
+    characters: u64,
     /// Decoded text. The part from `given` to `decoded` is not returned yet.
     text: Vec<u8>,
     given: usize,
@@ -213,9 +215,9 @@ impl<R> Decoded<R> {
             let (result, read, written) =
                 self.decoder.decode_to_utf8_without_replacement(undecoded, &mut self.text[..room], self.has_ended);
             match result {
-                DecoderResult::Malformed(wrong, behind) if self.is_strict => {
-                    let at = self.consumed + read as u64 - u64::from(wrong) - u64::from(behind);
-                    return Err(self.malformed(at));
+                DecoderResult::Malformed(..) if self.is_strict => {
+                    self.count(written);
+                    return Err(self.malformed());
                 }
                 // A byte that is not UTF-8 makes the record bad: its reader reports record, line and column.
                 DecoderResult::Malformed(..) => {
@@ -225,20 +227,41 @@ impl<R> Decoded<R> {
                 _ => (result == DecoderResult::OutputFull, read, written),
             }
         };
+        if self.is_strict {
+            self.count(written);
+        }
         self.start += read;
-        self.consumed += read as u64;
         (self.given, self.decoded) = (0, written);
         Ok(is_full)
     }
 
-    fn malformed(&self, at: u64) -> io::Error {
+    /// Counts line ends and characters at the beginning of the decoded text.
+    fn count(&mut self, length: usize) {
+        let text = &self.text[..length];
+        self.lines += memchr::memchr_iter(b'\n', text).count() as u64;
+        let (known, line) = match memchr::memrchr(b'\n', text) {
+            Some(end) => (0, &text[end + 1..]),
+            None => (self.characters, text),
+        };
+        // All bytes of a character but the first begin with the bits 10.
+        self.characters = known + line.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64;
+    }
+
+    /// Describes invalid bytes behind the text that was counted.
+    fn malformed(&self) -> io::Error {
         let encoding = self.decoder.encoding().name();
-        let message = format!("byte {at} of the text (counted from 0) begins what is no {encoding}");
-        let error = Error::new(ErrorKind::Data, message);
-        let error = error.advise(message![
+        let error = Error::new(
+            ErrorKind::Data,
+            message![
+                format!("the text is not {encoding} here, and "),
+                OptionName::InvalidUtf8.word("blob"),
+                " keeps the bytes of files in UTF-8 only"
+            ],
+        );
+        let error = error.at(self.lines + 1, self.characters + 1).advise(message![
             "name the right encoding with ",
             OptionName::Encoding.alone(),
-            ", or take ",
+            ", or store U+FFFD in place of such bytes with ",
             OptionName::InvalidUtf8.word("replace")
         ]);
         io::Error::new(io::ErrorKind::InvalidData, error)

@@ -89,6 +89,12 @@ fn mistake(bytes: &[u8], options: &ReadOptions) -> String {
     read(bytes, options).unwrap_err().message_in(&Flags)
 }
 
+/// Returns line and character of the error.
+fn place(bytes: &[u8], options: &ReadOptions) -> (u64, u64) {
+    let error = read(bytes, options).unwrap_err();
+    (error.place().line.unwrap(), error.place().character.unwrap())
+}
+
 #[test]
 fn the_content_says_what_a_file_is() {
     let long: Vec<u8> = (0..100_000).flat_map(|n| format!("{n},{}\n", n * 7919 % 1000).into_bytes()).collect();
@@ -444,14 +450,15 @@ fn what_an_encoding_does_not_know_is_an_error_or_replaced() {
     let replace = |label: &str| ReadOptions { invalid_utf8: InvalidUtf8::Replace, ..encoding(label) };
     let blob = |label: &str| ReadOptions { invalid_utf8: InvalidUtf8::Blob, ..encoding(label) };
     // An unpaired surrogate; half a unit at the end; a byte that is invalid in Shift_JIS.
-    for (bytes, label, at, replaced) in [
+    for (bytes, label, character, replaced) in [
         (&b"a\0\0\xD8b\0"[..], "utf-16le", 2, "a\u{FFFD}b"),
-        (b"a\0b\0c", "utf-16le", 4, "ab\u{FFFD}"),
-        (b"\xFE\xFF\0a\xD8\0\0b", "utf-16be", 4, "a\u{FFFD}b"),
-        (b"ab\xFFc", "shift_jis", 2, "ab\u{FFFD}c"),
+        (b"a\0b\0c", "utf-16le", 3, "ab\u{FFFD}"),
+        (b"\xFE\xFF\0a\xD8\0\0b", "utf-16be", 2, "a\u{FFFD}b"),
+        (b"ab\xFFc", "shift_jis", 3, "ab\u{FFFD}c"),
     ] {
         let message = mistake(bytes, &blob(label));
-        assert!(message.starts_with(&format!("byte {at} of the text")), "{label}: {message}");
+        assert!(message.to_lowercase().starts_with(&format!("the text is not {label} here")), "{label}: {message}");
+        assert_eq!(place(bytes, &blob(label)), (1, character), "{label}");
         assert_eq!(text(bytes, &replace(label)), replaced);
         // A reader finds the record of a byte that no UTF-8 has.
         let marked = read(bytes, &encoding(label)).unwrap().1;
@@ -465,7 +472,23 @@ fn what_an_encoding_does_not_know_is_an_error_or_replaced() {
         );
     }
     let far = [b"a\0".repeat(100_000), b"\0\xDC".to_vec(), b"b\0".repeat(10)].concat();
-    assert!(mistake(&far, &blob("utf-16le")).starts_with("byte 200000 of the text"));
+    assert_eq!(place(&far, &blob("utf-16le")), (1, 100_001));
+}
+
+/// `--invalid-utf8 blob` beside `--encoding gbk` failed with the number of a byte, and did not say why it kept nothing.
+#[test]
+fn blobs_are_for_invalid_bytes_of_utf8() {
+    let lines = [b"\xC4\xE3\n".repeat(100_000), b"a\xC4\xE3\xFF\n".to_vec()].concat();
+    let options = ReadOptions { invalid_utf8: InvalidUtf8::Blob, ..encoding("gbk") };
+    assert_eq!(place(&lines, &options), (100_001, 3));
+    let error = read(&lines, &options).unwrap_err();
+    assert_eq!(
+        error.message_in(&Flags),
+        "the text is not GBK here, and --invalid-utf8 blob keeps the bytes of files in UTF-8 only"
+    );
+    let advice =
+        "name the right encoding with --encoding, or store U+FFFD in place of such bytes with --invalid-utf8 replace";
+    assert_eq!(error.advice_in(&Flags).unwrap(), advice);
 }
 
 /// `cp949`, `latin-1` and `utf-8-sig` were unknown, although their encodings are read.
@@ -525,6 +548,9 @@ fn arguments_are_files_and_patterns() {
     assert_eq!(message(&["*.nothing"]), "no file matches this pattern");
     assert_eq!(message(&["d.csv"]), "the folder has no file");
     assert!(message(&["missing.csv"]).starts_with("cannot open: No such file"));
+    // A URL was told to be a name with spaces.
+    let url = Input::from_arguments(&["https://example.org/x.csv".into()], &options()).unwrap_err();
+    assert!(url.advice().unwrap().starts_with("this is a URL"), "{url}");
     assert!(message(&["a***.csv"]).starts_with("this is not a pattern of names"));
     let twice = Input::from_arguments(&["-".into(), "-".into()], &options()).unwrap_err();
     assert_eq!(twice.message(), "standard input (-) can be read once only");

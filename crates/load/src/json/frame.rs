@@ -77,7 +77,7 @@ impl JsonFraming {
             self.is_closed = self.around > 0;
         }
         self.scan.at -= bytes;
-        Framed { bytes, records, lines: count_lines(&text[..bytes]) }
+        Framed { bytes, records, lines: count_lines(&text[..bytes]), ..Framed::default() }
     }
 
     /// Scans text behind the records for the ends of the objects around them.
@@ -99,7 +99,7 @@ impl JsonFraming {
             None => self.scan.at,
         };
         self.scan.at = self.scan.at.saturating_sub(bytes);
-        Ok(Framed { bytes, records: 0, lines: count_lines(&text[..bytes]) })
+        Ok(Framed { bytes, records: 0, lines: count_lines(&text[..bytes]), ..Framed::default() })
     }
 
     /// Returns whether the text ended within the objects around the records.
@@ -129,7 +129,7 @@ impl JsonFraming {
             let wrong = misplaced(text, text.len(), "the file ends within its top-level array: expected `,` or `]`");
             return Err(wrong.advise("the file may be cut off"));
         }
-        Ok(Framed { bytes, records, lines: count_lines(&text[..bytes]) })
+        Ok(Framed { bytes, records, lines: count_lines(&text[..bytes]), ..Framed::default() })
     }
 }
 
@@ -168,7 +168,7 @@ fn lines(text: &[u8], from: usize, is_end: bool) -> Framed {
     };
     let text = &text[..bytes];
     let lines = count_lines(text);
-    Framed { bytes, records: count_records(text, lines), lines }
+    Framed { bytes, records: count_records(text, lines), lines, ..Framed::default() }
 }
 
 /// Counts the lines that are not blank.
@@ -190,7 +190,7 @@ fn count_records(text: &[u8], line_ends: u64) -> u64 {
 /// Fails if more than white space follows the array's end.
 fn behind(text: &[u8]) -> Result<Framed> {
     match text.iter().position(|&byte| !is_space(byte)) {
-        None => Ok(Framed { bytes: text.len(), records: 0, lines: count_lines(text) }),
+        None => Ok(Framed { bytes: text.len(), records: 0, lines: count_lines(text), ..Framed::default() }),
         Some(at) => Err(misplaced(text, at, "expected nothing behind the end of the top-level array")
             .advise("a file that begins with `[` is one array of objects; as NDJSON, write one object a line")),
     }

@@ -104,7 +104,7 @@ impl LoadRequest {
             formats.into_iter().any(|format| format == Format::Json)
         };
         // An update must know the columns that no record has.
-        if !adds && !(self.conflict == Conflict::Update && is_json(group)) {
+        if !(adds || self.conflict == Conflict::Update && is_json(group)) {
             return Ok((group.known(), Vec::new()));
         }
         let mut request = self.clone();

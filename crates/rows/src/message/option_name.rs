@@ -73,6 +73,8 @@ pub enum OptionName {
     Rejects,
     /// Whether files replace tables of the target.
     ReplaceTables,
+    /// What becomes of rowids in a merge.
+    Rowids,
     /// Number of rows.
     Rows,
     /// Factor for numbers of rows.
@@ -81,6 +83,8 @@ pub enum OptionName {
     Sheet,
     /// Columns of files that are read.
     Select,
+    /// Tables that are left out of a merge.
+    SkipTable,
     /// Column for the name of the file.
     SourceColumn,
     /// Largest number of records of a table.
@@ -91,6 +95,8 @@ pub enum OptionName {
     Set,
     /// Form in which a typed column is stored.
     StoreAs,
+    /// Fields that mean NULL.
+    NullValue,
     /// Whether new tables are STRICT.
     Strict,
     /// Table of the files.
@@ -131,6 +137,8 @@ pub enum OptionName {
     True,
     /// Whether the rows of the table are replaced.
     Truncate,
+    /// Whether a merge takes objects that some databases lack.
+    Union,
     /// Unique columns of a new table.
     Unique,
     /// Columns that an update changes.
@@ -193,15 +201,18 @@ impl OptionName {
             Self::RecordRecipe => "record-recipe",
             Self::Rejects => "rejects",
             Self::ReplaceTables => "replace-tables",
+            Self::Rowids => "rowids",
             Self::Rows => "rows",
             Self::Scale => "scale",
             Self::Sheet => "sheet",
             Self::Select => "select",
+            Self::SkipTable => "skip-table",
             Self::SourceColumn => "source-column",
             Self::Limit => "limit",
             Self::Schema => "schema",
             Self::Set => "set",
             Self::StoreAs => "store-as",
+            Self::NullValue => "null-value",
             Self::Strict => "strict",
             Self::Table => "table",
             Self::TempDir => "temp-dir",
@@ -222,6 +233,7 @@ impl OptionName {
             Self::Trim => "trim",
             Self::True => "true",
             Self::Truncate => "truncate",
+            Self::Union => "union",
             Self::Unique => "unique",
             Self::UpdateColumns => "update-columns",
             Self::Verify => "verify",

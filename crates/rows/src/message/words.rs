@@ -46,6 +46,7 @@ impl Words for RustWords {
                         | OptionName::ReplaceTables
                         | OptionName::Overwrite
                         | OptionName::Truncate
+                        | OptionName::Union
                 ) =>
             {
                 "true".to_owned()
@@ -53,6 +54,9 @@ impl Words for RustWords {
             OptionValue::None => return self.name(name),
             OptionValue::Word(word) => self.choice(name, word),
             OptionValue::Names(names) => format!("{names:?}"),
+            OptionValue::Pair(table, policy) if name == OptionName::Rowids => {
+                return format!("table_rowids({table:?}, {})", self.choice(name, policy));
+            }
             OptionValue::Pair(left, right) => format!("{left:?}, {right:?}"),
             OptionValue::Count(None, number) => number.clone(),
             OptionValue::Count(Some(table), number) => format!("{table:?}, {number}"),
@@ -69,6 +73,7 @@ impl Words for RustWords {
             OptionName::OnConflict => "Conflict",
             OptionName::OnError => "OnError",
             OptionName::Ragged => "Ragged",
+            OptionName::Rowids => "RowidPolicy",
             OptionName::StrayQuotes => "StrayQuotes",
             _ => return format!("{choice:?}"),
         };

@@ -68,6 +68,7 @@ const MISTAKES: &[(&str, u64, &str)] = &[
     // A misspelled generator listed 60 names and suggested none.
     ("string(5)", 1, "unknown generator 'string', did you mean 'text'?"),
     ("DateTime", 1, "unknown generator 'DateTime', did you mean 'timestamp'?"),
+    ("slugg", 1, "unknown generator 'slugg', did you mean 'regex'?"),
     ("zip_code", 1, "unknown generator 'zip_code', did you mean 'postcode'?"),
     ("stamp", 1, "unknown generator 'stamp'"),
     ("digits", 1, "argument 'n' is missing"),

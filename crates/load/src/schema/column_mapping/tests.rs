@@ -130,6 +130,9 @@ fn every_mismatch_is_told_at_once() {
     assert!(null[0].contains("its default is NULL"), "{null:?}");
     let missing = map_columns("CREATE TABLE t (a, c DEFAULT (nosuch(1)))", &["a"], Naming::Header, &[]).unwrap_err();
     assert!(missing[0].contains("t.c: ") && missing[0].contains("unknown function: nosuch()"), "{missing:?}");
+    // The error about a key without a name ended with a colon.
+    let unnamed = map_columns("CREATE TABLE t (a)", &["a", ""], Naming::Records, &[]).unwrap_err();
+    assert!(unnamed[0].starts_with("table t: the table lacks columns of the file: \"\"; "), "{unnamed:?}");
     let twice = map_columns("CREATE TABLE t (a)", &["a"], Naming::Header, &[("a", "a"), ("A", "a")]).unwrap_err();
     assert_eq!(twice, ["table t: --map A=a: this column is mapped twice"]);
 }

@@ -9,11 +9,10 @@
 //! it cannot, and a log has content                       an error: commits in the log cannot be read
 //! ```
 
-use crate::input::Input;
-use litepress_rows::sqlite::{FilesBeside, companion, open_immutable};
+use crate::Snapshot;
+use litepress_rows::sqlite::{FilesBeside, companion, open_file, open_immutable};
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
-use litepress_scan::Snapshot;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::fs::{self, File};
 use std::io::Read;
@@ -24,7 +23,7 @@ use std::time::{Duration, SystemTime};
 
 /// One read transaction on a database.
 #[derive(Debug)]
-pub(super) struct Moment {
+pub struct Moment {
     /// The name of the file in errors.
     name: PathBuf,
     /// `None` once it is closed.
@@ -44,7 +43,8 @@ struct Opened {
 }
 
 /// The connection while a thread uses it.
-pub(super) struct Connected<'m>(MutexGuard<'m, Option<Opened>>);
+#[derive(Debug)]
+pub struct Connected<'m>(MutexGuard<'m, Option<Opened>>);
 
 impl Deref for Connected<'_> {
     type Target = Connection;
@@ -59,12 +59,8 @@ impl Moment {
     ///
     /// # Errors
     /// If the file cannot be opened, is not a database, is encrypted, or has a journal or log that must be applied first.
-    pub fn begin(input: &Input) -> Result<Self> {
-        if input.path().is_none() {
-            // Only a file with a name can be a database; this error says what to do.
-            drop(input.file()?);
-        }
-        let name = input.name.clone();
+    pub fn begin(name: &Path) -> Result<Self> {
+        let name = name.to_owned();
         // The path must be absolute, because SQLite takes a name that begins with `file:` for a URI. It must have no symbolic links,
         // because SQLite keeps its files beside the file that a link points to.
         let path = fs::canonicalize(&name).map_err(|error| Error::io("open", &name, error))?;
@@ -73,7 +69,7 @@ impl Moment {
         let ((connection, snapshot), unlocked) = match connect(&path) {
             Ok(connected) => (connected, None),
             // SQLite does not report why it cannot open a file, so the file is opened here.
-            Err(error) => match input.file() {
+            Err(error) => match open_file(&name) {
                 Err(error) => return Err(error),
                 Ok(_) => ((as_it_is(&name, &path, error)?, None), stamp.ok()),
             },
@@ -109,13 +105,16 @@ impl Moment {
         }
     }
 
-    /// Fails if the file is read without locks and was changed since it was opened.
+    /// Checks that a file which is read without locks was not changed since it was opened.
+    ///
+    /// # Errors
+    /// If it was.
     pub fn check_unchanged(&self) -> Result<()> {
         let is_changed = |stamp: &Stamp| Stamp::of(&self.name).ok().as_ref() != Some(stamp);
         if self.unlocked.as_ref().is_some_and(is_changed) {
             return Err(Error::new(ErrorKind::Data, "the database was changed while it was read")
                 .in_file(&self.name)
-                .advise("load a copy of it in a folder that can be written: SQLite can lock it there"));
+                .advise("use a copy of it in a folder that can be written: SQLite can lock it there"));
         }
         Ok(())
     }
@@ -156,7 +155,7 @@ fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<Connecti
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
         let message = "the database has a write-ahead log, and SQLite cannot make the files in this folder that it needs to read it";
         let advice =
-            format!("copy the database and {} to a folder that can be written, and load the copy", log.display());
+            format!("copy the database and {} to a folder that can be written, and use the copy", log.display());
         return Err(Error::new(ErrorKind::Data, message).in_file(name).advise(advice).caused_by(error));
     }
     let connection = open_immutable(path).map_err(|error| failure(name, error))?;
@@ -177,7 +176,7 @@ fn failure(name: &Path, error: rusqlite::Error) -> Error {
     if error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK) {
         let message = "a program died while it wrote to the database, and its journal must be rolled back first";
         let advice = format!(
-            "have SQLite do that: sqlite3 '{}' 'SELECT count(*) FROM sqlite_schema'; then load it again",
+            "have SQLite do that: sqlite3 '{}' 'SELECT count(*) FROM sqlite_schema'; then try again",
             name.display()
         );
         return Error::new(ErrorKind::Data, message).in_file(name).advise(advice).caused_by(error);

@@ -1,0 +1,393 @@
+//! Adds rows to tables of an existing database by writing pages.
+//!
+//! ```text
+//! edge      new rows become leaf pages behind the last one, and the right edge of the tree is written anew
+//! rebuild   old rows (TableScan) and new ones, sorted by rowid, become a new tree
+//! indexes   old entries (IndexScan) and new ones, sorted, become a new tree
+//! ```
+//!
+//! New trees lie behind the end of the file. `sqlite_schema` gets their roots, and the old pages go to the freelist, in one
+//! transaction of SQLite's. A row that breaks a rule ends the route: SQLite then inserts the rows, and says which one it is.
+
+use super::sources::{OldAndNew, Shifted};
+use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan};
+use crate::database::Finished;
+use crate::index::{IndexPlan, Indexes};
+use crate::live::{LiveDatabase, LiveOptions, LiveTransaction};
+use crate::options::{Options, Target, Verify};
+use crate::progress::Counted;
+use crate::resources::{sort_options, temp_dir};
+use crate::sort::SortOptions;
+use crate::summary::{Summary, TableSummary, peak_memory_bytes};
+use crate::table::sorted_rows::SortedRows;
+use crate::table::{BuildContext, RowidKey, rowid};
+use crate::{Conflict, Error, ErrorKind, Result, plan};
+use litepress_rows::schema::Generated;
+use litepress_rows::{NullPolicy, RowidOrder, Schema, Source, Table};
+use litepress_scan::{IndexScan, Snapshot, TableScan};
+use rusqlite::types::FromSql;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Fewer rows are inserted by SQLite: opening a snapshot and changing roots would take longer.
+const LEAST_ROWS: u64 = 20_000;
+
+/// An index is built anew if there is at least one new entry for this many old ones, and a table likewise.
+const MOST_OLD_ENTRIES: u64 = 30;
+const MOST_OLD_ROWS: u64 = 10;
+
+/// The position of the first new row in the order of rows: behind all old ones.
+const FIRST_POSITION: u64 = 1 << 48;
+
+/// Adds the rows of all sources by writing pages. The inner `Err` says why SQLite must insert them; nothing is changed then, and
+/// the sources may have been read.
+///
+/// # Errors
+/// If the database cannot be read or written, or another program keeps its lock.
+pub fn append_pages(
+    path: &Path,
+    schema: &Schema,
+    options: &Options,
+    append: &AppendOptions,
+    sources: &[(usize, &dyn Source)],
+) -> Result<Result<Finished, String>> {
+    if let Some(why) = why_sql(schema, options, append, sources) {
+        return Ok(Err(why));
+    }
+    let mut live = LiveOptions { build: options.clone(), ..LiveOptions::default() };
+    (live.busy_timeout, live.through_wal) = (append.busy_timeout, append.through_wal);
+    let mut database = match LiveDatabase::open(path, &live)? {
+        Ok(database) => database,
+        Err(cannot) => return Ok(Err(cannot.reason)),
+    };
+    options.progress.enter("waiting for the lock");
+    let run = PageAppend { transaction: database.begin()?, schema, append, started: Instant::now() };
+    match run.append(sources) {
+        // SQLite finds the row, or tells what is wrong with the file.
+        Err(error) if matches!(error.kind(), ErrorKind::Constraint | ErrorKind::Corrupt | ErrorKind::Limit) => {
+            Ok(Err(format!("pages cannot be written: {}", error.message())))
+        }
+        done => done,
+    }
+}
+
+/// Returns why SQLite must insert the rows, as far as the schema and the rows tell.
+fn why_sql(
+    schema: &Schema,
+    options: &Options,
+    append: &AppendOptions,
+    sources: &[(usize, &dyn Source)],
+) -> Option<String> {
+    let rows: Option<u64> = sources.iter().map(|(_, source)| source.rows()).sum();
+    let few = rows.is_none_or(|rows| rows < LEAST_ROWS) && append.route.is_none();
+    let general = [
+        (append.route == Some(Route::Sql), "it was asked for"),
+        (few, "there are few rows"),
+        (append.enforce_foreign_keys, "foreign keys are enforced"),
+        (append.truncate, "the old rows are deleted"),
+        (options.verify != Verify::None, "the tables are checked"),
+        (options.analyze, "the tables are analyzed"),
+    ];
+    if let Some((_, why)) = general.into_iter().find(|(is_so, _)| *is_so) {
+        return Some(why.to_owned());
+    }
+    sources.iter().find_map(|(table, source)| why_not(schema, &schema.tables[*table], *source, options))
+}
+
+/// Returns why SQLite must insert the rows of a table.
+fn why_not(schema: &Schema, table: &Table, source: &dyn Source, options: &Options) -> Option<String> {
+    let conflict = options.on_conflict;
+    let has_computed = table.columns.iter().any(|column| column.generated != Generated::No);
+    let has_unique = table.indexes.iter().any(|index| index.unique);
+    let updates = conflict == Conflict::Update;
+    let is_partial = !source.missing_columns().is_empty() || !options.update_columns.is_empty();
+    let asks = table.columns_where_null(NullPolicy::AskSqlite, conflict).next().is_some();
+    let automatic = source.has_automatic_rowids();
+    let reasons = [
+        (table.is_virtual, "it is a virtual table"),
+        (schema.has_trigger(&table.name), "it has triggers"),
+        (table.has_check, "it has CHECK constraints"),
+        (table.has_conflict_clause, "it has an ON CONFLICT clause"),
+        (table.without_rowid, "it is WITHOUT ROWID"),
+        (has_computed, "it has computed columns"),
+        (asks, "its DEFAULT stands in for NULL"),
+        (conflict != Conflict::Abort && has_unique, "unique keys decide which rows stay"),
+        (updates && table.rowid_alias.is_none(), "it has no key to update rows by"),
+        (updates && (is_partial || automatic || !options.key.is_empty()), "rows are updated in part"),
+        (table.rowid_alias.is_some() && source.rowid_range().is_none() && !automatic, "only some rows have rowids"),
+    ];
+    if let Some((_, why)) = reasons.into_iter().find(|(is_so, _)| *is_so) {
+        return Some(why.to_owned());
+    }
+    let not_ours = plan::own_indexes(table).find_map(|index| IndexPlan::new(table, index).err());
+    not_ours.map(|why| format!("of an index, {why}"))
+}
+
+/// A table with its new trees.
+struct BuiltTable {
+    report: AppendedTable,
+    /// New root pages of the table and its indexes.
+    roots: Vec<(String, u32)>,
+    /// Roots of trees that are freed.
+    freed_trees: Vec<u32>,
+    /// The largest given rowid of an AUTOINCREMENT table.
+    sequence: Option<i64>,
+    summary: TableSummary,
+}
+
+/// An append within its transaction.
+struct PageAppend<'d, 's> {
+    transaction: LiveTransaction<'d>,
+    schema: &'s Schema,
+    append: &'s AppendOptions,
+    started: Instant,
+}
+
+impl PageAppend<'_, '_> {
+    fn append(mut self, sources: &[(usize, &dyn Source)]) -> Result<Result<Finished, String>> {
+        let options = self.transaction.options()?;
+        let cookie: u32 = self.query("PRAGMA schema_version")?;
+        if cookie != self.schema.settings.schema_cookie {
+            return Ok(Err("another program has changed the schema meanwhile".to_owned()));
+        }
+        let (roots, sequences) = (self.roots()?, self.sequences()?);
+        let snapshot = Snapshot::of_write_transaction(self.transaction.connection()?)?;
+        let mut jobs = Vec::new();
+        for &(table, source) in sources.iter().filter(|(_, source)| source.rows() != Some(0)) {
+            let table = &self.schema.tables[table];
+            let sequence = sequences.get(&table.name).copied();
+            let look = Look { table, source, snapshot: &snapshot, roots: &roots };
+            match look.job(&self.transaction, self.append, sequence)? {
+                Ok(job) => jobs.push(job),
+                Err(why) => return Ok(Err(why)),
+            }
+        }
+        let folder = temp_dir(&Target::File(self.transaction.path().to_owned()), &options);
+        let mut built = Vec::new();
+        for job in jobs {
+            built.push(job.build(&mut self.transaction, &options, &folder)?);
+        }
+        snapshot.close_idle();
+        drop(snapshot);
+        self.publish(built).map(Ok)
+    }
+
+    fn query<T: FromSql>(&mut self, sql: &str) -> Result<T> {
+        let value = self.transaction.connection()?.query_row(sql, [], |row| row.get(0));
+        value.map_err(|error| self.transaction.explain(&error))
+    }
+
+    /// Returns the root pages of all tables and indexes.
+    fn roots(&mut self) -> Result<HashMap<String, u32>> {
+        self.map("SELECT name, rootpage FROM sqlite_schema WHERE type IN ('table', 'index') AND rootpage > 0")
+    }
+
+    /// Returns the numbers of AUTOINCREMENT tables.
+    fn sequences(&mut self) -> Result<HashMap<String, i64>> {
+        if self.schema.tables.iter().all(|table| !table.autoincrement) {
+            return Ok(HashMap::new());
+        }
+        self.map("SELECT name, seq FROM sqlite_sequence WHERE typeof(seq) = 'integer'")
+    }
+
+    fn map<T: FromSql>(&mut self, sql: &str) -> Result<HashMap<String, T>> {
+        let connection = self.transaction.connection()?;
+        let read = || {
+            let mut select = connection.prepare(sql)?;
+            let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<HashMap<String, T>>>()
+        };
+        let read = read();
+        read.map_err(|error| self.transaction.explain(&error))
+    }
+
+    /// Makes the new trees those of their tables, and commits.
+    fn publish(mut self, built: Vec<BuiltTable>) -> Result<Finished> {
+        for table in &built {
+            for (name, root) in &table.roots {
+                self.transaction.set_root(name, *root)?;
+            }
+            for &root in &table.freed_trees {
+                self.transaction.free_tree(root)?;
+            }
+            if let Some(sequence) = table.sequence {
+                self.raise_sequence(&table.report.plan.table, sequence)?;
+            }
+        }
+        let journal_mode: String = self.query("PRAGMA journal_mode")?;
+        let page_size_bytes: u32 = self.query("PRAGMA page_size")?;
+        let pages: u32 = self.query("PRAGMA page_count")?;
+        let built_after = self.started.elapsed();
+        let report = self.transaction.commit()?;
+        let mut summary = Summary::default();
+        summary.stages.build = built_after;
+        summary.stages.publish = report.commit;
+        summary.rows = built.iter().map(|table| table.summary.rows).sum();
+        (summary.pages, summary.page_size_bytes) = (u64::from(pages), page_size_bytes);
+        summary.bytes = summary.pages * u64::from(page_size_bytes);
+        summary.peak_memory_bytes = peak_memory_bytes();
+        let (tables, summaries) = built.into_iter().map(|table| (table.report, table.summary)).unzip();
+        summary.tables = summaries;
+        let appended = AppendReport { tables, locked: report.locked, commit: report.commit, journal_mode };
+        Ok(Finished { summary, bytes: None, dropped: Vec::new(), verified: None, appended: Some(appended) })
+    }
+
+    fn raise_sequence(&mut self, table: &str, sequence: i64) -> Result<()> {
+        let connection = self.transaction.connection()?;
+        let raise = || {
+            let update = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
+            if connection.execute(update, (table, sequence))? == 0 {
+                connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)", (table, sequence))?;
+            }
+            Ok(())
+        };
+        let raised = raise();
+        raised.map_err(|error| self.transaction.explain(&error))
+    }
+}
+
+/// A table, before its route is chosen.
+#[derive(Clone, Copy)]
+struct Look<'a> {
+    table: &'a Table,
+    source: &'a dyn Source,
+    snapshot: &'a Snapshot,
+    roots: &'a HashMap<String, u32>,
+}
+
+impl<'a> Look<'a> {
+    /// Chooses the route. `Err` says why SQLite must insert the rows.
+    fn job(
+        self,
+        transaction: &LiveTransaction<'_>,
+        append: &AppendOptions,
+        sequence: Option<i64>,
+    ) -> Result<Result<Job<'a>, String>> {
+        let Self { table, source, snapshot, .. } = self;
+        let Some(&root) = self.roots.get(&table.name) else {
+            return Ok(Err("another program has changed the schema meanwhile".to_owned()));
+        };
+        let last_rowid = transaction.right_edge(root)?.largest_rowid;
+        let rows = source.rows().unwrap_or(0);
+        let is_numbered = table.rowid_alias.is_none() || source.has_automatic_rowids();
+        let last = last_rowid.max(sequence.filter(|_| table.autoincrement));
+        let shift = if is_numbered { last.unwrap_or(0) } else { 0 };
+        let largest = shift.checked_add_unsigned(rows);
+        if is_numbered && (shift < 0 || largest.is_none()) {
+            return Ok(Err("SQLite chooses the rowids".to_owned()));
+        }
+        let given = source.rowid_range().map(std::ops::RangeInclusive::into_inner);
+        let (smallest, largest) =
+            if is_numbered { (Some(shift + 1), largest) } else { (given.map(|it| it.0), given.map(|it| it.1)) };
+        let is_behind = last_rowid.is_some() && smallest > last_rowid;
+        let can_extend = is_behind && append.route != Some(Route::Rebuild);
+        let route = if can_extend { Route::Edge } else { Route::Rebuild };
+        if append.route.is_none() {
+            let old_rows = TableScan::new(snapshot, root, &table.name)?.estimated_rows()?;
+            let has_indexes = plan::own_indexes(table).next().is_some();
+            let is_worth = match route {
+                Route::Edge => !has_indexes || rows.saturating_mul(MOST_OLD_ENTRIES) >= old_rows,
+                _ => rows.saturating_mul(MOST_OLD_ROWS) >= old_rows,
+            };
+            if !is_worth {
+                return Ok(Err("there are few rows beside those of the table".to_owned()));
+            }
+        }
+        let sequence = largest.filter(|_| table.autoincrement);
+        Ok(Ok(Job { look: self, root, shift, is_numbered, route, sequence }))
+    }
+}
+
+/// A table whose route is chosen.
+struct Job<'a> {
+    look: Look<'a>,
+    root: u32,
+    /// Added to the rowids of rows that have none of their own.
+    shift: i64,
+    is_numbered: bool,
+    route: Route,
+    sequence: Option<i64>,
+}
+
+impl Job<'_> {
+    fn build(self, transaction: &mut LiveTransaction<'_>, options: &Options, folder: &Path) -> Result<BuiltTable> {
+        let started = Instant::now();
+        let Look { table, source, snapshot, roots } = self.look;
+        let (progress, threads) = (&*options.progress, options.threads);
+        progress.enter_rows(&table.name);
+        let plans = plan::indexes(table);
+        let sort_options = sort_options(options, folder, plans.len() + 1);
+        let indexes = Indexes::new(plans, &sort_options);
+        let context = BuildContext { indexes: &indexes, threads, counts_keys: false, progress };
+        let counted = Counted { source, progress };
+        let new = Shifted { source: &counted, rowids: self.shift, positions: FIRST_POSITION };
+        let is_ordered = self.is_numbered || source.rowid_order() == RowidOrder::Ascending;
+        let (mut new_roots, mut freed_trees) = (Vec::new(), Vec::new());
+        let (root, added) = match self.route {
+            Route::Edge => {
+                let sorted = if is_ordered { None } else { Some(sort(table, &new, options, &sort_options)?) };
+                let rows = sorted.as_ref().map_or(&new as &dyn Source, |sorted| sorted);
+                let tree = transaction.extend_tree(self.root, rows, None, context)?;
+                (tree.root, tree.rows)
+            }
+            _ => {
+                let old = TableScan::new(snapshot, self.root, &table.name)?;
+                let all = OldAndNew { old, old_rows: AtomicU64::new(0), fields: fields_of_old_rows(table), new };
+                let sorted = sort(table, &all, options, &sort_options)?;
+                let tree = rowid::build(&sorted, transaction.pages()?, context)?;
+                new_roots.push((table.name.clone(), tree.root));
+                freed_trees.push(self.root);
+                (tree.root, tree.rows.saturating_sub(all.old_rows.load(Ordering::Relaxed)))
+            }
+        };
+        for (index, name) in indexes.names().enumerate() {
+            let missing = || Error::new(ErrorKind::Corrupt, format!("the index {name} has no root page"));
+            let old = *roots.get(name).ok_or_else(missing)?;
+            freed_trees.push(old);
+            if self.route == Route::Edge {
+                indexes.add_entries(index, &IndexScan::new(snapshot, old, name)?, threads, progress)?;
+            }
+        }
+        let trees = indexes.build(transaction.pages()?, threads, false, progress)?;
+        new_roots.extend(trees.into_iter().map(|(name, tree)| (name, tree.root)));
+        let report = report(table, self.route, options.on_conflict, source.rows().unwrap_or(0), added);
+        let summary = TableSummary {
+            name: table.name.clone(),
+            rows: report.added + report.updated.unwrap_or(0),
+            left_out: report.ignored,
+            payload_bytes: None,
+            root_page: root,
+            build: started.elapsed(),
+        };
+        Ok(BuiltTable { report, roots: new_roots, freed_trees, sequence: self.sequence, summary })
+    }
+}
+
+/// Returns the number of fields of whole records, if an index has a column with a DEFAULT.
+fn fields_of_old_rows(table: &Table) -> Option<usize> {
+    let columns = plan::own_indexes(table).flat_map(|index| &index.columns);
+    let mut defaults = columns.filter_map(|column| table.columns[column.column?].default.as_ref());
+    defaults.next().map(|_| table.stored_columns().len())
+}
+
+/// Reports on a table that was given rows, and has `added` more than before.
+fn report(table: &Table, route: Route, conflict: Conflict, given: u64, added: u64) -> AppendedTable {
+    let why = match route {
+        Route::Edge => "all rowids are above those of the table",
+        _ => "its old and new rows become a new tree",
+    };
+    let plan = RoutePlan { table: table.name.clone(), is_new: false, route, why: why.to_owned() };
+    let others = given.saturating_sub(added);
+    match conflict {
+        Conflict::Replace => AppendedTable { plan, added: given, updated: None, ignored: 0 },
+        Conflict::Update => AppendedTable { plan, added, updated: Some(others), ignored: 0 },
+        Conflict::Abort | Conflict::Ignore => AppendedTable { plan, added, updated: Some(0), ignored: others },
+    }
+}
+
+/// Sorts rows by rowid. Of rows with one rowid, the policy for conflicts keeps one: an update gives all values.
+fn sort(table: &Table, rows: &dyn Source, options: &Options, sorts: &SortOptions) -> Result<SortedRows<RowidKey>> {
+    SortedRows::sort(RowidKey::new(table, false), rows, options.on_conflict, sorts, &options.progress)
+}

@@ -1,0 +1,237 @@
+//! Rows for databases that exist: every route leaves what SQLite's own INSERTs leave.
+
+use litepress::rows::quoted_name;
+use litepress::{AppendOptions, Conflict, Options, Route, Value, Writer};
+use rusqlite::{Connection, params_from_iter, types};
+use std::path::Path;
+
+/// A small generator of pseudo-random numbers (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    /// Returns a value of any type; a long one now and then, which overflows its page.
+    fn value(&mut self, distinct: u64) -> types::Value {
+        match self.below(12) {
+            0 => types::Value::Null,
+            1 | 2 => types::Value::Real(self.below(distinct) as f64 / 4.0),
+            3 => types::Value::Blob(vec![self.below(256) as u8; self.below(9) as usize]),
+            4 if self.below(20) == 0 => types::Value::Text("long ".repeat(self.below(2000) as usize)),
+            4..=7 => types::Value::Text(["a", "A", "b ", "b", "ä", "zz"][self.below(6) as usize].repeat(2)),
+            _ => types::Value::Integer(self.below(distinct) as i64 - 20),
+        }
+    }
+}
+
+/// A table, the SQL that changes it before rows are added, and the number of its columns.
+const TABLES: [(&str, &str, usize); 9] = [
+    ("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b TEXT)", "", 3),
+    ("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); CREATE INDEX i ON t (a); CREATE INDEX j ON t (b DESC, id)", "", 3),
+    ("CREATE TABLE t (a, b REAL, c)", "", 3),
+    (
+        "CREATE TABLE t (a COLLATE NOCASE, b, c); CREATE INDEX i ON t (a, c); CREATE INDEX j ON t (a COLLATE RTRIM)",
+        "",
+        3,
+    ),
+    (
+        "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, a, b); CREATE INDEX i ON t (b)",
+        "DELETE FROM t WHERE id > 50",
+        3,
+    ),
+    ("CREATE TABLE t (a, id INTEGER PRIMARY KEY, b)", "DELETE FROM t WHERE id % 3 = 0", 3),
+    ("CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE INDEX i ON t (a)", "ALTER TABLE t ADD COLUMN b DEFAULT 5", 3),
+    (
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, a)",
+        "ALTER TABLE t ADD COLUMN b DEFAULT 'x'; CREATE INDEX i ON t (b, a)",
+        3,
+    ),
+    ("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE, b)", "", 3),
+];
+
+fn insert(sqlite: &Connection, verb: &str, end: &str, rows: &[Vec<types::Value>]) -> rusqlite::Result<()> {
+    let Some(first) = rows.first() else { return Ok(()) };
+    let places = vec!["?"; first.len()].join(",");
+    let mut insert = sqlite.prepare(&format!("{verb} INTO t VALUES ({places}){end}"))?;
+    rows.iter().try_for_each(|row| insert.execute(params_from_iter(row)).map(drop))
+}
+
+/// Returns all rows with their rowids, and what is in `sqlite_sequence`.
+fn content(sqlite: &Connection) -> Vec<String> {
+    let mut names = vec![quoted_name("rowid")];
+    let columns = "SELECT name FROM pragma_table_info('t')";
+    let mut select = sqlite.prepare(columns).unwrap();
+    names.extend(select.query_map([], |row| Ok(quoted_name(&row.get::<_, String>(0)?))).unwrap().map(Result::unwrap));
+    let quoted: Vec<String> = names.iter().map(|name| format!("quote({name})")).collect();
+    let sql = format!("SELECT concat_ws('|', {}) FROM t NOT INDEXED ORDER BY rowid", quoted.join(","));
+    let mut rows: Vec<String> =
+        sqlite.prepare(&sql).unwrap().query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    if sqlite.table_exists(None, "sqlite_sequence").unwrap() {
+        let sql = "SELECT concat_ws('|', name, seq) FROM sqlite_sequence";
+        rows.extend(
+            sqlite.prepare(sql).unwrap().query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap),
+        );
+    }
+    rows
+}
+
+fn value(value: &types::Value) -> Value<'_> {
+    match value {
+        types::Value::Null => Value::Null,
+        types::Value::Integer(int) => Value::Int(*int),
+        types::Value::Real(real) => Value::Real(*real),
+        types::Value::Text(text) => Value::Text(text),
+        types::Value::Blob(blob) => Value::Blob(blob),
+    }
+}
+
+/// Adds rows by a route. Returns the route that was taken, or the error.
+fn append(
+    path: &Path,
+    rows: &[Vec<types::Value>],
+    conflict: Conflict,
+    route: Route,
+    through_wal: bool,
+) -> Result<Route, String> {
+    let mut appending = AppendOptions::default().through_wal(through_wal);
+    appending.route = Some(route);
+    let options = Options::default().on_conflict(conflict);
+    let mut db = Writer::open(path, options, &appending).map_err(|error| error.to_string())?;
+    let mut table = db.table("t").map_err(|error| error.to_string())?;
+    for row in rows {
+        let row: Vec<Value<'_>> = row.iter().map(value).collect();
+        table.insert(&row[..]).map_err(|error| error.to_string())?;
+    }
+    let written = db.finish().map_err(|error| error.to_string())?;
+    let report = written.appended.expect("rows were added");
+    let table = &report.tables[0];
+    assert_eq!(table.added + table.updated.unwrap_or(0) + table.ignored, rows.len() as u64, "{table:?}");
+    Ok(table.plan.route)
+}
+
+#[test]
+fn every_route_leaves_what_sqlite_leaves() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut random, mut taken) = (Random(7), std::collections::BTreeMap::<&str, u32>::new());
+    // More of them: LITEPRESS_APPENDS=1000.
+    let cases = std::env::var("LITEPRESS_APPENDS").ok().and_then(|cases| cases.parse().ok()).unwrap_or(54);
+    for number in 0..cases {
+        let (sql, change, columns) = TABLES[(number % 9) as usize];
+        let mode = ["wal", "delete"][(number / 9 % 2) as usize];
+        let page_size = [512, 4096, 1024][(number / 18 % 3) as usize];
+        let conflict =
+            [Conflict::Abort, Conflict::Ignore, Conflict::Replace, Conflict::Update][random.below(4) as usize];
+        let key = Connection::open_in_memory()
+            .and_then(|sqlite| {
+                sqlite.execute_batch(sql)?;
+                sqlite.query_row("SELECT cid FROM pragma_table_info('t') WHERE pk", [], |row| row.get::<_, usize>(0))
+            })
+            .ok();
+        let conflict = if key.is_none() && conflict == Conflict::Update { Conflict::Abort } else { conflict };
+        let setup = format!("PRAGMA page_size = {page_size}; PRAGMA journal_mode = {mode}; {sql}");
+        let old = [0, 3, 60, 900, 4000][random.below(5) as usize];
+        let new = [1, 40, 700, 3000][random.below(4) as usize];
+        let first = old as i64 + [1, 1, 500, -(old as i64) / 2][random.below(4) as usize];
+        let shuffles = random.below(2) == 0;
+        let distinct = if sql.contains("UNIQUE") { 1 << 40 } else { 200 };
+        let row = |random: &mut Random, id: i64| -> Vec<types::Value> {
+            let cell = |column| if key == Some(column) { types::Value::Integer(id) } else { random.value(distinct) };
+            (0..columns).map(cell).collect()
+        };
+        let count = if change.contains("ADD COLUMN") { columns - 1 } else { columns };
+        let olds: Vec<_> = (1..=old).map(|id| row(&mut random, id)[..count].to_vec()).collect();
+        let mut news: Vec<_> = (0..new).map(|step| row(&mut random, first + step)).collect();
+        if shuffles {
+            (1..news.len()).for_each(|at| news.swap(at, random.below(at as u64 + 1) as usize));
+        }
+        let make = |name: &str| {
+            let path = folder.path().join(name);
+            let sqlite = Connection::open(&path).unwrap();
+            sqlite.execute_batch(&setup).unwrap();
+            sqlite.execute_batch("BEGIN").unwrap();
+            insert(&sqlite, "INSERT OR IGNORE", "", &olds).unwrap();
+            sqlite.execute_batch(&format!("COMMIT; {change}")).unwrap();
+            (path, sqlite)
+        };
+        let (_, expected) = make(&format!("{number}.db"));
+        expected.execute_batch("BEGIN").unwrap();
+        let set = "a = excluded.a, b = excluded.b";
+        let (verb, end) = match conflict {
+            Conflict::Abort => ("INSERT", String::new()),
+            Conflict::Ignore => ("INSERT OR IGNORE", String::new()),
+            Conflict::Replace => ("INSERT OR REPLACE", String::new()),
+            Conflict::Update => ("INSERT", format!(" ON CONFLICT (id) DO UPDATE SET {set}")),
+        };
+        let done = insert(&expected, verb, &end, &news);
+        expected.execute_batch(if done.is_ok() { "COMMIT" } else { "ROLLBACK" }).unwrap();
+        for route in [Route::Sql, Route::Edge, Route::Rebuild] {
+            let what =
+                format!("{number}: {route:?} {conflict:?} {mode} {page_size} {sql}; {old} {new} {first} {shuffles}");
+            let (path, before) = make(&format!("{number}{route:?}.db"));
+            // A reader keeps what it sees.
+            before.execute_batch("BEGIN").unwrap();
+            let seen = if mode == "wal" { content(&before) } else { Vec::new() };
+            let appended = append(&path, &news, conflict, route, number % 5 == 0);
+            assert_eq!(appended.is_ok(), done.is_ok(), "{what}: {appended:?} {done:?}");
+            if mode == "wal" {
+                assert_eq!(content(&before), seen, "{what}");
+            }
+            before.execute_batch("COMMIT").unwrap();
+            drop(before);
+            let after = Connection::open(&path).unwrap();
+            assert_eq!(content(&after), content(&expected), "{what}");
+            let check = |sql: &str| after.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+            assert_eq!(check("PRAGMA integrity_check"), "ok", "{what}");
+            assert_eq!(check("PRAGMA journal_mode"), mode, "{what}");
+            // SQLite goes on with the trees.
+            after.execute_batch("INSERT OR IGNORE INTO t SELECT * FROM t LIMIT 5; DELETE FROM t; VACUUM").unwrap();
+            assert_eq!(check("PRAGMA integrity_check"), "ok", "{what}");
+            if let Ok(route) = appended {
+                *taken.entry(route.name()).or_default() += 1;
+            }
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    assert!(taken["edge"] > 8 && taken["rebuild"] > 15 && taken["sql"] > 30, "{taken:?}");
+}
+
+/// A row that breaks a rule must be named as SQLite names it, whatever the route.
+#[test]
+fn a_page_route_that_fails_leaves_the_error_to_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let sqlite = Connection::open(&path).unwrap();
+    sqlite.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 'x')").unwrap();
+    let row = |id: i64, a: &str| vec![types::Value::Integer(id), types::Value::Text(a.to_owned())];
+    for route in [Route::Sql, Route::Edge, Route::Rebuild] {
+        let error = append(&path, &[row(2, "y"), row(3, "x")], Conflict::Abort, route, false).unwrap_err();
+        assert!(error.contains("record 2") && error.contains("UNIQUE constraint failed: t.a"), "{error}");
+        assert_eq!(content(&sqlite), ["1|1|'x'"]);
+    }
+}
+
+/// Many small appends must not be slower than those of SQLite, and large ones go by pages without being asked.
+#[test]
+fn the_route_follows_from_the_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let sqlite = Connection::open(&path).unwrap();
+    sqlite.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE INDEX i ON t (a)").unwrap();
+    let mut expected = 0;
+    for (rows, route) in [(30_000_i64, Route::Rebuild), (30_000, Route::Edge), (100, Route::Sql)] {
+        let mut db = Writer::open(&path, Options::default(), &AppendOptions::default()).unwrap();
+        let mut table = db.table("t").unwrap();
+        (0..rows).for_each(|row| table.insert((expected + row, row * 7919 % 1000)).unwrap());
+        expected += rows;
+        let report = db.finish().unwrap().appended.unwrap();
+        assert_eq!(report.tables[0].plan.route, route, "{report:?}");
+        let counted = sqlite.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(counted, expected);
+        assert_eq!(sqlite.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
+    }
+}

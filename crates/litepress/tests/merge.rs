@@ -1,0 +1,451 @@
+//! Merged databases hold what SQLite's ATTACH and INSERT ... SELECT would give.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use litepress::{Conflict, ErrorKind, MergeOptions, Options, RowidPolicy, merge};
+use rusqlite::Connection;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Random numbers that a seed repeats (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % end
+    }
+
+    fn chance(&mut self, of: u64) -> bool {
+        self.below(of) == 0
+    }
+
+    /// Returns a literal of SQL.
+    fn value(&mut self) -> String {
+        match self.below(9) {
+            0 => "NULL".to_owned(),
+            1 => (self.below(20) as i64 - 10).to_string(),
+            2 => (self.below(1 << 60) as i64).to_string(),
+            3 => format!("{}.5", self.below(100)),
+            4 => format!("{}.0", self.below(100)),
+            5 => format!("x'{:02x}'", self.below(256)),
+            6 => format!("'{}'", "long ".repeat(self.below(3000) as usize)),
+            _ => format!("'té{}'", self.below(1000)),
+        }
+    }
+}
+
+/// A table of a random schema.
+struct RandomTable {
+    name: String,
+    create: String,
+    /// The columns that rows are given for.
+    columns: Vec<String>,
+    /// The key: its values must differ, so that most merges succeed.
+    has_key: bool,
+    /// Statements that later versions of the program ran on databases with rows.
+    later: Vec<String>,
+    indexes: Vec<String>,
+}
+
+fn random_table(random: &mut Random, number: usize) -> RandomTable {
+    let name = ["t", "u u", "w"][number].to_owned();
+    let kind = random.below(5);
+    let key = match kind {
+        0 => "k INTEGER PRIMARY KEY, ",
+        1 => "k INTEGER PRIMARY KEY AUTOINCREMENT, ",
+        2 => "k INT NOT NULL PRIMARY KEY, ",
+        _ => "k, ",
+    };
+    let types = ["INTEGER", "TEXT", "REAL", "BLOB", "", "TEXT COLLATE NOCASE"];
+    let mut columns = String::from(key);
+    let more = 1 + random.below(4);
+    let mut names = vec!["k".to_owned()];
+    for column in 0..more {
+        write!(columns, "c{column} {}, ", types[random.below(6) as usize]).unwrap();
+        names.push(format!("c{column}"));
+    }
+    if random.chance(5) {
+        columns += "s AS (length(c0)) STORED, ";
+    }
+    if random.chance(5) {
+        columns += "v AS (typeof(c0)), ";
+    }
+    let columns = columns.trim_end_matches(", ");
+    let without_rowid = if kind == 2 { " WITHOUT ROWID" } else { "" };
+    let create = format!("CREATE TABLE \"{name}\" ({columns}){without_rowid}");
+    let mut indexes = Vec::new();
+    for index in 0..random.below(3) {
+        let what = ["c0", "c0 DESC, k", "lower(c0)", "c0 COLLATE NOCASE", "k"][random.below(5) as usize];
+        let partial = if random.chance(4) { " WHERE c0 > 5" } else { "" };
+        indexes.push(format!("CREATE INDEX \"{name} {index}\" ON \"{name}\" ({what}){partial}"));
+    }
+    let later = match random.below(3) {
+        0 => vec![format!("ALTER TABLE \"{name}\" ADD COLUMN late REAL NOT NULL DEFAULT 7")],
+        1 => vec![
+            format!("ALTER TABLE \"{name}\" ADD COLUMN late TEXT DEFAULT 'wörd'"),
+            format!("ALTER TABLE \"{name}\" ADD COLUMN later"),
+        ],
+        _ => Vec::new(),
+    };
+    RandomTable { name, create, columns: names, has_key: kind < 3, later, indexes }
+}
+
+/// Makes a shard. Its connection stays open, so that a log is not checkpointed.
+fn random_shard(random: &mut Random, path: &Path, number: u64, tables: &[RandomTable], overlaps: bool) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    let page = 512 << random.below(4);
+    let encoding = if random.chance(6) { "UTF-16le" } else { "UTF-8" };
+    connection.execute_batch(&format!("PRAGMA page_size = {page}; PRAGMA encoding = '{encoding}'")).unwrap();
+    if random.chance(3) {
+        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0").unwrap();
+    }
+    connection.execute_batch("PRAGMA synchronous = OFF; BEGIN").unwrap();
+    for table in tables {
+        connection.execute_batch(&table.create).unwrap();
+        let rows = [0, 3, 70][random.below(3) as usize];
+        let mut key = if overlaps { random.below(50) } else { number * 10_000 };
+        let mut insert = |connection: &Connection, random: &mut Random| {
+            key += 1 + random.below(3);
+            let k = if table.has_key || random.chance(2) { key.to_string() } else { random.value() };
+            let values: Vec<String> =
+                table.columns.iter().map(|name| if name == "k" { k.clone() } else { random.value() }).collect();
+            let sql =
+                format!("INSERT INTO \"{}\" ({}) VALUES ({})", table.name, table.columns.join(","), values.join(","));
+            connection.execute_batch(&sql).unwrap();
+        };
+        (0..rows).for_each(|_| insert(&connection, random));
+        table.later.iter().for_each(|sql| connection.execute_batch(sql).unwrap());
+        (0..rows / 2).for_each(|_| insert(&connection, random));
+        if random.chance(4) {
+            connection.execute_batch(&format!("DELETE FROM \"{}\" WHERE random() % 2", table.name)).unwrap();
+        }
+        table.indexes.iter().for_each(|sql| connection.execute_batch(sql).unwrap());
+    }
+    connection.execute_batch("CREATE VIEW seen AS SELECT * FROM t; COMMIT").unwrap();
+    connection
+}
+
+/// Merges by ATTACH and INSERT ... SELECT. Returns SQLite's error if it refuses a row.
+fn merge_by_sqlite(shards: &[PathBuf], tables: &[RandomTable], conflict: Conflict) -> rusqlite::Result<Connection> {
+    let merged = Connection::open_in_memory()?;
+    for table in tables {
+        let statements = std::iter::once(&table.create).chain(&table.later).chain(&table.indexes);
+        statements.into_iter().try_for_each(|sql| merged.execute_batch(sql))?;
+    }
+    let verb = match conflict {
+        Conflict::Abort => "INSERT",
+        Conflict::Ignore => "INSERT OR IGNORE",
+        Conflict::Replace => "INSERT OR REPLACE",
+        Conflict::Update => unreachable!("it makes no database"),
+    };
+    for shard in shards {
+        // Copied, because the encoding of attached databases must be the same.
+        let source = Connection::open(shard)?;
+        for table in tables {
+            let sql = format!(
+                "SELECT group_concat('\"' || name || '\"') FROM pragma_table_xinfo('{}') WHERE hidden = 0",
+                table.name
+            );
+            let columns: String = source.query_row(&sql, [], |row| row.get(0))?;
+            let marks = vec!["?"; columns.split(',').count()].join(",");
+            let mut insert = merged.prepare(&format!("{verb} INTO \"{}\" ({columns}) VALUES ({marks})", table.name))?;
+            let mut rows = source.prepare(&format!("SELECT {columns} FROM \"{}\" NOT INDEXED", table.name))?;
+            let mut rows = rows.query([])?;
+            while let Some(row) = rows.next()? {
+                let values: Vec<rusqlite::types::Value> =
+                    (0..columns.split(',').count()).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
+                insert.execute(rusqlite::params_from_iter(values))?;
+            }
+        }
+    }
+    Ok(merged)
+}
+
+/// Returns all rows of a table as SQL literals, sorted.
+fn rows(connection: &Connection, table: &str) -> Vec<String> {
+    let sql =
+        format!("SELECT group_concat('quote(\"' || name || '\")', ' || '','' || ') FROM pragma_table_xinfo('{table}')");
+    let row: String = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
+    let mut rows = connection.prepare(&format!("SELECT {row} FROM \"{table}\" ORDER BY 1")).unwrap();
+    rows.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
+}
+
+fn texts(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut rows = connection.prepare(sql).unwrap();
+    rows.query_map([], |row| row.get::<_, String>(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
+}
+
+fn text(connection: &Connection, sql: &str) -> String {
+    texts(connection, sql).join("\n")
+}
+
+/// Makes databases that each run the same statements, and one that is their own.
+fn shards(folder: &TempDir, sql: &str, own: &[&str]) -> Vec<PathBuf> {
+    let shard = |(number, own): (usize, &&str)| {
+        let path = folder.path().join(format!("{number}.db"));
+        Connection::open(&path).unwrap().execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}; {own}")).unwrap();
+        path
+    };
+    own.iter().enumerate().map(shard).collect()
+}
+
+fn renumber() -> MergeOptions {
+    MergeOptions::default().rowids(RowidPolicy::Renumber)
+}
+
+/// Returns whether the databases could be merged.
+fn random_merge(seed: u64) -> bool {
+    let random = &mut Random(seed);
+    let folder = TempDir::new().unwrap();
+    let tables: Vec<RandomTable> =
+        (0..1 + random.below(3) as usize).map(|number| random_table(random, number)).collect();
+    let overlaps = random.chance(2);
+    // More than stay open.
+    let count = 1 + random.below(12);
+    let paths: Vec<PathBuf> = (0..count).map(|number| folder.path().join(format!("{number:02}.db"))).collect();
+    let open: Vec<Connection> =
+        paths.iter().zip(0..).map(|(path, number)| random_shard(random, path, number, &tables, overlaps)).collect();
+    let conflict = [Conflict::Abort, Conflict::Ignore, Conflict::Replace][random.below(3) as usize];
+    let out = folder.path().join("out.db");
+    let options =
+        MergeOptions::default().build(Options::default().on_conflict(conflict).threads(1 + seed as usize % 3));
+    let expected = merge_by_sqlite(&paths, &tables, conflict);
+    let before: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    let merged = merge(&*out, &paths, &options);
+    let expected = match (expected, merged) {
+        (Ok(expected), Ok(_)) => expected,
+        (Err(_), Err(error)) => {
+            assert!(error.kind() == ErrorKind::Constraint && !out.exists(), "seed {seed}: {error}");
+            return false;
+        }
+        (expected, merged) => panic!("seed {seed}: {:?}, {:?}", expected.err(), merged.map(drop).err()),
+    };
+    let merged = Connection::open(&out).unwrap();
+    assert_eq!(text(&merged, "PRAGMA integrity_check"), "ok", "seed {seed}");
+    for table in &tables {
+        assert_eq!(rows(&merged, &table.name), rows(&expected, &table.name), "seed {seed}, table {}", table.name);
+    }
+    let sequences = "SELECT name || seq FROM sqlite_sequence ORDER BY 1";
+    let has_sequence = tables.iter().any(|table| table.create.contains("AUTOINCREMENT"));
+    if has_sequence && conflict == Conflict::Abort {
+        // Deleted rows count in the shards, and not in their copy.
+        let least = texts(&expected, sequences);
+        assert!(texts(&merged, sequences).len() >= least.len(), "seed {seed}");
+    }
+    let objects = "SELECT count(*) || group_concat(name) FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'";
+    assert_eq!(text(&merged, objects), text(&open[0], objects), "seed {seed}");
+    for (path, before) in paths.iter().zip(before) {
+        assert!(std::fs::read(path).unwrap() == before, "seed {seed}: a shard was changed");
+    }
+    true
+}
+
+#[test]
+fn random_databases_are_merged_as_sqlite_would() {
+    let merged = (0..50).map(random_merge).filter(|is_merged| *is_merged).count();
+    assert!((20..50).contains(&merged), "{merged} of 50 were merged: the others have a key twice");
+}
+
+/// Every row has a name of its own, and every reference leads to the row of the same name as before.
+#[test]
+fn foreign_keys_follow_renumbered_rowids() {
+    let schema = "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, boss INTEGER REFERENCES person);
+        CREATE TABLE detail (id INTEGER PRIMARY KEY REFERENCES person(id), name TEXT);
+        CREATE TABLE pair (a REFERENCES person(id), b INT, name TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID;
+        CREATE TABLE entry (name TEXT, owner INTEGER REFERENCES person ON DELETE CASCADE, twin INTEGER,
+            FOREIGN KEY (twin) REFERENCES detail(id));
+        CREATE INDEX by_owner ON entry (owner)";
+    let folder = TempDir::new().unwrap();
+    let mut own = Vec::new();
+    for shard in 0..4 {
+        let mut sql = String::from("BEGIN;");
+        for id in 1..=300 {
+            let boss = if id % 10 == 0 { "NULL".to_owned() } else { (id * 7 % 300 + 1).to_string() };
+            write!(sql, "INSERT INTO person VALUES ({id}, '{shard}-{id}', {boss});").unwrap();
+            if id % 3 == 0 {
+                write!(sql, "INSERT INTO detail VALUES ({id}, '{shard}-{id}');").unwrap();
+                write!(sql, "INSERT INTO entry VALUES ('{shard}-{id}', {id}, {id});").unwrap();
+            }
+            write!(sql, "INSERT INTO pair VALUES ({id}, {}, '{shard}-{id}');", id % 5).unwrap();
+        }
+        own.push(sql + "COMMIT");
+    }
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    let shards = shards(&folder, schema, &own);
+    let out = folder.path().join("out.db");
+    merge(&*out, &shards, &renumber()).unwrap();
+    let merged = Connection::open(&out).unwrap();
+    assert_eq!(text(&merged, "PRAGMA integrity_check"), "ok");
+    assert_eq!(text(&merged, "SELECT count(*) || '' FROM pragma_foreign_key_check"), "0");
+    assert_eq!(
+        text(&merged, "SELECT count(*) || ',' || count(DISTINCT id) || ',' || max(id) FROM person"),
+        "1200,1200,1200"
+    );
+    for wrong in [
+        "SELECT count(*) || '' FROM detail JOIN person USING (id) WHERE detail.name <> person.name",
+        "SELECT count(*) || '' FROM pair JOIN person ON a = id WHERE pair.name <> person.name",
+        "SELECT count(*) || '' FROM entry JOIN person ON owner = id WHERE entry.name <> person.name",
+        "SELECT count(*) || '' FROM entry INDEXED BY by_owner JOIN detail ON twin = id WHERE owner > 0 AND entry.name <> detail.name",
+    ] {
+        assert_eq!(text(&merged, wrong), "0", "{wrong}");
+    }
+    let bosses = "SELECT p.name || b.name FROM person p JOIN person b ON p.boss = b.id ORDER BY 1";
+    let mut expected: Vec<String> =
+        shards.iter().flat_map(|shard| texts(&Connection::open(shard).unwrap(), bosses)).collect();
+    expected.sort();
+    assert_eq!(texts(&merged, bosses), expected);
+}
+
+/// A reference to nothing must not become one to a row of another database.
+#[test]
+fn dangling_references_never_find_a_row() {
+    let schema = "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p REFERENCES p)";
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out.db");
+    let root = shards(&folder, schema, &["INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (0), (2), (99)"; 2]);
+    merge(&*out, &root, &renumber()).unwrap();
+    let merged = Connection::open(&out).unwrap();
+    assert_eq!(text(&merged, "SELECT group_concat(p) FROM c"), "0,2,99,0,4,99");
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out.db");
+    let bad = shards(&folder, schema, &["INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (3)"; 2]);
+    let error = merge(&*out, &bad, &renumber()).map(drop).unwrap_err();
+    assert!(error.to_string().contains("it refers to no row of p in its database"), "{error}");
+    assert!(error.kind() == ErrorKind::Constraint && error.to_string().contains("0.db"), "{error}");
+}
+
+/// Two rows with one key: the error says where they are, and what helps.
+#[test]
+fn a_key_in_two_databases_names_both() {
+    for (schema, own, column, value) in [
+        ("CREATE TABLE t (id INTEGER PRIMARY KEY, x)", "INSERT INTO t VALUES (5, 1), (7, 2)", "t.id", "5"),
+        ("CREATE TABLE t (x TEXT UNIQUE)", "INSERT INTO t VALUES ('it''s'), ('b')", "t.x", "'b'"),
+        (
+            "CREATE TABLE t (a, b, PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "INSERT INTO t VALUES (1, 'x')",
+            "t.a, t.b",
+            "1, 'x'",
+        ),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let shards = shards(&folder, schema, &["", own, own]);
+        let out = folder.path().join("out.db");
+        let error = merge(&*out, &shards, &MergeOptions::default()).map(drop).unwrap_err();
+        let [one, two] = ["1.db", "2.db"].map(|name| folder.path().join(name).display().to_string());
+        let expected = format!("UNIQUE constraint failed: {column}: {one} and {two} have the same key");
+        assert!(error.message().contains(&expected), "{error}");
+        assert_eq!((error.kind(), error.place().value.as_deref()), (ErrorKind::Constraint, Some(value)), "{error}");
+        let advice = error.advice().unwrap();
+        assert!(advice.contains("on_conflict(Conflict::Ignore)"), "{advice}");
+        assert_eq!(
+            advice.contains("table_rowids(\"t\", RowidPolicy::Renumber)"),
+            schema.contains("INTEGER"),
+            "{advice}"
+        );
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn virtual_tables_are_merged_by_their_modules() {
+    let schema = "CREATE TABLE doc (id INTEGER PRIMARY KEY, body TEXT);
+        CREATE VIRTUAL TABLE outer_index USING fts5(body, content='doc', content_rowid='id');
+        CREATE TRIGGER doc_added AFTER INSERT ON doc BEGIN
+            INSERT INTO outer_index(rowid, body) VALUES (new.id, new.body); END;
+        CREATE VIRTUAL TABLE note USING fts5(title, body, tokenize='porter', prefix='2');
+        CREATE VIRTUAL TABLE old_note USING fts4(body);
+        CREATE VIRTUAL TABLE place USING rtree(id, x0, x1, y0, y1, +name)";
+    let own = |first: u32| {
+        format!(
+            "INSERT INTO note(note, rank) VALUES ('rank', 'bm25(10.0, 5.0)');
+             INSERT INTO doc VALUES ({first}, 'apple pie {first}'), ({}, 'banana');
+             INSERT INTO note(rowid, title, body) VALUES ({first}, 'Running', 'shoes {first}');
+             INSERT INTO old_note(docid, body) VALUES ({first}, 'old words');
+             INSERT INTO place VALUES ({first}, 1.5, 2.25, {first}, {first}, 'here')",
+            first + 1
+        )
+    };
+    let folder = TempDir::new().unwrap();
+    let shards = shards(&folder, schema, &[&own(1), &own(10), &own(20)]);
+    let out = folder.path().join("out.db");
+    let report = merge(&*out, &shards, &MergeOptions::default()).unwrap();
+    assert!(
+        report.notes.iter().any(|note| note.to_string().contains("outer_index is built anew")),
+        "{:?}",
+        report.notes
+    );
+    let merged = Connection::open(&out).unwrap();
+    assert_eq!(text(&merged, "PRAGMA integrity_check"), "ok");
+    merged.execute_batch("INSERT INTO note(note) VALUES ('integrity-check'); INSERT INTO outer_index(outer_index, rank) VALUES ('integrity-check', 1)").unwrap();
+    for (sql, expected) in [
+        ("SELECT group_concat(rowid) FROM note WHERE note MATCH 'run'", "1,10,20"),
+        ("SELECT group_concat(rowid) FROM outer_index WHERE outer_index MATCH 'apple'", "1,10,20"),
+        ("SELECT group_concat(docid) FROM old_note WHERE old_note MATCH 'words'", "1,10,20"),
+        ("SELECT group_concat(id || name || x1) FROM place WHERE y0 > 5", "10here2.25,20here2.25"),
+        ("SELECT v FROM note_config WHERE k = 'rank'", "bm25(10.0, 5.0)"),
+        ("SELECT count(*) || '' FROM doc", "6"),
+    ] {
+        assert_eq!(text(&merged, sql), expected, "{sql}");
+    }
+    // What cannot be right is refused.
+    let error = merge(&*out, [&shards[0], &shards[0].with_file_name("0.db")], &MergeOptions::default()).unwrap_err();
+    assert!(error.message().contains("named twice"), "{error}");
+    let contentless = TempDir::new().unwrap();
+    let shards = self::shards(&contentless, "CREATE VIRTUAL TABLE f USING fts5(a, content='')", &["", ""]);
+    let error = merge(&*out, &shards, &MergeOptions::default()).unwrap_err();
+    assert!(error.kind() == ErrorKind::Unsupported && error.message().contains("content=''"), "{error}");
+    let out = contentless.path().join("out.db");
+    merge(&*out, &shards, &MergeOptions::default().skip_table("f")).unwrap();
+}
+
+/// Rows of a full-text table may have the rowids of a table: nothing says whether they should follow.
+#[test]
+fn virtual_tables_with_rowids_of_their_own_are_not_guessed_at() {
+    let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE VIRTUAL TABLE f USING fts5(a)";
+    let folder = TempDir::new().unwrap();
+    let own = |rowid| format!("INSERT INTO t VALUES (1); INSERT INTO f(rowid, a) VALUES ({rowid}, 'x')");
+    let shards = shards(&folder, schema, &[&own(1), &own(2)]);
+    let out = folder.path().join("out.db");
+    let error = merge(&*out, &shards, &renumber()).unwrap_err();
+    assert!(error.kind() == ErrorKind::Unsupported && error.message().contains("which are renumbered"), "{error}");
+    merge(&*out, &shards, &renumber().table_rowids("f", RowidPolicy::Keep)).unwrap();
+    let merged = Connection::open(&out).unwrap();
+    assert_eq!(
+        text(&merged, "SELECT (SELECT group_concat(id) FROM t) || ' ' || (SELECT group_concat(rowid) FROM f)"),
+        "1,2 1,2"
+    );
+}
+
+#[test]
+fn settings_sequences_and_sources() {
+    let folder = TempDir::new().unwrap();
+    let schema = "PRAGMA page_size = 1024; PRAGMA application_id = 7; PRAGMA user_version = 3;
+        CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, x); CREATE TABLE e (x);
+        CREATE VIEW v AS SELECT x FROM t; CREATE TRIGGER g AFTER INSERT ON e BEGIN DELETE FROM e; END";
+    let shards = shards(
+        &folder,
+        schema,
+        &[
+            "INSERT INTO t VALUES (1, 'a'), (90, 'b'); DELETE FROM t WHERE id = 90",
+            "INSERT INTO t VALUES (2, 'c'); PRAGMA user_version = 4",
+        ],
+    );
+    let out = folder.path().join("out.db");
+    let report = merge(&*out, [folder.path()], &MergeOptions::default().source_column("from shard")).unwrap();
+    assert_eq!((report.databases, report.build.summary.rows), (2, 2));
+    assert!(report.notes[0].to_string().starts_with("user_version is 3 as in "), "{:?}", report.notes);
+    let merged = Connection::open(&out).unwrap();
+    assert_eq!(text(&merged, "SELECT group_concat(id || x || \"from shard\") FROM t"), {
+        let [one, two] = [&shards[0], &shards[1]].map(|shard| shard.display());
+        format!("1a{one},2c{two}")
+    });
+    assert_eq!(text(&merged, "SELECT seq || '' FROM sqlite_sequence WHERE name = 't'"), "90");
+    let settings = "SELECT page_size || ',' || application_id || ',' || user_version FROM pragma_page_size, pragma_application_id, pragma_user_version";
+    assert_eq!(text(&merged, settings), "1024,7,3");
+    assert_eq!(text(&merged, "SELECT group_concat(name) FROM sqlite_schema"), "t,sqlite_sequence,e,v,g");
+    let error = merge(&*out, [folder.path()], &MergeOptions::default()).unwrap_err();
+    assert!(error.message().contains("is one of those to merge"), "{error}");
+}

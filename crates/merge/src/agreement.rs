@@ -1,0 +1,196 @@
+//! One schema of all shards, or the first difference between two of them.
+//!
+//! Statements agree if their tokens do: white space, comments, and the case of words do not count.
+
+use crate::survey::{Catalogue, Object, Survey, TableKind};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, escaped, message};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Number of tokens that a message shows of a difference.
+const TOKENS_SHOWN: usize = 6;
+
+/// An object of the merged schema.
+#[derive(Debug)]
+pub(crate) struct Agreed<'s> {
+    pub object: &'s Object,
+    pub kind: Option<TableKind>,
+}
+
+/// Returns the objects of all shards, those of the first shard first.
+///
+/// # Errors
+/// If two shards have different objects of one name; unless `has_union`, if one lacks an object of another.
+pub(crate) fn agree(surveys: &[Survey], has_union: bool) -> Result<Vec<Agreed<'_>>> {
+    let mut catalogues: Vec<(&Survey, &Arc<Catalogue>)> = Vec::new();
+    for survey in surveys {
+        if !catalogues.iter().any(|(_, known)| Arc::ptr_eq(known, &survey.catalogue)) {
+            catalogues.push((survey, &survey.catalogue));
+        }
+    }
+    let mut agreed: Vec<(Agreed<'_>, &Path)> = Vec::new();
+    let mut known: HashMap<(bool, String), usize> = HashMap::new();
+    for (survey, catalogue) in &catalogues {
+        for (object, &kind) in catalogue.objects.iter().zip(&catalogue.kinds) {
+            match known.get(&key(object)) {
+                Some(&at) => {
+                    let (other, shard) = &agreed[at];
+                    compare((object, survey.name.as_path()), (other.object, shard))?;
+                }
+                None => {
+                    known.insert(key(object), agreed.len());
+                    agreed.push((Agreed { object, kind }, survey.name.as_path()));
+                }
+            }
+        }
+    }
+    if !has_union {
+        refuse_missing(&catalogues, &agreed)?;
+    }
+    Ok(agreed.into_iter().map(|(object, _)| object).collect())
+}
+
+/// Returns what tells objects apart: triggers may be called as tables.
+fn key(object: &Object) -> (bool, String) {
+    (object.kind == "trigger", object.name.to_ascii_lowercase())
+}
+
+fn refuse_missing(catalogues: &[(&Survey, &Arc<Catalogue>)], agreed: &[(Agreed<'_>, &Path)]) -> Result<()> {
+    for (survey, catalogue) in catalogues {
+        let has = |object: &Object| catalogue.objects.iter().any(|own| key(own) == key(object));
+        if let Some((missing, shard)) = agreed.iter().find(|(agreed, _)| !has(agreed.object)) {
+            let Object { kind, name, .. } = missing.object;
+            let text = format!("the database has no {kind} {name}, which {} has", shard.display());
+            let union = OptionName::Union.alone();
+            return Err(Error::new(ErrorKind::Schema, text)
+                .in_file(&survey.name)
+                .advise(message!["merge what any database has with ", union]));
+        }
+    }
+    Ok(())
+}
+
+/// Compares two objects of one name.
+fn compare(one: (&Object, &Path), other: (&Object, &Path)) -> Result<()> {
+    let ((object, shard), (first, first_shard)) = (one, other);
+    let differs = |what: String| {
+        let text = format!("{} {} is not as in {}: {what}", object.kind, object.name, first_shard.display());
+        let error = Error::new(ErrorKind::Schema, text).in_file(shard);
+        Err(error.advise("give all databases one schema first, or merge only those that agree"))
+    };
+    if object.kind != first.kind || !object.table.eq_ignore_ascii_case(&first.table) {
+        return differs(format!("there it is a {} of {}", first.kind, first.table));
+    }
+    if object.sql == first.sql {
+        return Ok(());
+    }
+    let (here, there) = (tokens(&object.sql), tokens(&first.sql));
+    let is_like = |(a, b): &(&String, &String)| a == b || !a.starts_with('\'') && a.eq_ignore_ascii_case(b);
+    let alike = here.iter().zip(&there).take_while(is_like).count();
+    if alike == here.len() && alike == there.len() {
+        return Ok(());
+    }
+    let show = |tokens: &[String]| {
+        // The word before tells which column it is.
+        let shown = tokens[alike.saturating_sub(2).min(tokens.len())..].iter().take(TOKENS_SHOWN);
+        escaped(&shown.map(String::as_str).collect::<Vec<_>>().join(" ")).into_owned()
+    };
+    differs(format!("'{}' here, '{}' there", show(&here), show(&there)))
+}
+
+/// Returns the tokens of a statement. Names in quotes are as if they had none, if they need none.
+fn tokens(sql: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    let mut letters = sql.char_indices().peekable();
+    while let Some((start, letter)) = letters.next() {
+        let rest = &sql[start..];
+        match letter {
+            _ if letter.is_whitespace() => {}
+            '-' if rest.starts_with("--") => skip_until(&mut letters, |text| text.starts_with('\n'), sql, 1),
+            '/' if rest.starts_with("/*") => skip_until(&mut letters, |text| text.starts_with("*/"), sql, 2),
+            '\'' | '"' | '`' | '[' => tokens.push(quoted(&mut letters, letter, sql, start)),
+            _ if is_word(letter) => {
+                let mut word = String::from(letter);
+                while let Some((_, next)) = letters.next_if(|(_, next)| is_word(*next) || *next == '.') {
+                    word.push(next);
+                }
+                tokens.push(word);
+            }
+            other => tokens.push(other.to_string()),
+        }
+    }
+    tokens
+}
+
+fn is_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_' || letter == '$' || !letter.is_ascii()
+}
+
+type Letters<'t> = std::iter::Peekable<std::str::CharIndices<'t>>;
+
+/// Skips letters until one at which the text ends a comment, and `len` letters of that end.
+fn skip_until(letters: &mut Letters<'_>, is_end: impl Fn(&str) -> bool, sql: &str, len: usize) {
+    while let Some((at, _)) = letters.next() {
+        if is_end(&sql[at..]) {
+            for _ in 1..len {
+                letters.next();
+            }
+            return;
+        }
+    }
+}
+
+/// Reads the rest of a quoted token.
+fn quoted(letters: &mut Letters<'_>, quote: char, sql: &str, start: usize) -> String {
+    let close = if quote == '[' { ']' } else { quote };
+    let mut content = String::new();
+    while let Some((at, letter)) = letters.next() {
+        if letter != close {
+            content.push(letter);
+            continue;
+        }
+        if close != ']' && letters.next_if(|(_, next)| *next == close).is_some() {
+            content.push(close);
+            continue;
+        }
+        let is_plain =
+            quote != '\'' && content.chars().all(is_word) && !content.starts_with(|c: char| c.is_ascii_digit());
+        return if is_plain && !content.is_empty() { content } else { sql[start..at + close.len_utf8()].to_owned() };
+    }
+    sql[start..].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(sql: &str) -> Object {
+        let [kind, name, table] = ["table", "t", "t"].map(str::to_owned);
+        Object { kind, name, table, sql: sql.to_owned() }
+    }
+
+    #[test]
+    fn layout_does_not_count() {
+        let plain = object("CREATE TABLE t (a INTEGER, b TEXT DEFAULT 'x  y')");
+        let path = Path::new("s.db");
+        for same in [
+            "CREATE TABLE \"t\" (\n  a INTEGER, -- the key\n  b TEXT DEFAULT 'x  y')",
+            "create table [t](a integer,/* x */b text default 'x  y')",
+        ] {
+            compare((&object(same), path), (&plain, path)).expect(same);
+        }
+        for (other, difference) in [
+            ("CREATE TABLE t (a INTEGER, b TEXT DEFAULT 'x y')", "'TEXT DEFAULT 'x y' )' here"),
+            (
+                "CREATE TABLE t (a TEXT, b TEXT DEFAULT 'x  y')",
+                "'( a TEXT , b TEXT' here, '( a INTEGER , b TEXT' there",
+            ),
+            ("CREATE TABLE t (a INTEGER, b TEXT DEFAULT 'X  y')", "here"),
+            ("CREATE TABLE t (a INTEGER, b TEXT)", "here"),
+        ] {
+            let error = compare((&object(other), path), (&plain, path)).expect_err(other).to_string();
+            assert!(error.contains("table t is not as in s.db") && error.contains(difference), "{error}");
+        }
+    }
+}

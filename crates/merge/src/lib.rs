@@ -1,0 +1,35 @@
+//! Databases of one schema, shards, as sources of rows of one database.
+//!
+//! ```text
+//! inputs        FILE arguments: files, patterns, folders; no file twice
+//! shard         one moment of a shard, and whether it was changed since it was surveyed
+//! survey        the schema of each shard, the roots and the rowid ranges of its tables
+//! agreement     one schema of all, or the first difference
+//! rowids        the order of shards for each table, and the shift of rowids
+//! references    foreign keys that follow shifted rowids
+//! record        records that differ from the shard's: short ones, shifted references, another encoding
+//! source        a table of all shards as a source of rows
+//! conflict      two rows with one key, for people
+//! virtual_tables  the content of full-text and R-Tree tables, by SQL
+//! plan          all of it
+//! ```
+//!
+//! Few shards are open at a time, however many there are. A shard that is opened again must be as it was.
+#![forbid(unsafe_code)]
+
+mod agreement;
+mod conflict;
+mod inputs;
+mod plan;
+mod record;
+mod references;
+mod rowids;
+mod shard;
+mod source;
+mod survey;
+mod virtual_tables;
+
+pub use inputs::files;
+pub use plan::{MergeOptions, MergePlan};
+pub use rowids::RowidPolicy;
+pub use source::MergeSource;

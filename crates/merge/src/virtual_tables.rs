@@ -1,0 +1,178 @@
+//! The content of virtual tables: their own module gets the rows of all shards, by SQL.
+//!
+//! ```text
+//! FTS5, FTS4, FTS3 with their own texts           rows are inserted with their rowids, and indexed
+//! the same over the texts of a table              'rebuild' indexes the merged table
+//! the same without texts (content='')             refused: the texts are nowhere
+//! R-Tree, Geopoly                                 rows are inserted with their ids
+//! ```
+
+use crate::survey::Survey;
+use litepress_rows::{Error, ErrorKind, OptionName, Result, Table, message, quoted_name};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+
+/// The way in which a virtual table gets its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Rows of the shards, with their rowids under this name.
+    Rows(Option<&'static str>),
+    /// The module reads the merged table.
+    Rebuild,
+}
+
+/// A virtual table.
+#[derive(Clone, Debug)]
+pub(crate) struct VirtualTable {
+    pub name: String,
+    pub content: Content,
+    /// The columns that rows are given for.
+    columns: Vec<String>,
+    /// It is a full-text table of FTS5, whose settings are in a table.
+    has_config: bool,
+}
+
+impl VirtualTable {
+    /// Decides about a virtual table by its statement.
+    ///
+    /// # Errors
+    /// If the module is unknown, or the table does not keep the texts that it was made of.
+    pub fn new(table: &Table, sql: &str) -> Result<Self> {
+        let module = module_of(sql).unwrap_or_default();
+        let columns = table.ordinary_columns().map(|at| table.columns[at].name.clone()).collect();
+        let refused = |why: String| {
+            let error = Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
+            Err(error.advise(message![
+                "leave it out with ",
+                OptionName::SkipTable.word(table.name.clone()),
+                ", and make it again afterwards"
+            ]))
+        };
+        let content = match module.as_str() {
+            "fts5" | "fts4" | "fts3" => match content_option(sql) {
+                None => Content::Rows(Some(if module == "fts5" { "rowid" } else { "docid" })),
+                Some(name) if name.is_empty() => {
+                    return refused(
+                        "the full-text index does not have the texts it was made of (content='')".to_owned(),
+                    );
+                }
+                Some(_) => Content::Rebuild,
+            },
+            "rtree" | "rtree_i32" => Content::Rows(None),
+            "geopoly" => Content::Rows(Some("rowid")),
+            other => return refused(format!("virtual tables of the module {other} cannot be merged")),
+        };
+        Ok(Self { name: table.name.clone(), content, columns, has_config: module == "fts5" })
+    }
+
+    /// Fills the table in the merged database.
+    pub fn fill(&self, target: &Connection, surveys: &[Survey]) -> Result<()> {
+        let name = quoted_name(&self.name);
+        let failed = |error: rusqlite::Error| {
+            let message = format!("SQLite cannot fill the virtual table: {error}");
+            Error::new(ErrorKind::Constraint, message).in_table(&self.name).caused_by(error)
+        };
+        self.configure(target, surveys)?;
+        match self.content {
+            Content::Rebuild => {
+                target.execute_batch(&format!("INSERT INTO {name}({name}) VALUES ('rebuild')")).map_err(failed)
+            }
+            Content::Rows(rowid) => {
+                let transaction = target.unchecked_transaction().map_err(failed)?;
+                surveys.iter().try_for_each(|survey| self.insert(target, survey, rowid))?;
+                transaction.commit().map_err(failed)
+            }
+        }
+    }
+
+    /// Inserts the rows of a shard.
+    fn insert(&self, target: &Connection, survey: &Survey, rowid: Option<&str>) -> Result<()> {
+        if !survey.catalogue.objects.iter().any(|object| object.name.eq_ignore_ascii_case(&self.name)) {
+            return Ok(());
+        }
+        let name = quoted_name(&self.name);
+        let columns: Vec<String> =
+            rowid.map(str::to_owned).into_iter().chain(self.columns.iter().map(|column| quoted_name(column))).collect();
+        let (list, marks) = (columns.join(", "), vec!["?"; columns.len()].join(", "));
+        let shard = survey.open()?;
+        let read = || -> rusqlite::Result<Result<()>> {
+            let connection = shard.connection();
+            let mut rows = connection.prepare(&format!("SELECT {list} FROM main.{name}"))?;
+            let mut rows = rows.query([])?;
+            let mut insert = target.prepare_cached(&format!("INSERT INTO {name}({list}) VALUES ({marks})"))?;
+            while let Some(row) = rows.next()? {
+                let values: Vec<Value> = (0..columns.len()).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
+                let id = values.first().cloned();
+                if let Err(error) = insert.execute(params_from_iter(values)) {
+                    return Ok(Err(self.conflict(error, id)));
+                }
+            }
+            Ok(Ok(()))
+        };
+        let inserted = read().map_err(|error| shard.failure(error).in_table(&self.name))?;
+        inserted.map_err(|error| error.in_file(&survey.name))
+    }
+
+    /// Returns the error of a row whose id is taken.
+    fn conflict(&self, error: rusqlite::Error, id: Option<Value>) -> Error {
+        let message = format!("SQLite refuses a row of the virtual table: {error}");
+        let named = Error::new(ErrorKind::Constraint, message).in_table(&self.name).caused_by(error);
+        let named = match id {
+            Some(Value::Integer(id)) => named.with_value(id.to_string()),
+            _ => named,
+        };
+        named.advise(message![
+            "an earlier database may have a row with this id: leave the table out with ",
+            OptionName::SkipTable.word(self.name.clone()),
+            ", and make it again afterwards"
+        ])
+    }
+
+    /// Takes over the settings of an FTS5 table from the first shard that has it.
+    fn configure(&self, target: &Connection, surveys: &[Survey]) -> Result<()> {
+        if !self.has_config {
+            return Ok(());
+        }
+        let (name, config) = (quoted_name(&self.name), quoted_name(&format!("{}_config", self.name)));
+        let has_it = |survey: &&Survey| {
+            survey.catalogue.objects.iter().any(|object| object.name.eq_ignore_ascii_case(&self.name))
+        };
+        let Some(survey) = surveys.iter().find(has_it) else { return Ok(()) };
+        let shard = survey.open()?;
+        let read = || -> rusqlite::Result<()> {
+            let connection = shard.connection();
+            let sql = format!("SELECT k, v FROM main.{config} WHERE k <> 'version'");
+            let mut settings = connection.prepare(&sql)?;
+            let mut settings = settings.query([])?;
+            while let Some(row) = settings.next()? {
+                let (key, value): (Value, Value) = (row.get(0)?, row.get(1)?);
+                let sql = format!("INSERT INTO {name}({name}, rank) VALUES (?1, ?2)");
+                target.execute(&sql, [key, value]).optional()?;
+            }
+            Ok(())
+        };
+        read().map_err(|error| shard.failure(error).in_table(&self.name))
+    }
+}
+
+/// Returns the module of a CREATE VIRTUAL TABLE statement, in lower case.
+fn module_of(sql: &str) -> Option<String> {
+    let lower = sql.to_ascii_lowercase();
+    let words: Vec<&str> = lower.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+    let using = words.iter().position(|word| *word == "using")?;
+    words[using + 1..].iter().find(|word| !word.is_empty()).map(|word| (*word).to_owned())
+}
+
+/// Returns the value of the option `content` of a full-text table.
+fn content_option(sql: &str) -> Option<String> {
+    let open = sql.find('(')?;
+    let close = sql.rfind(')')?;
+    for argument in sql[open + 1..close].split(',') {
+        let Some((name, value)) = argument.split_once('=') else { continue };
+        if name.trim().eq_ignore_ascii_case("content") {
+            let value = value.trim();
+            return Some(value.trim_matches(['\'', '"', '`', '[', ']']).to_owned());
+        }
+    }
+    None
+}
