@@ -28,6 +28,7 @@ type Table<'py> = (String, Bound<'py, PyAny>);
 #[pyfunction]
 #[pyo3(signature = (path, tables, schema, table_options, store_as, making_options, adapters, tell))]
 #[expect(clippy::too_many_arguments, reason = "called by the package alone, which names them")]
+#[expect(clippy::too_many_lines, reason = "the steps of one call")]
 pub fn write<'py>(
     py: Python<'py>,
     path: Option<PathBuf>,
@@ -89,7 +90,9 @@ pub fn write<'py>(
                 options: options.clone(),
                 append,
             })),
-            _ => Destination::New(Database::create(&target, plan.schema.clone(), &options).map_err(offer_append)?),
+            _ => Destination::New(Box::new(
+                Database::create(&target, plan.schema.clone(), &options).map_err(offer_append)?,
+            )),
         };
         let rejects = Arc::new(Rejects::new(None, false, 0)?);
         Ok((destination, sources(&plan, &options, &rejects)?, rejects))
@@ -101,7 +104,7 @@ pub fn write<'py>(
     };
     let inputs = in_order(&plan, &order, data.inputs);
     let job = || match destination {
-        Destination::New(database) => make(database, &order, &sources, &plan),
+        Destination::New(database) => make(*database, &order, &sources, &plan),
         Destination::Existing(append) => add(&append, &sources),
     };
     let finished = engine_thread::run(py, &options.progress, Watcher::new(tell), inputs, job)?;
@@ -120,7 +123,7 @@ pub fn write<'py>(
 
 /// The database that gets the rows.
 enum Destination {
-    New(Database),
+    New(Box<Database>),
     Existing(Box<Appending>),
 }
 

@@ -510,7 +510,7 @@ fn any_database() -> impl Strategy<Value = String> {
                  SELECT n, hex(zeroblob(n * 7919 % ({bytes} + 1))) || n FROM r"
             );
             for statement in [table, index, &insert, change] {
-                write!(sql, "{};\n", statement.replace('#', &number.to_string())).unwrap();
+                writeln!(sql, "{};", statement.replace('#', &number.to_string())).unwrap();
             }
         }
         sql

@@ -91,7 +91,7 @@ impl Pipeline {
         let database = Database::create(&target, schema.clone(), &of_engine)?;
         let order = database.filling_order();
         let may_be_first = may_be_first(&schema, &options, &order);
-        Ok(Self::of(Destination::New(database), target, schema, options, order, may_be_first))
+        Ok(Self::of(Destination::New(Box::new(database)), target, schema, options, order, may_be_first))
     }
 
     /// Begins to add rows to a database that exists. `schema` defines tables that it may lack. Nothing is written, and no lock

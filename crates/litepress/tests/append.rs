@@ -1,4 +1,6 @@
 //! Rows for databases that exist: every route leaves what SQLite's own INSERTs leave.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+#![expect(clippy::cast_possible_truncation, reason = "random numbers are small")]
 
 use litepress::rows::quoted_name;
 use litepress::{AppendOptions, Conflict, Options, Route, Value, Writer};
@@ -115,6 +117,7 @@ fn append(
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one case after another")]
 fn every_route_leaves_what_sqlite_leaves() {
     let folder = tempfile::tempdir().unwrap();
     let (mut random, mut taken) = (Random(7), std::collections::BTreeMap::<&str, u32>::new());
@@ -136,7 +139,7 @@ fn every_route_leaves_what_sqlite_leaves() {
         let setup = format!("PRAGMA page_size = {page_size}; PRAGMA journal_mode = {mode}; {sql}");
         let old = [0, 3, 60, 900, 4000][random.below(5) as usize];
         let new = [1, 40, 700, 3000][random.below(4) as usize];
-        let first = old as i64 + [1, 1, 500, -(old as i64) / 2][random.below(4) as usize];
+        let first = old + [1, 1, 500, -old / 2][random.below(4) as usize];
         let shuffles = random.below(2) == 0;
         let distinct = if sql.contains("UNIQUE") { 1 << 40 } else { 200 };
         let row = |random: &mut Random, id: i64| -> Vec<types::Value> {

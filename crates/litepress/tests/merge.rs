@@ -1,5 +1,6 @@
 //! Merged databases hold what SQLite's ATTACH and INSERT ... SELECT would give.
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+#![expect(clippy::cast_possible_truncation, reason = "random numbers are small")]
 
 use litepress::{Conflict, ErrorKind, MergeOptions, Options, RowidPolicy, merge};
 use rusqlite::Connection;

@@ -16,7 +16,7 @@ const APP: &str = "
 fn rooms() -> impl Iterator<Item = (Room, &'static str)> {
     ["wal", "delete"].into_iter().map(|mode| {
         let room = Room::new();
-        room.sqlite("app.db").execute_batch(&format!("PRAGMA journal_mode = {mode}; {APP}")).unwrap();
+        room.sqlite("app.db").execute_batch(&format!("PRAGMA journal_mode = {mode}; {APP}")).expect(mode);
         (room, mode)
     })
 }

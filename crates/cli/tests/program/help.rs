@@ -35,6 +35,7 @@ fn options_of(command: &str) -> BTreeSet<String> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one line a run")]
 fn every_option_works() {
     let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --on-conflict abort --analyze";
     let how = "--page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --on-conflict abort --analyze --sync off --verify full --progress plain --json";

@@ -177,7 +177,6 @@ fn unreadable(name: &Path, error: rusqlite::Error) -> Error {
 pub(super) fn text(bytes: &[u8], encoding: TextEncoding) -> String {
     let unit: fn([u8; 2]) -> u16 = match encoding {
         TextEncoding::Utf8 => return String::from_utf8_lossy(bytes).into_owned(),
-        #[expect(clippy::little_endian_bytes, reason = "the encoding says so")]
         TextEncoding::Utf16Le => u16::from_le_bytes,
         TextEncoding::Utf16Be => u16::from_be_bytes,
     };

@@ -24,7 +24,7 @@ enum Message {
 /// The database that gets the rows.
 pub(super) enum Destination {
     /// A new one.
-    New(Database),
+    New(Box<Database>),
     /// One that exists.
     Existing(Box<Appending>),
 }
@@ -126,7 +126,7 @@ fn build(
     spooled: &Receiver<Vec<SpooledTable>>,
 ) -> Result<Finished> {
     let mut database = match database {
-        Destination::New(database) => database,
+        Destination::New(database) => *database,
         Destination::Existing(job) => return append(&job, &spooled.recv().map_err(|_| given_up())?),
     };
     if let Some((table, order)) = streamed {

@@ -166,6 +166,7 @@ pub enum OptionValue {
 
 impl OptionName {
     /// Returns the name in lower case, with `-` between words.
+    #[expect(clippy::too_many_lines, reason = "one line an option")]
     pub fn name(self) -> &'static str {
         match self {
             Self::AddColumns => "add-columns",
