@@ -292,7 +292,7 @@ pub fn route(schema: &Schema, table: &Table, additions: &SchemaAdditions, append
     } else if append.enforce_foreign_keys {
         "foreign keys are enforced"
     } else {
-        "SQLite inserts rows into databases that exist"
+        "SQLite inserts few rows; many become pages (edge or rebuild), as their rowids decide when they are read"
     };
     RoutePlan { table: table.name.clone(), is_new, route: Route::Sql, why: why.to_owned() }
 }

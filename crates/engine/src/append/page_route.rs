@@ -80,6 +80,10 @@ fn why_sql(
     append: &AppendOptions,
     sources: &[(usize, &dyn Source)],
 ) -> Option<String> {
+    let of_table = |(table, source): &(usize, &dyn Source)| why_not(schema, &schema.tables[*table], *source, options);
+    if let Some(why) = sources.iter().find_map(of_table) {
+        return Some(why);
+    }
     let rows: Option<u64> = sources.iter().map(|(_, source)| source.rows()).sum();
     let few = rows.is_none_or(|rows| rows < LEAST_ROWS) && append.route.is_none();
     let general = [
@@ -90,10 +94,7 @@ fn why_sql(
         (options.verify != Verify::None, "the tables are checked"),
         (options.analyze, "the tables are analyzed"),
     ];
-    if let Some((_, why)) = general.into_iter().find(|(is_so, _)| *is_so) {
-        return Some(why.to_owned());
-    }
-    sources.iter().find_map(|(table, source)| why_not(schema, &schema.tables[*table], *source, options))
+    general.into_iter().find(|(is_so, _)| *is_so).map(|(_, why)| why.to_owned())
 }
 
 /// Returns why SQLite must insert the rows of a table.
