@@ -22,6 +22,7 @@ pub use words::NumberWords;
 
 use crate::reader::FileColumn;
 use litepress_rows::Error;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -122,11 +123,6 @@ enum Kind {
 impl Kind {
     const COUNT: usize = Self::Spaced as usize + 1;
 
-    /// Returns whether a text of this kind is a number.
-    fn is_number(self) -> bool {
-        !matches!(self, Self::Other | Self::Missing | Self::Infinite)
-    }
-
     /// The kinds of nonempty texts and of JSON numbers.
     const WRITTEN: [Self; 12] = [
         Self::Infinite,
@@ -191,6 +187,17 @@ impl FileStats {
             self.grow(column);
         }
         self.columns[column].observe(value, record, &self.words);
+    }
+
+    /// Adds texts of the column at this position, in records that follow one another. Much faster than a call for each.
+    pub fn observe_texts<'t>(&mut self, column: usize, texts: impl Iterator<Item = Cow<'t, [u8]>>, first_record: u64) {
+        if column >= self.columns.len() {
+            self.grow(column);
+        }
+        let (column, words) = (&mut self.columns[column], &*self.words);
+        for (text, record) in texts.zip(first_record..) {
+            column.observe(ScannedValue::Text(&text), record, words);
+        }
     }
 
     /// Notes that the record of this number is bad. Keeps the error of the first one only.
@@ -297,9 +304,6 @@ impl ColumnStats {
             ScannedValue::Text(b"") => (Kind::Empty, 0, &b""[..]),
             ScannedValue::Text(text) => {
                 let (kind, decimals) = self.kind_of_text(text, record, words);
-                if number::has_spaces(text) && kind.is_number() {
-                    self.count_in(Kind::Spaced, text, record);
-                }
                 (kind, decimals, text)
             }
             ScannedValue::Number(text) if words.has(text) => (Kind::Missing, 0, text),
@@ -321,8 +325,19 @@ impl ColumnStats {
         self.longest = self.longest.max(text.len());
         self.count_in(kind, text, record);
         if decimals != 0 {
-            self.decimals.observe(decimals, record);
+            self.observe_decimals(decimals, text, record);
+        }
+    }
+
+    #[inline]
+    fn observe_decimals(&mut self, decimals: u8, text: &[u8], record: u64) {
+        let number = decimals & !number::SPACED;
+        if number != 0 {
+            self.decimals.observe(number, record);
             self.decimals.has_minus |= text[0] == b'-';
+        }
+        if number != decimals {
+            self.count_in(Kind::Spaced, text, record);
         }
     }
 

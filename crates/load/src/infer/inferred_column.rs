@@ -168,15 +168,16 @@ impl InferredColumn {
         let (kind, decimals) = match value {
             ScannedValue::Null => (Kind::Null, 0),
             ScannedValue::Text(b"") => (Kind::Empty, 0),
-            ScannedValue::Text(text) if number::has_spaces(text) && self.kept & 1 << Kind::Spaced as u8 == 0 => {
-                (Kind::Other, 0)
-            }
             ScannedValue::Text(text) | ScannedValue::Number(text) => number::classify(text),
             ScannedValue::String(_) => (Kind::String, 0),
             ScannedValue::Boolean(_) => (Kind::Boolean, 0),
             ScannedValue::Nested(_) => (Kind::Nested, 0),
         };
-        self.kept & (1 << kind as u8) != 0 && (decimals == 0 || self.decimals.is_none_or(|all| all == decimals))
+        let has = |kind: Kind| self.kept & (1 << kind as u8) != 0;
+        let number = decimals & !number::SPACED;
+        has(kind)
+            && (number == decimals || has(Kind::Spaced))
+            && (number == 0 || self.decimals.is_none_or(|all| all == number))
     }
 }
 

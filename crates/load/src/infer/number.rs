@@ -28,7 +28,11 @@ const MOST_LEADING_ZEROS: usize = 2;
 /// Maximum number of decimals that `printf('%.2f')` gives back.
 const MOST_DECIMALS: usize = 15;
 
-/// Returns the kind of a nonempty text, and its number of decimals: 0 if its kind does not depend on it.
+/// A bit beside the number of decimals: there are spaces around the number.
+pub(super) const SPACED: u8 = 1 << 7;
+
+/// Returns the kind of a nonempty text, and its number of decimals: 0 if its kind does not depend on it. Adds [`SPACED`] if there are
+/// spaces around a number.
 #[inline]
 pub(super) fn classify(text: &[u8]) -> (Kind, u8) {
     match classify_bare(text) {
@@ -39,7 +43,7 @@ pub(super) fn classify(text: &[u8]) -> (Kind, u8) {
 
 /// Returns whether a text begins or ends with a space that SQLite ignores around numbers.
 #[inline]
-pub(super) fn has_spaces(text: &[u8]) -> bool {
+fn has_spaces(text: &[u8]) -> bool {
     matches!(text.first(), Some(&byte) if is_space(byte)) || matches!(text.last(), Some(&byte) if is_space(byte))
 }
 
@@ -52,7 +56,10 @@ fn is_space(byte: u8) -> bool {
 fn classify_spaced(text: &[u8]) -> (Kind, u8) {
     let start = text.iter().position(|&byte| !is_space(byte));
     let end = text.iter().rposition(|&byte| !is_space(byte));
-    start.zip(end).map_or((Kind::Other, 0), |(start, end)| classify_bare(&text[start..=end]))
+    match start.zip(end).map_or((Kind::Other, 0), |(start, end)| classify_bare(&text[start..=end])) {
+        (Kind::Other, _) => (Kind::Other, 0),
+        (kind, decimals) => (kind, decimals | SPACED),
+    }
 }
 
 #[inline]
