@@ -67,8 +67,8 @@ def test_what_cannot_be_kept_is_an_error(tmp_path: Path) -> None:
         litepress.write(db, {"v": [{"a": 1}]}, if_exists="replace")
     with pytest.raises(ValueError, match="if_exists=.replace. replaces tables"):
         litepress.create(db, "CREATE TABLE t (a)", if_exists="replace")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="'append' is not one of 'fail', 'replace', 'overwrite'"):
-        litepress.write(db, {"t": [{"a": 1}]}, if_exists="append")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'add' is not one of"):
+        litepress.write(db, {"t": [{"a": 1}]}, if_exists="add")  # type: ignore[arg-type]
     assert db.read_bytes() == before
 
 

@@ -518,7 +518,7 @@ fn any_database() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_databases_are_copied(sql in any_database(), page_bytes in select(vec![512, 1024, 4096, 32768]), new_page_bytes in select(vec![512, 2048, 65536])) {

@@ -244,10 +244,10 @@ fn loaded(request: LoadRequest, given: Vec<InMemoryTable>) -> Result<(String, Ve
                 }
             }
         }
-        let error = source.explain(Error::new(ErrorKind::Constraint, "UNIQUE: twice").in_record(3));
+        let error = source.explain(Error::new(ErrorKind::Constraint, "UNIQUE constraint failed: t.id").in_record(3));
         let advice =
             "keep the first of such rows with on_conflict(Conflict::Ignore), or the last with Conflict::Replace";
-        assert_eq!(error.to_string(), format!("record 3: UNIQUE: twice; {advice}"));
+        assert_eq!(error.to_string(), format!("record 3: UNIQUE constraint failed: t.id; {advice}"));
         let again = plan.source(table, PageSize::DEFAULT, OnError::Abort, &rejects).err().unwrap();
         assert_eq!(again.to_string(), "these data can be read only once");
     }
