@@ -7,14 +7,22 @@
 //!
 //! Everything is one transaction of SQLite's: at any moment all or nothing of it is there, and readers keep what they see.
 
+mod choice;
 mod options;
+mod outlook;
 mod page_route;
+mod planned;
 mod report;
 mod sources;
+mod spooled;
 
+pub use choice::RowFigures;
 pub use options::AppendOptions;
+pub use outlook::Outlook;
 pub use page_route::append_pages;
+pub use planned::PlannedAppend;
 pub use report::{AppendReport, AppendedTable, Route, RoutePlan};
+pub use spooled::{beside_spools, spool_rows};
 
 use crate::database::Finished;
 use crate::options::{Options, Sync, Verify};
@@ -159,8 +167,9 @@ impl Append {
 
     /// Returns the route of the table at this position of the schema.
     pub fn route(&self, table: usize) -> RoutePlan {
-        let plan = route(&self.schema, &self.schema.tables[table], &self.additions, &self.append);
-        RoutePlan { why: self.why.clone().unwrap_or(plan.why), ..plan }
+        let name = self.schema.tables[table].name.clone();
+        let is_new = self.additions.makes_table(&name);
+        RoutePlan { table: name, is_new, route: Route::Sql, why: self.why.clone().unwrap_or_default() }
     }
 
     /// Adds rows to the table at this position of the schema.
@@ -280,19 +289,4 @@ impl Append {
             ..Summary::default()
         })
     }
-}
-
-/// Returns the route of a table, and the reason for it. `schema` includes the additions.
-pub fn route(schema: &Schema, table: &Table, additions: &SchemaAdditions, append: &AppendOptions) -> RoutePlan {
-    let is_new = additions.objects.iter().any(|object| object.kind == "table" && object.name == table.name);
-    let why = if table.is_virtual {
-        "it is a virtual table"
-    } else if !is_new && schema.has_trigger(&table.name) {
-        "it has triggers"
-    } else if append.enforce_foreign_keys {
-        "foreign keys are enforced"
-    } else {
-        "SQLite inserts few rows; many become pages (edge or rebuild), as their rowids decide when they are read"
-    };
-    RoutePlan { table: table.name.clone(), is_new, route: Route::Sql, why: why.to_owned() }
 }
