@@ -29,7 +29,7 @@ use crate::options::{Options, Sync, Verify};
 use crate::progress::Counted;
 use crate::sqlite::{Inserted, LiveSession, SessionOptions};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::{Conflict, Error, ErrorKind, Result, resources};
+use crate::{Conflict, Error, ErrorKind, Result, plan, resources};
 use litepress_rows::schema::{SchemaAdditions, SchemaObject};
 use litepress_rows::sqlite::open_file;
 use litepress_rows::{OptionName, Schema, Source, Table, message, quoted_name};
@@ -222,7 +222,9 @@ impl Append {
             conflict => conflict,
         };
         let table = &self.schema.tables[table];
-        let one_by_one = table.has_conflict_clause || self.schema.has_trigger(&table.name);
+        // A statement of several rows copies each page that it changes, so that it can be undone: an index has many.
+        let has_indexes = plan::own_indexes(table).next().is_some();
+        let one_by_one = has_indexes || table.has_conflict_clause || self.schema.has_trigger(&table.name);
         self.session.insert(table, source, conflict, &self.options, one_by_one, refuse)
     }
 
