@@ -29,6 +29,7 @@ LIMITS = {
     "crates/cli": 1.0,
     "crates/engine": 1,
     "crates/format": 1,
+    "crates/fts5": 0,
     "crates/gen": 1,
     "crates/litepress": 1,
     "crates/load": 1,
