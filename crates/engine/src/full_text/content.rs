@@ -137,7 +137,7 @@ struct IndexedPart<'s> {
     part: Box<dyn Part + 's>,
     pool: &'s IndexerPool<'s>,
     layout: &'s ContentLayout,
-    /// The indexer, from the first rows to the end of the part.
+    /// The indexer, from the first rows until the part is dropped.
     indexer: Option<Indexer>,
     rows: RecordChunk,
     record: Vec<u8>,
@@ -150,9 +150,6 @@ impl Part for IndexedPart<'_> {
         rows.clear();
         part.fill(rows)?;
         if rows.is_empty() {
-            if let Some(indexer) = indexer.take() {
-                pool.give_back(indexer);
-            }
             return Ok(());
         }
         indexer.get_or_insert_with(|| pool.take()).add(rows, pool)?;
@@ -162,5 +159,14 @@ impl Part for IndexedPart<'_> {
             chunk.push(rowid, record);
         }
         Ok(())
+    }
+}
+
+impl Drop for IndexedPart<'_> {
+    /// Gives the indexer back: other parts go on with it.
+    fn drop(&mut self) {
+        if let Some(indexer) = self.indexer.take() {
+            self.pool.give_back(indexer);
+        }
     }
 }
