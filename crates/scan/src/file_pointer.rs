@@ -151,7 +151,7 @@ impl FilePointer {
     }
 
     /// Returns the length of the file in bytes.
-    pub fn len(&self) -> io::Result<u64> {
+    pub fn size(&self) -> io::Result<u64> {
         let mut len = 0;
         self.call(
             |methods| methods.xFileSize,

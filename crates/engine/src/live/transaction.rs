@@ -111,7 +111,7 @@ impl<'d> LiveTransaction<'d> {
         }
         self.page_size = header.page_size;
         self.page_count = self.query_page_count()?;
-        let len = lock(&self.file).len();
+        let len = lock(&self.file).size();
         self.file_bytes = len.map_err(|error| Error::io("read the length of", self.path(), error))?;
         // A count that an old SQLite left invalid makes readers ask for the length of the file.
         self.through_sqlite |= !header.page_count_is_valid();
@@ -391,7 +391,7 @@ impl Drop for LiveTransaction<'_> {
         if self.is_open {
             let mut file = lock(&self.file);
             // Only this transaction may change the length: it is the writer, and no checkpoint can run.
-            if file.len().is_ok_and(|len| len > self.file_bytes) {
+            if file.size().is_ok_and(|len| len > self.file_bytes) {
                 let _ = file.truncate(self.file_bytes);
             }
             drop(file);
