@@ -5,8 +5,7 @@ use crate::append_text::append_text;
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
 use litepress::{
-    BuildReport, CheckResult, Choice, Conflict, Flags, LoadReport, MergeReport, Message, PlannedColumn,
-    units,
+    BuildReport, CheckResult, Choice, Conflict, Flags, LoadReport, MergeReport, Message, PlannedColumn, units,
 };
 use litepress_rows::escaped;
 use std::time::Duration;

@@ -19,10 +19,10 @@ mod convert;
 #[cfg(test)]
 mod dialect_tests;
 mod field_cells;
+mod field_kind;
 mod field_spans;
 mod framing;
 mod head;
-mod field_kind;
 mod loose;
 mod names;
 mod sniff;

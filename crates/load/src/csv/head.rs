@@ -8,8 +8,8 @@
 //!
 //! All guesses end up in [`TextFormat`], which the summary of a load shows.
 
-use super::framing::place;
 use super::field_kind::FieldKind;
+use super::framing::place;
 use super::loose::LooseRecord;
 use super::name_by_position;
 use super::names::{self, MOST_FIELDS, Names};
@@ -161,8 +161,7 @@ impl Sample<'_> {
         if dialect.skip > 0 || dialect.columns.is_some() || dialect.header == Some(false) || self.trial.columns < 2 {
             return;
         }
-        let is_title =
-            |kinds: &[FieldKind]| kinds.iter().filter(|kind| **kind != FieldKind::Empty).count() <= 1;
+        let is_title = |kinds: &[FieldKind]| kinds.iter().filter(|kind| **kind != FieldKind::Empty).count() <= 1;
         let kinds = |position: usize| self.record(position).map(|record| self.kinds(record));
         let mut titles = 0;
         while titles < MOST_PREAMBLE && kinds(titles).is_some_and(|kinds| is_title(&kinds)) {

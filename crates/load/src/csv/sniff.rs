@@ -99,9 +99,8 @@ impl Trial {
     /// Returns the share of fields, in tenths, that hold one value: a number, a date, or text without any other delimiter.
     fn tenths_of_values(&self, text: &[u8]) -> usize {
         let fields: Vec<_> = self.records.iter().flat_map(|(_, record)| &record.fields).collect();
-        let is_value = |raw: &[u8]| {
-            FieldKind::of(raw) != FieldKind::Text || !raw.iter().any(|byte| b",\t;|".contains(byte))
-        };
+        let is_value =
+            |raw: &[u8]| FieldKind::of(raw) != FieldKind::Text || !raw.iter().any(|byte| b",\t;|".contains(byte));
         let values = fields.iter().filter(|field| field.is_quoted || is_value(&text[field.range.clone()])).count();
         values * 10 / fields.len().max(1)
     }
