@@ -131,3 +131,10 @@ fn faults_in_wal_mode() {
 fn faults_in_wal_mode_in_company() {
     fail_all(Setting::WalInCompany);
 }
+
+#[test]
+fn faults_beside_other_programs() {
+    if std::env::var_os("LITEPRESS_STATES").is_some() {
+        [Setting::Persist, Setting::WalWithReader, Setting::WalShrunk].into_iter().for_each(fail_all);
+    }
+}

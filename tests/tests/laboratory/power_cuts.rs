@@ -3,9 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+use litepress_conformance::folder::Folder;
 use litepress_conformance::live_changes::{LiveChange, Setting, Subject};
-use litepress_crashlab::content::Content;
-use litepress_crashlab::{Event, Judgement, Laboratory, Recording};
+use litepress_conformance::oracle::OldSqlite;
+use litepress_crashlab::content::{Content, content};
+use litepress_crashlab::{CrashState, Event, Judgement, Laboratory, Recording};
+use std::path::Path;
 use std::time::Duration;
 
 const DATABASE: &str = "app.db";
@@ -38,7 +41,9 @@ fn every_state_is_before_or_after() {
             let (recording, contents) = record(change, setting, page_size);
             let is_reindex = change == LiveChange::Reindex;
             assert_eq!(contents.0 == contents.1, is_reindex, "{change:?} changes the content");
-            let judgement = Judgement::of(&recording, DATABASE, contents, states_per_event().unwrap_or(2)).unwrap();
+            let mut judgement = Judgement::default();
+            let states = recording.crash_states(states_per_event().unwrap_or(1), 1);
+            judgement.judge(states, contents, |state, folder| open(state, folder, change, contents)).unwrap();
             let what = format!("{change:?}, {setting:?}, pages of {page_size} bytes");
             println!(
                 "{what}: {} events, {} states: {} before, {} after, {} bad",
@@ -55,6 +60,34 @@ fn every_state_is_before_or_after() {
     }
     println!("{} states, none bad", all.states);
     assert!(all.states > states_per_event().map_or(300, |_| 1000), "too few states: {}", all.states);
+}
+
+/// Returns the content of a crash state. In some states a new run follows, and the older SQLite looks at others.
+fn open(
+    state: &CrashState,
+    folder: &Path,
+    change: LiveChange,
+    (before, after): (Content, Content),
+) -> Result<Content, String> {
+    const EVERY: usize = 8;
+    let number = state.lost.len() + state.events;
+    let path = folder.join(DATABASE);
+    if number % EVERY == 1
+        && let Some(old) = OldSqlite::find()
+    {
+        let copy = Folder::fast();
+        state.write_to(copy.path()).map_err(|error| error.to_string())?;
+        old.assert_sound(&[copy.join(DATABASE)]);
+    }
+    let found = content(&path)?;
+    if number % EVERY == 2 && found == before && before != after {
+        change.make(&path, Duration::from_secs(5)).map_err(|error| format!("the next run: {error}"))?;
+        let renewed = content(&path)?;
+        if renewed != after {
+            return Err("the next run gives another content".to_owned());
+        }
+    }
+    Ok(found)
 }
 
 /// Protocols that are wrong on purpose. A laboratory that does not find them would not find mistakes of ours either.
