@@ -98,9 +98,9 @@ fn append(
     rows: &[Vec<types::Value>],
     conflict: Conflict,
     route: Route,
-    through_wal: bool,
+    (through_wal, truncates): (bool, bool),
 ) -> Result<Route, String> {
-    let mut appending = AppendOptions::default().through_wal(through_wal);
+    let mut appending = AppendOptions::default().through_wal(through_wal).truncate(truncates);
     appending.route = Some(route);
     let options = Options::default().on_conflict(conflict);
     let mut db = Writer::open(path, options, &appending).map_err(|error| error.to_string())?;
@@ -162,7 +162,8 @@ fn every_route_leaves_what_sqlite_leaves() {
             (path, sqlite)
         };
         let (_, expected) = make(&format!("{number}.db"));
-        expected.execute_batch("BEGIN").unwrap();
+        let truncates = number % 5 == 1;
+        expected.execute_batch(if truncates { "BEGIN; DELETE FROM t" } else { "BEGIN" }).unwrap();
         let set = "a = excluded.a, b = excluded.b";
         let (verb, end) = match conflict {
             Conflict::Abort => ("INSERT", String::new()),
@@ -173,13 +174,14 @@ fn every_route_leaves_what_sqlite_leaves() {
         let done = insert(&expected, verb, &end, &news);
         expected.execute_batch(if done.is_ok() { "COMMIT" } else { "ROLLBACK" }).unwrap();
         for route in [Route::Sql, Route::Edge, Route::Rebuild] {
-            let what =
-                format!("{number}: {route:?} {conflict:?} {mode} {page_size} {sql}; {old} {new} {first} {shuffles}");
+            let what = format!(
+                "{number}: {route:?} {conflict:?} {mode} {page_size} {sql}; {old} {new} {first} {shuffles} {truncates}"
+            );
             let (path, before) = make(&format!("{number}{route:?}.db"));
             // A reader keeps what it sees.
             before.execute_batch("BEGIN").unwrap();
             let seen = if mode == "wal" { content(&before) } else { Vec::new() };
-            let appended = append(&path, &news, conflict, route, number % 5 == 0);
+            let appended = append(&path, &news, conflict, route, (number % 5 == 0, truncates));
             assert_eq!(appended.is_ok(), done.is_ok(), "{what}: {appended:?} {done:?}");
             if mode == "wal" {
                 assert_eq!(content(&before), seen, "{what}");
@@ -212,7 +214,7 @@ fn a_page_route_that_fails_leaves_the_error_to_sqlite() {
     sqlite.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 'x')").unwrap();
     let row = |id: i64, a: &str| vec![types::Value::Integer(id), types::Value::Text(a.to_owned())];
     for route in [Route::Sql, Route::Edge, Route::Rebuild] {
-        let error = append(&path, &[row(2, "y"), row(3, "x")], Conflict::Abort, route, false).unwrap_err();
+        let error = append(&path, &[row(2, "y"), row(3, "x")], Conflict::Abort, route, (false, false)).unwrap_err();
         assert!(error.contains("record 2") && error.contains("UNIQUE constraint failed: t.a"), "{error}");
         assert_eq!(content(&sqlite), ["1|1|'x'"]);
     }

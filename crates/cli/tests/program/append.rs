@@ -302,3 +302,37 @@ fn records_of_another_database_are_added_as_sqlite_adds_them() {
         assert_eq!(room.query("app.db", "PRAGMA integrity_check"), "ok", "{target}; {source}");
     }
 }
+
+/// The plan said that SQLite inserts all rows, whatever they were.
+#[test]
+fn the_plan_names_the_route_that_the_load_takes() {
+    let room = Room::new();
+    let old = "CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE u (id INTEGER PRIMARY KEY, a UNIQUE);
+               INSERT INTO t VALUES (100, 'old'); INSERT INTO u VALUES (100, 'old')";
+    room.sqlite("app.db").execute_batch(old).unwrap();
+    let rows = |first: u32, count: u32| {
+        let lines = (first..first + count).map(|id| format!("{id},x{id}\n"));
+        format!("id,a\n{}", lines.collect::<String>())
+    };
+    room.write("behind.csv", rows(200, 25_000));
+    room.write("between.csv", rows(101, 25_000).replacen("101,x101", "50,x50", 1));
+    room.write("few.csv", rows(90_000, 3));
+    for (arguments, route, why) in [
+        ("behind.csv --table t", "edge", "all rowids are above"),
+        ("between.csv --table t", "rebuild", "old and new rows"),
+        ("few.csv --table t", "sql", "there are few rows"),
+        ("behind.csv --table u", "edge", "all rowids are above"),
+        ("between.csv --table u --on-conflict replace", "sql", "unique keys decide"),
+        ("between.csv --table t --truncate", "rebuild", "its old rows are deleted"),
+    ] {
+        let plan = json(&room.done(&format!("plan app.db {arguments} --append --json")));
+        let planned = &plan["append"][0];
+        assert_eq!(planned["route"], route, "{arguments}: {planned}");
+        assert!(planned["why"].as_str().unwrap().contains(why), "{arguments}: {planned}");
+        std::fs::copy(room.path("app.db"), room.path("copy.db")).unwrap();
+        let load = json(&room.done(&format!("load copy.db {arguments} --append --json")));
+        let taken = &load["append"]["tables"][0];
+        assert_eq!((&taken["route"], &taken["why"]), (&planned["route"], &planned["why"]), "{arguments}");
+        assert_eq!(room.query("copy.db", "PRAGMA integrity_check"), "ok");
+    }
+}

@@ -55,7 +55,7 @@ pub(super) fn why_sql(
         (append.route == Some(Route::Sql), "it was asked for"),
         (rows < LEAST_ROWS && append.route.is_none(), "there are few rows"),
         (append.enforce_foreign_keys, "foreign keys are enforced"),
-        (append.truncate, "the old rows are deleted"),
+        (append.truncate && tables.iter().any(|(_, figures)| figures.rows == 0), "a table gets no rows"),
         (options.verify != Verify::None, "the tables are checked"),
         (options.analyze, "the tables are analyzed"),
     ];
@@ -100,7 +100,7 @@ pub(super) fn why_not_table(schema: &Schema, table: &Table, options: &Options) -
     not_ours.map(|why| format!("of an index, {why}"))
 }
 
-/// The last rowid of a table, and the number that AUTOINCREMENT counts on from.
+/// The last rowid of a table (`None` if it is empty, or its rows are deleted), and the number that AUTOINCREMENT counts on from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableEdge {
     pub largest_rowid: Option<i64>,
@@ -146,7 +146,8 @@ pub(super) fn choose(
     };
     let is_behind = smallest > edge.largest_rowid;
     let route = if is_behind && append.route != Some(Route::Rebuild) { Route::Edge } else { Route::Rebuild };
-    if append.route.is_none() {
+    let route = if append.truncate { Route::Rebuild } else { route };
+    if append.route.is_none() && !append.truncate {
         let (has_indexes, rows) = (plan::own_indexes(table).next().is_some(), new.rows);
         let is_worth = match route {
             Route::Edge if !has_indexes => true,

@@ -31,7 +31,8 @@ impl Outlook {
     /// all is decided again under the lock of writers.
     #[must_use]
     pub fn of(path: &Path, schema: &Schema, options: &Options, append: &AppendOptions, tables: &[usize]) -> Self {
-        if append.enforce_foreign_keys || append.truncate || append.route.is_some_and(|route| route != Route::Edge) {
+        let is_refused = append.route.is_some_and(|route| route != Route::Edge && !append.truncate);
+        if append.enforce_foreign_keys || is_refused {
             return Self::default();
         }
         let Some(database) = LiveDatabase::open(path, &append.live(options)).ok().and_then(Result::ok) else {
@@ -41,7 +42,7 @@ impl Outlook {
         let leaves = |&position: &usize| {
             let table = &schema.tables[position];
             let is_ours = why_not_table(schema, table, options).is_none();
-            Some((position, is_ours.then(|| look(database.connection(), table, &pool))??))
+            Some((position, is_ours.then(|| look(database.connection(), table, append.truncate, &pool))??))
         };
         Self(tables.iter().filter_map(leaves).collect())
     }
@@ -52,19 +53,20 @@ impl Outlook {
     }
 }
 
-/// Looks at a table. Returns `None` if another program keeps the database locked, or SQLite would choose random rowids.
-fn look(connection: &Connection, table: &Table, pool: &Arc<BlockPool>) -> Option<Leaves> {
+/// Looks at a table, whose rows may be deleted before. Returns `None` if another program keeps the database locked, or SQLite would
+/// choose random rowids.
+fn look(connection: &Connection, table: &Table, truncates: bool, pool: &Arc<BlockPool>) -> Option<Leaves> {
     let bytes: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).ok()?;
-    let edge = edge_of(connection, table).ok()??;
+    let edge = edge_of(connection, table, truncates).ok()??;
     let (page_size, has_alias) = (PageSize::new(bytes)?, table.rowid_alias.is_some());
     Some(Leaves::new(page_size, edge.largest_rowid, edge.shift()?, has_alias, pool.clone()))
 }
 
-/// Returns the last rowid of a table; `None` if no name of the rowid is left.
-pub(super) fn edge_of(connection: &Connection, table: &Table) -> rusqlite::Result<Option<TableEdge>> {
+/// Returns the last rowid of a table, whose rows may be deleted before. `None` if no name of the rowid is left.
+pub(super) fn edge_of(connection: &Connection, table: &Table, truncates: bool) -> rusqlite::Result<Option<TableEdge>> {
     let Some(rowid) = table.rowid_name() else { return Ok(None) };
     let largest = format!("SELECT max({rowid}) FROM main.{}", quoted_name(&table.name));
-    let largest_rowid = connection.query_row(&largest, [], |row| row.get(0))?;
+    let largest_rowid = if truncates { None } else { connection.query_row(&largest, [], |row| row.get(0))? };
     let sequence = "SELECT seq FROM sqlite_sequence WHERE name = ?1 AND typeof(seq) = 'integer'";
     let sequence = match table.autoincrement {
         true => connection.query_row(sequence, [&table.name], |row| row.get(0)).optional()?,

@@ -111,7 +111,7 @@ impl PageAppend<'_, '_> {
         let folder = temp_dir(&Target::File(self.transaction.path().to_owned()), &options);
         let mut built = Vec::new();
         for job in jobs {
-            built.push(job.build(&mut self.transaction, &options, &folder)?);
+            built.push(job.build(&mut self.transaction, &options, self.append, &folder)?);
         }
         snapshot.close_idle();
         drop(snapshot);
@@ -213,7 +213,8 @@ impl<'a> Look<'a> {
         let Some(&root) = self.roots.get(&table.name) else {
             return Ok(Err("another program has changed the schema meanwhile".to_owned()));
         };
-        let edge = TableEdge { largest_rowid: transaction.right_edge(root)?.largest_rowid, sequence };
+        let largest_rowid = if append.truncate { None } else { transaction.right_edge(root)?.largest_rowid };
+        let edge = TableEdge { largest_rowid, sequence };
         let old_rows = || TableScan::new(snapshot, root, &table.name)?.estimated_rows();
         let choice = choose(table, &RowFigures::of(source), edge, append, old_rows)?;
         Ok(choice.map(|choice| Job { look: self, root, choice }))
@@ -228,7 +229,13 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn build(self, transaction: &mut LiveTransaction<'_>, options: &Options, folder: &Path) -> Result<BuiltTable> {
+    fn build(
+        self,
+        transaction: &mut LiveTransaction<'_>,
+        options: &Options,
+        append: &AppendOptions,
+        folder: &Path,
+    ) -> Result<BuiltTable> {
         let started = Instant::now();
         let Look { table, source, snapshot, roots } = self.look;
         let Choice { route, shift, is_numbered, sequence } = self.choice;
@@ -236,7 +243,8 @@ impl Job<'_> {
         progress.enter_rows(&table.name);
         let plans = plan::indexes(table);
         let sort_options = sort_options(options, folder, plans.len() + 1);
-        let waiting = source.waiting(transaction.page_size(), shift).filter(|_| route == Route::Edge);
+        let waiting =
+            source.waiting(transaction.page_size(), shift).filter(|_| route == Route::Edge || append.truncate);
         let extracted = if waiting.is_some() { source.take_entries() } else { None };
         let waiting = waiting.filter(|_| extracted.is_some());
         let indexes = extracted.unwrap_or_else(|| Indexes::new(plans, &sort_options));
@@ -246,7 +254,7 @@ impl Job<'_> {
         let is_ordered = is_numbered || source.rowid_order() == RowidOrder::Ascending;
         let (mut new_roots, mut freed_trees) = (Vec::new(), Vec::new());
         let (root, added) = match route {
-            Route::Edge => {
+            _ if append.truncate || route == Route::Edge => {
                 let sorted = match &waiting {
                     None if !is_ordered => Some(sort(table, &new, options, &sort_options)?),
                     _ => None,
@@ -256,7 +264,10 @@ impl Job<'_> {
                     (None, Some(sorted)) => NewRows::Source(sorted, context),
                     (None, None) => NewRows::Source(&new, context),
                 };
-                let tree = transaction.extend_tree(self.root, rows)?;
+                let tree = match append.truncate {
+                    true => rowid::build_of(rows, transaction.pages()?)?,
+                    false => transaction.extend_tree(self.root, rows)?,
+                };
                 (tree.root, tree.rows)
             }
             _ => {
@@ -275,13 +286,13 @@ impl Job<'_> {
             let missing = || Error::new(ErrorKind::Corrupt, format!("the index {name} has no root page"));
             let old = *roots.get(name).ok_or_else(missing)?;
             freed_trees.push(old);
-            if route == Route::Edge {
+            if route == Route::Edge && !append.truncate {
                 indexes.add_entries(index, &IndexScan::new(snapshot, old, name)?, threads, progress)?;
             }
         }
         let trees = indexes.build(transaction.pages()?, threads, false, progress)?;
         new_roots.extend(trees.into_iter().map(|(name, tree)| (name, tree.root)));
-        let report = report(table, route, options.on_conflict, source.rows().unwrap_or(0), added);
+        let report = report(table, (route, append), options.on_conflict, source.rows().unwrap_or(0), added);
         let summary = TableSummary {
             name: table.name.clone(),
             rows: report.added + report.updated.unwrap_or(0),
@@ -302,8 +313,14 @@ fn fields_of_old_rows(table: &Table) -> Option<usize> {
 }
 
 /// Reports on a table that was given rows, and has `added` more than before.
-fn report(table: &Table, route: Route, conflict: Conflict, given: u64, added: u64) -> AppendedTable {
-    let plan = RoutePlan::by_pages(&table.name, route);
+fn report(
+    table: &Table,
+    (route, append): (Route, &AppendOptions),
+    conflict: Conflict,
+    given: u64,
+    added: u64,
+) -> AppendedTable {
+    let plan = RoutePlan::by_pages(&table.name, route, append);
     let others = given.saturating_sub(added);
     match conflict {
         Conflict::Replace => AppendedTable { plan, added: given, updated: None, ignored: 0 },

@@ -39,7 +39,7 @@ impl PlannedAppend<'_> {
             let table = &self.schema.tables[position];
             let name = table.name.clone();
             match &of_pages {
-                Ok(routes) => RoutePlan::by_pages(&name, routes[at]),
+                Ok(routes) => RoutePlan::by_pages(&name, routes[at], self.append),
                 Err(why) => RoutePlan {
                     is_new: self.additions.makes_table(&table.name),
                     route: Route::Sql,
@@ -70,7 +70,7 @@ impl PlannedAppend<'_> {
             let table = &self.schema.tables[*position];
             let root = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1";
             let root: u32 = database.connection().query_row(root, [&table.name], |row| row.get(0)).map_err(explain)?;
-            let Some(edge) = edge_of(database.connection(), table).map_err(explain)? else {
+            let Some(edge) = edge_of(database.connection(), table, self.append.truncate).map_err(explain)? else {
                 return Ok(Err("columns have all names of the rowid".to_owned()));
             };
             let old_rows = || TableScan::new(&snapshot, root, &table.name)?.estimated_rows();

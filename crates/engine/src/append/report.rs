@@ -1,5 +1,6 @@
 //! The report of an append.
 
+use super::AppendOptions;
 use std::time::Duration;
 
 /// The way in which rows get into a table that exists.
@@ -41,8 +42,9 @@ pub struct RoutePlan {
 
 impl RoutePlan {
     /// Returns the plan of rows of an existing table that become pages.
-    pub(super) fn by_pages(table: &str, route: Route) -> Self {
+    pub(super) fn by_pages(table: &str, route: Route, append: &AppendOptions) -> Self {
         let why = match route {
+            _ if append.truncate => "its old rows are deleted: the new ones become a new tree",
             Route::Edge => "all rowids are above those of the table",
             _ => "its old and new rows become a new tree",
         };
