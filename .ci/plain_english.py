@@ -35,6 +35,7 @@ LIMITS = {
     "crates/merge": 1,
     "crates/profile": 1,
     "crates/rows": 1,
+    "crates/rtree": 1,
     "crates/scan": 1,
     "crates/tpch": 1,
     "docs": 1,

@@ -64,7 +64,9 @@ pub fn needs_sqlite(schema: &Schema, conflict: Conflict) -> bool {
 /// Returns why SQLite must fill a table, or `None` if litepress writes it.
 pub(crate) fn unsupported_reason(table: &Table, conflict: Conflict) -> Option<String> {
     if table.is_virtual {
-        return Some("it is a virtual table".to_owned());
+        // SQLite has no upsert for virtual tables, and says so itself.
+        let is_written = table.rtree.is_some() && conflict != Conflict::Update;
+        return (!is_written).then(|| "it is a virtual table".to_owned());
     }
     for column in &table.columns {
         let rule = column.not_null || table.strict;

@@ -11,6 +11,7 @@ mod run;
 mod triggers;
 
 use crate::{Affinity, Result};
+use litepress_rtree::Layout;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -96,6 +97,8 @@ pub struct Table {
     pub last_sequence: Option<i64>,
     /// A virtual table.
     pub is_virtual: bool,
+    /// The tree of an R-Tree table; `None` for other tables.
+    pub rtree: Option<RTree>,
     /// The indexes, including automatic ones, in SQLite's order of creation.
     pub indexes: Vec<Index>,
     /// The foreign keys in the order of their definition.
@@ -107,6 +110,15 @@ pub struct Table {
     /// Some of its data have the INTEGER PRIMARY KEY and others lack it, so rowids are chosen among given ones. Set by a source
     /// of rows; the schema does not show it.
     pub has_mixed_rowids: bool,
+}
+
+/// The tree of an R-Tree table. Its first column is the id, then come minimum and maximum of each dimension, then auxiliary columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RTree {
+    /// Its dimensions and coordinates.
+    pub layout: Layout,
+    /// Number of auxiliary columns.
+    pub auxiliary: usize,
 }
 
 /// One column.
@@ -267,6 +279,7 @@ impl Table {
             has_check: false,
             has_conflict_clause: false,
             has_mixed_rowids: false,
+            rtree: None,
             ..self.clone()
         }
     }

@@ -1,11 +1,10 @@
 //! Has SQLite do its part on the written file: the tables that it fills, CHECK constraints, and the objects that litepress
 //! does not write.
 
-use super::Database;
+use super::{Database, Fill};
 use crate::sqlite::{SessionOptions, SqliteSession};
 use crate::{Result, plan};
 use litepress_rows::schema::{Index, SchemaObject};
-use rusqlite::Connection;
 
 impl Database {
     /// Counts the phases in which SQLite works on the file.
@@ -46,11 +45,8 @@ impl Database {
 
     /// Has SQLite do its part: check CHECK constraints, create the remaining objects, and do what `fill` wants. Returns the
     /// file's bytes if they are in memory.
-    pub(super) fn finish_session(
-        &mut self,
-        fill: &mut dyn FnMut(&Connection) -> Result<()>,
-    ) -> Result<Option<Vec<u8>>> {
-        if !self.needs_sqlite {
+    pub(super) fn finish_session(&mut self, fill: Option<Fill<'_>>) -> Result<Option<Vec<u8>>> {
+        if !self.needs_sqlite && fill.is_none() {
             return Ok(self.output.pages.take_bytes());
         }
         self.open_session()?;
@@ -73,7 +69,7 @@ impl Database {
             session.analyze(&self.not_counted())?;
         }
         self.define(&session, |object| object.kind == "view" || object.kind == "trigger")?;
-        session.work(fill)?;
+        fill.map_or(Ok(()), |fill| session.work(fill))?;
         session.order_schema(&self.schema.objects)?;
         let bytes = session.finish()?;
         self.summary.bytes = match (&bytes, &self.output.publication) {

@@ -20,6 +20,8 @@ pub(super) struct ExecutedSchema {
     pub kinds: TableKinds,
     /// Shadow tables, in which virtual tables keep their data.
     pub shadows: HashSet<String>,
+    /// The module of each virtual table.
+    pub modules: HashMap<String, String>,
     pub wal: bool,
     pub page_size: Option<u32>,
 }
@@ -77,6 +79,7 @@ struct AuthorizerState {
     dropped: Option<String>,
     makes_virtual_table: bool,
     shadows: HashSet<String>,
+    modules: HashMap<String, String>,
     wal: bool,
     page_size: Option<u32>,
 }
@@ -113,8 +116,8 @@ pub(super) fn run(text: &str, origin: &str) -> Result<ExecutedSchema> {
         refuse_rows(&sqlite, table, text, origin, span.start)?;
     }
     let mut watch = lock(&watch);
-    let shadows = std::mem::take(&mut watch.shadows);
-    Ok(ExecutedSchema { sqlite, spans, kinds, shadows, wal: watch.wal, page_size: watch.page_size })
+    let (shadows, modules) = (std::mem::take(&mut watch.shadows), std::mem::take(&mut watch.modules));
+    Ok(ExecutedSchema { sqlite, spans, kinds, shadows, modules, wal: watch.wal, page_size: watch.page_size })
 }
 
 /// Stops statements that run longer than any definition does.
@@ -242,8 +245,9 @@ fn authorize(action: &AuthAction<'_>, watch: &mut AuthorizerState) -> Authorizat
             watch.created.push((*table_name).to_owned());
             None
         }
-        AuthAction::CreateVtable { table_name, .. } => {
+        AuthAction::CreateVtable { table_name, module_name } => {
             watch.makes_virtual_table = true;
+            watch.modules.insert((*table_name).to_owned(), module_name.to_ascii_lowercase());
             watch.created.push((*table_name).to_owned());
             None
         }
