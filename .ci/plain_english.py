@@ -30,6 +30,7 @@ LIMITS = {
     "crates/engine": 1,
     "crates/format": 1,
     "crates/gen": 1,
+    "crates/geo": 1,
     "crates/litepress": 1,
     "crates/load": 1,
     "crates/merge": 1,

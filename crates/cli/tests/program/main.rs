@@ -9,6 +9,7 @@ mod display;
 mod dry_run;
 mod existing_target;
 mod generate;
+mod geopackage;
 mod guide;
 mod help;
 mod index;
