@@ -40,7 +40,7 @@ test test-python test-bench: export MATURIN_PEP517_ARGS = --profile dev
 test-python: tools
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check './python[test]'
-	$(VENV)/bin/python -m pytest -c python/pyproject.toml python/tests python/examples
+	$(VENV)/bin/python -m pytest -n auto -c python/pyproject.toml python/tests python/examples
 	$(VENV)/bin/python -m mypy.stubtest litepress
 	$(VENV)/bin/python -m mypy --config-file python/pyproject.toml python/examples
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
