@@ -93,7 +93,8 @@ impl<'a> Conversion<'a> {
 
     fn wrong(&self, value: &Value<'_>, why: &str) -> Error {
         let error = Error::new(ErrorKind::Data, format!("the value is no geometry: {why}"));
-        error.in_column(&self.layer.layer.geometry).with_value(quote(value))
+        let advice = message!["correct it, or load the column as it is, without ", OptionName::Geometry.alone()];
+        error.in_column(&self.layer.layer.geometry).with_value(quote(value)).advise(advice)
     }
 
     fn other_srs(&self, srid: i32, srs: Srs) -> Error {
