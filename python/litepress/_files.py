@@ -76,6 +76,8 @@ class PlanArguments(TypedDict, total=False):
     numbers: Numbers | Mapping[str, Numbers | Mapping[str, Numbers]] | None
     not_null: Columns | None
     indexes: Lists | None
+    fts: Columns | None
+    fts_tokenizer: str | None
     unique: Lists | None
     foreign_keys: Pairs | None
     geometry: str | tuple[str, str] | None
@@ -151,6 +153,8 @@ def load(
     numbers: Numbers | Mapping[str, Numbers | Mapping[str, Numbers]] | None = None,
     not_null: Columns | None = None,
     indexes: Lists | None = None,
+    fts: Columns | None = None,
+    fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
     geometry: str | tuple[str, str] | None = None,
@@ -230,7 +234,7 @@ def load(
         ``CREATE`` statements for the tables, or a path to a file of them; columns are matched by name.
     map
         Columns of files and the table's columns that they go to: ``{"Id": "id", "junk": None}``. ``None`` leaves one out.
-    primary_key, without_rowid, strict, types, not_null, indexes, unique, foreign_keys
+    primary_key, without_rowid, strict, types, not_null, indexes, fts, fts_tokenizer, unique, foreign_keys
         As of :func:`write`.
     geometry, crs
         Makes a GeoPackage: the column of geometries (WKB, WKT or GeoJSON), or a pair of columns of coordinates; and their reference

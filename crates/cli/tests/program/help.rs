@@ -49,6 +49,8 @@ fn every_option_works() {
         ("load", "load s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("load", "load v.db in.csv --verbose".to_owned()),
         ("load", "load g.gpkg in.csv --no-header --geometry c1,c2 --crs EPSG:4326".to_owned()),
+        ("load", "load f.db in.csv --no-header --columns id,p --fts p --fts-tokenizer porter".to_owned()),
+        ("plan", "plan f2.db in.csv --no-header --columns id,p --fts p --fts-tokenizer porter".to_owned()),
         ("load", format!("load d.db d.csv --header {converts}")),
         ("plan", format!("plan d.db d.csv --header {converts}")),
         ("plan", format!("plan l.db in.csv {how} {reads} {defines} {judges} --rejects wrong-too.csv")),

@@ -29,6 +29,7 @@ impl Database {
             let trees = self.output.build_rtree(&table, rtree, &no_rows, &self.options)?;
             self.take_rtree(&trees);
         }
+        self.build_other_full_texts()?;
         for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
             if table.rtree.is_none()
                 && tree.is_none()

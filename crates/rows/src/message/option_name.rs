@@ -33,6 +33,10 @@ pub enum OptionName {
     ForeignKey,
     /// Format of the files.
     Format,
+    /// Columns of a full-text index of a new table.
+    Fts,
+    /// Tokenizer of full-text indexes.
+    FtsTokenizer,
     /// Column of geometries.
     Geometry,
     /// Index of a new table.
@@ -186,6 +190,8 @@ impl OptionName {
             Self::EnforceForeignKeys => "enforce-foreign-keys",
             Self::ForeignKey => "foreign-key",
             Self::Format => "format",
+            Self::Fts => "fts",
+            Self::FtsTokenizer => "fts-tokenizer",
             Self::Geometry => "geometry",
             Self::Index => "index",
             Self::InvalidUtf8 => "invalid-utf8",

@@ -1,5 +1,6 @@
 //! Runs the user's DDL, statement by statement, in a database in memory.
 
+use super::full_text::{self, Probed};
 use super::{TableKinds, line_and_character};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Result, quoted_name};
@@ -22,6 +23,8 @@ pub(super) struct ExecutedSchema {
     pub shadows: HashSet<String>,
     /// The module of each virtual table.
     pub modules: HashMap<String, String>,
+    /// The answers about full-text tables.
+    pub full_texts: HashMap<String, Probed>,
     pub wal: bool,
     pub page_size: Option<u32>,
 }
@@ -78,6 +81,8 @@ struct AuthorizerState {
     /// The table that the statement drops.
     dropped: Option<String>,
     makes_virtual_table: bool,
+    /// Tables of FTS5.
+    full_texts: Vec<String>,
     shadows: HashSet<String>,
     modules: HashMap<String, String>,
     wal: bool,
@@ -117,7 +122,21 @@ pub(super) fn run(text: &str, origin: &str) -> Result<ExecutedSchema> {
     }
     let mut watch = lock(&watch);
     let (shadows, modules) = (std::mem::take(&mut watch.shadows), std::mem::take(&mut watch.modules));
-    Ok(ExecutedSchema { sqlite, spans, kinds, shadows, modules, wal: watch.wal, page_size: watch.page_size })
+    let full_texts = std::mem::take(&mut watch.full_texts).into_iter().filter(|name| kinds.is_virtual(name));
+    let full_texts = full_texts
+        .map(|name| Ok((name.clone(), full_text::probe(&mut sqlite, &name)?)))
+        .collect::<rusqlite::Result<_>>()
+        .map_err(|error| sqlite_failed(&error))?;
+    Ok(ExecutedSchema {
+        sqlite,
+        spans,
+        kinds,
+        shadows,
+        modules,
+        full_texts,
+        wal: watch.wal,
+        page_size: watch.page_size,
+    })
 }
 
 /// Stops statements that run longer than any definition does.
@@ -248,6 +267,9 @@ fn authorize(action: &AuthAction<'_>, watch: &mut AuthorizerState) -> Authorizat
         AuthAction::CreateVtable { table_name, module_name } => {
             watch.makes_virtual_table = true;
             watch.modules.insert((*table_name).to_owned(), module_name.to_ascii_lowercase());
+            if module_name.eq_ignore_ascii_case("fts5") {
+                watch.full_texts.push((*table_name).to_owned());
+            }
             watch.created.push((*table_name).to_owned());
             None
         }
