@@ -30,6 +30,7 @@ LIMITS = {
     "crates/crashlab": 1,
     "crates/engine": 1,
     "crates/format": 1,
+    "crates/fts5": 0,
     "crates/gen": 1,
     "crates/litepress": 1,
     "crates/load": 1,

@@ -8,6 +8,7 @@ mod copies;
 mod display;
 mod dry_run;
 mod existing_target;
+mod full_text;
 mod generate;
 mod guide;
 mod help;
