@@ -34,7 +34,6 @@ mod tests;
 mod transaction;
 mod tree_pages;
 
-pub use append::AppendedRows;
 pub use index::{IndexReport, IndexTask, MadeIndex, make_indexes};
 pub use transaction::{CommitReport, LiveTransaction};
 
@@ -148,7 +147,8 @@ impl LiveDatabase {
         LiveTransaction::begin(self)
     }
 
-    fn explain(&self, error: &rusqlite::Error) -> Error {
+    /// Converts a failure of SQLite.
+    pub(crate) fn explain(&self, error: &rusqlite::Error) -> Error {
         explain(error, &self.path, &self.options)
     }
 }

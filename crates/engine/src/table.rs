@@ -32,6 +32,7 @@ pub(crate) use extract::extract;
 pub(crate) use one_chunk::OneChunk;
 #[cfg(test)]
 pub(crate) use one_chunk::OnePart;
+pub(crate) use part_queue::PartQueue;
 pub(crate) use row_key::{RecordKey, RowKey, RowidKey};
 pub(crate) use rowid::build_few;
 pub(crate) use sort_plan::SortPlan;
