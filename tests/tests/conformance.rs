@@ -15,6 +15,7 @@ mod load;
 mod lock_byte;
 mod packed_sort;
 mod payloads;
+mod rtree;
 mod same_bytes;
 mod schema_order;
 mod schema_sizes;
