@@ -9,6 +9,7 @@
 //! btree        the records of an index, as they are stored
 //! edge_values  types and values at the edges of SQLite's rules
 //! keyed        generated tables with indexes and constraints, WITHOUT ROWID or not
+//! program      databases in the form of real programs
 //! race         clients that use a database while it is replaced
 //! faults       sinks that fail, and sinks that leave holes
 //! ```
@@ -25,6 +26,7 @@ pub mod faults;
 pub mod folder;
 pub mod keyed;
 pub mod oracle;
+pub mod program;
 pub mod race;
 pub mod shape;
 pub mod source;

@@ -7,7 +7,7 @@ use super::pages::RunReader;
 use super::plan::{SchemaEntry, schema_tree};
 use super::ptrmap::MapReader;
 use super::report::BtreeKind;
-use super::text;
+use litepress_format::text;
 use super::tree::{Totals, Tree};
 use super::walk::walk;
 use litepress_format::cell::CellPayload;

@@ -3,9 +3,9 @@
 //! The bundled SQLite runs the user's DDL in a database in memory. An authorizer lets it define objects and nothing else. Then
 //! SQLite is asked for the result: no SQL parser of ours decides about affinities, keys or collations.
 
-mod added_column;
 mod default;
 mod existing;
+mod older_rows;
 mod read;
 mod run;
 mod triggers;
@@ -14,9 +14,9 @@ use crate::{Affinity, Result};
 use std::collections::HashMap;
 use std::ops::Range;
 
-pub use added_column::value_in_older_rows;
 pub use default::DefaultKind;
 pub use existing::SchemaAdditions;
+pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
 pub use read::{TableKinds, has_check, table_of};
 pub use triggers::{Trigger, missing_objects};
 

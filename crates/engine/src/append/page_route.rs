@@ -9,7 +9,7 @@
 //! New trees lie behind the end of the file. `sqlite_schema` gets their roots, and the old pages go to the freelist, in one
 //! transaction of SQLite's. A row that breaks a rule ends the route: SQLite then inserts the rows, and says which one it is.
 
-use super::sources::{OldAndNew, Shifted};
+use super::sources::{OldAndNew, Recoded, Shifted};
 use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan};
 use crate::database::Finished;
 use crate::index::{IndexPlan, Indexes};
@@ -22,7 +22,8 @@ use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::sorted_rows::SortedRows;
 use crate::table::{BuildContext, RowidKey, rowid};
 use crate::{Conflict, Error, ErrorKind, Result, plan};
-use litepress_rows::schema::Generated;
+use litepress_format::header::TextEncoding;
+use litepress_rows::schema::{Generated, OlderRows};
 use litepress_rows::{NullPolicy, RowidOrder, Schema, Source, Table};
 use litepress_scan::{IndexScan, Snapshot, TableScan};
 use rusqlite::types::FromSql;
@@ -318,12 +319,15 @@ impl Job<'_> {
         let Look { table, source, snapshot, roots } = self.look;
         let (progress, threads) = (&*options.progress, options.threads);
         progress.enter_rows(&table.name);
-        let plans = plan::indexes(table);
+        let encoding = snapshot.encoding();
+        let plans: Vec<IndexPlan> = plan::indexes(table).into_iter().map(|plan| plan.in_encoding(encoding)).collect();
         let sort_options = sort_options(options, folder, plans.len() + 1);
         let indexes = Indexes::new(plans, &sort_options);
         let context = BuildContext { indexes: &indexes, threads, counts_keys: false, progress };
         let counted = Counted { source, progress };
-        let new = Shifted { source: &counted, rowids: self.shift, positions: FIRST_POSITION };
+        let recoded = Recoded { source: &counted, encoding };
+        let given: &dyn Source = if encoding == TextEncoding::Utf8 { &counted } else { &recoded };
+        let new = Shifted { source: given, rowids: self.shift, positions: FIRST_POSITION };
         let is_ordered = self.is_numbered || source.rowid_order() == RowidOrder::Ascending;
         let (mut new_roots, mut freed_trees) = (Vec::new(), Vec::new());
         let (root, added) = match self.route {
@@ -335,7 +339,7 @@ impl Job<'_> {
             }
             _ => {
                 let old = TableScan::new(snapshot, self.root, &table.name)?;
-                let all = OldAndNew { old, old_rows: AtomicU64::new(0), fields: fields_of_old_rows(table), new };
+                let all = OldAndNew { old, old_rows: AtomicU64::new(0), older: completion(table, snapshot), new };
                 let sorted = sort(table, &all, options, &sort_options)?;
                 let tree = rowid::build(&sorted, transaction.pages()?, context)?;
                 new_roots.push((table.name.clone(), tree.root));
@@ -366,11 +370,11 @@ impl Job<'_> {
     }
 }
 
-/// Returns the number of fields of whole records, if an index has a column with a DEFAULT.
-fn fields_of_old_rows(table: &Table) -> Option<usize> {
+/// Returns the values that rows lack which are older than an indexed column with a DEFAULT.
+fn completion(table: &Table, snapshot: &Snapshot) -> Option<OlderRows> {
     let columns = plan::own_indexes(table).flat_map(|index| &index.columns);
     let mut defaults = columns.filter_map(|column| table.columns[column.column?].default.as_ref());
-    defaults.next().map(|_| table.stored_columns().len())
+    defaults.next().map(|_| OlderRows::of(table, snapshot.encoding()))
 }
 
 /// Reports on a table that was given rows, and has `added` more than before.
