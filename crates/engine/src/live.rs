@@ -23,7 +23,6 @@
 
 mod added_columns;
 mod append;
-mod file_pointer;
 mod freelist;
 mod index;
 mod new_pages;
@@ -193,7 +192,7 @@ fn refusal(connection: &Connection, path: &Path) -> rusqlite::Result<Option<Stri
     if connection.is_readonly("main")? {
         return Ok(Some("it is read-only".to_owned()));
     }
-    let vfs = file_pointer::vfs_name(connection).unwrap_or_default();
+    let vfs = litepress_scan::vfs_name(connection).unwrap_or_default();
     if vfs != "unix" {
         return Ok(Some(format!("SQLite reaches it through the VFS {vfs}")));
     }
