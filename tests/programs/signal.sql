@@ -7,7 +7,7 @@ CREATE TABLE messages (rowid INTEGER PRIMARY KEY ASC, id STRING UNIQUE, json TEX
   shouldAffectPreview INTEGER GENERATED ALWAYS AS (type IS NULL OR type NOT IN ('change-number-notification', 'keychange')),
   bodyLength INTEGER GENERATED ALWAYS AS (length(body)) STORED);
 CREATE TABLE reactions (conversationId STRING, emoji STRING, fromId STRING, messageId STRING, targetTimestamp INTEGER, unread INTEGER);
-CREATE TABLE sessions (id TEXT PRIMARY KEY, conversationId TEXT, json TEXT, ourServiceId STRING) STRICT;
+CREATE TABLE sessions (id TEXT PRIMARY KEY, conversationId TEXT, json TEXT, ourServiceId TEXT) STRICT;
 CREATE TABLE edited_messages (messageId STRING REFERENCES messages(id) ON DELETE CASCADE, sentAt INTEGER, readStatus INTEGER);
 CREATE TABLE sticker_packs (id TEXT PRIMARY KEY, key TEXT NOT NULL, author STRING, coverStickerId INTEGER, createdAt INTEGER, status STRING);
 CREATE TABLE stickers (id INTEGER NOT NULL, packId TEXT NOT NULL, emoji STRING, height INTEGER, lastUsed INTEGER, path STRING, width INTEGER, PRIMARY KEY (id, packId),

@@ -171,7 +171,7 @@ fn tables(sqlite: &Connection) -> Vec<String> {
 
 fn columns(sqlite: &Connection, table: &str) -> Vec<Column> {
     let sql = "SELECT name, type, \"notnull\", pk > 0 OR name IN (
-                   SELECT i.name FROM pragma_index_list(?1) l, pragma_index_info(l.name) i WHERE l.\"unique\")
+                   SELECT ifnull(i.name, '') FROM pragma_index_list(?1) l, pragma_index_info(l.name) i WHERE l.\"unique\")
                FROM pragma_table_xinfo(?1) WHERE hidden = 0";
     let mut select = sqlite.prepare(sql).unwrap();
     let columns = select.query_map([table], |row| {
@@ -202,7 +202,8 @@ fn with_number(value: &str, number: &str) -> String {
     let mut parts: Vec<String> = value.split('\'').map(str::to_owned).collect();
     // Every second part is a text.
     for part in parts.iter_mut().step_by(2) {
-        let words: Vec<&str> = part.split_inclusive(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+        let words: Vec<&str> =
+            part.split_inclusive(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
         let replace = |word: &&str| {
             let name = word.trim_end_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');
             if name == "n" { format!("{number}{}", &word[1..]) } else { (*word).to_owned() }

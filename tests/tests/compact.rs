@@ -457,17 +457,34 @@ fn auto_vacuum_stays() {
             // Small trees with long values leave a page each.
             let free = integer(&ours, "PRAGMA freelist_count");
             assert!(free <= integer(&ours, "SELECT count(*) FROM sqlite_schema"), "{what}: {free} free pages");
-            let objects = texts(&ours, "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%' AND name NOT LIKE 'sqlite_%'");
+            let tables = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'";
+            let objects = texts(&ours, tables);
             for (number, table) in objects.iter().enumerate().filter(|(number, _)| number % 2 == 0) {
                 let name = litepress_rows::quoted_name(table);
-                // Shadow tables cannot be dropped.
-                let _ = ours.execute_batch(&format!("DELETE FROM {name} WHERE rowid % 2; CREATE TABLE more{number}(a)"));
+                ours.execute_batch(&format!("DELETE FROM {name}; CREATE TABLE more{number}(a)")).unwrap();
+                assert_eq!(texts(&ours, "PRAGMA integrity_check"), ["ok"], "{what}: without the rows of {table}");
+                // A virtual table may need it.
                 let _ = ours.execute_batch(&format!("DROP TABLE {name}"));
                 ours.execute_batch("PRAGMA incremental_vacuum").unwrap();
                 assert_eq!(texts(&ours, "PRAGMA integrity_check"), ["ok"], "{what}: after {table}");
             }
         }
     }
+}
+
+/// A table with the column `b TEXT DEFAULT 1.10`, which ALTER TABLE had added, was made WITHOUT ROWID. Its old rows had the text '1.10'
+/// before and '1.1' afterwards, which is what a new row gets.
+#[test]
+fn rows_that_are_older_than_a_column_keep_its_value_without_rowid() {
+    let folder = Folder::new();
+    let (path, copy) = (folder.join("t.db"), folder.join("copy.db"));
+    let sql = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 2);
+        ALTER TABLE t ADD COLUMN b TEXT DEFAULT 1.10; INSERT INTO t(id) VALUES (2)";
+    make(&path, 4096, sql);
+    copy_to(&path, &copy, &quick().without_rowid("t")).unwrap();
+    let (ours, theirs) = (open(&copy), open(&path));
+    assert_eq!(texts(&theirs, "SELECT b FROM t ORDER BY id"), ["1.10", "1.1"]);
+    assert_same_rows(&ours, &theirs, "SELECT * FROM t ORDER BY id", "without rowid");
 }
 
 #[test]

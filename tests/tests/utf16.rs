@@ -29,7 +29,8 @@ impl Random {
     /// Returns an expression of a text of any units.
     fn text(&mut self, encoding: &str) -> String {
         let units: Vec<u16> = (0..self.below(6)).map(|_| UNITS[self.below(UNITS.len())]).collect();
-        let bytes = units.iter().flat_map(|unit| if encoding.ends_with("be") { unit.to_be_bytes() } else { swapped(*unit) });
+        let bytes =
+            units.iter().flat_map(|unit| if encoding.ends_with("be") { unit.to_be_bytes() } else { swapped(*unit) });
         let hex: String = bytes.map(|byte| format!("{byte:02x}")).collect();
         format!("CAST(x'{hex}' AS TEXT)")
     }
@@ -48,7 +49,8 @@ fn make(path: &Path, encoding: &str, random: &mut Random) {
     sqlite.execute_batch(&format!("PRAGMA encoding = '{encoding}'; {schema}; BEGIN")).unwrap();
     for row in 0..800 {
         let [a, b, c] = [(); 3].map(|()| random.text(encoding));
-        let insert = format!("INSERT INTO t VALUES ({row}, {a}, {b}, {c}, {row} % 5); INSERT INTO w VALUES ({b}, {a}, {row})");
+        let insert =
+            format!("INSERT INTO t VALUES ({row}, {a}, {b}, {c}, {row} % 5); INSERT INTO w VALUES ({b}, {a}, {row})");
         sqlite.execute_batch(&insert).unwrap();
     }
     let late = "COMMIT; ALTER TABLE t ADD COLUMN late TEXT COLLATE NOCASE DEFAULT 'Späte €'; INSERT INTO t(id, late) VALUES (-1, 'x')";
@@ -99,18 +101,25 @@ fn indexes_of_utf_16_are_sqlites() {
 #[test]
 fn rows_are_added_in_utf_16() {
     let folder = Folder::new();
-    for (encoding, route) in [("UTF-16le", Route::Edge), ("UTF-16be", Route::Edge), ("UTF-16le", Route::Rebuild), ("UTF-16be", Route::Rebuild)] {
+    for (encoding, route) in [
+        ("UTF-16le", Route::Edge),
+        ("UTF-16be", Route::Edge),
+        ("UTF-16le", Route::Rebuild),
+        ("UTF-16be", Route::Rebuild),
+    ] {
         let what = format!("{encoding}, {route:?}");
         let [ours, theirs] = ["ours", "theirs"].map(|who| folder.join(&format!("{what} {who}.db")));
         make(&ours, encoding, &mut Random(9));
         Connection::open(&ours).unwrap().execute_batch(&INDEXES[..5].join(";")).unwrap();
         fs::copy(&ours, &theirs).unwrap();
         let first = if route == Route::Edge { 1000 } else { 500 };
-        let rows: Vec<(i64, String)> =
-            (0..700).map(|row| (first + row * 2, ["Äb ", "😀x", "", "lang "][row as usize % 4].repeat(row as usize % 300))).collect();
+        let rows: Vec<(i64, String)> = (0..700)
+            .map(|row| (first + row * 2, ["Äb ", "😀x", "", "lang "][row as usize % 4].repeat(row as usize % 300)))
+            .collect();
         let conflict = if route == Route::Edge { Conflict::Abort } else { Conflict::Replace };
         let sqlite = Connection::open(&theirs).unwrap();
         let verb = if route == Route::Edge { "INSERT" } else { "INSERT OR REPLACE" };
+        sqlite.execute_batch("PRAGMA synchronous = OFF; BEGIN").unwrap();
         let mut insert = sqlite.prepare(&format!("{verb} INTO t VALUES (?1, ?2, ?2, ?2, ?1, ?2)")).unwrap();
         let mut appending = AppendOptions::default();
         appending.route = Some(route);
@@ -124,6 +133,7 @@ fn rows_are_added_in_utf_16() {
         let report = db.finish().unwrap().appended.unwrap();
         assert_eq!(report.tables[0].plan.route, route, "{}", report.tables[0].plan.why);
         drop(insert);
+        sqlite.execute_batch("COMMIT").unwrap();
         drop(sqlite);
         assert_same(&ours, &theirs, &what);
     }

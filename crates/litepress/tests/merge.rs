@@ -479,7 +479,9 @@ fn page_sizes_that_differ_are_told() {
     let out = folder.path().join("out.db");
     let report = merge(&*out, [&one, &two], &MergeOptions::default()).unwrap();
     let [one_name, two_name] = [one.display(), two.display()];
-    let note = format!("pages have 1024 bytes as in {one_name}; they have 8192 in {two_name}; choose their size with page_size");
+    let note = format!(
+        "pages have 1024 bytes as in {one_name}; they have 8192 in {two_name}; choose their size with page_size"
+    );
     assert_eq!(report.notes[0].to_string(), note);
     let chosen = Options::default().page_size(litepress::PageSize::MAX);
     let out = folder.path().join("chosen.db");

@@ -197,7 +197,8 @@ fn settings(surveys: &[Survey], notes: &mut Vec<Message>, has_page_size: bool) -
     {
         let (one, two) = (first.name.display(), other.name.display());
         let [of_one, of_two] = [first, other].map(|survey| survey.settings.page_size);
-        let text = format!("pages have {of_one} bytes as in {one}; they have {of_two} in {two}; choose their size with ");
+        let text =
+            format!("pages have {of_one} bytes as in {one}; they have {of_two} in {two}; choose their size with ");
         notes.push(message![text, OptionName::PageSize.alone()]);
     }
     let fields = [

@@ -11,11 +11,11 @@
 //! ```
 
 use crate::references::Reference;
+use litepress_format::FormatError;
 use litepress_format::header::TextEncoding;
 use litepress_format::record::{RecordReader, field_count, write_record};
 use litepress_format::text;
 use litepress_format::value::Value;
-use litepress_format::FormatError;
 use litepress_rows::schema::{Generated, OlderRows};
 use litepress_rows::{Error, ErrorKind, RecordChunk, Result, Table, quote};
 

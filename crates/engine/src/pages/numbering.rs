@@ -85,8 +85,7 @@ impl Pages {
 
     /// Gives the pages of `run` the next numbers.
     pub fn place(&mut self, run: &mut PageRun) -> Result<Placement> {
-        self.step_over_skipped();
-        let placement = Placement { first: self.next, from: 0, skipped: self.skipped };
+        let placement = Placement { first: self.first_free(), from: 0, skipped: self.skipped };
         self.advance(run.len())?;
         resolve_pointers(run, placement);
         Ok(placement)
@@ -100,10 +99,13 @@ impl Pages {
         Ok((index, placement.number(index)))
     }
 
-    fn step_over_skipped(&mut self) {
-        while self.skipped.contains(self.next) {
-            self.next += 1;
+    /// Returns the next number that a run may take. A skipped page in front of it is passed with that page.
+    fn first_free(&self) -> u32 {
+        let mut number = self.next;
+        while self.skipped.contains(number) {
+            number += 1;
         }
+        number
     }
 
     /// Moves on by `count` pages, and past those among them that are skipped.
@@ -124,8 +126,7 @@ impl Pages {
     /// Places a run whose first page is page 1. Returns that page; writes the others.
     pub fn place_behind_page_1(&mut self, mut run: PageRun) -> Result<Vec<u8>> {
         let others = run.len() - 1;
-        self.step_over_skipped();
-        let placement = Placement { first: self.next, from: 1, skipped: self.skipped };
+        let placement = Placement { first: self.first_free(), from: 1, skipped: self.skipped };
         self.advance(others)?;
         resolve_pointers(&mut run, placement);
         let page_1 = run.page_mut(0).to_vec();
@@ -135,8 +136,7 @@ impl Pages {
 
     /// Takes the next `count` page numbers, whose pages are [written](Self::write_page) later. Returns them.
     pub fn reserve(&mut self, count: u32) -> Result<Vec<u32>> {
-        self.step_over_skipped();
-        let placement = Placement { first: self.next, from: 0, skipped: self.skipped };
+        let placement = Placement { first: self.first_free(), from: 0, skipped: self.skipped };
         self.advance(count)?;
         Ok((0..count).map(|index| placement.number(index)).collect())
     }
@@ -177,7 +177,11 @@ mod tests {
             for start in [0, 1, 40, 101, 102, 103, 104, 250] {
                 let placement = Placement { first: free[start], from: 0, skipped };
                 for index in 0..900 {
-                    assert_eq!(placement.number(index), free[start + index as usize], "{lock_byte_page} {start} {index}");
+                    assert_eq!(
+                        placement.number(index),
+                        free[start + index as usize],
+                        "{lock_byte_page} {start} {index}"
+                    );
                 }
                 let next = placement.next_break(0);
                 assert!((1..next).all(|index| placement.number(index) == placement.number(index - 1) + 1));

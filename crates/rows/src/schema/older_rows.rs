@@ -100,7 +100,9 @@ impl OlderRows {
         for (row, &rowid) in chunk.rowids().iter().enumerate() {
             let record = chunk.record(row);
             if is_short(record) {
-                let wrong = |error| Error::new(ErrorKind::Corrupt, format!("the record of row {rowid} cannot be read: {error}"));
+                let wrong = |error| {
+                    Error::new(ErrorKind::Corrupt, format!("the record of row {rowid} cannot be read: {error}"))
+                };
                 let mut values = record::decode(record).map_err(wrong)?;
                 let count = values.len();
                 values.extend(self.missing(count));
