@@ -6,7 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use front_door::{
-    AppendOptions, CompactOptions, Conflict, IndexOptions, MergeOptions, Options, PageSize, Route, Value, Writer,
+    AppendOptions, CompactOptions, Conflict, IndexOptions, MergeOptions, Options, PageSize, Route, Sync, Value, Writer,
     compact, index, merge, reindex,
 };
 use litepress_conformance::folder::Folder;
@@ -97,12 +97,23 @@ const INDEX: &str = "CREATE INDEX new ON t(a, b)";
 const OPERATIONS: [Operation; 5] = [
     Operation {
         name: "index",
-        ours: |path| drop(index(path, &[INDEX], &IndexOptions::default().sync(Sync::Off)).unwrap()),
+        ours: |path| {
+            drop(index(path, &[INDEX], &IndexOptions::default().build(Options::default().sync(Sync::Off))).unwrap())
+        },
         theirs: |sqlite| sqlite.execute_batch(INDEX).unwrap(),
     },
     Operation {
         name: "index through the journal",
-        ours: |path| drop(index(path, &[INDEX], &IndexOptions::default().sync(Sync::Off).through_wal(true)).unwrap()),
+        ours: |path| {
+            drop(
+                index(
+                    path,
+                    &[INDEX],
+                    &IndexOptions::default().build(Options::default().sync(Sync::Off)).through_wal(true),
+                )
+                .unwrap(),
+            )
+        },
         theirs: |sqlite| sqlite.execute_batch(INDEX).unwrap(),
     },
     Operation {
@@ -146,7 +157,7 @@ fn pages_of_a_database_that_exists_step_over_the_lock_byte_page() {
             (operation.theirs)(&sqlite);
             assert_across(&ours, &theirs, page_size, &what);
             // Its old pages, on both sides of the limit, become free.
-            reindex(&ours, &[""; 0], &IndexOptions::default().sync(Sync::Off)).unwrap();
+            reindex(&ours, &[""; 0], &IndexOptions::default().build(Options::default().sync(Sync::Off))).unwrap();
             assert_across(&ours, &theirs, page_size, &format!("{what}, reindex"));
             compact(&ours, Some((&*copy).into()), &CompactOptions::default().build(Options::default().sync(Sync::Off)))
                 .unwrap();

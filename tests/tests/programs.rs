@@ -102,6 +102,12 @@ fn run(path: &Path, sql: &str) -> rusqlite::Result<()> {
     sqlite.execute_batch(sql)
 }
 
+/// Returns a name for a file.
+fn file(what: &str, who: &str) -> String {
+    let what: String = what.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+    format!("{what}_{who}.db")
+}
+
 fn copy(from: &Path, to: &Path) {
     fs::copy(from, to).unwrap();
 }
@@ -115,15 +121,17 @@ fn assert_both<T, E: std::fmt::Debug, F: std::fmt::Debug>(ours: &Result<T, E>, t
 
 #[test]
 fn rows_are_added_as_sqlite_adds_them() {
-    let (mut judged, folder) = (Judged::default(), Folder::new());
+    let folder = Folder::new();
+    // Dropped before the folder.
+    let mut judged = Judged::default();
     for program in Program::all() {
         for (route, encoding) in
             [(None, UTF_8), (Some(Route::Edge), UTF_8), (Some(Route::Rebuild), UTF_8), (Some(Route::Edge), UTF_16)]
         {
             let what = format!("{}, {route:?}, {encoding}", program.name);
-            let base = folder.join(&format!("{what}.db"));
+            let base = folder.join(&file(&what, "base"));
             program.make(&base, encoding, &[1], ROWS);
-            let [ours, theirs] = ["ours", "theirs"].map(|who| folder.join(&format!("{what} {who}.db")));
+            let [ours, theirs] = ["ours", "theirs"].map(|who| folder.join(&file(&what, who)));
             copy(&base, &ours);
             copy(&base, &theirs);
             for table in program.tables(&base) {
@@ -157,13 +165,15 @@ fn insert(path: &Path, rows: &Path, table: &str, more: &str) -> rusqlite::Result
 
 #[test]
 fn rows_are_updated_as_sqlite_updates_them() {
-    let (mut judged, folder) = (Judged::default(), Folder::new());
+    let folder = Folder::new();
+    // Dropped before the folder.
+    let mut judged = Judged::default();
     for program in Program::all() {
         let base = folder.join(&format!("{}.db", program.name));
         program.make(&base, "", &[1], ROWS);
         for route in [None, Some(Route::Rebuild)] {
             let what = format!("{}, {route:?}", program.name);
-            let [ours, theirs] = ["ours", "theirs"].map(|who| folder.join(&format!("{what} {who}.db")));
+            let [ours, theirs] = ["ours", "theirs"].map(|who| folder.join(&file(&what, who)));
             copy(&base, &ours);
             copy(&base, &theirs);
             for table in program.tables(&base) {
@@ -200,11 +210,13 @@ fn upsert(path: &Path, table: &str) -> Option<String> {
 
 #[test]
 fn indexes_are_made_as_sqlite_makes_them() {
-    let (mut judged, folder) = (Judged::default(), Folder::new());
+    let folder = Folder::new();
+    // Dropped before the folder.
+    let mut judged = Judged::default();
     let programs = Program::all();
     for (program, encoding) in programs.iter().flat_map(|program| [(program, UTF_8), (program, UTF_16)]) {
         let what = format!("{}, {encoding}", program.name);
-        let [ours, theirs] = ["ours", "theirs"].map(|who| folder.join(&format!("{what} {who}.db")));
+        let [ours, theirs] = ["ours", "theirs"].map(|who| folder.join(&file(&what, who)));
         program.make(&ours, encoding, &[1], ROWS);
         copy(&ours, &theirs);
         for table in program.tables(&theirs) {
@@ -218,13 +230,13 @@ fn indexes_are_made_as_sqlite_makes_them() {
                 format!("CREATE INDEX {} ON {name} ({last} COLLATE NOCASE)", new(2)),
                 format!("CREATE INDEX {} ON {name} (length({last})) WHERE {first} IS NOT NULL", new(3)),
             ];
-            let our = index(&ours, &statements, &IndexOptions::default().sync(Sync::Off));
+            let our = index(&ours, &statements, &IndexOptions::default().build(Options::default().sync(Sync::Off)));
             let their = run(&theirs, &format!("BEGIN; {}; COMMIT", statements.join("; ")));
             assert_both(&our, &their, &format!("{what}: {table}"));
         }
         judged.assert_same(&ours, &theirs, &format!("{what}: index"));
         for table in program.tables(&theirs) {
-            let our = reindex(&ours, &[&table], &IndexOptions::default().sync(Sync::Off));
+            let our = reindex(&ours, &[&table], &IndexOptions::default().build(Options::default().sync(Sync::Off)));
             let their = run(&theirs, &format!("REINDEX {}", quoted_name(&table)));
             // SQLite looks for the collation of a WITHOUT ROWID table even if there is nothing to make.
             if our.as_ref().is_ok_and(|report| !report.done.indexes.is_empty()) || their.is_ok() {
@@ -232,7 +244,7 @@ fn indexes_are_made_as_sqlite_makes_them() {
             }
         }
         judged.assert_same(&ours, &theirs, &format!("{what}: reindex"));
-        let our = reindex(&ours, &[""; 0], &IndexOptions::default().sync(Sync::Off));
+        let our = reindex(&ours, &[""; 0], &IndexOptions::default().build(Options::default().sync(Sync::Off)));
         assert_both(&our, &run(&theirs, "REINDEX"), &format!("{what}: reindex of all"));
         judged.assert_same(&ours, &theirs, &format!("{what}: reindex of all"));
     }
@@ -240,11 +252,13 @@ fn indexes_are_made_as_sqlite_makes_them() {
 
 #[test]
 fn copies_are_as_the_databases() {
-    let (mut judged, folder) = (Judged::default(), Folder::new());
+    let folder = Folder::new();
+    // Dropped before the folder.
+    let mut judged = Judged::default();
     for program in Program::all() {
-        let what = program.name.as_str();
+        let what = program.name.clone();
         let [ours, theirs, small, dense] =
-            ["ours", "theirs", "small", "dense"].map(|who| folder.join(&format!("{what} {who}.db")));
+            ["ours", "theirs", "small", "dense"].map(|who| folder.join(&file(&what, who)));
         program.make(&theirs, "", &[1], ROWS);
         for table in program.tables(&theirs) {
             // Triggers may call functions of the program, and WITHOUT ROWID tables have no rowids.
@@ -262,7 +276,7 @@ fn copies_are_as_the_databases() {
         judged.assert_same(&ours, &theirs, &format!("{what}: compact in place"));
         let [ours, theirs] = [&dense, &theirs].map(|path| Connection::open(path).unwrap());
         for pragma in ["auto_vacuum", "page_size", "journal_mode"] {
-            assert_same_rows(&ours, &theirs, &format!("PRAGMA {pragma}"), what);
+            assert_same_rows(&ours, &theirs, &format!("PRAGMA {pragma}"), &what);
         }
         // With auto-vacuum, small tables with long values leave a page each.
         let free = integer(&ours, "PRAGMA freelist_count");
@@ -273,11 +287,12 @@ fn copies_are_as_the_databases() {
 
 #[test]
 fn shards_become_one_database() {
-    let (mut judged, folder) = (Judged::default(), Folder::new());
+    let folder = Folder::new();
+    // Dropped before the folder.
+    let mut judged = Judged::default();
     for program in Program::all() {
-        let what = program.name.as_str();
-        let [ours, theirs, one, two] =
-            ["ours", "theirs", "one", "two"].map(|who| folder.join(&format!("{what} {who}.db")));
+        let what = program.name.clone();
+        let [ours, theirs, one, two] = ["ours", "theirs", "one", "two"].map(|who| folder.join(&file(&what, who)));
         program.make(&one, "", &[1], ROWS);
         program.make(&two, "", &[ROWS + 1], ROWS);
         program.make(&theirs, "", &[1, ROWS + 1], ROWS);
