@@ -81,6 +81,16 @@ class EveryFigure(unittest.TestCase):
         self.assertEqual(len(line["figures"]), 7)
         self.assertEqual(len(line["rounds"][0]), 10)
 
+    def test_full_text(self):
+        with tempfile.TemporaryDirectory() as corpus:
+            sources = pathlib.Path(measure.ROOT / "crates" / "fts5").rglob("*.rs")
+            text = "\n\n".join(source.read_text(encoding="utf-8") for source in sources)
+            (pathlib.Path(corpus) / "all.rs").write_text(text, encoding="utf-8")
+            line = tiny("fts.py", ["--bytes", "40k", "--corpus", corpus])
+        self.assertGreater(line["documents"], 10)
+        self.assertEqual(len(line["figures"]), 8)
+        self.assertEqual(len(line["rounds"][0]), 6)
+
     def test_compact(self):
         line = tiny("compact.py", ["--rows", "20k"])
         self.assertEqual(len(line["figures"]), 4)

@@ -23,6 +23,7 @@ mod append;
 mod copy;
 mod database;
 mod estimate;
+mod full_text;
 mod index;
 pub mod live;
 mod memory;

@@ -282,7 +282,8 @@ impl LoadPlan {
                 } else {
                     let copied: Vec<&CopiedTable> = groups.iter().filter_map(|group| group.copied.as_ref()).collect();
                     let sql = copy.settings() + &copy.definitions(&copied, &format!("{text}\n;\n"))?;
-                    (Schema::from_sql(&sql, origin)?.with_shadow_tables(), found)
+                    let schema = Schema::from_sql(&sql, origin)?;
+                    (schema.with_shadow_tables(|name| groups.iter().any(|group| group.is_copy_of(name))), found)
                 }
             }
             (None, None) => request.define(&mut groups, &mut copy, go_on)?,

@@ -243,6 +243,9 @@ impl<'o> LoadJob<'o> {
             let name = self.plan.schema.tables[table.table].name.clone();
             (!table.decisions.is_empty()).then(|| (name, table.decisions.clone()))
         };
+        let found = rejects.repeated_headers();
+        let ended_by = found.iter().filter(|(_, ends_table)| *ends_table).map(|(place, _)| place.clone()).collect();
+        let repeated_headers = found.into_iter().map(|(place, _)| place).collect();
         LoadReport {
             build,
             inferred: self.plan.tables.iter().filter_map(inferred).collect(),
@@ -254,8 +257,8 @@ impl<'o> LoadJob<'o> {
             skipped: rejects.skipped(),
             cut_records: rejects.cut_records(),
             stray_quotes: rejects.stray_quotes(),
-            repeated_headers: rejects.repeated_headers(),
-            repeated_header: self.options.repeated_header,
+            repeated_headers,
+            ended_by,
             nulls: rejects.nulls(),
             cut_texts: rejects.cut_texts(),
             ignored: of_tables + rejects.ignored(),
