@@ -8,6 +8,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,12 @@ class EveryFigure(unittest.TestCase):
         line = tiny("compact.py", ["--rows", "20k"])
         self.assertEqual(len(line["figures"]), 4)
         self.assertEqual(len(line["rounds"][0]), 4)
+
+    def test_existing(self):
+        line = tiny("existing.py", ["--rows", "80k", "--new", "20k"])
+        cases = 8 + (2 if shutil.which("sqlite3") else 0)
+        self.assertEqual(len(line["figures"]), cases + 2)
+        self.assertEqual(len(line["rounds"][0]), 2 * cases + 1)
 
     def test_python(self):
         python = toolchains.TESTED_PYTHON

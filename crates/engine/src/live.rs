@@ -34,7 +34,6 @@ mod tests;
 mod transaction;
 mod tree_pages;
 
-pub use append::AppendedRows;
 pub(crate) use freelist::Freelist;
 pub use index::{IndexReport, IndexTask, MadeIndex, make_indexes};
 pub use transaction::{CommitReport, LiveTransaction};
@@ -149,7 +148,8 @@ impl LiveDatabase {
         LiveTransaction::begin(self)
     }
 
-    fn explain(&self, error: &rusqlite::Error) -> Error {
+    /// Converts a failure of SQLite.
+    pub(crate) fn explain(&self, error: &rusqlite::Error) -> Error {
         explain(error, &self.path, &self.options)
     }
 }

@@ -254,6 +254,17 @@ impl Schema {
 }
 
 impl Table {
+    /// Returns a name of the rowid, quoted for SQL. `None` without a rowid, or if columns have all of its names.
+    pub fn rowid_name(&self) -> Option<String> {
+        if self.without_rowid {
+            return None;
+        }
+        if let Some(alias) = self.rowid_alias {
+            return Some(crate::quoted_name(&self.columns[alias].name));
+        }
+        ["rowid", "_rowid_", "oid"].into_iter().find(|name| self.column(name).is_none()).map(str::to_owned)
+    }
+
     /// Returns the positions of the columns that are given values: those neither computed nor hidden.
     pub fn ordinary_columns(&self) -> impl Iterator<Item = usize> + '_ {
         let is_ordinary = |column: &Column| column.generated == Generated::No;

@@ -12,7 +12,7 @@ use crate::report::BuildReport;
 use crate::schema_text::Texts;
 use crate::{Error, ErrorKind, OnError, Options, PageSize, Result, Target};
 use litepress_engine::plan::{BuildMethod, ObjectPlan, plan_objects};
-use litepress_engine::{Estimate, Phase, RoutePlan, Schema, TargetStamp, folder_of, route};
+use litepress_engine::{Estimate, Phase, PlannedAppend, RoutePlan, RowFigures, Schema, TargetStamp, folder_of};
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
@@ -180,14 +180,17 @@ impl<'o> LoadJob<'o> {
         })
     }
 
-    /// Returns the route of each table into a database that exists; `None` for a new database.
-    pub(super) fn routes(&self) -> Option<Vec<RoutePlan>> {
-        self.existing.as_ref()?;
-        let (schema, additions) = (&self.plan.schema, &self.plan.additions);
-        let of_table = |planned: &PlannedTable| {
-            route(schema, &schema.tables[planned.table], additions, &self.options.append_options)
+    /// Returns the route of each table into a database that exists; `None` for a new database. `figures` are those of the tables'
+    /// rows, if they were read.
+    pub(super) fn routes(&self, target: &Target, figures: &[Option<RowFigures>]) -> Result<Option<Vec<RoutePlan>>> {
+        let Some(Appending { path, schema, additions, options, append, .. }) = self.appending(target) else {
+            return Ok(None);
         };
-        Some(self.plan.tables.iter().map(of_table).collect())
+        let tables: Vec<_> =
+            self.plan.tables.iter().map(|planned| planned.table).zip(figures.iter().copied()).collect();
+        let planned =
+            PlannedAppend { path: &path, schema: &schema, additions: &additions, options: &options, append: &append };
+        planned.routes(&tables).map(Some)
     }
 
     /// Returns how each object of a new database is made.
