@@ -113,9 +113,11 @@ fn rows_are_added_in_utf_16() {
         Connection::open(&ours).unwrap().execute_batch(&INDEXES[..5].join(";")).unwrap();
         fs::copy(&ours, &theirs).unwrap();
         let first = if route == Route::Edge { 1000 } else { 500 };
-        let rows: Vec<(i64, String)> = (0..700)
-            .map(|row| (first + row * 2, ["Äb ", "😀x", "", "lang "][row as usize % 4].repeat(row as usize % 300)))
-            .collect();
+        let row = |number: usize| {
+            let text = ["Äb ", "😀x", "", "lang "][number % 4].repeat(number % 300);
+            (first + 2 * i64::try_from(number).unwrap(), text)
+        };
+        let rows: Vec<(i64, String)> = (0..700).map(row).collect();
         let conflict = if route == Route::Edge { Conflict::Abort } else { Conflict::Replace };
         let sqlite = Connection::open(&theirs).unwrap();
         let verb = if route == Route::Edge { "INSERT" } else { "INSERT OR REPLACE" };
