@@ -17,6 +17,7 @@ mod lock_byte;
 mod packed_sort;
 mod payloads;
 mod programs;
+mod rtree;
 mod same_bytes;
 mod schema_order;
 mod schema_sizes;
