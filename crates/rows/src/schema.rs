@@ -3,10 +3,10 @@
 //! The bundled SQLite runs the user's DDL in a database in memory. An authorizer lets it define objects and nothing else. Then
 //! SQLite is asked for the result: no SQL parser of ours decides about affinities, keys or collations.
 
-mod added_column;
 mod default;
 mod existing;
 mod full_text;
+mod older_rows;
 mod read;
 mod run;
 mod triggers;
@@ -16,10 +16,10 @@ use litepress_rtree::Layout;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-pub use added_column::value_in_older_rows;
 pub use default::DefaultKind;
 pub use existing::SchemaAdditions;
 pub use full_text::{FullText, TextContent, full_text_has_positions};
+pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
 pub use read::{TableKinds, has_check, table_of};
 pub use triggers::{Trigger, missing_objects};
 
