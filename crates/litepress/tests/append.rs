@@ -257,7 +257,7 @@ fn rows_that_are_older_than_an_indexed_column_are_completed() {
                ALTER TABLE t ADD COLUMN b TEXT DEFAULT 1.10; CREATE INDEX i ON t (b, a)";
     sqlite.execute_batch(sql).unwrap();
     let row = vec![types::Value::Integer(2), types::Value::Null, types::Value::Text("z".to_owned())];
-    assert_eq!(append(&path, &[row], Conflict::Abort, Route::Rebuild, false).unwrap(), Route::Rebuild);
+    assert_eq!(append(&path, &[row], Conflict::Abort, Route::Rebuild, (false, false)).unwrap(), Route::Rebuild);
     assert_eq!(
         content(&sqlite),
         ["1|'x'|'1.10'", "2|NULL|'z'", "3|'y'|'1.10'"].map(|row| format!("{}|{row}", &row[..1]))
