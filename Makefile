@@ -8,7 +8,7 @@ ONLY ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install demo test test-python race crash lint test-bench bench figures clean tools
+.PHONY: help build install demo test test-python race crash powercut lint test-bench bench figures clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,10 +45,14 @@ test-python: tools
 	$(VENV)/bin/python -m mypy --config-file python/pyproject.toml python/examples
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
 
-crash: ## kill programs that change databases at random moments, RUNS=1000 for each journal mode
-	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment
+crash: ## kill programs that change databases at random moments: RUNS=1000 kills, over all operations and journal modes
+	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment --nocapture
 
-race: ## replace a database under eight clients for an hour, SECONDS=1800 for each journal mode
+powercut: ## replay power cuts and fail every call during changes of databases, STATES=16 for each write or sync
+	LITEPRESS_STATES=$(or $(STATES),16) $(CARGO) test --locked -p litepress-conformance --test laboratory -- --nocapture
+
+race: ## replace a database under eight clients for an hour, SECONDS=1800 for each journal mode; change one for two minutes
+	$(CARGO) run --locked -p litepress-conformance --bin race -- hammer $(or $(HAMMER_SECONDS),60)
 	$(CARGO) run --locked -p litepress-conformance --bin race -- $(or $(SECONDS),1800)
 
 lint: ## formatting, plain English, clippy and documentation, warnings are errors

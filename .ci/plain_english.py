@@ -27,6 +27,7 @@ LIMITS = {
     "bench": 1,
     "crates/check": 1,
     "crates/cli": 1.0,
+    "crates/crashlab": 1,
     "crates/engine": 1,
     "crates/format": 1,
     "crates/gen": 1,

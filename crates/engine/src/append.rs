@@ -79,9 +79,9 @@ impl Append {
         let progress = options.progress.clone();
         let of_session = SessionOptions { temp_dir, threads: options.threads, progress };
         let session = LiveSession::open(path, append.busy_timeout, options.memory_bytes / 4, of_session)?;
-        if options.sync == Sync::Off {
-            session.run("PRAGMA synchronous = OFF")?;
-        }
+        // EXTRA: with FULL, a power cut may bring the deleted journal back, which undoes a COMMIT that has returned.
+        let synchronous = if options.sync == Sync::Off { "OFF" } else { "EXTRA" };
+        session.run(&format!("PRAGMA synchronous = {synchronous}")).map_err(|error| error.in_file(path))?;
         Ok(Self {
             session,
             path: path.to_owned(),
@@ -173,7 +173,8 @@ impl Append {
         let (inserted, new) = self
             .insert(table, source, None)
             .inspect_err(|_| self.failed = true)
-            .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
+            .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })
+            .map_err(|error| self.in_database(error))?;
         let ignored = inserted.given.saturating_sub(inserted.changed);
         let updated = match self.options.on_conflict {
             Conflict::Abort | Conflict::Ignore => Some(0),
@@ -184,6 +185,13 @@ impl Append {
         self.tables.push(AppendedTable { plan: self.route(table), added, updated, ignored });
         *self.build_times.entry(name).or_default() += started.elapsed();
         Ok(())
+    }
+
+    /// Names the database in errors of its file that name no file.
+    fn in_database(&self, error: Error) -> Error {
+        let is_of_file =
+            matches!(error.kind(), ErrorKind::Io | ErrorKind::NoSpace | ErrorKind::Corrupt | ErrorKind::Target);
+        if is_of_file && error.place().file.is_none() { error.in_file(&self.path) } else { error }
     }
 
     /// Passes each row that SQLite refuses to `refuse`, and adds the others. To be dropped afterwards.
@@ -226,6 +234,13 @@ impl Append {
         if self.failed {
             return Err(Error::new(ErrorKind::Usage, "a table could not be filled: nothing was added"));
         }
+        let finished = self.complete().map_err(|error| self.in_database(error))?;
+        self.session.close()?;
+        Ok(finished)
+    }
+
+    /// Makes the remaining objects, checks the tables and commits. Nothing can fail behind COMMIT.
+    fn complete(&mut self) -> Result<Finished> {
         let built = self.started.elapsed();
         self.define(|append, object| !append.is_made_first(object))?;
         let names: Vec<String> = self.tables.iter().map(|table| table.plan.table.clone()).collect();
@@ -240,20 +255,18 @@ impl Append {
             names.iter().try_for_each(|name| self.session.check(name, is_full))?;
         }
         let verify = checked.elapsed();
+        let (mut summary, journal_mode) = (self.summary()?, self.session.journal_mode()?);
         self.options.progress.enter("COMMIT");
         self.options.progress.go_on()?;
         let began = Instant::now();
         self.session.commit(&names).map_err(|error| error.in_file(&self.path))?;
         let commit = began.elapsed();
         let locked = self.locked.map_or(Duration::ZERO, |locked| locked.elapsed());
-        let mut summary = self.summary()?;
         summary.stages.build = built;
         summary.stages.verify = verify;
         summary.stages.sqlite = self.started.elapsed().saturating_sub(built + verify + commit);
         summary.stages.publish = commit;
-        let journal_mode = self.session.journal_mode()?;
         let appended = AppendReport { tables: std::mem::take(&mut self.tables), locked, commit, journal_mode };
-        self.session.close()?;
         Ok(Finished { summary, bytes: None, dropped: Vec::new(), verified: None, appended: Some(appended) })
     }
 

@@ -172,7 +172,8 @@ fn connect(path: &Path, options: &LiveOptions) -> rusqlite::Result<Connection> {
     let progress = options.build.progress.clone();
     stop_if(&mut connection, move || progress.go_on().is_err())?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
-    let synchronous = if options.build.sync == Sync::Full { "FULL" } else { "OFF" };
+    // EXTRA: with FULL, a power cut may bring the deleted journal back, which undoes a COMMIT that has returned.
+    let synchronous = if options.build.sync == Sync::Full { "EXTRA" } else { "OFF" };
     // Its own checkpoint would fail: the transaction holds the lock of checkpoints.
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 0;

@@ -16,6 +16,7 @@ mod inspect;
 mod interrupt;
 mod json_shapes;
 mod keys;
+mod killed;
 mod kinds;
 mod load;
 mod merge;
