@@ -37,8 +37,14 @@ pub enum Setting {
     Delete,
     /// A write-ahead log. The program is the only one, so that its end is followed by a checkpoint.
     Wal,
+    /// A rollback journal, beside which another program has left its own, whose header is zero.
+    Persist,
     /// A write-ahead log that another program has open and has written to.
     WalInCompany,
+    /// The same, and the other program reads: its snapshot keeps the log from beginning anew.
+    WalWithReader,
+    /// A write-ahead log with pages behind the end of the database, which was larger before.
+    WalShrunk,
 }
 
 /// A database that is changed, in a folder of its own.
@@ -83,7 +89,7 @@ impl LiveChange {
         let rows: Vec<Vec<OwnedValue>> = (0..260)
             .map(|row| {
                 let note = format!("new {row} {}", if row % 90 == 0 { "long ".repeat(400) } else { String::new() });
-                vec![OwnedValue::Int(rowid(row)), OwnedValue::Int(row % 13), OwnedValue::Text(note.into())]
+                vec![OwnedValue::Int(rowid(row)), OwnedValue::Int(row % 13), OwnedValue::Text(note)]
             })
             .collect();
         let rows = ValueRows::new(&schema.tables[0], rows.into(), 100, 1);
@@ -113,7 +119,25 @@ impl LiveChange {
 
 impl Setting {
     /// All settings.
-    pub const ALL: [Self; 3] = [Self::Delete, Self::Wal, Self::WalInCompany];
+    pub const ALL: [Self; 6] =
+        [Self::Delete, Self::Wal, Self::Persist, Self::WalInCompany, Self::WalWithReader, Self::WalShrunk];
+
+    /// Returns the statements of the other program, if there is one.
+    fn company(self) -> Option<&'static str> {
+        match self {
+            Self::Delete | Self::Wal => None,
+            Self::Persist => Some("PRAGMA journal_mode = persist; UPDATE side SET x = 'journalled'"),
+            Self::WalInCompany => Some("PRAGMA wal_autocheckpoint = 0; UPDATE side SET x = 'in the log'"),
+            Self::WalWithReader => Some(
+                "PRAGMA wal_autocheckpoint = 0; UPDATE side SET x = 'in the log';
+                 BEGIN; SELECT count(*) FROM side",
+            ),
+            Self::WalShrunk => Some(
+                "PRAGMA wal_autocheckpoint = 0; CREATE TABLE large AS SELECT *, zeroblob(700) FROM event; DROP TABLE large;
+                 VACUUM",
+            ),
+        }
+    }
 }
 
 impl Subject {
@@ -122,7 +146,8 @@ impl Subject {
     pub fn new(page_size: u32, setting: Setting) -> Self {
         let folder = Folder::fast();
         let connection = Connection::open(folder.join("app.db")).unwrap();
-        let mode = if setting == Setting::Delete { "delete" } else { "wal" };
+        let has_journal = matches!(setting, Setting::Delete | Setting::Persist);
+        let mode = if has_journal { "delete" } else { "wal" };
         connection
             .execute_batch(&format!(
                 "PRAGMA page_size = {page_size}; PRAGMA journal_mode = {mode}; PRAGMA synchronous = OFF;
@@ -135,12 +160,14 @@ impl Subject {
             ))
             .unwrap();
         drop(connection);
-        let company = (setting == Setting::WalInCompany).then(|| {
+        let company = setting.company().map(|sql| {
             let company = Connection::open(folder.join("app.db")).unwrap();
             company.busy_timeout(Duration::from_secs(10)).unwrap();
-            company.execute_batch("PRAGMA wal_autocheckpoint = 0; UPDATE side SET x = 'in the log'").unwrap();
+            company.execute_batch(&format!("PRAGMA synchronous = OFF; {sql}")).unwrap();
             company
         });
+        // A connection that is open keeps its journal for itself.
+        let company = if setting == Setting::Persist { company.and(None) } else { company };
         Self { folder, company }
     }
 

@@ -115,6 +115,12 @@ pub struct TableArgs {
     /// A column of a file and its column in the table; 'name=' leaves the column out; may be repeated
     #[arg(long, value_name = "FILE_C=TABLE_C", value_parser = pair_or_nothing)]
     pub map: Vec<(String, String)>,
+    /// Make a GeoPackage: the column of geometries (WKB, WKT, GeoJSON), or X,Y, two columns of coordinates
+    #[arg(long, value_name = "C | X,Y")]
+    pub geometry: Option<String>,
+    /// Reference system of the coordinates: EPSG:25832 [default: what the files say]
+    #[arg(long, value_name = "NAME")]
+    pub crs: Option<String>,
     /// Replace these tables of a database that exists, and keep everything else in it
     #[arg(long)]
     pub replace_tables: bool,
@@ -140,6 +146,12 @@ pub struct TableArgs {
     /// An index on these columns; may be repeated
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub index: Vec<String>,
+    /// A full-text index on these columns, in a table T_fts of FTS5; may be repeated
+    #[arg(long, value_name = "[TABLE.]C,..")]
+    pub fts: Vec<String>,
+    /// Tokenizer of full-text indexes: porter, trigram, 'unicode61 remove_diacritics 2' [default: unicode61]
+    #[arg(long, value_name = "NAME")]
+    pub fts_tokenizer: Option<String>,
     /// A UNIQUE constraint on these columns; may be repeated
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub unique: Vec<String>,
@@ -297,6 +309,8 @@ impl LoadArgs {
         options.tables = tables.options();
         options.table = tables.table;
         options.replace_tables = tables.replace_tables;
+        options.geometry.clone_from(&tables.geometry);
+        options.crs.clone_from(&tables.crs);
         options.map = tables.map;
         append.apply(&mut options);
         options.on_error = wrong.on_error.map(Into::into);
@@ -323,6 +337,8 @@ impl TableArgs {
             numbers: self.numbers.clone(),
             not_null: self.not_null.iter().flat_map(list).collect(),
             indexes: self.index.iter().map(list).collect(),
+            full_text: self.fts.iter().map(list).collect(),
+            tokenizer: self.fts_tokenizer.clone(),
             unique: self.unique.iter().map(list).collect(),
             foreign_keys: self.foreign_key.clone(),
         }

@@ -91,6 +91,9 @@ impl CrashStates<'_> {
         losses.truncate(systematic.max(self.states_per_event.saturating_sub(8)));
         losses.push(Loss::all(&self.disk, Fate::Lost, 0));
         losses.push(Loss::all(&self.disk, Fate::Kept, usize::MAX));
+        if self.states_per_event < 3 {
+            self.random.shuffle(&mut losses);
+        }
         let mut attempts = 2 * self.states_per_event;
         let mut made = 0;
         while made < self.states_per_event && attempts > 0 {

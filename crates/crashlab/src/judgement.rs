@@ -33,19 +33,21 @@ impl Judgement {
         states_per_event: usize,
     ) -> io::Result<Self> {
         let mut judgement = Self::default();
-        judgement.judge(recording.crash_states(states_per_event, 1), database, expected)?;
+        let open = |_: &CrashState, folder: &Path| content(&folder.join(database));
+        judgement.judge(recording.crash_states(states_per_event, 1), expected, open)?;
         Ok(judgement)
     }
 
-    /// Adds the verdict on other states.
+    /// Adds the verdict on other states. `open` gets each state with a folder that has its files, and returns the content of the
+    /// database, or says why the state is bad.
     ///
     /// # Errors
     /// If files of a state cannot be written.
     pub fn judge(
         &mut self,
         states: impl IntoIterator<Item = CrashState>,
-        database: &str,
         (before, after): (Content, Content),
+        mut open: impl FnMut(&CrashState, &Path) -> Result<Content, String>,
     ) -> io::Result<()> {
         for state in states {
             self.states += 1;
@@ -53,7 +55,7 @@ impl Judgement {
             state.write_to(folder.path())?;
             let laboratory = Laboratory::new(folder.path())?;
             laboratory.skip_syncs();
-            let fault = match content(&folder.path().join(database)) {
+            let fault = match open(&state, folder.path()) {
                 Ok(content) if content == after => {
                     self.after += 1;
                     continue;

@@ -1,8 +1,10 @@
 //! Builds a new database: its tables, then its schema, then its name.
 
+mod full_text_tables;
 mod remaining_pages;
 mod sqlite_part;
 
+use crate::full_text::PrintedTable;
 use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::options::{Options, Target, Verify};
 use crate::output::Output;
@@ -11,7 +13,7 @@ use crate::resources::{bounded, page_size};
 use crate::sink::Sink;
 use crate::sqlite::SqliteSession;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::table::TableTree;
+use crate::table::{TableTree, rtree};
 use crate::{Error, ErrorKind, Result, plan};
 use litepress_format::page::PageSize;
 use litepress_rows::schema::SchemaObject;
@@ -42,6 +44,8 @@ pub struct Database {
     output: Output,
     /// The finished tree of each table of the schema.
     trees: Vec<Option<TableTree>>,
+    /// The places of printed tables whose texts full-text tables index, by position.
+    printed: HashMap<usize, PrintedTable>,
     /// The largest of the schema's and the source's number for `sqlite_sequence` ([`Source::last_sequence`]), for each
     /// table.
     sequences: Vec<Option<i64>>,
@@ -64,6 +68,9 @@ pub struct Database {
     /// SQLite at work on the written file.
     session: Option<SqliteSession>,
 }
+
+/// Work of SQLite on the written file.
+type FillBySqlite<'f> = &'f mut dyn FnMut(&Connection) -> Result<()>;
 
 /// The result of [`Database::finish`].
 #[derive(Debug)]
@@ -125,6 +132,7 @@ impl Database {
             output,
             sequences,
             trees,
+            printed: HashMap::new(),
             build_times,
             left_out,
             roots: HashMap::new(),
@@ -156,7 +164,8 @@ impl Database {
     pub fn expect(&self, tables: &[usize]) {
         let filled = tables.iter().map(|&index| &self.schema.tables[index]);
         let written = filled.filter(|table| self.is_written_table(table));
-        let indexes: usize = written.map(|table| plan::indexes(table).len()).sum();
+        let phases = |table: &Table| if table.rtree.is_some() { rtree::PHASES } else { plan::indexes(table).len() };
+        let indexes: usize = written.map(phases).sum();
         let by_sqlite = if self.needs_sqlite { self.phases_of_sqlite() } else { 0 };
         let checks = match self.options.verify {
             Verify::None => 0,
@@ -164,7 +173,7 @@ impl Database {
             Verify::Full => 2,
         };
         let sync = usize::from(self.output.is_synced(&self.options));
-        let count = tables.len() + indexes + by_sqlite + checks + sync;
+        let count = tables.len() + indexes + by_sqlite + checks + sync + self.full_text_phases(tables);
         let [count, tables] = [count, tables.len()].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         self.options.progress.expect(count, tables);
     }
@@ -213,7 +222,15 @@ impl Database {
             return Ok(TableTree { rows, ..TableTree::default() });
         }
         assert!(self.session.is_none(), "tables that litepress writes come before those that SQLite fills");
+        if self.schema.tables[index].full_text.is_some() {
+            return self.build_full_text(index, Some(source));
+        }
+        let first_page = self.output.pages.next();
         let (options, table) = (&self.options, &self.schema.tables[index]);
+        if let Some(tree) = table.rtree {
+            let trees = self.output.build_rtree(table, tree, source, options)?;
+            return Ok(self.take_rtree(&trees));
+        }
         let (tree, indexes) = self.output.build_table(table, source, options)?;
         let key = table.without_rowid.then(|| (table.name.clone(), tree.distinct.clone()));
         let mut counted = Vec::from_iter(key);
@@ -224,7 +241,21 @@ impl Database {
         if options.analyze {
             self.statistics.extend(statistics::of_table(table, tree.rows, &counted));
         }
+        let TableTree { rows, payload_bytes, .. } = tree;
+        self.printed.insert(index, PrintedTable { first_page, rows, payload_bytes });
         Ok(tree)
+    }
+
+    /// Notes the trees of an R-Tree table. Returns its figures.
+    fn take_rtree(&mut self, trees: &rtree::ShadowTrees) -> TableTree {
+        for (name, tree) in &trees.trees {
+            self.roots.insert(name.clone(), tree.root);
+            if self.options.analyze {
+                self.statistics.extend(statistics::of_rows(name, tree.rows));
+            }
+        }
+        let payload_bytes = trees.trees.iter().map(|(_, tree)| tree.payload_bytes).sum();
+        TableTree { rows: trees.rows, payload_bytes, ..TableTree::default() }
     }
 
     /// Writes the schema, verifies the file if asked to, waits for the disk and gives the file its name.
@@ -234,15 +265,19 @@ impl Database {
     /// The target is then unchanged, with two exceptions. If the sync of the folder fails, the database has its name
     /// but may lose it in a power cut. If a program keeps the replaced file open, the database has its name, too.
     pub fn finish(self) -> Result<Finished> {
-        self.finish_with(&mut |_| Ok(()))
+        self.finish_database(None)
     }
 
-    /// Finishes the database, as [`finish`](Self::finish) does. If SQLite has a part in the schema, `fill` may have it do more on
-    /// the written file, once all objects are defined: fill virtual tables.
+    /// Finishes the database, as [`finish`](Self::finish) does. `fill` may have SQLite do more on the written file, once all
+    /// objects are defined: fill virtual tables.
     ///
     /// # Errors
     /// As [`finish`](Self::finish), and if `fill` fails.
-    pub fn finish_with(mut self, fill: &mut dyn FnMut(&Connection) -> Result<()>) -> Result<Finished> {
+    pub fn finish_with(self, fill: &mut dyn FnMut(&Connection) -> Result<()>) -> Result<Finished> {
+        self.finish_database(Some(fill))
+    }
+
+    fn finish_database(mut self, fill: Option<FillBySqlite<'_>>) -> Result<Finished> {
         if self.failed {
             let message = "a table could not be filled: the database is given up";
             return Err(Error::new(ErrorKind::Usage, message));
@@ -279,6 +314,7 @@ impl Database {
         match object.kind.as_str() {
             // With its shadow tables given, a virtual table is an entry of the schema alone.
             "table" if !object.has_btree && self.schema.table(&object.name).is_none() => true,
+            "table" if object.is_shadow => self.roots.contains_key(&object.name),
             "table" => self.writes_table(object) || [SQLITE_SEQUENCE, SQLITE_STAT1].contains(&object.name.as_str()),
             "index" => self.writes_table(object) && self.roots.contains_key(&object.name),
             _ => !self.needs_sqlite,

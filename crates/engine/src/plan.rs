@@ -1,6 +1,7 @@
 //! Plans how each object of a schema gets into the file, and says why.
 
 use crate::Conflict;
+use crate::full_text::virtual_table_reason;
 use crate::index::IndexPlan;
 use litepress_rows::schema::{Generated, Index, IndexOrigin};
 use litepress_rows::{NullPolicy, Schema, Table};
@@ -63,8 +64,12 @@ pub fn needs_sqlite(schema: &Schema, conflict: Conflict) -> bool {
 
 /// Returns why SQLite must fill a table, or `None` if litepress writes it.
 pub(crate) fn unsupported_reason(table: &Table, conflict: Conflict) -> Option<String> {
+    // SQLite has no upsert for virtual tables, and says so itself.
+    if table.rtree.is_some() && conflict != Conflict::Update {
+        return None;
+    }
     if table.is_virtual {
-        return Some("it is a virtual table".to_owned());
+        return virtual_table_reason(table, conflict);
     }
     for column in &table.columns {
         let rule = column.not_null || table.strict;

@@ -3,20 +3,23 @@
 //! The bundled SQLite runs the user's DDL in a database in memory. An authorizer lets it define objects and nothing else. Then
 //! SQLite is asked for the result: no SQL parser of ours decides about affinities, keys or collations.
 
-mod added_column;
 mod default;
 mod existing;
+mod full_text;
+mod older_rows;
 mod read;
 mod run;
 mod triggers;
 
 use crate::{Affinity, Result};
-use std::collections::HashMap;
+use litepress_rtree::Layout;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-pub use added_column::value_in_older_rows;
 pub use default::DefaultKind;
 pub use existing::SchemaAdditions;
+pub use full_text::{FullText, TextContent, full_text_has_positions};
+pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
 pub use read::{TableKinds, has_check, table_of};
 pub use triggers::{Trigger, missing_objects};
 
@@ -96,6 +99,10 @@ pub struct Table {
     pub last_sequence: Option<i64>,
     /// A virtual table.
     pub is_virtual: bool,
+    /// It is a full-text table of FTS5. Known in schemas that were read from their text.
+    pub full_text: Option<Box<FullText>>,
+    /// The tree of an R-Tree table; `None` for other tables.
+    pub rtree: Option<RTree>,
     /// The indexes, including automatic ones, in SQLite's order of creation.
     pub indexes: Vec<Index>,
     /// The foreign keys in the order of their definition.
@@ -107,6 +114,15 @@ pub struct Table {
     /// Some of its data have the INTEGER PRIMARY KEY and others lack it, so rowids are chosen among given ones. Set by a source
     /// of rows; the schema does not show it.
     pub has_mixed_rowids: bool,
+}
+
+/// The tree of an R-Tree table. Its first column is the id, then come minimum and maximum of each dimension, then auxiliary columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RTree {
+    /// Its dimensions and coordinates.
+    pub layout: Layout,
+    /// Number of auxiliary columns.
+    pub auxiliary: usize,
 }
 
 /// One column.
@@ -198,6 +214,9 @@ pub struct ForeignKey {
     pub parent_columns: Vec<String>,
 }
 
+/// The ends of the names of the shadow tables of FTS5.
+const SHADOWS: [&str; 5] = ["data", "idx", "content", "docsize", "config"];
+
 impl Schema {
     /// Reads `text` with SQLite.
     ///
@@ -210,14 +229,24 @@ impl Schema {
     }
 
     /// Turns shadow tables into tables whose rows are given, as in a copy of a database. A virtual table is then an entry of
-    /// `sqlite_schema` alone.
+    /// `sqlite_schema` alone. A full-text table is left as it is if the rows of its shadow tables are not given: it is new.
     #[must_use]
-    pub fn with_shadow_tables(mut self) -> Self {
-        self.tables.retain(|table| !table.is_virtual);
-        self.tables.append(&mut self.shadow_tables);
-        self.objects.iter_mut().for_each(|object| object.is_shadow = false);
+    pub fn with_shadow_tables(mut self, is_given: impl Fn(&str) -> bool) -> Self {
+        let is_new = |table: &Table| table.full_text.is_some() && !is_given(&format!("{}_data", table.name));
+        self.tables.retain(|table| !table.is_virtual || is_new(table));
+        let new = self.tables.iter().filter(|table| table.is_virtual).map(|table| &table.name);
+        let of_new: HashSet<String> = new.flat_map(|name| SHADOWS.map(|suffix| format!("{name}_{suffix}"))).collect();
+        let (kept, mut given) = self.shadow_tables.drain(..).partition(|table| of_new.contains(&table.name));
+        self.shadow_tables = kept;
+        self.tables.append(&mut given);
+        self.objects.iter_mut().for_each(|object| object.is_shadow = of_new.contains(&object.table));
         self.positions = positions(&self.tables);
         self
+    }
+
+    /// Returns the shadow table of this name.
+    pub fn shadow_table(&self, name: &str) -> Option<&Table> {
+        self.shadow_tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
     }
 
     /// Returns the table of this name. Names are compared as in SQLite.
@@ -237,6 +266,17 @@ impl Schema {
 }
 
 impl Table {
+    /// Returns a name of the rowid, quoted for SQL. `None` without a rowid, or if columns have all of its names.
+    pub fn rowid_name(&self) -> Option<String> {
+        if self.without_rowid {
+            return None;
+        }
+        if let Some(alias) = self.rowid_alias {
+            return Some(crate::quoted_name(&self.columns[alias].name));
+        }
+        ["rowid", "_rowid_", "oid"].into_iter().find(|name| self.column(name).is_none()).map(str::to_owned)
+    }
+
     /// Returns the positions of the columns that are given values: those neither computed nor hidden.
     pub fn ordinary_columns(&self) -> impl Iterator<Item = usize> + '_ {
         let is_ordinary = |column: &Column| column.generated == Generated::No;
@@ -267,6 +307,7 @@ impl Table {
             has_check: false,
             has_conflict_clause: false,
             has_mixed_rowids: false,
+            rtree: None,
             ..self.clone()
         }
     }

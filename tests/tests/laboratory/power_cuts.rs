@@ -3,9 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+use litepress_conformance::folder::Folder;
 use litepress_conformance::live_changes::{LiveChange, Setting, Subject};
-use litepress_crashlab::content::Content;
-use litepress_crashlab::{Event, Judgement, Laboratory, Recording};
+use litepress_conformance::oracle::OldSqlite;
+use litepress_crashlab::content::{Content, content};
+use litepress_crashlab::{CrashState, Event, Judgement, Laboratory, Recording};
+use std::path::Path;
 use std::time::Duration;
 
 const DATABASE: &str = "app.db";
@@ -38,7 +41,9 @@ fn every_state_is_before_or_after() {
             let (recording, contents) = record(change, setting, page_size);
             let is_reindex = change == LiveChange::Reindex;
             assert_eq!(contents.0 == contents.1, is_reindex, "{change:?} changes the content");
-            let judgement = Judgement::of(&recording, DATABASE, contents, states_per_event().unwrap_or(2)).unwrap();
+            let mut judgement = Judgement::default();
+            let states = recording.crash_states(states_per_event().unwrap_or(1), 1);
+            judgement.judge(states, contents, |state, folder| open(state, folder, change, contents)).unwrap();
             let what = format!("{change:?}, {setting:?}, pages of {page_size} bytes");
             println!(
                 "{what}: {} events, {} states: {} before, {} after, {} bad",
@@ -57,6 +62,34 @@ fn every_state_is_before_or_after() {
     assert!(all.states > states_per_event().map_or(300, |_| 1000), "too few states: {}", all.states);
 }
 
+/// Returns the content of a crash state. In some states a new run follows, and the older SQLite looks at others.
+fn open(
+    state: &CrashState,
+    folder: &Path,
+    change: LiveChange,
+    (before, after): (Content, Content),
+) -> Result<Content, String> {
+    const EVERY: usize = 8;
+    let number = state.lost.len() + state.events;
+    let path = folder.join(DATABASE);
+    if number % EVERY == 1
+        && let Some(old) = OldSqlite::find()
+    {
+        let copy = Folder::fast();
+        state.write_to(copy.path()).map_err(|error| error.to_string())?;
+        old.assert_sound(&[copy.join(DATABASE)]);
+    }
+    let found = content(&path)?;
+    if number % EVERY == 2 && found == before && before != after {
+        change.make(&path, Duration::from_secs(5)).map_err(|error| format!("the next run: {error}"))?;
+        let renewed = content(&path)?;
+        if renewed != after {
+            return Err("the next run gives another content".to_owned());
+        }
+    }
+    Ok(found)
+}
+
 /// Protocols that are wrong on purpose. A laboratory that does not find them would not find mistakes of ours either.
 #[test]
 fn wrong_protocols_are_found() {
@@ -69,11 +102,26 @@ fn wrong_protocols_are_found() {
         ("the journal is not synced", &delete, delete.0.without_syncs(|_, name| name.ends_with("-journal"))),
         ("the journal is deleted before the sync", &delete, delete.0.without_syncs(|_, name| name == DATABASE)),
         ("there is no journal", &delete, without_journal(&delete.0)),
+        ("the deletion of the journal is not synced", &delete, with_lazy_deletion(&delete.0)),
     ];
     for (what, (_, contents), wrong) in cases {
         let judgement = Judgement::of(&wrong, DATABASE, *contents, 8).unwrap();
         println!("{what}: {} states, {} bad", judgement.states, judgement.bad.len());
         assert!(!judgement.bad.is_empty(), "{what}, and nothing is found:\n{}", wrong.describe());
+    }
+}
+
+/// With `synchronous = FULL`, SQLite does not sync the folder after it has deleted the journal. A run reported success, the power
+/// went, the journal was there again, and the next program rolled the rows back.
+#[test]
+fn a_commit_that_has_returned_survives() {
+    for change in [LiveChange::Edge, LiveChange::Sql, LiveChange::Index] {
+        let (recording, contents) = record(change, Setting::Delete, 1024);
+        let mut judgement = Judgement::default();
+        let states = recording.crash_states(6, 1).filter(|state| state.is_after_end);
+        let open = |_: &CrashState, folder: &Path| content(&folder.join(DATABASE));
+        judgement.judge(states, contents, open).unwrap();
+        assert!(judgement.after > 0 && judgement.bad.is_empty(), "{change:?}: {judgement:?}\n{}", recording.describe());
     }
 }
 
@@ -108,4 +156,14 @@ fn pages_after_commit(recording: &Recording) -> Recording {
 fn without_journal(recording: &Recording) -> Recording {
     let is_kept = |event: &&Event| event.name().is_none_or(|name| name == DATABASE);
     Recording { files: recording.files.clone(), events: recording.events.iter().filter(is_kept).cloned().collect() }
+}
+
+fn with_lazy_deletion(recording: &Recording) -> Recording {
+    let mut wrong = recording.clone();
+    for event in &mut wrong.events {
+        if let Event::Delete { and_sync, .. } = event {
+            *and_sync = false;
+        }
+    }
+    wrong
 }

@@ -112,6 +112,10 @@ pub struct LoadOptions {
     pub tables: TableOptions,
     /// Columns of files and the columns of the table that they go to; an empty name leaves a column out.
     pub map: Vec<(String, String)>,
+    /// Column of geometries, or two columns of coordinates with a comma between them: the database is then a GeoPackage.
+    pub geometry: Option<String>,
+    /// Reference system of the coordinates (`EPSG:25832`); by default what the files say.
+    pub crs: Option<String>,
     /// Fate of records that cannot be read or that their table does not take; by default they fail the run, or are
     /// rejected if `rejects` or `max_rejects` is set.
     pub on_error: Option<OnError>,
@@ -170,6 +174,8 @@ impl Default for LoadOptions {
             schema: None,
             tables: TableOptions::default(),
             map: Vec::new(),
+            geometry: None,
+            crs: None,
             on_error: None,
             rejects: None,
             max_rejects: None,
@@ -282,12 +288,20 @@ setters! {
     not_null(columns: &[&str]) => |options| options.tables.not_null.extend(owned(columns));
     /// Adds an index.
     index(columns: &[&str]) => |options| options.tables.indexes.push(owned(columns));
+    /// Adds a full-text index on columns of a table: a table of FTS5 named `TABLE_fts`, and triggers that keep it up to date.
+    fts(columns: &[&str]) => |options| options.tables.full_text.push(owned(columns));
+    /// Sets the tokenizer of full-text indexes, as FTS5 has it: `porter`, `unicode61 remove_diacritics 2`.
+    fts_tokenizer(tokenizer: impl Into<String>) => |options| options.tables.tokenizer = Some(tokenizer.into());
     /// Adds columns of which no two rows may have the same values.
     unique(columns: &[&str]) => |options| options.tables.unique.push(owned(columns));
     /// Adds a foreign key: a column, and `TABLE.COLUMN` that it refers to.
     foreign_key(child: impl Into<String>, parent: impl Into<String>) => |options| options.tables.foreign_keys.push((child.into(), parent.into()));
     /// Sets the column of the table for a column of a file; an empty name leaves the column out.
     map(from: impl Into<String>, to: impl Into<String>) => |options| options.map.push((from.into(), to.into()));
+    /// Sets the column of geometries, or two columns of coordinates with a comma between them.
+    geometry(column: impl Into<String>) => |options| options.geometry = Some(column.into());
+    /// Sets the reference system of the coordinates: `EPSG:25832`.
+    crs(crs: impl Into<String>) => |options| options.crs = Some(crs.into());
     /// Sets the fate of wrong records.
     on_error(on_error: OnError) => |options| options.on_error = Some(on_error);
     /// Sets the CSV file for rejected records.
@@ -390,6 +404,8 @@ impl LoadOptions {
             (OptionName::Numbers, !tables.numbers.is_empty()),
             (OptionName::NotNull, !tables.not_null.is_empty()),
             (OptionName::Index, !tables.indexes.is_empty()),
+            (OptionName::Fts, !tables.full_text.is_empty()),
+            (OptionName::FtsTokenizer, tables.tokenizer.is_some()),
             (OptionName::Unique, !tables.unique.is_empty()),
             (OptionName::ForeignKey, !tables.foreign_keys.is_empty()),
         ];

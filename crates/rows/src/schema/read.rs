@@ -2,11 +2,12 @@
 
 use super::run::{ExecutedSchema, sqlite_failed};
 use super::{
-    Column, FileSettings, ForeignKey, Generated, Index, IndexColumn, IndexOrigin, Schema, SchemaObject, Table,
+    Column, FileSettings, ForeignKey, Generated, Index, IndexColumn, IndexOrigin, RTree, Schema, SchemaObject, Table,
 };
 use crate::{Affinity, Result, quoted_name};
+use litepress_rtree::{CoordinateKind, Layout};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 use std::collections::HashMap;
 
 pub(super) fn schema(text: &str, origin: &str, ran: &ExecutedSchema) -> Result<Schema> {
@@ -34,9 +35,10 @@ fn read(text: &str, origin: &str, ran: &ExecutedSchema) -> rusqlite::Result<Sche
         let names = objects.iter().filter(is_wanted).map(|object| &object.name);
         names.map(|name| table(ran, text, name)).collect::<rusqlite::Result<Vec<_>>>()
     };
-    let tables = read(&is_user_table)?;
+    let mut tables = read(&is_user_table)?;
     let shadow_tables = read(&|object| object.kind == "table" && ran.shadows.contains(&object.name))?;
     let positions = super::positions(&tables);
+    describe_full_texts(ran, &objects, &mut tables, &shadow_tables);
     let pragma = |name: &str| sqlite.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
     let settings = FileSettings {
         page_size: ran.page_size,
@@ -46,6 +48,19 @@ fn read(text: &str, origin: &str, ran: &ExecutedSchema) -> rusqlite::Result<Sche
         schema_cookie: u32::try_from(pragma("schema_version")?).unwrap_or(1),
     };
     Ok(Schema { text: text.to_owned(), origin: origin.to_owned(), tables, shadow_tables, objects, settings, positions })
+}
+
+/// Describes the full-text tables.
+fn describe_full_texts(ran: &ExecutedSchema, objects: &[SchemaObject], tables: &mut [Table], shadow_tables: &[Table]) {
+    for position in 0..tables.len() {
+        let table = &tables[position];
+        let Some(probed) = ran.full_texts.get(&table.name) else { continue };
+        let sql = objects.iter().find(|object| object.name == table.name && object.kind == "table");
+        let sql = sql.and_then(|object| object.sql.as_deref()).unwrap_or_default();
+        let find = |name: &str| tables.iter().chain(shadow_tables).find(|table| table.name == name).cloned();
+        let full_text = probed.describe(table, sql, &ran.shadows, find);
+        tables[position].full_text = Some(Box::new(full_text));
+    }
 }
 
 pub(super) fn all<T>(
@@ -77,7 +92,26 @@ fn table(ran: &ExecutedSchema, text: &str, name: &str) -> rusqlite::Result<Table
     };
     let span = ran.spans.get(name).cloned().unwrap_or(0..0);
     let last_sequence = if table.autoincrement { last_sequence(sqlite, name)? } else { None };
-    Ok(Table { span, last_sequence, has_check, has_conflict_clause, ..table })
+    let rtree = if table.is_virtual { rtree(ran, &table)? } else { None };
+    Ok(Table { span, last_sequence, has_check, has_conflict_clause, rtree, ..table })
+}
+
+/// Returns the tree of an R-Tree table. Asks SQLite for the length of its root, which tells the dimensions. Returns `None` for
+/// other tables, and if its pages are too small to tell.
+fn rtree(ran: &ExecutedSchema, table: &Table) -> rusqlite::Result<Option<RTree>> {
+    let kind = match ran.modules.get(&table.name).map(String::as_str) {
+        Some("rtree") => CoordinateKind::Real32,
+        Some("rtree_i32") => CoordinateKind::Int32,
+        _ => return Ok(None),
+    };
+    let page_bytes: usize = ran.sqlite.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    let root = format!("SELECT length(data) FROM {} WHERE nodeno = 1", quoted_name(&format!("{}_node", table.name)));
+    let columns = "SELECT count(*) FROM pragma_table_info(?1 || '_rowid')";
+    let node_bytes: Option<usize> = ran.sqlite.query_row(&root, [], |row| row.get(0)).optional()?;
+    let columns: usize = ran.sqlite.query_row(columns, [&table.name], |row| row.get(0))?;
+    let layout = node_bytes.and_then(|node_bytes| Layout::of_node_bytes(node_bytes, page_bytes, kind));
+    let tree = layout.zip(columns.checked_sub(2)).map(|(layout, auxiliary)| RTree { layout, auxiliary });
+    Ok(tree.filter(|tree| 1 + tree.layout.coordinates() + tree.auxiliary == table.columns.len()))
 }
 
 /// Returns the number of a table in `sqlite_sequence`, which AUTOINCREMENT tables have once they had a row.
@@ -120,6 +154,11 @@ impl TableKinds {
     /// Returns the names of the virtual tables.
     pub fn virtual_tables(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(_, kind)| kind.name == "virtual").map(|(name, _)| name.as_str())
+    }
+
+    /// Returns whether a table of this name is virtual.
+    pub fn is_virtual(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|kind| kind.name == "virtual")
     }
 
     /// Returns whether a table of this name is WITHOUT ROWID.
@@ -172,11 +211,13 @@ pub fn table_of(sqlite: &Connection, kinds: &TableKinds, name: &str) -> rusqlite
         autoincrement,
         last_sequence: None,
         is_virtual,
+        full_text: None,
         indexes,
         foreign_keys,
         has_check: false,
         has_conflict_clause: false,
         has_mixed_rowids: false,
+        rtree: None,
     }))
 }
 

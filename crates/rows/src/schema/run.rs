@@ -1,5 +1,6 @@
 //! Runs the user's DDL, statement by statement, in a database in memory.
 
+use super::full_text::{self, Probed};
 use super::{TableKinds, line_and_character};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Result, quoted_name};
@@ -20,6 +21,10 @@ pub(super) struct ExecutedSchema {
     pub kinds: TableKinds,
     /// Shadow tables, in which virtual tables keep their data.
     pub shadows: HashSet<String>,
+    /// The module of each virtual table.
+    pub modules: HashMap<String, String>,
+    /// The answers about full-text tables.
+    pub full_texts: HashMap<String, Probed>,
     pub wal: bool,
     pub page_size: Option<u32>,
 }
@@ -76,7 +81,10 @@ struct AuthorizerState {
     /// The table that the statement drops.
     dropped: Option<String>,
     makes_virtual_table: bool,
+    /// Tables of FTS5.
+    full_texts: Vec<String>,
     shadows: HashSet<String>,
+    modules: HashMap<String, String>,
     wal: bool,
     page_size: Option<u32>,
 }
@@ -113,8 +121,22 @@ pub(super) fn run(text: &str, origin: &str) -> Result<ExecutedSchema> {
         refuse_rows(&sqlite, table, text, origin, span.start)?;
     }
     let mut watch = lock(&watch);
-    let shadows = std::mem::take(&mut watch.shadows);
-    Ok(ExecutedSchema { sqlite, spans, kinds, shadows, wal: watch.wal, page_size: watch.page_size })
+    let (shadows, modules) = (std::mem::take(&mut watch.shadows), std::mem::take(&mut watch.modules));
+    let full_texts = std::mem::take(&mut watch.full_texts).into_iter().filter(|name| kinds.is_virtual(name));
+    let full_texts = full_texts
+        .map(|name| Ok((name.clone(), full_text::probe(&mut sqlite, &name)?)))
+        .collect::<rusqlite::Result<_>>()
+        .map_err(|error| sqlite_failed(&error))?;
+    Ok(ExecutedSchema {
+        sqlite,
+        spans,
+        kinds,
+        shadows,
+        modules,
+        full_texts,
+        wal: watch.wal,
+        page_size: watch.page_size,
+    })
 }
 
 /// Stops statements that run longer than any definition does.
@@ -242,8 +264,12 @@ fn authorize(action: &AuthAction<'_>, watch: &mut AuthorizerState) -> Authorizat
             watch.created.push((*table_name).to_owned());
             None
         }
-        AuthAction::CreateVtable { table_name, .. } => {
+        AuthAction::CreateVtable { table_name, module_name } => {
             watch.makes_virtual_table = true;
+            watch.modules.insert((*table_name).to_owned(), module_name.to_ascii_lowercase());
+            if module_name.eq_ignore_ascii_case("fts5") {
+                watch.full_texts.push((*table_name).to_owned());
+            }
             watch.created.push((*table_name).to_owned());
             None
         }
