@@ -77,7 +77,7 @@ impl Append {
         let options = resources::bounded(options)?;
         let temp_dir = resources::temp_dir(&crate::Target::File(path.to_owned()), &options);
         let progress = options.progress.clone();
-        let of_session = SessionOptions { temp_dir, threads: options.threads, progress };
+        let of_session = SessionOptions { temp_dir, progress };
         let session = LiveSession::open(path, append.busy_timeout, options.memory_bytes / 4, of_session)?;
         if options.sync == Sync::Off {
             session.run("PRAGMA synchronous = OFF")?;

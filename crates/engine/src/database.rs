@@ -3,6 +3,7 @@
 mod remaining_pages;
 mod sqlite_part;
 
+use crate::evaluate::computed::{self, ComputedColumns};
 use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::options::{Options, Target, Verify};
 use crate::output::Output;
@@ -214,12 +215,14 @@ impl Database {
         }
         assert!(self.session.is_none(), "tables that litepress writes come before those that SQLite fills");
         let (options, table) = (&self.options, &self.schema.tables[index]);
+        let computed = computed::is_needed(table).then(|| ComputedColumns::new(table, source)).transpose()?;
+        let source: &dyn Source = computed.as_ref().map_or(source, |computed| computed);
         let (tree, indexes) = self.output.build_table(table, source, options)?;
-        let key = table.without_rowid.then(|| (table.name.clone(), tree.distinct.clone()));
+        let key = table.without_rowid.then(|| (table.name.clone(), tree.rows, tree.distinct.clone()));
         let mut counted = Vec::from_iter(key);
         for (name, tree) in indexes {
             self.roots.insert(name.clone(), tree.root);
-            counted.push((name, tree.distinct));
+            counted.push((name, tree.entries, tree.distinct));
         }
         if options.analyze {
             self.statistics.extend(statistics::of_table(table, tree.rows, &counted));

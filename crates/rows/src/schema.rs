@@ -5,9 +5,11 @@
 
 mod added_column;
 mod default;
+mod evaluation;
 mod existing;
 mod read;
 mod run;
+mod statement_text;
 mod triggers;
 
 use crate::{Affinity, Result};
@@ -16,8 +18,10 @@ use std::ops::Range;
 
 pub use added_column::value_in_older_rows;
 pub use default::DefaultKind;
+pub use evaluation::{EvaluatedCheck, EvaluatedIndex, Evaluation};
 pub use existing::SchemaAdditions;
-pub use read::{TableKinds, has_check, table_of};
+pub use read::{TableKinds, has_check, table_of, with_evaluation};
+pub use statement_text::Check;
 pub use triggers::{Trigger, missing_objects};
 
 /// A whole database schema.
@@ -107,6 +111,8 @@ pub struct Table {
     /// Some of its data have the INTEGER PRIMARY KEY and others lack it, so rowids are chosen among given ones. Set by a source
     /// of rows; the schema does not show it.
     pub has_mixed_rowids: bool,
+    /// The texts that SQLite evaluates row by row. `None` if there are none, or if SQLite cannot make the table on its own.
+    pub evaluation: Option<Evaluation>,
 }
 
 /// One column.
@@ -161,6 +167,8 @@ pub struct Index {
     /// The columns after the key. In a WITHOUT ROWID table, an index appends the missing columns of the primary key, and the
     /// primary key itself appends all others. In a rowid table there are none: the rowid follows the key.
     pub appended: Vec<IndexColumn>,
+    /// The texts of an index whose keys records do not have. `None` if they have, or if the texts cannot be told.
+    pub evaluated: Option<EvaluatedIndex>,
 }
 
 /// The statement that created an index.
@@ -267,6 +275,7 @@ impl Table {
             has_check: false,
             has_conflict_clause: false,
             has_mixed_rowids: false,
+            evaluation: None,
             ..self.clone()
         }
     }

@@ -46,19 +46,19 @@ impl Statistic {
     }
 }
 
-/// Returns the rows of ANALYZE for a table of `rows` rows. `trees` are the trees that litepress wrote: their names and
-/// numbers of distinct keys.
-pub(crate) fn of_table(table: &Table, rows: u64, trees: &[(String, Vec<u64>)]) -> Vec<Statistic> {
+/// Returns the rows of ANALYZE for a table of `rows` rows. `trees` are the trees that litepress wrote: their names, numbers of
+/// entries, and numbers of distinct keys. A partial index without entries has no statistics.
+pub(crate) fn of_table(table: &Table, rows: u64, trees: &[(String, u64, Vec<u64>)]) -> Vec<Statistic> {
     if rows == 0 {
         return Vec::new();
     }
     let statistic = |index, stat| Statistic { table: table.name.clone(), index, stat };
-    let of_tree = |(name, distinct): &(String, Vec<u64>)| {
+    let of_tree = |(name, entries, distinct): &(String, u64, Vec<u64>)| {
         let takes_nulls_for_distinct = takes_nulls_for_distinct(table, name) && distinct[0] > 1;
-        let distinct = if takes_nulls_for_distinct { &[rows] } else { distinct.as_slice() };
-        statistic(Some(name.clone()), stat(rows, distinct))
+        let distinct = if takes_nulls_for_distinct { &[*entries] } else { distinct.as_slice() };
+        statistic(Some(name.clone()), stat(*entries, distinct))
     };
-    let mut statistics: Vec<Statistic> = trees.iter().map(of_tree).collect();
+    let mut statistics: Vec<Statistic> = trees.iter().filter(|(_, entries, _)| *entries > 0).map(of_tree).collect();
     if table.indexes.iter().all(|index| index.partial) {
         statistics.push(statistic(None, rows.to_string()));
     }

@@ -5,7 +5,7 @@ use super::index::{PlannedIndex, roots};
 use crate::index::IndexPlan;
 use crate::sqlite::Failures;
 use crate::{Error, ErrorKind, Result};
-use litepress_rows::schema::{Index, TableKinds, table_of};
+use litepress_rows::schema::{Index, TableKinds, table_of, with_evaluation};
 use litepress_rows::sync::lock;
 use litepress_rows::{Affinity, Table, quoted_name};
 use rusqlite::fallible_iterator::FallibleIterator;
@@ -108,7 +108,8 @@ impl Skeleton {
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;
             let table = table_of(&self.sqlite, &TableKinds::read(&self.sqlite)?, &table)?;
-            Ok((table.ok_or(rusqlite::Error::QueryReturnedNoRows)?, sql))
+            let table = table.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+            Ok((with_evaluation(&self.sqlite, table)?, sql))
         };
         let (table, sql) = find().map_err(|error| explain(&error))?;
         let index: &Index = table
@@ -117,7 +118,7 @@ impl Skeleton {
             .find(|index| index.name == name)
             .ok_or_else(|| Error::new(ErrorKind::Schema, format!("SQLite does not know the index {name}")))?;
         let table_root = self.roots.get(&table.name).copied().unwrap_or(0);
-        let plan = IndexPlan::new(&table, index);
+        let plan = IndexPlan::evaluated(&table, index);
         let defaults = match &plan {
             Ok(_) => self.defaults(&table).map_err(|error| explain(&error))?,
             Err(_) => Vec::new(),

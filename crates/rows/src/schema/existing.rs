@@ -1,6 +1,8 @@
 //! The schema of a database that exists, and what is added to it.
 
-use super::read::{TableKinds, all, byte_code, fails_check, last_sequence, opcodes, prepare_for_byte_code, table_of};
+use super::read::{
+    TableKinds, all, byte_code, fails_check, last_sequence, opcodes, prepare_for_byte_code, table_of, with_evaluation,
+};
 use super::{Column, FileSettings, Generated, Schema, SchemaObject, Table, positions};
 use crate::Affinity;
 use rusqlite::Connection;
@@ -114,7 +116,7 @@ fn with_rules(sqlite: &Connection, table: Table) -> rusqlite::Result<Table> {
         // An insert that does not compile, because a function is missing, may have any rule.
         Err(_) => (true, true),
     };
-    Ok(Table { last_sequence, has_check, has_conflict_clause, ..table })
+    with_evaluation(sqlite, Table { last_sequence, has_check, has_conflict_clause, ..table })
 }
 
 #[cfg(test)]
