@@ -118,7 +118,7 @@ impl IndexPlan {
     fn full_names(&self) -> String {
         match &self.evaluated {
             Some(index) if index.columns.iter().any(|column| column.column.is_none()) => {
-                format!("index {} ({})", self.name, self.names.join(", "))
+                format!("index '{}'", self.name)
             }
             _ => full_names(&self.table, &self.names),
         }

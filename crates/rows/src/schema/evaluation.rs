@@ -250,3 +250,50 @@ impl Scratch {
 fn insert_code(sqlite: &Connection, table: &Table) -> rusqlite::Result<Vec<String>> {
     opcodes_with_operands(sqlite, table)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Schema;
+
+    fn table(sql: &str) -> Table {
+        Schema::from_sql(sql, "<test>").expect("a schema").tables.remove(0)
+    }
+
+    #[test]
+    fn terms_and_predicates_are_cut_out() {
+        let table = table(
+            "CREATE TABLE t(a, b TEXT, v AS (a + 1)); CREATE INDEX i ON t(b, lower(b) COLLATE NOCASE DESC) WHERE a > 1 OR b;
+             CREATE INDEX j ON t(v); CREATE INDEX k ON t(a); CREATE INDEX l ON t(\"a\" + 1, date(b) DESC)",
+        );
+        let texts = |at: usize| table.indexes[at].evaluated.as_ref();
+        let i = texts(0).expect("an expression");
+        assert_eq!(i.terms, ["\"b\"", "(lower(b) COLLATE NOCASE\n)"]);
+        assert_eq!(i.predicate.as_deref(), Some("+(a > 1 OR b\n)"));
+        assert_eq!(i.names, ["b", "lower(b) COLLATE NOCASE"]);
+        assert_eq!(texts(1).expect("a virtual column").terms, ["\"v\""]);
+        assert_eq!(texts(2), None);
+        assert_eq!(texts(3).expect("a clock").terms, ["(\"a\" + 1\n)", "\"litepress clock 1\""]);
+        let statements = &table.evaluation.as_ref().expect("an evaluation").statements;
+        assert_eq!(statements[1..], ["ALTER TABLE \"t\" ADD COLUMN \"litepress clock 1\" AS (date(b)\n)"]);
+    }
+
+    #[test]
+    fn checks_are_those_of_sqlite() {
+        let texts = |sql: &str| table(sql).evaluation.map(|evaluation| evaluation.checks).unwrap_or_default();
+        let checks = texts("CREATE TABLE t(a CHECK (a > 0), b, CONSTRAINT x CHECK (a <> b OR rowid > 3))");
+        let broken: Vec<&str> = checks.iter().map(|check| check.is_broken.as_str()).collect();
+        assert_eq!(broken, ["(NOT (a > 0\n)\n)", "(NOT (a <> b OR rowid > 3\n)\n)"]);
+        assert_eq!(texts("CREATE TABLE t(a)"), []);
+        // The rowid cannot be in a computed column, and the clock must not be in a query.
+        assert_eq!(texts("CREATE TABLE t(a, CHECK (date(a) > rowid))"), []);
+    }
+
+    #[test]
+    fn stored_columns_become_virtual_where_nothing_else_changes() {
+        let text = |sql: &str| table(sql).evaluation.and_then(|evaluation| evaluation.virtual_statements);
+        let sql = "CREATE TABLE t(a, b AS (upper(a)) STORED NOT NULL)";
+        assert_eq!(text(sql).expect("a stored column"), ["CREATE TABLE t(a, b AS (upper(a)) VIRTUAL NOT NULL)"]);
+        assert_eq!(text("CREATE TABLE t(a, b AS (upper(a)))"), None);
+    }
+}

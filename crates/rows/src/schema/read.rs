@@ -310,14 +310,19 @@ pub(super) fn byte_code(sqlite: &Connection, table: &Table, verb: &str) -> rusql
     sqlite.prepare(&explain)?.query_map([None::<i64>], |row| Ok((row.get(1)?, row.get(2)?)))?.collect()
 }
 
-/// Returns the byte code of SQLite for inserting a row, each instruction with all of its operands.
+/// Returns the byte code of SQLite for inserting a row, each instruction with all of its operands. That which begins the
+/// transaction is left out: it counts changes of the schema.
 pub(super) fn opcodes_with_operands(sqlite: &Connection, table: &Table) -> rusqlite::Result<Vec<String>> {
     let columns: Vec<String> =
         table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect();
     let (names, values) = (columns.join(","), vec!["?1"; columns.len()].join(","));
     let explain = format!("EXPLAIN INSERT INTO {} ({names}) VALUES ({values})", quoted_name(&table.name));
-    let instruction = |row: &Row<'_>| (0..7).map(|at| Ok(format!("{:?}", row.get_ref(at)?))).collect();
-    sqlite.prepare(&explain)?.query_map([None::<i64>], instruction)?.collect()
+    let instruction = |row: &Row<'_>| {
+        (0..7).map(|at| Ok(format!("{:?}", row.get::<_, rusqlite::types::Value>(at)?))).collect()
+    };
+    let code: Vec<Vec<String>> =
+        sqlite.prepare(&explain)?.query_map([None::<i64>], instruction)?.collect::<rusqlite::Result<_>>()?;
+    Ok(code.into_iter().filter(|one| !one[1].contains("Transaction")).map(|one| one.join(" ")).collect())
 }
 
 /// Returns the opcodes without their operands.
