@@ -111,7 +111,7 @@ fn rows_that_sqlite_refuses_are_named() {
         (1, with(2500, 1, OwnedValue::Null), "t.s: record 2500: NOT NULL constraint failed: t.s"),
         (0, with(2500, 4, text("{")), "malformed JSON: rowid 2500"),
         (2, with(2500, 4, text("{")), "malformed JSON: id 2500"),
-        (0, with(2500, 1, text("now")), "index lower_b, month, of_json"),
+        (0, with(2500, 1, text("now")), "indexes lower_b, month, of_json: SQLite says: non-deterministic use of strftime() in an index: rowid 2500"),
     ];
     for (table, rows, expected) in cases {
         let error = |threads| {
