@@ -8,7 +8,7 @@ ONLY ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install demo test test-python race crash lint test-bench bench figures clean tools
+.PHONY: help build install demo test test-python race crash powercut lint test-bench bench figures clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,15 +40,19 @@ test test-python test-bench: export MATURIN_PEP517_ARGS = --profile dev
 test-python: tools
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check './python[test]'
-	$(VENV)/bin/python -m pytest -c python/pyproject.toml python/tests python/examples
+	$(VENV)/bin/python -m pytest -n auto -c python/pyproject.toml python/tests python/examples
 	$(VENV)/bin/python -m mypy.stubtest litepress
 	$(VENV)/bin/python -m mypy --config-file python/pyproject.toml python/examples
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
 
-crash: ## kill programs that change databases at random moments, RUNS=1000 for each journal mode
-	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment
+crash: ## kill programs that change databases at random moments: RUNS=1000 kills, over all operations and journal modes
+	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment --nocapture
 
-race: ## replace a database under eight clients for an hour, SECONDS=1800 for each journal mode
+powercut: ## replay power cuts and fail every call during changes of databases, STATES=16 for each write or sync
+	LITEPRESS_STATES=$(or $(STATES),16) $(CARGO) test --locked -p litepress-conformance --test laboratory -- --nocapture
+
+race: ## replace a database under eight clients for an hour, SECONDS=1800 for each journal mode; change one for two minutes
+	$(CARGO) run --locked -p litepress-conformance --bin race -- hammer $(or $(HAMMER_SECONDS),60)
 	$(CARGO) run --locked -p litepress-conformance --bin race -- $(or $(SECONDS),1800)
 
 lint: ## formatting, plain English, clippy and documentation, warnings are errors
@@ -71,16 +75,20 @@ ifeq ($(SCALE),full)
 	python3 bench/sorted.py --rows 10m --spill-rows 100m --keyed-rows 20m --repeat 2 --billion
 	python3 bench/objects.py --rows 10m --repeat 2
 	python3 bench/load.py --rows 10m --scale 1 --repeat 3 --large
+	python3 bench/existing.py --rows 100m --new 10m --repeat 2
 	python3 bench/gen.py --shop 1 --tpch 10 --rows 10m --repeat 2
 	python3 bench/python.py --rows 10m --tuples 5m --repeat 3
+	python3 bench/fts.py --bytes 1b --repeat 3
 	python3 bench/cells.py
 else
 	python3 bench/press.py --rows 100m --insert-rows 10m --repeat 3
 	python3 bench/sorted.py --rows 1m --spill-rows 10m --keyed-rows 1m --repeat 3
 	python3 bench/objects.py --rows 1m --repeat 3
 	python3 bench/load.py --rows 1m --scale 0.1 --repeat 3
+	python3 bench/existing.py --rows 10m --new 2500k --repeat 3
 	python3 bench/gen.py --shop 0.2 --tpch 0.1 --rows 1m --repeat 3
 	python3 bench/python.py --rows 1m --tuples 500k --repeat 3
+	python3 bench/fts.py --bytes 200m --repeat 3
 endif
 
 clean: ## remove what was built

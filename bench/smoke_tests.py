@@ -8,6 +8,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -86,10 +87,26 @@ class EveryFigure(unittest.TestCase):
         self.assertEqual(len(line["figures"]), 10)
         self.assertEqual(len(line["rounds"][0]), 12)
 
+    def test_full_text(self):
+        with tempfile.TemporaryDirectory() as corpus:
+            sources = pathlib.Path(measure.ROOT / "crates" / "fts5").rglob("*.rs")
+            text = "\n\n".join(source.read_text(encoding="utf-8") for source in sources)
+            (pathlib.Path(corpus) / "all.rs").write_text(text, encoding="utf-8")
+            line = tiny("fts.py", ["--bytes", "40k", "--corpus", corpus])
+        self.assertGreater(line["documents"], 10)
+        self.assertEqual(len(line["figures"]), 8)
+        self.assertEqual(len(line["rounds"][0]), 6)
+
     def test_compact(self):
         line = tiny("compact.py", ["--rows", "20k"])
         self.assertEqual(len(line["figures"]), 4)
         self.assertEqual(len(line["rounds"][0]), 4)
+
+    def test_existing(self):
+        line = tiny("existing.py", ["--rows", "80k", "--new", "20k"])
+        cases = 8 + (2 if shutil.which("sqlite3") else 0)
+        self.assertEqual(len(line["figures"]), cases + 2)
+        self.assertEqual(len(line["rounds"][0]), 2 * cases + 1)
 
     def test_python(self):
         python = toolchains.TESTED_PYTHON

@@ -76,6 +76,8 @@ class PlanArguments(TypedDict, total=False):
     numbers: Numbers | Mapping[str, Numbers | Mapping[str, Numbers]] | None
     not_null: Columns | None
     indexes: Lists | None
+    fts: Columns | None
+    fts_tokenizer: str | None
     unique: Lists | None
     foreign_keys: Pairs | None
     format: Format | None
@@ -149,6 +151,8 @@ def load(
     numbers: Numbers | Mapping[str, Numbers | Mapping[str, Numbers]] | None = None,
     not_null: Columns | None = None,
     indexes: Lists | None = None,
+    fts: Columns | None = None,
+    fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
     format: Format | None = None,
@@ -226,7 +230,7 @@ def load(
         ``CREATE`` statements for the tables, or a path to a file of them; columns are matched by name.
     map
         Columns of files and the table's columns that they go to: ``{"Id": "id", "junk": None}``. ``None`` leaves one out.
-    primary_key, without_rowid, strict, types, not_null, indexes, unique, foreign_keys
+    primary_key, without_rowid, strict, types, not_null, indexes, fts, fts_tokenizer, unique, foreign_keys
         As of :func:`write`.
     numbers
         Which columns of texts are numbers: ``"exact"`` where each text comes back byte for byte, ``"digits"`` (the default) where

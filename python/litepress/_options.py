@@ -52,6 +52,8 @@ def table_options(
     types: Pairs | None = None,
     not_null: Columns | None = None,
     indexes: Lists | None = None,
+    fts: Columns | None = None,
+    fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
 ) -> dict[str, Any]:
@@ -63,6 +65,8 @@ def table_options(
         "types": pairs("types", types),
         "not_null": [name for names in _by_table("not_null", not_null, _each("not_null")) for name in names],
         "indexes": _by_table("indexes", indexes, _each("indexes")),
+        "full_text": _by_table("fts", fts, lambda columns: [_names("fts", columns)]),
+        "tokenizer": None if fts_tokenizer is None else text("fts_tokenizer", fts_tokenizer),
         "unique": _by_table("unique", unique, _each("unique")),
         "foreign_keys": pairs("foreign_keys", foreign_keys),
     }

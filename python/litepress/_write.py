@@ -57,6 +57,8 @@ def write(
     types: Pairs | None = None,
     not_null: Columns | None = None,
     indexes: Lists | None = None,
+    fts: Columns | None = None,
+    fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
     store_as: Pairs | None = None,
@@ -126,6 +128,9 @@ def write(
         Columns that take no NULL.
     indexes, unique
         Lists of columns and tuples of columns: ``["area", ("age", "active")]``, or by table.
+    fts, fts_tokenizer
+        Columns of a full-text index: ``("subject", "body")``, or by table. It is a table ``mails_fts`` of FTS5 over the table
+        ``mails``, with triggers that keep it up to date. And its tokenizer: ``"porter"``, ``"trigram"``.
     foreign_keys
         ``{"order.customer": "customer.id"}``
     store_as
@@ -201,6 +206,8 @@ def to_bytes(
     types: Pairs | None = None,
     not_null: Columns | None = None,
     indexes: Lists | None = None,
+    fts: Columns | None = None,
+    fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
     store_as: Pairs | None = None,
@@ -241,6 +248,8 @@ def connect(
     types: Pairs | None = None,
     not_null: Columns | None = None,
     indexes: Lists | None = None,
+    fts: Columns | None = None,
+    fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
     store_as: Pairs | None = None,

@@ -112,16 +112,17 @@ pub fn index(
 ) -> PyResult<String> {
     let given = Keywords(arguments);
     let mut options = IndexOptions::default().through_wal(given.or_default("through_wal")?);
-    options.threads = given.parsed("threads", parse::threads)?.unwrap_or(options.threads);
-    options.memory_bytes = given.parsed("memory", parse::memory)?.unwrap_or(options.memory_bytes);
-    options.temp_dir = given.get("temp_dir")?;
+    let build = &mut options.build;
+    build.threads = given.parsed("threads", parse::threads)?.unwrap_or(build.threads);
+    build.memory_bytes = given.parsed("memory", parse::memory)?.unwrap_or(build.memory_bytes);
+    build.temp_dir = given.get("temp_dir")?;
+    build.sync = given.parsed("sync", Sync::from_name)?.unwrap_or_default();
     options.busy_timeout = given.parsed("busy_timeout", parse::seconds)?.unwrap_or(options.busy_timeout);
-    options.sync = given.parsed("sync", Sync::from_name)?.unwrap_or_default();
     let make = || match again {
         true => litepress::reindex(&path, &texts, &options),
         false => litepress::index(&path, &texts, &options),
     };
-    run(py, &options.progress, tell, || Ok(make()?.to_json()))
+    run(py, &options.build.progress, tell, || Ok(make()?.to_json()))
 }
 
 /// Checks a database and returns the result as JSON.

@@ -49,6 +49,8 @@ pub fn table_options(arguments: &Bound<'_, PyDict>) -> PyResult<TableOptions> {
         numbers: rules(given.or_default("numbers")?)?,
         not_null: given.or_default("not_null")?,
         indexes: given.or_default("indexes")?,
+        full_text: given.or_default("full_text")?,
+        tokenizer: given.or_default("tokenizer")?,
         unique: given.or_default("unique")?,
         foreign_keys: given.or_default("foreign_keys")?,
     })

@@ -10,6 +10,7 @@ import enum
 import json
 import pathlib
 import random
+import re
 import uuid
 from contextlib import closing
 from typing import Any
@@ -158,7 +159,7 @@ def shapes(value: Any) -> list[Any]:
     return [[(value,)], [{"a": value}], {"a": [value, None]}]
 
 
-@pytest.mark.parametrize("case", STORABLE, ids=lambda case: repr(case[0])[:40])
+@pytest.mark.parametrize("case", STORABLE, ids=lambda case: re.sub(" at 0x.*", "", repr(case[0]))[:40])
 def test_values_are_stored_as_documented(case: tuple[Any, Any, str]) -> None:
     value, stored, declared = case
     for data in shapes(value):

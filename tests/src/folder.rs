@@ -15,6 +15,12 @@ impl Folder {
         Self(tempfile::Builder::new().prefix("litepress-conformance-").tempdir().unwrap())
     }
 
+    /// Makes an empty folder that need not survive anything, where files are fast.
+    #[must_use]
+    pub fn fast() -> Self {
+        Self(litepress_crashlab::fast_folder().unwrap())
+    }
+
     /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -43,8 +43,14 @@ const PREDICATES: [&str; 7] =
     ["", "", "", " WHERE typeof(#) = 'text'", " WHERE # > 1", " WHERE # IS NOT NULL AND length(#) < 3", " WHERE 0"];
 
 /// Computed columns.
-const COMPUTED: [&str; 6] =
-    ["v AS (1)", "v AS (c0 || 'v')", "v TEXT AS (c0) STORED", "v REAL AS (c0 + 1)", "v AS (typeof(c0)) STORED NOT NULL", "v INT NOT NULL AS (c0)"];
+const COMPUTED: [&str; 6] = [
+    "v AS (1)",
+    "v AS (c0 || 'v')",
+    "v TEXT AS (c0) STORED",
+    "v REAL AS (c0 + 1)",
+    "v AS (typeof(c0)) STORED NOT NULL",
+    "v INT NOT NULL AS (c0)",
+];
 
 /// CHECK constraints.
 const CHECKS: [&str; 5] = ["", "", "", ", CHECK (typeof(c0) <> 'blob')", ", CONSTRAINT small CHECK (length(c0) < 5)"];

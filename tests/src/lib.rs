@@ -9,6 +9,8 @@
 //! btree        the records of an index, as they are stored
 //! edge_values  types and values at the edges of SQLite's rules
 //! keyed        generated tables with indexes and constraints, WITHOUT ROWID or not
+//! hammer       clients that use a database while it is changed
+//! live_changes every change of a database that exists
 //! race         clients that use a database while it is replaced
 //! faults       sinks that fail, and sinks that leave holes
 //! ```
@@ -23,7 +25,9 @@ pub mod checksum;
 pub mod edge_values;
 pub mod faults;
 pub mod folder;
+pub mod hammer;
 pub mod keyed;
+pub mod live_changes;
 pub mod oracle;
 pub mod race;
 pub mod shape;

@@ -82,7 +82,7 @@ fn taken(sql: &str, tables: Vec<Vec<Row>>) -> Case {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, max_shrink_iters: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_keys_and_any_rows_have_sqlites_statistics(tables in prop::collection::vec(any_table(60), 1..4)) {

@@ -127,7 +127,7 @@ fn check(sql: &str, files: &[Vec<Row>], conflict: Conflict) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn rowids_are_those_of_insert(

@@ -34,8 +34,7 @@ fn every_file_is_part_of_a_test() {
     for file in fs::read_dir(format!("{package}/tests")).expect("this folder") {
         let file = file.expect("a file").file_name().into_string().expect("a name in UTF-8");
         let module = format!("\nmod {};\n", file.trim_end_matches(".rs"));
-        let listed =
-            include_str!("conformance.rs").contains(&module) || manifest.contains(&format!("\"tests/{file}\""));
+        let listed = include_str!("conformance.rs").contains(&module) || manifest.contains(&format!("\"tests/{file}"));
         assert!(listed, "tests/{file}: add `mod {};` to conformance.rs", file.trim_end_matches(".rs"));
     }
 }

@@ -83,7 +83,8 @@ fn any_threads_and_any_order_make_the_content_of_sqlite() {
 fn spilled_or_not_the_file_is_the_same() {
     let folder = Folder::new();
     for table in &TABLES[1..3] {
-        let (case, schema) = (case(table, rows(60_000)), Schema::from_sql(&format!("{table};{INDEXES}"), "<t>").unwrap());
+        let (case, schema) =
+            (case(table, rows(60_000)), Schema::from_sql(&format!("{table};{INDEXES}"), "<t>").unwrap());
         let build = |memory: u64| {
             let mut options = Route { threads: 2, into: Into::Memory }.options(PageSize::DEFAULT);
             options.memory_bytes = memory;
@@ -111,7 +112,11 @@ fn rows_that_sqlite_refuses_are_named() {
         (1, with(2500, 1, OwnedValue::Null), "t.s: record 2500: NOT NULL constraint failed: t.s"),
         (0, with(2500, 4, text("{")), "malformed JSON: rowid 2500"),
         (2, with(2500, 4, text("{")), "malformed JSON: id 2500"),
-        (0, with(2500, 1, text("now")), "indexes lower_b, month, of_json: SQLite says: non-deterministic use of strftime() in an index: rowid 2500"),
+        (
+            0,
+            with(2500, 1, text("now")),
+            "indexes lower_b, month, of_json: SQLite says: non-deterministic use of strftime() in an index: rowid 2500",
+        ),
     ];
     for (table, rows, expected) in cases {
         let error = |threads| {
@@ -129,9 +134,8 @@ fn rows_that_sqlite_refuses_are_named() {
 #[test]
 fn keys_that_come_twice() {
     let index = "CREATE TABLE t(a TEXT, b INT); CREATE UNIQUE INDEX u ON t(lower(a), b + 1) WHERE b > 9";
-    let mut rows: Vec<Row> = (0..3000)
-        .map(|row| vec![OwnedValue::Text(format!("Row {row}")), OwnedValue::Int(row)])
-        .collect();
+    let mut rows: Vec<Row> =
+        (0..3000).map(|row| vec![OwnedValue::Text(format!("Row {row}")), OwnedValue::Int(row)]).collect();
     rows[2000] = vec![OwnedValue::Text("ROW 20".to_owned()), OwnedValue::Int(20)];
     rows[2001] = vec![OwnedValue::Text("ROW 5".to_owned()), OwnedValue::Int(5)];
     for threads in [1, 4] {
@@ -146,7 +150,8 @@ fn keys_that_come_twice() {
 /// SQLite refuses the clock in an index and in a CHECK; a plain SELECT would take it.
 #[test]
 fn no_clock_gets_into_a_file() {
-    let rows = |value: &str| vec![vec![OwnedValue::Text("2024-05-06".to_owned())], vec![OwnedValue::Text(value.to_owned())]];
+    let rows =
+        |value: &str| vec![vec![OwnedValue::Text("2024-05-06".to_owned())], vec![OwnedValue::Text(value.to_owned())]];
     for sql in [
         "CREATE TABLE t(a); CREATE INDEX i ON t(date(a))",
         "CREATE TABLE t(a); CREATE INDEX i ON t(a) WHERE date(a) > '2000'",

@@ -113,7 +113,7 @@ fn check(tables: &[KeyedTable], in_any_order: bool, page_size: PageSize, route: 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, max_shrink_iters: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_keys_and_any_rows_are_those_of_sqlite(

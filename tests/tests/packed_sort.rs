@@ -61,13 +61,13 @@ fn check_indexes(first_rowid: i64, count: usize, threads: usize) {
 
 #[test]
 fn many_entries_of_one_form() {
-    // 273 entries of `code` fill a leaf and include the divider after it.
-    check_indexes(100_000, 273 * 900, 1);
+    // 273 entries of `code` fill a leaf and include the divider after it; more than an interior page has children.
+    check_indexes(100_000, 273 * 320, 1);
 }
 
 #[test]
 fn many_entries_around_rowid_zero() {
-    check_indexes(-70_000, 140_001, 2);
+    check_indexes(-40_000, 80_001, 2);
 }
 
 /// Returns a row with a key of integers. A few keys have another type or exceed a word.

@@ -5,8 +5,7 @@ use crate::append_text::append_text;
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
 use litepress::{
-    BuildReport, CheckResult, Choice, Conflict, Flags, LoadReport, MergeReport, Message, PlannedColumn, RepeatedHeader,
-    units,
+    BuildReport, CheckResult, Choice, Conflict, Flags, LoadReport, MergeReport, Message, PlannedColumn, units,
 };
 use litepress_rows::escaped;
 use std::time::Duration;
@@ -218,17 +217,19 @@ fn notes(report: &LoadReport, verbose: bool) -> String {
 }
 
 fn repeated_headers(report: &LoadReport) -> String {
-    let places = first_of(&report.repeated_headers);
-    match report.repeated_header {
-        _ if report.repeated_headers.is_empty() => String::new(),
-        RepeatedHeader::Stop => {
-            format!("stopped at a record that repeats the header, and loaded nothing below it: {places}\n")
-        }
-        _ => {
-            let records = units::counted(report.repeated_headers.len() as u64, "record");
-            format!("left out {records} like the header: {places}\n")
-        }
+    let LoadReport { repeated_headers, ended_by, .. } = report;
+    let is_left_out = |place: &&String| !ended_by.contains(place);
+    let left_out: Vec<String> = repeated_headers.iter().filter(is_left_out).cloned().collect();
+    let mut text = String::new();
+    if !left_out.is_empty() {
+        let records = units::counted(left_out.len() as u64, "record");
+        text += &format!("left out {records} like the header: {}\n", first_of(&left_out));
     }
+    if !ended_by.is_empty() {
+        let places = first_of(ended_by);
+        text += &format!("stopped at a record that repeats the header, and loaded nothing below it: {places}\n");
+    }
+    text
 }
 
 /// Lists notes for people, a line each.

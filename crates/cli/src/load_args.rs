@@ -140,6 +140,12 @@ pub struct TableArgs {
     /// An index on these columns; may be repeated
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub index: Vec<String>,
+    /// A full-text index on these columns, in a table T_fts of FTS5; may be repeated
+    #[arg(long, value_name = "[TABLE.]C,..")]
+    pub fts: Vec<String>,
+    /// Tokenizer of full-text indexes: porter, trigram, 'unicode61 remove_diacritics 2' [default: unicode61]
+    #[arg(long, value_name = "NAME")]
+    pub fts_tokenizer: Option<String>,
     /// A UNIQUE constraint on these columns; may be repeated
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub unique: Vec<String>,
@@ -323,6 +329,8 @@ impl TableArgs {
             numbers: self.numbers.clone(),
             not_null: self.not_null.iter().flat_map(list).collect(),
             indexes: self.index.iter().map(list).collect(),
+            full_text: self.fts.iter().map(list).collect(),
+            tokenizer: self.fts_tokenizer.clone(),
             unique: self.unique.iter().map(list).collect(),
             foreign_keys: self.foreign_key.clone(),
         }

@@ -12,10 +12,40 @@ use std::path::PathBuf;
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Output database")]
 pub struct BuildArgs {
-    /// Bytes of a page: a power of two, 512 to 65536 [default: PRAGMA page_size of the schema, or 4096]
+    #[command(flatten)]
+    pub file: FileArgs,
+    /// Action for a row whose key exists: abort fails, ignore keeps the first row, replace the last, update upserts
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub on_conflict: ConflictArg,
+    /// Give SQLite's planner its statistics (sqlite_stat1), as ANALYZE would
+    #[arg(long)]
+    pub analyze: bool,
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The file that a database is made in.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Output database")]
+pub struct FileArgs {
+    /// Bytes of a page: a power of two, 512 to 65536 [default: those of the schema or of the source, or 4096]
     #[arg(long, value_name = "SIZE", value_parser = parse::page_size)]
     pub page_size: Option<PageSize>,
-    /// Threads that build pages [default: one a core]
+    #[command(flatten)]
+    pub work: WorkArgs,
+    /// Replace the database if it exists
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Check the file before it gets its name: quick as 'litepress check' does, full with SQLite's checks too
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub verify: VerifyArg,
+}
+
+/// How pages are made.
+#[derive(Args, Debug, Default)]
+pub struct WorkArgs {
+    /// Threads that read, sort and build pages [default: one a core]
     #[arg(long, value_name = "N", value_parser = parse::threads)]
     pub threads: Option<usize>,
     /// Memory to work in, 64MiB at least [default: a quarter of the machine's, or of the container's]
@@ -24,24 +54,9 @@ pub struct BuildArgs {
     /// Folder for what a sort cannot keep in memory [default: that of the database]
     #[arg(long, value_name = "FOLDER")]
     pub temp_dir: Option<PathBuf>,
-    /// Replace the database if it exists
-    #[arg(long)]
-    pub overwrite: bool,
-    /// Action for a row whose key exists: abort fails, ignore keeps the first row, replace the last, update upserts
-    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    pub on_conflict: ConflictArg,
-    /// Give SQLite's planner its statistics (sqlite_stat1), as ANALYZE would
-    #[arg(long)]
-    pub analyze: bool,
-    /// Whether the file must survive a power cut
+    /// Whether the pages must survive a power cut
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub sync: SyncArg,
-    /// Check the file before it gets its name: quick as 'litepress check' does, full with SQLite's checks too
-    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    pub verify: VerifyArg,
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// How results are shown.
@@ -157,16 +172,26 @@ impl From<VerifyArg> for Verify {
 impl BuildArgs {
     /// Returns the options of the database.
     pub fn options(&self) -> Options {
-        let mut options = Options::default();
+        self.file.options().on_conflict(self.on_conflict.into()).analyze(self.analyze)
+    }
+}
+
+impl FileArgs {
+    /// Returns the options of the file.
+    pub fn options(&self) -> Options {
+        let mut options = self.work.options().overwrite(self.overwrite).verify(self.verify.into());
         options.page_size = self.page_size;
+        options
+    }
+}
+
+impl WorkArgs {
+    /// Returns the options of the work.
+    pub fn options(&self) -> Options {
+        let mut options = Options::default().sync(self.sync.into());
         options.threads = self.threads.unwrap_or(options.threads);
         options.memory_bytes = self.memory.unwrap_or(options.memory_bytes);
         options.temp_dir.clone_from(&self.temp_dir);
-        options.overwrite = self.overwrite;
-        options.on_conflict = self.on_conflict.into();
-        options.analyze = self.analyze;
-        options.sync = self.sync.into();
-        options.verify = self.verify.into();
         options
     }
 }

@@ -7,21 +7,29 @@
 //!
 //! Everything is one transaction of SQLite's: at any moment all or nothing of it is there, and readers keep what they see.
 
+mod choice;
 mod options;
+mod outlook;
 mod page_route;
+mod planned;
 mod report;
 mod sources;
+mod spooled;
 
+pub use choice::RowFigures;
 pub use options::AppendOptions;
+pub use outlook::Outlook;
 pub use page_route::append_pages;
+pub use planned::PlannedAppend;
 pub use report::{AppendReport, AppendedTable, Route, RoutePlan};
+pub use spooled::{beside_spools, spool_rows};
 
 use crate::database::Finished;
 use crate::options::{Options, Sync, Verify};
 use crate::progress::Counted;
 use crate::sqlite::{Inserted, LiveSession, SessionOptions};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::{Conflict, Error, ErrorKind, Result, resources};
+use crate::{Conflict, Error, ErrorKind, Result, plan, resources};
 use litepress_rows::schema::{SchemaAdditions, SchemaObject};
 use litepress_rows::sqlite::open_file;
 use litepress_rows::{OptionName, Schema, Source, Table, message, quoted_name};
@@ -79,9 +87,9 @@ impl Append {
         let progress = options.progress.clone();
         let of_session = SessionOptions { temp_dir, progress };
         let session = LiveSession::open(path, append.busy_timeout, options.memory_bytes / 4, of_session)?;
-        if options.sync == Sync::Off {
-            session.run("PRAGMA synchronous = OFF")?;
-        }
+        // EXTRA: with FULL, a power cut may bring the deleted journal back, which undoes a COMMIT that has returned.
+        let synchronous = if options.sync == Sync::Off { "OFF" } else { "EXTRA" };
+        session.run(&format!("PRAGMA synchronous = {synchronous}")).map_err(|error| error.in_file(path))?;
         Ok(Self {
             session,
             path: path.to_owned(),
@@ -159,8 +167,9 @@ impl Append {
 
     /// Returns the route of the table at this position of the schema.
     pub fn route(&self, table: usize) -> RoutePlan {
-        let plan = route(&self.schema, &self.schema.tables[table], &self.additions, &self.append);
-        RoutePlan { why: self.why.clone().unwrap_or(plan.why), ..plan }
+        let name = self.schema.tables[table].name.clone();
+        let is_new = self.additions.makes_table(&name);
+        RoutePlan { table: name, is_new, route: Route::Sql, why: self.why.clone().unwrap_or_default() }
     }
 
     /// Adds rows to the table at this position of the schema.
@@ -173,7 +182,8 @@ impl Append {
         let (inserted, new) = self
             .insert(table, source, None)
             .inspect_err(|_| self.failed = true)
-            .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
+            .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })
+            .map_err(|error| self.in_database(error))?;
         let ignored = inserted.given.saturating_sub(inserted.changed);
         let updated = match self.options.on_conflict {
             Conflict::Abort | Conflict::Ignore => Some(0),
@@ -184,6 +194,13 @@ impl Append {
         self.tables.push(AppendedTable { plan: self.route(table), added, updated, ignored });
         *self.build_times.entry(name).or_default() += started.elapsed();
         Ok(())
+    }
+
+    /// Names the database in errors of its file that name no file.
+    fn in_database(&self, error: Error) -> Error {
+        let is_of_file =
+            matches!(error.kind(), ErrorKind::Io | ErrorKind::NoSpace | ErrorKind::Corrupt | ErrorKind::Target);
+        if is_of_file && error.place().file.is_none() { error.in_file(&self.path) } else { error }
     }
 
     /// Passes each row that SQLite refuses to `refuse`, and adds the others. To be dropped afterwards.
@@ -213,7 +230,9 @@ impl Append {
             conflict => conflict,
         };
         let table = &self.schema.tables[table];
-        let one_by_one = table.has_conflict_clause || self.schema.has_trigger(&table.name);
+        // A statement of several rows copies each page that it changes, so that it can be undone: an index has many.
+        let has_indexes = plan::own_indexes(table).next().is_some();
+        let one_by_one = has_indexes || table.has_conflict_clause || self.schema.has_trigger(&table.name);
         self.session.insert(table, source, conflict, &self.options, one_by_one, refuse)
     }
 
@@ -226,6 +245,13 @@ impl Append {
         if self.failed {
             return Err(Error::new(ErrorKind::Usage, "a table could not be filled: nothing was added"));
         }
+        let finished = self.complete().map_err(|error| self.in_database(error))?;
+        self.session.close()?;
+        Ok(finished)
+    }
+
+    /// Makes the remaining objects, checks the tables and commits. Nothing can fail behind COMMIT.
+    fn complete(&mut self) -> Result<Finished> {
         let built = self.started.elapsed();
         self.define(|append, object| !append.is_made_first(object))?;
         let names: Vec<String> = self.tables.iter().map(|table| table.plan.table.clone()).collect();
@@ -240,20 +266,18 @@ impl Append {
             names.iter().try_for_each(|name| self.session.check(name, is_full))?;
         }
         let verify = checked.elapsed();
+        let (mut summary, journal_mode) = (self.summary()?, self.session.journal_mode()?);
         self.options.progress.enter("COMMIT");
         self.options.progress.go_on()?;
         let began = Instant::now();
         self.session.commit(&names).map_err(|error| error.in_file(&self.path))?;
         let commit = began.elapsed();
         let locked = self.locked.map_or(Duration::ZERO, |locked| locked.elapsed());
-        let mut summary = self.summary()?;
         summary.stages.build = built;
         summary.stages.verify = verify;
         summary.stages.sqlite = self.started.elapsed().saturating_sub(built + verify + commit);
         summary.stages.publish = commit;
-        let journal_mode = self.session.journal_mode()?;
         let appended = AppendReport { tables: std::mem::take(&mut self.tables), locked, commit, journal_mode };
-        self.session.close()?;
         Ok(Finished { summary, bytes: None, dropped: Vec::new(), verified: None, appended: Some(appended) })
     }
 
@@ -280,19 +304,4 @@ impl Append {
             ..Summary::default()
         })
     }
-}
-
-/// Returns the route of a table, and the reason for it. `schema` includes the additions.
-pub fn route(schema: &Schema, table: &Table, additions: &SchemaAdditions, append: &AppendOptions) -> RoutePlan {
-    let is_new = additions.objects.iter().any(|object| object.kind == "table" && object.name == table.name);
-    let why = if table.is_virtual {
-        "it is a virtual table"
-    } else if !is_new && schema.has_trigger(&table.name) {
-        "it has triggers"
-    } else if append.enforce_foreign_keys {
-        "foreign keys are enforced"
-    } else {
-        "SQLite inserts few rows; many become pages (edge or rebuild), as their rowids decide when they are read"
-    };
-    RoutePlan { table: table.name.clone(), is_new, route: Route::Sql, why: why.to_owned() }
 }

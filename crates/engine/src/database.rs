@@ -1,9 +1,11 @@
 //! Builds a new database: its tables, then its schema, then its name.
 
+mod full_text_tables;
 mod remaining_pages;
 mod sqlite_part;
 
 use crate::evaluate::computed::{self, ComputedColumns};
+use crate::full_text::PrintedTable;
 use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::options::{Options, Target, Verify};
 use crate::output::Output;
@@ -43,6 +45,8 @@ pub struct Database {
     output: Output,
     /// The finished tree of each table of the schema.
     trees: Vec<Option<TableTree>>,
+    /// The places of printed tables whose texts full-text tables index, by position.
+    printed: HashMap<usize, PrintedTable>,
     /// The largest of the schema's and the source's number for `sqlite_sequence` ([`Source::last_sequence`]), for each
     /// table.
     sequences: Vec<Option<i64>>,
@@ -65,6 +69,9 @@ pub struct Database {
     /// SQLite at work on the written file.
     session: Option<SqliteSession>,
 }
+
+/// Work of SQLite on the written file.
+type FillBySqlite<'f> = &'f mut dyn FnMut(&Connection) -> Result<()>;
 
 /// The result of [`Database::finish`].
 #[derive(Debug)]
@@ -126,6 +133,7 @@ impl Database {
             output,
             sequences,
             trees,
+            printed: HashMap::new(),
             build_times,
             left_out,
             roots: HashMap::new(),
@@ -165,7 +173,7 @@ impl Database {
             Verify::Full => 2,
         };
         let sync = usize::from(self.output.is_synced(&self.options));
-        let count = tables.len() + indexes + by_sqlite + checks + sync;
+        let count = tables.len() + indexes + by_sqlite + checks + sync + self.full_text_phases(tables);
         let [count, tables] = [count, tables.len()].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         self.options.progress.expect(count, tables);
     }
@@ -214,6 +222,10 @@ impl Database {
             return Ok(TableTree { rows, ..TableTree::default() });
         }
         assert!(self.session.is_none(), "tables that litepress writes come before those that SQLite fills");
+        if self.schema.tables[index].full_text.is_some() {
+            return self.build_full_text(index, Some(source));
+        }
+        let first_page = self.output.pages.next();
         let (options, table) = (&self.options, &self.schema.tables[index]);
         let computed = computed::is_needed(table).then(|| ComputedColumns::new(table, source)).transpose()?;
         let source: &dyn Source = computed.as_ref().map_or(source, |computed| computed);
@@ -227,6 +239,8 @@ impl Database {
         if options.analyze {
             self.statistics.extend(statistics::of_table(table, tree.rows, &counted));
         }
+        let TableTree { rows, payload_bytes, .. } = tree;
+        self.printed.insert(index, PrintedTable { first_page, rows, payload_bytes });
         Ok(tree)
     }
 
@@ -237,15 +251,19 @@ impl Database {
     /// The target is then unchanged, with two exceptions. If the sync of the folder fails, the database has its name
     /// but may lose it in a power cut. If a program keeps the replaced file open, the database has its name, too.
     pub fn finish(self) -> Result<Finished> {
-        self.finish_with(&mut |_| Ok(()))
+        self.finish_database(None)
     }
 
-    /// Finishes the database, as [`finish`](Self::finish) does. If SQLite has a part in the schema, `fill` may have it do more on
-    /// the written file, once all objects are defined: fill virtual tables.
+    /// Finishes the database, as [`finish`](Self::finish) does. `fill` may have SQLite do more on the written file, once all
+    /// objects are defined: fill virtual tables.
     ///
     /// # Errors
     /// As [`finish`](Self::finish), and if `fill` fails.
-    pub fn finish_with(mut self, fill: &mut dyn FnMut(&Connection) -> Result<()>) -> Result<Finished> {
+    pub fn finish_with(self, fill: &mut dyn FnMut(&Connection) -> Result<()>) -> Result<Finished> {
+        self.finish_database(Some(fill))
+    }
+
+    fn finish_database(mut self, fill: Option<FillBySqlite<'_>>) -> Result<Finished> {
         if self.failed {
             let message = "a table could not be filled: the database is given up";
             return Err(Error::new(ErrorKind::Usage, message));
@@ -282,6 +300,7 @@ impl Database {
         match object.kind.as_str() {
             // With its shadow tables given, a virtual table is an entry of the schema alone.
             "table" if !object.has_btree && self.schema.table(&object.name).is_none() => true,
+            "table" if object.is_shadow => self.roots.contains_key(&object.name),
             "table" => self.writes_table(object) || [SQLITE_SEQUENCE, SQLITE_STAT1].contains(&object.name.as_str()),
             "index" => self.writes_table(object) && self.roots.contains_key(&object.name),
             _ => !self.needs_sqlite,

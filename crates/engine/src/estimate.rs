@@ -15,7 +15,7 @@ use crate::table::{RecordKey, RowKey, RowidKey, SortPlan, late_materialization};
 use crate::{Conflict, Result, Schema, plan, resources, sqlite};
 use litepress_format::page::PageKind;
 use litepress_format::payload::mean_page_bytes;
-use litepress_rows::schema::Index;
+use litepress_rows::schema::{Index, TextContent};
 use litepress_rows::{RecordChunk, Source, Table};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -72,7 +72,8 @@ impl Estimate {
         let by_table: HashMap<usize, &dyn Source> = sources.iter().copied().collect();
         for (position, table) in schema.tables.iter().enumerate() {
             let given = by_table.get(&position).copied();
-            let is_computed = computed::is_needed(table) && plan::unsupported_reason(table, options.on_conflict).is_none();
+            let is_computed =
+                computed::is_needed(table) && plan::unsupported_reason(table, options.on_conflict).is_none();
             let whole = given.filter(|_| is_computed).map(|given| ComputedColumns::new(table, given)).transpose()?;
             let source = whole.as_ref().map(|whole| whole as &dyn Source).or(given);
             let sampler = Sampler { table, source, page_bytes, conflict: options.on_conflict };
@@ -133,6 +134,10 @@ impl Sampler<'_> {
     fn trees(&self, sort_options: impl Fn(usize) -> SortOptions) -> Result<Vec<TreeEstimate>> {
         let mut trees = self.names();
         let Some(rows) = self.source.map_or(Some(0), Source::rows) else { return Ok(trees) };
+        if self.table.is_virtual && !trees[0].is_rough {
+            trees[0] = self.full_text(rows);
+            return Ok(trees);
+        }
         if trees[0].is_rough {
             // The records lack the values that SQLite computes. The sizes of its other trees are unknown.
             let page_bytes = self.source.map_or(0.0, |source| source.page_bytes());
@@ -159,6 +164,20 @@ impl Sampler<'_> {
             }
         }
         Ok(trees)
+    }
+
+    /// Returns the estimate of a full-text table with all of its shadow tables.
+    fn full_text(&self, rows: u64) -> TreeEstimate {
+        let name = self.table.name.clone();
+        let of_source = |source: &dyn Source| {
+            // An index takes about two fifths of its texts.
+            let keeps_texts = self.table.full_text.iter().any(|table| matches!(table.content, TextContent::Own));
+            let share = if keeps_texts { 1.4 } else { 0.4 };
+            self.whole_pages(rows as f64 * source.page_bytes() * share)
+        };
+        let bytes = self.source.map(of_source);
+        let memory_bytes = sqlite::MEMORY_BYTES;
+        TreeEstimate { name, bytes, is_rough: true, memory_bytes, ..TreeEstimate::default() }
     }
 
     /// Returns the trees without sizes: only their names, and whether SQLite makes them.

@@ -44,23 +44,12 @@ fn recorded(value: ValueRef<'_>, is_real: bool) -> Value<'_> {
 
 /// Returns the columns that identify a row: each as SQL writes it, and its name.
 fn key_columns(table: &Table) -> Vec<(String, String)> {
-    if let Some(rowid) = rowid_name(table) {
+    if let Some(rowid) = table.rowid_name() {
         return vec![(rowid, "rowid".to_owned())];
     }
     let mut key: Vec<_> = table.columns.iter().filter(|column| column.key_position.is_some()).collect();
     key.sort_by_key(|column| column.key_position);
     key.iter().map(|column| (quoted_name(&column.name), column.name.clone())).collect()
-}
-
-/// Returns a name of the rowid that no column has.
-fn rowid_name(table: &Table) -> Option<String> {
-    if table.without_rowid {
-        return None;
-    }
-    if let Some(alias) = table.rowid_alias {
-        return Some(quoted_name(&table.columns[alias].name));
-    }
-    ["rowid", "_rowid_", "oid"].into_iter().find(|name| table.column(name).is_none()).map(str::to_owned)
 }
 
 /// Returns the FROM clause that scans the rows of a small database. A WITHOUT ROWID table is scanned by its key: SQLite would

@@ -27,8 +27,8 @@ use crate::tree::bulk_load::{self, IndexTree};
 use crate::{Error, ErrorKind, Result};
 use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
-use litepress_rows::sync::lock;
 use litepress_rows::schema::Index;
+use litepress_rows::sync::lock;
 use litepress_rows::{RecordChunk, Source, Table};
 use std::sync::Mutex;
 

@@ -25,6 +25,7 @@ mod copy;
 mod database;
 mod estimate;
 mod evaluate;
+mod full_text;
 mod index;
 pub mod live;
 mod memory;
@@ -38,6 +39,7 @@ mod refusals;
 mod resources;
 mod sink;
 mod sort;
+mod spool;
 mod sqlite;
 mod summary;
 mod table;
@@ -46,7 +48,8 @@ mod tree;
 mod verify;
 
 pub use append::{
-    Append, AppendOptions, AppendReport, AppendedTable, Route, RoutePlan, append_pages, route, schema_of,
+    Append, AppendOptions, AppendReport, AppendedTable, Outlook, PlannedAppend, Route, RoutePlan, RowFigures,
+    append_pages, beside_spools, schema_of, spool_rows,
 };
 pub use copy::{CopiedDatabase, CopiedTree};
 pub use database::{Database, Finished};
@@ -59,4 +62,6 @@ pub use progress::{Phase, Progress};
 pub use publish::{TargetStamp, begin_replacing, folder_of, free_bytes};
 pub use refusals::{find_refused, may_refuse};
 pub use sink::Sink;
+#[doc(hidden)]
+pub use spool::{PartRows, Spool, SpoolBudget};
 pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};

@@ -23,7 +23,6 @@
 
 mod added_columns;
 mod append;
-mod file_pointer;
 mod freelist;
 mod index;
 mod new_pages;
@@ -35,7 +34,6 @@ mod tests;
 mod transaction;
 mod tree_pages;
 
-pub use append::AppendedRows;
 pub use index::{IndexReport, IndexTask, MadeIndex, make_indexes};
 pub use transaction::{CommitReport, LiveTransaction};
 
@@ -149,7 +147,8 @@ impl LiveDatabase {
         LiveTransaction::begin(self)
     }
 
-    fn explain(&self, error: &rusqlite::Error) -> Error {
+    /// Converts a failure of SQLite.
+    pub(crate) fn explain(&self, error: &rusqlite::Error) -> Error {
         explain(error, &self.path, &self.options)
     }
 }
@@ -173,7 +172,8 @@ fn connect(path: &Path, options: &LiveOptions) -> rusqlite::Result<Connection> {
     let progress = options.build.progress.clone();
     stop_if(&mut connection, move || progress.go_on().is_err())?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
-    let synchronous = if options.build.sync == Sync::Full { "FULL" } else { "OFF" };
+    // EXTRA: with FULL, a power cut may bring the deleted journal back, which undoes a COMMIT that has returned.
+    let synchronous = if options.build.sync == Sync::Full { "EXTRA" } else { "OFF" };
     // Its own checkpoint would fail: the transaction holds the lock of checkpoints.
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 0;
@@ -192,7 +192,7 @@ fn refusal(connection: &Connection, path: &Path) -> rusqlite::Result<Option<Stri
     if connection.is_readonly("main")? {
         return Ok(Some("it is read-only".to_owned()));
     }
-    let vfs = file_pointer::vfs_name(connection).unwrap_or_default();
+    let vfs = litepress_scan::vfs_name(connection).unwrap_or_default();
     if vfs != "unix" {
         return Ok(Some(format!("SQLite reaches it through the VFS {vfs}")));
     }

@@ -13,7 +13,7 @@ mod read_back;
 
 pub(crate) use numbering::Placement;
 pub(crate) use page_run::PageRun;
-pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, changed_pages};
+pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, WrittenPages, changed_pages};
 
 use crate::Result;
 use crate::sink::block::BlockPool;

@@ -2,6 +2,7 @@
 
 use crate::Conflict;
 use crate::evaluate::computed;
+use crate::full_text::virtual_table_reason;
 use crate::index::IndexPlan;
 use litepress_rows::schema::{Generated, Index, IndexOrigin};
 use litepress_rows::{Column, NullPolicy, Schema, Table};
@@ -67,7 +68,7 @@ pub fn needs_sqlite(schema: &Schema, conflict: Conflict) -> bool {
 /// Returns why SQLite must fill a table, or `None` if litepress writes it.
 pub(crate) fn unsupported_reason(table: &Table, conflict: Conflict) -> Option<String> {
     if table.is_virtual {
-        return Some("it is a virtual table".to_owned());
+        return virtual_table_reason(table, conflict);
     }
     if let Some(why) = not_computable_reason(table, conflict) {
         return Some(why);

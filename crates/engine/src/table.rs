@@ -29,6 +29,7 @@ pub(crate) use context::{BuildContext, TableTree};
 pub(crate) use extract::extract;
 #[cfg(test)]
 pub(crate) use one_chunk::{OneChunk, OnePart};
+pub(crate) use part_queue::PartQueue;
 pub(crate) use row_key::{RecordKey, RowKey, RowidKey};
 pub(crate) use rowid::build_few;
 pub(crate) use sort_plan::SortPlan;

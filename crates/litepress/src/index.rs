@@ -1,7 +1,7 @@
 //! Indexes of databases that exist.
 
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
-use crate::{Options, Progress, Result, Sync};
+use crate::{Options, Result};
 use litepress_engine::live::{self, IndexTask, LiveOptions, MadeIndex};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -12,66 +12,28 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct IndexOptions {
-    /// Threads that read and sort; by default one a core.
-    pub threads: usize,
-    /// Memory to work in; by default a quarter of the machine's.
-    pub memory_bytes: u64,
-    /// Folder for sorts that exceed the memory; by default that of the database.
-    pub temp_dir: Option<PathBuf>,
-    /// Whether the indexes must survive a power cut.
-    pub sync: Sync,
+    /// Threads, memory, temporary folder, sync and progress. Those about the making of a file have no effect.
+    pub build: Options,
     /// The longest wait for another program's lock; by default 10 s.
     pub busy_timeout: Duration,
     /// Whether all pages go through the WAL, for programs that copy it elsewhere. Always so if a sign of one is found.
     pub through_wal: bool,
-    /// Carries the wish to stop.
-    pub progress: Arc<Progress>,
     /// Hears of the progress.
     pub observer: Arc<dyn Observer>,
 }
 
 impl Default for IndexOptions {
     fn default() -> Self {
-        let (build, live) = (Options::default(), LiveOptions::default());
-        Self {
-            threads: build.threads,
-            memory_bytes: build.memory_bytes,
-            temp_dir: None,
-            sync: Sync::Full,
-            busy_timeout: live.busy_timeout,
-            through_wal: false,
-            progress: Arc::default(),
-            observer: Arc::new(Silent),
-        }
+        let LiveOptions { build, busy_timeout, through_wal, .. } = LiveOptions::default();
+        Self { build, busy_timeout, through_wal, observer: Arc::new(Silent) }
     }
 }
 
 impl IndexOptions {
-    /// Sets the number of threads that read and sort.
+    /// Sets the options that litepress has for every job.
     #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
-        self
-    }
-
-    /// Sets the memory to work in.
-    #[must_use]
-    pub fn memory_bytes(mut self, bytes: u64) -> Self {
-        self.memory_bytes = bytes;
-        self
-    }
-
-    /// Sets the folder for sorts that exceed the memory.
-    #[must_use]
-    pub fn temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.temp_dir = Some(folder.into());
-        self
-    }
-
-    /// Sets whether the indexes must survive a power cut.
-    #[must_use]
-    pub fn sync(mut self, sync: Sync) -> Self {
-        self.sync = sync;
+    pub fn build(mut self, build: Options) -> Self {
+        self.build = build;
         self
     }
 
@@ -89,13 +51,6 @@ impl IndexOptions {
         self
     }
 
-    /// Sets the object that carries the wish to stop.
-    #[must_use]
-    pub fn progress(mut self, progress: Arc<Progress>) -> Self {
-        self.progress = progress;
-        self
-    }
-
     /// Sets the observer.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
@@ -104,10 +59,8 @@ impl IndexOptions {
     }
 
     fn live(&self) -> LiveOptions {
-        let mut build = Options::default().threads(self.threads).memory_bytes(self.memory_bytes).sync(self.sync);
-        build.temp_dir.clone_from(&self.temp_dir);
         let mut live = LiveOptions::default();
-        live.build = build.progress(self.progress.clone());
+        live.build = self.build.clone();
         live.busy_timeout = self.busy_timeout;
         live.through_wal = self.through_wal;
         live
@@ -160,7 +113,7 @@ pub fn reindex(database: impl AsRef<Path>, names: &[impl AsRef<str>], options: &
 
 fn run(path: &Path, task: IndexTask<'_>, options: &IndexOptions) -> Result<IndexReport> {
     crate::refuse_special_name(path)?;
-    let progress = options.progress.clone();
+    let progress = options.build.progress.clone();
     let meter = Meter::new(Unit::Rows, move || Sample {
         done: progress.rows(),
         total: 0,

@@ -69,7 +69,8 @@ pub fn plan_load<F: Into<PathBuf>>(
     let schema = job.plan.schema.clone();
     let estimate = job.estimate(&listed, &place, &build)?;
     drop(sources);
-    let mismatches = job.dry_run(&mut notes)?;
+    let (mismatches, figures) = job.dry_run(&mut notes)?;
+    let append = job.routes(&place, &figures)?;
     Ok(PlanReport {
         mismatches: Some(mismatches),
         notes,
@@ -78,7 +79,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         page_size: job.page_size,
         estimate,
         steps: job.steps(),
-        append: job.routes(),
+        append,
         left_out: Some(job.plan.left_out.clone()),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
         options: build,

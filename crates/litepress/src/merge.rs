@@ -220,6 +220,9 @@ fn fill(plan: &MergePlan, target: &Target, options: &Options) -> Result<Finished
             database.fill(table, &source)?;
         }
     }
+    if !plan.has_virtual_tables() {
+        return database.finish();
+    }
     database.finish_with(&mut |connection| plan.fill_virtual_tables(connection))
 }
 

@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! head.rs          the beginning: lines to skip, dialect, header     sniff.rs     the dialect, by trial
-//! names.rs         names of columns                                  kind.rs      looks of fields, for guesses
+//! names.rs         names of columns                                  field_kind.rs looks of fields, for guesses
 //! framing.rs       ends of records, found by one worker at a time    syntax.rs    rules shared by all of them
 //! field_spans.rs   positions of fields, found in parallel            loose.rs     records of loose dialects, made regular
 //! field_cells.rs   fields become cells, column by column             convert.rs   numbers and dates of other forms
@@ -19,10 +19,10 @@ mod convert;
 #[cfg(test)]
 mod dialect_tests;
 mod field_cells;
+mod field_kind;
 mod field_spans;
 mod framing;
 mod head;
-mod kind;
 mod loose;
 mod names;
 mod sniff;

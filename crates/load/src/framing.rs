@@ -57,6 +57,8 @@ pub struct Text {
     pub records: u64,
     /// There are no bytes, because they are no record of the table.
     pub is_left_out: bool,
+    /// No text follows.
+    pub is_last: bool,
 }
 
 /// Cuts a stream into pieces.
@@ -136,7 +138,8 @@ impl<F: Framing> FramedReader<F> {
         }
         let start = self.next;
         self.next = Position { record: start.record + framed.records, line: start.line + framed.lines };
-        Text { bytes: text, start, records: framed.records, is_left_out: framed.is_left_out }
+        let Framed { records, is_left_out, is_last, .. } = framed;
+        Text { bytes: text, start, records, is_left_out, is_last }
     }
 
     /// Converts an error's line within the piece to a line of the file.

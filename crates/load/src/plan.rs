@@ -119,6 +119,8 @@ pub struct PlannedTable {
     pub files: Vec<PlannedFile>,
     /// The table is defined as in its database.
     is_copied: bool,
+    /// The table exists in the database that gets the rows.
+    exists: bool,
 }
 
 /// A column of a table, and the origin of its values.
@@ -282,7 +284,8 @@ impl LoadPlan {
                 } else {
                     let copied: Vec<&CopiedTable> = groups.iter().filter_map(|group| group.copied.as_ref()).collect();
                     let sql = copy.settings() + &copy.definitions(&copied, &format!("{text}\n;\n"))?;
-                    (Schema::from_sql(&sql, origin)?.with_shadow_tables(), found)
+                    let schema = Schema::from_sql(&sql, origin)?;
+                    (schema.with_shadow_tables(|name| groups.iter().any(|group| group.is_copy_of(name))), found)
                 }
             }
             (None, None) => request.define(&mut groups, &mut copy, go_on)?,
@@ -367,7 +370,7 @@ impl LoadPlan {
         let estimate = self.estimate(table, page_size);
         let open = |file: &PlannedFile| file.open(&self.read);
         let mut files = table.files.iter().map(open).collect::<Result<Vec<OpenFile>>>()?;
-        if self.is_copied(table) {
+        if self.is_copied(table) || table.is_stored_alike(definition) {
             for file in &mut files {
                 file.reader.keep_rowids();
                 file.ask_for_records(definition)?;

@@ -239,8 +239,17 @@ pub struct Batch {
     pub cut_records: u64,
     /// Number of rows with quotes in the wrong place that were taken as text.
     pub stray_quotes: u64,
-    /// Line of a record that repeats the header, and is left out. Such a batch has no rows.
-    pub repeated_header: Option<u64>,
+    /// A record that repeats the header, and is left out. Such a batch has no rows.
+    pub repeated_header: Option<FoundHeader>,
+}
+
+/// A record that repeats the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FoundHeader {
+    /// Number of its line in the file, counted from 1.
+    pub line: u64,
+    /// Nothing below it belongs to the table ([`RepeatedHeader::Stop`](crate::options::RepeatedHeader)).
+    pub ends_table: bool,
 }
 
 /// The first records of a piece.

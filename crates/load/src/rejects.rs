@@ -5,7 +5,7 @@
 
 mod file;
 
-use crate::reader::Batch;
+use crate::reader::{Batch, FoundHeader};
 use file::RejectsFile;
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
@@ -26,7 +26,7 @@ pub struct Rejects {
     cut_records: AtomicU64,
     stray_quotes: AtomicU64,
     /// Files and lines of records that repeat a header.
-    repeated_headers: Mutex<Vec<(Option<PathBuf>, u64)>>,
+    repeated_headers: Mutex<Vec<(Option<PathBuf>, FoundHeader)>>,
     state: Mutex<State>,
 }
 
@@ -152,20 +152,20 @@ impl Rejects {
         self.stray_quotes.load(Ordering::Relaxed)
     }
 
-    /// Returns the places so far of records that repeat a header: `all.csv:85`.
-    pub fn repeated_headers(&self) -> Vec<String> {
+    /// Returns the records so far that repeat a header: their places as `all.csv:85`, and whether they end their table.
+    pub fn repeated_headers(&self) -> Vec<(String, bool)> {
         let mut places = lock(&self.repeated_headers).clone();
         places.sort();
-        let place = |(file, line): (Option<PathBuf>, u64)| match file {
-            Some(file) => format!("{}:{line}", file.display()),
-            None => format!("line {line}"),
+        let place = |(file, FoundHeader { line, ends_table }): (Option<PathBuf>, FoundHeader)| match file {
+            Some(file) => (format!("{}:{line}", file.display()), ends_table),
+            None => (format!("line {line}"), ends_table),
         };
         places.into_iter().map(place).collect()
     }
 
     /// Notes a record that repeats the header and is left out.
-    pub(crate) fn add_repeated_header(&self, file: Option<&Path>, line: u64) {
-        lock(&self.repeated_headers).push((file.map(Path::to_owned), line));
+    pub(crate) fn add_repeated_header(&self, file: Option<&Path>, found: FoundHeader) {
+        lock(&self.repeated_headers).push((file.map(Path::to_owned), found));
     }
 
     /// Counts the records of a batch that are stored differently from the file.

@@ -128,6 +128,11 @@ impl MergePlan {
         Some(MergeSource::new(columns, form, &self.surveys, plan, &self.names, &self.bytes_read))
     }
 
+    /// Returns whether there are virtual tables to fill.
+    pub fn has_virtual_tables(&self) -> bool {
+        !self.virtual_tables.is_empty()
+    }
+
     /// Fills the virtual tables of the merged database.
     ///
     /// # Errors

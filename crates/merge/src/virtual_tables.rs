@@ -74,6 +74,8 @@ impl VirtualTable {
         };
         self.configure(target, surveys)?;
         match self.content {
+            // FTS5 is indexed with the database.
+            Content::Rebuild if self.has_config => Ok(()),
             Content::Rebuild => {
                 target.execute_batch(&format!("INSERT INTO {name}({name}) VALUES ('rebuild')")).map_err(failed)
             }

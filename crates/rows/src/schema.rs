@@ -7,19 +7,21 @@ mod added_column;
 mod default;
 mod evaluation;
 mod existing;
+mod full_text;
 mod read;
 mod run;
 mod statement_text;
 mod triggers;
 
 use crate::{Affinity, Result};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 pub use added_column::value_in_older_rows;
 pub use default::DefaultKind;
 pub use evaluation::{EvaluatedCheck, EvaluatedIndex, Evaluation};
 pub use existing::SchemaAdditions;
+pub use full_text::{FullText, TextContent, full_text_has_positions};
 pub use read::{TableKinds, has_check, table_of, with_evaluation};
 pub use statement_text::Check;
 pub use triggers::{Trigger, missing_objects};
@@ -100,6 +102,8 @@ pub struct Table {
     pub last_sequence: Option<i64>,
     /// A virtual table.
     pub is_virtual: bool,
+    /// It is a full-text table of FTS5. Known in schemas that were read from their text.
+    pub full_text: Option<Box<FullText>>,
     /// The indexes, including automatic ones, in SQLite's order of creation.
     pub indexes: Vec<Index>,
     /// The foreign keys in the order of their definition.
@@ -206,6 +210,9 @@ pub struct ForeignKey {
     pub parent_columns: Vec<String>,
 }
 
+/// The ends of the names of the shadow tables of FTS5.
+const SHADOWS: [&str; 5] = ["data", "idx", "content", "docsize", "config"];
+
 impl Schema {
     /// Reads `text` with SQLite.
     ///
@@ -218,14 +225,24 @@ impl Schema {
     }
 
     /// Turns shadow tables into tables whose rows are given, as in a copy of a database. A virtual table is then an entry of
-    /// `sqlite_schema` alone.
+    /// `sqlite_schema` alone. A full-text table is left as it is if the rows of its shadow tables are not given: it is new.
     #[must_use]
-    pub fn with_shadow_tables(mut self) -> Self {
-        self.tables.retain(|table| !table.is_virtual);
-        self.tables.append(&mut self.shadow_tables);
-        self.objects.iter_mut().for_each(|object| object.is_shadow = false);
+    pub fn with_shadow_tables(mut self, is_given: impl Fn(&str) -> bool) -> Self {
+        let is_new = |table: &Table| table.full_text.is_some() && !is_given(&format!("{}_data", table.name));
+        self.tables.retain(|table| !table.is_virtual || is_new(table));
+        let new = self.tables.iter().filter(|table| table.is_virtual).map(|table| &table.name);
+        let of_new: HashSet<String> = new.flat_map(|name| SHADOWS.map(|suffix| format!("{name}_{suffix}"))).collect();
+        let (kept, mut given) = self.shadow_tables.drain(..).partition(|table| of_new.contains(&table.name));
+        self.shadow_tables = kept;
+        self.tables.append(&mut given);
+        self.objects.iter_mut().for_each(|object| object.is_shadow = of_new.contains(&object.table));
         self.positions = positions(&self.tables);
         self
+    }
+
+    /// Returns the shadow table of this name.
+    pub fn shadow_table(&self, name: &str) -> Option<&Table> {
+        self.shadow_tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
     }
 
     /// Returns the table of this name. Names are compared as in SQLite.
@@ -245,6 +262,17 @@ impl Schema {
 }
 
 impl Table {
+    /// Returns a name of the rowid, quoted for SQL. `None` without a rowid, or if columns have all of its names.
+    pub fn rowid_name(&self) -> Option<String> {
+        if self.without_rowid {
+            return None;
+        }
+        if let Some(alias) = self.rowid_alias {
+            return Some(crate::quoted_name(&self.columns[alias].name));
+        }
+        ["rowid", "_rowid_", "oid"].into_iter().find(|name| self.column(name).is_none()).map(str::to_owned)
+    }
+
     /// Returns the positions of the columns that are given values: those neither computed nor hidden.
     pub fn ordinary_columns(&self) -> impl Iterator<Item = usize> + '_ {
         let is_ordinary = |column: &Column| column.generated == Generated::No;

@@ -7,7 +7,7 @@
 //! # The tour
 //!
 //! ```text
-//! file_pointer   SQLite's own handle of the file, the only unsafe code
+//! file_pointer   SQLite's own handles of the file and its journal, the only unsafe code
 //! wal            the pages that are in the write-ahead log, and in which frame
 //! snapshot       Snapshot: the bytes of every page at the moment; PageReader: a handle for one thread
 //!
@@ -42,10 +42,12 @@ mod visited_pages;
 mod wal;
 mod walk;
 
+pub use file_pointer::{FilePointer, vfs_name};
 pub use leaf::ScanPart;
 pub use moment::{Connected, Moment};
 pub use scan::{IndexScan, TableScan};
 pub use snapshot::{PageReader, Snapshot};
+pub use wal::wal_has_pages_behind;
 
 #[cfg(test)]
 mod tests;

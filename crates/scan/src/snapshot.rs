@@ -1,17 +1,16 @@
 //! Keeps one moment of a database, and reads its pages.
 
-use crate::file_pointer::{self, ResultCode};
+use crate::file_pointer::{self, FilePointer};
 use crate::wal::{WalFrames, WalState};
 use litepress_format::header::{DatabaseHeader, TextEncoding};
 use litepress_format::page::{FILE_HEADER_LEN, PageSize};
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
-use rusqlite::{Connection, OpenFlags, ffi};
+use rusqlite::{Connection, OpenFlags};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Most bytes of one call of SQLite's file: it cuts longer reads to 131,071 bytes, without a word.
-const READ_BYTES: usize = 64 * 1024;
 /// Number of attempts to begin a transaction while no other connection commits.
 const ATTEMPTS: u32 = 100;
 
@@ -78,7 +77,10 @@ impl Snapshot {
         check_file(connection)?;
         let state = match is_in_wal_mode(connection)? {
             // The write lock keeps the wal-index as it is.
-            true => Some(WalState::read(connection).map_err(unmapped)?.ok_or_else(|| unmapped(ResultCode(0)))?),
+            true => {
+                let state = WalState::read(&FilePointer::of_database(connection)?).map_err(unmapped)?;
+                Some(state.ok_or_else(|| unmapped(io::ErrorKind::ResourceBusy.into()))?)
+            }
             false => None,
         };
         Self::look(connection, state)
@@ -94,7 +96,7 @@ impl Snapshot {
                 return Ok(None);
             }
             // The transaction began between the two looks. Without a commit between them, it sees what both say.
-            let after = WalState::read(connection).map_err(unmapped)?;
+            let after = WalState::read(&FilePointer::of_database(connection)?).map_err(unmapped)?;
             match (before, after) {
                 (Some(before), Some(after)) if before.is_same_commit(&after) => return Ok(Some(after)),
                 _ => before = after,
@@ -263,24 +265,19 @@ impl PageReader {
     fn read_file(&self, first: u32, bytes: &mut [u8]) -> Result<()> {
         let connection = self.connection.as_ref().expect("there until it is dropped");
         let start = u64::from(first - 1) * self.snapshot.page_size().bytes() as u64;
-        for (block, offset) in bytes.chunks_mut(READ_BYTES).zip((start..).step_by(READ_BYTES)) {
-            file_pointer::read(connection, block, offset).map_err(|code| self.unread(code, offset))?;
-        }
-        Ok(())
+        FilePointer::of_database(connection)?.read(bytes, start).map_err(|error| self.unread(error, start))
     }
 
-    fn unread(&self, ResultCode(code): ResultCode, offset: u64) -> Error {
+    fn unread(&self, error: io::Error, offset: u64) -> Error {
         let path = &self.snapshot.0.path;
-        if code == ffi::SQLITE_IOERR_SHORT_READ {
+        if error.kind() == io::ErrorKind::UnexpectedEof {
             let message = format!("the file ends before the {} pages that it should have", self.snapshot.0.page_count);
             return Error::new(ErrorKind::Corrupt, message).in_file(path).advise(
                 "the file was cut off: take it from a backup, or save what can be read with sqlite3's .recover",
             );
         }
-        let cause = ffi::Error::new(code);
-        Error::new(ErrorKind::Io, format!("cannot read the database at byte {offset}: {cause}"))
-            .in_file(path)
-            .caused_by(cause)
+        let message = format!("cannot read the database at or after byte {offset}: {error}");
+        Error::new(ErrorKind::Io, message).in_file(path).caused_by(error)
     }
 }
 
@@ -319,10 +316,9 @@ fn not_a_file() -> Error {
     Error::new(ErrorKind::Unsupported, "the database is not a file")
 }
 
-fn unmapped(ResultCode(code): ResultCode) -> Error {
-    let cause = ffi::Error::new(code);
-    let message = format!("the wal-index (the file with -shm behind its name) cannot be mapped: {cause}");
-    Error::new(ErrorKind::Unsupported, message).caused_by(cause)
+fn unmapped(error: io::Error) -> Error {
+    let message = format!("the wal-index (the file with -shm behind its name) cannot be mapped: {error}");
+    Error::new(ErrorKind::Unsupported, message).caused_by(error)
 }
 
 fn failed(error: rusqlite::Error) -> Error {

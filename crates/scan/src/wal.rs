@@ -11,11 +11,12 @@
 //!
 //! The frames stay while the transaction of the snapshot lasts: SQLite restarts a log only if it has no reader.
 
-use crate::file_pointer::{self, HEADER_WORDS, ResultCode};
+use crate::file_pointer::{self, FilePointer, HEADER_WORDS};
 use litepress_rows::sqlite::companion;
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -46,8 +47,8 @@ impl WalState {
     /// Reads the wal-index. Returns `None` if it is not mapped yet, or is being written at this moment.
     ///
     /// REQUIRES: the connection reads the database in WAL mode, and does not keep the wal-index in its own memory.
-    pub fn read(connection: &Connection) -> Result<Option<Self>, ResultCode> {
-        let Some(words) = file_pointer::wal_index(connection)? else { return Ok(None) };
+    pub fn read(file: &FilePointer) -> io::Result<Option<Self>> {
+        let Some(words) = file.wal_index()? else { return Ok(None) };
         let (copies, rest) = words.as_chunks::<HEADER_WORDS>();
         Ok((copies[0] == copies[1]).then_some(Self { header: copies[0], backfilled: rest[0] }))
     }
@@ -75,6 +76,33 @@ impl WalState {
         }
         salts
     }
+}
+
+/// Returns whether the WAL holds a page behind `last_page`, the last one of the database. Frames that a checkpoint has copied
+/// count too.
+///
+/// REQUIRES: the connection is in a write transaction, in WAL mode, and has written nothing.
+///
+/// # Errors
+/// If the WAL or the wal-index cannot be read.
+pub fn wal_has_pages_behind(connection: &Connection, last_page: u32, page_bytes: usize) -> Result<bool> {
+    let failed = |error| {
+        let path = file_pointer::database_path(connection).unwrap_or_default();
+        Error::io("read the WAL of", &path, error)
+    };
+    // The lock of writers keeps the wal-index as it is.
+    let state = WalState::read(&FilePointer::of_database(connection)?).map_err(failed)?;
+    let frames = state.ok_or_else(|| failed(io::ErrorKind::ResourceBusy.into()))?.frames();
+    let Some(wal) = FilePointer::of_journal(connection) else { return Ok(frames > 0) };
+    let stride = FRAME_HEADER_LEN + page_bytes as u64;
+    for frame in 0..frames {
+        let mut page = [0; 4];
+        wal.read(&mut page, WAL_HEADER_LEN as u64 + u64::from(frame) * stride).map_err(failed)?;
+        if u32::from_be_bytes(page) > last_page {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The frames of a snapshot that are not in the database file.

@@ -85,7 +85,11 @@ fn queries(sqlite: &Connection, index: &str) -> Vec<String> {
     let columns = statement
         .query_map([], |row| Ok((row.get::<_, Option<String>>(0)?, row.get::<_, bool>(1)?, row.get::<_, String>(2)?)));
     let columns: Vec<_> = columns.unwrap().map(Result::unwrap).collect();
-    let partial = format!("SELECT count(*) FROM pragma_index_list({}) WHERE name = {} AND partial", literal(name), literal(index));
+    let partial = format!(
+        "SELECT count(*) FROM pragma_index_list({}) WHERE name = {} AND partial",
+        literal(name),
+        literal(index)
+    );
     if columns.iter().any(|(name, ..)| name.is_none()) || integer(sqlite, &partial) > 0 {
         // The entries were compared. No query must use such an index.
         return Vec::new();

@@ -3,11 +3,11 @@
 use crate::build_text::{dropped_text, verify_text};
 use crate::failure::{DONE, ErrorForm};
 use crate::interrupt::Interrupt;
-use crate::options::{OutputArgs, SyncArg, VerifyArg};
+use crate::options::{FileArgs, OutputArgs};
 use crate::reporter::Reporter;
 use crate::text_table::{Align, format_table};
 use clap::Args;
-use litepress::{CompactOptions, CompactReport, Options, PageSize, Result, Target, parse, units};
+use litepress::{CompactOptions, CompactReport, Result, Target, units};
 use litepress_rows::escaped;
 use std::path::PathBuf;
 
@@ -45,51 +45,9 @@ pub struct CompactArguments {
     #[arg(long)]
     allow_incomplete: bool,
     #[command(flatten)]
-    making: CopyArgs,
+    file: FileArgs,
     #[command(flatten)]
     output: OutputArgs,
-}
-
-/// How a copy of a database is made.
-#[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Output database")]
-pub struct CopyArgs {
-    /// Bytes of a page: a power of two, 512 to 65536 [default: that of the database]
-    #[arg(long, value_name = "SIZE", value_parser = parse::page_size)]
-    page_size: Option<PageSize>,
-    /// Threads that read and build pages [default: one a core]
-    #[arg(long, value_name = "N", value_parser = parse::threads)]
-    threads: Option<usize>,
-    /// Memory to work in, 64MiB at least [default: a quarter of the machine's, or of the container's]
-    #[arg(long, value_name = "SIZE", value_parser = parse::memory)]
-    memory: Option<u64>,
-    /// Folder for what a sort cannot keep in memory [default: that of the database]
-    #[arg(long, value_name = "FOLDER")]
-    temp_dir: Option<PathBuf>,
-    /// Replace OUT.db if it exists
-    #[arg(long)]
-    overwrite: bool,
-    /// Whether the file must survive a power cut
-    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    sync: SyncArg,
-    /// Check the file before it gets its name: quick as 'litepress check' does, full with SQLite's checks too
-    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    verify: VerifyArg,
-}
-
-impl CopyArgs {
-    /// Returns the options of the database.
-    pub fn options(&self) -> Options {
-        let mut options = Options::default();
-        options.page_size = self.page_size;
-        options.threads = self.threads.unwrap_or(options.threads);
-        options.memory_bytes = self.memory.unwrap_or(options.memory_bytes);
-        options.temp_dir.clone_from(&self.temp_dir);
-        options.overwrite = self.overwrite;
-        options.sync = self.sync.into();
-        options.verify = self.verify.into();
-        options
-    }
 }
 
 impl CompactArguments {
@@ -100,7 +58,7 @@ impl CompactArguments {
 }
 
 pub fn run(arguments: CompactArguments) -> Result<u8> {
-    let build = arguments.making.options();
+    let build = arguments.file.options();
     let interrupt = Interrupt::stops(build.progress.clone(), arguments.output.errors())?;
     let reporter = Reporter::new(arguments.output.progress(), Some(interrupt));
     let mut options = CompactOptions::default().build(build).observer(reporter);

@@ -2,7 +2,7 @@
 
 use crate::failure::{DONE, ErrorForm};
 use crate::interrupt::Interrupt;
-use crate::options::{OutputArgs, SyncArg};
+use crate::options::{OutputArgs, WorkArgs};
 use crate::output::refuse_special_name;
 use crate::reporter::Reporter;
 use clap::Args;
@@ -61,24 +61,14 @@ pub struct ReindexArguments {
 /// How a database that exists is changed.
 #[derive(Args, Debug, Default)]
 struct LiveArgs {
-    /// Threads that read and sort [default: one a core]
-    #[arg(long, value_name = "N", value_parser = parse::threads)]
-    threads: Option<usize>,
-    /// Memory to work in, 64MiB at least [default: a quarter of the machine's, or of the container's]
-    #[arg(long, value_name = "SIZE", value_parser = parse::memory)]
-    memory: Option<u64>,
-    /// Folder for what a sort cannot keep in memory [default: that of the database]
-    #[arg(long, value_name = "FOLDER")]
-    temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    work: WorkArgs,
     /// Wait this long for the lock of another program [default: 10]
     #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
     busy_timeout: Option<Duration>,
     /// Write all pages through the WAL, for programs that copy it elsewhere (Litestream, LiteFS); done if a sign of one is found
     #[arg(long)]
     through_wal: bool,
-    /// Whether the indexes must survive a power cut
-    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    sync: SyncArg,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -100,12 +90,9 @@ impl ReindexArguments {
 impl LiveArgs {
     /// Returns the options, and installs the handler of Ctrl-C.
     fn options(&self) -> Result<IndexOptions> {
-        let mut options = IndexOptions::default().through_wal(self.through_wal).sync(self.sync.into());
-        options.threads = self.threads.unwrap_or(options.threads);
-        options.memory_bytes = self.memory.unwrap_or(options.memory_bytes);
-        options.temp_dir.clone_from(&self.temp_dir);
+        let mut options = IndexOptions::default().build(self.work.options()).through_wal(self.through_wal);
         options.busy_timeout = self.busy_timeout.unwrap_or(options.busy_timeout);
-        let interrupt = Interrupt::stops(options.progress.clone(), self.output.errors())?;
+        let interrupt = Interrupt::stops(options.build.progress.clone(), self.output.errors())?;
         Ok(options.observer(Reporter::new(self.output.progress(), Some(interrupt))))
     }
 }

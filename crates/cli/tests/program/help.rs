@@ -48,6 +48,8 @@ fn every_option_works() {
         ("load", "load s.db in.csv --schema l.sql --map x= --no-header --columns id,x --overwrite".to_owned()),
         ("load", "load s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("load", "load v.db in.csv --verbose".to_owned()),
+        ("load", "load f.db in.csv --no-header --columns id,p --fts p --fts-tokenizer porter".to_owned()),
+        ("plan", "plan f2.db in.csv --no-header --columns id,p --fts p --fts-tokenizer porter".to_owned()),
         ("load", format!("load d.db d.csv --header {converts}")),
         ("plan", format!("plan d.db d.csv --header {converts}")),
         ("plan", format!("plan l.db in.csv {how} {reads} {defines} {judges} --rejects wrong-too.csv")),

@@ -300,6 +300,11 @@ fn a_repeated_header_is_left_out_and_told() {
     let text = room.done("load all.db all.csv --repeated-header stop --overwrite --progress none");
     assert!(text.contains("loaded nothing below it: all.csv:3\n"), "{text}");
     assert_eq!(room.query("all.db", "SELECT sum(amount) FROM \"all\""), "5");
+    // One that is doubled at the top ends nothing, and was told as if it did.
+    room.write("top.csv", "day,amount\nday,amount\n1,5\n2,7\n");
+    let text = room.done("load top.db top.csv --repeated-header stop --progress none");
+    assert!(text.contains("left out 1 record like the header: top.csv:2\n") && !text.contains("below"), "{text}");
+    assert_eq!(room.query("top.db", "SELECT sum(amount) FROM top"), "12");
     let json = json(&room.done("load all.db all.csv --repeated-header skip --overwrite --json --progress none"));
     assert_eq!(json["repeated_headers"], serde_json::json!(["all.csv:3"]));
 }

@@ -80,7 +80,7 @@ fn every_object_has_a_method() {
         ("table", "w", "direct"),
         ("table", "s", "evaluated"),
         ("index", "s_r", "direct"),
-        ("table", "f", "sqlite"),
+        ("table", "f", "direct"),
         ("view", "v", "schema only"),
     ] {
         assert_eq!(method(kind, name), expected, "{kind} {name}");

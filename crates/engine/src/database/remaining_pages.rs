@@ -19,6 +19,7 @@ pub(super) const SQLITE_SEQUENCE: &str = "sqlite_sequence";
 impl Database {
     /// Writes empty tables, SQLite's own tables and the schema. Returns page 1, which must be written last.
     pub(super) fn finish_pages(&mut self) -> Result<Vec<u8>> {
+        self.build_other_full_texts()?;
         for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
             if tree.is_none() && plan::unsupported_reason(table, self.options.on_conflict).is_none() {
                 *tree = Some(if table.without_rowid {

@@ -1,11 +1,10 @@
 //! Has SQLite do its part on the written file: the tables that it fills, CHECK constraints, and the objects that litepress
 //! does not write.
 
-use super::Database;
+use super::{Database, FillBySqlite};
 use crate::sqlite::{SessionOptions, SqliteSession};
 use crate::{Result, plan};
 use litepress_rows::schema::{Index, SchemaObject};
-use rusqlite::Connection;
 
 impl Database {
     /// Counts the phases in which SQLite works on the file.
@@ -21,7 +20,8 @@ impl Database {
         };
         let objects = self.schema.objects.iter().filter(|object| object.sql.is_some() && !object.is_shadow);
         let (written, created): (Vec<_>, Vec<_>) = objects.partition(will_be_written);
-        created.len() + written.iter().filter(has_check).count() + usize::from(self.options.analyze)
+        let rebuilt = self.rebuild_statements().len();
+        created.len() + rebuilt + written.iter().filter(has_check).count() + usize::from(self.options.analyze)
     }
 
     /// Hands the written database to SQLite. Creates the tables that SQLite will fill, and the indexes that decide
@@ -46,11 +46,8 @@ impl Database {
 
     /// Has SQLite do its part: check CHECK constraints, create the remaining objects, and do what `fill` wants. Returns the
     /// file's bytes if they are in memory.
-    pub(super) fn finish_session(
-        &mut self,
-        fill: &mut dyn FnMut(&Connection) -> Result<()>,
-    ) -> Result<Option<Vec<u8>>> {
-        if !self.needs_sqlite {
+    pub(super) fn finish_session(&mut self, fill: Option<FillBySqlite<'_>>) -> Result<Option<Vec<u8>>> {
+        if !self.needs_sqlite && fill.is_none() {
             return Ok(self.output.pages.take_bytes());
         }
         self.open_session()?;
@@ -72,7 +69,13 @@ impl Database {
             session.analyze(&self.not_counted())?;
         }
         self.define(&session, |object| object.kind == "view" || object.kind == "trigger")?;
-        session.work(fill)?;
+        for (table, statement) in self.rebuild_statements() {
+            progress.enter(format!("full-text index of {table}, by SQLite"));
+            session.define(&statement, &format!("table {table}"))?;
+        }
+        if let Some(fill) = fill {
+            session.work(fill)?;
+        }
         session.order_schema(&self.schema.objects)?;
         let bytes = session.finish()?;
         self.summary.bytes = match (&bytes, &self.output.publication) {

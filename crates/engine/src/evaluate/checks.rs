@@ -35,11 +35,8 @@ impl Checks {
         }
         let broken: Vec<&str> = checks.iter().map(|check| check.is_broken.as_str()).collect();
         let whens: String = (0..).zip(&broken).map(|(check, broken)| format!(" WHEN {broken} THEN {check}")).collect();
-        let scan = format!(
-            "SELECT CASE{whens} END FROM {} WHERE +({}) LIMIT 1",
-            scan_clause(table),
-            broken.join(" OR ")
-        );
+        let scan =
+            format!("SELECT CASE{whens} END FROM {} WHERE +({}) LIMIT 1", scan_clause(table), broken.join(" OR "));
         Some(Self { table: table.clone(), checks, scan })
     }
 

@@ -12,8 +12,8 @@
 //! with virtual columns is what sources give. SQLite also checks the types of a STRICT table as it computes a virtual column.
 //! NOT NULL is left to check.
 
-use super::{explain, recorded, scan_clause};
 use super::small_database::{SmallDatabase, Template, connection};
+use super::{explain, recorded, scan_clause};
 use crate::{Error, ErrorKind, Result};
 use litepress_format::record::{self, RecordReader};
 use litepress_format::value::Value;
@@ -228,7 +228,8 @@ struct ComputedPart<'s> {
 impl ComputedPart<'_> {
     /// Computes the next rows of the part, as many as fill a small database.
     fn compute(&mut self) -> Result<()> {
-        let mut batch = Batch { source: self.source, small: SmallDatabase::new(&self.source.template), given: Vec::new() };
+        let mut batch =
+            Batch { source: self.source, small: SmallDatabase::new(&self.source.template), given: Vec::new() };
         while !self.is_over && !batch.small.is_full() {
             let mut chunk = RecordChunk::new();
             self.part.fill(&mut chunk)?;

@@ -12,7 +12,7 @@
 
 use super::checks::Checks;
 use super::small_database::{SmallDatabase, Template, connection};
-use super::{explain, key_columns, recorded, rowid_name, scan_clause};
+use super::{explain, key_columns, recorded, scan_clause};
 use crate::Result;
 use crate::sqlite::message;
 use crate::{Error, ErrorKind};
@@ -92,7 +92,7 @@ impl RowEvaluation {
 
 /// Returns whether a SELECT can tell the entries of the table's indexes.
 pub(crate) fn can_evaluate(table: &Table) -> bool {
-    table.evaluation.is_some() && (table.without_rowid || rowid_name(table).is_some())
+    table.evaluation.is_some() && (table.without_rowid || table.rowid_name().is_some())
 }
 
 impl Query {
@@ -120,7 +120,7 @@ impl Query {
     }
 
     fn text(&self, table: &Table) -> String {
-        let rowid = if self.has_rowid { rowid_name(table) } else { None };
+        let rowid = if self.has_rowid { table.rowid_name() } else { None };
         let columns: Vec<&str> = rowid.iter().chain(&self.terms).map(String::as_str).collect();
         let predicate = self.predicate.as_ref().map_or(String::new(), |text| format!(" WHERE {text}"));
         format!("SELECT {} FROM {}{predicate}", columns.join(", "), scan_clause(table))
@@ -129,7 +129,8 @@ impl Query {
     /// Appends the record of one index's entry in the current row.
     fn write_entry(&self, row: &Row<'_>, columns: Range<usize>, out: &mut Vec<u8>) -> rusqlite::Result<()> {
         let first = usize::from(self.has_rowid);
-        let value = |column: usize| Ok::<_, rusqlite::Error>(recorded(row.get_ref(column)?, self.are_real[column - first]));
+        let value =
+            |column: usize| Ok::<_, rusqlite::Error>(recorded(row.get_ref(column)?, self.are_real[column - first]));
         if columns.len() > FEW_COLUMNS {
             let values = columns.map(value).collect::<rusqlite::Result<Vec<_>>>()?;
             write_record(&values, out);
@@ -249,7 +250,8 @@ impl Query {
     /// Returns the key of the first row that cannot be evaluated, such as `rowid 7`.
     fn failing_row(&self, small: &Connection, table: &Table) -> Option<String> {
         let predicate = self.predicate.as_deref().unwrap_or("1");
-        let terms: Vec<String> = self.terms.iter().map(|term| format!("CASE WHEN {predicate} THEN {term} END")).collect();
+        let terms: Vec<String> =
+            self.terms.iter().map(|term| format!("CASE WHEN {predicate} THEN {term} END")).collect();
         let scan = scan_clause(table);
         let mut evaluate = small.prepare(&format!("SELECT {} FROM {scan}", terms.join(", "))).ok()?;
         let mut rows = evaluate.query([]).ok()?;

@@ -16,7 +16,9 @@ use crate::sqlite::Failures;
 use crate::{ErrorKind, Progress};
 use litepress_format::cell::write_table_interior;
 use litepress_format::header::PAGE_COUNT_OFFSET;
-use litepress_format::page::{CELL_POINTER_LEN, LEAF_HEADER_LEN, MIN_CELL_LEN, PageHeader, PageKind, PageSize, PageWriter};
+use litepress_format::page::{
+    CELL_POINTER_LEN, LEAF_HEADER_LEN, MIN_CELL_LEN, PageHeader, PageKind, PageSize, PageWriter,
+};
 use litepress_format::{overflow, payload, varint};
 use litepress_rows::{RecordChunk, Table};
 use rusqlite::{Connection, MAIN_DB, OpenFlags};

@@ -16,7 +16,7 @@ fn records(sqlite: &Connection, table: &Table) -> RecordChunk {
     let columns: Vec<usize> = table.stored_columns();
     let columns: Vec<_> = columns.into_iter().filter(|&at| table.columns[at].generated == Generated::No).collect();
     let names: Vec<String> = columns.iter().map(|&at| quoted_name(&table.columns[at].name)).collect();
-    let rowid = super::rowid_name(table).unwrap_or("0".to_owned());
+    let rowid = table.rowid_name().unwrap_or("0".to_owned());
     let sql = format!("SELECT {rowid}, {} FROM {}", names.join(", "), super::scan_clause(table));
     let mut select = sqlite.prepare(&sql).unwrap();
     let mut rows = select.query([]).unwrap();

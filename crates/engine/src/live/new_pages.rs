@@ -1,8 +1,8 @@
 //! Sinks of new pages: the database file behind its end, or a temporary file if they must pass through the WAL.
 
-use super::file_pointer::FilePointer;
 use crate::Sink;
 use litepress_rows::sync::lock;
+use litepress_scan::FilePointer;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;

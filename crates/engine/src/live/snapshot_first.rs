@@ -1,10 +1,9 @@
 //! Work on a read snapshot, followed by a write transaction of the same state.
 
-use super::file_pointer::FilePointer;
 use super::transaction::{CheckpointLock, is_wal};
 use super::{LiveDatabase, LiveTransaction};
 use crate::Result;
-use litepress_scan::Snapshot;
+use litepress_scan::{FilePointer, Snapshot};
 use rusqlite::{Connection, ffi};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -1,6 +1,5 @@
 //! One write transaction: new pages, changed pages, rows of `sqlite_schema`, freed pages, COMMIT.
 
-use super::file_pointer::FilePointer;
 use super::freelist::Freelist;
 use super::new_pages::{BehindEnd, Spool};
 use super::tree_pages::TreePages;
@@ -15,14 +14,11 @@ use crate::{Error, ErrorKind, Result, Sink};
 use litepress_format::header::{DatabaseHeader, FREELIST_OFFSET, PAGE_COUNT_OFFSET};
 use litepress_format::page::PageSize;
 use litepress_rows::sync::lock;
+use litepress_scan::{FilePointer, wal_has_pages_behind};
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// Bytes of a WAL frame's header, and of the header of the WAL.
-const FRAME_HEADER_BYTES: u64 = 24;
-const WAL_HEADER_BYTES: u64 = 32;
 
 /// A write transaction of an existing database.
 ///
@@ -115,35 +111,22 @@ impl<'d> LiveTransaction<'d> {
         }
         self.page_size = header.page_size;
         self.page_count = self.query_page_count()?;
-        let len = lock(&self.file).len();
+        let len = lock(&self.file).size();
         self.file_bytes = len.map_err(|error| Error::io("read the length of", self.path(), error))?;
         // A count that an old SQLite left invalid makes readers ask for the length of the file.
-        self.through_sqlite |= !header.page_count_is_valid() || was_wal && self.has_frames_behind_end()?;
+        self.through_sqlite |= !header.page_count_is_valid();
+        // Readers skip frames that a checkpoint has copied, but only as long as the wal-index lives. After a crash, the recovery
+        // of the WAL makes all of its frames count again, and one of a page behind the end would come back.
+        if was_wal && !self.through_sqlite {
+            let (connection, page_bytes) = (self.database_connection(), self.page_bytes());
+            self.through_sqlite = wal_has_pages_behind(connection, self.page_count, page_bytes)?;
+        }
         Ok(())
     }
 
     fn query_page_count(&self) -> Result<u32> {
         let count = self.database_connection().query_row("PRAGMA page_count", [], |row| row.get(0));
         count.map_err(|error| self.database.explain(&error))
-    }
-
-    /// Returns whether the WAL holds a page behind the end of the database.
-    ///
-    /// Frames that a checkpoint has copied count too: readers skip them only as long as the wal-index lives. After a crash,
-    /// the recovery of the WAL makes all of its frames count again.
-    fn has_frames_behind_end(&self) -> Result<bool> {
-        let failed = |error| Error::io("read the WAL of", &self.database.path, error);
-        let frames = lock(&self.file).wal_frames().map_err(failed)?;
-        let Some(wal) = FilePointer::of_journal(self.database_connection()) else { return Ok(frames > 0) };
-        let frame_bytes = FRAME_HEADER_BYTES + self.page_bytes() as u64;
-        for frame in 0..frames {
-            let mut number = [0; 4];
-            wal.read(&mut number, WAL_HEADER_BYTES + u64::from(frame) * frame_bytes).map_err(failed)?;
-            if u32::from_be_bytes(number) > self.page_count {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Returns the connection for reading. New pages are not published to it.
@@ -178,6 +161,11 @@ impl<'d> LiveTransaction<'d> {
     /// Returns whether new pages go through the WAL or the journal.
     pub fn is_through_wal(&self) -> bool {
         self.through_sqlite
+    }
+
+    /// Returns the size of a page.
+    pub(crate) fn page_size(&self) -> PageSize {
+        self.page_size
     }
 
     /// Returns the bytes of a page. None is reserved.
@@ -408,7 +396,7 @@ impl Drop for LiveTransaction<'_> {
         if self.is_open {
             let mut file = lock(&self.file);
             // Only this transaction may change the length: it is the writer, and no checkpoint can run.
-            if file.len().is_ok_and(|len| len > self.file_bytes) {
+            if file.size().is_ok_and(|len| len > self.file_bytes) {
                 let _ = file.truncate(self.file_bytes);
             }
             drop(file);

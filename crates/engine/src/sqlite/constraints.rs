@@ -14,7 +14,8 @@ pub(super) fn check(session: &SqliteSession, table: &Table) -> Result<()> {
     let findings = session.connection.prepare(&sql).and_then(|mut statement| {
         statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()
     });
-    let findings = findings.map_err(|error| session.failures().explain(&error, ErrorKind::Constraint).in_table(name))?;
+    let findings =
+        findings.map_err(|error| session.failures().explain(&error, ErrorKind::Constraint).in_table(name))?;
     let broken = findings.iter().find(|finding| finding.starts_with("CHECK constraint failed"));
     match (broken, findings.first()) {
         (Some(finding), _) => Err(Error::new(ErrorKind::Constraint, format!("SQLite says: {finding}")).in_table(name)),

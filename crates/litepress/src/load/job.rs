@@ -12,7 +12,7 @@ use crate::report::BuildReport;
 use crate::schema_text::Texts;
 use crate::{Error, ErrorKind, OnError, Options, PageSize, Result, Target};
 use litepress_engine::plan::{BuildMethod, ObjectPlan, plan_objects};
-use litepress_engine::{Estimate, Phase, RoutePlan, Schema, TargetStamp, folder_of, route};
+use litepress_engine::{Estimate, Phase, PlannedAppend, RoutePlan, RowFigures, Schema, TargetStamp, folder_of};
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
@@ -180,14 +180,17 @@ impl<'o> LoadJob<'o> {
         })
     }
 
-    /// Returns the route of each table into a database that exists; `None` for a new database.
-    pub(super) fn routes(&self) -> Option<Vec<RoutePlan>> {
-        self.existing.as_ref()?;
-        let (schema, additions) = (&self.plan.schema, &self.plan.additions);
-        let of_table = |planned: &PlannedTable| {
-            route(schema, &schema.tables[planned.table], additions, &self.options.append_options)
+    /// Returns the route of each table into a database that exists; `None` for a new database. `figures` are those of the tables'
+    /// rows, if they were read.
+    pub(super) fn routes(&self, target: &Target, figures: &[Option<RowFigures>]) -> Result<Option<Vec<RoutePlan>>> {
+        let Some(Appending { path, schema, additions, options, append, .. }) = self.appending(target) else {
+            return Ok(None);
         };
-        Some(self.plan.tables.iter().map(of_table).collect())
+        let tables: Vec<_> =
+            self.plan.tables.iter().map(|planned| planned.table).zip(figures.iter().copied()).collect();
+        let planned =
+            PlannedAppend { path: &path, schema: &schema, additions: &additions, options: &options, append: &append };
+        planned.routes(&tables).map(Some)
     }
 
     /// Returns how each object of a new database is made.
@@ -243,6 +246,9 @@ impl<'o> LoadJob<'o> {
             let name = self.plan.schema.tables[table.table].name.clone();
             (!table.decisions.is_empty()).then(|| (name, table.decisions.clone()))
         };
+        let found = rejects.repeated_headers();
+        let ended_by = found.iter().filter(|(_, ends_table)| *ends_table).map(|(place, _)| place.clone()).collect();
+        let repeated_headers = found.into_iter().map(|(place, _)| place).collect();
         LoadReport {
             build,
             inferred: self.plan.tables.iter().filter_map(inferred).collect(),
@@ -254,8 +260,8 @@ impl<'o> LoadJob<'o> {
             skipped: rejects.skipped(),
             cut_records: rejects.cut_records(),
             stray_quotes: rejects.stray_quotes(),
-            repeated_headers: rejects.repeated_headers(),
-            repeated_header: self.options.repeated_header,
+            repeated_headers,
+            ended_by,
             nulls: rejects.nulls(),
             cut_texts: rejects.cut_texts(),
             ignored: of_tables + rejects.ignored(),

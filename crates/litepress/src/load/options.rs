@@ -282,6 +282,10 @@ setters! {
     not_null(columns: &[&str]) => |options| options.tables.not_null.extend(owned(columns));
     /// Adds an index.
     index(columns: &[&str]) => |options| options.tables.indexes.push(owned(columns));
+    /// Adds a full-text index on columns of a table: a table of FTS5 named `TABLE_fts`, and triggers that keep it up to date.
+    fts(columns: &[&str]) => |options| options.tables.full_text.push(owned(columns));
+    /// Sets the tokenizer of full-text indexes, as FTS5 has it: `porter`, `unicode61 remove_diacritics 2`.
+    fts_tokenizer(tokenizer: impl Into<String>) => |options| options.tables.tokenizer = Some(tokenizer.into());
     /// Adds columns of which no two rows may have the same values.
     unique(columns: &[&str]) => |options| options.tables.unique.push(owned(columns));
     /// Adds a foreign key: a column, and `TABLE.COLUMN` that it refers to.
@@ -390,6 +394,8 @@ impl LoadOptions {
             (OptionName::Numbers, !tables.numbers.is_empty()),
             (OptionName::NotNull, !tables.not_null.is_empty()),
             (OptionName::Index, !tables.indexes.is_empty()),
+            (OptionName::Fts, !tables.full_text.is_empty()),
+            (OptionName::FtsTokenizer, tables.tokenizer.is_some()),
             (OptionName::Unique, !tables.unique.is_empty()),
             (OptionName::ForeignKey, !tables.foreign_keys.is_empty()),
         ];

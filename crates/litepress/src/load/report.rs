@@ -1,6 +1,5 @@
 //! The report of a load.
 
-use crate::RepeatedHeader;
 use crate::loaded_file::LoadedFile;
 use crate::plan_report::PlannedColumn;
 use crate::report::BuildReport;
@@ -35,8 +34,8 @@ pub struct LoadReport {
     pub stray_quotes: u64,
     /// Places of records that repeat the header of their file: `all.csv:85`.
     pub repeated_headers: Vec<String>,
-    /// The policy for them: they were left out, or ended their table.
-    pub repeated_header: RepeatedHeader,
+    /// Those among them that ended their table: nothing below was loaded.
+    pub ended_by: Vec<String>,
     /// Number of values that their columns did not take and that are NULL instead.
     pub nulls: u64,
     /// Number of texts in numeric columns that were cut at a NUL character, as SQLite does.
@@ -62,6 +61,7 @@ impl LoadReport {
         json["cut_records"] = json!(self.cut_records);
         json["stray_quotes"] = json!(self.stray_quotes);
         json["repeated_headers"] = json!(self.repeated_headers);
+        json["ended_by"] = json!(self.ended_by);
         json["nulls"] = json!(self.nulls);
         json["cut_texts"] = json!(self.cut_texts);
         json["ignored"] = json!(self.ignored);

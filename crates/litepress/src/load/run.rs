@@ -13,7 +13,7 @@ use super::job::{LoadJob, listed};
 use crate::append::{Appending, append, offer_append};
 use crate::build::BuildJob;
 use crate::{Conflict, Error, ErrorKind, OnError, Progress, Result, Target};
-use litepress_engine::{Sync, find_refused, may_refuse};
+use litepress_engine::{RowFigures, Sync, find_refused, may_refuse};
 use litepress_load::plan::PlannedTable;
 use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
@@ -152,7 +152,7 @@ impl LoadJob<'_> {
                 Err(error)
             });
             let Some((record, why)) = first else { return ended };
-            drain(&open()?.refusing(BTreeMap::from([(record, why)])), 1, &self.options.build.progress)
+            drain(&open()?.refusing(BTreeMap::from([(record, why)])), 1, &self.options.build.progress).map(drop)
         };
         match find() {
             Err(located) if located.kind() == ErrorKind::Constraint => self.texts.explain(located),
@@ -178,38 +178,82 @@ fn unplaced(error: &Error) -> Error {
     why
 }
 
-/// Encodes all rows and drops them.
+/// Figures of dropped rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Dropped {
+    rows: u64,
+    automatic: u64,
+    /// The smallest and the largest rowid of the others.
+    range: Option<(i64, i64)>,
+}
+
+impl Dropped {
+    fn note(&mut self, chunk: &RecordChunk) {
+        let automatic = chunk.automatic_rows();
+        self.rows += chunk.len() as u64;
+        self.automatic += automatic as u64;
+        let is_given = |row: &usize| automatic == 0 || !chunk.is_automatic(*row);
+        for rowid in (0..chunk.len()).filter(is_given).map(|row| chunk.rowids()[row]) {
+            let (smallest, largest) = self.range.unwrap_or((rowid, rowid));
+            self.range = Some((smallest.min(rowid), largest.max(rowid)));
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.automatic += other.automatic;
+        let ranges = self.range.into_iter().chain(other.range);
+        self.range = ranges.reduce(|one, two| (one.0.min(two.0), one.1.max(two.1)));
+    }
+
+    /// Returns the figures that decide about the route of rows for a table.
+    fn figures(self, source: &LoadSource) -> RowFigures {
+        let has_alias = source.table().rowid_alias.is_some();
+        RowFigures {
+            rows: self.rows,
+            are_automatic: has_alias && self.automatic == self.rows,
+            range: self.range.filter(|_| has_alias && self.automatic == 0),
+            are_partial: !source.missing_columns().is_empty(),
+        }
+    }
+}
+
+/// Encodes all rows and drops them. Returns their figures.
 ///
 /// # Errors
 /// The first error of the source; a request to stop.
-pub(super) fn drain(source: &LoadSource, threads: usize, progress: &Progress) -> Result<()> {
-    let failed = Mutex::new(None);
+pub(super) fn drain(source: &LoadSource, threads: usize, progress: &Progress) -> Result<RowFigures> {
+    let (failed, all) = (Mutex::new(None), Mutex::new(Dropped::default()));
     let work = || {
+        let mut dropped = Dropped::default();
         let mut chunk = RecordChunk::new();
         while litepress_rows::sync::lock(&failed).is_none() {
             let step = progress
                 .go_on()
                 .and_then(|()| source.next_part())
-                .and_then(|part| part.map(|part| drop_rows(part, &mut chunk)).transpose());
+                .and_then(|part| part.map(|part| drop_rows(part, &mut chunk, &mut dropped)).transpose());
             match step {
                 Ok(Some(())) => {}
-                Ok(None) => return,
+                Ok(None) => break,
                 Err(error) => {
                     litepress_rows::sync::lock(&failed).get_or_insert(error);
                 }
             }
         }
+        litepress_rows::sync::lock(&all).add(dropped);
     };
     std::thread::scope(|scope| (0..threads.max(1)).for_each(|_| drop(scope.spawn(work))));
-    failed.into_inner().unwrap_or_default().map_or(Ok(()), Err)
+    let figures = litepress_rows::sync::lock(&all).figures(source);
+    failed.into_inner().unwrap_or_default().map_or(Ok(figures), Err)
 }
 
-fn drop_rows(mut part: Box<dyn Part + '_>, chunk: &mut RecordChunk) -> Result<()> {
+fn drop_rows(mut part: Box<dyn Part + '_>, chunk: &mut RecordChunk, dropped: &mut Dropped) -> Result<()> {
     loop {
         chunk.clear();
         part.fill(chunk)?;
         if chunk.is_empty() {
             return Ok(());
         }
+        dropped.note(chunk);
     }
 }

@@ -8,7 +8,7 @@ use super::syntax::Syntax;
 use crate::framing::Text;
 use crate::infer::{FileStats, ScannedValue};
 use crate::options::{InvalidUtf8, Ragged};
-use crate::reader::{BadRecord, Batch, Piece};
+use crate::reader::{BadRecord, Batch, FoundHeader, Piece};
 use litepress_format::value::Value;
 use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::{CellBlock, Error, ErrorKind, OptionName, Result, message, quote};
@@ -341,7 +341,8 @@ impl Piece for CsvPiece {
         let options = self.options.clone();
         batch.clear(options.projected.len());
         if self.text.is_left_out {
-            batch.repeated_header = Some(self.text.start.line);
+            let (line, ends_table) = (self.text.start.line, self.text.is_last);
+            batch.repeated_header = Some(FoundHeader { line, ends_table });
             return Ok(());
         }
         if !self.find_rows() {

@@ -8,8 +8,8 @@
 //!
 //! All guesses end up in [`TextFormat`], which the summary of a load shows.
 
+use super::field_kind::FieldKind;
 use super::framing::place;
-use super::kind::FileColumnKind;
 use super::loose::LooseRecord;
 use super::name_by_position;
 use super::names::{self, MOST_FIELDS, Names};
@@ -140,17 +140,17 @@ impl Sample<'_> {
         self.trial.records.get(position).map(|(_, record)| record)
     }
 
-    fn kinds(&self, record: &LooseRecord) -> Vec<FileColumnKind> {
+    fn kinds(&self, record: &LooseRecord) -> Vec<FieldKind> {
         let value = |raw: &[u8]| {
             let quote = self.trial.syntax.quote;
             let inner = raw.strip_prefix(quote.as_slice()).filter(|_| quote.is_some()).unwrap_or(raw);
-            FileColumnKind::of(inner.strip_suffix(quote.as_slice()).unwrap_or(inner))
+            FieldKind::of(inner.strip_suffix(quote.as_slice()).unwrap_or(inner))
         };
         record.fields.iter().map(|field| value(&self.text[field.range.clone()])).collect()
     }
 
     /// Returns the kinds of the fields below record `above` that have the most common number of fields.
-    fn kinds_below(&self, above: usize) -> Vec<Vec<FileColumnKind>> {
+    fn kinds_below(&self, above: usize) -> Vec<Vec<FieldKind>> {
         let below = self.trial.records.iter().skip(above + 1).map(|(_, record)| record);
         below.filter(|record| record.fields.len() == self.trial.columns).map(|record| self.kinds(record)).collect()
     }
@@ -161,15 +161,14 @@ impl Sample<'_> {
         if dialect.skip > 0 || dialect.columns.is_some() || dialect.header == Some(false) || self.trial.columns < 2 {
             return;
         }
-        let is_title =
-            |kinds: &[FileColumnKind]| kinds.iter().filter(|kind| **kind != FileColumnKind::Empty).count() <= 1;
+        let is_title = |kinds: &[FieldKind]| kinds.iter().filter(|kind| **kind != FieldKind::Empty).count() <= 1;
         let kinds = |position: usize| self.record(position).map(|record| self.kinds(record));
         let mut titles = 0;
         while titles < MOST_PREAMBLE && kinds(titles).is_some_and(|kinds| is_title(&kinds)) {
             titles += 1;
         }
         let Some(header) = kinds(titles).filter(|_| titles > 0) else { return };
-        let is_header = header.len() == self.trial.columns && header.iter().all(|kind| *kind == FileColumnKind::Text);
+        let is_header = header.len() == self.trial.columns && header.iter().all(|kind| *kind == FieldKind::Text);
         let is_unpadded = (0..titles).all(|title| self.record(title).is_some_and(|record| record.fields.len() == 1));
         let below = self.kinds_below(titles);
         let is_proven = (is_unpadded && self.trial.columns > 2) || has_column_of_values(&header, &below);
@@ -194,15 +193,15 @@ impl Sample<'_> {
             return false;
         }
         let is_same = |column: usize| {
-            let values: Vec<FileColumnKind> =
-                below.iter().map(|kinds| kinds[column]).filter(|kind| *kind != FileColumnKind::Empty).collect();
+            let values: Vec<FieldKind> =
+                below.iter().map(|kinds| kinds[column]).filter(|kind| *kind != FieldKind::Empty).collect();
             first[column].is_value() && !values.is_empty() && values.iter().all(|kind| kind.is_alike(first[column]))
         };
         let alike: Vec<usize> = (0..first.len()).filter(|&column| is_same(column)).collect();
         // Whole numbers may be names: years, positions. So may numbers in order: 0.1, 0.5, 0.9.
-        let has = |kinds: &[FileColumnKind]| alike.iter().any(|&column| kinds.contains(&first[column]));
-        has(&[FileColumnKind::Date, FileColumnKind::Time, FileColumnKind::Amount])
-            || (has(&[FileColumnKind::Decimal]) && !self.are_in_order(&alike))
+        let has = |kinds: &[FieldKind]| alike.iter().any(|&column| kinds.contains(&first[column]));
+        has(&[FieldKind::Date, FieldKind::Time, FieldKind::Amount])
+            || (has(&[FieldKind::Decimal]) && !self.are_in_order(&alike))
     }
 
     /// Returns whether the first record's numbers in more than two of these columns ascend or descend.
@@ -293,7 +292,7 @@ impl Sample<'_> {
                 error.at(line, character)
             })?);
         }
-        let below: Vec<Vec<FileColumnKind>> = self.kinds_below(self.first);
+        let below: Vec<Vec<FieldKind>> = self.kinds_below(self.first);
         let records = self.trial.records.len() - self.first - 1;
         let columns = self.trial.columns;
         let agree = records > 0 && below.len() * 10 >= records * 9;
@@ -313,9 +312,9 @@ impl Sample<'_> {
     }
 
     /// Adds the names that a header lacks.
-    fn complete(&mut self, found: &mut Vec<String>, below: &[Vec<FileColumnKind>]) {
+    fn complete(&mut self, found: &mut Vec<String>, below: &[Vec<FieldKind>]) {
         let (has, columns) = (found.len(), self.trial.columns);
-        let is_surplus_empty = below.iter().all(|kinds| kinds[has..].iter().all(|kind| *kind == FileColumnKind::Empty));
+        let is_surplus_empty = below.iter().all(|kinds| kinds[has..].iter().all(|kind| *kind == FieldKind::Empty));
         let may_cut = self.options.dialect.ragged == Ragged::Fit;
         // A header of one name may stand above texts with delimiters in them.
         let is_one_short = has + 1 == columns && has > 1;
@@ -350,11 +349,11 @@ impl Sample<'_> {
 }
 
 /// Returns whether a column has values, numbers or dates, below a text.
-fn has_column_of_values(header: &[FileColumnKind], below: &[Vec<FileColumnKind>]) -> bool {
+fn has_column_of_values(header: &[FieldKind], below: &[Vec<FieldKind>]) -> bool {
     (0..header.len()).any(|column| {
         let values = below.iter().filter_map(|kinds| kinds.get(column).copied());
-        let mut values = values.filter(|kind| *kind != FileColumnKind::Empty).peekable();
-        header[column] == FileColumnKind::Text && values.peek().is_some() && values.all(FileColumnKind::is_value)
+        let mut values = values.filter(|kind| *kind != FieldKind::Empty).peekable();
+        header[column] == FieldKind::Text && values.peek().is_some() && values.all(FieldKind::is_value)
     })
 }
 

@@ -3,7 +3,7 @@
 //! Every candidate reads some records. The delimiter is the one that divides them evenly (van den Burg et al., "Wrangling messy CSV
 //! files by detecting row and type patterns", 2019, use the same idea), not the one that occurs most.
 
-use super::kind::FileColumnKind;
+use super::field_kind::FieldKind;
 use super::loose::LooseRecord;
 use super::syntax::Syntax;
 use crate::options::{Dialect, Quote};
@@ -99,9 +99,8 @@ impl Trial {
     /// Returns the share of fields, in tenths, that hold one value: a number, a date, or text without any other delimiter.
     fn tenths_of_values(&self, text: &[u8]) -> usize {
         let fields: Vec<_> = self.records.iter().flat_map(|(_, record)| &record.fields).collect();
-        let is_value = |raw: &[u8]| {
-            FileColumnKind::of(raw) != FileColumnKind::Text || !raw.iter().any(|byte| b",\t;|".contains(byte))
-        };
+        let is_value =
+            |raw: &[u8]| FieldKind::of(raw) != FieldKind::Text || !raw.iter().any(|byte| b",\t;|".contains(byte));
         let values = fields.iter().filter(|field| field.is_quoted || is_value(&text[field.range.clone()])).count();
         values * 10 / fields.len().max(1)
     }

@@ -51,8 +51,8 @@ impl LoadRequest {
             found.decisions = table.columns;
         }
         let schema = Schema::from_sql(&sql, database_copy::ORIGIN)?;
-        // Given data and files define no virtual tables; those of databases come with their shadow tables.
-        Ok((schema.with_shadow_tables(), found))
+        // Virtual tables of databases come with their shadow tables.
+        Ok((schema.with_shadow_tables(|name| groups.iter().any(|group| group.is_copy_of(name))), found))
     }
 
     /// Scans the files of a table: text files in full, to infer types.

@@ -45,6 +45,11 @@ impl Group {
         Self { name, contents: vec![Content::Table { input: input.clone(), database, table }], copied: Some(copied) }
     }
 
+    /// Returns whether the group copies the table of this name.
+    pub(super) fn is_copy_of(&self, name: &str) -> bool {
+        self.copied.is_some() && self.name.eq_ignore_ascii_case(name)
+    }
+
     /// Returns whether the caller gave the data. A group never mixes given data and files.
     pub(super) fn is_given(&self) -> bool {
         self.contents.iter().all(|content| content.input().is_none())

@@ -1,5 +1,7 @@
 //! CREATE statements for tables that are defined from files.
 
+mod full_text;
+
 use super::listed;
 use super::name::in_sql;
 use super::pattern::{no_column, refuse_idle, value_of};
@@ -35,6 +37,10 @@ pub struct TableOptions {
     pub not_null: Vec<String>,
     /// `--index C,..`: one list per index.
     pub indexes: Vec<Vec<String>>,
+    /// `--fts C,..`: the columns of a full-text index; at most one list per table.
+    pub full_text: Vec<Vec<String>>,
+    /// `--fts-tokenizer`: the tokenizer of full-text indexes, as FTS5 has it: `porter`, `unicode61 remove_diacritics 2`.
+    pub tokenizer: Option<String>,
     /// `--unique C,..`: one list per constraint.
     pub unique: Vec<Vec<String>>,
     /// `--foreign-key C=T.C`
@@ -61,6 +67,7 @@ pub fn create(tables: &mut [NewTable], options: &TableOptions) -> Result<String,
         draft.write_table(options, &mut sql);
     }
     write_indexes(&drafts, &mut sql);
+    full_text::write_tables(&drafts, options, &mut sql);
     Ok(sql)
 }
 
@@ -71,6 +78,8 @@ struct Draft<'a> {
     not_null: Vec<bool>,
     unique: Vec<Vec<usize>>,
     indexes: Vec<Vec<usize>>,
+    /// The columns of its full-text index.
+    full_text: Vec<usize>,
     /// The table and column that each column refers to.
     references: Vec<Vec<(String, String)>>,
 }
@@ -218,6 +227,7 @@ fn drafts<'a>(tables: &'a [NewTable], options: &TableOptions, mistakes: &mut Vec
         not_null: table.columns.iter().map(|column| column.not_null).collect(),
         unique: Vec::new(),
         indexes: Vec::new(),
+        full_text: Vec::new(),
         references: vec![Vec::new(); table.columns.len()],
     };
     let mut drafts: Vec<Draft<'a>> = tables.iter().map(draft).collect();
@@ -245,10 +255,12 @@ fn drafts<'a>(tables: &'a [NewTable], options: &TableOptions, mistakes: &mut Vec
     });
     each(OptionName::Unique, &options.unique, &mut |draft, columns| push_new(&mut draft.unique, columns));
     each(OptionName::Index, &options.indexes, &mut |draft, columns| push_new(&mut draft.indexes, columns));
+    each(OptionName::Fts, &options.full_text, &mut |draft, columns| draft.full_text.extend(columns));
     let not_null: Vec<Vec<String>> = options.not_null.iter().map(|name| vec![name.clone()]).collect();
     each(OptionName::NotNull, &not_null, &mut |draft, columns| draft.not_null[columns[0]] = true);
     mistakes.extend(twice);
     refer(tables, options, &mut drafts, mistakes);
+    full_text::refuse(&mut drafts, options, mistakes);
     for draft in drafts.iter().filter(|draft| options.without_rowid && draft.primary_key.is_empty()) {
         let error = usage("a table WITHOUT ROWID needs a primary key".to_owned()).in_table(&draft.table.name);
         mistakes.push(error.advise(message!["say which columns it has: ", OptionName::PrimaryKey.names(["A", "B"])]));

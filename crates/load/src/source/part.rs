@@ -79,8 +79,8 @@ impl LoadPart<'_> {
         at.read += batch_encoder.batch.rows as u64;
         at.piece.read(&mut batch_encoder.batch).map_err(|error| at.in_place(error))?;
         let first_record = at.first_record();
-        if let Some(line) = batch_encoder.batch.repeated_header {
-            at.source.rejects.add_repeated_header(at.file.as_deref(), line);
+        if let Some(found) = batch_encoder.batch.repeated_header {
+            at.source.rejects.add_repeated_header(at.file.as_deref(), found);
         }
         if batch_encoder.batch.rows == 0 {
             return Ok(false);

@@ -31,6 +31,10 @@ pub enum OptionName {
     ForeignKey,
     /// Format of the files.
     Format,
+    /// Columns of a full-text index of a new table.
+    Fts,
+    /// Tokenizer of full-text indexes.
+    FtsTokenizer,
     /// Index of a new table.
     Index,
     /// Fate of text that is not UTF-8.
@@ -181,6 +185,8 @@ impl OptionName {
             Self::EnforceForeignKeys => "enforce-foreign-keys",
             Self::ForeignKey => "foreign-key",
             Self::Format => "format",
+            Self::Fts => "fts",
+            Self::FtsTokenizer => "fts-tokenizer",
             Self::Index => "index",
             Self::InvalidUtf8 => "invalid-utf8",
             Self::JsonPath => "json-path",

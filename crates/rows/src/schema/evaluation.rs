@@ -79,9 +79,8 @@ pub(super) fn add(sqlite: &Connection, table: &mut Table) -> rusqlite::Result<()
 
 /// Returns whether the keys of an index are more than columns of every record.
 fn needs_evaluation(table: &Table, index: &Index) -> bool {
-    let is_stored = |column: Option<usize>| {
-        column.is_some_and(|column| table.columns[column].generated != Generated::Virtual)
-    };
+    let is_stored =
+        |column: Option<usize>| column.is_some_and(|column| table.columns[column].generated != Generated::Virtual);
     index.partial || !index.columns.iter().chain(&index.appended).all(|column| is_stored(column.column))
 }
 
@@ -180,7 +179,8 @@ impl Scratch {
         let term = if names(expression).iter().any(is_clock) {
             let name = quoted_name(&format!("litepress clock {}", self.statements.len()));
             let any = if table.strict { "ANY " } else { "" };
-            let statement = format!("ALTER TABLE {} ADD COLUMN {name} {any}AS ({expression}\n)", quoted_name(&table.name));
+            let statement =
+                format!("ALTER TABLE {} ADD COLUMN {name} {any}AS ({expression}\n)", quoted_name(&table.name));
             self.sqlite.execute(&statement, []).ok()?;
             self.statements.push(statement);
             name
@@ -211,7 +211,8 @@ impl Scratch {
         const SQLITE_CONSTRAINT_CHECK: i64 = 275;
         let sql = format!("EXPLAIN INSERT INTO {} DEFAULT VALUES", quoted_name(&table.name));
         let checks = all(&self.sqlite, &sql, [], |row| {
-            let is_check = row.get::<_, String>("opcode")? == "Halt" && row.get::<_, i64>("p1")? == SQLITE_CONSTRAINT_CHECK;
+            let is_check =
+                row.get::<_, String>("opcode")? == "Halt" && row.get::<_, i64>("p1")? == SQLITE_CONSTRAINT_CHECK;
             if is_check { row.get::<_, Option<String>>("p4") } else { Ok(None) }
         })?;
         Ok(checks.into_iter().flatten().collect())

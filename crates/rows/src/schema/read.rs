@@ -35,9 +35,10 @@ fn read(text: &str, origin: &str, ran: &ExecutedSchema) -> rusqlite::Result<Sche
         let names = objects.iter().filter(is_wanted).map(|object| &object.name);
         names.map(|name| table(ran, text, name)).collect::<rusqlite::Result<Vec<_>>>()
     };
-    let tables = read(&is_user_table)?;
+    let mut tables = read(&is_user_table)?;
     let shadow_tables = read(&|object| object.kind == "table" && ran.shadows.contains(&object.name))?;
     let positions = super::positions(&tables);
+    describe_full_texts(ran, &objects, &mut tables, &shadow_tables);
     let pragma = |name: &str| sqlite.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
     let settings = FileSettings {
         page_size: ran.page_size,
@@ -47,6 +48,19 @@ fn read(text: &str, origin: &str, ran: &ExecutedSchema) -> rusqlite::Result<Sche
         schema_cookie: u32::try_from(pragma("schema_version")?).unwrap_or(1),
     };
     Ok(Schema { text: text.to_owned(), origin: origin.to_owned(), tables, shadow_tables, objects, settings, positions })
+}
+
+/// Describes the full-text tables.
+fn describe_full_texts(ran: &ExecutedSchema, objects: &[SchemaObject], tables: &mut [Table], shadow_tables: &[Table]) {
+    for position in 0..tables.len() {
+        let table = &tables[position];
+        let Some(probed) = ran.full_texts.get(&table.name) else { continue };
+        let sql = objects.iter().find(|object| object.name == table.name && object.kind == "table");
+        let sql = sql.and_then(|object| object.sql.as_deref()).unwrap_or_default();
+        let find = |name: &str| tables.iter().chain(shadow_tables).find(|table| table.name == name).cloned();
+        let full_text = probed.describe(table, sql, &ran.shadows, find);
+        tables[position].full_text = Some(Box::new(full_text));
+    }
 }
 
 pub(super) fn all<T>(
@@ -132,6 +146,11 @@ impl TableKinds {
         self.0.iter().filter(|(_, kind)| kind.name == "virtual").map(|(name, _)| name.as_str())
     }
 
+    /// Returns whether a table of this name is virtual.
+    pub fn is_virtual(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|kind| kind.name == "virtual")
+    }
+
     /// Returns whether a table of this name is WITHOUT ROWID.
     pub fn is_without_rowid(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|kind| kind.without_rowid)
@@ -183,6 +202,7 @@ pub fn table_of(sqlite: &Connection, kinds: &TableKinds, name: &str) -> rusqlite
         autoincrement,
         last_sequence: None,
         is_virtual,
+        full_text: None,
         indexes,
         foreign_keys,
         has_check: false,
@@ -317,9 +337,8 @@ pub(super) fn opcodes_with_operands(sqlite: &Connection, table: &Table) -> rusql
         table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect();
     let (names, values) = (columns.join(","), vec!["?1"; columns.len()].join(","));
     let explain = format!("EXPLAIN INSERT INTO {} ({names}) VALUES ({values})", quoted_name(&table.name));
-    let instruction = |row: &Row<'_>| {
-        (0..7).map(|at| Ok(format!("{:?}", row.get::<_, rusqlite::types::Value>(at)?))).collect()
-    };
+    let instruction =
+        |row: &Row<'_>| (0..7).map(|at| Ok(format!("{:?}", row.get::<_, rusqlite::types::Value>(at)?))).collect();
     let code: Vec<Vec<String>> =
         sqlite.prepare(&explain)?.query_map([None::<i64>], instruction)?.collect::<rusqlite::Result<_>>()?;
     Ok(code.into_iter().filter(|one| !one[1].contains("Transaction")).map(|one| one.join(" ")).collect())

@@ -1,5 +1,6 @@
 //! Runs the user's DDL, statement by statement, in a database in memory.
 
+use super::full_text::{self, Probed};
 use super::{TableKinds, line_and_character};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Result, quoted_name};
@@ -20,6 +21,8 @@ pub(super) struct ExecutedSchema {
     pub kinds: TableKinds,
     /// Shadow tables, in which virtual tables keep their data.
     pub shadows: HashSet<String>,
+    /// The answers about full-text tables.
+    pub full_texts: HashMap<String, Probed>,
     pub wal: bool,
     pub page_size: Option<u32>,
 }
@@ -76,6 +79,8 @@ struct AuthorizerState {
     /// The table that the statement drops.
     dropped: Option<String>,
     makes_virtual_table: bool,
+    /// Tables of FTS5.
+    full_texts: Vec<String>,
     shadows: HashSet<String>,
     wal: bool,
     page_size: Option<u32>,
@@ -114,7 +119,12 @@ pub(super) fn run(text: &str, origin: &str) -> Result<ExecutedSchema> {
     }
     let mut watch = lock(&watch);
     let shadows = std::mem::take(&mut watch.shadows);
-    Ok(ExecutedSchema { sqlite, spans, kinds, shadows, wal: watch.wal, page_size: watch.page_size })
+    let full_texts = std::mem::take(&mut watch.full_texts).into_iter().filter(|name| kinds.is_virtual(name));
+    let full_texts = full_texts
+        .map(|name| Ok((name.clone(), full_text::probe(&mut sqlite, &name)?)))
+        .collect::<rusqlite::Result<_>>()
+        .map_err(|error| sqlite_failed(&error))?;
+    Ok(ExecutedSchema { sqlite, spans, kinds, shadows, full_texts, wal: watch.wal, page_size: watch.page_size })
 }
 
 /// Stops statements that run longer than any definition does.
@@ -242,8 +252,11 @@ fn authorize(action: &AuthAction<'_>, watch: &mut AuthorizerState) -> Authorizat
             watch.created.push((*table_name).to_owned());
             None
         }
-        AuthAction::CreateVtable { table_name, .. } => {
+        AuthAction::CreateVtable { table_name, module_name } => {
             watch.makes_virtual_table = true;
+            if module_name.eq_ignore_ascii_case("fts5") {
+                watch.full_texts.push((*table_name).to_owned());
+            }
             watch.created.push((*table_name).to_owned());
             None
         }

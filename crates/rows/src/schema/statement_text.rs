@@ -289,13 +289,26 @@ mod tests {
     fn an_index_has_terms_and_a_predicate() {
         for (sql, terms, predicate) in [
             ("CREATE INDEX i ON t(a)", &["a"][..], None),
-            ("CREATE INDEX \"(\" ON [t(] (lower(a) /* , */ DESC, b COLLATE nocase asc -- x\n, (c, d))", &["lower(a)", "b COLLATE nocase", "(c, d)"], None),
-            ("CREATE INDEX i ON t (desc, 'a,b' || asc DESC) WHERE a > ')' -- where\n", &["desc", "'a,b' || asc"], Some("a > ')'")),
+            (
+                "CREATE INDEX \"(\" ON [t(] (lower(a) /* , */ DESC, b COLLATE nocase asc -- x\n, (c, d))",
+                &["lower(a)", "b COLLATE nocase", "(c, d)"],
+                None,
+            ),
+            (
+                "CREATE INDEX i ON t (desc, 'a,b' || asc DESC) WHERE a > ')' -- where\n",
+                &["desc", "'a,b' || asc"],
+                Some("a > ')'"),
+            ),
         ] {
             let text = index_text(sql).expect(sql);
-            assert_eq!((&text.terms[..], text.predicate.as_deref()), (&terms.iter().map(|&term| term.to_owned()).collect::<Vec<_>>()[..], predicate));
+            assert_eq!(
+                (&text.terms[..], text.predicate.as_deref()),
+                (&terms.iter().map(|&term| term.to_owned()).collect::<Vec<_>>()[..], predicate)
+            );
         }
-        for sql in ["CREATE INDEX i ON t", "CREATE INDEX i ON t (a", "CREATE INDEX i ON t (a,)", "CREATE INDEX i ON t (a) x"] {
+        for sql in
+            ["CREATE INDEX i ON t", "CREATE INDEX i ON t (a", "CREATE INDEX i ON t (a,)", "CREATE INDEX i ON t (a) x"]
+        {
             assert_eq!(index_text(sql), None, "{sql}");
         }
     }
@@ -303,7 +316,9 @@ mod tests {
     #[test]
     fn stored_columns_become_virtual() {
         assert_eq!(
-            with_virtual_columns("CREATE TABLE t (stored, a AS (stored) STORED, b AS ('x) stored') /* */ stored, c AS (1))"),
+            with_virtual_columns(
+                "CREATE TABLE t (stored, a AS (stored) STORED, b AS ('x) stored') /* */ stored, c AS (1))"
+            ),
             "CREATE TABLE t (stored, a AS (stored) VIRTUAL, b AS ('x) stored') /* */ VIRTUAL, c AS (1))"
         );
     }

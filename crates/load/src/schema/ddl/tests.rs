@@ -57,6 +57,7 @@ fn every_option_is_what_sqlite_understands() {
         indexes: names(&["user_id", "orders.note,user_id", "id"]),
         unique: names(&["name", "line,note"]),
         foreign_keys: pairs(&[("user_id", "users.id")]),
+        ..TableOptions::default()
     };
     let mut tables = shop();
     let sql = create(&mut tables, &options).unwrap();
@@ -172,4 +173,45 @@ fn names_that_sqlite_takes_for_one_are_refused() {
          them one by one",
     ];
     assert_eq!(message, expected);
+}
+
+#[test]
+fn a_full_text_index_is_kept_up_to_date() {
+    let odd = table("it's", &[("rowid", "x"), ("the \"text\"", "words"), ("note", "x")]);
+    let options = TableOptions {
+        full_text: names(&["the \"text\",note"]),
+        tokenizer: Some("porter unicode61 tokenchars '-'".to_owned()),
+        ..TableOptions::default()
+    };
+    let sql = create(&mut [odd], &options).unwrap();
+    let sqlite = rusqlite::Connection::open_in_memory().unwrap();
+    sqlite.execute_batch(&sql).unwrap();
+    sqlite
+        .execute_batch(
+            "INSERT INTO \"it's\" VALUES ('r', 'running e-mails', 'old'), ('s', 'other', 'words');
+             UPDATE \"it's\" SET note = 'new' WHERE note = 'old'; DELETE FROM \"it's\" WHERE note = 'words';
+             INSERT INTO \"it's_fts\"(\"it's_fts\", rank) VALUES ('integrity-check', 1)",
+        )
+        .unwrap();
+    let found = |term: &str| {
+        let sql = "SELECT count(*) FROM \"it's_fts\" WHERE \"it's_fts\" MATCH ?";
+        sqlite.query_row(sql, [term], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!(["run", "\"e-mail\"", "old", "new", "words"].map(found), [1, 1, 0, 1, 0]);
+}
+
+#[test]
+fn full_text_indexes_that_cannot_be() {
+    let refused = |columns: &[&str], tokenizer: Option<&str>, without_rowid: bool| {
+        let primary_key = if without_rowid { names(&["id"]) } else { Vec::new() };
+        let (full_text, tokenizer) = (names(columns), tokenizer.map(str::to_owned));
+        let options = TableOptions { primary_key, without_rowid, full_text, tokenizer, ..TableOptions::default() };
+        let tables = vec![table("a", &[("id", "1"), ("rank", "x"), ("t", "x")]), table("a_fts", &[("id", "1")])];
+        mistakes(tables, &options)
+    };
+    assert!(refused(&[], Some("porter"), false)[0].contains("--fts-tokenizer porter has no effect"));
+    assert!(refused(&["a.t"], None, false)[0].contains("would be named a_fts, which is another table"));
+    assert!(refused(&["rank"], None, false).iter().any(|mistake| mistake.contains("FTS5 has a column of this name")));
+    assert!(refused(&["t"], None, true).iter().any(|mistake| mistake.contains("leave out --without-rowid")));
+    assert!(refused(&["nobody"], None, false)[0].contains("no column is named nobody"));
 }

@@ -2,7 +2,7 @@
 
 /// The kind of a field, by its look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FileColumnKind {
+pub(super) enum FieldKind {
     Empty,
     /// `17`, `-3`
     Integer,
@@ -17,7 +17,7 @@ pub(super) enum FileColumnKind {
     Text,
 }
 
-impl FileColumnKind {
+impl FieldKind {
     pub fn of(field: &[u8]) -> Self {
         let field = field.trim_ascii();
         match field.first() {
@@ -57,7 +57,7 @@ impl FileColumnKind {
     }
 }
 
-fn number(field: &[u8]) -> Option<FileColumnKind> {
+fn number(field: &[u8]) -> Option<FieldKind> {
     let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
     let (mantissa, exponent) = match digits.iter().position(|byte| matches!(byte, b'e' | b'E')) {
         Some(at) => (&digits[..at], Some(&digits[at + 1..])),
@@ -71,18 +71,18 @@ fn number(field: &[u8]) -> Option<FileColumnKind> {
     }
     let is_plain = !mantissa.is_empty() && mantissa.iter().all(u8::is_ascii_digit);
     if is_plain {
-        return Some(if exponent.is_some() { FileColumnKind::Decimal } else { FileColumnKind::Integer });
+        return Some(if exponent.is_some() { FieldKind::Decimal } else { FieldKind::Integer });
     }
     let groups: Vec<&[u8]> = mantissa.split(|byte| b".,".contains(byte)).collect();
     let is_digits = |group: &&[u8]| group.iter().all(u8::is_ascii_digit);
     // Between marks for thousands are three digits.
     let is_grouped = groups.iter().skip(1).take(groups.len().saturating_sub(2)).all(|group| group.len() == 3);
     let is_decimal = groups.iter().all(is_digits) && is_grouped && groups.iter().any(|group| !group.is_empty());
-    (is_decimal && !mantissa.starts_with(b",")).then_some(FileColumnKind::Decimal)
+    (is_decimal && !mantissa.starts_with(b",")).then_some(FieldKind::Decimal)
 }
 
 /// Recognises dates and times of digits: groups of one to four digits between `-`, `/`, `.`, `:`, a blank or `T`.
-fn moment(field: &[u8]) -> Option<FileColumnKind> {
+fn moment(field: &[u8]) -> Option<FieldKind> {
     let field = field.strip_suffix(b"Z").unwrap_or(field);
     if !field.iter().all(|byte| byte.is_ascii_digit() || b"-/.: T+".contains(byte)) {
         return None;
@@ -95,15 +95,15 @@ fn moment(field: &[u8]) -> Option<FileColumnKind> {
         let is_year = |group: &[u8]| group.len() == 4;
         let is_date = is_short(second)
             && ((is_year(first) && is_short(third)) || (is_short(first) && (is_year(third) || is_short(third))));
-        return is_date.then_some(FileColumnKind::Date);
+        return is_date.then_some(FieldKind::Date);
     }
     let is_time = (1..=2).contains(&has(b':')) && groups.by_ref().take(2).all(is_short);
-    is_time.then_some(FileColumnKind::Time)
+    is_time.then_some(FieldKind::Time)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::FileColumnKind as Kind;
+    use super::FieldKind as Kind;
 
     #[test]
     fn kinds_are_told_by_the_look_of_fields() {

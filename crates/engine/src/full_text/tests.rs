@@ -1,0 +1,277 @@
+use crate::{Database, Options, Schema, Target};
+use litepress_format::record::write_record;
+use litepress_format::value::Value;
+use litepress_rows::sync::lock;
+use litepress_rows::{Part, RecordChunk, Result, RowidOrder, Source};
+use rusqlite::{Connection, MAIN_DB};
+use std::sync::Mutex;
+
+/// Texts as rows of a table, with rowids from 1 on.
+struct Texts<'t> {
+    rows: &'t [Vec<String>],
+    /// The table has an INTEGER PRIMARY KEY in front.
+    has_key: bool,
+    rows_per_part: usize,
+    next: Mutex<usize>,
+}
+
+impl<'t> Texts<'t> {
+    fn new(rows: &'t [Vec<String>], has_key: bool, rows_per_part: usize) -> Self {
+        Self { rows, has_key, rows_per_part, next: Mutex::new(0) }
+    }
+}
+
+impl Source for Texts<'_> {
+    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
+        let mut next = lock(&self.next);
+        let first = *next;
+        *next = (first + self.rows_per_part).min(self.rows.len());
+        let rows = &self.rows[first..*next];
+        Ok((!rows.is_empty()).then(|| Box::new(TextPart { rows, first, has_key: self.has_key }) as Box<dyn Part>))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows.len() as u64)
+    }
+
+    fn rowid_order(&self) -> RowidOrder {
+        RowidOrder::Ascending
+    }
+
+    fn page_bytes(&self) -> f64 {
+        100.0
+    }
+}
+
+struct TextPart<'t> {
+    rows: &'t [Vec<String>],
+    first: usize,
+    has_key: bool,
+}
+
+impl Part for TextPart<'_> {
+    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
+        chunk.set_first_record(self.first as u64 + 1);
+        let mut record = Vec::new();
+        while let Some((row, rest)) = self.rows.split_first().filter(|_| !chunk.is_full()) {
+            let key = self.has_key.then_some(Value::Null);
+            let values: Vec<Value<'_>> = key.into_iter().chain(row.iter().map(|text| text.as_str().into())).collect();
+            record.clear();
+            write_record(&values, &mut record);
+            self.first += 1;
+            chunk.push(i64::try_from(self.first).unwrap(), &record);
+            self.rows = rest;
+        }
+        Ok(())
+    }
+}
+
+/// Makes rows of words, some frequent and most rare.
+fn rows(count: usize, columns: usize) -> Vec<Vec<String>> {
+    let mut seed = 7_u64;
+    let mut random = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let mut text = |number: usize| {
+        let words = (0..number % 50).map(|_| match random(4) {
+            0 => "the".to_owned(),
+            1 => format!("Wörter{}", random(30)),
+            _ => format!("{:x}", random(1000) * random(1000)),
+        });
+        words.collect::<Vec<String>>().join(" ")
+    };
+    (0..count).map(|number| (0..columns).map(|_| text(number)).collect()).collect()
+}
+
+/// Builds a database whose table `filled` has these rows, on some threads and with parts of some size.
+fn build(sql: &str, filled: &str, texts: &[Vec<String>], threads: usize, rows_per_part: usize) -> Vec<u8> {
+    let schema = Schema::from_sql(sql, "<test>").unwrap();
+    let index = schema.position(filled).unwrap();
+    let has_key = schema.tables[index].rowid_alias.is_some();
+    let options = Options::default().threads(threads).memory_bytes(64 << 20).analyze(true);
+    let mut database = Database::create(&Target::Memory, schema, &options).unwrap();
+    database.expect(&[index]);
+    database.fill(index, &Texts::new(texts, has_key, rows_per_part)).unwrap();
+    let finished = database.finish().unwrap();
+    let phase = options.progress.phase();
+    assert!(phase.number == phase.count, "{sql}: {phase:?}");
+    finished.bytes.unwrap()
+}
+
+fn open(bytes: &[u8]) -> Connection {
+    let mut db = Connection::open_in_memory().unwrap();
+    db.deserialize_read_exact(MAIN_DB, bytes, bytes.len(), false).unwrap();
+    db
+}
+
+/// Returns what SQLite makes of the rows in one transaction.
+fn by_sqlite(sql: &str, filled: &str, texts: &[Vec<String>], is_external: bool) -> Connection {
+    let db = Connection::open_in_memory().unwrap();
+    db.execute_batch(sql).unwrap();
+    db.execute_batch("INSERT INTO t(t, rank) VALUES('hashsize', 1000000000); BEGIN").unwrap();
+    let names: Vec<String> = db
+        .prepare("SELECT name FROM pragma_table_info(?) WHERE name <> 'id'")
+        .unwrap()
+        .query_map([filled], |row| row.get(0))
+        .unwrap()
+        .map(rusqlite::Result::unwrap)
+        .collect();
+    let marks = vec!["?"; names.len()].join(",");
+    let names = names.join(",");
+    let mut insert = db.prepare(&format!("INSERT INTO {filled}(rowid, {names}) VALUES (?, {marks})")).unwrap();
+    for (rowid, row) in (1..).zip(texts) {
+        insert.raw_bind_parameter(1, rowid).unwrap();
+        (2..).zip(row).for_each(|(at, text)| insert.raw_bind_parameter(at, text).unwrap());
+        insert.raw_execute().unwrap();
+    }
+    drop(insert);
+    db.execute_batch("COMMIT").unwrap();
+    if is_external {
+        db.execute_batch("INSERT INTO t(t) VALUES('rebuild')").unwrap();
+    }
+    db.execute_batch("INSERT INTO t(t) VALUES('optimize'); ANALYZE").unwrap();
+    db
+}
+
+/// Returns all rows of the shadow tables, without what follows from a setting of `hashsize`.
+fn shadow_rows(db: &Connection) -> Vec<String> {
+    let mut all = Vec::new();
+    for table in ["content", "docsize", "data", "idx", "config"] {
+        let sql = match table {
+            "data" => {
+                "SELECT id, CASE id WHEN 10 THEN substr(block, 5) ELSE block END FROM t_data ORDER BY id".to_owned()
+            }
+            "config" => "SELECT * FROM t_config WHERE k = 'version'".to_owned(),
+            table => format!("SELECT * FROM t_{table} ORDER BY 1, 2"),
+        };
+        let Ok(mut statement) = db.prepare(&sql) else { continue };
+        let columns = statement.column_count();
+        let rows = statement.query_map([], |row| {
+            let values: Vec<rusqlite::types::Value> =
+                (0..columns).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
+            Ok(format!("{table} {values:?}"))
+        });
+        all.extend(rows.unwrap().map(rusqlite::Result::unwrap));
+    }
+    all
+}
+
+fn statistics(db: &Connection) -> Vec<String> {
+    let sql = "SELECT quote(tbl) || quote(idx) || quote(stat) FROM sqlite_stat1 WHERE tbl <> 't_config' ORDER BY 1";
+    let mut statement = db.prepare(sql).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(rusqlite::Result::unwrap).collect()
+}
+
+fn check(sql: &str, filled: &str, texts: &[Vec<String>]) {
+    let is_external = filled != "t";
+    let expected = by_sqlite(sql, filled, texts, is_external);
+    let bytes = build(sql, filled, texts, 3, 40);
+    let db = open(&bytes);
+    let (ours, theirs) = (shadow_rows(&db), shadow_rows(&expected));
+    for (our, their) in ours.iter().zip(&theirs) {
+        assert!(our == their, "{sql}\n{}\n{}", &our[..our.len().min(300)], &their[..their.len().min(300)]);
+    }
+    assert_eq!(ours.len(), theirs.len(), "{sql}");
+    assert_eq!(statistics(&db), statistics(&expected), "{sql}");
+    for threads in [1, 2] {
+        // The bytes depend on the parts alone.
+        assert!(build(sql, filled, texts, threads, 40) == bytes, "{sql}: {threads} threads");
+    }
+    let schema = |db: &Connection| {
+        let sql = "SELECT group_concat(type || name || coalesce(sql, ''), ';') FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'";
+        db.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap()
+    };
+    assert_eq!(schema(&db), schema(&expected));
+    db.execute_batch("INSERT INTO t(t) VALUES('integrity-check')").unwrap();
+    let sound: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok", "{sql}");
+    // SQLite goes on with it.
+    let columns = db.prepare("SELECT * FROM t LIMIT 0").unwrap().column_names().collect::<Vec<_>>().join(",");
+    let marks = vec!["'the newest words'"; columns.split(',').count()].join(",");
+    db.execute(&format!("INSERT INTO t(rowid, {columns}) VALUES (1000000, {marks})"), []).unwrap();
+    db.execute_batch("INSERT INTO t(t) VALUES('optimize')").unwrap();
+    if !is_external {
+        db.execute_batch("INSERT INTO t(t) VALUES('integrity-check')").unwrap();
+    }
+}
+
+#[test]
+fn tables_with_and_without_texts() {
+    let texts = rows(700, 2);
+    for options in [
+        "",
+        ", tokenize='porter ascii', prefix='1 3'",
+        ", tokenize=trigram, detail=none",
+        ", detail=column, columnsize=0",
+        ", content=''",
+        ", content='', contentless_delete=1",
+        ", content='', columnsize=0, detail=none",
+        ", locale=1",
+    ] {
+        check(&format!("CREATE VIRTUAL TABLE t USING fts5(a, b{options})"), "t", &texts);
+    }
+    check("CREATE VIRTUAL TABLE t USING fts5(a UNINDEXED, b)", "t", &texts);
+    check("CREATE VIRTUAL TABLE t USING fts5(a UNINDEXED, b, content='', contentless_unindexed=1)", "t", &texts);
+    check("CREATE VIRTUAL TABLE t USING fts5(a, b)", "t", &vec![vec![String::new(); 2]; 3]);
+}
+
+/// An external content table stayed empty until someone asked for a rebuild, which SQLite makes with one thread.
+#[test]
+fn texts_in_another_table() {
+    let texts = rows(900, 3);
+    let docs = "CREATE TABLE docs (id INTEGER PRIMARY KEY, a TEXT, n, b TEXT); CREATE INDEX by_n ON docs (n);";
+    for table in [
+        "CREATE VIRTUAL TABLE t USING fts5(b, a, content='docs', content_rowid='id')",
+        "CREATE VIRTUAL TABLE t USING fts5(id, a UNINDEXED, b, content=docs, content_rowid=id, detail=none)",
+    ] {
+        check(&format!("{docs}{table}"), "docs", &texts);
+    }
+    let bare = "CREATE TABLE docs (a TEXT, n, b TEXT); CREATE TRIGGER new AFTER INSERT ON docs BEGIN
+        INSERT INTO t(rowid, a) VALUES (new.rowid, new.a); END;";
+    let sql = format!("CREATE VIRTUAL TABLE t USING fts5(a, content='docs'); {bare}");
+    let bytes = build(&sql, "docs", &texts, 2, 50);
+    let db = open(&bytes);
+    db.execute_batch("INSERT INTO t(t, rank) VALUES('integrity-check', 1); INSERT INTO docs(a) VALUES ('afterwards')")
+        .unwrap();
+    let found: i64 = db.query_row("SELECT rowid FROM t('afterwards')", [], |row| row.get(0)).unwrap();
+    assert_eq!(found, 901);
+}
+
+/// Only SQLite can read a view, or a column that is computed.
+#[test]
+fn texts_that_sqlite_reads() {
+    let texts = rows(50, 1);
+    let docs = "CREATE TABLE docs (id INTEGER PRIMARY KEY, a TEXT);";
+    let computed = "CREATE TABLE docs (id INTEGER PRIMARY KEY, a TEXT, b AS (a || a));";
+    for sql in [
+        format!(
+            "{docs} CREATE VIEW v AS SELECT id, a FROM docs; CREATE VIRTUAL TABLE t USING fts5(a, content='v', content_rowid='id')"
+        ),
+        format!("{computed} CREATE VIRTUAL TABLE t USING fts5(a, b, content='docs', content_rowid='id')"),
+    ] {
+        let db = open(&build(&sql, "docs", &texts, 2, 10));
+        db.execute_batch("INSERT INTO t(t, rank) VALUES('integrity-check', 1)").unwrap();
+        let found: i64 = db.query_row("SELECT count(*) FROM t('the')", [], |row| row.get(0)).unwrap();
+        assert!(found > 10, "{sql}: {found}");
+    }
+    let missing =
+        "CREATE TABLE docs (id INTEGER PRIMARY KEY, a TEXT); CREATE VIRTUAL TABLE t USING fts5(a, content='none')";
+    let db = open(&build(missing, "docs", &texts, 1, 10));
+    assert_eq!(db.query_row("SELECT count(*) FROM t_data", [], |row| row.get::<_, i64>(0)).unwrap(), 2);
+}
+
+#[test]
+fn a_table_without_rows() {
+    for sql in [
+        "CREATE VIRTUAL TABLE t USING fts5(a)",
+        "CREATE VIRTUAL TABLE t USING fts5(a, content='', contentless_delete=1)",
+    ] {
+        let schema = Schema::from_sql(sql, "<test>").unwrap();
+        let finished = Database::create(&Target::Memory, schema, &Options::default()).unwrap().finish().unwrap();
+        let (db, expected) = (open(&finished.bytes.unwrap()), Connection::open_in_memory().unwrap());
+        expected.execute_batch(sql).unwrap();
+        assert_eq!(shadow_rows(&db), shadow_rows(&expected));
+        db.execute_batch("INSERT INTO t VALUES ('first words'); INSERT INTO t(t) VALUES('integrity-check')").unwrap();
+    }
+}

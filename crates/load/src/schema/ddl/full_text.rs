@@ -1,0 +1,99 @@
+//! Full-text indexes of new tables: a table of FTS5 over the columns of each, and the triggers that keep it up to date.
+
+use super::{Draft, TableOptions, usage};
+use crate::schema::name::in_sql;
+use litepress_rows::{Error, OptionName, message};
+use std::fmt::Write;
+
+/// The name of a table's full-text index.
+pub(crate) fn table_name(table: &str) -> String {
+    format!("{table}_fts")
+}
+
+/// Refuses full-text indexes that cannot be.
+pub(super) fn refuse(drafts: &mut [Draft<'_>], options: &TableOptions, mistakes: &mut Vec<Error>) {
+    if let (Some(tokenizer), true) = (&options.tokenizer, options.full_text.is_empty()) {
+        let given = OptionName::FtsTokenizer.word(tokenizer.clone()).given();
+        let advice = message!["name the columns to index with ", OptionName::Fts.names(["A", "B"])];
+        mistakes.push(usage(message![given, " has no effect: no table has a full-text index"]).advise(advice));
+    }
+    let names: Vec<String> = drafts.iter().map(|draft| draft.table.name.clone()).collect();
+    for draft in drafts.iter_mut().filter(|draft| !draft.full_text.is_empty()) {
+        let mut seen = Vec::new();
+        draft.full_text.retain(|column| {
+            !seen.contains(column) && {
+                seen.push(*column);
+                true
+            }
+        });
+        let table = &draft.table.name;
+        if options.without_rowid {
+            let error = usage("a full-text index needs rowids, and the table is WITHOUT ROWID").in_table(table);
+            mistakes.push(error.advise(message!["leave out ", OptionName::WithoutRowid.alone()]));
+        }
+        let index = table_name(table);
+        if names.iter().any(|name| name.eq_ignore_ascii_case(&index)) {
+            let message = format!("its full-text index would be named {index}, which is another table");
+            mistakes.push(usage(message).in_table(table).advise("rename the file"));
+        }
+        for &column in &draft.full_text {
+            let name = &draft.table.columns[column].name;
+            if ["rank", "rowid", &index].iter().any(|taken| taken.eq_ignore_ascii_case(name)) {
+                let error = usage("FTS5 has a column of this name itself").in_table(table).in_column(name);
+                mistakes.push(error.advise(message!["rename it: ", OptionName::Map.pair(name, "NEW_NAME")]));
+            }
+        }
+    }
+}
+
+/// Writes the full-text tables and their triggers.
+pub(super) fn write_tables(drafts: &[Draft<'_>], options: &TableOptions, sql: &mut String) {
+    for draft in drafts.iter().filter(|draft| !draft.full_text.is_empty()) {
+        let index = table_name(&draft.table.name);
+        let (columns, rowid) = (draft.names(&draft.full_text), rowid_name(draft));
+        let mut arguments = format!("{columns}, content={}, content_rowid={}", text(&draft.table.name), text(&rowid));
+        if let Some(tokenizer) = &options.tokenizer {
+            write!(arguments, ", tokenize={}", text(tokenizer)).expect(TAKES_ALL);
+        }
+        writeln!(sql, "CREATE VIRTUAL TABLE {} USING fts5({arguments});", in_sql(&index)).expect(TAKES_ALL);
+        write_triggers(draft, &index, &rowid, sql);
+    }
+}
+
+const TAKES_ALL: &str = "a string takes everything";
+
+/// Writes the triggers that keep a full-text table up to date.
+fn write_triggers(draft: &Draft<'_>, index: &str, rowid: &str, sql: &mut String) {
+    let (table, name) = (in_sql(&draft.table.name), in_sql(index));
+    let (columns, rowid) = (draft.names(&draft.full_text), in_sql(rowid));
+    let values = |row: &str| {
+        let columns = draft.full_text.iter().map(|&column| in_sql(&draft.table.columns[column].name));
+        columns.map(|column| format!(", {row}.{column}")).collect::<String>()
+    };
+    let add = format!("INSERT INTO {name}(rowid, {columns}) VALUES (new.{rowid}{});", values("new"));
+    let old = values("old");
+    let remove = format!("INSERT INTO {name}({name}, rowid, {columns}) VALUES ('delete', old.{rowid}{old});");
+    for (event, body) in [("insert", add.clone()), ("delete", remove.clone()), ("update", format!("{remove}\n  {add}"))]
+    {
+        let trigger = format!("{index}_{event}");
+        let (trigger, event) = (in_sql(&trigger), event.to_ascii_uppercase());
+        writeln!(sql, "CREATE TRIGGER {trigger} AFTER {event} ON {table} BEGIN\n  {body}\nEND;").expect(TAKES_ALL);
+    }
+}
+
+/// Returns a name of the rowid that no other column has.
+fn rowid_name(draft: &Draft<'_>) -> String {
+    let columns = &draft.table.columns;
+    if let [key] = draft.primary_key[..]
+        && columns[key].declared_type.eq_ignore_ascii_case("INTEGER")
+    {
+        return columns[key].name.clone();
+    }
+    let is_free = |name: &&str| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+    ["rowid", "_rowid_", "oid"].into_iter().find(is_free).unwrap_or("rowid").to_owned()
+}
+
+/// Returns a text as SQL writes it.
+fn text(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

@@ -1,0 +1,165 @@
+//! A hammer: clients of several SQLite releases write, read and checkpoint a database while litepress appends rows and makes
+//! indexes, again and again.
+//!
+//! A writer writes down each row once its COMMIT has returned. A reader checks rules that hold at every moment: an account book
+//! whose sum is zero, appended rows in whole batches, and as many entries of an index as rows. At the end nothing may be missing.
+
+mod clients;
+
+pub use clients::{Client, Role, client};
+
+use crate::source::ValueRows;
+use clients::Clients;
+use front_door::append::Appending;
+use litepress::live::{IndexTask, LiveOptions, make_indexes};
+use litepress::{AppendOptions, Conflict, ErrorKind, Options, Result, Route, schema_of};
+use litepress_crashlab::content::check;
+use litepress_rows::cells::OwnedValue;
+use rusqlite::Connection;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Rows of a batch that litepress appends.
+pub const BATCH_ROWS: i64 = 400;
+
+/// The subject of a hammer, and its duration.
+#[derive(Debug)]
+pub struct Hammer {
+    /// Empty folder for the database and the files of the clients.
+    pub folder: PathBuf,
+    /// Journal mode of the database: `WAL` or `DELETE`.
+    pub journal_mode: String,
+    /// Time after which no further change begins.
+    pub time: Duration,
+    /// Number of changes after which the hammer ends.
+    pub changes: u64,
+    /// Program of this build that runs [`client`].
+    pub client_program: PathBuf,
+}
+
+/// Figures of a hammer.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Changes that litepress has made.
+    pub changed: u64,
+    /// Changes that were refused because of locks.
+    pub refused: u64,
+    /// Rows that writers have committed.
+    pub committed: u64,
+    /// Transactions of readers, and checkpoints.
+    pub others: u64,
+    /// Locks that clients have met.
+    pub tolerated: u64,
+    /// Descriptions of all violations.
+    pub bad: Vec<String>,
+}
+
+const SCHEMA: &str = "
+    CREATE TABLE event (id INTEGER PRIMARY KEY, batch INTEGER, filler TEXT); CREATE INDEX event_batch ON event (batch);
+    CREATE TABLE added (id INTEGER PRIMARY KEY, client TEXT, number INTEGER, filler TEXT);
+    CREATE INDEX added_client ON added (client, number);
+    CREATE TABLE account (id INTEGER PRIMARY KEY, amount INTEGER); INSERT INTO account VALUES (1, 0), (2, 0), (3, 0);";
+
+impl Hammer {
+    /// Runs the hammer.
+    ///
+    /// # Errors
+    /// A change that fails for another reason than a lock.
+    pub fn run(&self) -> Result<Outcome> {
+        let path = self.folder.join("hammer.db");
+        let made = Connection::open(&path).unwrap();
+        made.execute_batch(&format!("PRAGMA journal_mode = {}; {SCHEMA}", self.journal_mode)).unwrap();
+        drop(made);
+        let (mut outcome, mut batches, mut round) = (Outcome::default(), 0, 0);
+        let mut clients = Clients::start(&self.client_program, &self.folder, &path);
+        let begun = Instant::now();
+        while outcome.bad.is_empty() && begun.elapsed() < self.time && outcome.changed < self.changes {
+            match change(&path, round, &mut batches) {
+                Ok(()) => outcome.changed += 1,
+                Err(error) if error.kind() == ErrorKind::Target => outcome.refused += 1,
+                Err(error) => {
+                    outcome.bad.push(format!("round {round}: {error}"));
+                }
+            }
+            round += 1;
+            outcome.bad.extend(clients.failure());
+        }
+        clients.stop(&mut outcome);
+        self.judge(&path, batches, &mut outcome);
+        Ok(outcome)
+    }
+
+    /// Compares the database with everything that was committed.
+    fn judge(&self, path: &Path, batches: i64, outcome: &mut Outcome) {
+        let connection = Connection::open(path).unwrap();
+        outcome.bad.extend(check(&connection).err());
+        let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        let rows = number("SELECT count(*) FROM event");
+        if rows != batches * BATCH_ROWS {
+            outcome.bad.push(format!("{rows} rows of {batches} batches"));
+        }
+        let logged = clients::logged(&self.folder);
+        outcome.committed = logged.len() as u64;
+        let mut select = connection.prepare("SELECT client, number FROM added").unwrap();
+        let there = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let there: HashSet<(String, i64)> = there.collect::<rusqlite::Result<_>>().unwrap();
+        outcome.bad.extend(logged.difference(&there).map(|row| format!("{row:?} is lost")));
+    }
+}
+
+/// Makes the change of a round: rows at the right edge, between others, by SQLite; a new index; all indexes anew.
+fn change(path: &Path, round: u64, batches: &mut i64) -> Result<()> {
+    let indexes = |task: IndexTask<'_>| {
+        let mut options = LiveOptions::default();
+        (options.busy_timeout, options.build.threads) = (Duration::from_secs(5), 2);
+        make_indexes(path, task, &options).map(drop)
+    };
+    match round % 6 {
+        3 => {
+            let statements = ["DROP INDEX", "CREATE INDEX"].map(|verb| format!("{verb} wide{}", round % 12));
+            let _ = Connection::open(path).and_then(|it| {
+                it.busy_timeout(Duration::from_secs(5))?;
+                it.execute_batch(&statements[0].replace("INDEX", "INDEX IF EXISTS"))
+            });
+            let create = format!("{} ON event (filler, batch)", statements[1].replace("INDEX", "INDEX IF NOT EXISTS"));
+            indexes(IndexTask::Create(&[create, "CREATE INDEX IF NOT EXISTS by_filler ON added (filler)".to_owned()]))
+        }
+        5 => indexes(IndexTask::Again(&[])),
+        kind => {
+            let route =
+                [Route::Edge, Route::Rebuild, Route::Sql, Route::Edge, Route::Edge][usize::try_from(kind).unwrap()];
+            append(path, route, *batches)?;
+            *batches += 1;
+            Ok(())
+        }
+    }
+}
+
+fn append(path: &Path, route: Route, batch: i64) -> Result<()> {
+    let mut append = AppendOptions::default().busy_timeout(Duration::from_secs(5));
+    append.route = Some(route);
+    append.through_wal = batch % 7 == 6;
+    let mut options = Options::default().threads(2);
+    options.on_conflict = Conflict::Abort;
+    let schema = schema_of(path, &append)?;
+    let table = schema.tables.iter().position(|table| table.name == "event").expect("its table");
+    let row = |row| {
+        vec![
+            OwnedValue::Int(batch * BATCH_ROWS + row + 1),
+            OwnedValue::Int(batch),
+            OwnedValue::Text(format!("filler {}", "x".repeat(usize::try_from(row % 300).unwrap())).into()),
+        ]
+    };
+    let rows: Vec<Vec<OwnedValue>> = (0..BATCH_ROWS).map(row).collect();
+    let rows = ValueRows::new(&schema.tables[table], rows.into(), 150, 1);
+    let job = Appending {
+        path: path.to_owned(),
+        existing: schema.clone(),
+        schema,
+        additions: Default::default(),
+        options,
+        append,
+    };
+    job.run(&[(table, &rows)], &|| Ok(())).map(drop)
+}
