@@ -11,6 +11,7 @@ use litepress_rows::RecordChunk;
 /// The extractors of the indexes of one table.
 ///
 /// ORDER: [`add`](Self::add) the rows of a part, then [`end_part`](Self::end_part); [`finish`](Self::finish) after the last.
+#[derive(Default)]
 pub(crate) struct Extractors<'s> {
     /// Extractors of entries from the table's records.
     plain: Vec<EntryExtractor<'s>>,
