@@ -240,8 +240,10 @@ mod tests {
     use litepress_format::value::Value;
     use litepress_rows::Schema;
 
+    type Row = (i64, String);
+
     /// Returns the values that SQLite reads of rows with texts of these lengths, and the values that were put in.
-    fn read_back(sql: &str, lengths: &[usize]) -> (Vec<(i64, String)>, Vec<(i64, String)>) {
+    fn read_back(sql: &str, lengths: &[usize]) -> (Vec<Row>, Vec<Row>) {
         let schema = Schema::from_sql(sql, "<test>").expect("a schema");
         let template = Template::new(&schema.tables[0], &[sql.to_owned()]).expect("a template");
         let mut small = SmallDatabase::new(&template);

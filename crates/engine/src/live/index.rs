@@ -201,7 +201,7 @@ fn sort(
         let of_table = || planned.indexes.iter().filter(|index| index.table_root == root);
         let plans: Vec<IndexPlan> = of_table().filter_map(|index| index.plan.clone().ok()).collect();
         // The last one knows all texts that SQLite evaluates.
-        let Some(index) = of_table().filter(|index| index.plan.is_ok()).last() else { continue };
+        let Some(index) = of_table().rfind(|index| index.plan.is_ok()) else { continue };
         let indexes = Indexes::new(plans, &sort_options).evaluating(&index.table, false)?;
         options.progress.enter_rows(&index.table.name);
         rows += scan(snapshot, index, &indexes, &options)?;
