@@ -87,6 +87,10 @@ class EveryFigure(unittest.TestCase):
         self.assertEqual(len(line["figures"]), 10)
         self.assertEqual(len(line["rounds"][0]), 12)
 
+    def test_rtree(self):
+        line = tiny("rtree.py", ["--rows", "20k", "--windows", "50"])
+        self.assertGreater(line["figures"]["SQLite's bytes of nodes, times litepress'"]["median"], 1)
+
     def test_full_text(self):
         with tempfile.TemporaryDirectory() as corpus:
             sources = pathlib.Path(measure.ROOT / "crates" / "fts5").rglob("*.rs")

@@ -8,7 +8,8 @@ use rusqlite::{Connection, OpenFlags};
 use std::error::Error;
 use std::time::Instant;
 
-const USAGE: &str = "usage: objects index DB CACHE_PAGES SORTER_THREADS SQL | objects insert OUT.db SCHEMA SOURCE.db QUERY";
+const USAGE: &str =
+    "usage: objects index DB CACHE_PAGES SORTER_THREADS SQL | objects insert OUT.db SCHEMA SOURCE.db QUERY";
 
 const ROWS_PER_STATEMENT: usize = 50;
 

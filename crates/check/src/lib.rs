@@ -66,7 +66,6 @@ mod record;
 mod report;
 mod schema;
 mod sqlite;
-mod text;
 mod totals;
 mod tree;
 mod visited_pages;

@@ -14,7 +14,7 @@ use crate::resources::{bounded, page_size};
 use crate::sink::Sink;
 use crate::sqlite::SqliteSession;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::table::TableTree;
+use crate::table::{TableTree, rtree};
 use crate::{Error, ErrorKind, Result, plan};
 use litepress_format::page::PageSize;
 use litepress_rows::schema::SchemaObject;
@@ -165,7 +165,8 @@ impl Database {
     pub fn expect(&self, tables: &[usize]) {
         let filled = tables.iter().map(|&index| &self.schema.tables[index]);
         let written = filled.filter(|table| self.is_written_table(table));
-        let indexes: usize = written.map(|table| plan::indexes(table).len()).sum();
+        let phases = |table: &Table| if table.rtree.is_some() { rtree::PHASES } else { plan::indexes(table).len() };
+        let indexes: usize = written.map(phases).sum();
         let by_sqlite = if self.needs_sqlite { self.phases_of_sqlite() } else { 0 };
         let checks = match self.options.verify {
             Verify::None => 0,
@@ -227,6 +228,10 @@ impl Database {
         }
         let first_page = self.output.pages.next();
         let (options, table) = (&self.options, &self.schema.tables[index]);
+        if let Some(tree) = table.rtree {
+            let trees = self.output.build_rtree(table, tree, source, options)?;
+            return Ok(self.take_rtree(&trees));
+        }
         let computed = computed::is_needed(table).then(|| ComputedColumns::new(table, source)).transpose()?;
         let source: &dyn Source = computed.as_ref().map_or(source, |computed| computed);
         let (tree, indexes) = self.output.build_table(table, source, options)?;
@@ -242,6 +247,18 @@ impl Database {
         let TableTree { rows, payload_bytes, .. } = tree;
         self.printed.insert(index, PrintedTable { first_page, rows, payload_bytes });
         Ok(tree)
+    }
+
+    /// Notes the trees of an R-Tree table. Returns its figures.
+    fn take_rtree(&mut self, trees: &rtree::ShadowTrees) -> TableTree {
+        for (name, tree) in &trees.trees {
+            self.roots.insert(name.clone(), tree.root);
+            if self.options.analyze {
+                self.statistics.extend(statistics::of_rows(name, tree.rows));
+            }
+        }
+        let payload_bytes = trees.trees.iter().map(|(_, tree)| tree.payload_bytes).sum();
+        TableTree { rows: trees.rows, payload_bytes, ..TableTree::default() }
     }
 
     /// Writes the schema, verifies the file if asked to, waits for the disk and gives the file its name.

@@ -244,6 +244,25 @@ fn the_route_follows_from_the_rows() {
     }
 }
 
+/// A table got an indexed column with a DEFAULT by ALTER TABLE. Its old rows end before the column, and the new tree's index would have
+/// lacked the DEFAULT: SQLite inserted all rows instead. Old rows now get the value that SQLite reads.
+#[test]
+fn rows_that_are_older_than_an_indexed_column_are_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let sqlite = Connection::open(&path).unwrap();
+    let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x'), (3, 'y');
+               ALTER TABLE t ADD COLUMN b TEXT DEFAULT 1.10; CREATE INDEX i ON t (b, a)";
+    sqlite.execute_batch(sql).unwrap();
+    let row = vec![types::Value::Integer(2), types::Value::Null, types::Value::Text("z".to_owned())];
+    assert_eq!(append(&path, &[row], Conflict::Abort, Route::Rebuild, false).unwrap(), Route::Rebuild);
+    assert_eq!(
+        content(&sqlite),
+        ["1|'x'|'1.10'", "2|NULL|'z'", "3|'y'|'1.10'"].map(|row| format!("{}|{row}", &row[..1]))
+    );
+    assert_eq!(sqlite.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
+}
+
 /// Rows become pages before the lock is taken. Another program took the same rowids meanwhile: both programs' rows must be there.
 #[test]
 fn rows_that_others_add_meanwhile_come_first() {

@@ -3,25 +3,26 @@
 //! The bundled SQLite runs the user's DDL in a database in memory. An authorizer lets it define objects and nothing else. Then
 //! SQLite is asked for the result: no SQL parser of ours decides about affinities, keys or collations.
 
-mod added_column;
 mod default;
 mod evaluation;
 mod existing;
 mod full_text;
+mod older_rows;
 mod read;
 mod run;
 mod statement_text;
 mod triggers;
 
 use crate::{Affinity, Result};
+use litepress_rtree::Layout;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-pub use added_column::value_in_older_rows;
 pub use default::DefaultKind;
 pub use evaluation::{EvaluatedCheck, EvaluatedIndex, Evaluation};
 pub use existing::SchemaAdditions;
 pub use full_text::{FullText, TextContent, full_text_has_positions};
+pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
 pub use read::{TableKinds, has_check, table_of, with_evaluation};
 pub use statement_text::Check;
 pub use triggers::{Trigger, missing_objects};
@@ -104,6 +105,8 @@ pub struct Table {
     pub is_virtual: bool,
     /// It is a full-text table of FTS5. Known in schemas that were read from their text.
     pub full_text: Option<Box<FullText>>,
+    /// The tree of an R-Tree table; `None` for other tables.
+    pub rtree: Option<RTree>,
     /// The indexes, including automatic ones, in SQLite's order of creation.
     pub indexes: Vec<Index>,
     /// The foreign keys in the order of their definition.
@@ -117,6 +120,15 @@ pub struct Table {
     pub has_mixed_rowids: bool,
     /// The texts that SQLite evaluates row by row. `None` if there are none, or if SQLite cannot make the table on its own.
     pub evaluation: Option<Evaluation>,
+}
+
+/// The tree of an R-Tree table. Its first column is the id, then come minimum and maximum of each dimension, then auxiliary columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RTree {
+    /// Its dimensions and coordinates.
+    pub layout: Layout,
+    /// Number of auxiliary columns.
+    pub auxiliary: usize,
 }
 
 /// One column.
@@ -304,6 +316,7 @@ impl Table {
             has_conflict_clause: false,
             has_mixed_rowids: false,
             evaluation: None,
+            rtree: None,
             ..self.clone()
         }
     }

@@ -52,8 +52,13 @@ impl Outlook {
     }
 }
 
-/// Looks at a table. Returns `None` if another program keeps the database locked, or SQLite would choose random rowids.
+/// Looks at a table. Returns `None` if another program keeps the database locked, SQLite would choose random rowids, or texts must be
+/// brought into UTF-16 first.
 fn look(connection: &Connection, table: &Table, pool: &Arc<BlockPool>) -> Option<Leaves> {
+    let encoding: String = connection.query_row("PRAGMA encoding", [], |row| row.get(0)).ok()?;
+    if encoding != "UTF-8" {
+        return None;
+    }
     let bytes: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).ok()?;
     let edge = edge_of(connection, table).ok()??;
     let (page_size, has_alias) = (PageSize::new(bytes)?, table.rowid_alias.is_some());

@@ -10,10 +10,10 @@
 //! transaction of SQLite's. A row that breaks a rule ends the route: SQLite then inserts the rows, and says which one it is.
 
 use super::choice::{Choice, RowFigures, TableEdge, choose, why_sql};
-use super::sources::{OldAndNew, Shifted};
+use super::sources::{OldAndNew, Recoded, Shifted};
 use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan};
 use crate::database::Finished;
-use crate::index::Indexes;
+use crate::index::{IndexPlan, Indexes};
 use crate::live::{LiveDatabase, LiveTransaction};
 use crate::options::{Options, Target};
 use crate::progress::Counted;
@@ -25,6 +25,8 @@ use crate::table::rowid::{self, NewRows};
 use crate::table::sorted_rows::SortedRows;
 use crate::table::{BuildContext, RowidKey};
 use crate::{Conflict, Error, ErrorKind, Result, plan};
+use litepress_format::header::TextEncoding;
+use litepress_rows::schema::OlderRows;
 use litepress_rows::{RowidOrder, Schema, Source, Table};
 use litepress_scan::{IndexScan, Snapshot, TableScan};
 use rusqlite::types::FromSql;
@@ -234,15 +236,19 @@ impl Job<'_> {
         let Choice { route, shift, is_numbered, sequence } = self.choice;
         let (progress, threads) = (&*options.progress, options.threads);
         progress.enter_rows(&table.name);
-        let plans = plan::indexes(table);
+        let encoding = snapshot.encoding();
+        let plans = plans_in(table, encoding);
         let sort_options = sort_options(options, folder, plans.len() + 1);
-        let waiting = source.waiting(transaction.page_size(), shift).filter(|_| route == Route::Edge);
+        let takes_leaves = route == Route::Edge && encoding == TextEncoding::Utf8;
+        let waiting = source.waiting(transaction.page_size(), shift).filter(|_| takes_leaves);
         let extracted = if waiting.is_some() { source.take_entries() } else { None };
         let waiting = waiting.filter(|_| extracted.is_some());
         let indexes = extracted.unwrap_or_else(|| Indexes::new(plans, &sort_options));
         let context = BuildContext { indexes: &indexes, threads, counts_keys: false, progress };
         let counted = Counted { source, progress };
-        let new = Shifted { source: &counted, rowids: shift, positions: FIRST_POSITION };
+        let recoded = Recoded { source: &counted, encoding };
+        let given: &dyn Source = if encoding == TextEncoding::Utf8 { &counted } else { &recoded };
+        let new = Shifted { source: given, rowids: shift, positions: FIRST_POSITION };
         let is_ordered = is_numbered || source.rowid_order() == RowidOrder::Ascending;
         let (mut new_roots, mut freed_trees) = (Vec::new(), Vec::new());
         let (root, added) = match route {
@@ -261,7 +267,7 @@ impl Job<'_> {
             }
             _ => {
                 let old = TableScan::new(snapshot, self.root, &table.name)?;
-                let all = OldAndNew { old, old_rows: AtomicU64::new(0), fields: fields_of_old_rows(table), new };
+                let all = OldAndNew { old, old_rows: AtomicU64::new(0), older: completion(table, snapshot), new };
                 let sorted = sort(table, &all, options, &sort_options)?;
                 let tree = rowid::build(&sorted, transaction.pages()?, context)?;
                 (tree.root, tree.rows.saturating_sub(all.old_rows.load(Ordering::Relaxed)))
@@ -294,11 +300,16 @@ impl Job<'_> {
     }
 }
 
-/// Returns the number of fields of whole records, if an index has a column with a DEFAULT.
-fn fields_of_old_rows(table: &Table) -> Option<usize> {
+/// Plans the indexes of a table in a database of this encoding.
+fn plans_in(table: &Table, encoding: TextEncoding) -> Vec<IndexPlan> {
+    plan::indexes(table).into_iter().map(|plan| plan.in_encoding(encoding)).collect()
+}
+
+/// Returns the values that rows lack which are older than an indexed column with a DEFAULT.
+fn completion(table: &Table, snapshot: &Snapshot) -> Option<OlderRows> {
     let columns = plan::own_indexes(table).flat_map(|index| &index.columns);
     let mut defaults = columns.filter_map(|column| table.columns[column.column?].default.as_ref());
-    defaults.next().map(|_| table.stored_columns().len())
+    defaults.next().map(|_| OlderRows::of(table, snapshot.encoding()))
 }
 
 /// Reports on a table that was given rows, and has `added` more than before.

@@ -4,8 +4,11 @@ use super::column_locator::{ColumnLocator, ColumnRef};
 use crate::evaluate::can_evaluate;
 use crate::sort::bad_item;
 use crate::{Error, ErrorKind, Result};
+use litepress_format::header::TextEncoding;
 use litepress_format::record;
 use litepress_format::sort_key::{Collation, IndexEntryLayout, KeyPart};
+use litepress_format::text;
+use litepress_format::value::Value;
 use litepress_rows::Table;
 use litepress_rows::schema::{Index, IndexColumn};
 
@@ -24,6 +27,8 @@ pub(crate) struct IndexPlan {
     pub(super) are_leading: bool,
     /// The index, if its entries are extracted from records that SQLite evaluates: those of its own columns.
     evaluated: Option<Box<Index>>,
+    /// The encoding of texts.
+    encoding: TextEncoding,
 }
 
 impl IndexPlan {
@@ -51,6 +56,7 @@ impl IndexPlan {
             layout,
             has_rowid,
             evaluated: None,
+            encoding: TextEncoding::Utf8,
         })
     }
 
@@ -78,12 +84,19 @@ impl IndexPlan {
             has_rowid: !table.without_rowid,
             are_leading: !table.without_rowid,
             evaluated: Some(Box::new(index.clone())),
+            encoding: TextEncoding::Utf8,
         })
     }
 
     /// Returns the index if SQLite evaluates its entries.
     pub fn evaluated_index(&self) -> Option<&Index> {
         self.evaluated.as_deref()
+    }
+
+    /// Returns the plan for records whose texts have this encoding.
+    pub fn in_encoding(mut self, encoding: TextEncoding) -> Self {
+        self.layout.set_encoding(encoding);
+        Self { encoding, ..self }
     }
 
     /// Plans the extraction of the same entries from records of the index itself, whose last field is the rowid.
@@ -130,7 +143,11 @@ impl IndexPlan {
         let mut record = Vec::new();
         let written = self.layout.write_record(item, &mut record);
         let values = written.and_then(|()| record::decode(&record)).unwrap_or_default();
-        let quoted: Vec<String> = values.iter().map(litepress_rows::quote).collect();
+        let quote = |value: &Value<'_>| match value {
+            Value::Text(text) => litepress_rows::quote(&text::to_utf8(text, self.encoding).as_str().into()),
+            other => litepress_rows::quote(other),
+        };
+        let quoted: Vec<String> = values.iter().map(quote).collect();
         let (key, row) = quoted.split_at(self.names.len().min(quoted.len()));
         (key.join(", "), row.join(", "))
     }

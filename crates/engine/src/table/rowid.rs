@@ -6,7 +6,7 @@ use super::one_chunk::OneChunk;
 use super::row_key::RowidKey;
 use crate::Result;
 use crate::index::Indexes;
-use crate::pages::{PageRun, Pages};
+use crate::pages::{PageRun, Pages, Placement};
 use crate::progress::Progress;
 use crate::spool::WaitingPart;
 use crate::tree::assembler::TreeAssembler;
@@ -145,6 +145,26 @@ impl<'p> RowidTree<'p> {
             (Some(before), Some(rowid)) if rowid <= before => Err(OutOfOrder { before, rowid }),
             _ => Ok(()),
         }
+    }
+
+    /// Reserves the first leaf for one row, whose record follows later: [`write_reserved`](Self::write_reserved). REQUIRES: the
+    /// tree is empty.
+    pub fn reserve_first(&mut self, rowid: i64) -> Result<Placement> {
+        self.tree.rows = 1;
+        self.tree.last_rowid = rowid;
+        self.assembler.reserve_first(|placement| (LargestRowid(rowid), placement.number(0)))
+    }
+
+    /// Writes the leaf of [`reserve_first`](Self::reserve_first). REQUIRES: the record needs no overflow page.
+    pub fn write_reserved(&mut self, placement: Placement, rowid: i64, record: &[u8]) -> Result<()> {
+        let usable = self.pages().page_size().bytes();
+        let mut chunk = RecordChunk::new();
+        chunk.push(rowid, record);
+        let mut leaf = LeafBuilder::new(self.pages().new_run(), usable, 0);
+        leaf.add(&chunk)?;
+        let part = leaf.finish();
+        self.tree.payload_bytes += part.payload_bytes;
+        self.assembler.write_reserved(part.run, placement)
     }
 
     /// Completes the tree.

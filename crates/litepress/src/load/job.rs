@@ -4,6 +4,7 @@ use super::notes::{self, notes_of};
 use super::options::LoadOptions;
 use super::report::LoadReport;
 use crate::append::Appending;
+use crate::geopackage::GeoPackage;
 use crate::loaded_file::LoadedFile;
 use crate::number_notes::number_notes;
 use crate::observer::{Measured, Meter, Sample, Unit};
@@ -39,6 +40,8 @@ pub(super) struct LoadJob<'o> {
     pub successor_of: Option<TargetStamp>,
     pub on_error: OnError,
     pub texts: Texts,
+    /// The layers of a GeoPackage, if one is made.
+    pub geopackage: Option<GeoPackage>,
 }
 
 /// The rows of a table, by its position in the schema.
@@ -103,7 +106,13 @@ impl<'o> LoadJob<'o> {
         let plan = plan.map_err(|error| texts.explain(error))?;
         let page_size = build.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
         let page_size = page_size.unwrap_or(PageSize::DEFAULT);
-        Ok(Self { options, temp_dir, existing, successor_of, plan, page_size, on_error, texts })
+        let geopackage = GeoPackage::new(&plan, options)?;
+        Ok(Self { options, temp_dir, existing, successor_of, plan, page_size, on_error, texts, geopackage })
+    }
+
+    /// Returns the schema of the new database.
+    pub(super) fn built_schema(&self) -> &Schema {
+        self.geopackage.as_ref().map_or(&self.plan.schema, |package| &package.schema)
     }
 
     pub(super) fn max_rejects(&self) -> u64 {
@@ -198,7 +207,7 @@ impl<'o> LoadJob<'o> {
         if self.existing.is_some() {
             return Vec::new();
         }
-        plan_objects(&self.plan.schema, self.options.build.on_conflict)
+        plan_objects(self.built_schema(), self.options.build.on_conflict)
     }
 
     /// Estimates the sizes of the tables that get rows.
@@ -216,6 +225,18 @@ impl<'o> LoadJob<'o> {
         let sources: Vec<(usize, &dyn Source)> = (0..).zip(sources.iter().map(|(_, source)| *source)).collect();
         (schema.tables, schema.objects) = (tables, Vec::new());
         Estimate::new(&schema, &sources, place, build)
+    }
+
+    /// Estimates the sizes of a GeoPackage.
+    pub(super) fn estimate_package(
+        &self,
+        package: &GeoPackage,
+        sources: &[TableSource],
+        place: &Target,
+        build: &Options,
+    ) -> Result<Estimate> {
+        let sources = package.sources(sources, &self.temp_dir)?;
+        Estimate::new(&package.schema, &sources.listed(), place, build)
     }
 
     /// Adds to an error of the run the file that it is about.

@@ -12,6 +12,7 @@ use super::LoadReport;
 use super::job::{LoadJob, listed};
 use crate::append::{Appending, append, offer_append};
 use crate::build::BuildJob;
+use crate::report::BuildReport;
 use crate::{Conflict, Error, ErrorKind, OnError, Progress, Result, Target};
 use litepress_engine::{RowFigures, Sync, find_refused, may_refuse};
 use litepress_load::plan::PlannedTable;
@@ -59,6 +60,7 @@ impl LoadJob<'_> {
             rejects.finish()
         };
         let built = match self.appending(target) {
+            None if self.geopackage.is_some() => self.build_package(&sources, target, started, &before_publishing),
             Some(job) => append(&job, &listed(&sources), started, (observer, self.meter()), &before_publishing),
             None => BuildJob { schema, sources: &listed(&sources), target, started, observer }.run(
                 self.build_options(),
@@ -69,6 +71,23 @@ impl LoadJob<'_> {
         let built = built.map_err(|error| self.explain(&sources, offer_append(error)))?;
         rejects.publish()?;
         Ok(self.report(built, &sources, &rejects))
+    }
+
+    /// Builds a GeoPackage. Its report counts the rows of layers alone.
+    fn build_package(
+        &self,
+        rows: &[(usize, LoadSource)],
+        target: &Target,
+        started: Instant,
+        before_publishing: &dyn Fn() -> Result<()>,
+    ) -> Result<BuildReport> {
+        let package = self.geopackage.as_ref().expect("the caller asked");
+        let (sources, observer) = (package.sources(rows, &self.temp_dir)?, &*self.options.observer);
+        let job = BuildJob { schema: &package.schema, sources: &sources.listed(), target, started, observer };
+        let mut built = job.run(self.build_options(), self.meter(), before_publishing)?;
+        built.summary.tables.retain(|table| package.is_layer(&table.name));
+        built.summary.rows = built.summary.tables.iter().map(|table| table.rows).sum();
+        Ok(built)
     }
 
     /// Finds the rows that SQLite refuses because of a key or a CHECK.
