@@ -14,6 +14,7 @@ import unittest
 
 import cells
 import data
+import existing
 import gen
 import load
 import measure
@@ -47,6 +48,29 @@ class SortedTrees(unittest.TestCase):
             sorted_trees.verify(path, "user", 1000, "user_area")
             with self.assertRaises(SystemExit):
                 sorted_trees.verify(path, "user", 1001, "user_area")
+
+
+class Existing(unittest.TestCase):
+    def test_an_index_that_lacks_an_entry_shows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, schema = pathlib.Path(folder) / "user.db", pathlib.Path(folder) / "user.sql"
+            schema.write_text(existing.SCHEMA.format(key="not null primary key", ids="sequence") + existing.INDEX)
+            measure.gen(path, [schema, "--rows", 1000])
+            before = existing.counted(path)
+            self.assertEqual(before["INDEXED BY user_area"], before["NOT INDEXED"][:3])
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                database.execute("PRAGMA writable_schema = ON")
+                database.execute("UPDATE sqlite_schema SET sql = sql || ' WHERE id > 1' WHERE name = 'user_area'")
+                database.commit()
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                database.execute("INSERT INTO user VALUES (0, '000000', 5, 1)")
+                database.commit()
+                database.execute("PRAGMA writable_schema = ON")
+                sql = "UPDATE sqlite_schema SET sql = 'CREATE INDEX user_area ON user (area)' WHERE name = 'user_area'"
+                database.execute(sql)
+                database.commit()
+            after = existing.counted(path)
+            self.assertEqual((after["NOT INDEXED"][0], after["INDEXED BY user_area"]), (1001, before["INDEXED BY user_area"]))
 
 
 class Load(unittest.TestCase):

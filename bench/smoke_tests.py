@@ -8,6 +8,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -81,6 +82,10 @@ class EveryFigure(unittest.TestCase):
         self.assertEqual(len(line["figures"]), 7)
         self.assertEqual(len(line["rounds"][0]), 10)
 
+    def test_rtree(self):
+        line = tiny("rtree.py", ["--rows", "20k", "--windows", "50"])
+        self.assertGreater(line["figures"]["SQLite's bytes of nodes, times litepress'"]["median"], 1)
+
     def test_full_text(self):
         with tempfile.TemporaryDirectory() as corpus:
             sources = pathlib.Path(measure.ROOT / "crates" / "fts5").rglob("*.rs")
@@ -95,6 +100,12 @@ class EveryFigure(unittest.TestCase):
         line = tiny("compact.py", ["--rows", "20k"])
         self.assertEqual(len(line["figures"]), 4)
         self.assertEqual(len(line["rounds"][0]), 4)
+
+    def test_existing(self):
+        line = tiny("existing.py", ["--rows", "80k", "--new", "20k"])
+        cases = 8 + (2 if shutil.which("sqlite3") else 0)
+        self.assertEqual(len(line["figures"]), cases + 2)
+        self.assertEqual(len(line["rounds"][0]), 2 * cases + 1)
 
     def test_python(self):
         python = toolchains.TESTED_PYTHON

@@ -45,7 +45,7 @@ def compact(
     without_rowid
         Rowid tables with a primary key that the copy has WITHOUT ROWID.
     allow_incomplete
-        Whether the copy may lack auto-vacuum and reserved bytes, which it cannot have.
+        Whether the copy may lack reserved bytes, which it cannot have.
     if_exists
         What becomes of a file that has the name of the copy: ``"fail"`` or ``"overwrite"``.
     page_size

@@ -80,6 +80,8 @@ class PlanArguments(TypedDict, total=False):
     fts_tokenizer: str | None
     unique: Lists | None
     foreign_keys: Pairs | None
+    geometry: str | tuple[str, str] | None
+    crs: str | None
     format: Format | None
     delimiter: str | None
     quote: str | None
@@ -155,6 +157,8 @@ def load(
     fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
+    geometry: str | tuple[str, str] | None = None,
+    crs: str | None = None,
     format: Format | None = None,
     delimiter: str | None = None,
     quote: str | None = "auto",
@@ -232,6 +236,9 @@ def load(
         Columns of files and the table's columns that they go to: ``{"Id": "id", "junk": None}``. ``None`` leaves one out.
     primary_key, without_rowid, strict, types, not_null, indexes, fts, fts_tokenizer, unique, foreign_keys
         As of :func:`write`.
+    geometry, crs
+        Makes a GeoPackage: the column of geometries (WKB, WKT or GeoJSON), or a pair of columns of coordinates; and their reference
+        system, ``"EPSG:25832"``, by default what the files say.
     numbers
         Which columns of texts are numbers: ``"exact"`` where each text comes back byte for byte, ``"digits"`` (the default) where
         each digit does, ``"lenient"`` where each is a number; also by column, ``{"price": "lenient", "*_rate": "exact"}``.
@@ -463,8 +470,10 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
     for name in ("sample", "max_rejects", "skip", "limit"):
         reading[name] = number(name, given[name], words=True)
     texts = ("table", "format", "delimiter", "escape", "comment", "encoding", "decimal", "thousands", "json_path", "nan")
-    for name in (*texts, "on_error", "ragged", "stray_quotes", "repeated_header", "invalid_utf8", "source_column"):
+    for name in (*texts, "on_error", "ragged", "stray_quotes", "repeated_header", "invalid_utf8", "source_column", "crs"):
         reading[name] = optional_text(name, given[name])
+    geometry = given["geometry"]
+    reading["geometry"] = ",".join(geometry) if isinstance(geometry, tuple) else optional_text("geometry", geometry)
     numbers = given["numbers"]
     rules = {"*": numbers} if isinstance(numbers, str) else numbers
     tables = pick_options(table_options, given) | {"numbers": pairs("numbers", rules)}

@@ -232,6 +232,8 @@ fn load_options(
     options.table = given.get("table")?;
     options.schema = given.get::<Schema>("schema")?.map(schema_of);
     options.tables = table_options(tables)?;
+    options.geometry = given.get("geometry")?;
+    options.crs = given.get("crs")?;
     options.map = given.or_default("map")?;
     options.on_error = given.parsed("on_error", Choice::from_name)?;
     options.rejects = given.get("rejects")?;

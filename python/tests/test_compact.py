@@ -61,7 +61,12 @@ def test_collations_that_litepress_does_not_know(tmp_path: Path) -> None:
 
 
 def test_mistakes_are_told(tmp_path: Path) -> None:
-    path = made(tmp_path / "t.db", "PRAGMA auto_vacuum = FULL; CREATE TABLE t(a UNIQUE)")
+    path = made(tmp_path / "t.db", "PRAGMA user_version = 1")
+    page = bytearray(path.read_bytes())
+    # 16 reserved bytes: the cells of page 1 begin in front of them.
+    page[20], page[105:107] = 16, (4080).to_bytes(2, "big")
+    path.write_bytes(page)
+    made(path, "CREATE TABLE t(a UNIQUE)")
     with pytest.raises(litepress.UnsupportedError, match="allow_incomplete=True"):
         litepress.compact(path)
     with pytest.raises(litepress.UsageError, match='only="u"'):

@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 /// Rows of a batch that litepress appends.
 pub const BATCH_ROWS: i64 = 400;
 
+/// Pause between two changes.
+const PAUSE: Duration = Duration::from_millis(40);
+
 /// The subject of a hammer, and its duration.
 #[derive(Debug)]
 pub struct Hammer {
@@ -84,6 +87,8 @@ impl Hammer {
             }
             round += 1;
             outcome.bad.extend(clients.failure());
+            // Clients ask for a lock from time to time: without pauses, some would never get it.
+            std::thread::sleep(PAUSE);
         }
         clients.stop(&mut outcome);
         self.judge(&path, batches, &mut outcome);
@@ -148,7 +153,7 @@ fn append(path: &Path, route: Route, batch: i64) -> Result<()> {
         vec![
             OwnedValue::Int(batch * BATCH_ROWS + row + 1),
             OwnedValue::Int(batch),
-            OwnedValue::Text(format!("filler {}", "x".repeat(usize::try_from(row % 300).unwrap())).into()),
+            OwnedValue::Text(format!("filler {}", "x".repeat(usize::try_from(row % 300).unwrap()))),
         ]
     };
     let rows: Vec<Vec<OwnedValue>> = (0..BATCH_ROWS).map(row).collect();

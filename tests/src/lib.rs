@@ -11,6 +11,7 @@
 //! keyed        generated tables with indexes and constraints, WITHOUT ROWID or not
 //! hammer       clients that use a database while it is changed
 //! live_changes every change of a database that exists
+//! program      databases in the form of real programs
 //! race         clients that use a database while it is replaced
 //! faults       sinks that fail, and sinks that leave holes
 //! ```
@@ -29,6 +30,7 @@ pub mod hammer;
 pub mod keyed;
 pub mod live_changes;
 pub mod oracle;
+pub mod program;
 pub mod race;
 pub mod shape;
 pub mod source;

@@ -89,7 +89,7 @@ impl LiveChange {
         let rows: Vec<Vec<OwnedValue>> = (0..260)
             .map(|row| {
                 let note = format!("new {row} {}", if row % 90 == 0 { "long ".repeat(400) } else { String::new() });
-                vec![OwnedValue::Int(rowid(row)), OwnedValue::Int(row % 13), OwnedValue::Text(note.into())]
+                vec![OwnedValue::Int(rowid(row)), OwnedValue::Int(row % 13), OwnedValue::Text(note)]
             })
             .collect();
         let rows = ValueRows::new(&schema.tables[0], rows.into(), 100, 1);

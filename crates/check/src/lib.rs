@@ -69,7 +69,6 @@ mod record;
 mod report;
 mod schema;
 mod sqlite;
-mod text;
 mod totals;
 mod tree;
 mod visited_pages;

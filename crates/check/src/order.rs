@@ -1,7 +1,6 @@
 //! Compares index entries: which of two records comes first, and in which column they differ.
 
 use super::record::{FieldAt, Record, class, classify};
-use super::text;
 use litepress_format::header::TextEncoding;
 use litepress_format::record as format_record;
 use litepress_format::sort_key::{Collation, KeyPart, compare};
@@ -112,20 +111,10 @@ fn compare_fields(
     encoding: TextEncoding,
 ) -> Option<Ordering> {
     if classify(left.0).0 & classify(right.0).0 & class::TEXT != 0 {
-        return Some(compare_texts(left.1, right.1, collation, encoding));
+        return Some(collation.in_encoding(encoding).compare(left.1, right.1));
     }
     let (left, right) = (format_record::read_body(left.0, left.1)?, format_record::read_body(right.0, right.1)?);
     Some(compare(&left, &right, collation))
-}
-
-#[inline]
-fn compare_texts(left: &[u8], right: &[u8], collation: Collation, encoding: TextEncoding) -> Ordering {
-    if collation == Collation::Binary || encoding == TextEncoding::Utf8 {
-        return collation.compare(left, right);
-    }
-    // SQLite has NOCASE and RTRIM for UTF-8 only, and converts.
-    let (left, right) = (text::to_utf8(left, encoding), text::to_utf8(right, encoding));
-    collation.compare(left.as_bytes(), right.as_bytes())
 }
 
 #[cfg(test)]
@@ -133,6 +122,7 @@ mod tests {
     use super::*;
     use crate::record::{RecordRules, check};
     use litepress_format::record::write_record;
+    use litepress_format::text;
     use litepress_format::value::Value;
 
     fn step(left: &[Value<'_>], right: &[Value<'_>], order: &KeyOrder) -> Step {
@@ -210,7 +200,7 @@ mod tests {
                 let expected: i8 = connection.query_row(&sql, [left, right], |row| row.get(0)).unwrap();
                 for encoding in [TextEncoding::Utf8, TextEncoding::Utf16Le] {
                     let (left, right) = (text::from_utf8(left, encoding), text::from_utf8(right, encoding));
-                    let ours = compare_texts(&left, &right, collation, encoding) as i8;
+                    let ours = collation.in_encoding(encoding).compare(&left, &right) as i8;
                     let skewed = collation == Collation::Binary && encoding != TextEncoding::Utf8;
                     assert!(skewed || ours == expected, "{left:?} {right:?} {name} {encoding:?}");
                 }

@@ -7,13 +7,11 @@ use super::order::KeyOrder;
 use super::record::{FieldRule, RecordRules, class};
 use super::report::BtreeKind;
 use super::sqlite::SqliteSchema;
-use super::text;
 use super::tree::{Totals, Tree};
 use litepress_format::record as format_record;
 use litepress_format::sort_key::{Collation, KeyPart};
-use litepress_format::value::Value;
 use litepress_rows::Affinity;
-use litepress_rows::schema::{Column, Index, IndexColumn, IndexOrigin, Table};
+use litepress_rows::schema::{Column, EncodedValue, Index, IndexColumn, IndexOrigin, Table};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -279,17 +277,8 @@ impl Planner<'_, '_> {
 
     /// Returns the value as a record of this database stores it.
     fn stored(&self, value: &rusqlite::types::Value) -> StoredValue {
-        let encoded;
-        let value = match value {
-            rusqlite::types::Value::Null => Value::Null,
-            rusqlite::types::Value::Integer(int) => Value::Int(*int),
-            rusqlite::types::Value::Real(real) => Value::Real(*real),
-            rusqlite::types::Value::Blob(blob) => Value::Blob(blob),
-            rusqlite::types::Value::Text(text) => {
-                encoded = text::from_utf8(text, self.context.header.text_encoding);
-                Value::Text(&encoded)
-            }
-        };
+        let encoded = EncodedValue::new(value, self.context.header.text_encoding);
+        let value = encoded.as_value();
         let mut body = Vec::new();
         format_record::write_body(&value, &mut body);
         StoredValue { serial: format_record::serial_of(&value), body }

@@ -7,12 +7,12 @@ use super::pages::RunReader;
 use super::plan::{SchemaEntry, schema_tree};
 use super::ptrmap::MapReader;
 use super::report::BtreeKind;
-use super::text;
 use super::tree::{Totals, Tree};
 use super::walk::walk;
 use litepress_format::cell::CellPayload;
 use litepress_format::page::PageReader;
 use litepress_format::record::RecordReader;
+use litepress_format::text;
 use litepress_format::value::Value;
 use litepress_rows::{Result, quote};
 

@@ -916,11 +916,6 @@ fn segments_of_full_text_tables() {
             "UPDATE f0_data SET block = zeroblob(length(block)) WHERE id = (SELECT max(id) FROM f0_data)",
             "doclist index",
         ),
-        (
-            "UPDATE f0_data SET block = substr(block, 1, 9) || x'ff' || substr(block, 11) WHERE id =
-            (SELECT min(id) + 5 FROM f0_data WHERE id > 10)",
-            "leaf",
-        ),
     ];
     for (damage, expected) in damages {
         let made = made_of_full_texts();

@@ -115,6 +115,12 @@ pub struct TableArgs {
     /// A column of a file and its column in the table; 'name=' leaves the column out; may be repeated
     #[arg(long, value_name = "FILE_C=TABLE_C", value_parser = pair_or_nothing)]
     pub map: Vec<(String, String)>,
+    /// Make a GeoPackage: the column of geometries (WKB, WKT, GeoJSON), or X,Y, two columns of coordinates
+    #[arg(long, value_name = "C | X,Y")]
+    pub geometry: Option<String>,
+    /// Reference system of the coordinates: EPSG:25832 [default: what the files say]
+    #[arg(long, value_name = "NAME")]
+    pub crs: Option<String>,
     /// Replace these tables of a database that exists, and keep everything else in it
     #[arg(long)]
     pub replace_tables: bool,
@@ -303,6 +309,8 @@ impl LoadArgs {
         options.tables = tables.options();
         options.table = tables.table;
         options.replace_tables = tables.replace_tables;
+        options.geometry.clone_from(&tables.geometry);
+        options.crs.clone_from(&tables.crs);
         options.map = tables.map;
         append.apply(&mut options);
         options.on_error = wrong.on_error.map(Into::into);

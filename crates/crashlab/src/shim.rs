@@ -225,10 +225,11 @@ unsafe extern "C" fn write(file: *mut sqlite3_file, from: *const c_void, amount:
     let bench = call.watched().bench.clone();
     let mut state = bench.state();
     let failed = state.begin_call(CallKind::Write);
-    let amount = if failed.is_none() { amount } else { amount / 2 };
-    if failed.is_some() && (!state.is_partial() || amount == 0) {
-        return failed.expect("it fails");
-    }
+    let amount = match failed {
+        Some(code) if !state.is_partial() || amount < 2 => return code,
+        Some(_) => amount / 2,
+        None => amount,
+    };
     let code = pass_on(call.methods(), call.file, amount);
     if code == ffi::SQLITE_OK {
         state.event(|| event(&call.watched().name, amount));

@@ -7,14 +7,22 @@
 //!
 //! Everything is one transaction of SQLite's: at any moment all or nothing of it is there, and readers keep what they see.
 
+mod choice;
 mod options;
+mod outlook;
 mod page_route;
+mod planned;
 mod report;
 mod sources;
+mod spooled;
 
+pub use choice::RowFigures;
 pub use options::AppendOptions;
+pub use outlook::Outlook;
 pub use page_route::append_pages;
+pub use planned::PlannedAppend;
 pub use report::{AppendReport, AppendedTable, Route, RoutePlan};
+pub use spooled::{beside_spools, spool_rows};
 
 use crate::database::Finished;
 use crate::full_text::rebuild_statement;
@@ -22,7 +30,7 @@ use crate::options::{Options, Sync, Verify};
 use crate::progress::Counted;
 use crate::sqlite::{Inserted, LiveSession, SessionOptions};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::{Conflict, Error, ErrorKind, Result, resources};
+use crate::{Conflict, Error, ErrorKind, Result, plan, resources};
 use litepress_rows::schema::{SchemaAdditions, SchemaObject};
 use litepress_rows::sqlite::open_file;
 use litepress_rows::{OptionName, Schema, Source, Table, message, quoted_name};
@@ -172,8 +180,9 @@ impl Append {
 
     /// Returns the route of the table at this position of the schema.
     pub fn route(&self, table: usize) -> RoutePlan {
-        let plan = route(&self.schema, &self.schema.tables[table], &self.additions, &self.append);
-        RoutePlan { why: self.why.clone().unwrap_or(plan.why), ..plan }
+        let name = self.schema.tables[table].name.clone();
+        let is_new = self.additions.makes_table(&name);
+        RoutePlan { table: name, is_new, route: Route::Sql, why: self.why.clone().unwrap_or_default() }
     }
 
     /// Adds rows to the table at this position of the schema.
@@ -234,7 +243,9 @@ impl Append {
             conflict => conflict,
         };
         let table = &self.schema.tables[table];
-        let one_by_one = table.has_conflict_clause || self.schema.has_trigger(&table.name);
+        // A statement of several rows copies each page that it changes, so that it can be undone: an index has many.
+        let has_indexes = plan::own_indexes(table).next().is_some();
+        let one_by_one = has_indexes || table.has_conflict_clause || self.schema.has_trigger(&table.name);
         self.session.insert(table, source, conflict, &self.options, one_by_one, refuse)
     }
 
@@ -307,19 +318,4 @@ impl Append {
             ..Summary::default()
         })
     }
-}
-
-/// Returns the route of a table, and the reason for it. `schema` includes the additions.
-pub fn route(schema: &Schema, table: &Table, additions: &SchemaAdditions, append: &AppendOptions) -> RoutePlan {
-    let is_new = additions.objects.iter().any(|object| object.kind == "table" && object.name == table.name);
-    let why = if table.is_virtual {
-        "it is a virtual table"
-    } else if !is_new && schema.has_trigger(&table.name) {
-        "it has triggers"
-    } else if append.enforce_foreign_keys {
-        "foreign keys are enforced"
-    } else {
-        "SQLite inserts few rows; many become pages (edge or rebuild), as their rowids decide when they are read"
-    };
-    RoutePlan { table: table.name.clone(), is_new, route: Route::Sql, why: why.to_owned() }
 }

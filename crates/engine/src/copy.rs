@@ -4,6 +4,8 @@
 //! there are, and gives their records verbatim: tables of any encoding, indexes in the order of any collation, shadow tables of any
 //! module. SQLite has no part in it.
 
+mod auto_vacuum;
+
 use crate::index::Indexes;
 use crate::options::{Options, Target};
 use crate::output::Output;
@@ -14,6 +16,7 @@ use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{BuildContext, TableTree, entries, rowid};
 use crate::tree::schema;
 use crate::{Error, ErrorKind, Finished, Result, plan};
+use auto_vacuum::AutoVacuum;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
 use litepress_rows::schema::{Index, IndexOrigin};
@@ -29,6 +32,7 @@ use std::time::Instant;
 pub struct CopiedDatabase {
     options: Options,
     output: Output,
+    auto_vacuum: Option<AutoVacuum>,
     summary: Summary,
     started: Instant,
 }
@@ -72,7 +76,27 @@ impl CopiedDatabase {
     ) -> Result<Self> {
         let options = bounded(options)?;
         let output = Output::open(target, page_size, &options, wrap)?;
-        Ok(Self { options, output, summary: Summary::default(), started: Instant::now() })
+        Ok(Self { options, output, auto_vacuum: None, summary: Summary::default(), started: Instant::now() })
+    }
+
+    /// Makes it a database with auto-vacuum, for this number of trees. REQUIRES: none was added.
+    ///
+    /// # Errors
+    /// If the target can be written only.
+    pub fn keep_auto_vacuum(&mut self, trees: u32, is_incremental: bool) -> Result<()> {
+        self.auto_vacuum = Some(AutoVacuum::begin(&mut self.output.pages, trees, is_incremental)?);
+        Ok(())
+    }
+
+    /// Returns the tree with its root page where it belongs.
+    fn settle(&mut self, tree: CopiedTree) -> Result<CopiedTree> {
+        match &mut self.auto_vacuum {
+            Some(auto_vacuum) => {
+                let root = auto_vacuum.move_root(&mut self.output.pages, tree.root)?;
+                Ok(CopiedTree { root, ..tree })
+            }
+            None => Ok(tree),
+        }
     }
 
     /// Announces the number of trees that will be added, and of those with rows of a table.
@@ -109,8 +133,9 @@ impl CopiedDatabase {
         let indexes = &Indexes::default();
         let context = BuildContext { indexes, threads: self.options.threads, counts_keys: false, progress };
         let tree = build(source, &mut self.output.pages, context).map_err(|error| of_table(error, name))?;
-        self.note(name, &tree, started);
-        Ok(CopiedTree::from(&tree))
+        let settled = self.settle(CopiedTree::from(&tree))?;
+        self.note(name, &TableTree { root: settled.root, ..tree }, started);
+        Ok(settled)
     }
 
     /// Builds the tree of an index. REQUIRES: its entries come in the order of their tree, which is not checked.
@@ -123,7 +148,7 @@ impl CopiedDatabase {
         let indexes = &Indexes::default();
         let context = BuildContext { indexes, threads: self.options.threads, counts_keys: false, progress };
         let tree = entries::build(source, &mut self.output.pages, context).map_err(|error| of_table(error, name))?;
-        Ok(CopiedTree::from(&tree))
+        self.settle(CopiedTree::from(&tree))
     }
 
     /// Builds the trees of a table and of its indexes from rows in any order, as [`Database::fill`](crate::Database::fill) does.
@@ -142,9 +167,11 @@ impl CopiedDatabase {
         let source = &Counted { source, progress: &self.options.progress };
         let built = self.output.build_table(table, source, &self.options);
         let (tree, indexes) = built.map_err(|error| of_table(error, &table.name))?;
-        self.note(&table.name, &tree, started);
+        let settled = self.settle(CopiedTree::from(&tree))?;
+        self.note(&table.name, &TableTree { root: settled.root, ..tree }, started);
         let indexes = indexes.into_iter().map(|(name, tree)| (name, CopiedTree::from(&TableTree::from(tree))));
-        Ok((CopiedTree::from(&tree), indexes.collect()))
+        let indexes = indexes.map(|(name, tree)| Ok((name, self.settle(tree)?))).collect::<Result<_>>()?;
+        Ok((settled, indexes))
     }
 
     /// Fails if SQLite would have to make the table or one of its indexes.
@@ -188,16 +215,24 @@ impl CopiedDatabase {
     pub fn finish(mut self, schema: &RecordChunk, names: &[&str], header: DatabaseHeader) -> Result<Finished> {
         let pages = &mut self.output.pages;
         let page_size = pages.page_size();
-        let page_1 = schema::build_rows(schema, pages, |page_count| DatabaseHeader {
+        let header = DatabaseHeader {
             page_size,
-            page_count,
             reserved: 0,
             first_freelist_trunk: 0,
             freelist_pages: 0,
             largest_root_page: 0,
             incremental_vacuum: false,
             ..header
-        })?;
+        };
+        let (header, trunks) = match &mut self.auto_vacuum {
+            Some(auto_vacuum) => auto_vacuum.complete(header, pages),
+            None => (header, Vec::new()),
+        };
+        trunks.iter().try_for_each(|(number, page)| pages.write_page(*number, page))?;
+        let page_1 = schema::build_rows(schema, pages, |page_count| DatabaseHeader { page_count, ..header })?;
+        if let Some(auto_vacuum) = &self.auto_vacuum {
+            auto_vacuum.write_map(pages, &page_1)?;
+        }
         let stages = &mut self.summary.stages;
         stages.build = self.started.elapsed();
         self.summary.bytes = pages.finish(&page_1)?;

@@ -13,7 +13,7 @@ use crate::resources::{bounded, page_size};
 use crate::sink::Sink;
 use crate::sqlite::SqliteSession;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::table::TableTree;
+use crate::table::{TableTree, rtree};
 use crate::{Error, ErrorKind, Result, plan};
 use litepress_format::page::PageSize;
 use litepress_rows::schema::SchemaObject;
@@ -164,7 +164,8 @@ impl Database {
     pub fn expect(&self, tables: &[usize]) {
         let filled = tables.iter().map(|&index| &self.schema.tables[index]);
         let written = filled.filter(|table| self.is_written_table(table));
-        let indexes: usize = written.map(|table| plan::indexes(table).len()).sum();
+        let phases = |table: &Table| if table.rtree.is_some() { rtree::PHASES } else { plan::indexes(table).len() };
+        let indexes: usize = written.map(phases).sum();
         let by_sqlite = if self.needs_sqlite { self.phases_of_sqlite() } else { 0 };
         let checks = match self.options.verify {
             Verify::None => 0,
@@ -226,6 +227,10 @@ impl Database {
         }
         let first_page = self.output.pages.next();
         let (options, table) = (&self.options, &self.schema.tables[index]);
+        if let Some(tree) = table.rtree {
+            let trees = self.output.build_rtree(table, tree, source, options)?;
+            return Ok(self.take_rtree(&trees));
+        }
         let (tree, indexes) = self.output.build_table(table, source, options)?;
         let key = table.without_rowid.then(|| (table.name.clone(), tree.distinct.clone()));
         let mut counted = Vec::from_iter(key);
@@ -239,6 +244,18 @@ impl Database {
         let TableTree { rows, payload_bytes, .. } = tree;
         self.printed.insert(index, PrintedTable { first_page, rows, payload_bytes });
         Ok(tree)
+    }
+
+    /// Notes the trees of an R-Tree table. Returns its figures.
+    fn take_rtree(&mut self, trees: &rtree::ShadowTrees) -> TableTree {
+        for (name, tree) in &trees.trees {
+            self.roots.insert(name.clone(), tree.root);
+            if self.options.analyze {
+                self.statistics.extend(statistics::of_rows(name, tree.rows));
+            }
+        }
+        let payload_bytes = trees.trees.iter().map(|(_, tree)| tree.payload_bytes).sum();
+        TableTree { rows: trees.rows, payload_bytes, ..TableTree::default() }
     }
 
     /// Writes the schema, verifies the file if asked to, waits for the disk and gives the file its name.

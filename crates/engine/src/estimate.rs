@@ -9,11 +9,11 @@
 use crate::index::{ColumnLocator, IndexPlan};
 use crate::options::{Options, Target};
 use crate::sort::{ItemSample, SortOptions};
-use crate::table::{RecordKey, RowKey, RowidKey, SortPlan, late_materialization};
+use crate::table::{RecordKey, RowKey, RowidKey, SortPlan, late_materialization, rtree};
 use crate::{Conflict, Result, Schema, plan, resources, sqlite};
 use litepress_format::page::PageKind;
 use litepress_format::payload::mean_page_bytes;
-use litepress_rows::schema::{Index, TextContent};
+use litepress_rows::schema::{Index, RTree, TextContent};
 use litepress_rows::{RecordChunk, Source, Table};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -126,6 +126,10 @@ impl Sampler<'_> {
     fn trees(&self, sort_options: impl Fn(usize) -> SortOptions) -> Result<Vec<TreeEstimate>> {
         let mut trees = self.names();
         let Some(rows) = self.source.map_or(Some(0), Source::rows) else { return Ok(trees) };
+        if let Some(tree) = self.table.rtree.filter(|_| !trees[0].is_rough) {
+            self.estimate_rtree(tree, rows, &sort_options(rtree::SORTS), &mut trees[0]);
+            return Ok(trees);
+        }
         if self.table.is_virtual && !trees[0].is_rough {
             trees[0] = self.full_text(rows);
             return Ok(trees);
@@ -152,6 +156,22 @@ impl Sampler<'_> {
             }
         }
         Ok(trees)
+    }
+
+    /// Estimates an R-Tree without auxiliary columns: its nodes are full, and every row is sorted with its box.
+    fn estimate_rtree(&self, RTree { layout, .. }: RTree, rows: u64, sort: &SortOptions, estimate: &mut TreeEstimate) {
+        // Bytes of a sort item besides its box, of a node's cell, and of a row of the table of rowids.
+        const KEY_BYTES: usize = 14;
+        const CELL_BYTES: usize = 12;
+        const ROWID_BYTES: f64 = 14.0;
+        let node_bytes = layout.node_bytes(self.page_bytes);
+        let nodes_per_page = self.page_bytes / (node_bytes + CELL_BYTES).min(self.page_bytes);
+        let rows_per_page = (nodes_per_page * layout.capacity(node_bytes)) as f64;
+        estimate.bytes = Some(self.whole_pages(rows as f64 * (self.page_bytes as f64 / rows_per_page + ROWID_BYTES)));
+        let mut items = ItemSample::default();
+        items.push(&vec![0; KEY_BYTES + layout.bounds_bytes()]);
+        let prospect = items.prospect(rows, sort);
+        (estimate.memory_bytes, estimate.spill_bytes) = (2 * prospect.memory, 2 * prospect.spilled);
     }
 
     /// Returns the estimate of a full-text table with all of its shadow tables.

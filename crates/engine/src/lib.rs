@@ -37,6 +37,7 @@ mod refusals;
 mod resources;
 mod sink;
 mod sort;
+mod spool;
 mod sqlite;
 mod summary;
 mod table;
@@ -45,7 +46,8 @@ mod tree;
 mod verify;
 
 pub use append::{
-    Append, AppendOptions, AppendReport, AppendedTable, Route, RoutePlan, append_pages, route, schema_of,
+    Append, AppendOptions, AppendReport, AppendedTable, Outlook, PlannedAppend, Route, RoutePlan, RowFigures,
+    append_pages, beside_spools, schema_of, spool_rows,
 };
 pub use copy::{CopiedDatabase, CopiedTree};
 pub use database::{Database, Finished};
@@ -58,4 +60,6 @@ pub use progress::{Phase, Progress};
 pub use publish::{TargetStamp, begin_replacing, folder_of, free_bytes};
 pub use refusals::{find_refused, may_refuse};
 pub use sink::Sink;
+#[doc(hidden)]
+pub use spool::{PartRows, Spool, SpoolBudget};
 pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};

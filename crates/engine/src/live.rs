@@ -34,14 +34,14 @@ mod tests;
 mod transaction;
 mod tree_pages;
 
-pub use append::AppendedRows;
+pub(crate) use freelist::Freelist;
 pub use index::{IndexReport, IndexTask, MadeIndex, make_indexes};
 pub use transaction::{CommitReport, LiveTransaction};
 
 use crate::options::{Options, Sync};
 use crate::sqlite::Failures;
 use crate::{Error, ErrorKind, Result};
-use litepress_format::header::{DatabaseHeader, SCHEMA_FORMAT, TextEncoding};
+use litepress_format::header::{DatabaseHeader, SCHEMA_FORMAT};
 use litepress_rows::schema::{TableKinds, table_of};
 use litepress_rows::sqlite::{plain_name, stop_if};
 use litepress_rows::{OptionName, Table, message};
@@ -73,7 +73,7 @@ impl Default for LiveOptions {
 /// The reason why litepress does not write pages of a database. SQLite can still change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CannotWritePages {
-    /// The reason: `its text is UTF-16`.
+    /// The reason: `it is in auto_vacuum mode`.
     pub reason: String,
 }
 
@@ -148,7 +148,8 @@ impl LiveDatabase {
         LiveTransaction::begin(self)
     }
 
-    fn explain(&self, error: &rusqlite::Error) -> Error {
+    /// Converts a failure of SQLite.
+    pub(crate) fn explain(&self, error: &rusqlite::Error) -> Error {
         explain(error, &self.path, &self.options)
     }
 }
@@ -213,9 +214,6 @@ fn refusal(connection: &Connection, path: &Path) -> rusqlite::Result<Option<Stri
 fn refusal_of(header: &DatabaseHeader) -> Option<String> {
     if header.reserved > 0 {
         return Some(format!("its pages have {} reserved bytes, which belong to an extension", header.reserved));
-    }
-    if header.text_encoding != TextEncoding::Utf8 {
-        return Some("its text is UTF-16".to_owned());
     }
     if header.largest_root_page > 0 {
         return Some("it is in auto_vacuum mode".to_owned());

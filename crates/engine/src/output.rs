@@ -9,12 +9,13 @@ use crate::sink::block::BlockPool;
 use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
 use crate::summary::Stages;
-use crate::table::{BuildContext, SortPlan, TableTree};
+use crate::table::{BuildContext, SortPlan, TableTree, rtree};
 use crate::tree::bulk_load::IndexTree;
 use crate::verify::verify;
 use crate::{Error, ErrorKind, Result, Verify, plan};
 use litepress_check::Report;
 use litepress_format::page::PageSize;
+use litepress_rows::schema::RTree;
 use litepress_rows::{Source, Table};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -82,6 +83,20 @@ impl Output {
         let context = BuildContext { indexes: &indexes, threads, counts_keys: options.analyze, progress };
         let tree = sort_plan.build(source, pages, &sort_options, context)?;
         Ok((tree, indexes.build(pages, threads, options.analyze, progress)?))
+    }
+
+    /// Builds the trees of the tables in which an R-Tree table keeps its data.
+    pub fn build_rtree(
+        &mut self,
+        table: &Table,
+        tree: RTree,
+        source: &dyn Source,
+        options: &Options,
+    ) -> Result<rtree::ShadowTrees> {
+        let sort_options = sort_options(options, &self.temp_dir, rtree::SORTS);
+        let (threads, progress) = (options.threads, &*options.progress);
+        let context = BuildContext { indexes: &Indexes::default(), threads, counts_keys: false, progress };
+        rtree::build(table, tree, source, options.on_conflict, &mut self.pages, &sort_options, context)
     }
 
     /// Returns whether the run waits until the file survives a power cut.

@@ -11,7 +11,7 @@ mod numbering;
 mod page_run;
 mod read_back;
 
-pub(crate) use numbering::Placement;
+pub(crate) use numbering::{Placement, SkippedPages};
 pub(crate) use page_run::PageRun;
 pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, WrittenPages, changed_pages};
 
@@ -26,6 +26,7 @@ use std::sync::Arc;
 pub(crate) struct Pages {
     page_size: PageSize,
     next: u32,
+    skipped: SkippedPages,
     pool: Arc<BlockPool>,
     writers: Writers,
 }
@@ -33,12 +34,18 @@ pub(crate) struct Pages {
 impl Pages {
     /// Starts with page 2: page 1 is for the header and the schema.
     pub fn new(page_size: PageSize, pool: Arc<BlockPool>, writers: Writers) -> Self {
-        Self { page_size, next: 2, pool, writers }
+        Self::behind(1, page_size, pool, writers)
+    }
+
+    /// Leaves room for the pages of a pointer map. REQUIRES: nothing was placed.
+    pub fn begin_pointer_map(&mut self) {
+        assert_eq!(self.next, 2, "nothing was placed");
+        self.skipped = SkippedPages::new(self.page_size, true);
     }
 
     /// Starts behind the `count` pages of a database that exists.
     pub fn behind(count: u32, page_size: PageSize, pool: Arc<BlockPool>, writers: Writers) -> Self {
-        Self { page_size, next: count + 1, pool, writers }
+        Self { page_size, next: count + 1, skipped: SkippedPages::new(page_size, false), pool, writers }
     }
 
     pub fn page_size(&self) -> PageSize {
@@ -76,17 +83,25 @@ impl Pages {
         Ok(())
     }
 
-    /// Returns pages of a run as pieces of the block that begins with page `block_start`: two if the lock-byte page
-    /// separates them.
+    /// Returns pages of a run as pieces of the block that begins with page `block_start`: one for each sequence without a skipped
+    /// page.
     fn pieces(&self, placement: Placement, block_start: u32, pages: Range<u32>) -> Pieces {
         let page_bytes = self.page_size.bytes();
         let in_block = |index: u32| (index - block_start) as usize * page_bytes;
-        let cut = placement.first_behind_lock_byte_page().clamp(pages.start, pages.end);
-        [pages.start..cut, cut..pages.end]
-            .into_iter()
-            .filter(|piece| !piece.is_empty())
-            .map(|piece| (in_block(piece.start)..in_block(piece.end), self.offset(placement.number(piece.start))))
-            .collect()
+        let (mut pieces, mut start) = (Pieces::new(), pages.start);
+        while start < pages.end {
+            let end = placement.next_break(start).min(pages.end);
+            pieces.push((in_block(start)..in_block(end), self.offset(placement.number(start))));
+            start = end;
+        }
+        pieces
+    }
+
+    /// Writes a page whose number was [reserved](Self::reserve), is skipped by runs, or is behind the last one.
+    pub fn write_page(&self, number: u32, bytes: &[u8]) -> Result<()> {
+        let mut block = self.pool.take();
+        block.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
+        self.writers.submit(block, vec![(0..bytes.len(), self.offset(number))])
     }
 
     /// Returns the offset in the file of page `number`.
@@ -96,9 +111,7 @@ impl Pages {
 
     /// Writes page 1 and waits for all writes. Returns the length of the file in bytes.
     pub fn finish(&mut self, page_1: &[u8]) -> Result<u64> {
-        let mut block = self.pool.take();
-        block.bytes_mut()[..page_1.len()].copy_from_slice(page_1);
-        self.writers.submit(block, vec![(0..page_1.len(), 0)])?;
+        self.write_page(1, page_1)?;
         let len = self.offset(self.next);
         self.writers.finish(len)?;
         Ok(len)

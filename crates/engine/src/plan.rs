@@ -64,6 +64,10 @@ pub fn needs_sqlite(schema: &Schema, conflict: Conflict) -> bool {
 
 /// Returns why SQLite must fill a table, or `None` if litepress writes it.
 pub(crate) fn unsupported_reason(table: &Table, conflict: Conflict) -> Option<String> {
+    // SQLite has no upsert for virtual tables, and says so itself.
+    if table.rtree.is_some() && conflict != Conflict::Update {
+        return None;
+    }
     if table.is_virtual {
         return virtual_table_reason(table, conflict);
     }

@@ -7,6 +7,7 @@
 //! without_rowid        rows in the order of their primary key, or sorted by it
 //! sorted_rows          rows sorted by a key, as a source again; resolves key conflicts
 //! extract              index entries of rows that exist
+//! rtree                an R-Tree: the rows of its three tables
 //! entries              entries of another database's index, in their order there
 //! ```
 //!
@@ -21,14 +22,17 @@ mod part_queue;
 mod row_key;
 pub(crate) mod rowid;
 mod rowid_unknown_order;
+pub(crate) mod rtree;
 mod sort_plan;
 pub(crate) mod sorted_rows;
 mod without_rowid;
 
 pub(crate) use context::{BuildContext, TableTree};
 pub(crate) use extract::extract;
+pub(crate) use one_chunk::OneChunk;
 #[cfg(test)]
-pub(crate) use one_chunk::{OneChunk, OnePart};
+pub(crate) use one_chunk::OnePart;
+pub(crate) use part_queue::PartQueue;
 pub(crate) use row_key::{RecordKey, RowKey, RowidKey};
 pub(crate) use rowid::build_few;
 pub(crate) use sort_plan::SortPlan;

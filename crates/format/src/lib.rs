@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | [`varint`] | the 1 to 9 byte integer that lengths, rowids and serial types are written in | 1.6 |
 //! | [`value`] | the five kinds of value that a column holds | 2.1 |
+//! | [`text`] | the three encodings of text | 1.3.13 |
 //! | [`record`] | values of one row or one index key, behind a header of serial types | 2.1 |
 //! | [`sort_key`] | normalised keys: they compare as bytes, and index records are made from them | 2.4 |
 //! | [`payload`] | how much of a record stays on the b-tree page, and how much overflows | 1.6 |
@@ -68,6 +69,7 @@ pub mod record;
 pub mod schema;
 pub mod short_bytes;
 pub mod sort_key;
+pub mod text;
 pub mod value;
 pub mod varint;
 

@@ -222,6 +222,15 @@ pub fn write_record(values: &[Value<'_>], out: &mut Vec<u8>) {
     }
 }
 
+/// Counts the values of a record by its header. Returns `None` if that is malformed.
+#[must_use]
+pub fn field_count(record: &[u8]) -> Option<usize> {
+    let (header_len, own) = varint::read(record)?;
+    let header = record.get(own..usize::try_from(header_len).ok()?)?;
+    // The last byte of a varint has no high bit, but for the ninth.
+    Some(header.iter().filter(|byte| **byte < 0x80).count())
+}
+
 /// Decodes all values of a record.
 ///
 /// # Errors

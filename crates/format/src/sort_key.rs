@@ -66,6 +66,7 @@ mod short;
 mod text;
 
 use crate::FormatError;
+use crate::header::TextEncoding;
 use crate::value::Value;
 
 pub use compare::compare;
@@ -83,7 +84,8 @@ const BLOB: u8 = 0xfe;
 
 /// The order of texts: SQLite's built-in collations.
 ///
-/// All three work on bytes. SQLite passes NOCASE and RTRIM the text in UTF-8, whatever the encoding of the database.
+/// They work on bytes. SQLite compares BINARY the stored bytes, also those of UTF-16, and passes NOCASE and RTRIM the text in UTF-8, whatever
+/// the encoding of the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Collation {
     /// Byte by byte.
@@ -94,6 +96,10 @@ pub enum Collation {
     NoCase,
     /// As `Binary`, without trailing spaces (0x20).
     RTrim,
+    /// `NoCase` of texts in this encoding, UTF-16: SQLite converts them first.
+    NoCaseOf(TextEncoding),
+    /// `RTrim` of texts in this encoding.
+    RTrimOf(TextEncoding),
 }
 
 impl Collation {
@@ -102,6 +108,16 @@ impl Collation {
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [("BINARY", Self::Binary), ("NOCASE", Self::NoCase), ("RTRIM", Self::RTrim)];
         all.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, collation)| collation)
+    }
+
+    /// Returns the same order of texts that are stored in this encoding.
+    #[must_use]
+    pub const fn in_encoding(self, encoding: TextEncoding) -> Self {
+        match (self, encoding) {
+            (Self::NoCase, TextEncoding::Utf16Le | TextEncoding::Utf16Be) => Self::NoCaseOf(encoding),
+            (Self::RTrim, TextEncoding::Utf16Le | TextEncoding::Utf16Be) => Self::RTrimOf(encoding),
+            (other, _) => other,
+        }
     }
 }
 

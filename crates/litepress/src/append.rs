@@ -1,25 +1,19 @@
 //! Rows for the tables of a database that exists.
 //!
 //! ```text
-//! sources --every core--> spools --(lock of writers)--> Append: tables, indexes, COMMIT
+//! sources --every core--> spools: rows, or leaf pages --(lock of writers)--> page numbers, indexes, COMMIT
 //! ```
 //!
 //! All rows are read and encoded before the lock is taken, so that other programs wait for the shortest time.
 
 use crate::observer::{Measured, Meter, Observer, Stage};
-use crate::pipeline::spool::{Spool, SpoolBudget};
 use crate::report::BuildReport;
-use crate::{Error, ErrorKind, Finished, Options, Progress, Result, Schema};
-use litepress_engine::{Append, AppendOptions, append_pages};
+use crate::{Error, ErrorKind, Finished, Options, Result, Schema};
+use litepress_engine::{Append, AppendOptions, Outlook, Spool, append_pages, beside_spools, spool_rows};
 use litepress_rows::schema::SchemaAdditions;
-use litepress_rows::sync::lock;
-use litepress_rows::{OptionName, RecordChunk, Source, message};
+use litepress_rows::{OptionName, Source, message};
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex};
 use std::time::Instant;
-
-/// One part in this many of the memory is for rows that wait.
-const SPOOL_SHARE: u64 = 4;
 
 /// Rows for the tables of a database that exists.
 #[doc(hidden)]
@@ -40,42 +34,40 @@ pub struct Appending {
 }
 
 impl Appending {
-    /// Reads the rows of all sources, and returns them in the order of the sources.
-    fn spool(&self, sources: &[(usize, &dyn Source)]) -> Result<Vec<(usize, Spool)>> {
-        let folder = || litepress_engine::folder_of(&self.path).to_owned();
-        let folder = self.options.temp_dir.clone().unwrap_or_else(folder);
-        let bytes = usize::try_from(self.options.memory_bytes / SPOOL_SHARE).unwrap_or(usize::MAX);
-        let mut budget = SpoolBudget::new(bytes, &folder);
-        let mut spools = Vec::new();
-        for &(table, source) in sources {
-            let spool = Spool::like(source, &self.schema.tables[table]);
-            spools.push((table, fill_spool(spool, source, &mut budget, &self.options)?));
-        }
-        Ok(spools)
-    }
-
     /// Adds the rows of all sources. `before_commit` runs when all rows were read.
     ///
     /// # Errors
     /// Errors of the sources, of the database and of `before_commit`: the database is then as it was.
     pub fn run(&self, sources: &[(usize, &dyn Source)], before_commit: &dyn Fn() -> Result<()>) -> Result<Finished> {
-        let spools = self.spool(sources)?;
+        let tables: Vec<usize> = sources.iter().map(|(table, _)| *table).collect();
+        let spools = self.spool(sources, &self.outlook(&tables))?;
         before_commit()?;
         self.add(&spools)
     }
 
+    /// Looks at these tables before their rows are read.
+    pub(crate) fn outlook(&self, tables: &[usize]) -> Outlook {
+        if !self.additions.is_empty() {
+            return Outlook::default();
+        }
+        Outlook::of(&self.path, &self.schema, &self.options, &self.append, tables)
+    }
+
+    /// Reads the rows of all sources.
+    pub(crate) fn spool(&self, sources: &[(usize, &dyn Source)], outlook: &Outlook) -> Result<Vec<(usize, Spool)>> {
+        spool_rows(&self.path, &self.schema, &self.options, outlook, sources)
+    }
+
     /// Adds the rows: by pages if that is possible and faster, else by SQLite.
     pub(crate) fn add(&self, spools: &[(usize, Spool)]) -> Result<Finished> {
-        let sources: Vec<(usize, &dyn Source)> =
-            spools.iter().map(|(table, spool)| (*table, spool as &dyn Source)).collect();
-        let is_changed = !self.additions.columns.is_empty() || !self.additions.objects.is_empty();
-        let why = if is_changed {
-            "the schema is changed, too".to_owned()
-        } else {
-            match append_pages(&self.path, &self.existing, &self.options, &self.append, &sources)? {
+        let why = if self.additions.is_empty() {
+            let options = beside_spools(&self.options);
+            match append_pages(&self.path, &self.existing, &options, &self.append, spools)? {
                 Ok(finished) => return Ok(finished),
                 Err(why) => why,
             }
+        } else {
+            "the schema is changed, too".to_owned()
         };
         let mut append = self.begin(spools.iter().map(|(table, _)| *table))?;
         append.explain_route(why);
@@ -88,7 +80,7 @@ impl Appending {
 
     /// Opens the database, takes the lock and prepares these tables.
     pub(crate) fn begin(&self, tables: impl Iterator<Item = usize>) -> Result<Append> {
-        let mut append = Append::open(&self.path, self.existing.clone(), &self.options, &self.append)?;
+        let mut append = Append::open(&self.path, self.existing.clone(), &beside_spools(&self.options), &self.append)?;
         append.begin(self.schema.clone(), self.additions.clone(), &tables.collect::<Vec<usize>>())?;
         Ok(append)
     }
@@ -99,7 +91,7 @@ impl Appending {
         sources: &[(usize, &dyn Source)],
         refuse: &mut dyn FnMut(usize, Error) -> Result<()>,
     ) -> Result<()> {
-        let spools = self.spool(sources)?;
+        let spools = self.spool(sources, &Outlook::default())?;
         let append = self.begin(spools.iter().map(|(table, _)| *table))?;
         for (table, spool) in &spools {
             append.find_refused(*table, spool, &mut |error| refuse(*table, error))?;
@@ -121,78 +113,6 @@ pub(crate) fn append(
     drop(measured);
     observer.enter(Stage::Over);
     Ok(BuildReport::new(finished?, Some(job.path.clone()), started, job.options.clone()))
-}
-
-/// The turn of the workers that read one source.
-struct Turn {
-    /// Number of the part that is taken next, and of the one that is stored next.
-    taken: u64,
-    stored: u64,
-    failed: Option<Error>,
-}
-
-/// Reads all rows of a source on every core, and keeps them in their order.
-fn fill_spool(spool: Spool, source: &dyn Source, budget: &mut SpoolBudget, options: &Options) -> Result<Spool> {
-    let spool = Mutex::new((spool, budget));
-    let (turn, next) = (Mutex::new(Turn { taken: 0, stored: 0, failed: None }), Condvar::new());
-    let work = || {
-        while let Some(number) = take_part(source, &turn, &options.progress).transpose() {
-            let stored = number.and_then(|(number, chunks)| {
-                let mut turn = lock(&turn);
-                while turn.stored != number && turn.failed.is_none() {
-                    turn = next.wait(turn).unwrap_or_else(std::sync::PoisonError::into_inner);
-                }
-                if turn.failed.is_none() {
-                    // The first wrong part in the order of the source fails the run.
-                    let chunks = chunks?;
-                    let (spool, budget) = &mut *lock(&spool);
-                    chunks.iter().try_for_each(|chunk| spool.push_chunk(chunk, budget))?;
-                    turn.stored += 1;
-                }
-                Ok(())
-            });
-            if let Err(error) = stored {
-                lock(&turn).failed.get_or_insert(error);
-            }
-            next.notify_all();
-            if lock(&turn).failed.is_some() {
-                return;
-            }
-        }
-    };
-    std::thread::scope(|scope| (0..options.threads.max(1)).for_each(|_| drop(scope.spawn(work))));
-    let Turn { failed, .. } = turn.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let (spool, _) = spool.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    failed.map_or(Ok(spool), Err)
-}
-
-/// The number of a part, and its rows.
-type NumberedChunks = (u64, Result<Vec<RecordChunk>>);
-
-/// Reads the next part of a source.
-fn take_part(source: &dyn Source, turn: &Mutex<Turn>, progress: &Progress) -> Result<Option<NumberedChunks>> {
-    progress.go_on()?;
-    let mut taken = lock(turn);
-    if taken.failed.is_some() {
-        return Ok(None);
-    }
-    let Some(mut part) = source.next_part()? else { return Ok(None) };
-    let number = taken.taken;
-    taken.taken += 1;
-    drop(taken);
-    let mut read = || {
-        let mut chunks = Vec::new();
-        loop {
-            progress.go_on()?;
-            let mut chunk = RecordChunk::new();
-            part.fill(&mut chunk)?;
-            if chunk.is_empty() {
-                return Ok(chunks);
-            }
-            chunks.push(chunk);
-        }
-    };
-    Ok(Some((number, read())))
 }
 
 /// Returns the schema of the database that is appended to: `None` if there is no file, so that a new one is made.

@@ -83,18 +83,12 @@ pub fn compact(database: impl AsRef<Path>, target: Option<Target>, options: &Com
 /// Fails if the copy cannot have a setting of the database, unless that is allowed.
 fn check_settings(source: &SourceDatabase, options: &CompactOptions) -> Result<()> {
     let header = source.snapshot.header();
-    let what = if header.largest_root_page != 0 {
-        let mode = if header.incremental_vacuum { "INCREMENTAL" } else { "FULL" };
-        format!("the database has PRAGMA auto_vacuum = {mode}, and the copy would not have it")
-    } else if header.reserved != 0 {
-        let bytes = header.reserved;
-        format!("{bytes} bytes of each page are reserved for an extension of SQLite, and the copy would not have them")
-    } else {
-        return Ok(());
-    };
-    if options.allow_incomplete {
+    if header.reserved == 0 || options.allow_incomplete {
         return Ok(());
     }
+    let bytes = header.reserved;
+    let what =
+        format!("{bytes} bytes of each page are reserved for an extension of SQLite, and the copy would not have them");
     let advice = message!["make a copy without that with ", OptionName::AllowIncomplete.alone(), ", or use VACUUM"];
     Err(Error::new(ErrorKind::Unsupported, what).in_file(&source.path).advise(advice))
 }
@@ -121,6 +115,9 @@ impl Copy<'_> {
         let mut copy = CopiedDatabase::create(&target, page_size, &build)?;
         let trees = Trees { source: &source, choice: &choice, conversions: &conversions, read: &read };
         copy.expect(trees.count(), trees.tables());
+        if header.largest_root_page != 0 {
+            copy.keep_auto_vacuum(trees.count(), header.incremental_vacuum)?;
+        }
         let copied = trees.copy(&mut copy)?;
         let names = choice.names(&source);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -55,6 +55,7 @@ mod check;
 pub mod choices;
 mod compact;
 mod generate;
+mod geopackage;
 mod index;
 mod load;
 mod loaded_file;

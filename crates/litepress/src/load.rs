@@ -13,6 +13,7 @@ pub use options::{FileFormat, LoadOptions};
 pub use report::LoadReport;
 
 use crate::build::refuse_special_target;
+use crate::geopackage;
 use crate::observer::Stage;
 use crate::plan_report::PlanReport;
 use crate::{OnError, Result, Target};
@@ -43,9 +44,12 @@ pub fn load<F: Into<PathBuf>>(
 ) -> Result<LoadReport> {
     let (started, target) = (Instant::now(), target.into());
     refuse_special_target(&target)?;
+    let files: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
+    let adapted = geopackage::adapted(options, &files);
+    let options = adapted.as_ref().unwrap_or(options);
     options.observer.enter(Stage::Inspect);
     let may_repeat = options.policy()? == OnError::Reject || options.rejects.is_some();
-    let job = LoadJob::new(&target, files.into_iter().map(Into::into).collect(), options, may_repeat)?;
+    let job = LoadJob::new(&target, files, options, may_repeat)?;
     options.observer.enter(Stage::Build);
     job.refuse_left_out()?;
     job.run(&target, started)
@@ -61,15 +65,22 @@ pub fn plan_load<F: Into<PathBuf>>(
     options: &LoadOptions,
 ) -> Result<PlanReport> {
     let place = target.clone().unwrap_or(Target::Discard);
-    let job = LoadJob::new(&place, files.into_iter().map(Into::into).collect(), options, true)?;
+    let files: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
+    let adapted = geopackage::adapted(options, &files);
+    let options = adapted.as_ref().unwrap_or(options);
+    let job = LoadJob::new(&place, files, options, true)?;
     let mut notes = job.notes();
     let (sources, _rejects) = job.sources(Rejects::shown(0))?;
     let (listed, build) = (listed(&sources), job.build_options());
     let rows: Vec<Option<u64>> = listed.iter().map(|(_, source)| source.rows()).collect();
-    let schema = job.plan.schema.clone();
-    let estimate = job.estimate(&listed, &place, &build)?;
+    let schema = job.built_schema().clone();
+    let estimate = match &job.geopackage {
+        Some(package) => job.estimate_package(package, &sources, &place, &build)?,
+        None => job.estimate(&listed, &place, &build)?,
+    };
     drop(sources);
-    let mismatches = job.dry_run(&mut notes)?;
+    let (mismatches, figures) = job.dry_run(&mut notes)?;
+    let append = job.routes(&place, &figures)?;
     Ok(PlanReport {
         mismatches: Some(mismatches),
         notes,
@@ -78,7 +89,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         page_size: job.page_size,
         estimate,
         steps: job.steps(),
-        append: job.routes(),
+        append,
         left_out: Some(job.plan.left_out.clone()),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
         options: build,

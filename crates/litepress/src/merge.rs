@@ -181,6 +181,7 @@ pub fn merge(
         skip_tables: options.skip_tables.clone(),
         on_conflict: options.build.on_conflict,
         threads: options.build.threads,
+        has_page_size: options.build.page_size.is_some(),
     };
     let plan = MergePlan::new(&files, &plan_options, &|| progress.go_on())?;
     let mut build = options.build.clone();

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! batches --encoder.rs--> parts of encoded rows --+--> the engine, in a thread (engine_thread.rs)
-//!                                                 +--> spool.rs: tables that are written later
+//!                                                 +--> Spool: tables that are written later
 //! ```
 //!
 //! The engine writes one table after another. The table with the first whole part is written first, while its rows
@@ -16,7 +16,6 @@
 mod column;
 mod encoder;
 mod engine_thread;
-pub(crate) mod spool;
 
 pub use column::{ColumnBuilder, MAX_VALUE_BYTES, RowsInMemory};
 pub use encoder::TableEncoder;
@@ -25,9 +24,9 @@ use crate::append::{Appending, existing};
 use crate::{AppendOptions, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, Result, Schema, Target};
 use engine_thread::{Destination, EngineThread, Sent};
 use litepress_engine::plan::{BuildMethod, plan_objects};
+use litepress_engine::{Spool, SpoolBudget};
 use litepress_rows::RowidOrder;
 use litepress_rows::schema::SchemaAdditions;
-use spool::{Spool, SpoolBudget};
 use std::mem;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -51,6 +50,8 @@ pub struct Pipeline {
     state: State,
     /// The table whose parts go to the engine at once.
     streamed: Option<usize>,
+    /// Whether the database existed before.
+    is_append: bool,
     /// Positions of the tables, in the order in which the engine takes them.
     order: Vec<usize>,
     /// Tables that can be streamed.
@@ -117,8 +118,10 @@ impl Pipeline {
             options: options.clone(),
             append: append.clone(),
         };
-        let order = (0..full.tables.len()).collect();
-        Ok(Self::of(Destination::Existing(Box::new(job)), Target::File(path), full, options, order, Vec::new()))
+        let order: Vec<usize> = (0..full.tables.len()).collect();
+        let outlook = job.outlook(&order);
+        let destination = Destination::Existing(Box::new(job), outlook);
+        Ok(Self::of(destination, Target::File(path), full, options, order.clone(), order))
     }
 
     fn of(
@@ -129,7 +132,7 @@ impl Pipeline {
         order: Vec<usize>,
         may_be_first: Vec<usize>,
     ) -> Self {
-        let is_append = matches!(destination, Destination::Existing(_));
+        let is_append = matches!(destination, Destination::Existing(..));
         let spool_bytes = options.memory_bytes / SPOOL_SHARE;
         let temp_dir = match (&options.temp_dir, &target) {
             (Some(folder), _) => folder.clone(),
@@ -152,6 +155,7 @@ impl Pipeline {
             schema,
             state: State::Waiting(Box::new(destination)),
             streamed: None,
+            is_append,
         }
     }
 
@@ -269,7 +273,7 @@ impl Pipeline {
         for &table in &self.order {
             let spool = mem::replace(&mut self.tables[table].1, Spool::new(RowidOrder::Unknown));
             let spool = spool.lacking(self.tables[table].0.missing().to_vec());
-            if !spool.is_empty() {
+            if !spool.is_empty() || self.is_append && self.streamed == Some(table) {
                 spooled.push((table, spool));
             }
         }

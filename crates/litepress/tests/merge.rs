@@ -450,3 +450,40 @@ fn settings_sequences_and_sources() {
     let error = merge(&*out, [folder.path()], &MergeOptions::default()).unwrap_err();
     assert!(error.message().contains("is one of those to merge"), "{error}");
 }
+
+/// A table whose columns have all three names of the rowid could not be merged: "the largest rowids of all databases together exceed
+/// 9223372036854775807", although there were two rows. SQL cannot ask for its rowids, so they are read from the pages.
+#[test]
+fn a_table_whose_columns_hide_the_rowid() {
+    let folder = TempDir::new().unwrap();
+    let schema = "CREATE TABLE t (rowid TEXT, _rowid_ TEXT, oid TEXT)";
+    let insert = "INSERT INTO t VALUES ('a', 'b', 'c'), ('d', 'e', 'f')";
+    let shards = shards(&folder, schema, &[insert, insert, ""]);
+    let out = folder.path().join("out.db");
+    let report = merge(&*out, &shards, &MergeOptions::default()).unwrap();
+    assert_eq!(report.build.summary.rows, 4);
+    assert!(report.notes[0].to_string().contains("rows get new rowids"), "{:?}", report.notes);
+    let merged = Connection::open(&out).unwrap();
+    assert_eq!(text(&merged, "PRAGMA integrity_check"), "ok");
+    assert_eq!(text(&merged, "SELECT group_concat(oid) FROM t"), "c,f,c,f");
+}
+
+#[test]
+fn page_sizes_that_differ_are_told() {
+    let folder = TempDir::new().unwrap();
+    let [one, two] = ["1.db", "2.db"].map(|name| folder.path().join(name));
+    for (path, size) in [(&one, 1024), (&two, 8192)] {
+        let sqlite = Connection::open(path).unwrap();
+        sqlite.execute_batch(&format!("PRAGMA page_size = {size}; CREATE TABLE t (a)")).unwrap();
+    }
+    let out = folder.path().join("out.db");
+    let report = merge(&*out, [&one, &two], &MergeOptions::default()).unwrap();
+    let [one_name, two_name] = [one.display(), two.display()];
+    let note = format!(
+        "pages have 1024 bytes as in {one_name}; they have 8192 in {two_name}; choose their size with page_size"
+    );
+    assert_eq!(report.notes[0].to_string(), note);
+    let chosen = Options::default().page_size(litepress::PageSize::MAX);
+    let out = folder.path().join("chosen.db");
+    assert!(merge(&*out, [&one, &two], &MergeOptions::default().build(chosen)).unwrap().notes.is_empty());
+}

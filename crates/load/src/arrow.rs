@@ -49,6 +49,7 @@ pub mod calendar;
 mod convert;
 mod depth;
 mod form;
+mod geometry;
 mod ipc;
 mod narrow;
 mod parquet;

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex};
 const STANDARD_INPUT: &str = "<standard input>";
 
 /// Extensions that state the format or compression of a file. They are not part of the table's name.
-const ENDINGS: [&str; 33] = [
+const ENDINGS: [&str; 37] = [
     "csv",
     "tsv",
     "tab",
@@ -43,8 +43,12 @@ const ENDINGS: [&str; 33] = [
     "jsonl",
     "jsonlines",
     "ldjson",
+    "geojson",
+    "geojsonl",
+    "geojsons",
     "parquet",
     "pq",
+    "geoparquet",
     "arrow",
     "arrows",
     "ipc",

@@ -38,7 +38,7 @@ use groups::{Found, Group, Groups};
 use litepress_format::page::PageSize;
 use litepress_rows::schema::SchemaAdditions;
 use litepress_rows::sync::lock;
-use litepress_rows::{Conflict, Error, Message, Result, Schema, Table};
+use litepress_rows::{Conflict, Error, ErrorKind, Message, Result, Schema, Table};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -119,6 +119,8 @@ pub struct PlannedTable {
     pub files: Vec<PlannedFile>,
     /// The table is defined as in its database.
     is_copied: bool,
+    /// The table exists in the database that gets the rows.
+    exists: bool,
 }
 
 /// A column of a table, and the origin of its values.
@@ -181,7 +183,51 @@ impl PlannedTable {
     }
 }
 
+impl PlannedTable {
+    /// Returns the coordinate reference system of a column of geometries, if its files state it: a name, or PROJJSON.
+    ///
+    /// # Errors
+    /// If a file cannot be opened, or two files state different systems.
+    pub fn crs(&self, column: &str) -> Result<Option<String>> {
+        let mut found: Option<(&PlannedFile, Option<String>)> = None;
+        for file in &self.files {
+            let crs = file.crs(column)?;
+            match &found {
+                Some((_, first)) if *first != crs => {
+                    let show = |crs: &Option<String>| crs.clone().unwrap_or_else(|| "none".to_owned());
+                    let message = format!(
+                        "the geometries of {column} are in another coordinate reference system ({}) than those of the files \
+                         before ({})",
+                        show(&crs),
+                        show(first)
+                    );
+                    let error = Error::new(ErrorKind::Data, message).advise("bring them into one system first");
+                    return Err(match file.input() {
+                        Some(input) => error.in_file(&input.name),
+                        None => error,
+                    });
+                }
+                Some(_) => {}
+                None => found = Some((file, crs)),
+            }
+        }
+        Ok(found.and_then(|(_, crs)| crs))
+    }
+}
+
 impl PlannedFile {
+    /// Returns the coordinate reference system of a column, if the file states it.
+    fn crs(&self, column: &str) -> Result<Option<String>> {
+        if let Some(reader) = &*lock(&self.reader) {
+            return Ok(reader.crs(column));
+        }
+        let is_typed = |input: &Input| matches!(input.format, Format::Parquet | Format::Arrow);
+        if !self.input().is_some_and(is_typed) {
+            return Ok(None);
+        }
+        Ok(self.content.open(&ReadOptions::default())?.crs(column))
+    }
+
     /// Returns the file. `None` if [the caller gave](LoadPlan::from_readers) the data.
     pub fn input(&self) -> Option<&Input> {
         self.content.input()
@@ -368,7 +414,7 @@ impl LoadPlan {
         let estimate = self.estimate(table, page_size);
         let open = |file: &PlannedFile| file.open(&self.read);
         let mut files = table.files.iter().map(open).collect::<Result<Vec<OpenFile>>>()?;
-        if self.is_copied(table) {
+        if self.is_copied(table) || table.is_stored_alike(definition) {
             for file in &mut files {
                 file.reader.keep_rowids();
                 file.ask_for_records(definition)?;

@@ -53,6 +53,11 @@ pub trait Reader: Send {
         None
     }
 
+    /// Returns the coordinate reference system of a column of geometries, if the file states it: a name, or PROJJSON.
+    fn crs(&self, _column: &str) -> Option<String> {
+        None
+    }
+
     /// Returns the ranges of the columns of decimals that are stored as texts, by position: with few digits, they are numbers after
     /// all. Reads their values if the file does not state the ranges. Calls `go_on` now and then.
     ///

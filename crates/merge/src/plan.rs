@@ -35,6 +35,8 @@ pub struct MergeOptions {
     pub on_conflict: Conflict,
     /// Threads that look at shards.
     pub threads: usize,
+    /// Whether the caller chose the page size.
+    pub has_page_size: bool,
 }
 
 /// The plan of a merge: the schema, and the source of each table.
@@ -169,7 +171,7 @@ fn schema_text(
     options: &MergeOptions,
     notes: &mut Vec<Message>,
 ) -> Result<String> {
-    let mut text = settings(surveys, notes);
+    let mut text = settings(surveys, notes, options.has_page_size);
     // Shadow tables come with their virtual tables.
     let statements = agreed.iter().filter(|agreed| agreed.kind != Some(TableKind::Shadow));
     let statements: Vec<&str> = statements.map(|agreed| agreed.object.sql.as_str()).collect();
@@ -188,12 +190,21 @@ fn schema_text(
 }
 
 /// Returns the PRAGMAs of the file.
-fn settings(surveys: &[Survey], notes: &mut Vec<Message>) -> String {
+fn settings(surveys: &[Survey], notes: &mut Vec<Message>, has_page_size: bool) -> String {
     let first = &surveys[0];
     let mut text = String::new();
     let mut pragma = |name: &str, value: i64| text.push_str(&format!("PRAGMA {name} = {value};\n"));
     if first.settings.page_size != DEFAULT_PAGE_BYTES {
         pragma("page_size", first.settings.page_size.into());
+    }
+    if let Some(other) = surveys.iter().find(|survey| survey.settings.page_size != first.settings.page_size)
+        && !has_page_size
+    {
+        let (one, two) = (first.name.display(), other.name.display());
+        let [of_one, of_two] = [first, other].map(|survey| survey.settings.page_size);
+        let text =
+            format!("pages have {of_one} bytes as in {one}; they have {of_two} in {two}; choose their size with ");
+        notes.push(message![text, OptionName::PageSize.alone()]);
     }
     let fields = [
         ("user_version", surveys.iter().map(|survey| survey.settings.user_version).collect::<Vec<i32>>()),

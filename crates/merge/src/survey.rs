@@ -3,7 +3,8 @@
 use crate::shard::{MOST_KEPT, OpenShard, Stamp};
 use litepress_format::header::TextEncoding;
 use litepress_rows::sync::lock;
-use litepress_rows::{Error, Result, quoted_name};
+use litepress_rows::{Error, Part, RecordChunk, Result, quoted_name};
+use litepress_scan::TableScan;
 use rusqlite::{Connection, OptionalExtension};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -86,10 +87,15 @@ impl Survey {
     fn of(name: &Path, is_kept: bool, known: &Mutex<Vec<Arc<Catalogue>>>) -> Result<Self> {
         let stamp = Stamp::of(name)?;
         let shard = OpenShard::open(name)?;
-        let (catalogue, facts, settings) = {
+        let (catalogue, mut facts, settings) = {
             let connection = shard.connection();
             read(&connection, &shard, known).map_err(|error| shard.failure(error))?
         };
+        for ((object, kind), facts) in catalogue.objects.iter().zip(&catalogue.kinds).zip(&mut facts) {
+            if let (Some(TableKind::Rowid(None)), Some(facts)) = (kind, facts) {
+                facts.rowids = scanned_rowids(&shard, &object.name, facts.root)?;
+            }
+        }
         shard.check_unchanged()?;
         let pages = u64::from(shard.snapshot().page_count());
         let bytes = pages * shard.snapshot().page_size().bytes() as u64;
@@ -162,7 +168,7 @@ fn read(connection: &Connection, shard: &OpenShard, known: &Mutex<Vec<Arc<Catalo
     for ((object, kind), &root) in catalogue.objects.iter().zip(&catalogue.kinds).zip(&roots) {
         facts.push(match kind {
             Some(TableKind::Rowid(name)) => {
-                let rowids = rowids(connection, &object.name, *name)?;
+                let rowids = name.map(|name| rowids(connection, &object.name, name)).transpose()?.flatten();
                 let sequence = if has_sequence { sequence(connection, &object.name)? } else { None };
                 Some(TableFacts { root, rowids, sequence })
             }
@@ -219,13 +225,22 @@ fn rowid_name(connection: &Connection, table: &str) -> rusqlite::Result<Option<&
     Ok(ROWID_NAMES.iter().find(is_free).copied())
 }
 
-fn rowids(connection: &Connection, table: &str, rowid: Option<&str>) -> rusqlite::Result<Option<(i64, i64)>> {
-    let Some(rowid) = rowid else {
-        // Columns have all names of the rowid. Any rowid is possible.
-        let sql = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quoted_name(table));
-        let has_rows: bool = connection.query_row(&sql, [], |row| row.get(0))?;
-        return Ok(has_rows.then_some((i64::MIN, i64::MAX)));
-    };
+/// Returns the least and the largest rowid of a table whose columns have all names of the rowid: SQL cannot ask for them.
+fn scanned_rowids(shard: &OpenShard, table: &str, root: u32) -> Result<Option<(i64, i64)>> {
+    let scan = TableScan::new(shard.snapshot(), root, table)?;
+    let (mut range, mut chunk) = (None, RecordChunk::new());
+    while let Some(mut part) = scan.next_scan_part()? {
+        loop {
+            chunk.clear();
+            part.fill(&mut chunk)?;
+            let (Some(&first), Some(&last)) = (chunk.rowids().first(), chunk.rowids().last()) else { break };
+            range = Some((range.map_or(first, |(least, _)| least), last));
+        }
+    }
+    Ok(range)
+}
+
+fn rowids(connection: &Connection, table: &str, rowid: &str) -> rusqlite::Result<Option<(i64, i64)>> {
     // Each of the two descends the tree once.
     let table = quoted_name(table);
     let sql = format!("SELECT (SELECT min({rowid}) FROM main.{table}), (SELECT max({rowid}) FROM main.{table})");

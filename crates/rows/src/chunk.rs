@@ -75,6 +75,11 @@ impl RecordChunk {
         self.automatic.get(range).is_some_and(|range| range.contains(&row))
     }
 
+    /// Returns the number of rows whose rowids SQLite may choose.
+    pub fn automatic_rows(&self) -> usize {
+        self.automatic.iter().map(ExactSizeIterator::len).sum()
+    }
+
     /// Renumbers the rows from `first` on, without a gap.
     pub fn renumber(&mut self, first: usize, first_rowid: i64) {
         self.rowids[first..].iter_mut().zip(first_rowid..).for_each(|(rowid, number)| *rowid = number);
@@ -246,7 +251,7 @@ mod tests {
             }
         }
         let automatic: Vec<usize> = (0..9).filter(|&row| chunk.is_automatic(row)).collect();
-        assert_eq!(automatic, [0, 1, 3, 6]);
+        assert_eq!((automatic, chunk.automatic_rows()), (vec![0, 1, 3, 6], 4));
         chunk.renumber(5, 30);
         assert_eq!(chunk.rowids(), [1, 1, 1, 1, 1, 30, 31]);
         chunk.truncate(4);

@@ -3,22 +3,23 @@
 //! The bundled SQLite runs the user's DDL in a database in memory. An authorizer lets it define objects and nothing else. Then
 //! SQLite is asked for the result: no SQL parser of ours decides about affinities, keys or collations.
 
-mod added_column;
 mod default;
 mod existing;
 mod full_text;
+mod older_rows;
 mod read;
 mod run;
 mod triggers;
 
 use crate::{Affinity, Result};
+use litepress_rtree::Layout;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-pub use added_column::value_in_older_rows;
 pub use default::DefaultKind;
 pub use existing::SchemaAdditions;
 pub use full_text::{FullText, TextContent, full_text_has_positions};
+pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
 pub use read::{TableKinds, has_check, table_of};
 pub use triggers::{Trigger, missing_objects};
 
@@ -100,6 +101,8 @@ pub struct Table {
     pub is_virtual: bool,
     /// It is a full-text table of FTS5. Known in schemas that were read from their text.
     pub full_text: Option<Box<FullText>>,
+    /// The tree of an R-Tree table; `None` for other tables.
+    pub rtree: Option<RTree>,
     /// The indexes, including automatic ones, in SQLite's order of creation.
     pub indexes: Vec<Index>,
     /// The foreign keys in the order of their definition.
@@ -111,6 +114,15 @@ pub struct Table {
     /// Some of its data have the INTEGER PRIMARY KEY and others lack it, so rowids are chosen among given ones. Set by a source
     /// of rows; the schema does not show it.
     pub has_mixed_rowids: bool,
+}
+
+/// The tree of an R-Tree table. Its first column is the id, then come minimum and maximum of each dimension, then auxiliary columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RTree {
+    /// Its dimensions and coordinates.
+    pub layout: Layout,
+    /// Number of auxiliary columns.
+    pub auxiliary: usize,
 }
 
 /// One column.
@@ -254,6 +266,17 @@ impl Schema {
 }
 
 impl Table {
+    /// Returns a name of the rowid, quoted for SQL. `None` without a rowid, or if columns have all of its names.
+    pub fn rowid_name(&self) -> Option<String> {
+        if self.without_rowid {
+            return None;
+        }
+        if let Some(alias) = self.rowid_alias {
+            return Some(crate::quoted_name(&self.columns[alias].name));
+        }
+        ["rowid", "_rowid_", "oid"].into_iter().find(|name| self.column(name).is_none()).map(str::to_owned)
+    }
+
     /// Returns the positions of the columns that are given values: those neither computed nor hidden.
     pub fn ordinary_columns(&self) -> impl Iterator<Item = usize> + '_ {
         let is_ordinary = |column: &Column| column.generated == Generated::No;
@@ -284,6 +307,7 @@ impl Table {
             has_check: false,
             has_conflict_clause: false,
             has_mixed_rowids: false,
+            rtree: None,
             ..self.clone()
         }
     }

@@ -64,7 +64,7 @@ impl Snapshot {
             // The error that matters is the first one.
             let _ = connection.execute_batch("ROLLBACK");
         }
-        begun
+        begun.map_err(|error| in_database(error, connection))
     }
 
     /// Looks at the write transaction that `connection` holds, which has not written yet.
@@ -74,16 +74,19 @@ impl Snapshot {
     /// # Errors
     /// As [`begin`](Self::begin), but the transaction lasts on.
     pub fn of_write_transaction(connection: &Connection) -> Result<Self> {
-        check_file(connection)?;
-        let state = match is_in_wal_mode(connection)? {
-            // The write lock keeps the wal-index as it is.
-            true => {
-                let state = WalState::read(&FilePointer::of_database(connection)?).map_err(unmapped)?;
-                Some(state.ok_or_else(|| unmapped(io::ErrorKind::ResourceBusy.into()))?)
-            }
-            false => None,
+        let look = || {
+            check_file(connection)?;
+            let state = match is_in_wal_mode(connection)? {
+                // The write lock keeps the wal-index as it is.
+                true => {
+                    let state = WalState::read(&FilePointer::of_database(connection)?).map_err(unmapped)?;
+                    Some(state.ok_or_else(|| unmapped(io::ErrorKind::ResourceBusy.into()))?)
+                }
+                false => None,
+            };
+            Self::look(connection, state)
         };
-        Self::look(connection, state)
+        look().map_err(|error| in_database(error, connection))
     }
 
     /// Begins a read transaction whose state of the log is known. Returns the state; `None` outside WAL mode.
@@ -288,6 +291,14 @@ impl Drop for PageReader {
 }
 
 /// Checks that the main database is a file that another connection can open, too.
+/// Names the database in an error that names no file.
+fn in_database(error: Error, connection: &Connection) -> Error {
+    match file_pointer::database_path(connection) {
+        Some(path) if error.place().file.is_none() => error.in_file(path),
+        _ => error,
+    }
+}
+
 fn check_file(connection: &Connection) -> Result<()> {
     let path = file_pointer::database_path(connection).ok_or_else(not_a_file)?;
     if !file_pointer::has_default_vfs(connection) {

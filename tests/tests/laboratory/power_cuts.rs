@@ -102,11 +102,26 @@ fn wrong_protocols_are_found() {
         ("the journal is not synced", &delete, delete.0.without_syncs(|_, name| name.ends_with("-journal"))),
         ("the journal is deleted before the sync", &delete, delete.0.without_syncs(|_, name| name == DATABASE)),
         ("there is no journal", &delete, without_journal(&delete.0)),
+        ("the deletion of the journal is not synced", &delete, with_lazy_deletion(&delete.0)),
     ];
     for (what, (_, contents), wrong) in cases {
         let judgement = Judgement::of(&wrong, DATABASE, *contents, 8).unwrap();
         println!("{what}: {} states, {} bad", judgement.states, judgement.bad.len());
         assert!(!judgement.bad.is_empty(), "{what}, and nothing is found:\n{}", wrong.describe());
+    }
+}
+
+/// With `synchronous = FULL`, SQLite does not sync the folder after it has deleted the journal. A run reported success, the power
+/// went, the journal was there again, and the next program rolled the rows back.
+#[test]
+fn a_commit_that_has_returned_survives() {
+    for change in [LiveChange::Edge, LiveChange::Sql, LiveChange::Index] {
+        let (recording, contents) = record(change, Setting::Delete, 1024);
+        let mut judgement = Judgement::default();
+        let states = recording.crash_states(6, 1).filter(|state| state.is_after_end);
+        let open = |_: &CrashState, folder: &Path| content(&folder.join(DATABASE));
+        judgement.judge(states, contents, open).unwrap();
+        assert!(judgement.after > 0 && judgement.bad.is_empty(), "{change:?}: {judgement:?}\n{}", recording.describe());
     }
 }
 
@@ -141,4 +156,14 @@ fn pages_after_commit(recording: &Recording) -> Recording {
 fn without_journal(recording: &Recording) -> Recording {
     let is_kept = |event: &&Event| event.name().is_none_or(|name| name == DATABASE);
     Recording { files: recording.files.clone(), events: recording.events.iter().filter(is_kept).cloned().collect() }
+}
+
+fn with_lazy_deletion(recording: &Recording) -> Recording {
+    let mut wrong = recording.clone();
+    for event in &mut wrong.events {
+        if let Event::Delete { and_sync, .. } = event {
+            *and_sync = false;
+        }
+    }
+    wrong
 }

@@ -1,8 +1,8 @@
 //! The rules for the values of a b-tree's records: what each field may hold, and what is legal but unusual.
 
 use super::class;
-use crate::text;
 use litepress_format::header::TextEncoding;
+use litepress_format::text;
 use litepress_format::value::Value;
 use litepress_rows::{Affinity, affinity};
 use std::borrow::Cow;

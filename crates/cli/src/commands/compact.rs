@@ -41,7 +41,7 @@ pub struct CompactArguments {
     /// A rowid table that the copy has WITHOUT ROWID; repeat it for more
     #[arg(long, value_name = "TABLE")]
     without_rowid: Vec<String>,
-    /// Copy a database even if the copy lacks its auto-vacuum or its reserved bytes
+    /// Copy a database even if the copy lacks the reserved bytes of its pages
     #[arg(long)]
     allow_incomplete: bool,
     #[command(flatten)]

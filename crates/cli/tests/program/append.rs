@@ -261,3 +261,44 @@ fn a_file_that_is_no_database_stays() {
     assert!(ended.code == Some(1) && ended.err.contains("not a database"), "{ended:?}");
     assert_eq!(std::fs::read(room.path("app.db")).unwrap(), before);
 }
+
+/// Records of a table with the same definition are added as they are stored. Where a definition differs, or a record is older than a
+/// column, the value would be another one.
+#[test]
+fn records_of_another_database_are_added_as_sqlite_adds_them() {
+    let same = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INT)";
+    let add = "ALTER TABLE t ADD COLUMN c DEFAULT 'old'";
+    for (target, source, late, indexed) in [
+        (same, same, add, "CREATE INDEX i ON t (c, a)"),
+        (same, same, "ALTER TABLE t ADD COLUMN c DEFAULT 'other'", ""),
+        (same, "CREATE TABLE t (id INTEGER PRIMARY KEY, a BLOB, b TEXT)", add, "CREATE INDEX i ON t (b)"),
+        ("CREATE TABLE t (id, a NOT NULL, b)", "CREATE TABLE t (id, a, b)", add, "CREATE INDEX i ON t (id)"),
+        ("CREATE TABLE t (a, id INTEGER PRIMARY KEY, b)", "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b)", add, ""),
+        (
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INT) STRICT",
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b ANY) STRICT",
+            "ALTER TABLE t ADD COLUMN c TEXT DEFAULT 'old'",
+            "",
+        ),
+    ] {
+        let room = Room::new();
+        let add = if target.ends_with("STRICT") { late } else { add };
+        for name in ["app.db", "expected.db"] {
+            let setup = format!("{target}; INSERT INTO t (id, a, b) VALUES (7, 'here', 1); {add}; {indexed}");
+            room.sqlite(name).execute_batch(&setup).unwrap();
+        }
+        let fill = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)
+                    INSERT INTO t (id, a, b) SELECT i * 2 + 8, 'x' || i, i % 9 FROM n";
+        let fill = format!("{source}; {fill}; {late}; INSERT INTO t VALUES (90000, '0099', '7', 'late')");
+        room.sqlite("other.db").execute_batch(&fill).unwrap();
+        let attach = format!("ATTACH '{}' AS other", room.path("other.db").display());
+        let columns = "id, a, b, c";
+        let insert = format!("INSERT INTO main.t ({columns}) SELECT {columns} FROM other.t ORDER BY other.t.rowid");
+        room.sqlite("expected.db").execute_batch(&format!("{attach}; {insert}")).unwrap();
+        room.done("load app.db other.db --append --progress none");
+        let content = "SELECT rowid, quote(id), quote(a), quote(b), quote(c) FROM t NOT INDEXED ORDER BY rowid";
+        let same = room.query("app.db", content) == room.query("expected.db", content);
+        assert!(same, "{target}; {source}; {late}");
+        assert_eq!(room.query("app.db", "PRAGMA integrity_check"), "ok", "{target}; {source}");
+    }
+}

@@ -10,6 +10,7 @@ mod dry_run;
 mod existing_target;
 mod full_text;
 mod generate;
+mod geopackage;
 mod guide;
 mod help;
 mod index;

@@ -1,6 +1,8 @@
 //! Options of an append.
 
 use super::Route;
+use crate::live::LiveOptions;
+use crate::options::Options;
 use std::time::Duration;
 
 /// Options of an [`Append`](super::Append).
@@ -37,6 +39,12 @@ impl Default for AppendOptions {
 }
 
 impl AppendOptions {
+    /// Returns the options of a change of the database's pages.
+    pub(super) fn live(&self, build: &Options) -> LiveOptions {
+        let (busy_timeout, through_wal) = (self.busy_timeout, self.through_wal);
+        LiveOptions { build: build.clone(), busy_timeout, through_wal }
+    }
+
     /// Sets the longest wait for a lock of another program.
     #[must_use]
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {

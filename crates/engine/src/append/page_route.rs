@@ -9,34 +9,31 @@
 //! New trees lie behind the end of the file. `sqlite_schema` gets their roots, and the old pages go to the freelist, in one
 //! transaction of SQLite's. A row that breaks a rule ends the route: SQLite then inserts the rows, and says which one it is.
 
-use super::sources::{OldAndNew, Shifted};
+use super::choice::{Choice, RowFigures, TableEdge, choose, why_sql};
+use super::sources::{OldAndNew, Recoded, Shifted};
 use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan};
 use crate::database::Finished;
 use crate::index::{IndexPlan, Indexes};
-use crate::live::{LiveDatabase, LiveOptions, LiveTransaction};
-use crate::options::{Options, Target, Verify};
+use crate::live::{LiveDatabase, LiveTransaction};
+use crate::options::{Options, Target};
 use crate::progress::Counted;
 use crate::resources::{sort_options, temp_dir};
 use crate::sort::SortOptions;
+use crate::spool::Spool;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
+use crate::table::rowid::{self, NewRows};
 use crate::table::sorted_rows::SortedRows;
-use crate::table::{BuildContext, RowidKey, rowid};
+use crate::table::{BuildContext, RowidKey};
 use crate::{Conflict, Error, ErrorKind, Result, plan};
-use litepress_rows::schema::Generated;
-use litepress_rows::{NullPolicy, RowidOrder, Schema, Source, Table};
+use litepress_format::header::TextEncoding;
+use litepress_rows::schema::OlderRows;
+use litepress_rows::{RowidOrder, Schema, Source, Table};
 use litepress_scan::{IndexScan, Snapshot, TableScan};
 use rusqlite::types::FromSql;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-
-/// Fewer rows are inserted by SQLite: opening a snapshot and changing roots would take longer.
-const LEAST_ROWS: u64 = 20_000;
-
-/// An index is built anew if there is at least one new entry for this many old ones, and a table likewise.
-const MOST_OLD_ENTRIES: u64 = 30;
-const MOST_OLD_ROWS: u64 = 10;
 
 /// The position of the first new row in the order of rows: behind all old ones.
 const FIRST_POSITION: u64 = 1 << 48;
@@ -51,14 +48,15 @@ pub fn append_pages(
     schema: &Schema,
     options: &Options,
     append: &AppendOptions,
-    sources: &[(usize, &dyn Source)],
+    sources: &[(usize, Spool)],
 ) -> Result<Result<Finished, String>> {
-    if let Some(why) = why_sql(schema, options, append, sources) {
+    let figures: Vec<(usize, RowFigures)> =
+        sources.iter().map(|(table, rows)| (*table, RowFigures::of(rows))).collect();
+    if let Some(why) = why_sql(schema, options, append, &figures) {
         return Ok(Err(why));
     }
-    let mut live = LiveOptions { build: options.clone(), ..LiveOptions::default() };
-    (live.busy_timeout, live.through_wal) = (append.busy_timeout, append.through_wal);
-    let mut database = match LiveDatabase::open(path, &live)? {
+    sources.iter().for_each(|(_, source)| source.rewind());
+    let mut database = match LiveDatabase::open(path, &append.live(options))? {
         Ok(database) => database,
         Err(cannot) => return Ok(Err(cannot.reason)),
     };
@@ -71,59 +69,6 @@ pub fn append_pages(
         }
         done => done,
     }
-}
-
-/// Returns why SQLite must insert the rows, as far as the schema and the rows tell.
-fn why_sql(
-    schema: &Schema,
-    options: &Options,
-    append: &AppendOptions,
-    sources: &[(usize, &dyn Source)],
-) -> Option<String> {
-    let of_table = |(table, source): &(usize, &dyn Source)| why_not(schema, &schema.tables[*table], *source, options);
-    if let Some(why) = sources.iter().find_map(of_table) {
-        return Some(why);
-    }
-    let rows: Option<u64> = sources.iter().map(|(_, source)| source.rows()).sum();
-    let few = rows.is_none_or(|rows| rows < LEAST_ROWS) && append.route.is_none();
-    let general = [
-        (append.route == Some(Route::Sql), "it was asked for"),
-        (few, "there are few rows"),
-        (append.enforce_foreign_keys, "foreign keys are enforced"),
-        (append.truncate, "the old rows are deleted"),
-        (options.verify != Verify::None, "the tables are checked"),
-        (options.analyze, "the tables are analyzed"),
-    ];
-    general.into_iter().find(|(is_so, _)| *is_so).map(|(_, why)| why.to_owned())
-}
-
-/// Returns why SQLite must insert the rows of a table.
-fn why_not(schema: &Schema, table: &Table, source: &dyn Source, options: &Options) -> Option<String> {
-    let conflict = options.on_conflict;
-    let has_computed = table.columns.iter().any(|column| column.generated != Generated::No);
-    let has_unique = table.indexes.iter().any(|index| index.unique);
-    let updates = conflict == Conflict::Update;
-    let is_partial = !source.missing_columns().is_empty() || !options.update_columns.is_empty();
-    let asks = table.columns_where_null(NullPolicy::AskSqlite, conflict).next().is_some();
-    let automatic = source.has_automatic_rowids();
-    let reasons = [
-        (table.is_virtual, "it is a virtual table"),
-        (schema.has_trigger(&table.name), "it has triggers"),
-        (table.has_check, "it has CHECK constraints"),
-        (table.has_conflict_clause, "it has an ON CONFLICT clause"),
-        (table.without_rowid, "it is WITHOUT ROWID"),
-        (has_computed, "it has computed columns"),
-        (asks, "its DEFAULT stands in for NULL"),
-        (conflict != Conflict::Abort && has_unique, "unique keys decide which rows stay"),
-        (updates && table.rowid_alias.is_none(), "it has no key to update rows by"),
-        (updates && (is_partial || automatic || !options.key.is_empty()), "rows are updated in part"),
-        (table.rowid_alias.is_some() && source.rowid_range().is_none() && !automatic, "only some rows have rowids"),
-    ];
-    if let Some((_, why)) = reasons.into_iter().find(|(is_so, _)| *is_so) {
-        return Some(why.to_owned());
-    }
-    let not_ours = plan::own_indexes(table).find_map(|index| IndexPlan::new(table, index).err());
-    not_ours.map(|why| format!("of an index, {why}"))
 }
 
 /// A table with its new trees.
@@ -147,7 +92,7 @@ struct PageAppend<'d, 's> {
 }
 
 impl PageAppend<'_, '_> {
-    fn append(mut self, sources: &[(usize, &dyn Source)]) -> Result<Result<Finished, String>> {
+    fn append(mut self, sources: &[(usize, Spool)]) -> Result<Result<Finished, String>> {
         let options = self.transaction.options()?;
         let cookie: u32 = self.query("PRAGMA schema_version")?;
         if cookie != self.schema.settings.schema_cookie {
@@ -156,8 +101,8 @@ impl PageAppend<'_, '_> {
         let (roots, sequences) = (self.roots()?, self.sequences()?);
         let snapshot = Snapshot::of_write_transaction(self.transaction.connection()?)?;
         let mut jobs = Vec::new();
-        for &(table, source) in sources.iter().filter(|(_, source)| source.rows() != Some(0)) {
-            let table = &self.schema.tables[table];
+        for (table, source) in sources.iter().filter(|(_, source)| !source.is_empty()) {
+            let table = &self.schema.tables[*table];
             let sequence = sequences.get(&table.name).copied();
             let look = Look { table, source, snapshot: &snapshot, roots: &roots };
             match look.job(&self.transaction, self.append, sequence)? {
@@ -253,7 +198,7 @@ impl PageAppend<'_, '_> {
 #[derive(Clone, Copy)]
 struct Look<'a> {
     table: &'a Table,
-    source: &'a dyn Source,
+    source: &'a Spool,
     snapshot: &'a Snapshot,
     roots: &'a HashMap<String, u32>,
 }
@@ -270,34 +215,10 @@ impl<'a> Look<'a> {
         let Some(&root) = self.roots.get(&table.name) else {
             return Ok(Err("another program has changed the schema meanwhile".to_owned()));
         };
-        let last_rowid = transaction.right_edge(root)?.largest_rowid;
-        let rows = source.rows().unwrap_or(0);
-        let is_numbered = table.rowid_alias.is_none() || source.has_automatic_rowids();
-        let last = last_rowid.max(sequence.filter(|_| table.autoincrement));
-        let shift = if is_numbered { last.unwrap_or(0) } else { 0 };
-        let largest = shift.checked_add_unsigned(rows);
-        if is_numbered && (shift < 0 || largest.is_none()) {
-            return Ok(Err("SQLite chooses the rowids".to_owned()));
-        }
-        let given = source.rowid_range().map(std::ops::RangeInclusive::into_inner);
-        let (smallest, largest) =
-            if is_numbered { (Some(shift + 1), largest) } else { (given.map(|it| it.0), given.map(|it| it.1)) };
-        let is_behind = last_rowid.is_some() && smallest > last_rowid;
-        let can_extend = is_behind && append.route != Some(Route::Rebuild);
-        let route = if can_extend { Route::Edge } else { Route::Rebuild };
-        if append.route.is_none() {
-            let old_rows = TableScan::new(snapshot, root, &table.name)?.estimated_rows()?;
-            let has_indexes = plan::own_indexes(table).next().is_some();
-            let is_worth = match route {
-                Route::Edge => !has_indexes || rows.saturating_mul(MOST_OLD_ENTRIES) >= old_rows,
-                _ => rows.saturating_mul(MOST_OLD_ROWS) >= old_rows,
-            };
-            if !is_worth {
-                return Ok(Err("there are few rows beside those of the table".to_owned()));
-            }
-        }
-        let sequence = largest.filter(|_| table.autoincrement);
-        Ok(Ok(Job { look: self, root, shift, is_numbered, route, sequence }))
+        let edge = TableEdge { largest_rowid: transaction.right_edge(root)?.largest_rowid, sequence };
+        let old_rows = || TableScan::new(snapshot, root, &table.name)?.estimated_rows();
+        let choice = choose(table, &RowFigures::of(source), edge, append, old_rows)?;
+        Ok(choice.map(|choice| Job { look: self, root, choice }))
     }
 }
 
@@ -305,55 +226,68 @@ impl<'a> Look<'a> {
 struct Job<'a> {
     look: Look<'a>,
     root: u32,
-    /// Added to the rowids of rows that have none of their own.
-    shift: i64,
-    is_numbered: bool,
-    route: Route,
-    sequence: Option<i64>,
+    choice: Choice,
 }
 
 impl Job<'_> {
     fn build(self, transaction: &mut LiveTransaction<'_>, options: &Options, folder: &Path) -> Result<BuiltTable> {
         let started = Instant::now();
         let Look { table, source, snapshot, roots } = self.look;
+        let Choice { route, shift, is_numbered, sequence } = self.choice;
         let (progress, threads) = (&*options.progress, options.threads);
         progress.enter_rows(&table.name);
-        let plans = plan::indexes(table);
+        let encoding = snapshot.encoding();
+        let plans = plans_in(table, encoding);
         let sort_options = sort_options(options, folder, plans.len() + 1);
-        let indexes = Indexes::new(plans, &sort_options);
+        let takes_leaves = route == Route::Edge && encoding == TextEncoding::Utf8;
+        let waiting = source.waiting(transaction.page_size(), shift).filter(|_| takes_leaves);
+        let extracted = if waiting.is_some() { source.take_entries() } else { None };
+        let waiting = waiting.filter(|_| extracted.is_some());
+        let indexes = extracted.unwrap_or_else(|| Indexes::new(plans, &sort_options));
         let context = BuildContext { indexes: &indexes, threads, counts_keys: false, progress };
         let counted = Counted { source, progress };
-        let new = Shifted { source: &counted, rowids: self.shift, positions: FIRST_POSITION };
-        let is_ordered = self.is_numbered || source.rowid_order() == RowidOrder::Ascending;
+        let recoded = Recoded { source: &counted, encoding };
+        let given: &dyn Source = if encoding == TextEncoding::Utf8 { &counted } else { &recoded };
+        let new = Shifted { source: given, rowids: shift, positions: FIRST_POSITION };
+        let is_ordered = is_numbered || source.rowid_order() == RowidOrder::Ascending;
         let (mut new_roots, mut freed_trees) = (Vec::new(), Vec::new());
-        let (root, added) = match self.route {
+        let (root, added) = match route {
             Route::Edge => {
-                let sorted = if is_ordered { None } else { Some(sort(table, &new, options, &sort_options)?) };
-                let rows = sorted.as_ref().map_or(&new as &dyn Source, |sorted| sorted);
-                let tree = transaction.extend_tree(self.root, rows, None, context)?;
+                let sorted = match &waiting {
+                    None if !is_ordered => Some(sort(table, &new, options, &sort_options)?),
+                    _ => None,
+                };
+                let rows = match (&waiting, &sorted) {
+                    (Some(parts), _) => NewRows::Leaves(parts, progress),
+                    (None, Some(sorted)) => NewRows::Source(sorted, context),
+                    (None, None) => NewRows::Source(&new, context),
+                };
+                let tree = transaction.extend_tree(self.root, rows)?;
                 (tree.root, tree.rows)
             }
             _ => {
                 let old = TableScan::new(snapshot, self.root, &table.name)?;
-                let all = OldAndNew { old, old_rows: AtomicU64::new(0), fields: fields_of_old_rows(table), new };
+                let all = OldAndNew { old, old_rows: AtomicU64::new(0), older: completion(table, snapshot), new };
                 let sorted = sort(table, &all, options, &sort_options)?;
                 let tree = rowid::build(&sorted, transaction.pages()?, context)?;
-                new_roots.push((table.name.clone(), tree.root));
-                freed_trees.push(self.root);
                 (tree.root, tree.rows.saturating_sub(all.old_rows.load(Ordering::Relaxed)))
             }
         };
+        if root != self.root {
+            new_roots.push((table.name.clone(), root));
+            freed_trees.push(self.root);
+        }
         for (index, name) in indexes.names().enumerate() {
             let missing = || Error::new(ErrorKind::Corrupt, format!("the index {name} has no root page"));
             let old = *roots.get(name).ok_or_else(missing)?;
             freed_trees.push(old);
-            if self.route == Route::Edge {
+            if route == Route::Edge {
                 indexes.add_entries(index, &IndexScan::new(snapshot, old, name)?, threads, progress)?;
             }
         }
         let trees = indexes.build(transaction.pages()?, threads, false, progress)?;
         new_roots.extend(trees.into_iter().map(|(name, tree)| (name, tree.root)));
-        let report = report(table, self.route, options.on_conflict, source.rows().unwrap_or(0), added);
+        let report = report(table, route, options.on_conflict, source.rows().unwrap_or(0), added);
         let summary = TableSummary {
             name: table.name.clone(),
             rows: report.added + report.updated.unwrap_or(0),
@@ -362,24 +296,25 @@ impl Job<'_> {
             root_page: root,
             build: started.elapsed(),
         };
-        Ok(BuiltTable { report, roots: new_roots, freed_trees, sequence: self.sequence, summary })
+        Ok(BuiltTable { report, roots: new_roots, freed_trees, sequence, summary })
     }
 }
 
-/// Returns the number of fields of whole records, if an index has a column with a DEFAULT.
-fn fields_of_old_rows(table: &Table) -> Option<usize> {
+/// Plans the indexes of a table in a database of this encoding.
+fn plans_in(table: &Table, encoding: TextEncoding) -> Vec<IndexPlan> {
+    plan::indexes(table).into_iter().map(|plan| plan.in_encoding(encoding)).collect()
+}
+
+/// Returns the values that rows lack which are older than an indexed column with a DEFAULT.
+fn completion(table: &Table, snapshot: &Snapshot) -> Option<OlderRows> {
     let columns = plan::own_indexes(table).flat_map(|index| &index.columns);
     let mut defaults = columns.filter_map(|column| table.columns[column.column?].default.as_ref());
-    defaults.next().map(|_| table.stored_columns().len())
+    defaults.next().map(|_| OlderRows::of(table, snapshot.encoding()))
 }
 
 /// Reports on a table that was given rows, and has `added` more than before.
 fn report(table: &Table, route: Route, conflict: Conflict, given: u64, added: u64) -> AppendedTable {
-    let why = match route {
-        Route::Edge => "all rowids are above those of the table",
-        _ => "its old and new rows become a new tree",
-    };
-    let plan = RoutePlan { table: table.name.clone(), is_new: false, route, why: why.to_owned() };
+    let plan = RoutePlan::by_pages(&table.name, route);
     let others = given.saturating_sub(added);
     match conflict {
         Conflict::Replace => AppendedTable { plan, added: given, updated: None, ignored: 0 },

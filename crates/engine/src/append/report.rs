@@ -39,6 +39,17 @@ pub struct RoutePlan {
     pub why: String,
 }
 
+impl RoutePlan {
+    /// Returns the plan of rows of an existing table that become pages.
+    pub(super) fn by_pages(table: &str, route: Route) -> Self {
+        let why = match route {
+            Route::Edge => "all rowids are above those of the table",
+            _ => "its old and new rows become a new tree",
+        };
+        Self { table: table.to_owned(), is_new: false, route, why: why.to_owned() }
+    }
+}
+
 /// The rows that a table got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -3,15 +3,15 @@
 
 use super::Database;
 use crate::index::statistics::{SQLITE_STAT1, Statistic};
-use crate::table::{TableTree, build_few};
+use crate::table::{OneChunk, TableTree, build_few};
 use crate::tree::bulk_load::build_empty;
 use crate::tree::schema::{self, WrittenObject};
 use crate::{Result, plan};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::record;
 use litepress_format::value::Value;
-use litepress_rows::RecordChunk;
 use litepress_rows::schema::SchemaObject;
+use litepress_rows::{RecordChunk, Table};
 
 /// Name of the table in which SQLite keeps the largest rowid of AUTOINCREMENT tables.
 pub(super) const SQLITE_SEQUENCE: &str = "sqlite_sequence";
@@ -19,9 +19,22 @@ pub(super) const SQLITE_SEQUENCE: &str = "sqlite_sequence";
 impl Database {
     /// Writes empty tables, SQLite's own tables and the schema. Returns page 1, which must be written last.
     pub(super) fn finish_pages(&mut self) -> Result<Vec<u8>> {
+        let is_empty_rtree = |(table, tree): (&Table, &Option<TableTree>)| {
+            let unsupported = plan::unsupported_reason(table, self.options.on_conflict);
+            table.rtree.filter(|_| tree.is_none() && unsupported.is_none()).map(|rtree| (table.clone(), rtree))
+        };
+        let empty: Vec<_> = self.schema.tables.iter().zip(&self.trees).filter_map(is_empty_rtree).collect();
+        for (table, rtree) in empty {
+            let no_rows = OneChunk::new(RecordChunk::new());
+            let trees = self.output.build_rtree(&table, rtree, &no_rows, &self.options)?;
+            self.take_rtree(&trees);
+        }
         self.build_other_full_texts()?;
         for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
-            if tree.is_none() && plan::unsupported_reason(table, self.options.on_conflict).is_none() {
+            if table.rtree.is_none()
+                && tree.is_none()
+                && plan::unsupported_reason(table, self.options.on_conflict).is_none()
+            {
                 *tree = Some(if table.without_rowid {
                     TableTree { root: build_empty(&mut self.output.pages)?, ..TableTree::default() }
                 } else {

@@ -3,8 +3,11 @@
 use super::column_locator::{ColumnLocator, ColumnRef};
 use crate::sort::bad_item;
 use crate::{Error, ErrorKind, Result};
+use litepress_format::header::TextEncoding;
 use litepress_format::record;
 use litepress_format::sort_key::{Collation, IndexEntryLayout, KeyPart};
+use litepress_format::text;
+use litepress_format::value::Value;
 use litepress_rows::Table;
 use litepress_rows::schema::{Index, IndexColumn};
 
@@ -21,6 +24,8 @@ pub(crate) struct IndexPlan {
     pub(super) has_rowid: bool,
     /// Whether the columns are the first ones of a record, in its order, and the rowid follows them.
     pub(super) are_leading: bool,
+    /// The encoding of texts.
+    encoding: TextEncoding,
 }
 
 impl IndexPlan {
@@ -47,7 +52,14 @@ impl IndexPlan {
             columns,
             layout,
             has_rowid,
+            encoding: TextEncoding::Utf8,
         })
+    }
+
+    /// Returns the plan for records whose texts have this encoding.
+    pub fn in_encoding(mut self, encoding: TextEncoding) -> Self {
+        self.layout.set_encoding(encoding);
+        Self { encoding, ..self }
     }
 
     /// Plans the extraction of the same entries from records of the index itself, whose last field is the rowid.
@@ -89,7 +101,11 @@ impl IndexPlan {
         let mut record = Vec::new();
         let written = self.layout.write_record(item, &mut record);
         let values = written.and_then(|()| record::decode(&record)).unwrap_or_default();
-        let quoted: Vec<String> = values.iter().map(litepress_rows::quote).collect();
+        let quote = |value: &Value<'_>| match value {
+            Value::Text(text) => litepress_rows::quote(&text::to_utf8(text, self.encoding).as_str().into()),
+            other => litepress_rows::quote(other),
+        };
+        let quoted: Vec<String> = values.iter().map(quote).collect();
         let (key, row) = quoted.split_at(self.names.len().min(quoted.len()));
         (key.join(", "), row.join(", "))
     }

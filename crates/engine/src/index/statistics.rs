@@ -65,6 +65,11 @@ pub(crate) fn of_table(table: &Table, rows: u64, trees: &[(String, Vec<u64>)]) -
     statistics
 }
 
+/// Returns the row of ANALYZE for a table without indexes, if it has rows.
+pub(crate) fn of_rows(table: &str, rows: u64) -> Option<Statistic> {
+    (rows > 0).then(|| Statistic { table: table.to_owned(), index: None, stat: rows.to_string() })
+}
+
 /// Returns whether ANALYZE counts NULLs as distinct. In a unique index of one column it stops comparing after the
 /// first key that is not NULL; if the column descends, the NULLs come last.
 fn takes_nulls_for_distinct(table: &Table, name: &str) -> bool {

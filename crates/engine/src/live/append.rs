@@ -13,12 +13,11 @@
 use super::LiveTransaction;
 use super::tree_pages::corrupt;
 use crate::Result;
-use crate::index::Indexes;
-use crate::table::{BuildContext, TableTree, rowid};
+use crate::table::TableTree;
+use crate::table::rowid::{self, NewRows};
 use crate::tree::interior::{Child, LargestRowid, Levels, write_interior};
 use litepress_format::cell::Cell;
 use litepress_format::page::PageReader;
-use litepress_rows::{Part, RecordChunk, RowidOrder, Source};
 
 /// The tallest tree: one of more levels could not be addressed.
 const MAX_DEPTH: usize = 20;
@@ -34,16 +33,6 @@ pub(crate) struct RightEdge {
     /// The interior pages from the root down, with their children in key order. The right-most child has no divider.
     interior: Vec<InteriorPage>,
     leaf: u32,
-}
-
-/// The figures of appended rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AppendedRows {
-    /// Their number.
-    pub rows: u64,
-    /// The largest rowid, if there are any.
-    pub last_rowid: Option<i64>,
 }
 
 impl LiveTransaction<'_> {
@@ -75,48 +64,15 @@ impl LiveTransaction<'_> {
         }
     }
 
-    /// Appends the rows of `source` to the rowid table `name`, which has no indexes, at the right edge of its tree. Rows of a source
-    /// with automatic rowids get the rowids behind the largest one, or behind `sequence` if that is larger.
-    ///
-    /// # Errors
-    /// If there is no such table, a rowid is not above the largest one, the source fails, or the tree is damaged. The transaction
-    /// must be dropped then.
-    pub fn append_rows(&mut self, name: &str, source: &dyn Source, sequence: Option<i64>) -> Result<AppendedRows> {
-        let sql = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND rootpage > 0";
-        let root: rusqlite::Result<u32> = self.connection()?.query_row(sql, [name], |row| row.get(0));
-        let root = root.map_err(|error| self.explain(&error).in_table(name))?;
-        let (options, indexes) = (self.options()?, Indexes::default());
-        let progress = &*options.progress;
-        let context = BuildContext { indexes: &indexes, threads: options.threads, counts_keys: false, progress };
-        let tree = self.extend_tree(root, source, sequence, context)?;
-        if tree.root != root {
-            self.set_root(name, tree.root)?;
-            self.free_tree(root)?;
-        }
-        let last_rowid = (tree.rows > 0).then_some(tree.last_rowid);
-        Ok(AppendedRows { rows: tree.rows, last_rowid })
-    }
-
-    /// Appends the rows of `source` to the rowid table at `root`. Rows of a source with automatic rowids get the rowids behind
-    /// the largest one, or behind `sequence` if that is larger. Passes all records to the indexes. Returns the figures of the new
-    /// rows; the root is the table's own, unless the table was empty: then the caller must [set](Self::set_root) it, and
-    /// [free](Self::free_tree) the old one.
+    /// Adds rows to the rowid table at `root`, at the right edge of its tree. Returns the figures of the new rows; the root is the
+    /// table's own, unless the table was empty: then the caller must [set](Self::set_root) it, and [free](Self::free_tree) the old one.
     ///
     /// # Errors
     /// If a rowid is not above the largest one, the source fails, or the tree is damaged.
-    pub(crate) fn extend_tree(
-        &mut self,
-        root: u32,
-        source: &dyn Source,
-        sequence: Option<i64>,
-        context: BuildContext<'_>,
-    ) -> Result<TableTree> {
+    pub(crate) fn extend_tree(&mut self, root: u32, rows: NewRows<'_>) -> Result<TableTree> {
         let edge = self.right_edge(root)?;
-        let behind = edge.largest_rowid.unwrap_or(0).max(sequence.unwrap_or(0)).max(0);
-        let renumbered = Renumbered { source, by: behind };
-        let source: &dyn Source = if source.has_automatic_rowids() { &renumbered } else { source };
         let Some(largest_rowid) = edge.largest_rowid else {
-            return rowid::build(source, self.pages()?, context);
+            return rowid::build_of(rows, self.pages()?);
         };
         let old_leaf = if edge.interior.is_empty() { Some(self.read_page(root)?) } else { None };
         let pages = self.pages()?;
@@ -133,7 +89,7 @@ impl LiveTransaction<'_> {
         };
         let usable = pages.page_size().bytes();
         let levels = Levels::resume(usable, edge.levels(largest_rowid, first_leaf));
-        let (children, tree) = rowid::extend(source, largest_rowid, levels, pages, context)?;
+        let (children, tree) = rowid::extend(rows, largest_rowid, levels, pages)?;
         if tree.rows == 0 {
             // Nothing points to the copy of the leaf; it becomes free.
             self.freed.extend(first_leaf);
@@ -163,47 +119,5 @@ impl RightEdge {
             .collect();
         levels[0].push(last_leaf);
         levels
-    }
-}
-
-/// A source whose rows get other rowids: all larger by one number.
-struct Renumbered<'s> {
-    source: &'s dyn Source,
-    by: i64,
-}
-
-impl Source for Renumbered<'_> {
-    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
-        let part = self.source.next_part()?;
-        Ok(part.map(|part| Box::new(RenumberedPart { part, by: self.by }) as Box<dyn Part + '_>))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.source.rows()
-    }
-
-    fn rowid_order(&self) -> RowidOrder {
-        self.source.rowid_order()
-    }
-
-    fn page_bytes(&self) -> f64 {
-        self.source.page_bytes()
-    }
-}
-
-struct RenumberedPart<'s> {
-    part: Box<dyn Part + 's>,
-    by: i64,
-}
-
-impl Part for RenumberedPart<'_> {
-    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
-        self.part.fill(chunk)?;
-        let rowids = chunk.rowids().iter().map(|rowid| rowid.checked_add(self.by)).collect::<Option<Vec<i64>>>();
-        let full = || {
-            crate::Error::new(crate::ErrorKind::Limit, "the table has the largest rowid, 9223372036854775807, already")
-        };
-        chunk.set_rowids(0, rowids.ok_or_else(full)?.into_iter());
-        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use litepress_format::freelist::{max_leaves_written, write_trunk};
 
 /// The freelist as the header of the file describes it: the first trunk page, and the number of all free pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Freelist {
+pub(crate) struct Freelist {
     pub first_trunk: u32,
     pub pages: u32,
 }

@@ -12,6 +12,7 @@ use crate::options::Target;
 use crate::resources::{bounded, sort_options, temp_dir};
 use crate::table::extract;
 use crate::{Error, Result};
+use litepress_rows::schema::OlderRows;
 use litepress_rows::sqlite::plain_name;
 use litepress_rows::{Source, Table, quoted_name};
 use litepress_scan::{IndexScan, Snapshot, TableScan};
@@ -77,7 +78,7 @@ pub(super) struct PlannedIndex {
     /// The root page of the index that exists.
     pub old_root: Option<u32>,
     /// The values of all stored columns in rows that are older than they.
-    pub defaults: Vec<rusqlite::types::Value>,
+    pub older: OlderRows,
 }
 
 /// Indexes whose entries are extracted.
@@ -184,7 +185,7 @@ fn sort(
     live: &LiveOptions,
 ) -> Result<Sorted> {
     let started = Instant::now();
-    let skeleton = Skeleton::of(connection).map_err(|error| explain(&error, path, live))?;
+    let skeleton = Skeleton::of(connection, snapshot.encoding()).map_err(|error| explain(&error, path, live))?;
     let planned = match task {
         IndexTask::Create(statements) => skeleton.plan(statements)?,
         IndexTask::Again(names) => skeleton.plan_again(names)?,
@@ -218,8 +219,8 @@ fn scan(snapshot: &Snapshot, index: &PlannedIndex, indexes: &Indexes, options: &
         Box::new(TableScan::new(snapshot, root, name.as_str())?)
     };
     let counted = crate::progress::Counted { source: &*scan, progress: &options.progress };
-    let completed = Completed { source: &counted, defaults: &index.defaults };
-    let source: &dyn Source = if Completed::is_needed(&index.defaults) { &completed } else { &counted };
+    let completed = Completed { source: &counted, older: &index.older };
+    let source: &dyn Source = if index.older.differ() { &completed } else { &counted };
     let in_table = |error: Error| if error.place().table.is_some() { error } else { error.in_table(name) };
     extract(source, indexes, options.threads, &options.progress).map_err(in_table)
 }

@@ -5,9 +5,9 @@ use super::index::{PlannedIndex, roots};
 use crate::index::IndexPlan;
 use crate::sqlite::Failures;
 use crate::{Error, ErrorKind, Result};
-use litepress_rows::schema::{Index, TableKinds, table_of};
+use litepress_format::header::TextEncoding;
+use litepress_rows::schema::{Index, OlderRows, TableKinds, table_of};
 use litepress_rows::sync::lock;
-use litepress_rows::{Affinity, Table, quoted_name};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Batch, Connection};
@@ -20,6 +20,8 @@ pub(super) struct Skeleton {
     statements: StatementWatch,
     /// Root pages in the real database, by name.
     roots: HashMap<String, u32>,
+    /// The encoding of the real database.
+    encoding: TextEncoding,
 }
 
 /// The effect of statements: indexes to make, and names of those that exist already.
@@ -33,8 +35,8 @@ pub(super) struct Planned {
 type SchemaRow = (String, String, String, Option<i64>, Option<String>);
 
 impl Skeleton {
-    /// Copies the schema of an open database. REQUIRES: its text is UTF-8.
-    pub fn of(connection: &Connection) -> rusqlite::Result<Self> {
+    /// Copies the schema of an open database with this encoding.
+    pub fn of(connection: &Connection, encoding: TextEncoding) -> rusqlite::Result<Self> {
         let mut sqlite = Connection::open_in_memory()?;
         let statements = StatementWatch::of(&mut sqlite)?;
         let kinds = TableKinds::read(connection)?;
@@ -57,7 +59,7 @@ impl Skeleton {
         }
         drop(insert);
         sqlite.execute_batch("PRAGMA schema_version = 1000; COMMIT; PRAGMA writable_schema = RESET")?;
-        Ok(Self { sqlite, statements, roots: roots(connection)? })
+        Ok(Self { sqlite, statements, roots: roots(connection)?, encoding })
     }
 
     /// Plans the indexes of CREATE INDEX statements.
@@ -117,46 +119,10 @@ impl Skeleton {
             .find(|index| index.name == name)
             .ok_or_else(|| Error::new(ErrorKind::Schema, format!("SQLite does not know the index {name}")))?;
         let table_root = self.roots.get(&table.name).copied().unwrap_or(0);
-        let plan = IndexPlan::new(&table, index);
-        let defaults = match &plan {
-            Ok(_) => self.defaults(&table).map_err(|error| explain(&error))?,
-            Err(_) => Vec::new(),
-        };
+        let plan = IndexPlan::new(&table, index).map(|plan| plan.in_encoding(self.encoding));
+        let older = if plan.is_ok() { OlderRows::of(&table, self.encoding) } else { OlderRows::default() };
         let old_root = self.roots.get(name).copied();
-        Ok(PlannedIndex { name: name.to_owned(), table, table_root, sql, plan, old_root, defaults })
-    }
-
-    /// Returns the values of all stored columns in a row that is older than they: a record without values.
-    fn defaults(&self, table: &Table) -> rusqlite::Result<Vec<rusqlite::types::Value>> {
-        let columns = table.stored_columns();
-        if columns.iter().all(|&column| table.columns[column].default.is_none()) {
-            return Ok(vec![rusqlite::types::Value::Null; columns.len()]);
-        }
-        // SQLite reads DEFAULTs of old rows by rules of its own, so it is asked: ALTER TABLE adds the columns to a row.
-        let sqlite = Connection::open_in_memory()?;
-        sqlite.execute_batch("CREATE TABLE old (a); INSERT INTO old VALUES (NULL)")?;
-        for (number, &column) in columns.iter().enumerate() {
-            let column = &table.columns[column];
-            let declared = type_name(column.affinity);
-            let Some(default) = &column.default else {
-                sqlite.execute_batch(&format!("ALTER TABLE old ADD COLUMN c{number} {declared}"))?;
-                continue;
-            };
-            // The schema says DEFAULT (1.0) without its parentheses. Adding them always would be wrong: DEFAULT word is a text,
-            // (word) a column. A DEFAULT that ALTER TABLE refuses was never added to rows.
-            let forms = [default.clone(), format!("({default})"), "NULL".to_owned()];
-            for form in &forms {
-                let sql = format!("ALTER TABLE old ADD COLUMN c{number} {declared} DEFAULT {form}");
-                if sqlite.execute_batch(&sql).is_ok() {
-                    break;
-                }
-            }
-        }
-        let columns: Vec<String> = (0..columns.len()).map(|number| quoted_name(&format!("c{number}"))).collect();
-        let count = columns.len();
-        sqlite.query_row(&format!("SELECT {} FROM old", columns.join(", ")), [], |row| {
-            (0..count).map(|column| row.get(column)).collect()
-        })
+        Ok(PlannedIndex { name: name.to_owned(), table, table_root, sql, plan, old_root, older })
     }
 }
 
@@ -279,17 +245,6 @@ fn identifier(sql: &str) -> Option<(String, &str)> {
             }
             _ => return Some((name, rest)),
         }
-    }
-}
-
-/// Returns a declared type of this affinity.
-fn type_name(affinity: Affinity) -> &'static str {
-    match affinity {
-        Affinity::Text => "TEXT",
-        Affinity::Integer => "INTEGER",
-        Affinity::Real => "REAL",
-        Affinity::Numeric => "NUMERIC",
-        Affinity::Blob => "BLOB",
     }
 }
 

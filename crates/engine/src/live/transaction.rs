@@ -163,6 +163,11 @@ impl<'d> LiveTransaction<'d> {
         self.through_sqlite
     }
 
+    /// Returns the size of a page.
+    pub(crate) fn page_size(&self) -> PageSize {
+        self.page_size
+    }
+
     /// Returns the bytes of a page. None is reserved.
     pub(super) fn page_bytes(&self) -> usize {
         self.page_size.bytes()

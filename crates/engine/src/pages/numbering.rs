@@ -1,27 +1,79 @@
-//! Numbers the pages that litepress writes. Only this module does, and it skips the lock-byte page.
+//! Numbers the pages that litepress writes. Only this module does, and it skips the lock-byte page and pointer-map pages.
 
 use super::{PageRun, Pages};
 use crate::{Error, ErrorKind, Result};
-use litepress_format::page::MAX_PAGE_NUMBER;
+use litepress_format::page::{MAX_PAGE_NUMBER, PageSize};
+use litepress_format::ptrmap::{entries_per_page, map_page_of};
 use litepress_rows::{OptionName, message};
+
+/// The pages that no run takes: the lock-byte page, and the pointer-map pages of a database with auto-vacuum.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SkippedPages {
+    lock_byte_page: u32,
+    /// Bytes of a page, if there are pointer-map pages.
+    mapped: Option<usize>,
+}
+
+impl SkippedPages {
+    /// Returns the pages to skip in a database that has a pointer map or not.
+    pub fn new(page_size: PageSize, has_pointer_map: bool) -> Self {
+        Self { lock_byte_page: page_size.lock_byte_page(), mapped: has_pointer_map.then_some(page_size.bytes()) }
+    }
+
+    /// Returns whether no run takes this page.
+    pub fn contains(self, number: u32) -> bool {
+        let is_map = |usable| map_page_of(number, usable, self.lock_byte_page) == Some(number);
+        number == self.lock_byte_page || self.mapped.is_some_and(is_map)
+    }
+
+    /// Returns the first such page from `number` on. The largest number if there is none.
+    pub(super) fn next_from(self, number: u32) -> u32 {
+        let lock_byte_page = if number <= self.lock_byte_page { self.lock_byte_page } else { u32::MAX };
+        let Some(usable) = self.mapped else { return lock_byte_page };
+        if self.contains(number) {
+            return number;
+        }
+        let group = u32::try_from(entries_per_page(usable)).expect("less than the bytes of a page") + 1;
+        let next = map_page_of(number.saturating_add(group), usable, self.lock_byte_page).unwrap_or(2);
+        next.min(lock_byte_page)
+    }
+
+    /// Returns the number of the page that is `index` pages behind page `first`, without these.
+    #[inline]
+    fn number(self, first: u32, index: u32) -> u64 {
+        let (mut number, mut left) = (u64::from(first), u64::from(index));
+        loop {
+            let skipped = self.next_from(u32::try_from(number).unwrap_or(u32::MAX));
+            let before = u64::from(skipped).saturating_sub(number);
+            if left < before || skipped == u32::MAX {
+                return number + left;
+            }
+            left -= before;
+            number += before + 1;
+        }
+    }
+}
 
 /// The position of a placed run in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
+    /// The number of the page with the index `from`.
     first: u32,
-    lock_byte_page: u32,
+    from: u32,
+    skipped: SkippedPages,
 }
 
 impl Placement {
     /// Returns the number of the run's page `index`.
+    #[inline]
     pub fn number(self, index: u32) -> u32 {
-        let number = self.first + index;
-        if index >= self.first_behind_lock_byte_page() { number + 1 } else { number }
+        u32::try_from(self.skipped.number(self.first, index - self.from)).expect("the run was placed")
     }
 
-    /// Returns the index of the page that would be the lock-byte page if that were not skipped.
-    pub(super) fn first_behind_lock_byte_page(self) -> u32 {
-        if self.first < self.lock_byte_page { self.lock_byte_page - self.first } else { u32::MAX }
+    /// Returns the index of the first page behind the page `index` that does not lie next to the one before it.
+    pub(super) fn next_break(self, index: u32) -> u32 {
+        let number = self.number(index);
+        index.saturating_add(self.skipped.next_from(number) - number)
     }
 }
 
@@ -33,8 +85,7 @@ impl Pages {
 
     /// Gives the pages of `run` the next numbers.
     pub fn place(&mut self, run: &mut PageRun) -> Result<Placement> {
-        self.step_over_lock_byte_page();
-        let placement = Placement { first: self.next, lock_byte_page: self.page_size.lock_byte_page() };
+        let placement = Placement { first: self.first_free(), from: 0, skipped: self.skipped };
         self.advance(run.len())?;
         resolve_pointers(run, placement);
         Ok(placement)
@@ -48,19 +99,21 @@ impl Pages {
         Ok((index, placement.number(index)))
     }
 
-    fn step_over_lock_byte_page(&mut self) {
-        if self.next == self.page_size.lock_byte_page() {
-            self.next += 1;
+    /// Returns the next number that a run may take. A skipped page in front of it is passed with that page.
+    fn first_free(&self) -> u32 {
+        let mut number = self.next;
+        while self.skipped.contains(number) {
+            number += 1;
         }
+        number
     }
 
-    /// Moves on by `count` pages, and past the lock-byte page if it is among them.
+    /// Moves on by `count` pages, and past those among them that are skipped.
     fn advance(&mut self, count: u32) -> Result<()> {
-        let lock_byte_page = self.page_size.lock_byte_page();
-        let mut next = u64::from(self.next) + u64::from(count);
-        if self.next <= lock_byte_page && next > u64::from(lock_byte_page) {
-            next += 1;
-        }
+        let next = match count.checked_sub(1) {
+            None => u64::from(self.next),
+            Some(last) => self.skipped.number(self.next, last) + 1,
+        };
         if next > u64::from(MAX_PAGE_NUMBER) + 1 {
             let message = format!("the database has more than {MAX_PAGE_NUMBER} pages, the most that SQLite allows");
             return Err(Error::new(ErrorKind::Limit, message)
@@ -73,8 +126,7 @@ impl Pages {
     /// Places a run whose first page is page 1. Returns that page; writes the others.
     pub fn place_behind_page_1(&mut self, mut run: PageRun) -> Result<Vec<u8>> {
         let others = run.len() - 1;
-        self.step_over_lock_byte_page();
-        let placement = Placement { first: self.next - 1, lock_byte_page: self.page_size.lock_byte_page() };
+        let placement = Placement { first: self.first_free(), from: 1, skipped: self.skipped };
         self.advance(others)?;
         resolve_pointers(&mut run, placement);
         let page_1 = run.page_mut(0).to_vec();
@@ -82,7 +134,14 @@ impl Pages {
         Ok(page_1)
     }
 
-    /// Returns the number of the next page, or that of the lock-byte page before it.
+    /// Takes the next `count` page numbers, whose pages are [written](Self::write_page) later. Returns them.
+    pub fn reserve(&mut self, count: u32) -> Result<Vec<u32>> {
+        let placement = Placement { first: self.first_free(), from: 0, skipped: self.skipped };
+        self.advance(count)?;
+        Ok((0..count).map(|index| placement.number(index)).collect())
+    }
+
+    /// Returns the number of the next page, or that of a skipped page before it.
     pub fn next(&self) -> u32 {
         self.next
     }
@@ -101,5 +160,33 @@ fn resolve_pointers(run: &mut PageRun, placement: Placement) {
         let pointer = &mut run.page_mut(index)[offset..offset + 4];
         let target = u32::from_be_bytes(pointer.try_into().expect("four bytes"));
         pointer.copy_from_slice(&placement.number(target).to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_step_over_every_skipped_page() {
+        // A lock-byte page between two pointer-map pages, beside one, and in the place of one.
+        for (lock_byte_page, mapped) in [(200, Some(512)), (106, Some(512)), (105, Some(512)), (50, None)] {
+            let skipped = SkippedPages { lock_byte_page, mapped };
+            let free: Vec<u32> = (2..2000).filter(|&number| !skipped.contains(number)).collect();
+            assert_eq!(skipped.contains(2), mapped.is_some());
+            for start in [0, 1, 40, 101, 102, 103, 104, 250] {
+                let placement = Placement { first: free[start], from: 0, skipped };
+                for index in 0..900 {
+                    assert_eq!(
+                        placement.number(index),
+                        free[start + index as usize],
+                        "{lock_byte_page} {start} {index}"
+                    );
+                }
+                let next = placement.next_break(0);
+                assert!((1..next).all(|index| placement.number(index) == placement.number(index - 1) + 1));
+                assert!(next > 900 || placement.number(next) > placement.number(next - 1) + 1);
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Consecutive pages in memory that have no numbers yet.
 
+use crate::Result;
 use crate::sink::block::{BLOCK_BYTES, Block, BlockPool};
 use litepress_format::page::PageSize;
 use std::sync::Arc;
@@ -24,6 +25,42 @@ impl PageRun {
         let page_bytes = page_size.bytes();
         let block_shift = (BLOCK_BYTES / page_bytes).ilog2();
         Self { page_bytes, block_shift, pool: pool.clone(), blocks: Vec::new(), pages: 0, pointers: Vec::new() }
+    }
+
+    /// Makes a run of `pages` pages. `fill` writes the bytes of each block in turn.
+    pub fn filled(
+        page_size: PageSize,
+        pool: &Arc<BlockPool>,
+        pages: u32,
+        pointers: Vec<(u32, u32)>,
+        mut fill: impl FnMut(&mut [u8]) -> Result<()>,
+    ) -> Result<Self> {
+        let mut run = Self { pointers, ..Self::new(page_size, pool) };
+        for _ in 0..pages {
+            run.add_page();
+        }
+        let (bytes, block_bytes) = (run.bytes(), run.pages_per_block() * run.page_bytes);
+        for (block, start) in run.blocks.iter_mut().zip((0..).step_by(block_bytes)) {
+            fill(&mut block.bytes_mut()[..block_bytes.min(bytes - start)])?;
+        }
+        Ok(run)
+    }
+
+    /// Returns the bytes of all pages, as one slice for each block.
+    pub fn slices(&self) -> impl Iterator<Item = &[u8]> {
+        let (bytes, block_bytes) = (self.bytes(), self.pages_per_block() * self.page_bytes);
+        let starts = (0..).step_by(block_bytes);
+        self.blocks.iter().zip(starts).map(move |(block, start)| &block.bytes()[..block_bytes.min(bytes - start)])
+    }
+
+    /// Returns the number of bytes of all pages.
+    pub fn bytes(&self) -> usize {
+        self.pages * self.page_bytes
+    }
+
+    /// Returns page index and offset of every page number that is still an index.
+    pub fn pointers(&self) -> &[(u32, u32)] {
+        &self.pointers
     }
 
     /// Returns the number of pages so far.

@@ -102,7 +102,7 @@ impl PagesInOrder for WrittenPages<'_> {
     fn next(&mut self) -> Result<Option<(u32, &[u8])>> {
         let Self { pages, next, buffer, buffered } = self;
         let page_bytes = pages.page_size.bytes();
-        if *next == pages.page_size.lock_byte_page() {
+        while pages.skipped.contains(*next) {
             *next += 1;
         }
         if *next >= pages.next {

@@ -71,7 +71,7 @@ struct Constraints<'l> {
 
 impl<'l> Constraints<'l> {
     fn new(session: &'l SqliteSession, table: &'l Table, checks: Vec<Check>) -> Self {
-        Self { session, table, checks, rowid: rowid_name(table) }
+        Self { session, table, checks, rowid: table.rowid_name() }
     }
 
     /// Returns whether the checks in the text cover those of SQLite's byte code.
@@ -254,17 +254,6 @@ fn row_text(
     }
     let values = if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
     Ok(format!("{} {values}", key.join(", ")).trim().to_owned())
-}
-
-/// Returns a name of the rowid that no column has.
-fn rowid_name(table: &Table) -> Option<String> {
-    if table.without_rowid {
-        return None;
-    }
-    if let Some(alias) = table.rowid_alias {
-        return Some(quoted_name(&table.columns[alias].name));
-    }
-    ["rowid", "_rowid_", "oid"].into_iter().find(|name| table.column(name).is_none()).map(str::to_owned)
 }
 
 /// Cuts a span of rowids into ranges of equal width.

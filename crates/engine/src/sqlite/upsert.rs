@@ -44,7 +44,9 @@ fn key(table: &Table, named: &[String]) -> Result<Vec<usize>> {
     };
     if keys.is_empty() {
         let message = "the table has no PRIMARY KEY and no unique key to update rows by".to_owned();
-        return Err(wrong(message).advise("create a UNIQUE index, or add the rows without updates"));
+        return Err(
+            wrong(message).advise("create a UNIQUE index, or add the rows of this table separately, without updates")
+        );
     }
     if !named.is_empty() {
         let named_columns = columns_named(table, named, OptionName::Key)?;

@@ -63,7 +63,7 @@ fn key_len_tail(key_len: usize) -> [u8; KEY_LEN_BYTES] {
 
 /// Decodes the rowid or position at `at`. Returns it with the offset of its end.
 #[inline]
-fn read_number(item: &[u8], at: usize) -> Result<(i64, usize)> {
+pub(super) fn read_number(item: &[u8], at: usize) -> Result<(i64, usize)> {
     let form = item.get(at..).unwrap_or_default();
     sort_key::read_rowid(form).map(|(number, len)| (number, at + len)).map_err(|error| bad_item(&error))
 }

@@ -6,8 +6,9 @@ use super::one_chunk::OneChunk;
 use super::row_key::RowidKey;
 use crate::Result;
 use crate::index::Indexes;
-use crate::pages::{PageRun, Pages};
+use crate::pages::{PageRun, Pages, Placement};
 use crate::progress::Progress;
+use crate::spool::WaitingPart;
 use crate::tree::assembler::TreeAssembler;
 use crate::tree::input_positions::InputPositions;
 use crate::tree::interior::{Child, LargestRowid, Levels};
@@ -18,28 +19,59 @@ use litepress_rows::{Part, RecordChunk, Source};
 
 /// Builds the b-tree of one table from all rows of `source`, and passes all records to the indexes.
 pub(crate) fn build(source: &dyn Source, pages: &mut Pages, context: BuildContext<'_>) -> Result<TableTree> {
-    let layout = RowidLayout { usable: pages.page_size().bytes(), must_ascend: true };
+    build_of(NewRows::Source(source, context), pages)
+}
+
+/// Builds the b-tree of one table.
+pub(crate) fn build_of(rows: NewRows<'_>, pages: &mut Pages) -> Result<TableTree> {
     let mut tree = RowidTree::new(pages);
-    append(source, &layout, &mut tree, None, context)?;
+    rows.add_to(&mut tree)?;
     tree.finish()
 }
 
-/// Adds all rows of `source` behind those of a tree whose right edge is known: its largest rowid and its interior levels. Passes
-/// all records to the indexes. Returns the children of its root, and the figures of the new rows.
+/// Adds rows behind those of a tree whose right edge is known: its largest rowid and its interior levels. Returns the children of
+/// its root, and the figures of the new rows.
 pub(crate) fn extend(
-    source: &dyn Source,
+    rows: NewRows<'_>,
     largest_rowid: i64,
     levels: Levels<LargestRowid>,
     pages: &mut Pages,
-    context: BuildContext<'_>,
 ) -> Result<(Vec<Child<LargestRowid>>, TableTree)> {
-    let layout = RowidLayout { usable: pages.page_size().bytes(), must_ascend: true };
     let mut tree = RowidTree::new(pages);
     tree.assembler.set_levels(levels);
     tree.largest_before = Some(largest_rowid);
-    append(source, &layout, &mut tree, None, context)?;
+    rows.add_to(&mut tree)?;
     let children = if tree.tree.rows > 0 { tree.assembler.finish_below_root()? } else { Vec::new() };
     Ok((children, tree.tree))
+}
+
+/// Rows for a tree, in the order of their rowids.
+#[derive(Clone, Copy)]
+pub(crate) enum NewRows<'a> {
+    /// Rows of a source. All records go to the indexes.
+    Source(&'a dyn Source, BuildContext<'a>),
+    /// Leaf pages that are built already. Their records are in the indexes.
+    Leaves(&'a [&'a WaitingPart], &'a Progress),
+}
+
+impl NewRows<'_> {
+    fn add_to(self, tree: &mut RowidTree<'_>) -> Result<()> {
+        let page_size = tree.pages().page_size();
+        match self {
+            Self::Source(source, context) => {
+                let layout = RowidLayout { usable: page_size.bytes(), must_ascend: true };
+                append(source, &layout, tree, None, context).map(drop)
+            }
+            Self::Leaves(parts, progress) => parts.iter().try_for_each(|part| {
+                progress.go_on()?;
+                let pool = tree.pages().pool().clone();
+                pool.wait_for_room();
+                tree.place(part.load(page_size, &pool)?)?;
+                progress.add_rows(part.rows);
+                Ok(())
+            }),
+        }
+    }
 }
 
 /// Builds the b-tree of a table of few rows, without indexes.
@@ -113,6 +145,26 @@ impl<'p> RowidTree<'p> {
             (Some(before), Some(rowid)) if rowid <= before => Err(OutOfOrder { before, rowid }),
             _ => Ok(()),
         }
+    }
+
+    /// Reserves the first leaf for one row, whose record follows later: [`write_reserved`](Self::write_reserved). REQUIRES: the
+    /// tree is empty.
+    pub fn reserve_first(&mut self, rowid: i64) -> Result<Placement> {
+        self.tree.rows = 1;
+        self.tree.last_rowid = rowid;
+        self.assembler.reserve_first(|placement| (LargestRowid(rowid), placement.number(0)))
+    }
+
+    /// Writes the leaf of [`reserve_first`](Self::reserve_first). REQUIRES: the record needs no overflow page.
+    pub fn write_reserved(&mut self, placement: Placement, rowid: i64, record: &[u8]) -> Result<()> {
+        let usable = self.pages().page_size().bytes();
+        let mut chunk = RecordChunk::new();
+        chunk.push(rowid, record);
+        let mut leaf = LeafBuilder::new(self.pages().new_run(), usable, 0);
+        leaf.add(&chunk)?;
+        let part = leaf.finish();
+        self.tree.payload_bytes += part.payload_bytes;
+        self.assembler.write_reserved(part.run, placement)
     }
 
     /// Completes the tree.

@@ -51,6 +51,22 @@ impl<K: RowKey> SortedRows<K> {
         let (items_per_part, next_rank) = (items_per_part(&sorted), AtomicU64::new(0));
         Self { key, sorted, conflict, items_per_part, next_rank }
     }
+
+    /// Makes all parts but the last a multiple of `items` items long.
+    pub fn with_parts_of_multiples(mut self, items: u64) -> Self {
+        self.items_per_part = self.items_per_part.next_multiple_of(items);
+        self
+    }
+
+    /// Returns the number of items of a part.
+    pub fn items_per_part(&self) -> u64 {
+        self.items_per_part
+    }
+
+    /// Returns the number of sorted items.
+    pub fn len(&self) -> u64 {
+        self.sorted.len()
+    }
 }
 
 impl<K: RowKey> Source for SortedRows<K> {

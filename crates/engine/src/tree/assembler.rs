@@ -43,6 +43,23 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         self.pages
     }
 
+    /// Gives the tree's first leaf its page, whose bytes follow later: [`write_reserved`](Self::write_reserved). REQUIRES:
+    /// nothing was placed.
+    pub fn reserve_first(&mut self, child: impl Fn(Placement) -> Child<D>) -> Result<Placement> {
+        let mut run = self.pages.new_run();
+        run.add_page();
+        let placement = self.pages.place(&mut run)?;
+        let write = |_: &[_]| -> Result<u32> { unreachable!("the first leaf completes no page above it") };
+        self.levels.push(child(placement), write)?;
+        Ok(placement)
+    }
+
+    /// Writes the leaf of [`reserve_first`](Self::reserve_first), a run of one page.
+    pub fn write_reserved(&self, run: PageRun, placement: Placement) -> Result<()> {
+        assert_eq!(run.len(), 1, "one page was reserved");
+        self.pages.write(run, placement)
+    }
+
     /// Places the next part and writes it, followed by the interior pages that it completes. `child` turns a leaf
     /// into a child of the level above.
     pub fn place<L>(

@@ -1,7 +1,7 @@
 //! The positions that the rows of a tree have in their input: rows that are read back keep theirs.
 
 /// The positions of a tree's rows, which are numbered from 0. Mostly they increase by one from row to row.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct InputPositions {
     /// A row and its position, for each row whose position does not follow from the row before. Both ascend.
     ranges: Vec<(u64, u64)>,

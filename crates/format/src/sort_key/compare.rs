@@ -2,6 +2,7 @@
 
 use super::Collation;
 use super::text::without_spaces;
+use crate::text::for_collation;
 use crate::value::Value;
 use std::cmp::Ordering;
 
@@ -56,7 +57,7 @@ fn compare_int_real(int: i64, real: f64) -> Ordering {
 }
 
 impl Collation {
-    /// Compares two texts. Both are UTF-8 unless the collation is [`Binary`](Self::Binary).
+    /// Compares two texts. Both are UTF-8 unless the collation is [`Binary`](Self::Binary) or names another encoding.
     #[inline]
     #[must_use]
     pub fn compare(self, left: &[u8], right: &[u8]) -> Ordering {
@@ -64,6 +65,13 @@ impl Collation {
             Self::Binary => compare_bytes(left, right),
             Self::NoCase => compare_no_case(left, right),
             Self::RTrim => without_spaces(left).cmp(without_spaces(right)),
+            Self::NoCaseOf(encoding) => {
+                compare_no_case(&for_collation(left, encoding), &for_collation(right, encoding))
+            }
+            Self::RTrimOf(encoding) => {
+                let (left, right) = (for_collation(left, encoding), for_collation(right, encoding));
+                without_spaces(&left).cmp(without_spaces(&right))
+            }
         }
     }
 }

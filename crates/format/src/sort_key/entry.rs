@@ -12,6 +12,7 @@
 
 use super::{KeyPart, ParsedValue, is_lossless, push, push_rowid, read_rowid, skip};
 use crate::FormatError;
+use crate::header::TextEncoding;
 use crate::record::{self, RecordReader, serial};
 use crate::value::Value;
 use crate::varint;
@@ -46,6 +47,11 @@ impl IndexEntryLayout {
     pub fn without_rowid(parts: Vec<KeyPart>, unique_columns: usize) -> Self {
         assert!(unique_columns <= parts.len());
         Self { parts, unique_columns, has_rowid: false }
+    }
+
+    /// Sets the encoding of the texts that items are made of.
+    pub fn set_encoding(&mut self, encoding: TextEncoding) {
+        self.parts.iter_mut().for_each(|part| part.collation = part.collation.in_encoding(encoding));
     }
 
     /// Returns the order of each column.

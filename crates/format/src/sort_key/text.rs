@@ -2,6 +2,7 @@
 //! module above shows the bytes.
 
 use super::{BLOB, Collation, ParsedValue, TEXT};
+use crate::text::for_collation;
 
 /// The byte behind the last one.
 pub(super) const END: u8 = 0;
@@ -21,6 +22,8 @@ pub(super) fn push_text(text: &[u8], collation: Collation, out: &mut Vec<u8>) {
             out[start + 1..].make_ascii_lowercase();
             push_nuls(rest.len(), out);
         }
+        Collation::NoCaseOf(encoding) => push_text(&for_collation(text, encoding), Collation::NoCase, out),
+        Collation::RTrimOf(encoding) => push_text(&for_collation(text, encoding), Collation::RTrim, out),
     }
 }
 
@@ -36,6 +39,8 @@ pub(super) fn is_folded(text: &[u8], collation: Collation) -> bool {
             before_nul.iter().fold(false, |found, byte| found | byte.is_ascii_uppercase())
                 || rest.iter().any(|byte| *byte != 0)
         }
+        // The encoding has the text in UTF-8.
+        Collation::NoCaseOf(_) | Collation::RTrimOf(_) => true,
     }
 }
 

@@ -1,10 +1,11 @@
 //! The objects that the copy of a database has.
 
 use super::options::CompactOptions;
-use super::source::{Object, SourceDatabase, text};
+use super::source::{Object, SourceDatabase};
 use crate::{Error, ErrorKind, Result};
 use litepress_format::header::TextEncoding;
 use litepress_format::record;
+use litepress_format::text;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Trigger, missing_objects};
 use litepress_rows::{OptionName, message};
@@ -78,7 +79,7 @@ impl Choice {
         let columns = if is_statistics(table) { 2 } else { 1 };
         let is_absent = |value: &Value<'_>| match value {
             Value::Text(name) => {
-                let name = text(name, encoding).to_ascii_lowercase();
+                let name = text::to_utf8(name, encoding).to_ascii_lowercase();
                 self.absent.contains(&name) || is_statistics(table) && self.changed.contains(&name)
             }
             _ => false,

@@ -16,7 +16,7 @@ pub struct CompactOptions {
     pub drop_indexes: Vec<String>,
     /// Rowid tables that the copy has WITHOUT ROWID.
     pub without_rowid: Vec<String>,
-    /// Whether the copy may lack settings of the database: auto-vacuum, reserved bytes.
+    /// Whether the copy may lack the reserved bytes of the database.
     pub allow_incomplete: bool,
     /// Hears of the progress.
     pub observer: Arc<dyn Observer>,
@@ -64,7 +64,7 @@ impl CompactOptions {
         self
     }
 
-    /// Sets whether the copy may lack settings of the database: auto-vacuum, reserved bytes.
+    /// Sets whether the copy may lack the reserved bytes of the database.
     #[must_use]
     pub fn allow_incomplete(mut self, allow: bool) -> Self {
         self.allow_incomplete = allow;

@@ -1,10 +1,11 @@
 //! A database that is copied: one transaction, its pages, and the rows of `sqlite_schema`.
 
 use crate::{Error, ErrorKind, Result};
-use litepress_format::header::{DatabaseHeader, TextEncoding};
+use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageKind;
 use litepress_format::record;
 use litepress_format::schema::ROOT_PAGE;
+use litepress_format::text;
 use litepress_format::value::Value;
 use litepress_rows::sqlite::FilesBeside;
 use litepress_rows::{RecordChunk, Source};
@@ -137,12 +138,12 @@ impl SourceDatabase {
         };
         let values = record::decode(record).map_err(|error| broken(&format!("is no record: {error}")))?;
         let [kind, name, table, root, sql] = &values[..] else { return Err(broken("does not have five columns")) };
-        let text_of = |bytes: &[u8]| self::text(bytes, self.snapshot.encoding());
-        let text = |value: &Value<'_>| match value {
+        let text_of = |bytes: &[u8]| text::to_utf8(bytes, self.snapshot.encoding());
+        let decoded = |value: &Value<'_>| match value {
             Value::Text(bytes) => Some(text_of(bytes)),
             _ => None,
         };
-        let [Some(kind), Some(name), Some(table)] = [kind, name, table].map(text) else {
+        let [Some(kind), Some(name), Some(table)] = [kind, name, table].map(decoded) else {
             return Err(broken("has no text for type, name or table"));
         };
         let root = match root {
@@ -151,7 +152,7 @@ impl SourceDatabase {
             _ => return Err(broken("has a root page that is no number")),
         };
         let tree = root.map(|root| self.tree(root, &name)).transpose()?;
-        Ok(Object { rowid, kind, name, table, sql: text(sql), tree, record: record.to_vec() })
+        Ok(Object { rowid, kind, name, table, sql: decoded(sql), tree, record: record.to_vec() })
     }
 
     /// Looks at the root page of a tree.
@@ -171,15 +172,4 @@ pub(super) fn missing(name: &Path) -> Error {
 
 fn unreadable(name: &Path, error: rusqlite::Error) -> Error {
     Error::new(ErrorKind::Io, format!("the database cannot be read: {error}")).in_file(name).caused_by(error)
-}
-
-/// Decodes a text. Invalid characters become U+FFFD.
-pub(super) fn text(bytes: &[u8], encoding: TextEncoding) -> String {
-    let unit: fn([u8; 2]) -> u16 = match encoding {
-        TextEncoding::Utf8 => return String::from_utf8_lossy(bytes).into_owned(),
-        TextEncoding::Utf16Le => u16::from_le_bytes,
-        TextEncoding::Utf16Be => u16::from_be_bytes,
-    };
-    let units = bytes.as_chunks().0.iter().map(|pair| unit(*pair));
-    char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }

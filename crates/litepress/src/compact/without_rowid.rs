@@ -7,10 +7,8 @@ use litepress_engine::{CopiedDatabase, CopiedTree};
 use litepress_format::header::TextEncoding;
 use litepress_format::record;
 use litepress_format::value::Value;
-use litepress_rows::schema::{Generated, Table};
+use litepress_rows::schema::{Generated, OlderRows, Table};
 use litepress_rows::{Message, OptionName, Part, RecordChunk, Source, message};
-use rusqlite::Connection;
-use rusqlite::types::Value as SqlValue;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A table that becomes a WITHOUT ROWID table.
@@ -30,8 +28,8 @@ struct Layout {
     key: usize,
     /// Position of the INTEGER PRIMARY KEY in the old record, which holds NULL there.
     rowid: Option<usize>,
-    /// The value of each position of the old record, for rows that end before it: they are older than the column.
-    defaults: Vec<SqlValue>,
+    /// The values of the old record in rows that are older than their columns.
+    older: OlderRows,
 }
 
 impl Conversion {
@@ -63,7 +61,7 @@ impl Conversion {
         let indexes = choice.objects(source).filter(is_index).filter_map(|index| index.sql.as_deref());
         let text: String = [sql.as_str()].into_iter().chain(indexes).map(|sql| format!("{sql}\n;\n")).collect();
         let table = parsed(&text)?;
-        let layout = Layout::new(&old, &table).map_err(|error| refused(format!(": {error}")))?;
+        let layout = Layout::new(&old, &table);
         Ok(Self { table, sql, layout })
     }
 
@@ -120,20 +118,21 @@ fn without_rowid(sql: &str, strict: bool) -> String {
 }
 
 impl Layout {
-    fn new(old: &Table, new: &Table) -> rusqlite::Result<Self> {
+    fn new(old: &Table, new: &Table) -> Self {
         let is_stored = |&position: &usize| old.columns[position].generated != Generated::Virtual;
         let stored: Vec<usize> = (0..old.columns.len()).filter(is_stored).collect();
         let position_of = |column: usize| stored.iter().position(|&stored| stored == column);
         let positions = new.stored_columns().into_iter().filter_map(position_of).collect();
         let key = new.primary_index().map_or(0, |key| key.columns.len());
-        let defaults = stored.iter().map(|&column| default_of(old, column)).collect::<rusqlite::Result<_>>()?;
-        Ok(Self { positions, key, rowid: old.rowid_alias.and_then(position_of), defaults })
+        let older = OlderRows::of(old, TextEncoding::Utf8);
+        Self { positions, key, rowid: old.rowid_alias.and_then(position_of), older }
     }
 
     /// Writes the new record of a row.
     fn convert(&self, rowid: i64, old: &[u8], new: &mut Vec<u8>) -> Result<()> {
         let mut values = record::decode(old).map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()))?;
-        values.extend(self.defaults.iter().skip(values.len()).map(value_of));
+        let count = values.len();
+        values.extend(self.older.missing(count));
         if let Some(position) = self.rowid {
             values[position] = Value::Int(rowid);
         }
@@ -146,27 +145,6 @@ impl Layout {
         new.clear();
         record::write_record(&ordered, new);
         Ok(())
-    }
-}
-
-/// Returns the value of a column in rows that are older than the column, as SQLite stores it.
-fn default_of(table: &Table, column: usize) -> rusqlite::Result<SqlValue> {
-    let column = &table.columns[column];
-    let Some(default) = column.default.as_ref() else { return Ok(SqlValue::Null) };
-    let sqlite = Connection::open_in_memory()?;
-    let is_any = table.strict && column.declared_type.eq_ignore_ascii_case("ANY");
-    let declared = if is_any { "BLOB" } else { &column.declared_type };
-    sqlite.execute_batch(&format!("CREATE TABLE d(c {declared} DEFAULT {default}); INSERT INTO d DEFAULT VALUES"))?;
-    sqlite.query_row("SELECT c FROM d", [], |row| row.get(0))
-}
-
-fn value_of(value: &SqlValue) -> Value<'_> {
-    match value {
-        SqlValue::Null => Value::Null,
-        SqlValue::Integer(number) => Value::Int(*number),
-        SqlValue::Real(number) => Value::Real(*number),
-        SqlValue::Text(text) => Value::Text(text.as_bytes()),
-        SqlValue::Blob(bytes) => Value::Blob(bytes),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::job::LoadJob;
 use super::run::drain;
 use crate::{Conflict, Error, ErrorKind, Message, OnError, Result};
-use litepress_engine::may_refuse;
+use litepress_engine::{RowFigures, may_refuse};
 use litepress_load::plan::PlannedTable;
 use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
@@ -28,24 +28,32 @@ pub struct Mismatches {
 }
 
 impl LoadJob<'_> {
-    /// Finds the records that the load would refuse, and adds what else is worth a note. A sample of records is not checked.
-    pub(super) fn dry_run(&self, notes: &mut Vec<Message>) -> Result<Mismatches> {
+    /// Finds the records that the load would refuse, and adds what else is worth a note. Also returns figures of the rows of each table
+    /// that were read. A sample of records is not checked.
+    pub(super) fn dry_run(&self, notes: &mut Vec<Message>) -> Result<(Mismatches, Vec<Option<RowFigures>>)> {
         let mut found = Mismatches::default();
         if self.options.sample.is_some() {
             notes.push("the records were not checked, because types are found from a sample of them".into());
-            return Ok(found);
+            return Ok((found, vec![None; self.plan.tables.len()]));
         }
         if self.existing.is_some() {
             notes.push("keys and constraints are checked as the rows are added, not before".into());
         }
+        let mut figures = Vec::new();
         for planned in &self.plan.tables {
-            self.check_table(planned, &mut found, notes)?;
+            figures.push(self.check_table(planned, &mut found, notes)?);
         }
         found.is_fatal = found.count > 0 && self.on_error != OnError::Reject;
-        Ok(found)
+        Ok((found, figures))
     }
 
-    fn check_table(&self, planned: &PlannedTable, found: &mut Mismatches, notes: &mut Vec<Message>) -> Result<()> {
+    /// Checks the rows of a table. Returns their figures, if they could be read and SQLite was not asked.
+    fn check_table(
+        &self,
+        planned: &PlannedTable,
+        found: &mut Mismatches,
+        notes: &mut Vec<Message>,
+    ) -> Result<Option<RowFigures>> {
         let (rejects, conflict) = (Arc::new(Rejects::shown(SHOWN)), self.options.build.on_conflict);
         let on_error = if self.on_error == OnError::Null { OnError::Null } else { OnError::Reject };
         let source = self.plan.source_under(conflict, planned, self.page_size, on_error, &rejects)?;
@@ -60,8 +68,9 @@ impl LoadJob<'_> {
                 }
                 Ok(())
             })
+            .map(|()| None)
         } else {
-            drain(&source, self.options.build.threads, &self.options.build.progress)
+            drain(&source, self.options.build.threads, &self.options.build.progress).map(Some)
         };
         let mut first = rejects.take_shown();
         found.count += rejects.count();
@@ -72,18 +81,20 @@ impl LoadJob<'_> {
             found.count += refused_count;
             first.append(&mut refused);
         }
-        if let Err(error) = checked {
-            if error.kind() == ErrorKind::Interrupted {
-                return Err(error);
+        let figures = match checked {
+            Ok(figures) => figures,
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
+            Err(error) => {
+                // Nothing after it can be read.
+                found.count += 1;
+                first.push(self.texts.explain(source.explain(error)));
+                None
             }
-            // Nothing after it can be read.
-            found.count += 1;
-            first.push(self.texts.explain(source.explain(error)));
-        }
+        };
         sort_by_place(&mut first, &source);
         found.first.extend(first.into_iter().take(SHOWN));
         notes.extend(super::notes::changes(&source, self.options.schema.is_some()));
-        Ok(())
+        Ok(figures)
     }
 }
 

@@ -4,6 +4,7 @@ use super::notes::{self, notes_of};
 use super::options::LoadOptions;
 use super::report::LoadReport;
 use crate::append::Appending;
+use crate::geopackage::GeoPackage;
 use crate::loaded_file::LoadedFile;
 use crate::number_notes::number_notes;
 use crate::observer::{Measured, Meter, Sample, Unit};
@@ -12,7 +13,7 @@ use crate::report::BuildReport;
 use crate::schema_text::Texts;
 use crate::{Error, ErrorKind, OnError, Options, PageSize, Result, Target};
 use litepress_engine::plan::{BuildMethod, ObjectPlan, plan_objects};
-use litepress_engine::{Estimate, Phase, RoutePlan, Schema, TargetStamp, folder_of, route};
+use litepress_engine::{Estimate, Phase, PlannedAppend, RoutePlan, RowFigures, Schema, TargetStamp, folder_of};
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
@@ -39,6 +40,8 @@ pub(super) struct LoadJob<'o> {
     pub successor_of: Option<TargetStamp>,
     pub on_error: OnError,
     pub texts: Texts,
+    /// The layers of a GeoPackage, if one is made.
+    pub geopackage: Option<GeoPackage>,
 }
 
 /// The rows of a table, by its position in the schema.
@@ -103,7 +106,13 @@ impl<'o> LoadJob<'o> {
         let plan = plan.map_err(|error| texts.explain(error))?;
         let page_size = build.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
         let page_size = page_size.unwrap_or(PageSize::DEFAULT);
-        Ok(Self { options, temp_dir, existing, successor_of, plan, page_size, on_error, texts })
+        let geopackage = GeoPackage::new(&plan, options)?;
+        Ok(Self { options, temp_dir, existing, successor_of, plan, page_size, on_error, texts, geopackage })
+    }
+
+    /// Returns the schema of the new database.
+    pub(super) fn built_schema(&self) -> &Schema {
+        self.geopackage.as_ref().map_or(&self.plan.schema, |package| &package.schema)
     }
 
     pub(super) fn max_rejects(&self) -> u64 {
@@ -180,14 +189,17 @@ impl<'o> LoadJob<'o> {
         })
     }
 
-    /// Returns the route of each table into a database that exists; `None` for a new database.
-    pub(super) fn routes(&self) -> Option<Vec<RoutePlan>> {
-        self.existing.as_ref()?;
-        let (schema, additions) = (&self.plan.schema, &self.plan.additions);
-        let of_table = |planned: &PlannedTable| {
-            route(schema, &schema.tables[planned.table], additions, &self.options.append_options)
+    /// Returns the route of each table into a database that exists; `None` for a new database. `figures` are those of the tables'
+    /// rows, if they were read.
+    pub(super) fn routes(&self, target: &Target, figures: &[Option<RowFigures>]) -> Result<Option<Vec<RoutePlan>>> {
+        let Some(Appending { path, schema, additions, options, append, .. }) = self.appending(target) else {
+            return Ok(None);
         };
-        Some(self.plan.tables.iter().map(of_table).collect())
+        let tables: Vec<_> =
+            self.plan.tables.iter().map(|planned| planned.table).zip(figures.iter().copied()).collect();
+        let planned =
+            PlannedAppend { path: &path, schema: &schema, additions: &additions, options: &options, append: &append };
+        planned.routes(&tables).map(Some)
     }
 
     /// Returns how each object of a new database is made.
@@ -195,7 +207,7 @@ impl<'o> LoadJob<'o> {
         if self.existing.is_some() {
             return Vec::new();
         }
-        plan_objects(&self.plan.schema, self.options.build.on_conflict)
+        plan_objects(self.built_schema(), self.options.build.on_conflict)
     }
 
     /// Estimates the sizes of the tables that get rows.
@@ -213,6 +225,18 @@ impl<'o> LoadJob<'o> {
         let sources: Vec<(usize, &dyn Source)> = (0..).zip(sources.iter().map(|(_, source)| *source)).collect();
         (schema.tables, schema.objects) = (tables, Vec::new());
         Estimate::new(&schema, &sources, place, build)
+    }
+
+    /// Estimates the sizes of a GeoPackage.
+    pub(super) fn estimate_package(
+        &self,
+        package: &GeoPackage,
+        sources: &[TableSource],
+        place: &Target,
+        build: &Options,
+    ) -> Result<Estimate> {
+        let sources = package.sources(sources, &self.temp_dir)?;
+        Estimate::new(&package.schema, &sources.listed(), place, build)
     }
 
     /// Adds to an error of the run the file that it is about.

@@ -112,6 +112,10 @@ pub struct LoadOptions {
     pub tables: TableOptions,
     /// Columns of files and the columns of the table that they go to; an empty name leaves a column out.
     pub map: Vec<(String, String)>,
+    /// Column of geometries, or two columns of coordinates with a comma between them: the database is then a GeoPackage.
+    pub geometry: Option<String>,
+    /// Reference system of the coordinates (`EPSG:25832`); by default what the files say.
+    pub crs: Option<String>,
     /// Fate of records that cannot be read or that their table does not take; by default they fail the run, or are
     /// rejected if `rejects` or `max_rejects` is set.
     pub on_error: Option<OnError>,
@@ -170,6 +174,8 @@ impl Default for LoadOptions {
             schema: None,
             tables: TableOptions::default(),
             map: Vec::new(),
+            geometry: None,
+            crs: None,
             on_error: None,
             rejects: None,
             max_rejects: None,
@@ -292,6 +298,10 @@ setters! {
     foreign_key(child: impl Into<String>, parent: impl Into<String>) => |options| options.tables.foreign_keys.push((child.into(), parent.into()));
     /// Sets the column of the table for a column of a file; an empty name leaves the column out.
     map(from: impl Into<String>, to: impl Into<String>) => |options| options.map.push((from.into(), to.into()));
+    /// Sets the column of geometries, or two columns of coordinates with a comma between them.
+    geometry(column: impl Into<String>) => |options| options.geometry = Some(column.into());
+    /// Sets the reference system of the coordinates: `EPSG:25832`.
+    crs(crs: impl Into<String>) => |options| options.crs = Some(crs.into());
     /// Sets the fate of wrong records.
     on_error(on_error: OnError) => |options| options.on_error = Some(on_error);
     /// Sets the CSV file for rejected records.

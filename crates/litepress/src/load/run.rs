@@ -12,8 +12,9 @@ use super::LoadReport;
 use super::job::{LoadJob, listed};
 use crate::append::{Appending, append, offer_append};
 use crate::build::BuildJob;
+use crate::report::BuildReport;
 use crate::{Conflict, Error, ErrorKind, OnError, Progress, Result, Target};
-use litepress_engine::{Sync, find_refused, may_refuse};
+use litepress_engine::{RowFigures, Sync, find_refused, may_refuse};
 use litepress_load::plan::PlannedTable;
 use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
@@ -59,6 +60,7 @@ impl LoadJob<'_> {
             rejects.finish()
         };
         let built = match self.appending(target) {
+            None if self.geopackage.is_some() => self.build_package(&sources, target, started, &before_publishing),
             Some(job) => append(&job, &listed(&sources), started, (observer, self.meter()), &before_publishing),
             None => BuildJob { schema, sources: &listed(&sources), target, started, observer }.run(
                 self.build_options(),
@@ -69,6 +71,23 @@ impl LoadJob<'_> {
         let built = built.map_err(|error| self.explain(&sources, offer_append(error)))?;
         rejects.publish()?;
         Ok(self.report(built, &sources, &rejects))
+    }
+
+    /// Builds a GeoPackage. Its report counts the rows of layers alone.
+    fn build_package(
+        &self,
+        rows: &[(usize, LoadSource)],
+        target: &Target,
+        started: Instant,
+        before_publishing: &dyn Fn() -> Result<()>,
+    ) -> Result<BuildReport> {
+        let package = self.geopackage.as_ref().expect("the caller asked");
+        let (sources, observer) = (package.sources(rows, &self.temp_dir)?, &*self.options.observer);
+        let job = BuildJob { schema: &package.schema, sources: &sources.listed(), target, started, observer };
+        let mut built = job.run(self.build_options(), self.meter(), before_publishing)?;
+        built.summary.tables.retain(|table| package.is_layer(&table.name));
+        built.summary.rows = built.summary.tables.iter().map(|table| table.rows).sum();
+        Ok(built)
     }
 
     /// Finds the rows that SQLite refuses because of a key or a CHECK.
@@ -152,7 +171,7 @@ impl LoadJob<'_> {
                 Err(error)
             });
             let Some((record, why)) = first else { return ended };
-            drain(&open()?.refusing(BTreeMap::from([(record, why)])), 1, &self.options.build.progress)
+            drain(&open()?.refusing(BTreeMap::from([(record, why)])), 1, &self.options.build.progress).map(drop)
         };
         match find() {
             Err(located) if located.kind() == ErrorKind::Constraint => self.texts.explain(located),
@@ -178,38 +197,82 @@ fn unplaced(error: &Error) -> Error {
     why
 }
 
-/// Encodes all rows and drops them.
+/// Figures of dropped rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Dropped {
+    rows: u64,
+    automatic: u64,
+    /// The smallest and the largest rowid of the others.
+    range: Option<(i64, i64)>,
+}
+
+impl Dropped {
+    fn note(&mut self, chunk: &RecordChunk) {
+        let automatic = chunk.automatic_rows();
+        self.rows += chunk.len() as u64;
+        self.automatic += automatic as u64;
+        let is_given = |row: &usize| automatic == 0 || !chunk.is_automatic(*row);
+        for rowid in (0..chunk.len()).filter(is_given).map(|row| chunk.rowids()[row]) {
+            let (smallest, largest) = self.range.unwrap_or((rowid, rowid));
+            self.range = Some((smallest.min(rowid), largest.max(rowid)));
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.automatic += other.automatic;
+        let ranges = self.range.into_iter().chain(other.range);
+        self.range = ranges.reduce(|one, two| (one.0.min(two.0), one.1.max(two.1)));
+    }
+
+    /// Returns the figures that decide about the route of rows for a table.
+    fn figures(self, source: &LoadSource) -> RowFigures {
+        let has_alias = source.table().rowid_alias.is_some();
+        RowFigures {
+            rows: self.rows,
+            are_automatic: has_alias && self.automatic == self.rows,
+            range: self.range.filter(|_| has_alias && self.automatic == 0),
+            are_partial: !source.missing_columns().is_empty(),
+        }
+    }
+}
+
+/// Encodes all rows and drops them. Returns their figures.
 ///
 /// # Errors
 /// The first error of the source; a request to stop.
-pub(super) fn drain(source: &LoadSource, threads: usize, progress: &Progress) -> Result<()> {
-    let failed = Mutex::new(None);
+pub(super) fn drain(source: &LoadSource, threads: usize, progress: &Progress) -> Result<RowFigures> {
+    let (failed, all) = (Mutex::new(None), Mutex::new(Dropped::default()));
     let work = || {
+        let mut dropped = Dropped::default();
         let mut chunk = RecordChunk::new();
         while litepress_rows::sync::lock(&failed).is_none() {
             let step = progress
                 .go_on()
                 .and_then(|()| source.next_part())
-                .and_then(|part| part.map(|part| drop_rows(part, &mut chunk)).transpose());
+                .and_then(|part| part.map(|part| drop_rows(part, &mut chunk, &mut dropped)).transpose());
             match step {
                 Ok(Some(())) => {}
-                Ok(None) => return,
+                Ok(None) => break,
                 Err(error) => {
                     litepress_rows::sync::lock(&failed).get_or_insert(error);
                 }
             }
         }
+        litepress_rows::sync::lock(&all).add(dropped);
     };
     std::thread::scope(|scope| (0..threads.max(1)).for_each(|_| drop(scope.spawn(work))));
-    failed.into_inner().unwrap_or_default().map_or(Ok(()), Err)
+    let figures = litepress_rows::sync::lock(&all).figures(source);
+    failed.into_inner().unwrap_or_default().map_or(Ok(figures), Err)
 }
 
-fn drop_rows(mut part: Box<dyn Part + '_>, chunk: &mut RecordChunk) -> Result<()> {
+fn drop_rows(mut part: Box<dyn Part + '_>, chunk: &mut RecordChunk, dropped: &mut Dropped) -> Result<()> {
     loop {
         chunk.clear();
         part.fill(chunk)?;
         if chunk.is_empty() {
             return Ok(());
         }
+        dropped.note(chunk);
     }
 }

@@ -1,7 +1,7 @@
 //! The rows of one table on their way to the engine: batches become records, records become parts.
 
-use super::spool::PartRows;
 use crate::{Conflict, Error, ErrorKind, Result};
+use litepress_engine::PartRows;
 use litepress_load::reader::{FileColumn, Piece, Reader};
 use litepress_load::schema::{Naming, matching};
 use litepress_load::source::{BatchEncoder, ColumnSource};

@@ -1,10 +1,10 @@
 //! The thread that builds the database until it is published or given up: first the table whose parts arrive through a
 //! channel, then the tables that were spooled.
 
-use super::spool::{PartRows, Spool};
 use crate::append::Appending;
 use crate::{Database, Error, ErrorKind, Finished, Progress, Result};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
+use litepress_engine::{Outlook, PartRows, Spool};
 use litepress_load::source::advice_about_keys;
 use litepress_rows::{Part, RowidOrder, Source};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ enum Message {
 pub(super) enum Destination {
     /// A new one.
     New(Box<Database>),
-    /// One that exists.
-    Existing(Box<Appending>),
+    /// One that exists, and its tables as they are before rows come.
+    Existing(Box<Appending>, Outlook),
 }
 
 /// The position of a table in the schema, and its rows.
@@ -127,7 +127,9 @@ fn build(
 ) -> Result<Finished> {
     let mut database = match database {
         Destination::New(database) => *database,
-        Destination::Existing(job) => return append(&job, &spooled.recv().map_err(|_| given_up())?),
+        Destination::Existing(job, outlook) => {
+            return append(&job, &outlook, streamed, parts, spooled).map_err(explain);
+        }
     };
     if let Some((table, order)) = streamed {
         fill(&mut database, table, &StreamedParts { parts, order, has_ended: AtomicBool::new(false) })?;
@@ -138,8 +140,28 @@ fn build(
     database.finish()
 }
 
-fn append(job: &Appending, tables: &[SpooledTable]) -> Result<Finished> {
-    job.add(tables).map_err(explain)
+/// Adds rows to a database that exists. The rows of the streamed table become pages while they arrive.
+fn append(
+    job: &Appending,
+    outlook: &Outlook,
+    streamed: Option<(usize, RowidOrder)>,
+    parts: Receiver<Message>,
+    spooled: &Receiver<Vec<SpooledTable>>,
+) -> Result<Finished> {
+    let mut tables = Vec::new();
+    if let Some((table, order)) = streamed {
+        let source = StreamedParts { parts, order, has_ended: AtomicBool::new(false) };
+        tables = job.spool(&[(table, &source)], outlook)?;
+    }
+    for (table, spool) in spooled.recv().map_err(|_| given_up())? {
+        match tables.iter_mut().find(|(streamed, _)| *streamed == table) {
+            // It has no rows, but knows which columns all rows lack.
+            Some((_, streamed)) => streamed.lack_columns_of(&spool),
+            None => tables.push((table, spool)),
+        }
+    }
+    tables.sort_by_key(|(table, _)| *table);
+    job.add(&tables)
 }
 
 fn fill(database: &mut Database, table: usize, source: &dyn Source) -> Result<()> {

@@ -8,7 +8,7 @@ use super::convert::{self, Arrays, Column};
 use super::form::{SemanticType, StorageForm};
 use super::narrow::narrowed;
 use super::texts::array_as_bytes;
-use super::{PIECE_BYTES, all_columns, describe, guard, plan_column};
+use super::{PIECE_BYTES, all_columns, describe, geometry, guard, plan_column};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
@@ -172,6 +172,10 @@ impl Reader for BatchReader {
             columns.iter().map(|projected| plan_column(projected, &self.fields, &self.types, &self.options)).collect();
         (self.projection, self.columns) = planned?.into_iter().unzip();
         Ok(())
+    }
+
+    fn crs(&self, column: &str) -> Option<String> {
+        geometry::of_field(self.types.iter().map(|(field, _)| field).find(|field| field.name() == column)?)
     }
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {

@@ -9,7 +9,9 @@ use super::convert::{self, Arrays, Column};
 use super::form::SemanticType;
 use super::narrow::observe;
 use super::texts::texts_as_bytes;
-use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column, wide_decimals, with_distinct_names};
+use super::{
+    PIECE_BYTES, Positioned, all_columns, describe, geometry, guard, plan_column, wide_decimals, with_distinct_names,
+};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, DecimalRange, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -192,6 +194,10 @@ impl Reader for IpcReader {
         let (projection, columns): (Vec<usize>, Vec<Column>) = planned?.into_iter().unzip();
         (self.projection, self.columns) = (Arc::new(projection), columns);
         Ok(())
+    }
+
+    fn crs(&self, column: &str) -> Option<String> {
+        geometry::of_field(self.types.iter().map(|(field, _)| field).find(|field| field.name() == column)?)
     }
 
     fn decimal_ranges(&self, go_on: &dyn Fn() -> Result<()>) -> Result<Vec<(usize, DecimalRange)>> {

@@ -15,7 +15,7 @@ use super::convert::Column;
 use super::form::SemanticType;
 use super::narrow::observe;
 use super::{
-    PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column, wide_decimals,
+    PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, geometry, guard, plan_column, wide_decimals,
     with_distinct_names,
 };
 use crate::options::ReadOptions;
@@ -29,7 +29,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::Type as Physical;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{KeyValue, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::Type;
 use piece::{ParquetPiece, Range, next_batch};
@@ -190,6 +190,14 @@ impl Reader for ParquetReader {
             return Ok(Some(Box::new(piece)));
         }
         Ok(None)
+    }
+
+    fn crs(&self, column: &str) -> Option<String> {
+        let metadata = self.metadata.metadata().file_metadata().key_value_metadata();
+        let is_geo = |pair: &&KeyValue| pair.key == "geo";
+        let geo = metadata.and_then(|pairs| pairs.iter().find(is_geo)).and_then(|pair| pair.value.as_deref());
+        let field = || self.types.iter().map(|(field, _)| field).find(|field| field.name() == column);
+        geo.map_or_else(|| geometry::of_field(field()?), |geo| geometry::of_geoparquet(geo, column))
     }
 
     fn records(&self) -> Option<u64> {

@@ -1,7 +1,8 @@
 //! Plans a load into a database that exists: its tables take rows as they are, and tables that it lacks are defined.
 
+use super::content::Content;
 use super::groups::{Found, Group};
-use super::{LoadRequest, PlannedFile};
+use super::{LoadRequest, PlannedFile, PlannedTable};
 use crate::database_copy::DatabaseCopy;
 use crate::options::Format;
 use crate::schema::LACKS_COLUMNS;
@@ -22,6 +23,32 @@ pub(super) struct Extended {
     pub schema: Schema,
     pub found: Vec<Found>,
     pub additions: SchemaAdditions,
+}
+
+impl PlannedTable {
+    /// Returns whether `target` exists and the rows come from one database, whose table stores them as `target` does: its records can
+    /// be taken as they are.
+    pub(super) fn is_stored_alike(&self, target: &Table) -> bool {
+        if !self.exists {
+            return false;
+        }
+        let [PlannedFile { content: Content::Table { table, .. }, .. }] = &self.files[..] else { return false };
+        let Ok(schema) = Schema::from_sql(&table.sql, &table.name) else { return false };
+        let [source] = &schema.tables[..] else { return false };
+        let stores_alike = |(source, target): (&Column, &Column)| {
+            // Records that are older than a column mean the DEFAULT of their table.
+            source.name == target.name
+                && source.affinity == target.affinity
+                && source.default == target.default
+                && source.declared_type.eq_ignore_ascii_case(&target.declared_type)
+        };
+        source.columns.len() == target.columns.len()
+            && source.strict == target.strict
+            && source.without_rowid == target.without_rowid
+            && source.rowid_alias == target.rowid_alias
+            && source.stored_columns() == target.stored_columns()
+            && source.columns.iter().zip(&target.columns).all(stores_alike)
+    }
 }
 
 impl LoadRequest {

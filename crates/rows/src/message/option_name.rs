@@ -17,6 +17,8 @@ pub enum OptionName {
     BusyTimeout,
     /// Names of the columns of CSV.
     Columns,
+    /// Reference system of coordinates.
+    Crs,
     /// Delimiter of CSV.
     Delimiter,
     /// Pages are dropped.
@@ -35,6 +37,8 @@ pub enum OptionName {
     Fts,
     /// Tokenizer of full-text indexes.
     FtsTokenizer,
+    /// Column of geometries.
+    Geometry,
     /// Index of a new table.
     Index,
     /// Fate of text that is not UTF-8.
@@ -178,6 +182,7 @@ impl OptionName {
             Self::Append => "append",
             Self::BusyTimeout => "busy-timeout",
             Self::Columns => "columns",
+            Self::Crs => "crs",
             Self::Delimiter => "delimiter",
             Self::Discard => "discard",
             Self::DropIndex => "drop-index",
@@ -187,6 +192,7 @@ impl OptionName {
             Self::Format => "format",
             Self::Fts => "fts",
             Self::FtsTokenizer => "fts-tokenizer",
+            Self::Geometry => "geometry",
             Self::Index => "index",
             Self::InvalidUtf8 => "invalid-utf8",
             Self::JsonPath => "json-path",

@@ -14,6 +14,18 @@ pub struct SchemaAdditions {
     pub objects: Vec<SchemaObject>,
 }
 
+impl SchemaAdditions {
+    /// Returns whether nothing is added.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty() && self.objects.is_empty()
+    }
+
+    /// Returns whether a table of this name is new.
+    pub fn makes_table(&self, name: &str) -> bool {
+        self.objects.iter().any(|object| object.kind == "table" && object.name == name)
+    }
+}
+
 impl Schema {
     /// Reads the schema of an open database. Tables that this SQLite cannot read, such as those of unknown modules, are left
     /// out. The connection does not run triggers and does not enforce foreign keys afterwards.

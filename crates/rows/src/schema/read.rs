@@ -2,11 +2,12 @@
 
 use super::run::{ExecutedSchema, sqlite_failed};
 use super::{
-    Column, FileSettings, ForeignKey, Generated, Index, IndexColumn, IndexOrigin, Schema, SchemaObject, Table,
+    Column, FileSettings, ForeignKey, Generated, Index, IndexColumn, IndexOrigin, RTree, Schema, SchemaObject, Table,
 };
 use crate::{Affinity, Result, quoted_name};
+use litepress_rtree::{CoordinateKind, Layout};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 use std::collections::HashMap;
 
 pub(super) fn schema(text: &str, origin: &str, ran: &ExecutedSchema) -> Result<Schema> {
@@ -91,7 +92,26 @@ fn table(ran: &ExecutedSchema, text: &str, name: &str) -> rusqlite::Result<Table
     };
     let span = ran.spans.get(name).cloned().unwrap_or(0..0);
     let last_sequence = if table.autoincrement { last_sequence(sqlite, name)? } else { None };
-    Ok(Table { span, last_sequence, has_check, has_conflict_clause, ..table })
+    let rtree = if table.is_virtual { rtree(ran, &table)? } else { None };
+    Ok(Table { span, last_sequence, has_check, has_conflict_clause, rtree, ..table })
+}
+
+/// Returns the tree of an R-Tree table. Asks SQLite for the length of its root, which tells the dimensions. Returns `None` for
+/// other tables, and if its pages are too small to tell.
+fn rtree(ran: &ExecutedSchema, table: &Table) -> rusqlite::Result<Option<RTree>> {
+    let kind = match ran.modules.get(&table.name).map(String::as_str) {
+        Some("rtree") => CoordinateKind::Real32,
+        Some("rtree_i32") => CoordinateKind::Int32,
+        _ => return Ok(None),
+    };
+    let page_bytes: usize = ran.sqlite.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    let root = format!("SELECT length(data) FROM {} WHERE nodeno = 1", quoted_name(&format!("{}_node", table.name)));
+    let columns = "SELECT count(*) FROM pragma_table_info(?1 || '_rowid')";
+    let node_bytes: Option<usize> = ran.sqlite.query_row(&root, [], |row| row.get(0)).optional()?;
+    let columns: usize = ran.sqlite.query_row(columns, [&table.name], |row| row.get(0))?;
+    let layout = node_bytes.and_then(|node_bytes| Layout::of_node_bytes(node_bytes, page_bytes, kind));
+    let tree = layout.zip(columns.checked_sub(2)).map(|(layout, auxiliary)| RTree { layout, auxiliary });
+    Ok(tree.filter(|tree| 1 + tree.layout.coordinates() + tree.auxiliary == table.columns.len()))
 }
 
 /// Returns the number of a table in `sqlite_sequence`, which AUTOINCREMENT tables have once they had a row.
@@ -197,6 +217,7 @@ pub fn table_of(sqlite: &Connection, kinds: &TableKinds, name: &str) -> rusqlite
         has_check: false,
         has_conflict_clause: false,
         has_mixed_rowids: false,
+        rtree: None,
     }))
 }
 

@@ -21,6 +21,8 @@ pub(super) struct ExecutedSchema {
     pub kinds: TableKinds,
     /// Shadow tables, in which virtual tables keep their data.
     pub shadows: HashSet<String>,
+    /// The module of each virtual table.
+    pub modules: HashMap<String, String>,
     /// The answers about full-text tables.
     pub full_texts: HashMap<String, Probed>,
     pub wal: bool,
@@ -82,6 +84,7 @@ struct AuthorizerState {
     /// Tables of FTS5.
     full_texts: Vec<String>,
     shadows: HashSet<String>,
+    modules: HashMap<String, String>,
     wal: bool,
     page_size: Option<u32>,
 }
@@ -118,13 +121,22 @@ pub(super) fn run(text: &str, origin: &str) -> Result<ExecutedSchema> {
         refuse_rows(&sqlite, table, text, origin, span.start)?;
     }
     let mut watch = lock(&watch);
-    let shadows = std::mem::take(&mut watch.shadows);
+    let (shadows, modules) = (std::mem::take(&mut watch.shadows), std::mem::take(&mut watch.modules));
     let full_texts = std::mem::take(&mut watch.full_texts).into_iter().filter(|name| kinds.is_virtual(name));
     let full_texts = full_texts
         .map(|name| Ok((name.clone(), full_text::probe(&mut sqlite, &name)?)))
         .collect::<rusqlite::Result<_>>()
         .map_err(|error| sqlite_failed(&error))?;
-    Ok(ExecutedSchema { sqlite, spans, kinds, shadows, full_texts, wal: watch.wal, page_size: watch.page_size })
+    Ok(ExecutedSchema {
+        sqlite,
+        spans,
+        kinds,
+        shadows,
+        modules,
+        full_texts,
+        wal: watch.wal,
+        page_size: watch.page_size,
+    })
 }
 
 /// Stops statements that run longer than any definition does.
@@ -254,6 +266,7 @@ fn authorize(action: &AuthAction<'_>, watch: &mut AuthorizerState) -> Authorizat
         }
         AuthAction::CreateVtable { table_name, module_name } => {
             watch.makes_virtual_table = true;
+            watch.modules.insert((*table_name).to_owned(), module_name.to_ascii_lowercase());
             if module_name.eq_ignore_ascii_case("fts5") {
                 watch.full_texts.push((*table_name).to_owned());
             }

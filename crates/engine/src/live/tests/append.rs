@@ -1,7 +1,10 @@
 //! Rows at the right edge of tables of any size.
 
 use super::*;
-use crate::table::OneChunk;
+use crate::index::Indexes;
+use crate::progress::Progress;
+use crate::table::rowid::NewRows;
+use crate::table::{BuildContext, OneChunk};
 
 /// Returns records with rowids from `first` on.
 fn rows(first: i64, count: i64) -> OneChunk {
@@ -17,9 +20,17 @@ fn rows(first: i64, count: i64) -> OneChunk {
 
 /// Appends rows to the table `fresh`.
 fn append(transaction: &mut LiveTransaction<'_>, first: i64, count: i64) -> Result<()> {
-    let appended = transaction.append_rows("fresh", &rows(first, count), None)?;
-    assert_eq!(appended.rows, u64::try_from(count).unwrap());
-    assert_eq!(appended.last_rowid, (count > 0).then_some(first + count - 1));
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'fresh'";
+    let root = transaction.connection()?.query_row(root, [], |row| row.get(0)).unwrap();
+    let (rows, indexes, progress) = (rows(first, count), Indexes::default(), Progress::default());
+    let context = BuildContext { indexes: &indexes, threads: 2, counts_keys: false, progress: &progress };
+    let tree = transaction.extend_tree(root, NewRows::Source(&rows, context))?;
+    if tree.root != root {
+        transaction.set_root("fresh", tree.root)?;
+        transaction.free_tree(root)?;
+    }
+    assert_eq!(tree.rows, u64::try_from(count).unwrap());
+    assert!(count == 0 || tree.last_rowid == first + count - 1);
     Ok(())
 }
 

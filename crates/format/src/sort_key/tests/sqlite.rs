@@ -29,8 +29,8 @@ impl OwnedValue {
 fn order_by(column: &str, part: KeyPart) -> String {
     let collation = match part.collation {
         Collation::Binary => "BINARY",
-        Collation::NoCase => "NOCASE",
-        Collation::RTrim => "RTRIM",
+        Collation::NoCase | Collation::NoCaseOf(_) => "NOCASE",
+        Collation::RTrim | Collation::RTrimOf(_) => "RTRIM",
     };
     format!("{column} COLLATE {collation} {}", if part.descending { "DESC" } else { "ASC" })
 }

@@ -1,20 +1,35 @@
-//! Encoded rows that wait for their table's turn: in memory, and beyond a share of it in an unnamed temporary file.
+//! Encoded rows that wait for their table's turn, or for the lock of writers: in memory, and beyond a share of it in an unnamed
+//! temporary file.
 //!
 //! A part is read back as it was stored. The limits of parts do not depend on the available memory.
 //!
 //! ```text
-//! part   per row: rowid (8 bytes, big-endian), length of the record (4 bytes; highest bit: automatic rowid), record
+//! part of rows     per row: rowid (8 bytes, big-endian), length of the record (4 bytes; highest bit: automatic rowid), record
+//! part of leaves   leaf pages of the table, if rows for a database that exists come behind its last one (leaves.rs)
 //! ```
+//!
+//! `fill` reads a source on every core.
 
+mod fill;
+mod leaves;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use leaves::{Leaves, WaitingPart};
+
+use crate::index::Indexes;
+use crate::sort::cached_file;
 use crate::{Error, ErrorKind, Result};
+use leaves::LeafRows;
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{Part, RecordChunk, RowidOrder, Source, Table};
+use std::fmt;
 use std::fs::File;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 const ROW_HEAD_BYTES: usize = 12;
 
@@ -23,30 +38,30 @@ const AUTOMATIC: u32 = 1 << 31;
 
 /// Consecutive rows of one table, which begin a leaf page.
 #[derive(Debug, Default)]
-pub(super) struct PartRows {
+pub struct PartRows {
     chunks: Vec<RecordChunk>,
     bytes: usize,
 }
 
 impl PartRows {
     /// Appends the rows of a chunk.
-    pub(super) fn push(&mut self, chunk: RecordChunk) {
+    pub fn push(&mut self, chunk: RecordChunk) {
         self.bytes += chunk.arena().len() + ROW_HEAD_BYTES * chunk.len();
         self.chunks.push(chunk);
     }
 
     /// Returns the approximate size in memory.
-    pub(super) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Returns whether the part has no row.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
     /// Makes the rows readable by the engine.
-    pub(super) fn into_part(self) -> Box<dyn Part> {
+    pub fn into_part(self) -> Box<dyn Part> {
         Box::new(ReadyPart(self.chunks.into_iter()))
     }
 }
@@ -64,7 +79,7 @@ impl Part for ReadyPart {
 
 /// Memory and the temporary file that all spools of a database share.
 #[derive(Debug)]
-pub(crate) struct SpoolBudget {
+pub struct SpoolBudget {
     memory_left: usize,
     temp_dir: PathBuf,
     file: Option<Arc<File>>,
@@ -74,32 +89,66 @@ pub(crate) struct SpoolBudget {
 
 impl SpoolBudget {
     /// Grants `memory_bytes`, and the free space of the disk of `temp_dir`.
-    pub(crate) fn new(memory_bytes: usize, temp_dir: &Path) -> Self {
+    pub fn new(memory_bytes: usize, temp_dir: &Path) -> Self {
         Self { memory_left: memory_bytes, temp_dir: temp_dir.to_owned(), file: None, end: 0 }
     }
 
     fn keep(&mut self, bytes: Vec<u8>) -> Result<Location> {
-        if let Some(left) = self.memory_left.checked_sub(bytes.len()) {
-            self.memory_left = left;
+        if self.takes(bytes.len()) {
             return Ok(Location::Memory(bytes));
         }
-        let failed = |error| Error::io("write a temporary file in", &self.temp_dir, error);
+        self.write([&bytes[..]].into_iter()).map(Location::File)
+    }
+
+    /// Takes this many bytes of the memory. Returns `false` if there are not as many.
+    fn takes(&mut self, bytes: usize) -> bool {
+        let left = self.memory_left.checked_sub(bytes);
+        self.memory_left = left.unwrap_or(self.memory_left);
+        left.is_some()
+    }
+
+    /// Writes slices one behind the other to the temporary file.
+    fn write<'b>(&mut self, slices: impl Iterator<Item = &'b [u8]>) -> Result<InFile> {
         let file = match &self.file {
             Some(file) => file.clone(),
-            None => Arc::new(tempfile::tempfile_in(&self.temp_dir).map_err(failed)?),
+            None => Arc::new(cached_file(&self.temp_dir)?),
         };
-        file.write_all_at(&bytes, self.end).map_err(failed)?;
         let at = self.end;
-        self.end += bytes.len() as u64;
+        for bytes in slices {
+            let failed = |error| Error::io("write a temporary file in", &self.temp_dir, error);
+            file.write_all_at(bytes, self.end).map_err(failed)?;
+            self.end += bytes.len() as u64;
+        }
         self.file = Some(file.clone());
-        Ok(Location::File { file, at, len: bytes.len() })
+        Ok(InFile { file, at, end: self.end })
+    }
+}
+
+/// Bytes in the temporary file.
+#[derive(Debug)]
+struct InFile {
+    file: Arc<File>,
+    at: u64,
+    end: u64,
+}
+
+impl InFile {
+    /// Returns the number of bytes.
+    fn len(&self) -> usize {
+        usize::try_from(self.end - self.at).expect("bytes that were in memory")
+    }
+
+    /// Reads the bytes from offset `from` on.
+    fn read(&self, from: u64, bytes: &mut [u8]) -> Result<()> {
+        let failed = |error| Error::new(ErrorKind::Io, format!("cannot read a temporary file back: {error}"));
+        self.file.read_exact_at(bytes, self.at + from).map_err(failed)
     }
 }
 
 #[derive(Debug)]
 enum Location {
     Memory(Vec<u8>),
-    File { file: Arc<File>, at: u64, len: usize },
+    File(InFile),
 }
 
 /// Rows that were stored at once, with consecutive numbers.
@@ -121,11 +170,25 @@ struct Rowids {
     last: Option<i64>,
 }
 
+impl Rowids {
+    /// Notes the rowid of the next row.
+    fn note(&mut self, rowid: i64) {
+        let (smallest, largest) = self.range.unwrap_or((rowid, rowid));
+        self.range = Some((smallest.min(rowid), largest.max(rowid)));
+        self.are_unordered |= self.last.is_some_and(|last| rowid <= last);
+        self.last = Some(rowid);
+    }
+}
+
+enum SpooledPart {
+    Rows(Vec<StoredRows>),
+    Leaves(WaitingPart),
+}
+
 /// The parts of one table, in their order: first a sink of parts, then a source of them.
-#[derive(Debug)]
-pub(crate) struct Spool {
-    parts: Vec<Vec<StoredRows>>,
-    /// Bytes of the last part.
+pub struct Spool {
+    parts: Vec<SpooledPart>,
+    /// Bytes of the last part, if it is one of rows.
     part_bytes: usize,
     /// Index of the next part to hand out.
     next: AtomicUsize,
@@ -140,11 +203,21 @@ pub(crate) struct Spool {
     /// Columns of the table that the rows lack.
     missing: Vec<usize>,
     last_sequence: Option<i64>,
+    /// The leaf pages that the rows become; `None` if they are kept as rows.
+    leaves: Option<Leaves>,
+    /// The index entries of all rows, if all of them became leaf pages.
+    entries: Mutex<Option<Indexes>>,
+}
+
+impl fmt::Debug for Spool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spool").field("rows", &self.rows).field("bytes", &self.bytes).finish_non_exhaustive()
+    }
 }
 
 impl Spool {
     /// Creates an empty spool. `order` is the known order of the rowids.
-    pub(super) fn new(order: RowidOrder) -> Self {
+    pub fn new(order: RowidOrder) -> Self {
         Self {
             parts: Vec::new(),
             part_bytes: 0,
@@ -157,30 +230,39 @@ impl Spool {
             rowids: Rowids::default(),
             missing: Vec::new(),
             last_sequence: None,
+            leaves: None,
+            entries: Mutex::new(None),
         }
     }
 
     /// Creates an empty spool for the rows of a source, which are added to `table`.
-    pub(crate) fn like(source: &dyn Source, table: &Table) -> Self {
+    pub fn like(source: &dyn Source, table: &Table) -> Self {
         let (missing, last_sequence) = (source.missing_columns(), source.last_sequence());
         Self { missing, last_sequence, ..Self::new(source.rowid_order()) }.dense(table)
     }
 
     /// Numbers the rows without a rowid of the input from 1, without gaps, and looks at the rowids of the others.
-    pub(super) fn dense(mut self, table: &Table) -> Self {
+    #[must_use]
+    pub fn dense(mut self, table: &Table) -> Self {
         self.is_dense = true;
         self.has_no_alias = table.rowid_alias.is_none();
         self
     }
 
     /// Says which columns of the table the rows lack.
-    pub(super) fn lacking(mut self, missing: Vec<usize>) -> Self {
+    #[must_use]
+    pub fn lacking(mut self, missing: Vec<usize>) -> Self {
         self.missing = missing;
         self
     }
 
+    /// Says that the rows lack the same columns as those of another spool.
+    pub fn lack_columns_of(&mut self, other: &Self) {
+        self.missing.clone_from(&other.missing);
+    }
+
     /// Makes all rows readable again.
-    pub(crate) fn rewind(&self) {
+    pub fn rewind(&self) {
         self.next.store(0, Ordering::Relaxed);
     }
 
@@ -188,16 +270,15 @@ impl Spool {
     ///
     /// # Errors
     /// A temporary file that cannot be written.
-    pub(crate) fn push_chunk(&mut self, chunk: &RecordChunk, budget: &mut SpoolBudget) -> Result<()> {
-        if self.parts.is_empty() || self.part_bytes >= PART_BYTES {
-            self.parts.push(Vec::new());
-            self.part_bytes = 0;
+    pub fn push_chunk(&mut self, chunk: &RecordChunk, budget: &mut SpoolBudget) -> Result<()> {
+        if !matches!(self.parts.last(), Some(SpooledPart::Rows(_))) || self.part_bytes >= PART_BYTES {
+            self.begin_part();
         }
         self.store(std::slice::from_ref(chunk), budget)
     }
 
     /// Returns whether the spool has no row.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
@@ -205,10 +286,14 @@ impl Spool {
     ///
     /// # Errors
     /// A temporary file that cannot be written.
-    pub(super) fn push(&mut self, part: &PartRows, budget: &mut SpoolBudget) -> Result<()> {
-        self.parts.push(Vec::new());
-        self.part_bytes = 0;
+    pub fn push(&mut self, part: &PartRows, budget: &mut SpoolBudget) -> Result<()> {
+        self.begin_part();
         self.store(&part.chunks, budget)
+    }
+
+    fn begin_part(&mut self) {
+        self.parts.push(SpooledPart::Rows(Vec::new()));
+        self.part_bytes = 0;
     }
 
     /// Appends rows with consecutive numbers to the last part.
@@ -231,7 +316,8 @@ impl Spool {
         self.bytes += bytes.len() as u64;
         self.part_bytes += bytes.len();
         let rows = StoredRows { location: budget.keep(bytes)?, first_record: first.first_record() };
-        self.parts.last_mut().expect("a part was begun").push(rows);
+        let Some(SpooledPart::Rows(part)) = self.parts.last_mut() else { unreachable!("a part of rows was begun") };
+        part.push(rows);
         Ok(())
     }
 
@@ -241,19 +327,18 @@ impl Spool {
             self.rowids.automatic += 1;
             return self.rowids.automatic.cast_signed();
         }
-        let rowids = &mut self.rowids;
-        let (smallest, largest) = rowids.range.unwrap_or((rowid, rowid));
-        rowids.range = Some((smallest.min(rowid), largest.max(rowid)));
-        rowids.are_unordered |= rowids.last.is_some_and(|last| rowid <= last);
-        rowids.last = Some(rowid);
+        self.rowids.note(rowid);
         rowid
     }
 }
 
 impl Source for Spool {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
-        let Some(stored) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return Ok(None) };
-        Ok(Some(Box::new(PartReader { stored, read: None, at: 0, row: 0 })))
+        let Some(part) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return Ok(None) };
+        Ok(Some(match part {
+            SpooledPart::Rows(stored) => Box::new(PartReader { stored, read: None, at: 0, row: 0 }),
+            SpooledPart::Leaves(part) => Box::new(LeafRows::new(part, self.leaves())),
+        }))
     }
 
     fn rows(&self) -> Option<u64> {
@@ -312,11 +397,10 @@ impl Part for PartReader<'_> {
         let Some((stored, rest)) = self.stored.split_first() else { return Ok(()) };
         let bytes = match (&stored.location, &mut self.read) {
             (Location::Memory(bytes), _) => bytes,
-            (Location::File { .. }, Some(bytes)) => &*bytes,
-            (Location::File { file, at, len }, read) => {
-                let mut bytes = vec![0; *len];
-                let failed = |error| Error::new(ErrorKind::Io, format!("cannot read a temporary file back: {error}"));
-                file.read_exact_at(&mut bytes, *at).map_err(failed)?;
+            (Location::File(_), Some(bytes)) => &*bytes,
+            (Location::File(file), read) => {
+                let mut bytes = vec![0; file.len()];
+                file.read(0, &mut bytes)?;
                 &*read.insert(bytes)
             }
         };

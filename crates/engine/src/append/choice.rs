@@ -1,0 +1,162 @@
+//! Chooses the route of a table's rows.
+
+use super::{AppendOptions, Route};
+use crate::index::IndexPlan;
+use crate::options::{Options, Verify};
+use crate::spool::Spool;
+use crate::{Conflict, Result, plan};
+use litepress_rows::schema::Generated;
+use litepress_rows::{NullPolicy, Schema, Source, Table};
+
+/// Fewer rows are inserted by SQLite: opening a snapshot and changing roots would take longer.
+const LEAST_ROWS: u64 = 20_000;
+
+/// An index is built anew if there is at least one new entry for this many old ones, and a table likewise.
+const MOST_OLD_ENTRIES: u64 = 30;
+const MOST_OLD_ROWS: u64 = 10;
+
+/// Figures of new rows, which decide about their route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowFigures {
+    /// Number of rows.
+    pub rows: u64,
+    /// Whether no row has a value for the INTEGER PRIMARY KEY.
+    pub are_automatic: bool,
+    /// The smallest and the largest rowid, if all rows have one.
+    pub range: Option<(i64, i64)>,
+    /// Whether the rows lack columns of the table.
+    pub are_partial: bool,
+}
+
+impl RowFigures {
+    pub(super) fn of(rows: &Spool) -> Self {
+        Self {
+            rows: rows.rows().unwrap_or(0),
+            are_automatic: rows.has_automatic_rowids(),
+            range: rows.rowid_range().map(std::ops::RangeInclusive::into_inner),
+            are_partial: !rows.missing_columns().is_empty(),
+        }
+    }
+}
+
+/// Returns why SQLite must insert the rows, as far as the schema and the rows tell.
+pub(super) fn why_sql(
+    schema: &Schema,
+    options: &Options,
+    append: &AppendOptions,
+    tables: &[(usize, RowFigures)],
+) -> Option<String> {
+    let of_table = |(table, rows): &(usize, RowFigures)| why_not(schema, &schema.tables[*table], rows, options);
+    if let Some(why) = tables.iter().find_map(of_table) {
+        return Some(why);
+    }
+    let rows: u64 = tables.iter().map(|(_, figures)| figures.rows).sum();
+    let general = [
+        (append.route == Some(Route::Sql), "it was asked for"),
+        (rows < LEAST_ROWS && append.route.is_none(), "there are few rows"),
+        (append.enforce_foreign_keys, "foreign keys are enforced"),
+        (append.truncate, "the old rows are deleted"),
+        (options.verify != Verify::None, "the tables are checked"),
+        (options.analyze, "the tables are analyzed"),
+    ];
+    general.into_iter().find(|(is_so, _)| *is_so).map(|(_, why)| why.to_owned())
+}
+
+/// Returns why SQLite must insert the rows of a table.
+fn why_not(schema: &Schema, table: &Table, rows: &RowFigures, options: &Options) -> Option<String> {
+    let updates = options.on_conflict == Conflict::Update;
+    let lacks_some = table.rowid_alias.is_some() && rows.range.is_none() && !rows.are_automatic;
+    let reasons = [
+        (updates && (rows.are_partial || rows.are_automatic), "rows are updated in part"),
+        (lacks_some && rows.rows > 0, "only some rows have rowids"),
+    ];
+    let of_rows = || reasons.into_iter().find(|(is_so, _)| *is_so).map(|(_, why)| why.to_owned());
+    why_not_table(schema, table, options).or_else(of_rows)
+}
+
+/// Returns why SQLite must insert the rows of a table, whatever the rows are.
+pub(super) fn why_not_table(schema: &Schema, table: &Table, options: &Options) -> Option<String> {
+    let conflict = options.on_conflict;
+    let has_computed = table.columns.iter().any(|column| column.generated != Generated::No);
+    let has_unique = table.indexes.iter().any(|index| index.unique);
+    let updates = conflict == Conflict::Update;
+    let asks = table.columns_where_null(NullPolicy::AskSqlite, conflict).next().is_some();
+    let reasons = [
+        (table.is_virtual, "it is a virtual table"),
+        (schema.has_trigger(&table.name), "it has triggers"),
+        (table.has_check, "it has CHECK constraints"),
+        (table.has_conflict_clause, "it has an ON CONFLICT clause"),
+        (table.without_rowid, "it is WITHOUT ROWID"),
+        (has_computed, "it has computed columns"),
+        (asks, "its DEFAULT stands in for NULL"),
+        (conflict != Conflict::Abort && has_unique, "unique keys decide which rows stay"),
+        (updates && table.rowid_alias.is_none(), "it has no key to update rows by"),
+        (updates && (!options.update_columns.is_empty() || !options.key.is_empty()), "rows are updated in part"),
+    ];
+    if let Some((_, why)) = reasons.into_iter().find(|(is_so, _)| *is_so) {
+        return Some(why.to_owned());
+    }
+    let not_ours = plan::own_indexes(table).find_map(|index| IndexPlan::new(table, index).err());
+    not_ours.map(|why| format!("of an index, {why}"))
+}
+
+/// The last rowid of a table, and the number that AUTOINCREMENT counts on from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TableEdge {
+    pub largest_rowid: Option<i64>,
+    pub sequence: Option<i64>,
+}
+
+impl TableEdge {
+    /// Returns the largest rowid that SQLite does not choose any more. `None` if it would choose rowids otherwise than by counting.
+    pub fn shift(self) -> Option<i64> {
+        Some(self.largest_rowid.max(self.sequence).unwrap_or(0)).filter(|shift| *shift >= 0)
+    }
+}
+
+/// A route by pages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    pub route: Route,
+    /// Added to the rowids of rows that have none of their own.
+    pub shift: i64,
+    pub is_numbered: bool,
+    /// The largest rowid of an AUTOINCREMENT table.
+    pub sequence: Option<i64>,
+}
+
+/// Chooses the route of rows that can become pages. `Err` says why SQLite must insert them. `old_rows` estimates the rows of the
+/// table.
+pub(super) fn choose(
+    table: &Table,
+    new: &RowFigures,
+    edge: TableEdge,
+    append: &AppendOptions,
+    old_rows: impl FnOnce() -> Result<u64>,
+) -> Result<Result<Choice, String>> {
+    let is_numbered = table.rowid_alias.is_none() || new.are_automatic;
+    let counted = || {
+        let shift = edge.shift()?;
+        Some((shift, shift.checked_add_unsigned(new.rows)?))
+    };
+    let (shift, smallest, largest) = match (is_numbered, counted()) {
+        (true, None) => return Ok(Err("SQLite chooses the rowids".to_owned())),
+        (true, Some((shift, largest))) => (shift, Some(shift + 1), Some(largest)),
+        (false, _) => (0, new.range.map(|range| range.0), new.range.map(|range| range.1)),
+    };
+    let is_behind = smallest > edge.largest_rowid;
+    let route = if is_behind && append.route != Some(Route::Rebuild) { Route::Edge } else { Route::Rebuild };
+    if append.route.is_none() {
+        let (has_indexes, rows) = (plan::own_indexes(table).next().is_some(), new.rows);
+        let is_worth = match route {
+            Route::Edge if !has_indexes => true,
+            Route::Edge => rows.saturating_mul(MOST_OLD_ENTRIES) >= old_rows()?,
+            _ => rows.saturating_mul(MOST_OLD_ROWS) >= old_rows()?,
+        };
+        if !is_worth {
+            return Ok(Err("there are few rows beside those of the table".to_owned()));
+        }
+    }
+    let sequence = largest.filter(|_| table.autoincrement);
+    Ok(Ok(Choice { route, shift, is_numbered, sequence }))
+}

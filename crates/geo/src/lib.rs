@@ -1,0 +1,27 @@
+//! Geometries as GeoPackage stores them, and the tables of a GeoPackage (OGC 12-128r19, version 1.4).
+//!
+//! ```text
+//! WKB, EWKB --wkb------------------------> ISO WKB, box --blob--> GeoPackageBinary
+//! WKT, EWKT, GeoJSON, hex --text--> WKB ---^
+//! ```
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`wkb`] | well-known binary: walked once, for its box, its kind and the ISO form |
+//! | [`text`] | WKT and GeoJSON, by `geozero` |
+//! | [`blob`] | GeoPackageBinary: header, envelope, WKB |
+//! | [`srs`] | spatial reference systems |
+//! | [`package`] | the statements and rows of a GeoPackage |
+
+#![forbid(unsafe_code)]
+
+pub mod blob;
+mod error;
+pub mod package;
+pub mod srs;
+pub mod text;
+pub mod wkb;
+
+pub use blob::{Given, Stored, append_blob};
+pub use error::GeometryError;
+pub use srs::Srs;

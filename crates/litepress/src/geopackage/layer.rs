@@ -1,0 +1,216 @@
+//! The layer that a planned table becomes.
+
+use super::geojson;
+use crate::{Error, ErrorKind, Result};
+use litepress_geo::Srs;
+use litepress_geo::package::Layer;
+use litepress_load::plan::{LoadPlan, PlannedTable};
+use litepress_rows::schema::IndexOrigin;
+use litepress_rows::{OptionName, Table, message, quoted_name};
+
+/// Names of the key of a layer that has none, in the order of preference. The first is GDAL's.
+const KEYS: [&str; 3] = ["fid", "ogc_fid", "gpkg_fid"];
+
+/// The column of geometries that are made of two others.
+const MADE_GEOMETRY: &str = "geom";
+
+/// The layer that a planned table becomes.
+pub(super) struct PlannedLayer {
+    /// Position of the planned table in the schema of the files.
+    pub table_of_files: usize,
+    pub layer: Layer,
+    /// The declared type of the geometries.
+    pub geometry_type: &'static str,
+    /// The origin of each column, in the order of the layer's table.
+    pub columns: Vec<LayerColumn>,
+    /// The origin of the geometries.
+    pub geometry: GeometryOrigin,
+    /// The layer has a key that the files lack.
+    pub has_own_key: bool,
+    pub create_table: String,
+    pub create_indexes: String,
+}
+
+/// The origin of the values of a column of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LayerColumn {
+    /// The key that the files lack.
+    Key,
+    Geometry,
+    /// A column of the table of the files.
+    Field(usize),
+}
+
+/// The origin of geometries: columns of the table of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GeometryOrigin {
+    /// WKB, WKT or GeoJSON.
+    Value(usize),
+    Position {
+        x: usize,
+        y: usize,
+    },
+    /// A GeoJSON object whose keys became columns. `whole` has the values that are no objects.
+    Flattened {
+        kind: usize,
+        coordinates: Option<usize>,
+        geometries: Option<usize>,
+        whole: Option<usize>,
+    },
+}
+
+impl PlannedLayer {
+    pub fn new(plan: &LoadPlan, planned: &PlannedTable, geometry: &str, srs: Option<Srs>) -> Result<Self> {
+        let table = &plan.schema.tables[planned.table];
+        if plan.is_copied(planned) {
+            let message = message![
+                format!("the table {} is copied from a database as it is, and ", table.name),
+                OptionName::Geometry.alone().given(),
+                " is for other files"
+            ];
+            return Err(Error::new(ErrorKind::Unsupported, message)
+                .advise("leave it out: layers are copied with their R-Trees"));
+        }
+        let (name, origin) = find_geometry(table, geometry)?;
+        let is_flattened = matches!(origin, GeometryOrigin::Flattened { .. });
+        let crs = || planned.crs(&name).map(|crs| crs.and_then(|crs| Srs::of_json(&serde_json::Value::String(crs))));
+        let srs = match (srs, origin) {
+            (Some(srs), _) => srs,
+            (None, GeometryOrigin::Flattened { .. }) => Srs::WGS_84,
+            (None, GeometryOrigin::Value(_)) => crs()?.unwrap_or(Srs::UNKNOWN),
+            (None, GeometryOrigin::Position { .. }) => Srs::UNKNOWN,
+        };
+        let (columns, names) = columns(table, &name, origin, is_flattened);
+        let key = key(table, &names)?;
+        let has_own_key = table.rowid_alias.is_none();
+        let columns: Vec<LayerColumn> = has_own_key.then_some(LayerColumn::Key).into_iter().chain(columns).collect();
+        let names: Vec<String> = has_own_key.then(|| key.clone()).into_iter().chain(names).collect();
+        let geometry_type = if matches!(origin, GeometryOrigin::Position { .. }) { "POINT" } else { "GEOMETRY" };
+        let layer = Layer { table: table.name.clone(), key, geometry: name, srs };
+        let create_table = create_table(table, &columns, &names, geometry_type);
+        let of_table =
+            |object: &&litepress_rows::schema::SchemaObject| object.kind == "index" && object.table == table.name;
+        let statements = plan.schema.objects.iter().filter(of_table).filter_map(|object| object.sql.as_ref());
+        let create_indexes = statements.map(|sql| format!("{sql};\n")).collect();
+        let table_of_files = planned.table;
+        Ok(Self {
+            table_of_files,
+            layer,
+            geometry_type,
+            columns,
+            geometry: origin,
+            has_own_key,
+            create_table,
+            create_indexes,
+        })
+    }
+}
+
+/// Returns the name of the layer's column of geometries, and their origin.
+fn find_geometry(table: &Table, geometry: &str) -> Result<(String, GeometryOrigin)> {
+    let missing = |name: &str| {
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        let message = message![
+            OptionName::Geometry.word(geometry.to_owned()).given(),
+            format!(": the table {} has no column {name}", table.name)
+        ];
+        Error::new(ErrorKind::Usage, message).advise(format!("its columns are {}", names.join(", ")))
+    };
+    let column = |name: &str| table.column(name).ok_or_else(|| missing(name));
+    if let Some(origin) = geojson::flattened(table, geometry) {
+        return Ok((geometry.to_owned(), origin));
+    }
+    if let Some(position) = table.column(geometry) {
+        return Ok((table.columns[position].name.clone(), GeometryOrigin::Value(position)));
+    }
+    match geometry.split_once(',') {
+        Some((x, y)) => {
+            let origin = GeometryOrigin::Position { x: column(x.trim())?, y: column(y.trim())? };
+            if let Some(taken) = table.column(MADE_GEOMETRY) {
+                let message = format!("the table {} has a column {} already", table.name, table.columns[taken].name);
+                return Err(Error::new(ErrorKind::Usage, message)
+                    .advise(message!["give it another name with ", OptionName::Map.pair(MADE_GEOMETRY, "geom_1")]));
+            }
+            Ok((MADE_GEOMETRY.to_owned(), origin))
+        }
+        None => Err(missing(geometry)),
+    }
+}
+
+/// Returns the columns of a layer without a key of its own, and their names. Geometries that are made of several columns come
+/// first.
+fn columns(
+    table: &Table,
+    geometry: &str,
+    origin: GeometryOrigin,
+    is_flattened: bool,
+) -> (Vec<LayerColumn>, Vec<String>) {
+    let first = match origin {
+        GeometryOrigin::Value(_) => None,
+        _ => Some((LayerColumn::Geometry, geometry.to_owned())),
+    };
+    let rest = (0..table.columns.len()).filter_map(|position| {
+        let name = &table.columns[position].name;
+        match origin {
+            GeometryOrigin::Value(value) if value == position => Some((LayerColumn::Geometry, name.clone())),
+            _ if is_flattened => {
+                geojson::property(table, position, geometry).map(|name| (LayerColumn::Field(position), name))
+            }
+            _ => Some((LayerColumn::Field(position), name.clone())),
+        }
+    });
+    first.into_iter().chain(rest).unzip()
+}
+
+/// Returns the name of the layer's key.
+fn key(table: &Table, names: &[String]) -> Result<String> {
+    if let Some(alias) = table.rowid_alias {
+        return Ok(table.columns[alias].name.clone());
+    }
+    if table.primary_index().is_some() {
+        let message = format!(
+            "the primary key of the table {} is not one column of integers, as GeoPackage wants it",
+            table.name
+        );
+        return Err(Error::new(ErrorKind::Usage, message).advise(message![
+            "leave ",
+            OptionName::PrimaryKey.alone(),
+            " out, or make these columns unique with ",
+            OptionName::Unique.alone()
+        ]));
+    }
+    let is_taken = |key: &&&str| names.iter().any(|name| name.eq_ignore_ascii_case(key));
+    match KEYS.iter().find(|key| !is_taken(key)) {
+        Some(key) => Ok((*key).to_owned()),
+        None => {
+            let message = format!("the table {} has columns {}, and none is its key", table.name, KEYS.join(", "));
+            Err(Error::new(ErrorKind::Usage, message)
+                .advise(message!["make one the key with ", OptionName::PrimaryKey.names([KEYS[0]])]))
+        }
+    }
+}
+
+fn create_table(table: &Table, columns: &[LayerColumn], names: &[String], geometry_type: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for (column, name) in columns.iter().zip(names) {
+        let quoted = quoted_name(name);
+        lines.push(match *column {
+            LayerColumn::Key => format!("{quoted} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"),
+            LayerColumn::Geometry => format!("{quoted} {geometry_type}"),
+            LayerColumn::Field(position) if table.rowid_alias == Some(position) => {
+                let counts = if table.autoincrement { " AUTOINCREMENT" } else { "" };
+                format!("{quoted} INTEGER PRIMARY KEY{counts} NOT NULL")
+            }
+            LayerColumn::Field(position) => {
+                let not_null = if table.columns[position].not_null { " NOT NULL" } else { "" };
+                format!("{quoted} {}{not_null}", table.columns[position].declared_type)
+            }
+        });
+    }
+    for index in table.indexes.iter().filter(|index| index.origin == IndexOrigin::Unique) {
+        let columns = index.columns.iter().filter_map(|column| column.column);
+        let columns: Vec<String> = columns.map(|position| quoted_name(&table.columns[position].name)).collect();
+        lines.push(format!("UNIQUE ({})", columns.join(", ")));
+    }
+    format!("CREATE TABLE {} (\n  {}\n);\n", quoted_name(&table.name), lines.join(",\n  "))
+}
