@@ -3,7 +3,8 @@
 
 The boxes lie in a table of a database: 70 % of them in one cluster, as the things of the world do. SQLite inserts them by
 INSERT ... SELECT, in one transaction, without a journal and without syncs. The times of litepress are the whole run, sync
-included. Every round asks both trees for the rows of the same windows, which must be the same rows.
+included. Every round asks both trees for the rows of the same windows. An older SQLite rounds coordinates further outwards than
+litepress, which follows the newest: its tree may find a few more rows at the edges of windows, and no others.
 
     bench/rtree.py --rows 3m --repeat 3
 """
@@ -32,7 +33,7 @@ database.execute("INSERT INTO boxes SELECT * FROM source.boxes")
 database.execute("COMMIT")
 database.close()
 """
-WINDOW = "SELECT count(*), total(id) FROM boxes WHERE maxx >= ? AND minx <= ? AND maxy >= ? AND miny <= ?"
+WINDOW = "SELECT id FROM boxes WHERE maxx >= ? AND minx <= ? AND maxy >= ? AND miny <= ?"
 NODES = "SELECT count(*), sum(length(data)) FROM boxes_node"
 
 
@@ -63,7 +64,7 @@ def ask(path, windows):
         corners = [(chance.uniform(1, 19), chance.uniform(45.5, 54.5)) for _ in range(windows)]
         started = time.perf_counter()
         for x, y in corners:
-            found.append(database.execute(WINDOW, (x, x + 0.05, y, y + 0.05)).fetchone())
+            found.append(set(database.execute(WINDOW, (x, x + 0.05, y, y + 0.05))))
         seconds = time.perf_counter() - started
     return {"nodes": nodes, "node_bytes": node_bytes, "window_seconds": seconds / windows}, found
 
@@ -80,8 +81,10 @@ def one_round(folder, options):
         path = folder / f"{name}.db"
         asked, found[name] = ask(path, options.windows)
         results[name] = result | asked | {"bytes": path.stat().st_size}
-    if found["litepress"] != found["sqlite"]:
-        raise SystemExit("the trees have different rows")
+    surplus = sum(len(theirs - ours) for ours, theirs in zip(found["litepress"], found["sqlite"]))
+    missing = sum(len(ours - theirs) for ours, theirs in zip(found["litepress"], found["sqlite"]))
+    if missing or surplus * 1000 > sum(map(len, found["sqlite"])):
+        raise SystemExit(f"the trees have different rows: {surplus} are in SQLite's alone, {missing} in that of litepress")
     for name in found:
         remove(folder / f"{name}.db")
     return results

@@ -25,6 +25,7 @@ pub use report::{AppendReport, AppendedTable, Route, RoutePlan};
 pub use spooled::{beside_spools, spool_rows};
 
 use crate::database::Finished;
+use crate::full_text::rebuild_statement;
 use crate::options::{Options, Sync, Verify};
 use crate::progress::Counted;
 use crate::sqlite::{Inserted, LiveSession, SessionOptions};
@@ -160,6 +161,18 @@ impl Append {
         }
     }
 
+    /// Has SQLite index the texts of other tables for new full-text tables that got no rows of their own.
+    fn index_new_texts(&self, filled: &[String]) -> Result<()> {
+        let is_new = |table: &&Table| self.additions.objects.iter().any(|object| object.name == table.name);
+        for table in self.schema.tables.iter().filter(is_new).filter(|table| !filled.contains(&table.name)) {
+            if let Some(statement) = rebuild_statement(table) {
+                self.options.progress.enter(format!("full-text index of {}, by SQLite", table.name));
+                self.session.define(&statement, &format!("table {}", table.name))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Says why SQLite inserts the rows.
     pub fn explain_route(&mut self, why: String) {
         self.why = Some(why);
@@ -255,6 +268,7 @@ impl Append {
         let built = self.started.elapsed();
         self.define(|append, object| !append.is_made_first(object))?;
         let names: Vec<String> = self.tables.iter().map(|table| table.plan.table.clone()).collect();
+        self.index_new_texts(&names)?;
         if self.options.analyze {
             self.options.progress.enter("statistics, by SQLite");
             names.iter().try_for_each(|name| self.session.run(&format!("ANALYZE main.{}", quoted_name(name))))?;

@@ -184,7 +184,7 @@ mod tests {
                     );
                 }
                 let next = placement.next_break(0);
-                assert!((1..next).all(|index| placement.number(index) == placement.number(index - 1) + 1));
+                assert!((1..next.min(900)).all(|index| placement.number(index) == placement.number(index - 1) + 1));
                 assert!(next > 900 || placement.number(next) > placement.number(next - 1) + 1);
             }
         }
