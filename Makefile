@@ -74,6 +74,7 @@ figures: ## measure litepress against its own targets, SCALE=small (or full: an 
 ifeq ($(SCALE),full)
 	python3 bench/press.py --rows 1b --insert-rows 100m --repeat 3
 	python3 bench/sorted.py --rows 10m --spill-rows 100m --keyed-rows 20m --repeat 2 --billion
+	python3 bench/objects.py --rows 10m --repeat 2
 	python3 bench/load.py --rows 10m --scale 1 --repeat 3 --large
 	python3 bench/existing.py --rows 100m --new 10m --repeat 2
 	python3 bench/gen.py --shop 1 --tpch 10 --rows 10m --repeat 2
@@ -83,6 +84,7 @@ ifeq ($(SCALE),full)
 else
 	python3 bench/press.py --rows 100m --insert-rows 10m --repeat 3
 	python3 bench/sorted.py --rows 1m --spill-rows 10m --keyed-rows 1m --repeat 3
+	python3 bench/objects.py --rows 1m --repeat 3
 	python3 bench/load.py --rows 1m --scale 0.1 --repeat 3
 	python3 bench/existing.py --rows 10m --new 2500k --repeat 3
 	python3 bench/gen.py --shop 0.2 --tpch 0.1 --rows 1m --repeat 3

@@ -82,6 +82,11 @@ class EveryFigure(unittest.TestCase):
         self.assertEqual(len(line["figures"]), 7)
         self.assertEqual(len(line["rounds"][0]), 10)
 
+    def test_objects(self):
+        line = tiny("objects.py", ["--rows", "20k"])
+        self.assertEqual(len(line["figures"]), 10)
+        self.assertEqual(len(line["rounds"][0]), 12)
+
     def test_rtree(self):
         line = tiny("rtree.py", ["--rows", "20k", "--windows", "50"])
         self.assertGreater(line["figures"]["SQLite's bytes of nodes, times litepress'"]["median"], 1)

@@ -17,13 +17,43 @@ pub struct KeyedTable {
     columns: Vec<(usize, &'static str)>,
     primary: Primary,
     uniques: Vec<Vec<KeyColumn>>,
-    indexes: Vec<(bool, Vec<KeyColumn>)>,
+    indexes: Vec<AnyIndex>,
     strict: bool,
-    /// Position of a virtual column.
-    virtual_behind: Option<usize>,
+    /// Position and form of a computed column.
+    computed: Option<(usize, &'static str)>,
+    check: &'static str,
     rows: Vec<Row>,
     rowids: Vec<i64>,
 }
+
+/// An index, perhaps of an expression over its first column, perhaps partial.
+#[derive(Clone, Debug)]
+struct AnyIndex {
+    unique: bool,
+    key: Vec<KeyColumn>,
+    expression: &'static str,
+    predicate: &'static str,
+}
+
+/// Expressions over a column `#`, most of them the column itself.
+const EXPRESSIONS: [&str; 9] = ["#", "#", "#", "lower(#)", "(# || 'x')", "typeof(#)", "(+#)", "coalesce(#, 1)", "(#)"];
+
+/// Predicates over a column `#`.
+const PREDICATES: [&str; 7] =
+    ["", "", "", " WHERE typeof(#) = 'text'", " WHERE # > 1", " WHERE # IS NOT NULL AND length(#) < 3", " WHERE 0"];
+
+/// Computed columns.
+const COMPUTED: [&str; 6] = [
+    "v AS (1)",
+    "v AS (c0 || 'v')",
+    "v TEXT AS (c0) STORED",
+    "v REAL AS (c0 + 1)",
+    "v AS (typeof(c0)) STORED NOT NULL",
+    "v INT NOT NULL AS (c0)",
+];
+
+/// CHECK constraints.
+const CHECKS: [&str; 5] = ["", "", "", ", CHECK (typeof(c0) <> 'blob')", ", CONSTRAINT small CHECK (length(c0) < 5)"];
 
 #[derive(Clone, Debug)]
 enum Primary {
@@ -54,16 +84,19 @@ pub fn any_table(rows: usize) -> impl Strategy<Value = KeyedTable> {
     let suffix = select(&["", "", "", " COLLATE NOCASE", " COLLATE RTRIM", " NOT NULL", " UNIQUE"][..]);
     let columns = prop::collection::vec((0..TYPES.len(), suffix), 1..6);
     let uniques = prop::collection::vec(any_key_columns(), 0..2);
-    let indexes = prop::collection::vec((prop::bool::weighted(0.2), any_key_columns()), 0..4);
-    let others = (prop::bool::weighted(0.2), prop::option::weighted(0.3, 0_usize..6));
+    let index = (prop::bool::weighted(0.2), any_key_columns(), select(&EXPRESSIONS[..]), select(&PREDICATES[..]));
+    let index = index.prop_map(|(unique, key, expression, predicate)| AnyIndex { unique, key, expression, predicate });
+    let indexes = prop::collection::vec(index, 0..4);
+    let computed = prop::option::weighted(0.4, (0_usize..6, select(&COMPUTED[..])));
+    let others = (prop::bool::weighted(0.2), computed, select(&CHECKS[..]));
     (columns, any_primary(), uniques, indexes, others, any::<u64>()).prop_flat_map(
-        move |(columns, primary, uniques, indexes, (strict, virtual_behind), salt)| {
-            let virtual_behind = virtual_behind.filter(|_| !strict);
+        move |(columns, primary, uniques, indexes, (strict, computed, check), salt)| {
+            let computed = computed.filter(|_| !strict);
             let value = prop_oneof![3 => any_key().boxed(), 1 => any_value().boxed()];
             let row = prop::collection::vec(value, columns.len());
             let rowids = (0..).map(|row: u64| shuffled_rowid(row, salt)).take(rows).collect();
             let table =
-                KeyedTable { columns, primary, uniques, indexes, strict, virtual_behind, rows: Vec::new(), rowids };
+                KeyedTable { columns, primary, uniques, indexes, strict, computed, check, rows: Vec::new(), rowids };
             prop::collection::vec(row, 0..rows).prop_map(move |rows| KeyedTable { rows, ..table.clone() })
         },
     )
@@ -87,8 +120,8 @@ impl KeyedTable {
     pub fn sql(&self, number: usize) -> String {
         let mut columns: Vec<String> =
             self.columns.iter().enumerate().map(|(at, column)| self.column(at, *column)).collect();
-        if let Some(behind) = self.virtual_behind {
-            columns.insert(behind.min(columns.len()), "v AS (1)".to_owned());
+        if let Some((behind, column)) = self.computed {
+            columns.insert(behind.min(columns.len()), column.to_owned());
         }
         match &self.primary {
             Primary::None => {}
@@ -105,10 +138,18 @@ impl KeyedTable {
         if self.strict {
             options.push("STRICT");
         }
-        let mut sql = format!("CREATE TABLE t{number}({}) {};\n", columns.join(", "), options.join(", "));
-        for (at, (unique, key)) in self.indexes.iter().enumerate() {
+        let columns = columns.join(", ") + self.check;
+        let mut sql = format!("CREATE TABLE t{number}({columns}) {};\n", options.join(", "));
+        for (at, AnyIndex { unique, key, expression, predicate }) in self.indexes.iter().enumerate() {
             let unique = if *unique { "UNIQUE " } else { "" };
-            writeln!(sql, "CREATE {unique}INDEX t{number}_i{at} ON t{number}({});", self.key(key)).unwrap();
+            let (first, rest) = key.split_first().expect("a key has a column");
+            // An index of two columns begins with the computed column.
+            let is_computed = self.computed.is_some() && rest.len() == 1;
+            let name = if is_computed { "v".to_owned() } else { format!("c{}", first.0 % self.columns.len()) };
+            let term = format!("{}{}{}", expression.replace('#', &name), first.1, first.2);
+            let rest: String = rest.iter().map(|column| format!(", {}", self.key(&[*column]))).collect();
+            let predicate = predicate.replace('#', &name);
+            writeln!(sql, "CREATE {unique}INDEX t{number}_i{at} ON t{number}({term}{rest}){predicate};").unwrap();
         }
         sql
     }

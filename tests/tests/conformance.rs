@@ -7,6 +7,7 @@ mod automatic_rowids;
 mod compact;
 mod conflicts;
 mod differential;
+mod evaluated;
 mod faults;
 mod index_trees;
 mod indexes;

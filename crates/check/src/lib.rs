@@ -22,6 +22,7 @@
 //!  `- content          sums of rows and entries
 //! visited_pages    one bit a page: is it used twice, or never?
 //!
+//! full_text        segments of full-text tables
 //! other_pages      freelist, pages that nothing points to
 //! totals           index against table, sqlite_sequence
 //!
@@ -43,7 +44,8 @@
 //! - the values of expressions, in indexes and generated columns
 //! - CHECK constraints and foreign keys
 //! - the order under collations that only an application knows
-//! - the data of a virtual table in its shadow tables (FTS, R-Tree); the shadow tables themselves are checked
+//! - the data of a virtual table in its shadow tables (R-Tree, FTS4); the shadow tables themselves are checked. Of FTS5 it
+//!   covers the segments, and not whether they agree with the texts
 //!
 //! [`Report::notes`] names each object concerned, except for foreign keys. [`sqlite_integrity_check`] covers most of
 //! this.
@@ -53,6 +55,7 @@ mod content;
 mod context;
 mod defaults;
 mod file_header;
+mod full_text;
 pub mod inspect;
 mod leaf;
 mod leaf_fast_path;
@@ -210,6 +213,10 @@ fn inspect(context: &CheckContext<'_>, path: &Path, threads: usize, report: &mut
     other_pages::largest_root(context, &plan);
     totals::indexes(context, &plan);
     totals::sequences(context, &plan, sqlite.as_ref());
+    // SQLite reads the shadow tables, which it trusts.
+    if let Some(sqlite) = sqlite.as_ref().filter(|_| context.faults.total() == 0) {
+        sqlite.full_texts().for_each(|name| full_text::check(context, sqlite.connection(), name));
+    }
     other_pages::orphans(context);
     let trees: Vec<&tree::Tree> = std::iter::once(&schema_tree).chain(&plan.trees).collect();
     totals::note_warnings(context, &trees);

@@ -106,8 +106,13 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
             None => planner.structure_only(position),
         }
     }
+    let full_texts: Vec<&str> = sqlite.into_iter().flat_map(SqliteSchema::full_texts).collect();
     for name in sqlite.into_iter().flat_map(SqliteSchema::virtual_tables) {
-        let what = "what its module keeps in shadow tables is not checked; SQLite's integrity_check does";
+        let what = if full_texts.contains(&name) {
+            "whether its index agrees with its texts is not checked; SQLite's integrity_check does"
+        } else {
+            "what its module keeps in shadow tables is not checked; SQLite's integrity_check does"
+        };
         context.faults.note(format!("virtual table {name}: {what}"));
     }
     let mut plan = planner.plan;

@@ -41,6 +41,17 @@ impl SqliteSchema {
         self.kinds.virtual_tables()
     }
 
+    /// Returns the names of the full-text tables of FTS5, which alone have these shadow tables.
+    pub(super) fn full_texts(&self) -> impl Iterator<Item = &str> {
+        let has = |name: &str, suffix: &str| self.kinds.is_shadow(&format!("{name}_{suffix}"));
+        self.virtual_tables().filter(move |name| has(name, "data") && has(name, "idx"))
+    }
+
+    /// Returns SQLite, with the file open.
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
     /// Returns the largest number in `sqlite_sequence` for each table.
     pub(super) fn sequences(&self) -> rusqlite::Result<HashMap<String, Option<i64>>> {
         let sql = "SELECT name, max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM main.sqlite_sequence

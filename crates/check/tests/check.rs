@@ -876,6 +876,56 @@ fn made_of_unseen() -> Made {
     )
 }
 
+/// Returns a database with full-text tables of every kind, with many segments, deletions and merges.
+fn made_of_full_texts() -> Made {
+    let words = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO";
+    let text = "SELECT 'the word' || (i * i % 997) || ' and the ' || hex(i * 7919), i FROM n";
+    let mut sql = String::new();
+    for (number, options) in
+        ["", ", detail=none", ", detail=column, prefix='2'", ", columnsize=0", ", content='', contentless_delete=1"]
+            .iter()
+            .enumerate()
+    {
+        let f = format!("f{number}");
+        sql += &format!("CREATE VIRTUAL TABLE {f} USING fts5(a, b UNINDEXED{options}); {words} {f}(a, b) {text};");
+        sql += &format!("INSERT INTO {f}({f}, rank) VALUES ('pgsz', 100), ('hashsize', 3000);");
+        if number == 1 {
+            sql += &format!("INSERT INTO {f}({f}, rank) VALUES ('secure-delete', 1);");
+        }
+        sql += &format!("{words} {f}(a, b) {text}; DELETE FROM {f} WHERE rowid % 7 = 0;");
+        sql += &format!("INSERT INTO {f}({f}, rank) VALUES ('merge', 40);");
+        if number % 2 == 0 {
+            sql += &format!("{words} {f}(a, b) {text}; INSERT INTO {f}({f}) VALUES ('optimize');");
+        }
+    }
+    made(&sql)
+}
+
+#[test]
+fn segments_of_full_text_tables() {
+    let made = made_of_full_texts();
+    let report = checked(&made.path);
+    assert!(report.is_clean(), "{:#?}", report.faults);
+    let damages = [
+        ("UPDATE f0_data SET block = substr(block, 1, length(block) - 1) WHERE id = 10", "its structure record"),
+        ("UPDATE f0_data SET block = x'8107' WHERE id = 1", "rows have"),
+        ("DELETE FROM f0_docsize WHERE id = 9", "rows have"),
+        ("DELETE FROM f0_data WHERE id = (SELECT max(id) FROM f0_data WHERE id & (1 << 36) = 0)", "is missing"),
+        ("DELETE FROM f0_idx WHERE pgno = (SELECT max(pgno) FROM f0_idx)", "%_idx"),
+        (
+            "UPDATE f0_data SET block = zeroblob(length(block)) WHERE id = (SELECT max(id) FROM f0_data)",
+            "doclist index",
+        ),
+    ];
+    for (damage, expected) in damages {
+        let made = made_of_full_texts();
+        made.connection().execute_batch(damage).unwrap();
+        let faults = faults(&made.path);
+        assert!(faults.len() == 1 && faults[0].contains("full-text table f0"), "{damage}: {faults:?}");
+        assert!(faults[0].contains(expected), "{damage}: {faults:?}");
+    }
+}
+
 #[test]
 fn what_is_not_checked_is_said() {
     let made = made(
@@ -892,7 +942,7 @@ fn what_is_not_checked_is_said() {
     assert!(report.is_clean(), "{:#?}", report.faults);
     let [checks, virtual_tables] = &report.notes[..] else { panic!("{:?}", report.notes) };
     assert!(checks.starts_with("table c: rows are not checked against its CHECK constraints"), "{checks}");
-    assert!(virtual_tables.starts_with("virtual table f: what its module keeps"), "{virtual_tables}");
+    assert!(virtual_tables.starts_with("virtual table f: whether its index agrees with its texts"), "{virtual_tables}");
     // SQLite ignores CHECK constraints in a database that is opened read-only.
     let lines = sqlite_integrity_check(&unseen.path, 10).unwrap();
     assert_eq!(lines, ["fts5: checksum mismatch for table \"f\""]);

@@ -25,6 +25,7 @@ pub use report::{AppendReport, AppendedTable, Route, RoutePlan};
 pub use spooled::{beside_spools, spool_rows};
 
 use crate::database::Finished;
+use crate::full_text::rebuild_statement;
 use crate::options::{Options, Sync, Verify};
 use crate::progress::Counted;
 use crate::sqlite::{Inserted, LiveSession, SessionOptions};
@@ -85,7 +86,7 @@ impl Append {
         let options = resources::bounded(options)?;
         let temp_dir = resources::temp_dir(&crate::Target::File(path.to_owned()), &options);
         let progress = options.progress.clone();
-        let of_session = SessionOptions { temp_dir, threads: options.threads, progress };
+        let of_session = SessionOptions { temp_dir, progress };
         let session = LiveSession::open(path, append.busy_timeout, options.memory_bytes / 4, of_session)?;
         // EXTRA: with FULL, a power cut may bring the deleted journal back, which undoes a COMMIT that has returned.
         let synchronous = if options.sync == Sync::Off { "OFF" } else { "EXTRA" };
@@ -158,6 +159,18 @@ impl Append {
             "index" => self.schema.table(&object.table).is_some_and(is_unique),
             _ => false,
         }
+    }
+
+    /// Has SQLite index the texts of other tables for new full-text tables that got no rows of their own.
+    fn index_new_texts(&self, filled: &[String]) -> Result<()> {
+        let is_new = |table: &&Table| self.additions.objects.iter().any(|object| object.name == table.name);
+        for table in self.schema.tables.iter().filter(is_new).filter(|table| !filled.contains(&table.name)) {
+            if let Some(statement) = rebuild_statement(table) {
+                self.options.progress.enter(format!("full-text index of {}, by SQLite", table.name));
+                self.session.define(&statement, &format!("table {}", table.name))?;
+            }
+        }
+        Ok(())
     }
 
     /// Says why SQLite inserts the rows.
@@ -255,6 +268,7 @@ impl Append {
         let built = self.started.elapsed();
         self.define(|append, object| !append.is_made_first(object))?;
         let names: Vec<String> = self.tables.iter().map(|table| table.plan.table.clone()).collect();
+        self.index_new_texts(&names)?;
         if self.options.analyze {
             self.options.progress.enter("statistics, by SQLite");
             names.iter().try_for_each(|name| self.session.run(&format!("ANALYZE main.{}", quoted_name(name))))?;

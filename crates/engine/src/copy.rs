@@ -19,7 +19,7 @@ use crate::{Error, ErrorKind, Finished, Result, plan};
 use auto_vacuum::AutoVacuum;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
-use litepress_rows::schema::{Index, IndexOrigin};
+use litepress_rows::schema::{Generated, Index, IndexOrigin};
 use litepress_rows::{RecordChunk, Source, Table};
 use std::time::Instant;
 
@@ -162,6 +162,10 @@ impl CopiedDatabase {
         source: &dyn Source,
     ) -> Result<(CopiedTree, Vec<(String, CopiedTree)>)> {
         self.check(table)?;
+        // Rows are copied as they are, in any text encoding: no CHECK is evaluated.
+        let mut unchecked = table.clone();
+        unchecked.has_check = false;
+        let table = &unchecked;
         let started = Instant::now();
         self.options.progress.enter_rows(&table.name);
         let source = &Counted { source, progress: &self.options.progress };
@@ -180,7 +184,14 @@ impl CopiedDatabase {
         if let Some(reason) = plan::unsupported_reason(table, self.options.on_conflict) {
             return refused(format!("only SQLite can make the table: {reason}"));
         }
-        let built = plan::indexes(table);
+        if let Some(column) = table.columns.iter().find(|column| column.generated == Generated::Stored) {
+            return refused(format!(
+                "only SQLite can make the table: its column {} is computed and stored",
+                column.name
+            ));
+        }
+        let mut built = plan::indexes(table);
+        built.retain(|index| index.evaluated_index().is_none());
         let is_missing = |index: &&Index| {
             let is_table = table.without_rowid && index.origin == IndexOrigin::PrimaryKey;
             !is_table && built.iter().all(|built| built.name != index.name)

@@ -4,6 +4,7 @@ mod full_text_tables;
 mod remaining_pages;
 mod sqlite_part;
 
+use crate::evaluate::computed::{self, ComputedColumns};
 use crate::full_text::PrintedTable;
 use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::options::{Options, Target, Verify};
@@ -231,12 +232,14 @@ impl Database {
             let trees = self.output.build_rtree(table, tree, source, options)?;
             return Ok(self.take_rtree(&trees));
         }
+        let computed = computed::is_needed(table).then(|| ComputedColumns::new(table, source)).transpose()?;
+        let source: &dyn Source = computed.as_ref().map_or(source, |computed| computed);
         let (tree, indexes) = self.output.build_table(table, source, options)?;
-        let key = table.without_rowid.then(|| (table.name.clone(), tree.distinct.clone()));
+        let key = table.without_rowid.then(|| (table.name.clone(), tree.rows, tree.distinct.clone()));
         let mut counted = Vec::from_iter(key);
         for (name, tree) in indexes {
             self.roots.insert(name.clone(), tree.root);
-            counted.push((name, tree.distinct));
+            counted.push((name, tree.entries, tree.distinct));
         }
         if options.analyze {
             self.statistics.extend(statistics::of_table(table, tree.rows, &counted));

@@ -6,6 +6,8 @@
 //!                    sort items: memory, or temporary files       every sort
 //! ```
 
+use crate::evaluate::computed::{self, ComputedColumns};
+use crate::evaluate::{Evaluator, RowEvaluation};
 use crate::index::{ColumnLocator, IndexPlan};
 use crate::options::{Options, Target};
 use crate::sort::{ItemSample, SortOptions};
@@ -69,7 +71,11 @@ impl Estimate {
         let (mut estimate, mut sorts_bytes) = (Self { temp_dir, ..Self::default() }, 0);
         let by_table: HashMap<usize, &dyn Source> = sources.iter().copied().collect();
         for (position, table) in schema.tables.iter().enumerate() {
-            let source = by_table.get(&position).copied();
+            let given = by_table.get(&position).copied();
+            let is_computed =
+                computed::is_needed(table) && plan::unsupported_reason(table, options.on_conflict).is_none();
+            let whole = given.filter(|_| is_computed).map(|given| ComputedColumns::new(table, given)).transpose()?;
+            let source = whole.as_ref().map(|whole| whole as &dyn Source).or(given);
             let sampler = Sampler { table, source, page_bytes, conflict: options.on_conflict };
             let trees = sampler.trees(|sorts| resources::sort_options(&options, &estimate.temp_dir, sorts))?;
             // The sorts of a table share the memory. Their files are deleted before the next table's sorts begin.
@@ -111,6 +117,8 @@ struct Sums {
     /// Bytes of pages.
     page_bytes: f64,
     items: ItemSample,
+    /// Whether all rows were looked at, so that few or no sums are right: those of a partial index.
+    is_complete: bool,
 }
 
 impl Sums {
@@ -145,11 +153,15 @@ impl Sampler<'_> {
         let row_sorts = SortPlan::new(self.table, self.conflict, self.source).sorts();
         let is_sorted = |number: usize, tree: &TreeEstimate| !tree.is_rough && (number > 0 || row_sorts > 0);
         let sorts = row_sorts + trees[1..].iter().filter(|tree| !tree.is_rough).count();
-        for ((number, tree), sums) in (0..).zip(&mut trees).zip(self.sums()?) {
-            let page_bytes = rows as f64 / sums.rows.max(1.0) * sums.page_bytes;
-            tree.bytes = (sums.rows > 0.0 || rows == 0).then(|| self.whole_pages(page_bytes));
+        let sums = self.sums()?;
+        let sampled = sums[0].rows;
+        for ((number, tree), sums) in (0..).zip(&mut trees).zip(sums) {
+            let page_bytes = rows as f64 / sampled.max(1.0) * sums.page_bytes;
+            let is_known = sampled > 0.0 && (sums.rows > 0.0 || sums.is_complete) || rows == 0;
+            tree.bytes = is_known.then(|| self.whole_pages(page_bytes));
             if is_sorted(number, tree) {
-                let prospect = sums.items.prospect(rows, &sort_options(sorts));
+                let entries = whole(rows as f64 * sums.rows / sampled.max(1.0));
+                let prospect = sums.items.prospect(entries, &sort_options(sorts));
                 (tree.memory_bytes, tree.spill_bytes) = (prospect.memory, prospect.spilled);
             } else if tree.is_rough {
                 tree.memory_bytes = sqlite::MEMORY_BYTES;
@@ -248,7 +260,41 @@ impl Sampler<'_> {
                 added = add(chunk);
             }
         })?;
-        added.map(|()| sums)
+        added?;
+        self.add_evaluated(&mut sums)?;
+        Ok(sums)
+    }
+
+    /// Adds the sums over a sample for indexes whose entries SQLite evaluates. A sample that it cannot evaluate adds nothing: the
+    /// build will say why.
+    fn add_evaluated(&self, sums: &mut [Sums]) -> Result<()> {
+        let plan_of = |index: &Index| IndexPlan::evaluated(self.table, index).ok().filter(is_evaluated);
+        let plans: Vec<(usize, IndexPlan)> = (1..)
+            .zip(plan::own_indexes(self.table))
+            .filter_map(|(number, index)| Some((number, plan_of(index)?)))
+            .collect();
+        let indexes: Vec<&Index> = plans.iter().filter_map(|(_, plan)| plan.evaluated_index()).collect();
+        let evaluation = if indexes.is_empty() { None } else { RowEvaluation::new(self.table, &indexes, false)? };
+        let (Some(evaluation), Some(source)) = (evaluation, self.source) else { return Ok(()) };
+        let (mut item, mut entry) = (Vec::new(), Vec::new());
+        let mut take = |index: usize, entries: &RecordChunk| -> Result<()> {
+            let (number, plan) = &plans[index];
+            for (row, &rowid) in entries.rowids().iter().enumerate() {
+                plan.entry(entries.record(row), rowid, &mut item, &mut entry)?;
+                let bytes = mean_page_bytes(PageKind::LeafIndex, self.page_bytes, entry.len() as u64, rowid);
+                sums[*number].add(bytes, &item);
+            }
+            Ok(())
+        };
+        let (mut evaluator, mut evaluated) = (Evaluator::new(&evaluation), Ok(()));
+        source.sample(&mut |chunk: &RecordChunk| {
+            if evaluated.is_ok() {
+                evaluated = evaluator.add(chunk, &mut take);
+            }
+        })?;
+        let is_complete = evaluated.and_then(|()| evaluator.evaluate(&mut take)).is_ok();
+        plans.iter().for_each(|(number, _)| sums[*number].is_complete = is_complete);
+        Ok(())
     }
 
     /// Returns the bytes of a tree whose leaves take `bytes`, in whole pages, with the pages above the leaves.
@@ -264,9 +310,16 @@ impl Sampler<'_> {
 /// Returns the plan of the index over all rows, which is the upper limit of a partial one. Returns `None` if the
 /// index's values are not in the records.
 fn whole_index(table: &Table, index: &Index) -> Option<IndexPlan> {
+    if IndexPlan::evaluated(table, index).is_ok_and(|plan| is_evaluated(&plan)) {
+        return None;
+    }
     let mut whole = index.clone();
     whole.partial = false;
     IndexPlan::new(table, &whole).ok()
+}
+
+fn is_evaluated(plan: &IndexPlan) -> bool {
+    plan.evaluated_index().is_some()
 }
 
 fn whole(bytes: f64) -> u64 {

@@ -178,13 +178,13 @@ impl<'b> FullTextBuilder<'b> {
         if !indexes.is_empty() {
             return Err(Error::new(ErrorKind::Unsupported, "a shadow table of FTS5 has an index").in_table(&table.name));
         }
-        let key = table.without_rowid.then(|| (table.name.clone(), tree.distinct.clone()));
+        let key = table.without_rowid.then(|| (table.name.clone(), tree.rows, tree.distinct.clone()));
         self.note(table, &tree, Vec::from_iter(key));
         Ok(())
     }
 
     /// Notes a finished shadow table.
-    fn note(&mut self, table: &Table, tree: &TableTree, counted: Vec<(String, Vec<u64>)>) {
+    fn note(&mut self, table: &Table, tree: &TableTree, counted: Vec<(String, u64, Vec<u64>)>) {
         self.trees.roots.push((table.name.clone(), tree.root));
         if self.options.analyze {
             self.trees.statistics.extend(statistics::of_table(table, tree.rows, &counted));

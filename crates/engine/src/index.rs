@@ -8,13 +8,16 @@
 mod column_locator;
 mod entry_extractor;
 mod entry_writer;
+mod extractors;
 mod plan;
 pub(crate) mod statistics;
 
 pub(crate) use column_locator::{ColumnLocator, ColumnRef};
 pub(crate) use entry_extractor::EntryExtractor;
+pub(crate) use extractors::Extractors;
 pub(crate) use plan::{IndexPlan, column_ref, full_names, key_part};
 
+use crate::evaluate::RowEvaluation;
 use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::sort::bad_item;
@@ -24,30 +27,47 @@ use crate::tree::bulk_load::{self, IndexTree};
 use crate::{Error, ErrorKind, Result};
 use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
+use litepress_rows::schema::Index;
 use litepress_rows::sync::lock;
-use litepress_rows::{RecordChunk, Source};
+use litepress_rows::{RecordChunk, Source, Table};
 use std::sync::Mutex;
 
 /// The indexes of one table that is being built.
 #[derive(Default)]
 pub(crate) struct Indexes {
     sorts: Vec<(IndexPlan, Sorter)>,
+    /// The evaluation of rows by SQLite, if an index or a CHECK needs it.
+    evaluation: Option<RowEvaluation>,
 }
 
 impl Indexes {
     /// Creates the sorts of these indexes, each with these options.
     pub fn new(plans: Vec<IndexPlan>, options: &SortOptions) -> Self {
-        Self { sorts: plans.into_iter().map(|plan| (plan, Sorter::new(options.clone()))).collect() }
+        let sorts = plans.into_iter().map(|plan| (plan, Sorter::new(options.clone()))).collect();
+        Self { sorts, evaluation: None }
     }
 
-    /// Returns whether there are no indexes.
+    /// Has SQLite evaluate the rows of `table`: the keys of indexes that need it, and CHECK constraints if it `has_checks`.
+    ///
+    /// # Errors
+    /// If SQLite refuses the table, which it has accepted before.
+    pub fn evaluating(mut self, table: &Table, has_checks: bool) -> Result<Self> {
+        let evaluated: Vec<&Index> = self.sorts.iter().filter_map(|(plan, _)| plan.evaluated_index()).collect();
+        self.evaluation = RowEvaluation::new(table, &evaluated, has_checks)?;
+        Ok(self)
+    }
+
+    /// Returns whether nothing is done with records: there are no indexes, and no CHECK is evaluated.
     pub fn is_empty(&self) -> bool {
-        self.sorts.is_empty()
+        self.sorts.is_empty() && self.evaluation.is_none()
     }
 
-    /// Returns a extractor for every index, for one thread.
-    pub fn extractors(&self) -> Vec<EntryExtractor<'_>> {
-        self.sorts.iter().map(|(plan, sorter)| EntryExtractor::new(plan, sorter.writer())).collect()
+    /// Returns the extractors of all indexes, for one thread.
+    ///
+    /// # Panics
+    /// If an index needs SQLite's evaluation and there is none.
+    pub fn extractors(&self) -> Extractors<'_> {
+        Extractors::new(&self.sorts, self.evaluation.as_ref())
     }
 
     /// Returns the names of the indexes.

@@ -5,6 +5,7 @@
 //! database    every table and its indexes, then sqlite_schema and page 1, then the file's name
 //! copy        trees and rows of sqlite_schema as they are in other databases, then the file's name
 //! table       rows of a source, in order or sorted by a key
+//! evaluate    what SQLite evaluates of rows on their way: keys, CHECKs, computed columns
 //! index       entries extracted from the records of a table
 //! sort        byte strings in order, in bounded memory
 //! tree        records become cells on leaf pages; interior pages above them
@@ -15,7 +16,7 @@
 //! ```
 //!
 //! Imports run downward only: `database -> table -> index -> tree -> pages -> sink`, `{table, index, tree} -> sort`, and
-//! `{database, copy} -> {table, publish}`, `database -> sqlite`. Only `pages` assigns page numbers, only `sink` and `publish` hold handles of an
+//! `index -> evaluate -> sqlite`, `{database, copy} -> {table, publish}`, `database -> sqlite`. Only `pages` assigns page numbers, only `sink` and `publish` hold handles of an
 //! unfinished database, only `publish` changes the target.
 #![deny(unsafe_code)]
 
@@ -23,6 +24,7 @@ mod append;
 mod copy;
 mod database;
 mod estimate;
+mod evaluate;
 mod full_text;
 mod index;
 pub mod live;

@@ -79,7 +79,7 @@ impl Output {
         let plans = plan::indexes(table);
         let sort_plan = SortPlan::new(table, options.on_conflict, Some(source));
         let sort_options = sort_options(options, &self.temp_dir, plans.len() + sort_plan.sorts());
-        let indexes = Indexes::new(plans, &sort_options);
+        let indexes = Indexes::new(plans, &sort_options).evaluating(table, plan::checks_rows(table))?;
         let context = BuildContext { indexes: &indexes, threads, counts_keys: options.analyze, progress };
         let tree = sort_plan.build(source, pages, &sort_options, context)?;
         Ok((tree, indexes.build(pages, threads, options.analyze, progress)?))

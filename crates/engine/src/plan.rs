@@ -1,10 +1,11 @@
 //! Plans how each object of a schema gets into the file, and says why.
 
 use crate::Conflict;
+use crate::evaluate::computed;
 use crate::full_text::virtual_table_reason;
 use crate::index::IndexPlan;
 use litepress_rows::schema::{Generated, Index, IndexOrigin};
-use litepress_rows::{NullPolicy, Schema, Table};
+use litepress_rows::{Column, NullPolicy, Schema, Table};
 
 /// The way in which an object gets into the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ use litepress_rows::{NullPolicy, Schema, Table};
 pub enum BuildMethod {
     /// litepress writes its pages.
     Direct,
+    /// litepress writes its pages. SQLite evaluates it row by row on every core, while the rows pass.
+    Evaluated,
     /// It is a row of `sqlite_schema`, without pages.
     SchemaOnly,
     /// SQLite creates it in the written file, before the file gets its name.
@@ -71,24 +74,43 @@ pub(crate) fn unsupported_reason(table: &Table, conflict: Conflict) -> Option<St
     if table.is_virtual {
         return virtual_table_reason(table, conflict);
     }
-    for column in &table.columns {
-        let rule = column.not_null || table.strict;
-        match column.generated {
-            Generated::Stored => return Some(format!("its column {} is computed and stored", column.name)),
-            Generated::Virtual if rule => {
-                return Some(format!("its column {} is computed and has a rule", column.name));
-            }
-            _ => {}
-        }
+    if let Some(why) = not_computable_reason(table, conflict) {
+        return Some(why);
     }
     // An automatic index comes with its table and cannot be created later.
     let automatic = own_indexes(table).filter(|index| index.origin != IndexOrigin::Create);
     automatic
-        .map(|index| IndexPlan::new(table, index))
+        .map(|index| IndexPlan::evaluated(table, index))
         .find_map(Result::err)
         .map(|why| format!("of a constraint, {why}"))
         .or_else(|| mixed_rowids_reason(table))
         .or_else(|| sqlite_only_reason(table, conflict))
+}
+
+/// Returns why only SQLite can compute columns that a row needs before it is stored.
+fn not_computable_reason(table: &Table, conflict: Conflict) -> Option<String> {
+    let is_rule = |column: &&Column| match column.generated {
+        Generated::Stored => true,
+        Generated::Virtual => column.not_null || table.strict,
+        Generated::No | Generated::Hidden => false,
+    };
+    let column = table.columns.iter().find(is_rule)?;
+    let has_rule = |column: &Column| is_rule(&column) && (column.not_null || table.strict);
+    if table.can_drop_rows(conflict) && table.columns.iter().any(has_rule) {
+        return Some(format!("its column {} is computed, and its rule decides which rows come in", column.name));
+    }
+    let is_evaluated = table.evaluation.as_ref().is_some_and(|evaluation| evaluation.virtual_statements.is_some());
+    (!is_evaluated).then(|| format!("its column {} is computed, and its expression cannot be told", column.name))
+}
+
+/// Returns whether CHECK constraints are evaluated while rows pass.
+pub(crate) fn checks_rows(table: &Table) -> bool {
+    table.has_check && table.evaluation.as_ref().is_some_and(|evaluation| !evaluation.checks.is_empty())
+}
+
+/// Returns whether SQLite must check the written table, because the texts of its CHECK constraints cannot be told.
+pub(crate) fn checks_by_sqlite(table: &Table) -> bool {
+    table.has_check && !checks_rows(table)
 }
 
 /// Returns why only SQLite can number rows: the next rowid depends on all earlier rows.
@@ -128,7 +150,7 @@ fn sqlite_only_reason(table: &Table, conflict: Conflict) -> Option<String> {
 
 /// Returns the indexes that litepress writes, of a table that it writes.
 pub(crate) fn indexes(table: &Table) -> Vec<IndexPlan> {
-    own_indexes(table).filter_map(|index| IndexPlan::new(table, index).ok()).collect()
+    own_indexes(table).filter_map(|index| IndexPlan::evaluated(table, index).ok()).collect()
 }
 
 /// Returns the indexes with a b-tree of their own. The primary key of a WITHOUT ROWID table is the table's tree.
@@ -142,13 +164,19 @@ fn plan_table(table: &Table, conflict: Conflict) -> Vec<ObjectPlan> {
         ObjectPlan { kind, name, table: table.name.clone(), tree, method }
     };
     let unsupported = unsupported_reason(table, conflict);
-    let method = unsupported.clone().map_or(BuildMethod::Direct, |why| BuildMethod::Sqlite { why });
+    let method = match &unsupported {
+        Some(why) => BuildMethod::Sqlite { why: why.clone() },
+        None if computed::is_needed(table) => BuildMethod::Evaluated,
+        None => BuildMethod::Direct,
+    };
     let mut plans = vec![plan("table", &table.name, Some(&table.name), method)];
     let with_table = || unsupported.as_ref().map(|_| BuildMethod::Sqlite { why: "SQLite fills its table".to_owned() });
     if table.has_check {
-        plans.push(plan("constraint", "CHECK", None, with_table().unwrap_or(BuildMethod::Query)));
+        let check = if checks_rows(table) { BuildMethod::Evaluated } else { BuildMethod::Query };
+        plans.push(plan("constraint", "CHECK", None, with_table().unwrap_or(check)));
     }
-    let method = |index| match IndexPlan::new(table, index) {
+    let method = |index| match IndexPlan::evaluated(table, index) {
+        Ok(plan) if plan.evaluated_index().is_some() => with_table().unwrap_or(BuildMethod::Evaluated),
         Ok(_) => with_table().unwrap_or(BuildMethod::Direct),
         Err(why) => BuildMethod::Sqlite { why },
     };

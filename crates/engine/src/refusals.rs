@@ -31,7 +31,7 @@ pub fn find_refused(
 ) -> Result<()> {
     let table = &schema.tables[table];
     let temp_dir = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
-    let session = SqliteSession::scratch(SessionOptions { temp_dir, threads: 1, progress: options.progress.clone() })?;
+    let session = SqliteSession::scratch(SessionOptions { temp_dir, progress: options.progress.clone() })?;
     let is_unique = |name: &str| table.indexes.iter().any(|index| index.unique && index.name == name);
     for object in &schema.objects {
         let is_wanted = object.kind == "table" && object.name == table.name

@@ -16,11 +16,9 @@
 //! to rollback mode before SQLite begins, and back to WAL mode once SQLite has closed the file.
 
 mod constraints;
-mod create_text;
 mod failure;
 mod insert;
 mod live;
-mod scan;
 mod schema_order;
 #[cfg(test)]
 mod tests;
@@ -32,7 +30,7 @@ pub(crate) use live::LiveSession;
 use crate::options::Options;
 use crate::progress::Progress;
 use crate::{Error, ErrorKind, Result};
-pub(crate) use failure::Failures;
+pub(crate) use failure::{Failures, message};
 use insert::Refuse;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::sqlite::stop_if;
@@ -66,8 +64,6 @@ pub(crate) const MEMORY_BYTES: u64 = (INSERTING_CACHE_KIB as u64) << 10;
 pub(crate) struct SessionOptions {
     /// Folder for temporary files of SQLite's sorts. It holds for the whole process.
     pub temp_dir: PathBuf,
-    /// Number of threads that scan for broken CHECKs.
-    pub threads: usize,
     /// Counts rows, and carries requests to stop.
     pub progress: Arc<Progress>,
 }
@@ -217,12 +213,9 @@ impl SqliteSession {
         raise().map_err(|error| self.failures().explain(&error, ErrorKind::Corrupt))
     }
 
-    /// Fails if a row of the table breaks one of its CHECK constraints. `create_sql` is the table's statement.
-    ///
-    /// ORDER: before triggers are defined. Afterwards the result is right but slow, because the byte code of triggers
-    /// hides the table's own.
-    pub fn check_constraints(&self, table: &Table, create_sql: &str) -> Result<()> {
-        constraints::check(self, table, create_sql)
+    /// Fails if a row of the table breaks one of its CHECK constraints.
+    pub fn check_constraints(&self, table: &Table) -> Result<()> {
+        constraints::check(self, table)
     }
 
     /// Adds the rows of ANALYZE for these tables and indexes to the table of statistics.
@@ -298,7 +291,7 @@ fn set_versions(file: &File, path: &Path, versions: [u8; 2]) -> Result<()> {
 }
 
 /// Returns a value from SQLite as SQL writes it.
-fn quote_sqlite(value: rusqlite::types::ValueRef<'_>) -> String {
+pub(crate) fn quote_sqlite(value: rusqlite::types::ValueRef<'_>) -> String {
     use litepress_format::value::Value;
     use rusqlite::types::ValueRef;
     quote(&match value {

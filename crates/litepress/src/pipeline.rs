@@ -319,7 +319,8 @@ fn may_be_first(schema: &Schema, options: &Options, order: &[usize]) -> Vec<usiz
     let steps = plan_objects(schema, options.on_conflict);
     let is_direct = |table: &usize| {
         let name = &schema.tables[*table].name;
-        steps.iter().any(|step| step.kind == "table" && step.name == *name && step.method == BuildMethod::Direct)
+        let is_written = |method: &BuildMethod| matches!(method, BuildMethod::Direct | BuildMethod::Evaluated);
+        steps.iter().any(|step| step.kind == "table" && step.name == *name && is_written(&step.method))
     };
     let direct: Vec<usize> = order.iter().copied().filter(is_direct).collect();
     if direct.is_empty() { order.to_vec() } else { direct }

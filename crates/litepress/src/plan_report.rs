@@ -240,6 +240,10 @@ fn mismatches_json(mismatches: &Mismatches, words: &dyn Words) -> Value {
 pub fn method_words(method: &BuildMethod) -> (&'static str, String) {
     match method {
         BuildMethod::Direct => ("direct", "litepress writes its pages".to_owned()),
+        BuildMethod::Evaluated => (
+            "evaluated",
+            "litepress writes its pages; SQLite evaluates the rows as they pass, on every core".to_owned(),
+        ),
         BuildMethod::SchemaOnly => {
             ("schema only", "it is a row of sqlite_schema and has no pages of its own".to_owned())
         }

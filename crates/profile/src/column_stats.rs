@@ -1,7 +1,7 @@
 //! Statistics of the values of a column.
 
 use crate::sketch::{Distinct, Sample, hash_bytes, hash_int};
-use rusqlite::types::ValueRef;
+use litepress_format::value::Value;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -160,18 +160,18 @@ impl ColumnStats {
         }
     }
 
-    pub fn add(&mut self, row_hash: u64, value: ValueRef<'_>) {
+    pub fn add(&mut self, row_hash: u64, value: Value<'_>) {
         let order = match value {
-            ValueRef::Integer(int) => Order::Ascending(Run { first: int, last: int, step: None }),
+            Value::Int(int) => Order::Ascending(Run { first: int, last: int, step: None }),
             _ => Order::Any,
         };
         self.order = self.order.and(order);
         match value {
-            ValueRef::Null => self.nulls += 1,
-            ValueRef::Integer(int) => self.int(row_hash, int),
-            ValueRef::Real(real) => self.real(row_hash, real),
-            ValueRef::Text(text) => self.text(row_hash, text),
-            ValueRef::Blob(blob) => {
+            Value::Null => self.nulls += 1,
+            Value::Int(int) => self.int(row_hash, int),
+            Value::Real(real) => self.real(row_hash, real),
+            Value::Text(text) => self.text(row_hash, text),
+            Value::Blob(blob) => {
                 self.blobs += 1;
                 self.distinct.add(hash_bytes(blob));
                 self.length(row_hash, blob.len() as u64);

@@ -17,7 +17,7 @@
 
 use crate::annotation_text::with_nulls;
 use crate::child_counts::ChildCounts;
-use crate::read::{RANGES, SMALL, TableStats};
+use crate::read::TableStats;
 use crate::references::{ForeignKey, ReferenceStats};
 use litepress_gen::infer::{self, quoted};
 use litepress_rows::schema::{Schema, Table};
@@ -250,7 +250,7 @@ impl TablePlanner<'_, '_> {
 
     /// Returns the number of boundaries between ranges, at which the rows of one parent may be divided.
     fn range_boundaries(&self) -> u64 {
-        if self.stats.rows < SMALL { 0 } else { RANGES }
+        self.stats.ranges.saturating_sub(1)
     }
 
     /// Returns whether the number of rows can follow from the parents of this key: it follows from no others yet, and

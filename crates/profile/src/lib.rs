@@ -1,7 +1,8 @@
 //! Profiles: statistics of an existing database, written as a recipe for a similar one.
 //!
 //! ```text
-//! source --read.rs--> ranges of rowids, in parallel --column.rs, sketch.rs--> ColumnStats, merged in any order
+//! pages --read.rs--> parts of tables, in parallel --row_values.rs--> values of a row
+//! values --column_stats.rs, sketch.rs--> ColumnStats, merged in any order
 //! ColumnStats --describe.rs, histogram.rs, text_pattern.rs, datetime.rs--> one annotation a column --> recipe
 //! ReferenceStats --fan_out.rs--> annotations of foreign keys
 //! two databases' stats --compare.rs--> their columns side by side
@@ -10,7 +11,7 @@
 //! Everything is collected in one pass and in memory that does not grow with the source: counts, extremes, values
 //! with their frequencies while they are few, a sketch of the number of distinct values, a sample, and the number of
 //! rows for each parent (of a sample of parents if they are many). The result does not depend on the number of
-//! threads: ranges follow from the rowids alone, and the sample from a hash of the rowid.
+//! threads: parts follow from the pages alone, and the sample from a hash of the rowid.
 //!
 //! **No text of the source's rows is kept** unless the caller asks for it: a column of few texts keeps their shares
 //! under made-up names, and other columns keep the pattern of their texts. Exempt are texts that occur in the schema
@@ -29,6 +30,7 @@ mod fan_out;
 mod histogram;
 mod read;
 mod references;
+mod row_values;
 mod sketch;
 #[cfg(test)]
 mod tests;
@@ -98,7 +100,7 @@ pub struct ColumnProfile {
 ///
 /// # Errors
 /// Errors of `go_on`;
-/// [`ErrorKind::Data`](litepress_rows::ErrorKind::Data) if SQLite cannot read the file;
+/// [`ErrorKind::Data`](litepress_rows::ErrorKind::Data) if SQLite cannot read the file; [`ErrorKind::Corrupt`](litepress_rows::ErrorKind::Corrupt) if a page breaks a rule of the file format;
 /// [`ErrorKind::Schema`](litepress_rows::ErrorKind::Schema) if the schema uses something that the bundled SQLite
 /// lacks.
 pub fn profile(file: &Path, options: &ProfileOptions, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Profile> {

@@ -1,31 +1,24 @@
-//! Reading of a database: its schema, then all rows of its tables, in ranges, on all threads.
+//! Reading of a database: its schema, then all rows of its tables, in parts, on all threads.
 //!
-//! The database is opened read-only. A database in WAL mode without a WAL is opened as immutable, because SQLite
-//! would otherwise create files beside it. If there is a WAL, SQLite may create its index.
+//! Pages are read as they are at one moment ([`Moment`]), and records are decoded here: a row through SQL takes twice the time.
 
 use crate::column_stats::ColumnStats;
 use crate::references::{ForeignKey, ReferenceStats, foreign_keys};
+use crate::row_values::RowValues;
 use crate::sketch::hash_int;
+use litepress_format::FormatError;
+use litepress_format::value::Value;
 use litepress_gen::generated_tables;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::sync::{ignore_poison, lock};
-use litepress_rows::{Error, ErrorKind, Result, quoted_name};
-use rusqlite::{Connection, OpenFlags};
-use std::fs::File;
-use std::io::Read;
+use litepress_rows::{Error, ErrorKind, Part, RecordChunk, Result};
+use litepress_scan::{IndexScan, Moment, ScanPart, Snapshot, TableScan};
+use rusqlite::Connection;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// A function that fails once the run is to stop.
 pub(crate) type GoOn<'a> = &'a (dyn Fn() -> Result<()> + Sync);
-/// Number of rows between two calls of a [`GoOn`].
-const ROWS_BETWEEN: u64 = 1 << 12;
-
-/// Span of rowids below which a table is read in one range.
-pub(crate) const SMALL: u64 = 1 << 16;
-/// Number of ranges of other tables.
-pub(crate) const RANGES: u64 = 32;
 
 /// Statistics of a database: its schema, and its tables by position, without virtual ones.
 #[derive(Debug)]
@@ -34,41 +27,38 @@ pub(crate) struct DatabaseStats {
     pub tables: Vec<Option<TableStats>>,
 }
 
-/// Reads all rows of a database, with one connection a thread. `go_on` is called now and then; its error stops the run.
+/// Reads all rows of a database. `go_on` is called now and then; its error stops the run.
 pub(crate) fn read(file: &Path, threads: usize, go_on: GoOn<'_>) -> Result<DatabaseStats> {
-    let reader = Reader::new(file)?;
-    let first = reader.connect()?;
-    let text = reader.ask(schema_text(&first))?;
+    let moment = Moment::begin(file)?;
+    let text = schema_text(&moment.connection()).map_err(|error| moment.failure(error))?;
     let schema = Schema::from_sql(&text, &file.display().to_string())?;
-    let mut jobs = Vec::new();
-    for (position, table) in generated_tables(&schema) {
-        jobs.extend(reader.ask(ranges(&first, position, table))?);
-    }
-    drop(first);
     let stats: Vec<Mutex<Option<TableStats>>> = schema.tables.iter().map(|_| Mutex::new(None)).collect();
-    let next = AtomicUsize::new(0);
+    for (position, table) in generated_tables(&schema) {
+        // A table without rows has statistics, too.
+        add(&stats[position], TableStats::new(&schema, table));
+    }
+    let parts = PartQueue::new(&moment, &schema)?;
     let work = || -> Result<()> {
-        let connection = reader.connect()?;
-        // A thread keeps its statistics of a table from range to range: a full sample rejects most rows at once.
+        // A thread keeps its statistics of a table from part to part: a full sample rejects most rows at once.
         let mut held: Option<(usize, TableStats)> = None;
-        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let table = &schema.tables[job.table];
-            if let Some((before, read)) = held.take_if(|(before, _)| *before != job.table) {
+        while let Some(TablePart { reader, range, part }) = parts.next()? {
+            let position = reader.position;
+            if let Some((before, read)) = held.take_if(|(before, _)| *before != position) {
                 add(&stats[before], read);
             }
-            let (_, read) = held.get_or_insert_with(|| (job.table, TableStats::new(&schema, table)));
-            job.read(&connection, table, read, go_on).map_err(|stop| match stop {
-                Stop::Sqlite(error) => reader.failure(error),
-                Stop::Wished(error) => error,
-            })?;
+            let (_, read) = held.get_or_insert_with(|| (position, TableStats::new(&schema, &schema.tables[position])));
+            reader.read(part, range, read, go_on).map_err(|error| error.in_file(file))?;
         }
         held.into_iter().for_each(|(table, read)| add(&stats[table], read));
         Ok(())
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("a thread that reads does not panic"))
     })?;
+    drop(parts);
+    moment.close();
+    moment.check_unchanged()?;
     let whole = |stats: Mutex<Option<TableStats>>| ignore_poison(stats.into_inner());
     let tables = stats.into_iter().map(whole).collect();
     Ok(DatabaseStats { schema, tables })
@@ -80,50 +70,6 @@ fn add(whole: &Mutex<Option<TableStats>>, read: TableStats) {
         Some(whole) => whole.merge(read),
         None => *whole = Some(read),
     }
-}
-
-struct Reader<'a> {
-    file: &'a Path,
-    uri: String,
-}
-
-impl<'a> Reader<'a> {
-    fn new(file: &'a Path) -> Result<Self> {
-        let mut head = Vec::new();
-        let opened = File::open(file).and_then(|opened| opened.take(100).read_to_end(&mut head));
-        opened.map_err(|error| Error::io("read the database", file, error))?;
-        let path: String = file.as_os_str().as_encoded_bytes().iter().copied().map(uri_byte).collect();
-        let beside = |suffix: &str| {
-            let mut name = file.as_os_str().to_owned();
-            name.push(suffix);
-            Path::new(&name).metadata().is_ok_and(|beside| beside.len() > 0)
-        };
-        let is_wal = head.get(18..20).is_some_and(|versions| versions.contains(&2));
-        let immutable = if is_wal && !beside("-wal") { "&immutable=1" } else { "" };
-        Ok(Self { file, uri: format!("file:{path}?mode=ro{immutable}") })
-    }
-
-    fn connect(&self) -> Result<Connection> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = self.ask(Connection::open_with_flags(&self.uri, flags))?;
-        self.ask(connection.execute_batch("PRAGMA query_only = 1; BEGIN"))?;
-        Ok(connection)
-    }
-
-    fn ask<T>(&self, answer: rusqlite::Result<T>) -> Result<T> {
-        answer.map_err(|error| self.failure(error))
-    }
-
-    fn failure(&self, error: rusqlite::Error) -> Error {
-        Error::new(ErrorKind::Data, format!("SQLite cannot read this database: {error}"))
-            .in_file(self.file)
-            .caused_by(error)
-    }
-}
-
-fn uri_byte(byte: u8) -> String {
-    let is_plain = byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_');
-    if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
 }
 
 /// Returns the schema as SQL, with the page size if it is not the default.
@@ -146,96 +92,112 @@ fn schema_text(connection: &Connection) -> rusqlite::Result<String> {
     Ok(text)
 }
 
-/// A range of rows of a table.
-struct Job {
-    table: usize,
-    /// Number of the range.
+/// The parts of all tables, handed out one after another.
+struct PartQueue<'a> {
+    snapshot: Snapshot,
+    schema: &'a Schema,
+    state: Mutex<QueueState>,
+}
+
+struct QueueState {
+    /// The tables that are still to be read, the next one last, with their root pages.
+    tables: Vec<(usize, u32)>,
+    /// The table that is read, and the number of its parts so far.
+    current: Option<(Arc<TableReader>, usize)>,
+}
+
+/// A part of a table.
+struct TablePart {
+    reader: Arc<TableReader>,
+    /// Number of the part within the table.
     range: usize,
-    /// Name of the rowid, least and largest rowid; `None` means all rows.
-    rowids: Option<(&'static str, i64, i64)>,
+    part: ScanPart,
 }
 
-/// Divides a table into ranges, which follow from its rowids alone.
-fn ranges(connection: &Connection, table: usize, of: &Table) -> rusqlite::Result<Vec<Job>> {
-    let whole = || vec![Job { table, range: 0, rowids: None }];
-    let name = ["rowid", "_rowid_", "oid"].into_iter().find(|name| of.column(name).is_none());
-    let Some(name) = name.filter(|_| !of.without_rowid) else { return Ok(whole()) };
-    let sql = format!("SELECT min({name}), max({name}) FROM {}", quoted_name(&of.name));
-    let ends = connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let (Some(first), Some(last)): (Option<i64>, Option<i64>) = ends else { return Ok(whole()) };
-    let span = last.abs_diff(first);
-    let count = if span < SMALL { 1 } else { RANGES };
-    // The span of all rowids does not fit into an i64.
-    let cut = |range: u64| {
-        let offset = i128::from(span) * i128::from(range) / i128::from(count) + i128::from(range > 0);
-        i64::try_from(i128::from(first) + offset).unwrap_or(i64::MAX)
-    };
-    let job = |range: u64| {
-        let end = if range + 1 == count { last } else { cut(range + 1) - 1 };
-        Job { table, range: usize::try_from(range).expect("a small number"), rowids: Some((name, cut(range), end)) }
-    };
-    Ok((0..count).map(job).collect())
+/// A table while it is read.
+struct TableReader {
+    position: usize,
+    name: String,
+    scan: Tree,
+    values: RowValues,
 }
 
-impl Job {
-    /// Adds the rows of this range to `stats`.
-    fn read(
-        &self,
-        connection: &Connection,
-        table: &Table,
-        stats: &mut TableStats,
-        go_on: GoOn<'_>,
-    ) -> Result<(), Stop> {
-        let positions: Vec<usize> = table.ordinary_columns().collect();
-        let names: Vec<String> = positions.iter().map(|&column| quoted_name(&table.columns[column].name)).collect();
-        let (names, table) = (names.join(", "), quoted_name(&table.name));
-        let sql = match self.rowids {
-            None => format!("SELECT 0, {names} FROM {table}"),
-            Some((rowid, ..)) => {
-                format!("SELECT {rowid}, {names} FROM {table} WHERE {rowid} BETWEEN ?1 AND ?2 ORDER BY {rowid}")
-            }
+enum Tree {
+    Table(TableScan),
+    WithoutRowid(IndexScan),
+}
+
+impl<'a> PartQueue<'a> {
+    fn new(moment: &Moment, schema: &'a Schema) -> Result<Self> {
+        let Some(snapshot) = moment.snapshot().cloned() else {
+            let message = "SQLite can read this database, but its pages cannot be read beside it";
+            return Err(Error::new(ErrorKind::Data, message).advise("copy it to a folder that can be written"));
         };
-        let mut statement = connection.prepare(&sql)?;
-        let mut rows = match self.rowids {
-            None => statement.query([])?,
-            Some((_, first, last)) => statement.query([first, last])?,
+        let connection = moment.connection();
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
+        let root = |(position, table): (usize, &Table)| {
+            connection.query_row(sql, [&table.name], |row| Ok((position, row.get(0)?)))
         };
-        while let Some(row) = rows.next()? {
-            let rowid: i64 = row.get(0)?;
-            // Without rowids all rows are one range.
-            let row_hash = hash_int(if self.rowids.is_some() { rowid.cast_unsigned() } else { stats.rows });
-            for (column, stats) in stats.columns.iter_mut().enumerate() {
-                stats.add(row_hash, row.get_ref(column + 1)?);
+        let tables: rusqlite::Result<Vec<(usize, u32)>> = generated_tables(schema).map(root).collect();
+        let mut tables = tables.map_err(|error| moment.failure(error))?;
+        tables.reverse();
+        Ok(Self { snapshot, schema, state: Mutex::new(QueueState { tables, current: None }) })
+    }
+
+    /// Returns the next part, or `None` after the last one of the last table.
+    fn next(&self) -> Result<Option<TablePart>> {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some((reader, parts)) = &mut state.current {
+                let part = match &reader.scan {
+                    Tree::Table(scan) => scan.next_scan_part(),
+                    Tree::WithoutRowid(scan) => scan.next_scan_part(),
+                };
+                if let Some(part) = part? {
+                    *parts += 1;
+                    return Ok(Some(TablePart { reader: reader.clone(), range: *parts - 1, part }));
+                }
             }
-            for ((_, stats), places) in stats.foreign_keys.iter_mut().zip(&stats.places) {
-                let values: rusqlite::Result<Vec<_>> = places.iter().map(|&place| row.get_ref(place + 1)).collect();
-                stats.add(values?.into_iter());
-            }
-            stats.rows += 1;
-            if stats.rows.is_multiple_of(ROWS_BETWEEN) {
-                go_on().map_err(Stop::Wished)?;
-            }
+            let Some((position, root)) = state.tables.pop() else { return Ok(None) };
+            let table = &self.schema.tables[position];
+            let scan = match table.without_rowid {
+                true => Tree::WithoutRowid(IndexScan::new(&self.snapshot, root, &table.name)?),
+                false => Tree::Table(TableScan::new(&self.snapshot, root, &table.name)?),
+            };
+            let values = RowValues::new(table, self.snapshot.encoding());
+            state.current = Some((Arc::new(TableReader { position, name: table.name.clone(), scan, values }), 0));
         }
-        for column in &mut stats.columns {
-            column.end_range(self.range);
-        }
-        for (_, references) in &mut stats.foreign_keys {
-            references.end_range();
-        }
-        Ok(())
     }
 }
 
-/// The reason why a range was not read to its end.
-enum Stop {
-    Sqlite(rusqlite::Error),
-    /// A wish to stop.
-    Wished(Error),
-}
-
-impl From<rusqlite::Error> for Stop {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
+impl TableReader {
+    /// Adds the rows of a part to `stats`.
+    fn read(&self, mut part: ScanPart, range: usize, stats: &mut TableStats, go_on: GoOn<'_>) -> Result<()> {
+        let mut chunk = RecordChunk::new();
+        let wrong = |error: FormatError| {
+            Error::new(ErrorKind::Corrupt, format!("a record cannot be read: {error}")).in_table(&self.name)
+        };
+        loop {
+            chunk.clear();
+            part.fill(&mut chunk)?;
+            if chunk.is_empty() {
+                break;
+            }
+            go_on()?;
+            self.values.decode_texts(&mut chunk).map_err(wrong)?;
+            let mut values = Vec::new();
+            for (row, &rowid) in chunk.rowids().iter().enumerate() {
+                self.values.read(rowid, chunk.record(row), &mut values).map_err(wrong)?;
+                // Rows without rowids are told apart by their position, which follows from the pages alone.
+                let key = match self.scan {
+                    Tree::Table(_) => rowid.cast_unsigned(),
+                    Tree::WithoutRowid(_) => chunk.first_record() + row as u64,
+                };
+                stats.add(hash_int(key), &values);
+            }
+        }
+        stats.end_range(range);
+        Ok(())
     }
 }
 
@@ -246,6 +208,8 @@ pub(crate) struct TableStats {
     /// Statistics of the ordinary columns.
     pub columns: Vec<ColumnStats>,
     pub foreign_keys: Vec<(ForeignKey, ReferenceStats)>,
+    /// Number of ranges that were read.
+    pub ranges: u64,
     /// For each foreign key, the positions of its columns in `columns`.
     places: Vec<Vec<usize>>,
 }
@@ -257,14 +221,32 @@ impl TableStats {
         let keys = foreign_keys(schema, table);
         Self {
             rows: 0,
+            ranges: 0,
             columns: ordinary.iter().map(|_| ColumnStats::new()).collect(),
             places: keys.iter().map(|key| key.columns.iter().filter_map(place).collect()).collect(),
             foreign_keys: keys.into_iter().map(|key| (key, ReferenceStats::new())).collect(),
         }
     }
 
+    fn add(&mut self, row_hash: u64, values: &[Value<'_>]) {
+        for (stats, &value) in self.columns.iter_mut().zip(values) {
+            stats.add(row_hash, value);
+        }
+        for ((_, stats), places) in self.foreign_keys.iter_mut().zip(&self.places) {
+            stats.add(places.iter().map(|&place| values[place]));
+        }
+        self.rows += 1;
+    }
+
+    fn end_range(&mut self, range: usize) {
+        self.columns.iter_mut().for_each(|column| column.end_range(range));
+        self.foreign_keys.iter_mut().for_each(|(_, references)| references.end_range());
+        self.ranges += 1;
+    }
+
     fn merge(&mut self, other: Self) {
         self.rows += other.rows;
+        self.ranges += other.ranges;
         for (one, other) in self.columns.iter_mut().zip(other.columns) {
             one.merge(other);
         }

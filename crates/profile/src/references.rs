@@ -4,10 +4,10 @@
 //! (`KeyCounts`). `fan_out.rs` chooses the annotations from these counts.
 
 use crate::sketch::{KeyCounts, hash_bytes, hash_int};
+use litepress_format::value::Value;
 use litepress_gen::infer::{self, Reference};
 use litepress_gen::is_generated;
 use litepress_rows::schema::{Generated, Schema, Table};
-use rusqlite::types::ValueRef;
 
 /// A foreign key whose columns belong to no other one.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,7 @@ impl ReferenceStats {
     }
 
     /// Adds a row with these values in the foreign key's columns.
-    pub fn add<'v>(&mut self, mut values: impl Iterator<Item = ValueRef<'v>>) {
+    pub fn add<'v>(&mut self, mut values: impl Iterator<Item = Value<'v>>) {
         let hash = values.try_fold(0, |hash, value| Some(hash_int(hash ^ value_hash(value)?)));
         let Some(hash) = hash else {
             self.nulls += 1;
@@ -88,15 +88,15 @@ impl ReferenceStats {
 }
 
 /// Hashes a value; `None` for NULL. Integers hash alike as INTEGER and REAL.
-fn value_hash(value: ValueRef<'_>) -> Option<u64> {
+fn value_hash(value: Value<'_>) -> Option<u64> {
     match value {
-        ValueRef::Null => None,
-        ValueRef::Integer(int) => Some(hash_int((int as f64).to_bits() ^ int.cast_unsigned())),
-        ValueRef::Real(real) => {
+        Value::Null => None,
+        Value::Int(int) => Some(hash_int((int as f64).to_bits() ^ int.cast_unsigned())),
+        Value::Real(real) => {
             #[expect(clippy::cast_possible_truncation, reason = "only integral values must hash like integers")]
             let int = real as i64;
             Some(hash_int(real.to_bits() ^ int.cast_unsigned()))
         }
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(hash_bytes(bytes)),
+        Value::Text(bytes) | Value::Blob(bytes) => Some(hash_bytes(bytes)),
     }
 }

@@ -4,11 +4,13 @@
 //! SQLite is asked for the result: no SQL parser of ours decides about affinities, keys or collations.
 
 mod default;
+mod evaluation;
 mod existing;
 mod full_text;
 mod older_rows;
 mod read;
 mod run;
+mod statement_text;
 mod triggers;
 
 use crate::{Affinity, Result};
@@ -17,10 +19,12 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 pub use default::DefaultKind;
+pub use evaluation::{EvaluatedCheck, EvaluatedIndex, Evaluation};
 pub use existing::SchemaAdditions;
 pub use full_text::{FullText, TextContent, full_text_has_positions};
 pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
-pub use read::{TableKinds, has_check, table_of};
+pub use read::{TableKinds, has_check, table_of, with_evaluation};
+pub use statement_text::Check;
 pub use triggers::{Trigger, missing_objects};
 
 /// A whole database schema.
@@ -114,6 +118,8 @@ pub struct Table {
     /// Some of its data have the INTEGER PRIMARY KEY and others lack it, so rowids are chosen among given ones. Set by a source
     /// of rows; the schema does not show it.
     pub has_mixed_rowids: bool,
+    /// The texts that SQLite evaluates row by row. `None` if there are none, or if SQLite cannot make the table on its own.
+    pub evaluation: Option<Evaluation>,
 }
 
 /// The tree of an R-Tree table. Its first column is the id, then come minimum and maximum of each dimension, then auxiliary columns.
@@ -177,6 +183,8 @@ pub struct Index {
     /// The columns after the key. In a WITHOUT ROWID table, an index appends the missing columns of the primary key, and the
     /// primary key itself appends all others. In a rowid table there are none: the rowid follows the key.
     pub appended: Vec<IndexColumn>,
+    /// The texts of an index whose keys records do not have. `None` if they have, or if the texts cannot be told.
+    pub evaluated: Option<EvaluatedIndex>,
 }
 
 /// The statement that created an index.
@@ -307,6 +315,7 @@ impl Table {
             has_check: false,
             has_conflict_clause: false,
             has_mixed_rowids: false,
+            evaluation: None,
             rtree: None,
             ..self.clone()
         }

@@ -71,7 +71,7 @@ impl Moment {
             // SQLite does not report why it cannot open a file, so the file is opened here.
             Err(error) => match open_file(&name) {
                 Err(error) => return Err(error),
-                Ok(_) => ((as_it_is(&name, &path, error)?, None), stamp.ok()),
+                Ok(_) => (as_it_is(&name, &path, error)?, stamp.ok()),
             },
         };
         let opened = Opened { connection, _beside: beside };
@@ -144,7 +144,7 @@ fn connect(path: &Path) -> rusqlite::Result<(Connection, Option<Snapshot>)> {
 
 /// Opens a database in WAL mode without locks, if `error` means that SQLite cannot create its files beside it and there is no
 /// log with content.
-fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<Connection> {
+fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<(Connection, Option<Snapshot>)> {
     let code = error.sqlite_error().map_or(0, |error| error.extended_code);
     let is_hot = code == ffi::SQLITE_READONLY_ROLLBACK;
     let is_unwritable = !is_hot && matches!(code & 0xff, ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY);
@@ -160,7 +160,8 @@ fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<Connecti
     }
     let connection = open_immutable(path).map_err(|error| failure(name, error))?;
     connection.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema").map_err(|error| failure(name, error))?;
-    Ok(connection)
+    let snapshot = Snapshot::of_immutable(&connection).ok();
+    Ok((connection, snapshot))
 }
 
 /// Returns whether the header states WAL mode.

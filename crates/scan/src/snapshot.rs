@@ -89,6 +89,15 @@ impl Snapshot {
         look().map_err(|error| in_database(error, connection))
     }
 
+    /// Looks at the read transaction of a connection that takes the file for immutable: it locks nothing and reads no log.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin), but the transaction lasts on.
+    pub(crate) fn of_immutable(connection: &Connection) -> Result<Self> {
+        check_file(connection)?;
+        Self::look(connection, None)
+    }
+
     /// Begins a read transaction whose state of the log is known. Returns the state; `None` outside WAL mode.
     fn begin_transaction(connection: &Connection) -> Result<Option<WalState>> {
         check_file(connection)?;

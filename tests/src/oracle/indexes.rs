@@ -78,13 +78,22 @@ fn is_same_record(ours: &[u8], theirs: &[u8]) -> bool {
 /// Returns queries that must use the index: all rows in its order, backwards, and from some row's key on.
 fn queries(sqlite: &Connection, index: &str) -> Vec<String> {
     let table = texts(sqlite, &format!("SELECT tbl_name FROM sqlite_schema WHERE name = {}", literal(index)));
-    let table = quoted_name(&table[0]);
+    let (name, table) = (&table[0], quoted_name(&table[0]));
     let sql =
         format!("SELECT name, \"desc\", coll FROM pragma_index_xinfo({}) WHERE key ORDER BY seqno", literal(index));
     let mut statement = sqlite.prepare(&sql).unwrap();
     let columns = statement
         .query_map([], |row| Ok((row.get::<_, Option<String>>(0)?, row.get::<_, bool>(1)?, row.get::<_, String>(2)?)));
     let columns: Vec<_> = columns.unwrap().map(Result::unwrap).collect();
+    let partial = format!(
+        "SELECT count(*) FROM pragma_index_list({}) WHERE name = {} AND partial",
+        literal(name),
+        literal(index)
+    );
+    if columns.iter().any(|(name, ..)| name.is_none()) || integer(sqlite, &partial) > 0 {
+        // The entries were compared. No query must use such an index.
+        return Vec::new();
+    }
     let term = |backwards: bool| {
         let term = |(name, descending, collation): &(Option<String>, bool, String)| {
             let name = quoted_name(name.as_ref().expect("no expression"));

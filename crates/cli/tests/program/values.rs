@@ -23,7 +23,7 @@ fn every_row_has_a_default_of_its_own() {
         (format!("CREATE TABLE t (a, u TEXT NOT NULL {UUID} UNIQUE CHECK (length(u) = 16))"), "direct"),
         (format!("CREATE TABLE t (u TEXT PRIMARY KEY {UUID}, a) WITHOUT ROWID; CREATE INDEX i ON t (a)"), "direct"),
         (format!("CREATE TABLE t (a INTEGER, u TEXT NOT NULL {UUID}) STRICT; CREATE INDEX i ON t (u)"), "direct"),
-        (format!("CREATE TABLE t (a, u TEXT {UUID}, g AS (u || a) STORED); CREATE INDEX i ON t (g)"), "sqlite"),
+        (format!("CREATE TABLE t (a, u TEXT {UUID}, g AS (u || a) STORED); CREATE INDEX i ON t (g)"), "evaluated"),
         (format!("CREATE TABLE t (a, u TEXT {UUID}); CREATE INDEX i ON t (u) WHERE a > 7"), "direct"),
     ] {
         let room = room_with_rows();

@@ -2,7 +2,7 @@
 //! whose tree is rooted on page 1.
 
 use super::Database;
-use crate::index::statistics::{SQLITE_STAT1, Statistic};
+use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::table::{OneChunk, TableTree, build_few};
 use crate::tree::bulk_load::build_empty;
 use crate::tree::schema::{self, WrittenObject};
@@ -40,8 +40,13 @@ impl Database {
                 } else {
                     build_few(RecordChunk::new(), &mut self.output.pages)?
                 });
+                let mut empty = Vec::new();
                 for plan in plan::indexes(table) {
-                    self.roots.insert(plan.name, build_empty(&mut self.output.pages)?);
+                    self.roots.insert(plan.name.clone(), build_empty(&mut self.output.pages)?);
+                    empty.push((plan.name, 0, Vec::new()));
+                }
+                if self.options.analyze {
+                    self.statistics.extend(statistics::of_table(table, 0, &empty));
                 }
             }
         }

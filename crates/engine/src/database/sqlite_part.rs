@@ -16,7 +16,7 @@ impl Database {
             _ => self.is_written(object),
         };
         let has_check = |object: &&&SchemaObject| {
-            object.kind == "table" && self.schema.table(&object.name).is_some_and(|table| table.has_check)
+            object.kind == "table" && self.schema.table(&object.name).is_some_and(plan::checks_by_sqlite)
         };
         let objects = self.schema.objects.iter().filter(|object| object.sql.is_some() && !object.is_shadow);
         let (written, created): (Vec<_>, Vec<_>) = objects.partition(will_be_written);
@@ -33,7 +33,7 @@ impl Database {
         self.write_remaining()?;
         let Self { options, output, .. } = self;
         let progress = options.progress.clone();
-        let session_options = SessionOptions { temp_dir: output.temp_dir.clone(), threads: options.threads, progress };
+        let session_options = SessionOptions { temp_dir: output.temp_dir.clone(), progress };
         let session = match &output.publication {
             Some(publication) => SqliteSession::open(publication.temporary(), session_options)?,
             None => SqliteSession::open_bytes(output.pages.take_bytes().unwrap_or_default(), session_options)?,
@@ -58,10 +58,9 @@ impl Database {
             }
         }
         for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_written(object)) {
-            let table = self.schema.table(&object.name).filter(|table| table.has_check);
-            if let (Some(table), Some(sql)) = (table, &object.sql) {
+            if let Some(table) = self.schema.table(&object.name).filter(|table| plan::checks_by_sqlite(table)) {
                 progress.enter(format!("CHECK of {}, by SQLite", table.name));
-                session.check_constraints(table, sql)?;
+                session.check_constraints(table)?;
             }
         }
         self.define(&session, |object| object.kind == "index" && !self.decides_about_rows(object))?;

@@ -1,6 +1,7 @@
 //! Plans an index: which columns of a record its entries have, in which order.
 
 use super::column_locator::{ColumnLocator, ColumnRef};
+use crate::evaluate::can_evaluate;
 use crate::sort::bad_item;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::header::TextEncoding;
@@ -17,13 +18,15 @@ pub(crate) struct IndexPlan {
     pub name: String,
     table: String,
     pub(super) unique: bool,
-    /// Names of the key columns.
+    /// Names of the key columns, or their expressions.
     pub(super) names: Vec<String>,
     pub(super) columns: Vec<ColumnRef>,
     pub(super) layout: IndexEntryLayout,
     pub(super) has_rowid: bool,
     /// Whether the columns are the first ones of a record, in its order, and the rowid follows them.
     pub(super) are_leading: bool,
+    /// The index, if its entries are extracted from records that SQLite evaluates: those of its own columns.
+    evaluated: Option<Box<Index>>,
     /// The encoding of texts.
     encoding: TextEncoding,
 }
@@ -52,8 +55,42 @@ impl IndexPlan {
             columns,
             layout,
             has_rowid,
+            evaluated: None,
             encoding: TextEncoding::Utf8,
         })
+    }
+
+    /// Plans an index whose entries SQLite [evaluates](crate::evaluate). `Err` says why SQLite must make it.
+    pub fn evaluated(table: &Table, index: &Index) -> Result<Self, String> {
+        let from_records = match Self::new(table, index) {
+            Ok(plan) => return Ok(plan),
+            Err(why) => why,
+        };
+        let texts = index.evaluated.as_ref().filter(|_| can_evaluate(table)).ok_or(from_records)?;
+        let parts = index.columns.iter().chain(&index.appended).map(key_part).collect::<Result<Vec<_>, _>>()?;
+        let columns: Vec<ColumnRef> = (0..parts.len()).map(ColumnRef::Field).collect();
+        let layout = if table.without_rowid {
+            IndexEntryLayout::without_rowid(parts, index.columns.len())
+        } else {
+            IndexEntryLayout::with_rowid(parts)
+        };
+        Ok(Self {
+            name: index.name.clone(),
+            table: table.name.clone(),
+            unique: index.unique,
+            names: texts.names.clone(),
+            columns,
+            layout,
+            has_rowid: !table.without_rowid,
+            are_leading: !table.without_rowid,
+            evaluated: Some(Box::new(index.clone())),
+            encoding: TextEncoding::Utf8,
+        })
+    }
+
+    /// Returns the index if SQLite evaluates its entries.
+    pub fn evaluated_index(&self) -> Option<&Index> {
+        self.evaluated.as_deref()
     }
 
     /// Returns the plan for records whose texts have this encoding.
@@ -65,7 +102,7 @@ impl IndexPlan {
     /// Plans the extraction of the same entries from records of the index itself, whose last field is the rowid.
     pub fn of_entries(&self) -> Self {
         let columns: Vec<ColumnRef> = (0..self.columns.len()).map(ColumnRef::Field).collect();
-        Self { columns, are_leading: self.has_rowid, ..self.clone() }
+        Self { columns, are_leading: self.has_rowid, evaluated: None, ..self.clone() }
     }
 
     /// Makes the sort item and the record of a row's entry.
@@ -92,7 +129,12 @@ impl IndexPlan {
 
     /// Returns the names of the key columns, qualified by the table.
     fn full_names(&self) -> String {
-        full_names(&self.table, &self.names)
+        match &self.evaluated {
+            Some(index) if index.columns.iter().any(|column| column.column.is_none()) => {
+                format!("index '{}'", self.name)
+            }
+            _ => full_names(&self.table, &self.names),
+        }
     }
 
     /// Returns the key of an item in SQL syntax, and the identity of its row: the rowid, or the primary key's other

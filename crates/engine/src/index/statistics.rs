@@ -46,20 +46,21 @@ impl Statistic {
     }
 }
 
-/// Returns the rows of ANALYZE for a table of `rows` rows. `trees` are the trees that litepress wrote: their names and
-/// numbers of distinct keys.
-pub(crate) fn of_table(table: &Table, rows: u64, trees: &[(String, Vec<u64>)]) -> Vec<Statistic> {
-    if rows == 0 {
-        return Vec::new();
-    }
+/// Returns the rows of ANALYZE for a table of `rows` rows. `trees` are the trees that litepress wrote: their names, numbers of
+/// entries, and numbers of distinct keys. Without entries, only a partial index has statistics.
+pub(crate) fn of_table(table: &Table, rows: u64, trees: &[(String, u64, Vec<u64>)]) -> Vec<Statistic> {
     let statistic = |index, stat| Statistic { table: table.name.clone(), index, stat };
-    let of_tree = |(name, distinct): &(String, Vec<u64>)| {
+    let of_tree = |(name, entries, distinct): &(String, u64, Vec<u64>)| {
+        if *entries == 0 {
+            let index = table.indexes.iter().find(|index| index.name == *name && index.partial)?;
+            return Some(statistic(Some(name.clone()), "0".to_owned() + &" 0".repeat(index.columns.len())));
+        }
         let takes_nulls_for_distinct = takes_nulls_for_distinct(table, name) && distinct[0] > 1;
-        let distinct = if takes_nulls_for_distinct { &[rows] } else { distinct.as_slice() };
-        statistic(Some(name.clone()), stat(rows, distinct))
+        let distinct = if takes_nulls_for_distinct { &[*entries] } else { distinct.as_slice() };
+        Some(statistic(Some(name.clone()), stat(*entries, distinct)))
     };
-    let mut statistics: Vec<Statistic> = trees.iter().map(of_tree).collect();
-    if table.indexes.iter().all(|index| index.partial) {
+    let mut statistics: Vec<Statistic> = trees.iter().filter_map(of_tree).collect();
+    if rows > 0 && table.indexes.iter().all(|index| index.partial) {
         statistics.push(statistic(None, rows.to_string()));
     }
     statistics

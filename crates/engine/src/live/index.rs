@@ -201,8 +201,9 @@ fn sort(
     for root in roots {
         let of_table = || planned.indexes.iter().filter(|index| index.table_root == root);
         let plans: Vec<IndexPlan> = of_table().filter_map(|index| index.plan.clone().ok()).collect();
-        let Some(index) = of_table().find(|index| index.plan.is_ok()) else { continue };
-        let indexes = Indexes::new(plans, &sort_options);
+        // The last one knows all texts that SQLite evaluates.
+        let Some(index) = of_table().rfind(|index| index.plan.is_ok()) else { continue };
+        let indexes = Indexes::new(plans, &sort_options).evaluating(&index.table, false)?;
         options.progress.enter_rows(&index.table.name);
         rows += scan(snapshot, index, &indexes, &options)?;
         tables.push(indexes);

@@ -6,7 +6,7 @@ use crate::index::IndexPlan;
 use crate::sqlite::Failures;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::header::TextEncoding;
-use litepress_rows::schema::{Index, OlderRows, TableKinds, table_of};
+use litepress_rows::schema::{Index, OlderRows, TableKinds, table_of, with_evaluation};
 use litepress_rows::sync::lock;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -110,7 +110,8 @@ impl Skeleton {
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;
             let table = table_of(&self.sqlite, &TableKinds::read(&self.sqlite)?, &table)?;
-            Ok((table.ok_or(rusqlite::Error::QueryReturnedNoRows)?, sql))
+            let table = table.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+            Ok((with_evaluation(&self.sqlite, table)?, sql))
         };
         let (table, sql) = find().map_err(|error| explain(&error))?;
         let index: &Index = table
@@ -119,7 +120,11 @@ impl Skeleton {
             .find(|index| index.name == name)
             .ok_or_else(|| Error::new(ErrorKind::Schema, format!("SQLite does not know the index {name}")))?;
         let table_root = self.roots.get(&table.name).copied().unwrap_or(0);
-        let plan = IndexPlan::new(&table, index).map(|plan| plan.in_encoding(self.encoding));
+        // SQLite evaluates rows in UTF-8 only.
+        let plan = match self.encoding {
+            TextEncoding::Utf8 => IndexPlan::evaluated(&table, index),
+            encoding => IndexPlan::new(&table, index).map(|plan| plan.in_encoding(encoding)),
+        };
         let older = if plan.is_ok() { OlderRows::of(&table, self.encoding) } else { OlderRows::default() };
         let old_root = self.roots.get(name).copied();
         Ok(PlannedIndex { name: name.to_owned(), table, table_root, sql, plan, old_root, older })

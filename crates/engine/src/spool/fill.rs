@@ -3,7 +3,7 @@
 use super::leaves::Leaves;
 use super::{Spool, SpoolBudget};
 use crate::Result;
-use crate::index::{EntryExtractor, Indexes};
+use crate::index::{Extractors, Indexes};
 use crate::progress::Progress;
 use crate::table::PartQueue;
 use crate::threads::{ReorderBuffer, on_threads};
@@ -43,7 +43,7 @@ impl Spool {
         let (queue, leaves) = (Mutex::new(queue), self.leaves.clone());
         let state = Mutex::new(State { parts: ReorderBuffer::new(), spool: self, budget });
         on_threads(threads, || {
-            let extractors = if leaves.is_some() { entries.extractors() } else { Vec::new() };
+            let extractors = if leaves.is_some() { entries.extractors() } else { Extractors::default() };
             let mut reader = PartMaker { leaves: leaves.as_ref(), extractors, chunk: RecordChunk::new(), progress };
             while !lock(&state).parts.has_failed() {
                 let taken = progress.go_on().and_then(|()| lock(&queue).take());
@@ -57,7 +57,7 @@ impl Spool {
                     Err(error) => lock(&state).parts.fail(u64::MAX, error),
                 }
             }
-            if let Err(error) = reader.extractors.into_iter().try_for_each(EntryExtractor::finish) {
+            if let Err(error) = reader.extractors.finish() {
                 lock(&state).parts.fail(u64::MAX, error);
             }
         });
@@ -89,7 +89,7 @@ impl State<'_> {
 /// Reads parts on one thread.
 struct PartMaker<'a> {
     leaves: Option<&'a Leaves>,
-    extractors: Vec<EntryExtractor<'a>>,
+    extractors: Extractors<'a>,
     chunk: RecordChunk,
     progress: &'a Progress,
 }
@@ -112,6 +112,7 @@ impl PartMaker<'_> {
             self.chunk.clear();
             part.fill(&mut self.chunk)?;
             let Some(&first) = self.chunk.rowids().first() else {
+                self.extractors.end_part()?;
                 return Ok(MadePart::Leaves { part: builder.finish(), is_numbered: kind.unwrap_or(false) });
             };
             let Some(is_numbered) = leaves.number(&mut self.chunk) else { break };
@@ -122,7 +123,7 @@ impl PartMaker<'_> {
             }
             before = self.chunk.rowids().last().copied();
             let Self { extractors, chunk, .. } = self;
-            extractors.iter_mut().try_for_each(|extractor| extractor.add(chunk))?;
+            extractors.add(chunk)?;
         }
         let mut chunks = leaves.chunks_of(builder.finish(), kind.unwrap_or(false))?;
         chunks.push(std::mem::take(&mut self.chunk));

@@ -44,7 +44,7 @@ impl<'p> Failures<'p> {
 }
 
 /// Returns SQLite's own message.
-pub(super) fn message(error: &rusqlite::Error) -> String {
+pub(crate) fn message(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),

@@ -18,7 +18,7 @@ use super::part_queue::{PartQueue, take_parts};
 use super::row_key::RowKey;
 use super::sorted_rows::ItemMaker;
 use crate::Result;
-use crate::index::EntryExtractor;
+use crate::index::Extractors;
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sink::block::BlockPool;
@@ -128,7 +128,7 @@ fn smaller(a: Option<i64>, b: Option<i64>) -> Option<i64> {
 struct Worker<'a, L: PartLayout> {
     layout: &'a L,
     chunk: RecordChunk,
-    extractors: Vec<EntryExtractor<'a>>,
+    extractors: Extractors<'a>,
     unsorted: Option<UnsortedWriter<'a, L::Key>>,
     page_size: PageSize,
     progress: &'a Progress,
@@ -188,7 +188,10 @@ impl<L: PartLayout> Worker<'_, L> {
         self.progress.go_on()?;
         self.chunk.clear();
         part.fill(&mut self.chunk)?;
-        self.extractors.iter_mut().try_for_each(|extractor| extractor.add(&self.chunk))?;
+        self.extractors.add(&self.chunk)?;
+        if self.chunk.is_empty() {
+            self.extractors.end_part()?;
+        }
         Ok(!self.chunk.is_empty())
     }
 
@@ -214,7 +217,7 @@ impl<L: PartLayout> Worker<'_, L> {
 
     /// Completes the sorted runs. Returns the smallest rowid in them.
     fn finish(self) -> Result<Option<i64>> {
-        self.extractors.into_iter().try_for_each(EntryExtractor::finish)?;
+        self.extractors.finish()?;
         self.unsorted.map_or(Ok(None), UnsortedWriter::finish)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::part_queue::PartQueue;
 use crate::Result;
-use crate::index::{EntryExtractor, Indexes};
+use crate::index::Indexes;
 use crate::progress::Progress;
 use crate::threads::take_all;
 use litepress_rows::sync::lock;
@@ -25,14 +25,15 @@ pub(crate) fn extract(source: &dyn Source, indexes: &Indexes, threads: usize, pr
                 progress.go_on()?;
                 chunk.clear();
                 part.fill(chunk)?;
-                extractors.iter_mut().try_for_each(|extractor| extractor.add(chunk))?;
+                extractors.add(chunk)?;
                 rows.fetch_add(chunk.len() as u64, Ordering::Relaxed);
                 Ok(!chunk.is_empty())
             };
             while next().map_err(|error| (number, error))? {}
+            extractors.end_part().map_err(|error| (number, error))?;
             Ok(true)
         },
-        |(_, extractors)| extractors.into_iter().try_for_each(EntryExtractor::finish),
+        |(_, extractors)| extractors.finish(),
     )?;
     Ok(rows.into_inner())
 }

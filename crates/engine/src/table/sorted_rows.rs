@@ -9,7 +9,7 @@
 use super::context::BuildContext;
 use super::part_queue::PartQueue;
 use super::row_key::{Row, RowKey};
-use crate::index::{ColumnLocator, EntryExtractor, Indexes};
+use crate::index::{ColumnLocator, Extractors, Indexes};
 use crate::progress::Progress;
 use crate::sort::{Merge, RunWriter, SortOptions, SortedItems, Sorter, SplitItem};
 use crate::threads::take_all;
@@ -217,7 +217,7 @@ pub(crate) fn gather(source: &dyn Source, key: &impl RowKey, sorter: &Sorter, co
 struct Collector<'a, K> {
     chunk: RecordChunk,
     rows: RunWriter<'a>,
-    extractors: Vec<EntryExtractor<'a>>,
+    extractors: Extractors<'a>,
     items: ItemMaker<'a, K>,
     progress: &'a Progress,
 }
@@ -229,16 +229,16 @@ impl<K: RowKey> Collector<'_, K> {
             self.chunk.clear();
             part.fill(&mut self.chunk)?;
             if self.chunk.is_empty() {
-                return Ok(());
+                return self.extractors.end_part();
             }
             self.items.push_from(0, &self.chunk, &mut self.rows)?;
-            self.extractors.iter_mut().try_for_each(|extractor| extractor.add(&self.chunk))?;
+            self.extractors.add(&self.chunk)?;
         }
     }
 
     fn finish(self) -> Result<()> {
         self.rows.finish()?;
-        self.extractors.into_iter().try_for_each(EntryExtractor::finish)
+        self.extractors.finish()
     }
 }
 

@@ -1,6 +1,8 @@
 //! The schema of a database that exists, and what is added to it.
 
-use super::read::{TableKinds, all, byte_code, fails_check, last_sequence, opcodes, prepare_for_byte_code, table_of};
+use super::read::{
+    TableKinds, all, byte_code, fails_check, last_sequence, opcodes, prepare_for_byte_code, table_of, with_evaluation,
+};
 use super::{Column, FileSettings, Generated, Schema, SchemaObject, Table, positions};
 use crate::Affinity;
 use rusqlite::Connection;
@@ -126,7 +128,7 @@ fn with_rules(sqlite: &Connection, table: Table) -> rusqlite::Result<Table> {
         // An insert that does not compile, because a function is missing, may have any rule.
         Err(_) => (true, true),
     };
-    Ok(Table { last_sequence, has_check, has_conflict_clause, ..table })
+    with_evaluation(sqlite, Table { last_sequence, has_check, has_conflict_clause, ..table })
 }
 
 #[cfg(test)]
@@ -144,7 +146,8 @@ mod tests {
         let (found, told) = (Schema::of_database(&sqlite, "x").unwrap(), Schema::from_sql(sql, "x").unwrap());
         assert_eq!(found.objects, told.objects);
         for (found, told) in found.tables.iter().zip(&told.tables) {
-            assert_eq!(format!("{found:?}"), format!("{:?}", Table { span: 0..0, ..told.clone() }));
+            // Only the text of a schema tells of full-text tables.
+            assert_eq!(format!("{found:?}"), format!("{:?}", Table { span: 0..0, full_text: None, ..told.clone() }));
         }
         assert_eq!(found.tables.len(), 3);
         assert!(found.has_trigger("K") && !found.has_trigger("p"));

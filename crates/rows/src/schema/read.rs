@@ -1,5 +1,6 @@
 //! Asks SQLite for the schema that it understood.
 
+use super::evaluation;
 use super::run::{ExecutedSchema, sqlite_failed};
 use super::{
     Column, FileSettings, ForeignKey, Generated, Index, IndexColumn, IndexOrigin, RTree, Schema, SchemaObject, Table,
@@ -93,7 +94,16 @@ fn table(ran: &ExecutedSchema, text: &str, name: &str) -> rusqlite::Result<Table
     let span = ran.spans.get(name).cloned().unwrap_or(0..0);
     let last_sequence = if table.autoincrement { last_sequence(sqlite, name)? } else { None };
     let rtree = if table.is_virtual { rtree(ran, &table)? } else { None };
-    Ok(Table { span, last_sequence, has_check, has_conflict_clause, rtree, ..table })
+    with_evaluation(sqlite, Table { span, last_sequence, has_check, has_conflict_clause, rtree, ..table })
+}
+
+/// Adds the texts that SQLite evaluates to a table: those of its CHECK constraints, if it is known to have some.
+///
+/// # Errors
+/// If SQLite cannot read the schema.
+pub fn with_evaluation(sqlite: &Connection, mut table: Table) -> rusqlite::Result<Table> {
+    evaluation::add(sqlite, &mut table)?;
+    Ok(table)
 }
 
 /// Returns the tree of an R-Tree table. Asks SQLite for the length of its root, which tells the dimensions. Returns `None` for
@@ -179,7 +189,8 @@ impl TableKinds {
 
 /// Returns the table of this name, in the schema's spelling, from any open database in any encoding. `None` if there is none.
 ///
-/// Leaves `span`, `last_sequence`, `has_check` and `has_conflict_clause` empty, which need a schema that was just run.
+/// Leaves `span`, `last_sequence`, `has_check`, `has_conflict_clause` and [`evaluation`](Table::evaluation) empty, which need a
+/// schema that was just run.
 ///
 /// # Errors
 /// If SQLite cannot read the table's definition. In a corrupt schema, other tables may still be readable.
@@ -217,6 +228,7 @@ pub fn table_of(sqlite: &Connection, kinds: &TableKinds, name: &str) -> rusqlite
         has_check: false,
         has_conflict_clause: false,
         has_mixed_rowids: false,
+        evaluation: None,
         rtree: None,
     }))
 }
@@ -286,6 +298,7 @@ fn indexes(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Index>> {
             partial: row.get(3)?,
             columns: Vec::new(),
             appended: Vec::new(),
+            evaluated: None,
         })
     })?;
     for index in &mut indexes {
@@ -336,6 +349,20 @@ pub(super) fn byte_code(sqlite: &Connection, table: &Table, verb: &str) -> rusql
     let (names, values) = (columns.join(","), vec!["?1"; columns.len()].join(","));
     let explain = format!("EXPLAIN {verb} INTO {} ({names}) VALUES ({values})", quoted_name(&table.name));
     sqlite.prepare(&explain)?.query_map([None::<i64>], |row| Ok((row.get(1)?, row.get(2)?)))?.collect()
+}
+
+/// Returns the byte code of SQLite for inserting a row, each instruction with all of its operands. That which begins the
+/// transaction is left out: it counts changes of the schema.
+pub(super) fn opcodes_with_operands(sqlite: &Connection, table: &Table) -> rusqlite::Result<Vec<String>> {
+    let columns: Vec<String> =
+        table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect();
+    let (names, values) = (columns.join(","), vec!["?1"; columns.len()].join(","));
+    let explain = format!("EXPLAIN INSERT INTO {} ({names}) VALUES ({values})", quoted_name(&table.name));
+    let instruction =
+        |row: &Row<'_>| (0..7).map(|at| Ok(format!("{:?}", row.get::<_, rusqlite::types::Value>(at)?))).collect();
+    let code: Vec<Vec<String>> =
+        sqlite.prepare(&explain)?.query_map([None::<i64>], instruction)?.collect::<rusqlite::Result<_>>()?;
+    Ok(code.into_iter().filter(|one| !one[1].contains("Transaction")).map(|one| one.join(" ")).collect())
 }
 
 /// Returns the opcodes without their operands.

@@ -63,7 +63,7 @@ fn indexes_are_those_of_sqlite() {
         let report = make(&path, &INDEXES).unwrap();
         let by_sqlite: Vec<&str> =
             report.indexes.iter().filter(|index| index.entries.is_none()).map(|index| index.name.as_str()).collect();
-        assert_eq!(by_sqlite, ["computed_v", "ke", "kp"]);
+        assert!(by_sqlite.is_empty(), "{by_sqlite:?}");
         assert!(report.indexes.iter().all(|index| index.entries.is_some() != index.by_sqlite.is_some()), "{report:?}");
         assert_eq!((report.rows, report.repeated), (4002 + 4000 + 4000, false));
         if mode == "wal" {

@@ -1,13 +1,14 @@
-//! Finds the CHECK constraints in the text of a CREATE TABLE statement.
+//! Finds expressions in the texts of CREATE TABLE and CREATE INDEX statements.
 //!
-//! SQLite tells neither their expressions nor their names, so they are cut out of a text that SQLite has accepted.
-//! SQLite never takes CHECK or CONSTRAINT for a name, so outside of quotes they are keywords.
+//! SQLite does not tell the expressions of CHECK constraints and indexes, so they are cut out of a text that SQLite has
+//! accepted. SQLite never takes CHECK or CONSTRAINT for a name, so outside of quotes they are keywords. SQLite judges every
+//! cut: `evaluation.rs` compares the byte code of the original with that of the pieces.
 
 use std::ops::Range;
 
 /// One CHECK constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Check {
+pub struct Check {
     /// The name after CONSTRAINT, in front of the check.
     pub name: Option<String>,
     /// The text in the parentheses, without the blanks around it.
@@ -16,15 +17,16 @@ pub(super) struct Check {
 
 impl Check {
     /// Returns the name that SQLite's messages use.
+    #[must_use]
     pub fn sqlite_name(&self) -> String {
         // SQLite also strips the quotes of an expression that begins with one.
         self.name.clone().unwrap_or_else(|| unquote(&self.expression))
     }
 
     /// Returns the words and quoted names of the expression.
+    #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let names = Tokens::new(&self.expression).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
-        names.map(|token| unquote(&self.expression[token.span])).collect()
+        names(&self.expression)
     }
 }
 
@@ -53,6 +55,77 @@ pub(super) fn checks(create_sql: &str) -> Vec<Check> {
         }
     }
     found
+}
+
+/// The expressions of a CREATE INDEX statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct IndexText {
+    /// The key terms, without ASC and DESC.
+    pub terms: Vec<String>,
+    /// The expression after WHERE.
+    pub predicate: Option<String>,
+}
+
+/// Returns the expressions of a CREATE INDEX statement, or `None` if the text has no list of terms.
+pub(super) fn index_text(create_sql: &str) -> Option<IndexText> {
+    let mut tokens = Tokens::new(create_sql);
+    let open = tokens.find(|token| token.kind == Kind::Open)?;
+    let (mut terms, mut start, mut depth) = (Vec::new(), open.span.end, 1_usize);
+    while depth > 0 {
+        let token = tokens.next()?;
+        match token.kind {
+            Kind::Open => depth += 1,
+            Kind::Close => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 || depth == 1 && token.kind == Kind::Comma {
+            terms.push(without_order(&create_sql[start..token.span.start])?);
+            start = token.span.end;
+        }
+    }
+    let predicate = match tokens.next() {
+        None => None,
+        Some(word) if create_sql[word.span.clone()].eq_ignore_ascii_case("where") => {
+            let all: Vec<Token> = tokens.collect();
+            Some(create_sql[all.first()?.span.start..all.last()?.span.end].to_owned())
+        }
+        Some(_) => return None,
+    };
+    Some(IndexText { terms, predicate })
+}
+
+/// Returns a key term without ASC or DESC at its end, and without comments around it.
+fn without_order(term: &str) -> Option<String> {
+    let mut tokens: Vec<Token> = Tokens::new(term).collect();
+    let is_order = |token: &Token| {
+        let word = &term[token.span.clone()];
+        token.kind == Kind::Word && (word.eq_ignore_ascii_case("asc") || word.eq_ignore_ascii_case("desc"))
+    };
+    if tokens.len() > 1 && tokens.last().is_some_and(is_order) {
+        tokens.pop();
+    }
+    Some(term[tokens.first()?.span.start..tokens.last()?.span.end].to_owned())
+}
+
+/// Returns the CREATE TABLE statement with every word STORED behind a parenthesis replaced by VIRTUAL.
+pub(super) fn with_virtual_columns(create_sql: &str) -> String {
+    let (mut text, mut copied, mut is_behind) = (String::new(), 0, false);
+    for token in Tokens::new(create_sql) {
+        let word = &create_sql[token.span.clone()];
+        if is_behind && token.kind == Kind::Word && word.eq_ignore_ascii_case("stored") {
+            text.push_str(&create_sql[copied..token.span.start]);
+            text.push_str("VIRTUAL");
+            copied = token.span.end;
+        }
+        is_behind = token.kind == Kind::Close;
+    }
+    text + &create_sql[copied..]
+}
+
+/// Returns the words and quoted names of an expression.
+pub(super) fn names(expression: &str) -> Vec<String> {
+    let names = Tokens::new(expression).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
+    names.map(|token| unquote(&expression[token.span])).collect()
 }
 
 /// Returns whether SQLite takes a character for a blank.
@@ -175,7 +248,7 @@ fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Check, checks};
+    use super::{Check, checks, index_text, with_virtual_columns};
 
     fn assert_checks(create_sql: &str, expected: &[(Option<&str>, &str)]) {
         let check = |&(name, expression): &(Option<&str>, &str)| Check {
@@ -209,6 +282,44 @@ mod tests {
             "CREATE TABLE \"check (x)\" (a TEXT DEFAULT 'check (1)' -- check (2)\n, /* check (3) */ [check (4)] \
              CHECK (a <> ')' || \"(\" || '''' || `)` /* ) */ || [(] -- )\n))",
             &[(None, "a <> ')' || \"(\" || '''' || `)` /* ) */ || [(] -- )")],
+        );
+    }
+
+    #[test]
+    fn an_index_has_terms_and_a_predicate() {
+        for (sql, terms, predicate) in [
+            ("CREATE INDEX i ON t(a)", &["a"][..], None),
+            (
+                "CREATE INDEX \"(\" ON [t(] (lower(a) /* , */ DESC, b COLLATE nocase asc -- x\n, (c, d))",
+                &["lower(a)", "b COLLATE nocase", "(c, d)"],
+                None,
+            ),
+            (
+                "CREATE INDEX i ON t (desc, 'a,b' || asc DESC) WHERE a > ')' -- where\n",
+                &["desc", "'a,b' || asc"],
+                Some("a > ')'"),
+            ),
+        ] {
+            let text = index_text(sql).expect(sql);
+            assert_eq!(
+                (&text.terms[..], text.predicate.as_deref()),
+                (&terms.iter().map(|&term| term.to_owned()).collect::<Vec<_>>()[..], predicate)
+            );
+        }
+        for sql in
+            ["CREATE INDEX i ON t", "CREATE INDEX i ON t (a", "CREATE INDEX i ON t (a,)", "CREATE INDEX i ON t (a) x"]
+        {
+            assert_eq!(index_text(sql), None, "{sql}");
+        }
+    }
+
+    #[test]
+    fn stored_columns_become_virtual() {
+        assert_eq!(
+            with_virtual_columns(
+                "CREATE TABLE t (stored, a AS (stored) STORED, b AS ('x) stored') /* */ stored, c AS (1))"
+            ),
+            "CREATE TABLE t (stored, a AS (stored) VIRTUAL, b AS ('x) stored') /* */ VIRTUAL, c AS (1))"
         );
     }
 
