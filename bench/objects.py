@@ -19,11 +19,13 @@ from measure import ROOT, gen, keep, number, reading, remove, repeat, report, ru
 COLUMNS = """    id INTEGER PRIMARY KEY, -- gen: sequence
     a INTEGER NOT NULL, -- gen: int(0, 999999)
     name TEXT NOT NULL, -- gen: full_name
-    body TEXT NOT NULL{more} -- gen: json
+    body TEXT NOT NULL{more}
 """
-TABLE = "CREATE TABLE event (\n" + COLUMNS.format(more="") + ");\n"
+TABLE = "CREATE TABLE event (\n" + COLUMNS.format(more=" -- gen: json") + ");\n"
 STORED = "CREATE TABLE event (\n" + COLUMNS.format(
-    more=", l TEXT AS (lower(name)) STORED, CHECK (a >= 0 AND length(name) > 2)"
+    more=""", -- gen: json
+    l TEXT AS (lower(name)) STORED,
+    CHECK (a >= 0 AND length(name) > 2)"""
 ) + ");\n"
 INDEXES = {
     "partial": "CREATE INDEX i ON event (a) WHERE a % 10 = 0",

@@ -1,8 +1,6 @@
 //! Expression and partial indexes, CHECK constraints and stored columns: SQLite evaluates them while the rows pass, and the file
 //! is the same for any number of threads and any memory.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use litepress::plan::{BuildMethod, plan_objects};
 use litepress::{Conflict, ErrorKind, MIN_MEMORY_BYTES, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route};

@@ -1,5 +1,7 @@
 //! Segments that are merged here against those that SQLite writes of all rows at once.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
 use litepress_fts5::{
     AVERAGES_ID, Averages, DEFAULT_LEAF_BYTES, RunReader, RunWriter, STRUCTURE_ID, SegmentDecoder, SegmentSink,
     SegmentWriter, Structure, doclist_index_id, leaf_id, merge,

@@ -5,6 +5,7 @@
 //!                         |                         not of points and empty geometries
 //!                         bit 0: little-endian; bits 1 to 3: 1 with an envelope; bit 4: empty
 //! ```
+#![expect(clippy::little_endian_bytes, reason = "well-known binary, which may have either order")]
 
 use crate::wkb::{self, Geometry, kind};
 use crate::{GeometryError, text};

@@ -1,4 +1,5 @@
 //! WKT, EWKT, GeoJSON and hexadecimal WKB become WKB.
+#![expect(clippy::little_endian_bytes, reason = "well-known binary, which may have either order")]
 
 use crate::GeometryError;
 use crate::wkb::kind;

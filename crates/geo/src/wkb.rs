@@ -2,6 +2,7 @@
 //!
 //! A geometry is walked once: it is checked, copied in ISO form, and its box is found. Curves are boxed by their control
 //! points, as other writers of GeoPackages do.
+#![expect(clippy::little_endian_bytes, reason = "well-known binary, which may have either order")]
 
 use crate::GeometryError;
 

@@ -165,7 +165,7 @@ mod tests {
     fn neighbours_on_the_curve_are_neighbours_in_space() {
         for (dimensions, bits) in [(2, 4), (3, 3), (4, 2), (5, 2)] {
             let side = 1_u32 << bits;
-            let cells = side.pow(u32::try_from(dimensions).unwrap());
+            let cells = side.pow(dimensions);
             let cell_of =
                 |number: u32| (0..dimensions).map(|at| (number >> (bits * at)) & (side - 1)).collect::<Vec<u32>>();
             let mut along: Vec<(u64, Vec<u32>)> = (0..cells)

@@ -98,7 +98,7 @@ fn coordinates_become_points() {
         let ended: crate::Ended =
             room.command(&command).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap().into();
         assert!(ended.code == Some(0) && ended.out.contains("30,000"), "{ended:?}");
-        files.push(std::fs::read(room.path(&format!("{threads}.gpkg"))).unwrap());
+        files.push(std::fs::read(room.path(format!("{threads}.gpkg"))).unwrap());
     }
     assert!(files[0] == files[1], "other bytes on three threads");
     assert_sound(&room, "1.gpkg", "places", 30_000);

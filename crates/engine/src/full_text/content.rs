@@ -62,7 +62,7 @@ impl ContentLayout {
             Self::Some(columns) => {
                 let read = RecordReader::new(record).expect(WELL_FORMED);
                 let values: Vec<Value<'_>> = read.map(|value| value.expect(WELL_FORMED)).collect();
-                let kept = columns.iter().map(|&column| values[column].clone());
+                let kept = columns.iter().map(|&column| values[column]);
                 let kept: Vec<Value<'_>> = std::iter::once(Value::Null).chain(kept).collect();
                 write_record(&kept, out);
             }

@@ -286,7 +286,7 @@ impl Place {
         match values.get(self.value) {
             _ if self.is_rowid => Value::Int(rowid),
             Some(&Value::Int(int)) if self.is_real => Value::Real(int as f64),
-            Some(value) => value.clone(),
+            Some(&value) => value,
             None => Value::Null,
         }
     }

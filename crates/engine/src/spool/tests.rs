@@ -50,7 +50,7 @@ fn become_leaves(parts: &[Vec<Row>], largest_rowid: Option<i64>, page_bytes: u32
     let schema = Schema::from_sql("CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "<test>").unwrap();
     let (page_size, shift) = (PageSize::new(page_bytes).unwrap(), largest_rowid.unwrap_or(0));
     let leaves = Leaves::new(page_size, largest_rowid, shift, true, BlockPool::new(4));
-    let source = Parts(Mutex::new(parts.to_vec().into_iter()));
+    let source = Parts(Mutex::new(parts.iter().cloned()));
     let mut budget = SpoolBudget::new(memory, folder.path());
     let options = SortOptions { memory_bytes: 1 << 20, temp_dir: folder.path().to_owned(), writers: 3 };
     let spool = Spool::like(&source, &schema.tables[0]).in_leaves(Some(leaves));

@@ -112,7 +112,10 @@ impl<'a> Conversion<'a> {
 fn shown(given: Given<'_>) -> Value<'_> {
     match given {
         Given::Bytes(bytes) => Value::Blob(&bytes[..bytes.len().min(SHOWN_BYTES)]),
-        Given::Text(text) => Value::Text(&text.as_bytes()[..text.floor_char_boundary(SHOWN_BYTES)]),
+        Given::Text(text) => {
+            let end = (0..=text.len().min(SHOWN_BYTES)).rev().find(|&at| text.is_char_boundary(at));
+            Value::Text(&text.as_bytes()[..end.unwrap_or(0)])
+        }
         Given::Position(x, _) => Value::Real(x),
     }
 }
