@@ -17,14 +17,14 @@ fn record(position: u64, len: usize) -> Vec<u8> {
 }
 
 /// A source of some parts, each of one chunk. The positions of a chunk have no gap.
-struct Parts(Mutex<std::vec::IntoIter<Vec<Row>>>);
+struct Parts<'p>(Mutex<std::slice::Iter<'p, Vec<Row>>>);
 
-impl Source for Parts {
+impl Source for Parts<'_> {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
         let part = lock(&self.0).next().map(|rows| {
             let mut chunk = RecordChunk::new();
             chunk.set_first_record(rows.first().map_or(1, |row| row.0));
-            for (position, rowid, len) in rows {
+            for (position, rowid, len) in rows.iter().copied() {
                 chunk.push(rowid.unwrap_or(i64::try_from(position).unwrap()), &record(position, len));
                 if rowid.is_none() {
                     chunk.mark_automatic(chunk.len() - 1);
@@ -50,7 +50,7 @@ fn become_leaves(parts: &[Vec<Row>], largest_rowid: Option<i64>, page_bytes: u32
     let schema = Schema::from_sql("CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "<test>").unwrap();
     let (page_size, shift) = (PageSize::new(page_bytes).unwrap(), largest_rowid.unwrap_or(0));
     let leaves = Leaves::new(page_size, largest_rowid, shift, true, BlockPool::new(4));
-    let source = Parts(Mutex::new(parts.iter().cloned()));
+    let source = Parts(Mutex::new(parts.iter()));
     let mut budget = SpoolBudget::new(memory, folder.path());
     let options = SortOptions { memory_bytes: 1 << 20, temp_dir: folder.path().to_owned(), writers: 3 };
     let spool = Spool::like(&source, &schema.tables[0]).in_leaves(Some(leaves));
