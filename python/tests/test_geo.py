@@ -69,7 +69,7 @@ def test_two_columns_of_coordinates(tmp_path: Path) -> None:
     source.write_text("lon,lat\n1.5,2\n,\n")
     litepress.load(tmp_path / "places.gpkg", source, geometry=("lon", "lat"), crs="EPSG:4326", null_value="")
     assert rows(tmp_path / "places.gpkg", "SELECT fid, lon, geom IS NULL FROM places") == [(1, 1.5, 0), (2, None, 1)]
-    with pytest.raises(litepress.Error, match="crs="):
+    with pytest.raises(litepress.Error, match="geometry="):
         litepress.load(tmp_path / "other.gpkg", source, crs="EPSG:4326")
 
 
