@@ -65,6 +65,11 @@ pub fn needs_sqlite(schema: &Schema, conflict: Conflict) -> bool {
         .any(|object| matches!(object.method, BuildMethod::Sqlite { .. } | BuildMethod::Query))
 }
 
+/// Returns whether SQLite must fill a table.
+pub fn is_filled_by_sqlite(table: &Table, conflict: Conflict) -> bool {
+    unsupported_reason(table, conflict).is_some()
+}
+
 /// Returns why SQLite must fill a table, or `None` if litepress writes it.
 pub(crate) fn unsupported_reason(table: &Table, conflict: Conflict) -> Option<String> {
     // SQLite has no upsert for virtual tables, and says so itself.

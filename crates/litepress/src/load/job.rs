@@ -12,7 +12,7 @@ use crate::plan_report::{PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::Texts;
 use crate::{Error, ErrorKind, OnError, Options, PageSize, Result, Target};
-use litepress_engine::plan::{BuildMethod, ObjectPlan, plan_objects};
+use litepress_engine::plan::{ObjectPlan, is_filled_by_sqlite, plan_objects};
 use litepress_engine::{Estimate, Phase, PlannedAppend, RoutePlan, RowFigures, Schema, TargetStamp, folder_of};
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
@@ -171,9 +171,8 @@ impl<'o> LoadJob<'o> {
 
     /// Returns whether SQLite fills the table.
     pub(super) fn is_by_sqlite(&self, table: &str) -> bool {
-        let plans = plan_objects(&self.plan.schema, self.options.build.on_conflict);
-        let is_it = |object: &&ObjectPlan| object.kind == "table" && object.name == table;
-        plans.iter().find(is_it).is_some_and(|object| matches!(object.method, BuildMethod::Sqlite { .. }))
+        let table = self.plan.schema.table(table);
+        table.is_some_and(|table| is_filled_by_sqlite(table, self.options.build.on_conflict))
     }
 
     /// Returns the rows' way into a database that exists.
