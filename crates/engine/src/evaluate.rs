@@ -25,20 +25,15 @@ use crate::sqlite::Failures;
 use crate::{Error, ErrorKind, Progress};
 use litepress_format::value::Value;
 use litepress_rows::affinity::real_as_integer;
+use litepress_rows::sqlite_value::from_sqlite;
 use litepress_rows::{Table, quoted_name};
 use rusqlite::types::ValueRef;
 
 /// Returns a value from SQLite as a record holds it. `is_real` says that it is of a REAL column.
 fn recorded(value: ValueRef<'_>, is_real: bool) -> Value<'_> {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(int) => Value::Int(int),
-        ValueRef::Real(real) => match real_as_integer(real).filter(|_| is_real) {
-            Some(int) => Value::Int(int),
-            None => Value::Real(real),
-        },
-        ValueRef::Text(text) => Value::Text(text),
-        ValueRef::Blob(blob) => Value::Blob(blob),
+    match from_sqlite(value) {
+        Value::Real(real) if is_real => real_as_integer(real).map_or(Value::Real(real), Value::Int),
+        value => value,
     }
 }
 

@@ -21,7 +21,6 @@
 //!   prefer them to bytes in the file. Then all pages go through the WAL.
 //! - **Checkpoints.** A checkpoint cuts the file off behind the last committed page. Its lock is held meanwhile.
 
-mod added_columns;
 mod append;
 mod freelist;
 mod index;

@@ -34,6 +34,7 @@ pub(crate) use failure::{Failures, message};
 use insert::Refuse;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::sqlite::stop_if;
+use litepress_rows::sqlite_value::from_sqlite;
 use litepress_rows::{Source, Table, quote, quoted_name};
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs::{File, OpenOptions};
@@ -292,13 +293,5 @@ fn set_versions(file: &File, path: &Path, versions: [u8; 2]) -> Result<()> {
 
 /// Returns a value from SQLite as SQL writes it.
 pub(crate) fn quote_sqlite(value: rusqlite::types::ValueRef<'_>) -> String {
-    use litepress_format::value::Value;
-    use rusqlite::types::ValueRef;
-    quote(&match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(int) => Value::Int(int),
-        ValueRef::Real(real) => Value::Real(real),
-        ValueRef::Text(text) => Value::Text(text),
-        ValueRef::Blob(blob) => Value::Blob(blob),
-    })
+    quote(&from_sqlite(value))
 }

@@ -83,12 +83,6 @@ impl<'p> Leaf<'p> {
         self.terms.len()
     }
 
-    /// Returns the offset of a term.
-    #[must_use]
-    pub fn term_at(&self, number: usize) -> usize {
-        self.terms[number]
-    }
-
     /// Replaces the term before, `term`, with term `number`. Returns the range of its doclist's bytes on this page.
     ///
     /// # Errors

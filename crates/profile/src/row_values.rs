@@ -2,11 +2,11 @@
 
 use litepress_format::FormatError;
 use litepress_format::header::TextEncoding;
-use litepress_format::record::{self, RecordReader};
+use litepress_format::record::RecordReader;
 use litepress_format::text;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Column, Generated, OlderRows, Table};
-use litepress_rows::{Affinity, RecordChunk};
+use litepress_rows::{Affinity, RecordChunk, recode_texts};
 
 /// The columns of a table as its records have them.
 pub(crate) struct RowValues {
@@ -50,26 +50,10 @@ impl RowValues {
     /// # Errors
     /// If a record is malformed.
     pub fn decode_texts(&self, chunk: &mut RecordChunk) -> Result<(), FormatError> {
-        if self.encoding == TextEncoding::Utf8 {
-            return Ok(());
+        match self.encoding {
+            TextEncoding::Utf8 => Ok(()),
+            encoding => recode_texts(chunk, |text| text::to_utf8(text, encoding).into_bytes()),
         }
-        let (mut decoded, mut bytes) = (RecordChunk::new(), Vec::new());
-        decoded.set_first_record(chunk.first_record());
-        for (row, &rowid) in chunk.rowids().iter().enumerate() {
-            let values = record::decode(chunk.record(row))?;
-            let text = |value: &Value<'_>| match value {
-                Value::Text(bytes) => text::to_utf8(bytes, self.encoding),
-                _ => String::new(),
-            };
-            let texts: Vec<String> = values.iter().map(text).collect();
-            let in_utf8 = |(&value, text)| if let Value::Text(_) = value { Value::from(text) } else { value };
-            let values: Vec<Value<'_>> = values.iter().zip(texts.iter().map(String::as_str)).map(in_utf8).collect();
-            bytes.clear();
-            record::write_record(&values, &mut bytes);
-            decoded.push(rowid, &bytes);
-        }
-        *chunk = decoded;
-        Ok(())
     }
 
     /// Reads the values of the ordinary columns from a record in UTF-8.

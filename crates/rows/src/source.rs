@@ -114,6 +114,51 @@ pub trait Part: Send {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()>;
 }
 
+/// A source whose chunks pass through a function.
+pub struct MappedSource<'s, F> {
+    source: &'s dyn Source,
+    order: RowidOrder,
+    map: F,
+}
+
+impl<'s, F: Fn(&mut RecordChunk) -> Result<()> + Sync> MappedSource<'s, F> {
+    /// Hands out the rows of `source`, changed by `map`, which must keep their number. `order` is that of their rowids.
+    pub fn new(source: &'s dyn Source, order: RowidOrder, map: F) -> Self {
+        Self { source, order, map }
+    }
+}
+
+impl<F: Fn(&mut RecordChunk) -> Result<()> + Sync> Source for MappedSource<'_, F> {
+    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
+        let part = self.source.next_part()?;
+        Ok(part.map(|part| Box::new(MappedPart { part, map: &self.map }) as Box<dyn Part + '_>))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.source.rows()
+    }
+
+    fn rowid_order(&self) -> RowidOrder {
+        self.order
+    }
+
+    fn page_bytes(&self) -> f64 {
+        self.source.page_bytes()
+    }
+}
+
+struct MappedPart<'s, F> {
+    part: Box<dyn Part + 's>,
+    map: &'s F,
+}
+
+impl<F: Fn(&mut RecordChunk) -> Result<()> + Sync> Part for MappedPart<'_, F> {
+    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
+        self.part.fill(chunk)?;
+        (self.map)(chunk)
+    }
+}
+
 /// Target size of a part's leaf pages in bytes. It is large enough for one write at the disk's full speed, and for its last,
 /// partly empty page not to matter; and small enough to stay in the processor's cache.
 pub const PART_BYTES: usize = 4 << 20;

@@ -10,7 +10,7 @@
 //! transaction of SQLite's. A row that breaks a rule ends the route: SQLite then inserts the rows, and says which one it is.
 
 use super::choice::{Choice, RowFigures, TableEdge, choose, why_sql};
-use super::sources::{OldAndNew, Recoded, Shifted};
+use super::sources::{OldAndNew, recoded, shifted};
 use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan};
 use crate::database::Finished;
 use crate::index::{IndexPlan, Indexes};
@@ -27,7 +27,7 @@ use crate::table::{BuildContext, RowidKey};
 use crate::{Conflict, Error, ErrorKind, Result, plan};
 use litepress_format::header::TextEncoding;
 use litepress_rows::schema::OlderRows;
-use litepress_rows::{RowidOrder, Schema, Source, Table};
+use litepress_rows::{MappedSource, RowidOrder, Schema, Source, Table};
 use litepress_scan::{IndexScan, Snapshot, TableScan};
 use rusqlite::types::FromSql;
 use std::collections::HashMap;
@@ -231,6 +231,27 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Makes a new tree of old and new rows. Returns its root, and the number of rows by which it is larger.
+    fn rebuild(
+        &self,
+        new: &dyn Source,
+        transaction: &mut LiveTransaction<'_>,
+        options: &Options,
+        sort_options: &SortOptions,
+        context: BuildContext<'_>,
+    ) -> Result<(u32, u64)> {
+        let Look { table, snapshot, .. } = self.look;
+        let (scan, older) = (TableScan::new(snapshot, self.root, &table.name)?, completion(table, snapshot));
+        let old_rows = AtomicU64::new(0);
+        let old = MappedSource::new(&scan, RowidOrder::Ascending, |chunk| {
+            old_rows.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+            older.as_ref().map_or(Ok(()), |older| older.complete(chunk))
+        });
+        let sorted = sort(table, &OldAndNew { old: &old, new }, options, sort_options)?;
+        let tree = rowid::build(&sorted, transaction.pages()?, context)?;
+        Ok((tree.root, tree.rows.saturating_sub(old_rows.load(Ordering::Relaxed))))
+    }
+
     fn build(
         self,
         transaction: &mut LiveTransaction<'_>,
@@ -253,9 +274,9 @@ impl Job<'_> {
         let indexes = extracted.unwrap_or_else(|| Indexes::new(plans, &sort_options));
         let context = BuildContext { indexes: &indexes, threads, counts_keys: false, progress };
         let counted = Counted { source, progress };
-        let recoded = Recoded { source: &counted, encoding };
+        let recoded = recoded(&counted, encoding);
         let given: &dyn Source = if encoding == TextEncoding::Utf8 { &counted } else { &recoded };
-        let new = Shifted { source: given, rowids: shift, positions: FIRST_POSITION };
+        let new = shifted(given, shift, FIRST_POSITION);
         let is_ordered = is_numbered || source.rowid_order() == RowidOrder::Ascending;
         let (mut new_roots, mut freed_trees) = (Vec::new(), Vec::new());
         let (root, added) = match route {
@@ -275,13 +296,7 @@ impl Job<'_> {
                 };
                 (tree.root, tree.rows)
             }
-            _ => {
-                let old = TableScan::new(snapshot, self.root, &table.name)?;
-                let all = OldAndNew { old, old_rows: AtomicU64::new(0), older: completion(table, snapshot), new };
-                let sorted = sort(table, &all, options, &sort_options)?;
-                let tree = rowid::build(&sorted, transaction.pages()?, context)?;
-                (tree.root, tree.rows.saturating_sub(all.old_rows.load(Ordering::Relaxed)))
-            }
+            _ => self.rebuild(&new, transaction, options, &sort_options, context)?,
         };
         if root != self.root {
             new_roots.push((table.name.clone(), root));

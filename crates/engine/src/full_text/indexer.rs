@@ -11,9 +11,8 @@ use litepress_format::value::Value;
 use litepress_fts5::{AVERAGES_ID, Averages, RunWriter, STRUCTURE_ID, SegmentDecoder, Structure, leaf_id};
 use litepress_rows::schema::{FullText, TextContent};
 use litepress_rows::sync::lock;
-use litepress_rows::{Affinity, RecordChunk, Table, quoted_name};
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension, ToSql};
+use litepress_rows::{Affinity, RecordChunk, Table, quoted_name, sqlite_value};
+use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -271,7 +270,7 @@ fn insert(sqlite: &Connection, columns: &TextColumns, rows: &RecordChunk) -> Res
         let mut add = || {
             insert.raw_bind_parameter(1, rowid)?;
             for (parameter, place) in (2..).zip(&columns.places) {
-                insert.raw_bind_parameter(parameter, Bound(place.value(&values, rowid)))?;
+                insert.raw_bind_parameter(parameter, sqlite_value::parameter(place.value(&values, rowid)))?;
             }
             insert.raw_execute().map(drop)
         };
@@ -289,20 +288,5 @@ impl Place {
             Some(&value) => value,
             None => Value::Null,
         }
-    }
-}
-
-/// A value on its way to SQLite. Text is passed as it is, UTF-8 or not.
-struct Bound<'v>(Value<'v>);
-
-impl ToSql for Bound<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self.0 {
-            Value::Null => ValueRef::Null,
-            Value::Int(int) => ValueRef::Integer(int),
-            Value::Real(real) => ValueRef::Real(real),
-            Value::Text(text) => ValueRef::Text(text),
-            Value::Blob(blob) => ValueRef::Blob(blob),
-        }))
     }
 }

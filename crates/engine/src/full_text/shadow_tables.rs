@@ -7,9 +7,9 @@ use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_fts5::{STRUCTURE_ID, Structure};
 use litepress_rows::schema::FullText;
+use litepress_rows::sqlite_value::from_sqlite;
 use litepress_rows::{RecordChunk, Schema, Table, quoted_name};
 use rusqlite::Connection;
-use rusqlite::types::ValueRef;
 
 /// The tables in which a full-text table keeps its data.
 pub(super) struct ShadowTables<'s> {
@@ -73,7 +73,7 @@ impl<'s> ShadowTables<'s> {
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let values: Vec<Value<'_>> =
-                    (1..columns).map(|column| row.get_ref(column).map(value_of)).collect::<rusqlite::Result<_>>()?;
+                    (1..columns).map(|column| row.get_ref(column).map(from_sqlite)).collect::<rusqlite::Result<_>>()?;
                 record.clear();
                 write_record(&values, &mut record);
                 chunk.push(row.get(0)?, &record);
@@ -85,16 +85,5 @@ impl<'s> ShadowTables<'s> {
 
     fn failed(&self, error: &rusqlite::Error) -> Error {
         Failures::of(self.progress).explain(error, ErrorKind::Schema).in_table(self.name)
-    }
-}
-
-/// Returns a value of SQLite for a record.
-fn value_of(value: ValueRef<'_>) -> Value<'_> {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(int) => Value::Int(int),
-        ValueRef::Real(real) => Value::Real(real),
-        ValueRef::Text(text) => Value::Text(text),
-        ValueRef::Blob(blob) => Value::Blob(blob),
     }
 }

@@ -4,7 +4,6 @@
 //! In WAL mode tables are scanned and entries sorted under a read snapshot, while others write. The write lock is taken for the rest
 //! alone. If others committed meanwhile, all is done once more under the write lock.
 
-use super::added_columns::Completed;
 use super::skeleton::{Planned, Skeleton, StatementWatch, run_create_index};
 use super::{CannotWritePages, CommitReport, LiveDatabase, LiveOptions, LiveTransaction, connect, explain};
 use crate::index::{IndexPlan, Indexes};
@@ -14,7 +13,7 @@ use crate::table::extract;
 use crate::{Error, Result};
 use litepress_rows::schema::OlderRows;
 use litepress_rows::sqlite::plain_name;
-use litepress_rows::{Source, Table, quoted_name};
+use litepress_rows::{MappedSource, Source, Table, quoted_name};
 use litepress_scan::{IndexScan, Snapshot, TableScan};
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -220,7 +219,7 @@ fn scan(snapshot: &Snapshot, index: &PlannedIndex, indexes: &Indexes, options: &
         Box::new(TableScan::new(snapshot, root, name.as_str())?)
     };
     let counted = crate::progress::Counted { source: &*scan, progress: &options.progress };
-    let completed = Completed { source: &counted, older: &index.older };
+    let completed = MappedSource::new(&counted, counted.rowid_order(), |chunk| index.older.complete(chunk));
     let source: &dyn Source = if index.older.differ() { &completed } else { &counted };
     let in_table = |error: Error| if error.place().table.is_some() { error } else { error.in_table(name) };
     extract(source, indexes, options.threads, &options.progress).map_err(in_table)

@@ -11,9 +11,8 @@ use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
 use litepress_rows::schema::{DefaultKind, Generated};
-use litepress_rows::{Affinity, NullPolicy, Part, RecordChunk, Source, Table, quote, quoted_name};
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Statement, ToSql};
+use litepress_rows::{Affinity, NullPolicy, Part, RecordChunk, Source, Table, quote, quoted_name, sqlite_value};
+use rusqlite::Statement;
 use std::ops::Range;
 
 /// Number of rows that a statement inserts. More rows do not take less time each.
@@ -289,7 +288,7 @@ fn bind(
     let mut values = values_of(chunk, row);
     for (parameter, &column) in (parameter..).zip(columns) {
         let value = value_of(table, column, chunk, row, values.next());
-        statement.raw_bind_parameter(parameter, Bound(value))?;
+        statement.raw_bind_parameter(parameter, sqlite_value::parameter(value))?;
     }
     assert!(values.next().is_none(), "a record has values of the ordinary columns only");
     Ok(())
@@ -314,20 +313,5 @@ fn value_of<'c>(
         // A record holds the integral values of a REAL column as integers.
         Value::Int(int) if table.columns[column].affinity == Affinity::Real => Value::Real(int as f64),
         value => value,
-    }
-}
-
-/// A value on its way to SQLite. Text is passed as it is, UTF-8 or not.
-struct Bound<'v>(Value<'v>);
-
-impl ToSql for Bound<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self.0 {
-            Value::Null => ValueRef::Null,
-            Value::Int(int) => ValueRef::Integer(int),
-            Value::Real(real) => ValueRef::Real(real),
-            Value::Text(text) => ValueRef::Text(text),
-            Value::Blob(blob) => ValueRef::Blob(blob),
-        }))
     }
 }

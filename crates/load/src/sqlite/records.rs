@@ -13,6 +13,7 @@ use litepress_format::value::Value;
 use litepress_format::varint;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::schema::{Generated, value_in_older_rows};
+use litepress_rows::sqlite_value::to_sqlite;
 use litepress_rows::{Affinity, Error, ErrorKind, Part, RecordChunk, Result};
 use litepress_scan::{IndexScan, ScanPart, Snapshot, TableScan};
 use rusqlite::types::{Value as OwnedValue, ValueRef};
@@ -190,11 +191,7 @@ fn value_ref(value: Value<'_>) -> ValueRef<'_> {
     match value {
         // SQLite reads it as NULL.
         Value::Real(real) if real.is_nan() => ValueRef::Null,
-        Value::Null => ValueRef::Null,
-        Value::Int(int) => ValueRef::Integer(int),
-        Value::Real(real) => ValueRef::Real(real),
-        Value::Text(text) => ValueRef::Text(text),
-        Value::Blob(blob) => ValueRef::Blob(blob),
+        value => to_sqlite(value),
     }
 }
 

@@ -5,12 +5,11 @@ use super::super::{ColumnDraft, Provenance};
 use crate::annotation::{ExpressionKind, SourceText, parse};
 use crate::program::Scratch;
 use crate::schema_annotations::{CheckText, checks, words};
-use litepress_format::value::Value;
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::Schema;
+use litepress_rows::sqlite_value::parameter;
 use rusqlite::Connection;
-use rusqlite::types::ToSqlOutput;
 
 /// Sampled rows at each place, and number of places.
 const ROWS: u64 = 64;
@@ -115,7 +114,7 @@ impl CheckEvaluator {
         let mut insert = self.sqlite.prepare_cached(&insert)?;
         for row in rows {
             // Other checks report values that the column rejects.
-            let _ = insert.execute(rusqlite::params_from_iter(row.iter().map(Bound)));
+            let _ = insert.execute(rusqlite::params_from_iter(row.iter().map(|value| parameter(value.as_value()))));
         }
         let failures =
             self.checks.iter().map(|check| self.failure(check, drafts, table)).collect::<rusqlite::Result<_>>();
@@ -144,7 +143,8 @@ impl CheckEvaluator {
             let quoted = litepress_rows::quoted_name(name);
             let query = format!("SELECT NOT ({}) FROM (SELECT ?1 AS {quoted})", check.text);
             for end in ends(draft) {
-                let fails: Option<bool> = self.sqlite.query_row(&query, [Bound(&end)], |row| row.get(0))?;
+                let fails: Option<bool> =
+                    self.sqlite.query_row(&query, [parameter(end.as_value())], |row| row.get(0))?;
                 if fails == Some(true) {
                     failing.push((at, format!("{name} = {}", litepress_rows::quote(&end.as_value()))));
                 }
@@ -167,22 +167,6 @@ impl CheckEvaluator {
         self.sqlite.query_row(&query, [], |row| {
             Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, Option<String>>(1)?.unwrap_or_default()))
         })
-    }
-}
-
-/// An SQL parameter.
-struct Bound<'a>(&'a OwnedValue);
-
-impl rusqlite::ToSql for Bound<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        use rusqlite::types::ValueRef;
-        Ok(ToSqlOutput::Borrowed(match self.0.as_value() {
-            Value::Null => ValueRef::Null,
-            Value::Int(int) => ValueRef::Integer(int),
-            Value::Real(real) => ValueRef::Real(real),
-            Value::Text(text) => ValueRef::Text(text),
-            Value::Blob(blob) => ValueRef::Blob(blob),
-        }))
     }
 }
 
