@@ -15,6 +15,7 @@
 mod checks;
 pub(crate) mod computed;
 mod keys;
+mod projection;
 mod small_database;
 #[cfg(test)]
 mod tests;

@@ -34,14 +34,25 @@ use crate::table::TableTree;
 use crate::{Conflict, Error, ErrorKind, Result};
 use content::IndexedSource;
 use indexer::{Indexed, IndexerPool, TextColumns};
-use litepress_rows::schema::{FullText, TextContent};
+use litepress_fts5::DEFAULT_LEAF_BYTES;
+use litepress_rows::schema::{FullText, SchemaObject, TextContent};
 use litepress_rows::{RecordChunk, Schema, Source, Table};
 pub(crate) use printed_rows::{PrintedRows, PrintedTable};
+use runs::{RunStore, SpooledRows};
 use shadow_tables::ShadowTables;
+
+/// Share of the memory for rows of shadow tables that are known before their tables are built.
+const SPOOL_SHARE: u64 = 32;
+
+/// Largest size of leaves. Offsets on them have 16 bits, and a leaf may be somewhat larger.
+const MOST_LEAF_BYTES: usize = 32 << 10;
 
 /// Returns why only SQLite can fill a virtual table, or `None` if litepress prints it.
 pub(crate) fn virtual_table_reason(table: &Table, conflict: Conflict) -> Option<String> {
     let Some(full_text) = &table.full_text else { return Some("it is a virtual table".to_owned()) };
+    if let Some(leaf_bytes) = full_text.leaf_bytes.filter(|&leaf_bytes| leaf_bytes > MOST_LEAF_BYTES) {
+        return Some(format!("its leaves have {leaf_bytes} bytes (pgsz), more than {MOST_LEAF_BYTES}"));
+    }
     match &full_text.content {
         TextContent::Own | TextContent::Nowhere | TextContent::Unindexed => None,
         TextContent::Table(content, _) => {
@@ -59,6 +70,12 @@ pub(crate) fn rebuild_statement(table: &Table) -> Option<String> {
         .then(|| format!("INSERT INTO {name}({name}) VALUES ('rebuild')"))
 }
 
+/// Returns the statements that set the options of a full-text table, if the object is one.
+pub(crate) fn settings<'s>(schema: &'s Schema, object: &SchemaObject) -> &'s [String] {
+    let table = schema.table(&object.name).filter(|_| object.kind == "table");
+    table.and_then(|table| table.full_text.as_ref()).map_or(&[], |full_text| &full_text.settings)
+}
+
 /// The trees of a full-text table.
 #[derive(Debug, Default)]
 pub(crate) struct FullTextTrees {
@@ -68,6 +85,8 @@ pub(crate) struct FullTextTrees {
     pub roots: Vec<(String, u32)>,
     /// The `sqlite_stat1` rows of the shadow tables.
     pub statistics: Vec<Statistic>,
+    /// Bytes of temporary files.
+    pub spilled_bytes: u64,
 }
 
 /// The rows of a full-text table.
@@ -88,6 +107,7 @@ pub(crate) struct FullTextBuilder<'b> {
     table: &'b Table,
     full_text: &'b FullText,
     shadows: ShadowTables<'b>,
+    memory_bytes: u64,
     trees: FullTextTrees,
 }
 
@@ -99,7 +119,8 @@ impl<'b> FullTextBuilder<'b> {
     pub fn new(schema: &'b Schema, table: &'b Table, output: &'b mut Output, options: &'b Options) -> Result<Self> {
         let full_text = table.full_text.as_deref().expect("a full-text table");
         let shadows = ShadowTables::new(schema, table, full_text, &options.progress)?;
-        Ok(Self { output, options, table, full_text, shadows, trees: FullTextTrees::default() })
+        let (memory_bytes, trees) = (options.memory_bytes, FullTextTrees::default());
+        Ok(Self { output, options, table, full_text, shadows, memory_bytes, trees })
     }
 
     /// Builds all shadow tables from these rows.
@@ -108,7 +129,7 @@ impl<'b> FullTextBuilder<'b> {
     /// If the source fails, SQLite refuses a row, or a write fails.
     pub fn build(mut self, rows: TextRows<'_>) -> Result<FullTextTrees> {
         let columns = TextColumns::new(self.table, self.full_text);
-        let pool = IndexerPool::new(self.full_text, &columns, &self.output.temp_dir, self.options);
+        let pool = IndexerPool::new(self.full_text, &columns, &self.output.temp_dir, self.memory_bytes, self.options);
         let progress = self.options.progress.clone();
         let name = &self.table.name;
         match rows {
@@ -146,8 +167,9 @@ impl<'b> FullTextBuilder<'b> {
     /// Builds all other shadow tables.
     fn build_index(&mut self, indexed: Indexed) -> Result<()> {
         let ShadowTables { data, index, docsize, config, .. } = self.shadows;
-        let Indexed { runs, sizes, averages } = indexed;
+        let Indexed { runs, sizes, averages, spilled_bytes } = indexed;
         let rows = averages.rows;
+        let store = RunStore::new(self.output.temp_dir.clone(), self.memory_bytes / SPOOL_SHARE);
         let written = if rows > 0 {
             let has_origins = self.shadows.has_origins;
             let initial = self.shadows.initial_structure()?;
@@ -156,14 +178,17 @@ impl<'b> FullTextBuilder<'b> {
                 initial,
                 has_origins,
                 has_positions: self.full_text.has_positions,
+                leaf_bytes: self.full_text.leaf_bytes.unwrap_or(DEFAULT_LEAF_BYTES),
                 progress: &self.options.progress,
+                store: &store,
             };
             data_tree::build(runs, &request, &mut self.output.pages)?
         } else {
             data_tree::build_empty(self.shadows.initial_data()?, &mut self.output.pages)?
         };
+        self.trees.spilled_bytes = spilled_bytes + store.file_len();
         self.note(data, &written.tree, Vec::new());
-        self.build_table(index, &runs::chunks(written.splits))?;
+        self.build_table(index, &SpooledRows::new(written.splits))?;
         if let Some(docsize) = docsize {
             self.build_table(docsize, &runs::SizesSource::new(sizes, self.shadows.has_origins)?)?;
         }

@@ -19,7 +19,7 @@ impl Database {
         };
         let Self { schema, output, options, .. } = self;
         let built = FullTextBuilder::new(schema, &schema.tables[index], output, options)?.build(rows)?;
-        let FullTextTrees { rows, roots, statistics } = built;
+        let FullTextTrees { rows, roots, statistics, .. } = built;
         self.roots.extend(roots);
         self.statistics.extend(statistics);
         Ok(TableTree { rows, ..TableTree::default() })

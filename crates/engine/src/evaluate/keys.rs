@@ -10,7 +10,7 @@
 //!
 //! The values of an entry become a record, from which the entry is extracted as from a record of the table.
 
-use super::checks::Checks;
+use super::checks::{BROKEN, Checks};
 use super::small_database::{SmallDatabase, Template, connection};
 use super::{explain, key_columns, recorded, scan_clause};
 use crate::Result;
@@ -22,6 +22,7 @@ use litepress_rows::schema::Index;
 use litepress_rows::{Affinity, RecordChunk, Table};
 use rusqlite::{Connection, Row};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Number of columns of an entry whose values need no allocation.
 const FEW_COLUMNS: usize = 8;
@@ -30,7 +31,7 @@ const FEW_COLUMNS: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct RowEvaluation {
     table: Table,
-    template: Template,
+    template: Arc<Template>,
     queries: Vec<Query>,
     checks: Option<Checks>,
     indexes: usize,
@@ -44,6 +45,8 @@ struct Query {
     /// The terms, without the rowid.
     terms: Vec<String>,
     has_rowid: bool,
+    /// An expression that is 1 for rows that break a CHECK constraint, if this query judges them. It comes behind the terms.
+    is_broken: Option<String>,
     outputs: Vec<Output>,
     /// The columns of the result that are REAL columns of the table.
     are_real: Vec<bool>,
@@ -71,7 +74,6 @@ impl RowEvaluation {
         if indexes.is_empty() && checks.is_none() {
             return Ok(None);
         }
-        let template = Template::new(table, &evaluation.statements)?;
         let mut queries: Vec<Query> = Vec::new();
         for (number, index) in indexes.iter().enumerate() {
             let texts = index.evaluated.as_ref().expect("only indexes with texts are evaluated");
@@ -85,8 +87,19 @@ impl RowEvaluation {
             };
             query.add(table, number, index);
         }
+        if let (Some(checks), Some(query)) = (&checks, queries.iter_mut().find(|query| query.predicate.is_none())) {
+            query.is_broken = Some(checks.is_broken().to_owned());
+        }
         queries.iter_mut().for_each(|query| query.sql = query.text(table));
+        let reads: Vec<String> =
+            queries.iter().flat_map(|query| query.reads(table)).chain(checks.iter().flat_map(Checks::reads)).collect();
+        let template = Template::new(table, &evaluation.statements, &reads)?;
         Ok(Some(Self { table: table.clone(), template, queries, checks, indexes: indexes.len() }))
+    }
+
+    /// Fails if a row of a small database breaks a CHECK constraint.
+    fn check(&self, small: &Connection) -> Result<()> {
+        self.checks.as_ref().map_or(Ok(()), |checks| checks.check(small))
     }
 }
 
@@ -102,6 +115,7 @@ impl Query {
             predicate,
             terms: Vec::new(),
             has_rowid: !table.without_rowid,
+            is_broken: None,
             outputs: Vec::new(),
             are_real: Vec::new(),
             names: Vec::new(),
@@ -121,9 +135,16 @@ impl Query {
 
     fn text(&self, table: &Table) -> String {
         let rowid = if self.has_rowid { table.rowid_name() } else { None };
-        let columns: Vec<&str> = rowid.iter().chain(&self.terms).map(String::as_str).collect();
+        let columns = rowid.iter().chain(&self.terms).chain(&self.is_broken);
+        let columns: Vec<&str> = columns.map(String::as_str).collect();
         let predicate = self.predicate.as_ref().map_or(String::new(), |text| format!(" WHERE {text}"));
         format!("SELECT {} FROM {}{predicate}", columns.join(", "), scan_clause(table))
+    }
+
+    /// Returns whether the current row breaks a CHECK constraint that this query judges.
+    fn breaks_check(&self, row: &Row<'_>) -> rusqlite::Result<bool> {
+        let column = usize::from(self.has_rowid) + self.terms.len();
+        Ok(self.is_broken.is_some() && row.get_ref(column)? == BROKEN)
     }
 
     /// Appends the record of one index's entry in the current row.
@@ -153,7 +174,7 @@ impl Query {
 pub(crate) struct Evaluator<'p> {
     plan: &'p RowEvaluation,
     connection: Option<Connection>,
-    rows: SmallDatabase<'p>,
+    rows: SmallDatabase,
     /// The entries of each index that are not yet taken.
     chunks: Vec<RecordChunk>,
     record: Vec<u8>,
@@ -190,11 +211,11 @@ impl<'p> Evaluator<'p> {
         };
         rows.open_in(small).map_err(failed)?;
         rows.clear();
-        if let Some(checks) = &plan.checks {
-            checks.check(small)?;
+        if !plan.queries.iter().any(|query| query.is_broken.is_some()) {
+            plan.check(small)?;
         }
         for query in &plan.queries {
-            run(small, query, &plan.table, chunks, record, take)?;
+            run(small, query, plan, chunks, record, take)?;
         }
         for (index, chunk) in chunks.iter_mut().enumerate().filter(|(_, chunk)| !chunk.is_empty()) {
             take(index, chunk)?;
@@ -208,16 +229,22 @@ impl<'p> Evaluator<'p> {
 fn run(
     small: &Connection,
     query: &Query,
-    table: &Table,
+    plan: &RowEvaluation,
     chunks: &mut [RecordChunk],
     record: &mut Vec<u8>,
     take: &mut impl FnMut(usize, &RecordChunk) -> Result<()>,
 ) -> Result<()> {
-    let failed = |error: rusqlite::Error| query.failed(small, table, &error);
+    let failed = |error: rusqlite::Error| match plan.check(small) {
+        Err(error) if query.is_broken.is_some() => error,
+        _ => query.failed(small, &plan.table, &error),
+    };
     let mut statement = small.prepare(&query.sql).map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let rowid = if query.has_rowid { row.get(0).map_err(failed)? } else { 0 };
+        if query.breaks_check(row).map_err(failed)? {
+            plan.check(small)?;
+        }
         for Output { index, columns } in &query.outputs {
             record.clear();
             query.write_entry(row, columns.clone(), record).map_err(failed)?;
@@ -249,25 +276,39 @@ impl Query {
 
     /// Returns the key of the first row that cannot be evaluated, such as `rowid 7`.
     fn failing_row(&self, small: &Connection, table: &Table) -> Option<String> {
-        let predicate = self.predicate.as_deref().unwrap_or("1");
-        let terms: Vec<String> =
-            self.terms.iter().map(|term| format!("CASE WHEN {predicate} THEN {term} END")).collect();
-        let scan = scan_clause(table);
-        let mut evaluate = small.prepare(&format!("SELECT {} FROM {scan}", terms.join(", "))).ok()?;
+        let mut evaluate = small.prepare(&self.text_for_all(table)).ok()?;
         let mut rows = evaluate.query([]).ok()?;
         let mut good = 0_usize;
         while rows.next().is_ok_and(|row| row.is_some()) {
             good += 1;
         }
-        let keys = key_columns(table);
-        let columns: Vec<&str> = keys.iter().map(|(sql, _)| sql.as_str()).collect();
-        let find = format!("SELECT {} FROM {scan} LIMIT 1 OFFSET {good}", columns.join(", "));
+        let find = format!("{} LIMIT 1 OFFSET {good}", keys_text(table));
         let text = |row: &Row<'_>| {
             let value = |(at, (_, name)): (usize, &(String, String))| {
                 Ok::<_, rusqlite::Error>(format!("{name} {}", crate::sqlite::quote_sqlite(row.get_ref(at)?)))
             };
-            Ok(keys.iter().enumerate().map(value).collect::<rusqlite::Result<Vec<_>>>()?.join(", "))
+            Ok(key_columns(table).iter().enumerate().map(value).collect::<rusqlite::Result<Vec<_>>>()?.join(", "))
         };
         small.query_row(&find, [], text).ok()
     }
+
+    /// Returns a statement that evaluates the terms where the predicate holds, and gives a row for every row of the table.
+    fn text_for_all(&self, table: &Table) -> String {
+        let predicate = self.predicate.as_deref().unwrap_or("1");
+        let terms: Vec<String> =
+            self.terms.iter().map(|term| format!("CASE WHEN {predicate} THEN {term} END")).collect();
+        format!("SELECT {} FROM {}", terms.join(", "), scan_clause(table))
+    }
+
+    /// Returns all statements over rows.
+    fn reads(&self, table: &Table) -> [String; 3] {
+        [self.sql.clone(), self.text_for_all(table), keys_text(table)]
+    }
+}
+
+/// Returns a statement for the keys of all rows.
+fn keys_text(table: &Table) -> String {
+    let keys = key_columns(table);
+    let columns: Vec<&str> = keys.iter().map(|(sql, _)| sql.as_str()).collect();
+    format!("SELECT {} FROM {}", columns.join(", "), scan_clause(table))
 }

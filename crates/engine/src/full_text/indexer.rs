@@ -1,6 +1,6 @@
 //! Has SQLite index rows, part by part, in full-text tables in memory. Their segments are decoded and kept as runs.
 
-use super::runs::{Run, RunStore, push_sizes};
+use super::runs::{Run, RunStore, push_row};
 use crate::options::Options;
 use crate::progress::Progress;
 use crate::sqlite::Failures;
@@ -116,18 +116,27 @@ pub(super) struct Indexed {
     /// The sizes of rows.
     pub sizes: Vec<Run>,
     pub averages: Averages,
+    /// Bytes of a temporary file.
+    pub spilled_bytes: u64,
 }
 
 impl<'p> IndexerPool<'p> {
-    pub fn new(full_text: &FullText, columns: &'p TextColumns, temp_dir: &Path, options: &'p Options) -> Self {
+    /// Creates a pool for one index that takes up to `memory_bytes`.
+    pub fn new(
+        full_text: &FullText,
+        columns: &'p TextColumns,
+        temp_dir: &Path,
+        memory_bytes: u64,
+        options: &'p Options,
+    ) -> Self {
         // A half for SQLite, a quarter for runs; pages in flight take the rest.
-        let share = options.memory_bytes / 2 / options.threads.max(1) as u64;
+        let share = memory_bytes / 2 / options.threads.max(1) as u64;
         Self {
             columns,
             has_positions: full_text.has_positions,
             progress: &options.progress,
             flush_bytes: (share / MEMORY_PER_BYTE).clamp(1 << 20, MOST_BYTES),
-            store: RunStore::new(temp_dir.to_owned(), options.memory_bytes / 4),
+            store: RunStore::new(temp_dir.to_owned(), memory_bytes / 4),
             idle: Mutex::default(),
             indexed: Mutex::default(),
         }
@@ -158,7 +167,7 @@ impl<'p> IndexerPool<'p> {
             },
             |()| Ok(()),
         )?;
-        Ok(std::mem::take(&mut *lock(&self.indexed)))
+        Ok(Indexed { spilled_bytes: self.store.file_len(), ..std::mem::take(&mut *lock(&self.indexed)) })
     }
 
     fn failed(&self, error: &rusqlite::Error) -> Error {
@@ -252,7 +261,7 @@ fn sizes(sqlite: &Connection, name: &str) -> rusqlite::Result<Vec<u8>> {
         let mut rows = sqlite.prepare(&format!("SELECT id, sz FROM {} ORDER BY id", quoted_name(&docsize)))?;
         let mut rows = rows.query([])?;
         while let Some(row) = rows.next()? {
-            push_sizes(row.get(0)?, row.get_ref(1)?.as_blob()?, &mut out);
+            push_row(row.get(0)?, row.get_ref(1)?.as_blob()?, &mut out);
         }
     }
     Ok(out)

@@ -1,4 +1,7 @@
+use super::{FullTextBuilder, FullTextTrees, TextRows};
+use crate::output::Output;
 use crate::{Database, Options, Schema, Target};
+use litepress_format::page::PageSize;
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_rows::sync::lock;
@@ -273,5 +276,66 @@ fn a_table_without_rows() {
         expected.execute_batch(sql).unwrap();
         assert_eq!(shadow_rows(&db), shadow_rows(&expected));
         db.execute_batch("INSERT INTO t VALUES ('first words'); INSERT INTO t(t) VALUES('integrity-check')").unwrap();
+    }
+}
+
+/// Returns texts of about 1,000 characters: the sources of this workspace.
+fn sources() -> Vec<Vec<String>> {
+    let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            match entry.file_type().unwrap().is_dir() {
+                true => folders.push(path),
+                false if path.extension().is_some_and(|kind| kind == "rs") => files.push(path),
+                false => {}
+            }
+        }
+    }
+    files.sort();
+    let mut documents = Vec::new();
+    for text in files.iter().map(|path| std::fs::read_to_string(path).unwrap()) {
+        let mut document = String::new();
+        for line in text.lines() {
+            document.push_str(line);
+            document.push('\n');
+            if document.len() >= 1000 {
+                documents.push(vec![std::mem::take(&mut document)]);
+            }
+        }
+    }
+    documents
+}
+
+/// Builds the shadow tables of a full-text table with some memory. Returns the pages, and what is known of them.
+fn build_with_memory(sql: &str, texts: &[Vec<String>], memory_bytes: u64) -> (Vec<u8>, FullTextTrees) {
+    let schema = Schema::from_sql(sql, "<test>").unwrap();
+    let table = schema.table("t").unwrap();
+    let options = Options::default().threads(2);
+    let mut output = Output::open(&Target::Memory, PageSize::DEFAULT, &options, |sink| sink).unwrap();
+    let mut builder = FullTextBuilder::new(&schema, table, &mut output, &options).unwrap();
+    builder.memory_bytes = memory_bytes;
+    let trees = builder.build(TextRows::Given(&Texts::new(texts, false, 100))).unwrap();
+    output.pages.finish(&[0; PageSize::DEFAULT.bytes()]).unwrap();
+    (output.pages.take_bytes().unwrap(), trees)
+}
+
+/// An index larger than memory goes through a temporary file, at most half as large as the texts.
+#[test]
+fn segments_that_do_not_fit_the_memory_are_spilled() {
+    let texts = sources();
+    let text_bytes: usize = texts.iter().flatten().map(String::len).sum();
+    assert!(text_bytes > 2 << 20, "{text_bytes}");
+    for options in ["", ", detail=none, tokenize=porter", ", content='', contentless_delete=1, prefix=3"] {
+        let sql = format!("CREATE VIRTUAL TABLE t USING fts5(a{options})");
+        let (bytes, trees) = build_with_memory(&sql, &texts, 1 << 30);
+        assert_eq!(trees.spilled_bytes, 0);
+        let (spilled, spilled_trees) = build_with_memory(&sql, &texts, 0);
+        assert!(spilled == bytes, "{sql}: a spilled index is another one");
+        assert_eq!((spilled_trees.rows, &spilled_trees.roots), (trees.rows, &trees.roots));
+        let share = spilled_trees.spilled_bytes as f64 / text_bytes as f64;
+        let most = if options.contains("prefix") { 1.0 } else { 0.5 };
+        assert!((0.05..most).contains(&share), "{sql}: the temporary file is {share} of the texts");
     }
 }

@@ -83,6 +83,8 @@ struct AuthorizerState {
     makes_virtual_table: bool,
     /// Tables of FTS5.
     full_texts: Vec<String>,
+    /// The table of FTS5 that the statement inserts into: a setting, and no row.
+    configured: Option<String>,
     shadows: HashSet<String>,
     modules: HashMap<String, String>,
     wal: bool,
@@ -176,6 +178,13 @@ fn run_statements(
         run_to_end(&mut statement).map_err(|error| explain(&error, span.start))?;
         drop(statement);
         at = span.end;
+        let configured = seen().configured.take();
+        if let Some(table) = configured
+            && full_text::has_rows(sqlite, &table).map_err(|error| sqlite_failed(&error))?
+        {
+            lock(watch).denied = Some(rows_refusal("INSERT", &table));
+            return Err(explain(&rusqlite::Error::InvalidQuery, span.start));
+        }
         let (created, altered) = {
             let mut watch = seen();
             watch.makes_virtual_table = false;
@@ -284,7 +293,13 @@ fn authorize(action: &AuthAction<'_>, watch: &mut AuthorizerState) -> Authorizat
             None
         }
         AuthAction::Pragma { pragma_name, pragma_value } => pragma(pragma_name, *pragma_value, watch),
-        AuthAction::Insert { table_name } => write_refusal("INSERT", table_name, watch),
+        AuthAction::Insert { table_name } => {
+            // Options of FTS5 are set by an INSERT, which is told from a row once it ran.
+            if watch.configured.is_none() && watch.full_texts.iter().any(|name| name == table_name) {
+                watch.configured = Some((*table_name).to_owned());
+            }
+            write_refusal("INSERT", table_name, watch)
+        }
         AuthAction::Update { table_name, .. } => write_refusal("UPDATE", table_name, watch),
         AuthAction::Delete { table_name } => write_refusal("DELETE", table_name, watch),
         AuthAction::Attach { .. } | AuthAction::Detach { .. } => denied("ATTACH and DETACH are not allowed"),
@@ -307,16 +322,25 @@ fn authorize(action: &AuthAction<'_>, watch: &mut AuthorizerState) -> Authorizat
     }
 }
 
-/// Refuses writes of rows. SQLite itself writes its own tables while it defines, and virtual tables write theirs. Dumps write
+/// Refuses writes of rows. SQLite itself writes its own tables while it defines, virtual tables write theirs, and an INSERT sets options of FTS5. Dumps write
 /// the numbers of AUTOINCREMENT tables, which are kept, and statistics, which are dropped.
 fn write_refusal(verb: &str, table: &str, watch: &AuthorizerState) -> Option<Refusal> {
     let own = ["sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_sequence"].contains(&table)
         || table.starts_with(STATISTICS);
     let of_dropped = verb == "DELETE" && watch.dropped.as_deref() == Some(table);
-    (!own && !of_dropped && !watch.makes_virtual_table).then(|| Refusal {
+    let configures = watch.configured.is_some() && (watch.shadows.contains(table) || is_configured(table, watch));
+    (!own && !of_dropped && !watch.makes_virtual_table && !configures).then(|| rows_refusal(verb, table))
+}
+
+fn is_configured(table: &str, watch: &AuthorizerState) -> bool {
+    watch.configured.as_deref() == Some(table)
+}
+
+fn rows_refusal(verb: &str, table: &str) -> Refusal {
+    Refusal {
         why: format!("{verb} of rows ({table}) is not allowed: a schema defines and holds no rows"),
         advice: Some(SCHEMA_ALONE),
-    })
+    }
 }
 
 fn pragma(name: &str, value: Option<&str>, watch: &mut AuthorizerState) -> Option<Refusal> {
