@@ -13,6 +13,7 @@ use crate::options::{Options, Target};
 use crate::sort::{ItemSample, SortOptions};
 use crate::table::{RecordKey, RowKey, RowidKey, SortPlan, late_materialization, rtree};
 use crate::{Conflict, Result, Schema, plan, resources, sqlite};
+use litepress_format::header::TextEncoding;
 use litepress_format::page::PageKind;
 use litepress_format::payload::mean_page_bytes;
 use litepress_rows::schema::{Index, RTree, TextContent};
@@ -274,7 +275,7 @@ impl Sampler<'_> {
             .filter_map(|(number, index)| Some((number, plan_of(index)?)))
             .collect();
         let indexes: Vec<&Index> = plans.iter().filter_map(|(_, plan)| plan.evaluated_index()).collect();
-        let evaluation = if indexes.is_empty() { None } else { RowEvaluation::new(self.table, &indexes, false)? };
+        let evaluation = if indexes.is_empty() { None } else { RowEvaluation::new(self.table, &indexes, false, TextEncoding::Utf8)? };
         let (Some(evaluation), Some(source)) = (evaluation, self.source) else { return Ok(()) };
         let (mut item, mut entry) = (Vec::new(), Vec::new());
         let mut take = |index: usize, entries: &RecordChunk| -> Result<()> {

@@ -17,6 +17,7 @@ use super::projection::field_len;
 use super::small_database::{SmallDatabase, Template, connection};
 use super::{explain, recorded, scan_clause};
 use crate::{Error, ErrorKind, Result};
+use litepress_format::header::TextEncoding;
 use litepress_format::record::{header_len, serial_of, write_body};
 use litepress_format::value::Value;
 use litepress_format::varint;
@@ -114,7 +115,7 @@ impl<'s> ComputedColumns<'s> {
         Ok(Self {
             source,
             table,
-            template: Template::new(table, &statements, &reads)?,
+            template: Template::new(table, &statements, &reads, TextEncoding::Utf8)?,
             sql,
             columns_sql,
             checks,
@@ -350,7 +351,7 @@ struct Bench {
 
 impl Bench {
     fn new(template: &Arc<Template>) -> rusqlite::Result<Self> {
-        let (sqlite, small) = (connection()?, SmallDatabase::new(template));
+        let (sqlite, small) = (connection(TextEncoding::Utf8)?, SmallDatabase::new(template));
         let (given, whole, spare, writer) = Default::default();
         Ok(Self { sqlite, small, given, whole, spare, writer })
     }

@@ -16,6 +16,7 @@ use super::{explain, key_columns, recorded, scan_clause};
 use crate::Result;
 use crate::sqlite::message;
 use crate::{Error, ErrorKind};
+use litepress_format::header::TextEncoding;
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_rows::schema::Index;
@@ -35,6 +36,7 @@ pub(crate) struct RowEvaluation {
     queries: Vec<Query>,
     checks: Option<Checks>,
     indexes: usize,
+    encoding: TextEncoding,
 }
 
 /// A SELECT that evaluates the keys of some indexes.
@@ -48,27 +50,34 @@ struct Query {
     /// An expression that is 1 for rows that break a CHECK constraint, if this query judges them. It comes behind the terms.
     is_broken: Option<String>,
     outputs: Vec<Output>,
-    /// The columns of the result that are REAL columns of the table.
+    /// The terms that are REAL columns of the table.
     are_real: Vec<bool>,
+    /// Texts have this encoding. Those of UTF-16 are read as blobs: as UTF-8, they might be others.
+    encoding: TextEncoding,
     /// Names of the indexes.
     names: Vec<String>,
 }
 
-/// The columns of a result that are the columns of an index.
+/// The terms of a query that are the columns of an index.
 #[derive(Clone, Debug)]
 struct Output {
     /// Number of the index.
     index: usize,
-    columns: Range<usize>,
+    terms: Range<usize>,
 }
 
 impl RowEvaluation {
     /// Prepares the evaluation of these indexes of a table, and of its CHECK constraints if it `has_checks`. Returns `None` if
-    /// there is nothing to evaluate.
+    /// there is nothing to evaluate. The texts of all records have this encoding.
     ///
     /// # Errors
     /// If SQLite refuses the table, which it has accepted before.
-    pub fn new(table: &Table, indexes: &[&Index], has_checks: bool) -> Result<Option<Self>> {
+    pub fn new(
+        table: &Table,
+        indexes: &[&Index],
+        has_checks: bool,
+        encoding: TextEncoding,
+    ) -> Result<Option<Self>> {
         let Some(evaluation) = &table.evaluation else { return Ok(None) };
         let checks = if has_checks { Checks::new(table) } else { None };
         if indexes.is_empty() && checks.is_none() {
@@ -81,7 +90,7 @@ impl RowEvaluation {
             let query = match known {
                 Some(query) => query,
                 None => {
-                    queries.push(Query::new(table, texts.predicate.clone()));
+                    queries.push(Query::new(table, texts.predicate.clone(), encoding));
                     queries.last_mut().expect("it was added")
                 }
             };
@@ -93,8 +102,8 @@ impl RowEvaluation {
         queries.iter_mut().for_each(|query| query.sql = query.text(table));
         let reads: Vec<String> =
             queries.iter().flat_map(|query| query.reads(table)).chain(checks.iter().flat_map(Checks::reads)).collect();
-        let template = Template::new(table, &evaluation.statements, &reads)?;
-        Ok(Some(Self { table: table.clone(), template, queries, checks, indexes: indexes.len() }))
+        let template = Template::new(table, &evaluation.statements, &reads, encoding)?;
+        Ok(Some(Self { table: table.clone(), template, queries, checks, indexes: indexes.len(), encoding }))
     }
 
     /// Fails if a row of a small database breaks a CHECK constraint.
@@ -109,7 +118,7 @@ pub(crate) fn can_evaluate(table: &Table) -> bool {
 }
 
 impl Query {
-    fn new(table: &Table, predicate: Option<String>) -> Self {
+    fn new(table: &Table, predicate: Option<String>, encoding: TextEncoding) -> Self {
         Self {
             sql: String::new(),
             predicate,
@@ -118,14 +127,15 @@ impl Query {
             is_broken: None,
             outputs: Vec::new(),
             are_real: Vec::new(),
+            encoding,
             names: Vec::new(),
         }
     }
 
     fn add(&mut self, table: &Table, number: usize, index: &Index) {
         let texts = index.evaluated.as_ref().expect("only indexes with texts are evaluated");
-        let start = usize::from(self.has_rowid) + self.terms.len();
-        self.outputs.push(Output { index: number, columns: start..start + texts.terms.len() });
+        let start = self.terms.len();
+        self.outputs.push(Output { index: number, terms: start..start + texts.terms.len() });
         self.terms.extend(texts.terms.iter().cloned());
         let is_real = |column: Option<usize>| column.is_some_and(|at| table.columns[at].affinity == Affinity::Real);
         let all = index.columns.iter().chain(&index.appended);
@@ -135,32 +145,62 @@ impl Query {
 
     fn text(&self, table: &Table) -> String {
         let rowid = if self.has_rowid { table.rowid_name() } else { None };
-        let columns = rowid.iter().chain(&self.terms).chain(&self.is_broken);
-        let columns: Vec<&str> = columns.map(String::as_str).collect();
         let predicate = self.predicate.as_ref().map_or(String::new(), |text| format!(" WHERE {text}"));
-        format!("SELECT {} FROM {}{predicate}", columns.join(", "), scan_clause(table))
+        let from = format!("FROM {}{predicate}", scan_clause(table));
+        if self.encoding == TextEncoding::Utf8 {
+            let columns = rowid.iter().chain(&self.terms).chain(&self.is_broken);
+            let columns: Vec<&str> = columns.map(String::as_str).collect();
+            return format!("SELECT {} {from}", columns.join(", "));
+        }
+        // The OFFSET keeps SQLite from evaluating terms twice.
+        let (mut inner, mut outer) = (Vec::new(), Vec::new());
+        for (name, expression) in [("r", &rowid), ("b", &self.is_broken)] {
+            if let Some(expression) = expression {
+                inner.push(format!("{expression} AS {name}"));
+            }
+        }
+        outer.extend(rowid.iter().map(|_| "r".to_owned()));
+        for (at, term) in self.terms.iter().enumerate() {
+            inner.push(format!("{term} AS c{at}"));
+            outer.push(format!("CASE typeof(c{at}) WHEN 'text' THEN CAST(c{at} AS BLOB) ELSE c{at} END"));
+            outer.push(format!("typeof(c{at}) = 'text'"));
+        }
+        outer.extend(self.is_broken.iter().map(|_| "b".to_owned()));
+        format!("SELECT {} FROM (SELECT {} {from} LIMIT -1 OFFSET 0)", outer.join(", "), inner.join(", "))
+    }
+
+    /// Returns the column of the result with a term.
+    fn column(&self, term: usize) -> usize {
+        let columns = if self.encoding == TextEncoding::Utf8 { 1 } else { 2 };
+        usize::from(self.has_rowid) + term * columns
     }
 
     /// Returns whether the current row breaks a CHECK constraint that this query judges.
     fn breaks_check(&self, row: &Row<'_>) -> rusqlite::Result<bool> {
-        let column = usize::from(self.has_rowid) + self.terms.len();
-        Ok(self.is_broken.is_some() && row.get_ref(column)? == BROKEN)
+        Ok(self.is_broken.is_some() && row.get_ref(self.column(self.terms.len()))? == BROKEN)
+    }
+
+    /// Returns the value of a term in the current row.
+    fn value<'r>(&self, row: &'r Row<'_>, term: usize) -> rusqlite::Result<Value<'r>> {
+        let column = self.column(term);
+        let value = recorded(row.get_ref(column)?, self.are_real[term]);
+        match value {
+            Value::Blob(text) if self.encoding != TextEncoding::Utf8 && row.get(column + 1)? => Ok(Value::Text(text)),
+            value => Ok(value),
+        }
     }
 
     /// Appends the record of one index's entry in the current row.
-    fn write_entry(&self, row: &Row<'_>, columns: Range<usize>, out: &mut Vec<u8>) -> rusqlite::Result<()> {
-        let first = usize::from(self.has_rowid);
-        let value =
-            |column: usize| Ok::<_, rusqlite::Error>(recorded(row.get_ref(column)?, self.are_real[column - first]));
-        if columns.len() > FEW_COLUMNS {
-            let values = columns.map(value).collect::<rusqlite::Result<Vec<_>>>()?;
+    fn write_entry(&self, row: &Row<'_>, terms: Range<usize>, out: &mut Vec<u8>) -> rusqlite::Result<()> {
+        if terms.len() > FEW_COLUMNS {
+            let values = terms.map(|term| self.value(row, term)).collect::<rusqlite::Result<Vec<_>>>()?;
             write_record(&values, out);
             return Ok(());
         }
         let mut values = [Value::Null; FEW_COLUMNS];
-        let count = columns.len();
-        for (at, column) in columns.enumerate() {
-            values[at] = value(column)?;
+        let count = terms.len();
+        for (value, term) in values.iter_mut().zip(terms) {
+            *value = self.value(row, term)?;
         }
         write_record(&values[..count], out);
         Ok(())
@@ -207,7 +247,7 @@ impl<'p> Evaluator<'p> {
         let failed = |error| explain(&error, &plan.table);
         let small = match known {
             Some(small) => small,
-            None => known.insert(connection().map_err(failed)?),
+            None => known.insert(connection(plan.encoding).map_err(failed)?),
         };
         rows.open_in(small).map_err(failed)?;
         rows.clear();
@@ -245,9 +285,9 @@ fn run(
         if query.breaks_check(row).map_err(failed)? {
             plan.check(small)?;
         }
-        for Output { index, columns } in &query.outputs {
+        for Output { index, terms } in &query.outputs {
             record.clear();
-            query.write_entry(row, columns.clone(), record).map_err(failed)?;
+            query.write_entry(row, terms.clone(), record).map_err(failed)?;
             let chunk = &mut chunks[*index];
             chunk.push(rowid, record);
             if chunk.is_full() {

@@ -17,7 +17,7 @@ use crate::Result;
 use crate::sqlite::Failures;
 use crate::{ErrorKind, Progress};
 use litepress_format::cell::write_table_interior;
-use litepress_format::header::PAGE_COUNT_OFFSET;
+use litepress_format::header::{PAGE_COUNT_OFFSET, TextEncoding};
 use litepress_format::page::{
     CELL_POINTER_LEN, LEAF_HEADER_LEN, MIN_CELL_LEN, PageHeader, PageKind, PageSize, PageWriter,
 };
@@ -48,14 +48,16 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Has SQLite run the statements in an empty database. `reads` are the only statements over its rows.
+    /// Has SQLite run the statements in an empty database. `reads` are the only statements over its rows, whose texts have this
+    /// encoding.
     ///
     /// # Errors
     /// If SQLite refuses a statement.
-    pub fn new(table: &Table, statements: &[String], reads: &[String]) -> Result<Arc<Self>> {
+    pub fn new(table: &Table, statements: &[String], reads: &[String], encoding: TextEncoding) -> Result<Arc<Self>> {
         let make = || {
             let mut sqlite = Connection::open_in_memory()?;
             sqlite.execute_batch(&format!("PRAGMA page_size = {PAGE}; PRAGMA foreign_keys = OFF"))?;
+            sqlite.execute_batch(encoding_pragma(encoding))?;
             statements.iter().try_for_each(|statement| sqlite.execute(statement, []).map(drop))?;
             let find = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1";
             let root = sqlite.query_row(find, [&table.name], |row| row.get(0))?;
@@ -247,10 +249,19 @@ impl SmallDatabase {
     }
 }
 
-/// Opens a connection for small databases. It reads their pages where they are, without a cache.
-pub(crate) fn connection() -> rusqlite::Result<Connection> {
+fn encoding_pragma(encoding: TextEncoding) -> &'static str {
+    match encoding {
+        TextEncoding::Utf8 => "PRAGMA encoding = 'UTF-8'",
+        TextEncoding::Utf16Le => "PRAGMA encoding = 'UTF-16le'",
+        TextEncoding::Utf16Be => "PRAGMA encoding = 'UTF-16be'",
+    }
+}
+
+/// Opens a connection for small databases with texts of this encoding. It reads their pages where they are, without a cache.
+pub(crate) fn connection(encoding: TextEncoding) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_in_memory_with_flags(flags)?;
+    connection.execute_batch(encoding_pragma(encoding))?;
     connection.execute_batch("PRAGMA mmap_size = 1000000000; PRAGMA temp_store = MEMORY")?;
     Ok(connection)
 }
@@ -272,10 +283,10 @@ mod tests {
         let select = format!("SELECT k, t FROM {}", scan_clause(&schema.tables[0]));
         let all = format!("SELECT * FROM {}", scan_clause(&schema.tables[0]));
         let reads = if is_projected { select.clone() } else { all };
-        let template = Template::new(&schema.tables[0], &[sql.to_owned()], &[reads]).expect("a template");
+        let template = Template::new(&schema.tables[0], &[sql.to_owned()], &[reads], TextEncoding::Utf8).expect("a template");
         assert_eq!(template.projection.is_some(), is_projected || !schema.tables[0].without_rowid);
         let mut small = SmallDatabase::new(&template);
-        let mut sqlite = connection().expect("a connection");
+        let mut sqlite = connection(TextEncoding::Utf8).expect("a connection");
         let (mut read, mut expected) = (Vec::new(), Vec::new());
         let mut look = |small: &mut SmallDatabase| {
             small.open_in(&mut sqlite).expect("a database");

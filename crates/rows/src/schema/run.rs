@@ -122,6 +122,13 @@ pub(super) fn run(text: &str, origin: &str) -> Result<ExecutedSchema> {
     for (table, span) in spans.iter().filter(|(table, _)| kinds.is_ordinary(table)) {
         refuse_rows(&sqlite, table, text, origin, span.start)?;
     }
+    for (table, span) in spans.iter().filter(|(table, _)| lock(&watch).full_texts.contains(table)) {
+        // Rows of a transaction come into the index at its end.
+        if kinds.is_virtual(table) && full_text::has_rows(&sqlite, table).map_err(|error| sqlite_failed(&error))? {
+            let Refusal { why, .. } = rows_refusal("INSERT", table);
+            return Err(refused(&why, text, origin, first_token(text, span.start)).advise(SCHEMA_ALONE));
+        }
+    }
     let mut watch = lock(&watch);
     let (shadows, modules) = (std::mem::take(&mut watch.shadows), std::mem::take(&mut watch.modules));
     let full_texts = std::mem::take(&mut watch.full_texts).into_iter().filter(|name| kinds.is_virtual(name));
