@@ -199,7 +199,7 @@ fn run_statements(
             (std::mem::take(&mut watch.created), std::mem::take(&mut watch.altered))
         };
         if altered {
-            follow_renames(sqlite, &mut spans)?;
+            follow_renames(sqlite, &mut spans, watch)?;
         }
         for table in created {
             spans.insert(table, span.clone());
@@ -380,19 +380,35 @@ fn pragma(name: &str, value: Option<&str>, watch: &mut AuthorizerState) -> Optio
     })
 }
 
-/// Follows renames after ALTER TABLE: a table that disappeared and one that appeared are the same.
-fn follow_renames(sqlite: &Connection, spans: &mut HashMap<String, Range<usize>>) -> Result<()> {
+/// Follows renames after ALTER TABLE: a table that disappeared and one that appeared are the same. Shadow tables are renamed with
+/// theirs.
+fn follow_renames(
+    sqlite: &Connection,
+    spans: &mut HashMap<String, Range<usize>>,
+    watch: &Mutex<AuthorizerState>,
+) -> Result<()> {
     let names: Vec<String> = sqlite
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
         .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
         .map_err(|error| sqlite_failed(&error))?;
+    // SQLite's authorizer takes the lock, too.
+    let mut watch = lock(watch);
     let known: HashSet<&String> = names.iter().collect();
     let gone = spans.keys().find(|old| !known.contains(old)).cloned();
-    let come = names.iter().find(|name| !spans.contains_key(*name) && !name.starts_with("sqlite_"));
-    if let (Some(old), Some(new)) = (gone, come)
-        && let Some(span) = spans.remove(&old)
-    {
+    let is_own = |name: &str| name.starts_with("sqlite_") || watch.shadows.contains(name);
+    let come = names.iter().find(|name| !spans.contains_key(*name) && !is_own(name));
+    let (Some(old), Some(new)) = (gone, come) else { return Ok(()) };
+    if let Some(span) = spans.remove(&old) {
         spans.insert(new.clone(), span);
+    }
+    watch.full_texts.iter_mut().filter(|name| **name == old).for_each(|name| name.clone_from(new));
+    if let Some(module) = watch.modules.remove(&old) {
+        watch.modules.insert(new.clone(), module);
+        let renamed = |name: String| match name.strip_prefix(&format!("{old}_")) {
+            Some(suffix) if !known.contains(&name) => format!("{new}_{suffix}"),
+            _ => name,
+        };
+        watch.shadows = std::mem::take(&mut watch.shadows).into_iter().map(renamed).collect();
     }
     Ok(())
 }
