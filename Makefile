@@ -8,7 +8,7 @@ ONLY ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install demo test test-python race crash powercut lint test-bench bench figures clean tools
+.PHONY: help build install install-c demo test test-python race crash powercut lint test-bench bench figures clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,11 @@ install: PREFIX ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)
 install: ## install the program for you, and its manual pages
 	$(CARGO) install --locked --path crates/cli --root $(PREFIX)
 	$(PREFIX)/bin/litepress man $(PREFIX)/share/man/man1
+
+install-c: PREFIX ?= /usr/local
+install-c: ## install the C library liblitepress, its header, and files for pkg-config and CMake
+	$(CARGO) build --release --locked -p litepress-c
+	crates/c/install.sh target/release $(PREFIX)
 
 demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
 	python3 bench/demo.py --rows $(or $(ROWS),100m)
