@@ -8,7 +8,7 @@ ONLY ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install demo test test-python race crash powercut lint test-bench bench figures clean tools
+.PHONY: help build install install-c demo test test-python race crash powercut lint test-bench bench figures clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,11 @@ install: PREFIX ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)
 install: ## install the program for you, and its manual pages
 	$(CARGO) install --locked --path crates/cli --root $(PREFIX)
 	$(PREFIX)/bin/litepress man $(PREFIX)/share/man/man1
+
+install-c: PREFIX ?= /usr/local
+install-c: ## install the C library liblitepress, its header, and files for pkg-config and CMake
+	$(CARGO) build --release --locked -p litepress-c
+	crates/c/install.sh target/release $(PREFIX)
 
 demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
 	python3 bench/demo.py --rows $(or $(ROWS),100m)
@@ -80,6 +85,8 @@ ifeq ($(SCALE),full)
 	python3 bench/gen.py --shop 1 --tpch 10 --rows 10m --repeat 2
 	python3 bench/python.py --rows 10m --tuples 5m --repeat 3
 	python3 bench/fts.py --bytes 1b --repeat 3
+	python3 bench/geo.py --rows 2m --repeat 3
+	python3 bench/mbtiles.py --tiles 200k --repeat 3
 	python3 bench/cells.py
 else
 	python3 bench/press.py --rows 100m --insert-rows 10m --repeat 3
@@ -90,6 +97,8 @@ else
 	python3 bench/gen.py --shop 0.2 --tpch 0.1 --rows 1m --repeat 3
 	python3 bench/python.py --rows 1m --tuples 500k --repeat 3
 	python3 bench/fts.py --bytes 200m --repeat 3
+	python3 bench/geo.py --rows 200k --repeat 3
+	python3 bench/mbtiles.py --tiles 50k --repeat 3
 endif
 
 clean: ## remove what was built

@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMITS = {
     ".ci": 1,
     "bench": 1,
+    "crates/c": 0,
     "crates/check": 1,
     "crates/cli": 1.0,
     "crates/crashlab": 1,

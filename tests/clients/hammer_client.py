@@ -1,16 +1,11 @@
-"""A client of the hammer in tests/src/hammer.rs with Python's SQLite: `hammer_client.py hammer-client ROLE NAME FOLDER DATABASE`.
-
-It does what the clients in Rust do (tests/src/hammer/clients.rs), and writes the same files.
-"""
+"""A client of the hammer in tests/src/hammer.rs with Python's SQLite: it does what the clients in Rust do."""
 
 import random
-import sqlite3
-import sys
 import time
-from pathlib import Path
+
+import client_loop
 
 BATCH_ROWS = 400
-MAX_PAUSE = 0.02
 
 
 def write(connection, name, number):
@@ -36,39 +31,17 @@ def read(connection):
     connection.execute("COMMIT")
 
 
-def connect_and_work(role, name, database, number, log):
-    """Opens the database, does some work and closes it. Returns the number of the next row."""
-    connection = sqlite3.connect(f"{Path(database).as_uri()}?mode=rw", uri=True, timeout=5, isolation_level=None)
-    try:
-        for _ in range(random.randint(1, 4)):
-            if role == "writer":
-                write(connection, name, number)
-                print(name, number, file=log, flush=True)
-                number += 1
-            else:
-                read(connection)
-            time.sleep(random.uniform(0, 0.002))
-    finally:
-        connection.close()
+def work(connection, role, name, number, log):
+    """Does some work. Returns the number of the next row."""
+    for _ in range(random.randint(1, 4)):
+        if role == "writer":
+            write(connection, name, number)
+            print(name, number, file=log, flush=True)
+            number += 1
+        else:
+            read(connection)
+        time.sleep(random.uniform(0, 0.002))
     return number
 
 
-def main():
-    _, role, name, folder, database = sys.argv[1:]
-    folder = Path(folder)
-    number = others = tolerated = 0
-    with (folder / f"{name}.log").open("w") as log:
-        while not (folder / "stop").exists():
-            try:
-                number = connect_and_work(role, name, database, number, log)
-                others += role != "writer"
-            except (sqlite3.Error, AssertionError) as error:
-                if not (isinstance(error, sqlite3.OperationalError) and "locked" in str(error)):
-                    (folder / f"{name}.bad").write_text(repr(error))
-                    raise
-                tolerated += 1
-            time.sleep(random.uniform(0, MAX_PAUSE))
-    (folder / f"{name}.end").write_text(f"{others} {tolerated}")
-
-
-main()
+client_loop.run(work, ["locked", "busy"], 0.02)

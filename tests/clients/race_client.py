@@ -1,16 +1,11 @@
-"""A client of the race in tests/src/race.rs with Python's SQLite: `race_client.py client ROLE NAME FOLDER DATABASE`.
-
-It does what the clients in Rust do (tests/src/race/clients.rs), and writes the same files.
-"""
+"""A client of the race in tests/src/race.rs with Python's SQLite: it does what the clients in Rust do."""
 
 import random
-import sqlite3
-import sys
 import time
-from pathlib import Path
+
+import client_loop
 
 FIXED_ROWS = 500
-MAX_PAUSE = 0.15
 CHECKPOINTS = ("PASSIVE", "FULL", "RESTART", "TRUNCATE")
 
 
@@ -34,49 +29,20 @@ def read(connection):
     connection.execute("COMMIT")
 
 
-def connect_and_work(role, name, database, number, log):
-    """Opens the database, waits a moment, does some work and closes it. Returns the number of the next row."""
-    uri = f"{Path(database).as_uri()}?mode=rw"
-    connection = sqlite3.connect(uri, uri=True, timeout=5, isolation_level=None)
-    try:
-        time.sleep(random.uniform(0, 0.002))
-        for _ in range(random.randint(1, 3)):
-            if role == "writer":
-                generation = write(connection, name, number)
-                print(generation, name, number, file=log, flush=True)
-                number += 1
-            elif role == "reader":
-                read(connection)
-            else:
-                connection.execute(f"PRAGMA wal_checkpoint({random.choice(CHECKPOINTS)})").fetchone()
-    finally:
-        connection.close()
+def work(connection, role, name, number, log):
+    """Waits a moment and does some work. Returns the number of the next row."""
+    time.sleep(random.uniform(0, 0.002))
+    for _ in range(random.randint(1, 3)):
+        if role == "writer":
+            generation = write(connection, name, number)
+            print(generation, name, number, file=log, flush=True)
+            number += 1
+        elif role == "reader":
+            read(connection)
+        else:
+            connection.execute(f"PRAGMA wal_checkpoint({random.choice(CHECKPOINTS)})").fetchone()
     return number
 
 
-def is_tolerated(error):
-    """Tells whether a client may get this error: a lock, or a database that was replaced after it was opened."""
-    return isinstance(error, sqlite3.OperationalError) and any(
-        text in str(error) for text in ("database is locked", "database table is locked", "readonly database")
-    )
-
-
-def main():
-    _, role, name, folder, database = sys.argv[1:]
-    folder = Path(folder)
-    number = others = tolerated = 0
-    with (folder / f"{name}.log").open("w") as log:
-        while not (folder / "stop").exists():
-            try:
-                number = connect_and_work(role, name, database, number, log)
-                others += role != "writer"
-            except (sqlite3.Error, AssertionError) as error:
-                if not is_tolerated(error):
-                    (folder / f"{name}.bad").write_text(repr(error))
-                    raise
-                tolerated += 1
-            time.sleep(random.uniform(0, MAX_PAUSE))
-    (folder / f"{name}.end").write_text(f"{others} {tolerated}")
-
-
-main()
+# A lock, or a database that was replaced after it was opened.
+client_loop.run(work, ["locked", "readonly database"], 0.15)

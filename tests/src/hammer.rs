@@ -4,13 +4,13 @@
 //! A writer writes down each row once its COMMIT has returned. A reader checks rules that hold at every moment: an account book
 //! whose sum is zero, appended rows in whole batches, and as many entries of an index as rows. At the end nothing may be missing.
 
-mod clients;
+mod client;
 
-pub use clients::{Client, Role, client};
+pub use client::client;
 
+use crate::clients::{Clients, Outcome, Role, Rules, Trial};
+use crate::live_changes::append_rows;
 use crate::source::ValueRows;
-use clients::Clients;
-use front_door::append::Appending;
 use litepress::live::{IndexTask, LiveOptions, make_indexes};
 use litepress::{AppendOptions, Conflict, ErrorKind, Options, Result, Route, schema_of};
 use litepress_crashlab::content::check;
@@ -18,6 +18,7 @@ use litepress_rows::cells::OwnedValue;
 use rusqlite::Connection;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Rows of a batch that litepress appends.
@@ -26,37 +27,12 @@ pub const BATCH_ROWS: i64 = 400;
 /// Pause between two changes.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// The subject of a hammer, and its duration.
-#[derive(Debug)]
-pub struct Hammer {
-    /// Empty folder for the database and the files of the clients.
-    pub folder: PathBuf,
-    /// Journal mode of the database: `WAL` or `DELETE`.
-    pub journal_mode: String,
-    /// Time after which no further change begins.
-    pub time: Duration,
-    /// Number of changes after which the hammer ends.
-    pub changes: u64,
-    /// Program of this build that runs [`client`].
-    pub client_program: PathBuf,
-}
-
-/// Figures of a hammer.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// Changes that litepress has made.
-    pub changed: u64,
-    /// Changes that were refused because of locks.
-    pub refused: u64,
-    /// Rows that writers have committed.
-    pub committed: u64,
-    /// Transactions of readers, and checkpoints.
-    pub others: u64,
-    /// Locks that clients have met.
-    pub tolerated: u64,
-    /// Descriptions of all violations.
-    pub bad: Vec<String>,
-}
+const RULES: Rules = Rules {
+    word: "hammer-client",
+    script: "hammer_client.py",
+    pause: Duration::from_millis(20),
+    tolerated: &["locked", "busy"],
+};
 
 const SCHEMA: &str = "
     CREATE TABLE event (id INTEGER PRIMARY KEY, batch INTEGER, filler TEXT); CREATE INDEX event_batch ON event (batch);
@@ -64,53 +40,53 @@ const SCHEMA: &str = "
     CREATE INDEX added_client ON added (client, number);
     CREATE TABLE account (id INTEGER PRIMARY KEY, amount INTEGER); INSERT INTO account VALUES (1, 0), (2, 0), (3, 0);";
 
-impl Hammer {
-    /// Runs the hammer.
-    ///
-    /// # Errors
-    /// A change that fails for another reason than a lock.
-    pub fn run(&self) -> Result<Outcome> {
-        let path = self.folder.join("hammer.db");
-        let made = Connection::open(&path).unwrap();
-        made.execute_batch(&format!("PRAGMA journal_mode = {}; {SCHEMA}", self.journal_mode)).unwrap();
-        drop(made);
-        let (mut outcome, mut batches, mut round) = (Outcome::default(), 0, 0);
-        let mut clients = Clients::start(&self.client_program, &self.folder, &path);
-        let begun = Instant::now();
-        while outcome.bad.is_empty() && begun.elapsed() < self.time && outcome.changed < self.changes {
-            match change(&path, round, &mut batches) {
-                Ok(()) => outcome.changed += 1,
-                Err(error) if error.kind() == ErrorKind::Target => outcome.refused += 1,
-                Err(error) => {
-                    outcome.bad.push(format!("round {round}: {error}"));
-                }
-            }
-            round += 1;
-            outcome.bad.extend(clients.failure());
-            // Clients ask for a lock from time to time: without pauses, some would never get it.
-            std::thread::sleep(PAUSE);
-        }
-        clients.stop(&mut outcome);
-        self.judge(&path, batches, &mut outcome);
-        Ok(outcome)
+/// Runs the hammer.
+///
+/// # Errors
+/// A client or a folder that cannot be made.
+pub fn run(trial: &Trial) -> Result<Outcome> {
+    let path = trial.folder.join("hammer.db");
+    let made = Connection::open(&path).unwrap();
+    made.execute_batch(&format!("PRAGMA journal_mode = {}; {SCHEMA}", trial.journal_mode)).unwrap();
+    drop(made);
+    let (mut outcome, mut batches, mut round) = (Outcome::default(), 0, 0);
+    let mut bundled = vec![Role::Writer, Role::Reader, Role::Checkpointer];
+    if Command::new("sqlite3").arg("--version").output().is_ok() {
+        bundled.push(Role::OldWriter);
     }
+    let mut clients = Clients::start(trial, &path, &RULES, &bundled, &[Role::Writer, Role::Reader]);
+    let begun = Instant::now();
+    while outcome.bad.is_empty() && begun.elapsed() < trial.time && outcome.changed < trial.changes {
+        match change(&path, round, &mut batches) {
+            Ok(()) => outcome.changed += 1,
+            Err(error) if error.kind() == ErrorKind::Target => outcome.refused += 1,
+            Err(error) => outcome.bad.push(format!("round {round}: {error}")),
+        }
+        round += 1;
+        outcome.bad.extend(clients.failure());
+        // Clients ask for a lock from time to time: without pauses, some would never get it.
+        std::thread::sleep(PAUSE);
+    }
+    let logs: Vec<PathBuf> = clients.logs().collect();
+    clients.stop(&mut outcome);
+    judge(&path, batches, &client::logged(logs.into_iter()), &mut outcome);
+    Ok(outcome)
+}
 
-    /// Compares the database with everything that was committed.
-    fn judge(&self, path: &Path, batches: i64, outcome: &mut Outcome) {
-        let connection = Connection::open(path).unwrap();
-        outcome.bad.extend(check(&connection).err());
-        let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-        let rows = number("SELECT count(*) FROM event");
-        if rows != batches * BATCH_ROWS {
-            outcome.bad.push(format!("{rows} rows of {batches} batches"));
-        }
-        let logged = clients::logged(&self.folder);
-        outcome.committed = logged.len() as u64;
-        let mut select = connection.prepare("SELECT client, number FROM added").unwrap();
-        let there = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        let there: HashSet<(String, i64)> = there.collect::<rusqlite::Result<_>>().unwrap();
-        outcome.bad.extend(logged.difference(&there).map(|row| format!("{row:?} is lost")));
+/// Compares the database with everything that was committed.
+fn judge(path: &Path, batches: i64, logged: &HashSet<(String, i64)>, outcome: &mut Outcome) {
+    let connection = Connection::open(path).unwrap();
+    outcome.bad.extend(check(&connection).err());
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let rows = number("SELECT count(*) FROM event");
+    if rows != batches * BATCH_ROWS {
+        outcome.bad.push(format!("{rows} rows of {batches} batches"));
     }
+    outcome.committed = logged.len() as u64;
+    let mut select = connection.prepare("SELECT client, number FROM added").unwrap();
+    let there = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let there: HashSet<(String, i64)> = there.collect::<rusqlite::Result<_>>().unwrap();
+    outcome.bad.extend(logged.difference(&there).map(|row| format!("{row:?} is lost")));
 }
 
 /// Makes the change of a round: rows at the right edge, between others, by SQLite; a new index; all indexes anew.
@@ -158,13 +134,5 @@ fn append(path: &Path, route: Route, batch: i64) -> Result<()> {
     };
     let rows: Vec<Vec<OwnedValue>> = (0..BATCH_ROWS).map(row).collect();
     let rows = ValueRows::new(&schema.tables[table], rows.into(), 150, 1);
-    let job = Appending {
-        path: path.to_owned(),
-        existing: schema.clone(),
-        schema,
-        additions: Default::default(),
-        options,
-        append,
-    };
-    job.run(&[(table, &rows)], &|| Ok(())).map(drop)
+    append_rows(path, schema, options, append, (table, &rows)).map(drop)
 }

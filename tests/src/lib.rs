@@ -9,10 +9,11 @@
 //! btree        the records of an index, as they are stored
 //! edge_values  types and values at the edges of SQLite's rules
 //! keyed        generated tables with indexes and constraints, WITHOUT ROWID or not
-//! hammer       clients that use a database while it is changed
+//! clients      programs that use a database in a trial, and the files in which they tell how it went
+//! hammer       a trial: a database is changed under clients
 //! live_changes every change of a database that exists
 //! program      databases in the form of real programs
-//! race         clients that use a database while it is replaced
+//! race         a trial: a database is replaced under clients
 //! faults       sinks that fail, and sinks that leave holes
 //! ```
 //!
@@ -23,6 +24,7 @@
 pub mod btree;
 pub mod case;
 pub mod checksum;
+pub mod clients;
 pub mod edge_values;
 pub mod faults;
 pub mod folder;

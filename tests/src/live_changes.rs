@@ -4,9 +4,11 @@ use crate::folder::Folder;
 use crate::source::ValueRows;
 use front_door::append::Appending;
 use litepress::live::{IndexTask, LiveOptions, make_indexes};
-use litepress::{AppendOptions, Conflict, Options, Result, Route, schema_of};
+use litepress::{AppendOptions, Conflict, Finished, Options, Result, Route, Schema, schema_of};
 use litepress_crashlab::content::{Content, content};
+use litepress_rows::Source;
 use litepress_rows::cells::OwnedValue;
+use litepress_rows::schema::SchemaAdditions;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -93,15 +95,7 @@ impl LiveChange {
             })
             .collect();
         let rows = ValueRows::new(&schema.tables[0], rows.into(), 100, 1);
-        let job = Appending {
-            path: path.to_owned(),
-            existing: schema.clone(),
-            schema,
-            additions: Default::default(),
-            options,
-            append,
-        };
-        let finished = job.run(&[(0, &rows)], &|| Ok(()))?;
+        let finished = append_rows(path, schema, options, append, (0, &rows))?;
         let taken = finished.appended.expect("rows were added").tables[0].plan.route;
         assert_eq!(taken, route, "the route of {self:?}");
         Ok(())
@@ -182,4 +176,16 @@ impl Subject {
     pub fn content(&self) -> Content {
         content(&self.path()).unwrap()
     }
+}
+
+/// Adds rows to a table of a database whose schema stays.
+pub(crate) fn append_rows(
+    path: &Path,
+    schema: Schema,
+    options: Options,
+    append: AppendOptions,
+    (table, rows): (usize, &dyn Source),
+) -> Result<Finished> {
+    let (path, existing, additions) = (path.to_owned(), schema.clone(), SchemaAdditions::default());
+    Appending { path, existing, schema, additions, options, append }.run(&[(table, rows)], &|| Ok(()))
 }

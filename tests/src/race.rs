@@ -6,83 +6,61 @@
 //! written down, then the database: it must be sound, each of its rows must be of its generation, and no row that a client
 //! has written down for this generation may be missing.
 
-mod clients;
+mod client;
 mod judge;
 
-pub use clients::{Client, Role, client};
+pub use client::client;
 
+use crate::clients::{Clients, Outcome, Role, Rules, Trial};
 use crate::source::MadeRows;
-use clients::Clients;
 use judge::Judge;
 use litepress::{Database, ErrorKind, Options, Result, Schema, Target};
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Rows of the table `fixed`, which clients only read.
 pub const FIXED_ROWS: u64 = 500;
 
-/// The subject of a race, and its duration.
-#[derive(Debug)]
-pub struct Race {
-    /// Empty folder for the database and the files of the clients.
-    pub folder: PathBuf,
-    /// Journal mode of each database: `WAL` or `DELETE`.
-    pub journal_mode: String,
-    /// Time after which no further replacement begins.
-    pub time: Duration,
-    /// Number of replacements after which the race ends.
-    pub replacements: u64,
-    /// Program of this build that runs [`client`].
-    pub client_program: PathBuf,
-}
+/// Roles of the clients of each release of SQLite: eight clients.
+const ROLES: [Role; 4] = [Role::Writer, Role::Writer, Role::Reader, Role::Checkpointer];
 
-/// Figures of a race.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// Databases that got the name.
-    pub replaced: u64,
-    /// Attempts that were refused, as the database was in use.
-    pub refused: u64,
-    /// Rows that clients have committed.
-    pub committed: u64,
-    /// Transactions of readers, and checkpoints.
-    pub others: u64,
-    /// Errors that clients may get: a lock, a database that was replaced under them.
-    pub tolerated: u64,
-    /// Descriptions of all violations.
-    pub bad: Vec<String>,
-}
+const RULES: Rules = Rules {
+    word: "client",
+    script: "race_client.py",
+    // A file is replaced only at a moment at which no client has it open.
+    pause: Duration::from_millis(150),
+    // A lock, or a database that was replaced after it was opened.
+    tolerated: &["locked", "readonly database"],
+};
 
-impl Race {
-    /// Runs the race.
-    ///
-    /// # Errors
-    /// A replacement that fails for another reason than that the database is in use.
-    pub fn run(&self) -> Result<Outcome> {
-        let path = self.folder.join("race.db");
-        let mut outcome = Outcome::default();
-        replace(&path, 0, &self.journal_mode)?;
-        let mut clients = Clients::start(&self.client_program, &self.folder, &path);
-        let mut judge = Judge::new(clients.logs());
-        let begun = Instant::now();
-        while outcome.bad.is_empty() && begun.elapsed() < self.time && outcome.replaced < self.replacements {
-            judge.judge(&path, outcome.replaced, &mut outcome.bad);
-            match replace(&path, outcome.replaced + 1, &self.journal_mode) {
-                Ok(()) => outcome.replaced += 1,
-                Err(error) if error.kind() == ErrorKind::Target => outcome.refused += 1,
-                Err(error) => return Err(error),
-            }
-            outcome.bad.extend(clients.failure());
+/// Runs the race.
+///
+/// # Errors
+/// A replacement that fails for another reason than that the database is in use.
+pub fn run(trial: &Trial) -> Result<Outcome> {
+    let path = trial.folder.join("race.db");
+    let mut outcome = Outcome::default();
+    replace(&path, 0, &trial.journal_mode)?;
+    let mut clients = Clients::start(trial, &path, &RULES, &ROLES, &ROLES);
+    let mut judge = Judge::new(clients.logs());
+    let begun = Instant::now();
+    while outcome.bad.is_empty() && begun.elapsed() < trial.time && outcome.changed < trial.changes {
+        judge.judge(&path, outcome.changed, &mut outcome.bad);
+        match replace(&path, outcome.changed + 1, &trial.journal_mode) {
+            Ok(()) => outcome.changed += 1,
+            Err(error) if error.kind() == ErrorKind::Target => outcome.refused += 1,
+            Err(error) => return Err(error),
         }
-        judge.judge(&path, outcome.replaced, &mut outcome.bad);
-        clients.stop(&mut outcome);
-        // All connections are closed now. The last one has run a checkpoint; its result is read under the database's name alone.
-        judge.judge(&path, outcome.replaced, &mut outcome.bad);
-        outcome.committed = judge.committed();
-        Ok(outcome)
+        outcome.bad.extend(clients.failure());
     }
+    judge.judge(&path, outcome.changed, &mut outcome.bad);
+    clients.stop(&mut outcome);
+    // All connections are closed now. The last one has run a checkpoint; its result is read under the database's name alone.
+    judge.judge(&path, outcome.changed, &mut outcome.bad);
+    outcome.committed = judge.committed();
+    Ok(outcome)
 }
 
 /// Replaces the database by that of the next generation.
@@ -116,9 +94,4 @@ fn replace(path: &Path, generation: u64, journal_mode: &str) -> Result<()> {
         }),
     )?;
     database.finish().map(drop)
-}
-
-impl Role {
-    /// Every role, of both releases of SQLite: eight clients.
-    const ALL: [Self; 4] = [Self::Writer, Self::Writer, Self::Reader, Self::Checkpointer];
 }

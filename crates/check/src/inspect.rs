@@ -2,6 +2,7 @@
 //! page, it is guessed.
 
 mod full_text;
+mod rtree_node;
 
 use litepress_format::freelist::Trunk;
 use litepress_format::header::DatabaseHeader;

@@ -275,7 +275,11 @@ impl Sampler<'_> {
             .filter_map(|(number, index)| Some((number, plan_of(index)?)))
             .collect();
         let indexes: Vec<&Index> = plans.iter().filter_map(|(_, plan)| plan.evaluated_index()).collect();
-        let evaluation = if indexes.is_empty() { None } else { RowEvaluation::new(self.table, &indexes, false, TextEncoding::Utf8)? };
+        let evaluation = if indexes.is_empty() {
+            None
+        } else {
+            RowEvaluation::new(self.table, &indexes, false, TextEncoding::Utf8)?
+        };
         let (Some(evaluation), Some(source)) = (evaluation, self.source) else { return Ok(()) };
         let (mut item, mut entry) = (Vec::new(), Vec::new());
         let mut take = |index: usize, entries: &RecordChunk| -> Result<()> {

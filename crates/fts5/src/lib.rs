@@ -141,7 +141,10 @@ mod tests {
     fn ids_tell_what_rows_are() {
         for (segment, height, page) in [(1, 0, 1), (7, 3, 12), (2000, 31, (1 << 31) - 1)] {
             assert_eq!(row_kind(leaf_id(segment, page)), RowKind::Leaf { segment, page });
-            assert_eq!(row_kind(doclist_index_id(segment, height, page)), RowKind::DoclistIndex { segment, height, page });
+            assert_eq!(
+                row_kind(doclist_index_id(segment, height, page)),
+                RowKind::DoclistIndex { segment, height, page }
+            );
             assert_eq!(row_kind(leaf_id(segment + SEGMENTS, page)), RowKind::Tombstones { segment, page });
         }
     }

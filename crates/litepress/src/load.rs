@@ -11,6 +11,7 @@ pub use dry_run::Mismatches;
 pub use notes::notes_of;
 pub use options::{FileFormat, LoadOptions};
 pub use report::LoadReport;
+pub(crate) use run::read_all;
 
 use crate::build::refuse_special_target;
 use crate::geopackage;

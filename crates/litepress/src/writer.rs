@@ -169,6 +169,20 @@ impl Writer {
         self.table_with(name, Some(columns))
     }
 
+    /// Returns the table at this position, for rows of the columns for which it was asked last. For faces that number their tables.
+    ///
+    /// # Errors
+    /// If the writer has failed.
+    ///
+    /// # Panics
+    /// If the table was never asked for.
+    #[doc(hidden)]
+    pub fn prepared_table(&mut self, table: usize) -> Result<TableWriter<'_>> {
+        self.refuse_failed()?;
+        assert!(self.buffers[table].is_some(), "the table was asked for");
+        Ok(TableWriter { writer: self, table })
+    }
+
     fn table_with(&mut self, name: &str, columns: Option<&[&str]>) -> Result<TableWriter<'_>> {
         self.refuse_failed()?;
         let Some(table) = self.schema().position(name) else {
@@ -199,7 +213,16 @@ impl Writer {
     /// # Errors
     /// Rows that break a rule; a write, sync or rename that fails. The target is then as it was, except if only the sync
     /// of its folder failed.
-    pub fn finish(mut self) -> Result<Written> {
+    pub fn finish(self) -> Result<Written> {
+        self.finish_watched(PATIENCE, &mut || ())
+    }
+
+    /// Does the same as [`finish`](Self::finish), and calls `watch` in between, again and again after this time. It may ask the
+    /// [progress](Options::progress), or stop it.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish); [`ErrorKind::Interrupted`] after [`Progress::stop`](crate::Progress::stop).
+    pub fn finish_watched(mut self, time: Duration, watch: &mut dyn FnMut()) -> Result<Written> {
         self.refuse_failed()?;
         for table in 0..self.buffers.len() {
             self.encode(table)?;
@@ -209,6 +232,9 @@ impl Writer {
             self.send_parts(table)?;
         }
         self.pipeline.begin_finish()?;
+        while !self.pipeline.wait(time) {
+            watch();
+        }
         let Finished { summary, bytes, verified, appended, .. } = self.pipeline.finish()?;
         Ok(Written { summary, bytes, verified, appended, cut_texts: self.pipeline.cut_texts() })
     }

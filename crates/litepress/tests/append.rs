@@ -317,3 +317,88 @@ fn rows_that_others_add_meanwhile_come_first() {
         }
     }
 }
+
+/// The key of a new row.
+type NewKey = fn(i64) -> i64;
+
+/// A table whose index has short and long keys, and a UNIQUE one.
+const MERGED: &str = "CREATE TABLE t (id INTEGER PRIMARY KEY, key, text TEXT COLLATE NOCASE);
+                      CREATE INDEX i ON t (key, text DESC); CREATE UNIQUE INDEX u ON t (id DESC, key);
+                      CREATE INDEX n ON t (text COLLATE RTRIM)";
+
+/// Makes a database of 20,000 rows with these keys. Each index has leaves of several parts.
+fn merged_database(path: &Path, key: &str) -> Connection {
+    let sqlite = Connection::open(path).unwrap();
+    let rows = format!(
+        "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 20000) INSERT INTO t
+         SELECT value, {key}, CASE value % 9 WHEN 0 THEN NULL ELSE printf('%.*c ', 1 + value % 700, 'k') || 'K' END FROM n"
+    );
+    sqlite.execute_batch(&format!("PRAGMA synchronous = OFF; BEGIN; {MERGED}; {rows}; COMMIT")).unwrap();
+    sqlite
+}
+
+/// Index entries of old rows were sorted again with the new ones. Now both are merged: wherever new keys lie among the old ones, the
+/// index must be that of SQLite, and the file must not depend on the number of threads.
+#[test]
+fn old_index_entries_are_merged_with_new_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let everywhere: NewKey = |row| row * 7919 % 21_001;
+    let cases: [(&str, &str, NewKey); 6] = [
+        ("everywhere", "value * 31 % 20011", everywhere),
+        ("behind", "value", |row| 70_000 + row),
+        ("before", "value", |row| -row),
+        ("at one place", "value / 10000 * 2", |_| 1),
+        ("equal", "7", |_| 7),
+        ("among NULLs", "NULL", everywhere),
+    ];
+    for (name, old, new) in cases {
+        let row = |row: i64| (20_001 + row, new(row), "N".repeat(1 + (row % 900) as usize));
+        let files = [1, 3].map(|threads| {
+            let path = folder.path().join(format!("{name}{threads}.db"));
+            let sqlite = merged_database(&path, old);
+            let mut options = Options::default();
+            (options.threads, options.sync) = (threads, litepress::Sync::Off);
+            let mut db = Writer::open(&path, options, &AppendOptions::default()).unwrap();
+            let mut table = db.table("t").unwrap();
+            (0..22_000).map(row).for_each(|(id, key, text)| table.insert((id, key, text.as_str())).unwrap());
+            let report = db.finish().unwrap().appended.unwrap();
+            assert_eq!(report.tables[0].plan.route, Route::Edge, "{name}");
+            let read = |sql: &str| sqlite.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+            assert_eq!(read("PRAGMA integrity_check"), "ok", "{name}");
+            assert_eq!(
+                read("SELECT count(*) || ' ' || sum(id) FROM t INDEXED BY i"),
+                read("SELECT count(*) || ' ' || sum(id) FROM t NOT INDEXED",)
+            );
+            let free = sqlite.query_row("PRAGMA freelist_count", [], |row| row.get::<_, i64>(0)).unwrap();
+            assert!(free > 2500, "{name}: {free} old pages are free");
+            std::fs::read(&path).unwrap()
+        });
+        assert!(files[0] == files[1], "{name}: the file depends on the number of threads");
+    }
+}
+
+/// An old index is not in the order that its schema says: a collation was changed with writable_schema. A merge would have made a tree
+/// in which SQLite does not find its entries; so SQLite inserts the rows, and the report says why.
+#[test]
+fn an_old_index_out_of_order_is_left_to_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let sqlite = Connection::open(&path).unwrap();
+    let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); CREATE INDEX i ON t (a COLLATE NOCASE);
+               INSERT INTO t VALUES (1, 'b'), (2, 'C'), (3, 'a'), (4, 'B'); PRAGMA writable_schema = ON;
+               UPDATE sqlite_schema SET sql = 'CREATE INDEX i ON t (a)' WHERE name = 'i'";
+    sqlite.execute_batch(sql).unwrap();
+    drop(sqlite);
+    let mut db = Writer::open(&path, Options::default(), &AppendOptions::default()).unwrap();
+    let mut table = db.table("t").unwrap();
+    (10..30_000).for_each(|id| table.insert((id, "x")).unwrap());
+    let report = db.finish().unwrap().appended.unwrap();
+    let plan = &report.tables[0].plan;
+    assert_eq!(plan.route, Route::Sql);
+    assert!(plan.why.contains("the entries of the index i are not in order"), "{}", plan.why);
+    let sqlite = Connection::open(&path).unwrap();
+    let read = |sql: &str| sqlite.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    assert_eq!(read("SELECT count(*) || '' FROM t NOT INDEXED"), "29994");
+    sqlite.execute_batch("REINDEX").unwrap();
+    assert_eq!(read("PRAGMA integrity_check"), "ok");
+}

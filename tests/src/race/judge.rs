@@ -27,8 +27,8 @@ pub struct Judge {
 }
 
 impl Judge {
-    pub fn new(paths: Vec<PathBuf>) -> Self {
-        let logs = paths.into_iter().map(|path| Log { path, reader: None, begun: String::new() }).collect();
+    pub fn new(paths: impl Iterator<Item = PathBuf>) -> Self {
+        let logs = paths.map(|path| Log { path, reader: None, begun: String::new() }).collect();
         Self { logs, expected: HashSet::new(), generation: 0, committed: 0 }
     }
 

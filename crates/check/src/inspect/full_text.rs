@@ -7,9 +7,7 @@ use super::DatabaseFile;
 use litepress_format::FormatError;
 use litepress_format::cell::Cell;
 use litepress_format::page::{PageKind, PageReader};
-use litepress_fts5::{
-    AVERAGES_ID, Averages, Leaf, RowKind, RunReader, RunWriter, STRUCTURE_ID, Structure, row_kind,
-};
+use litepress_fts5::{AVERAGES_ID, Averages, Leaf, RowKind, RunReader, RunWriter, STRUCTURE_ID, Structure, row_kind};
 use litepress_rows::Result;
 use litepress_rows::quoted_name;
 use litepress_rows::schema::full_text_has_positions;

@@ -111,9 +111,12 @@ fn every_option_works() {
         ("completions", "completions --help".to_owned()),
         ("man", "man --help".to_owned()),
         ("inspect", "inspect --help".to_owned()),
+        ("inspect", "inspect m.gpkg --node rtree_m_geom:1".to_owned()),
     ];
     let room = Room::new();
     room.write("in.csv", "1,2\n2,1\n");
+    room.write("m.csv", "x,y\n1,2\n");
+    room.done("load m.gpkg m.csv --geometry x,y --progress none");
     room.write("d.csv", "x\nborn,y\n31.01.2024,\"1,5\"\n");
     room.write("in.json", "{\"data\": [{\"a\": {\"b\": NaN}}]}");
     room.write("l.sql", "CREATE TABLE in_csv (id INTEGER PRIMARY KEY);");
@@ -140,6 +143,10 @@ fn every_example_works() {
         if ["profile", "compact", "compare", "check", "inspect"].contains(&command) {
             room.done("generate user.db --preset user --rows 1k");
             room.done("generate large.db --preset user --rows 2k");
+        }
+        if command == "inspect" {
+            room.write("road.csv", "x,y\n1,2\n");
+            room.done("load map.gpkg road.csv --geometry x,y --progress none");
         }
         for (shard, id) in [("a.db", 1), ("b.db", 2)].into_iter().filter(|_| command == "merge") {
             let tables = ["country", "user", "search"].map(|table| {

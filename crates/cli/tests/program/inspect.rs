@@ -36,6 +36,26 @@ fn pages_are_called_what_header_freelist_and_pointer_map_say() {
     assert!(out.contains("page 2, pointer map"));
 }
 
+#[test]
+fn nodes_of_an_rtree() {
+    let room = Room::new();
+    let rows: String = (0..200).map(|row| format!("{},{}\n", row % 20, row / 20)).collect();
+    room.write("places.csv", format!("x,y\n{rows}"));
+    room.done("load places.gpkg places.csv --geometry x,y --progress none");
+    let out = room.done("inspect places.gpkg --node rtree_places_geom:1 --node rtree_places_geom:2");
+    for part in
+        ["node 1 of rtree_places_geom, root, 1228 bytes", "child node", "maxy", "its parent is node 1", "  id\n"]
+    {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let ended = room.run("inspect places.gpkg --node rtree_places_geom:99");
+    assert!(ended.code == Some(2) && ended.err.contains("there is no node 99"), "{ended:#?}");
+    for wrong in ["rtree_places_geom", ":1", "x:y"] {
+        let ended = room.run(&format!("inspect places.gpkg --node {wrong}"));
+        assert!(ended.code == Some(2) && ended.err.contains("boxes:1"), "{ended:#?}");
+    }
+}
+
 /// The overview of a file that is no database, such as a CSV file, ended with exit code 0.
 #[test]
 fn garbage_is_shown_and_told_by_the_exit_code() {
@@ -84,7 +104,9 @@ fn rows_of_full_text_indexes_are_explained() {
         INSERT INTO mails SELECT 'hello', 'word' || value || ' the end' FROM generated;";
     let rows = "CREATE TEMP TABLE generated AS WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 300)
         SELECT value FROM n;";
-    room.sqlite("a.db").execute_batch(&format!("{rows}{sql} CREATE TABLE plain (a); INSERT INTO plain VALUES (1);")).unwrap();
+    room.sqlite("a.db")
+        .execute_batch(&format!("{rows}{sql} CREATE TABLE plain (a); INSERT INTO plain VALUES (1);"))
+        .unwrap();
     let pages: u32 = room.query("a.db", "PRAGMA page_count").parse().unwrap();
     let numbers: Vec<String> = (1..=pages).map(|page| page.to_string()).collect();
     let out = room.done(&format!("inspect a.db {}", numbers.join(" ")));

@@ -9,7 +9,7 @@ use litepress_rows::schema::Generated;
 use litepress_rows::{NullPolicy, Schema, Source, Table};
 
 /// Fewer rows are inserted by SQLite: opening a snapshot and changing roots would take longer.
-const LEAST_ROWS: u64 = 20_000;
+pub(super) const LEAST_ROWS: u64 = 20_000;
 
 /// An index is built anew if there is at least one new entry for this many old ones, and a table likewise.
 const MOST_OLD_ENTRIES: u64 = 30;

@@ -3,7 +3,7 @@
 //! ```text
 //! edge      new rows become leaf pages behind the last one, and the right edge of the tree is written anew
 //! rebuild   old rows (TableScan) and new ones, sorted by rowid, become a new tree
-//! indexes   old entries (IndexScan) and new ones, sorted, become a new tree
+//! indexes   edge: old entries (IndexScan), in their order, and sorted new ones are merged into a new tree; else all are sorted
 //! ```
 //!
 //! New trees lie behind the end of the file. `sqlite_schema` gets their roots, and the old pages go to the freelist, in one
@@ -24,6 +24,7 @@ use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::rowid::{self, NewRows};
 use crate::table::sorted_rows::SortedRows;
 use crate::table::{BuildContext, RowidKey};
+use crate::tree::bulk_load::IndexTree;
 use crate::{Conflict, Error, ErrorKind, Result, plan};
 use litepress_format::header::TextEncoding;
 use litepress_rows::schema::OlderRows;
@@ -71,13 +72,17 @@ pub fn append_pages(
     }
 }
 
+/// Trees, each with the name of its index.
+type NamedTrees = Vec<(String, IndexTree)>;
+
 /// A table with its new trees.
 struct BuiltTable {
     report: AppendedTable,
     /// New root pages of the table and its indexes.
     roots: Vec<(String, u32)>,
-    /// Roots of trees that are freed.
+    /// Roots of trees that are freed, and pages of others.
     freed_trees: Vec<u32>,
+    freed_pages: Vec<u32>,
     /// The largest given rowid of an AUTOINCREMENT table.
     sequence: Option<i64>,
     summary: TableSummary,
@@ -158,6 +163,7 @@ impl PageAppend<'_, '_> {
             for &root in &table.freed_trees {
                 self.transaction.free_tree(root)?;
             }
+            self.transaction.free_pages(&table.freed_pages)?;
             if let Some(sequence) = table.sequence {
                 self.raise_sequence(&table.report.plan.table, sequence)?;
             }
@@ -252,6 +258,20 @@ impl Job<'_> {
         Ok((tree.root, tree.rows.saturating_sub(old_rows.load(Ordering::Relaxed))))
     }
 
+    /// Makes new trees of the old and the new entries of indexes. Returns them, and the pages of the old trees.
+    fn extend_indexes(
+        &self,
+        indexes: Indexes,
+        roots: &[u32],
+        transaction: &mut LiveTransaction<'_>,
+        options: &Options,
+    ) -> Result<(NamedTrees, Vec<u32>)> {
+        let scan = |(name, root): (&str, &u32)| IndexScan::new(self.look.snapshot, *root, name);
+        let old: Vec<IndexScan> = indexes.names().zip(roots).map(scan).collect::<Result<_>>()?;
+        let trees = indexes.extend(&old, transaction.pages()?, options.threads, &options.progress)?;
+        Ok((trees, old.iter().flat_map(IndexScan::pages).collect()))
+    }
+
     fn build(
         self,
         transaction: &mut LiveTransaction<'_>,
@@ -302,15 +322,13 @@ impl Job<'_> {
             new_roots.push((table.name.clone(), root));
             freed_trees.push(self.root);
         }
-        for (index, name) in indexes.names().enumerate() {
-            let missing = || Error::new(ErrorKind::Corrupt, format!("the index {name} has no root page"));
-            let old = *roots.get(name).ok_or_else(missing)?;
-            freed_trees.push(old);
-            if route == Route::Edge && !append.truncate {
-                indexes.add_entries(index, &IndexScan::new(snapshot, old, name)?, threads, progress)?;
-            }
-        }
-        let trees = indexes.build(transaction.pages()?, threads, false, progress)?;
+        let old_roots = roots_of(&indexes, roots)?;
+        let (trees, freed_pages) = if route == Route::Edge && !append.truncate {
+            self.extend_indexes(indexes, &old_roots, transaction, options)?
+        } else {
+            freed_trees.extend(old_roots);
+            (indexes.build(transaction.pages()?, threads, false, progress)?, Vec::new())
+        };
         new_roots.extend(trees.into_iter().map(|(name, tree)| (name, tree.root)));
         let report = report(table, (route, append), options.on_conflict, source.rows().unwrap_or(0), added);
         let summary = TableSummary {
@@ -321,8 +339,14 @@ impl Job<'_> {
             root_page: root,
             build: started.elapsed(),
         };
-        Ok(BuiltTable { report, roots: new_roots, freed_trees, sequence, summary })
+        Ok(BuiltTable { report, roots: new_roots, freed_trees, freed_pages, sequence, summary })
     }
+}
+
+/// Returns the root pages of indexes.
+fn roots_of(indexes: &Indexes, roots: &HashMap<String, u32>) -> Result<Vec<u32>> {
+    let missing = |name| Error::new(ErrorKind::Corrupt, format!("the index {name} has no root page"));
+    indexes.names().map(|name| roots.get(name).copied().ok_or_else(|| missing(name))).collect()
 }
 
 /// Plans the indexes of a table in a database of this encoding.

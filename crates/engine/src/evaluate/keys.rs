@@ -72,12 +72,7 @@ impl RowEvaluation {
     ///
     /// # Errors
     /// If SQLite refuses the table, which it has accepted before.
-    pub fn new(
-        table: &Table,
-        indexes: &[&Index],
-        has_checks: bool,
-        encoding: TextEncoding,
-    ) -> Result<Option<Self>> {
+    pub fn new(table: &Table, indexes: &[&Index], has_checks: bool, encoding: TextEncoding) -> Result<Option<Self>> {
         let Some(evaluation) = &table.evaluation else { return Ok(None) };
         let checks = if has_checks { Checks::new(table) } else { None };
         if indexes.is_empty() && checks.is_none() {

@@ -129,9 +129,15 @@ mod tests {
         let table = "CREATE TABLE t (n INTEGER PRIMARY KEY, a, b, v AS (c || a), c, d, UNIQUE (d))";
         let read = |statements: &[&str]| fields(table, statements, 5);
         assert_eq!(read(&["SELECT rowid, n, 1 FROM t NOT INDEXED"]), Some(vec![]));
-        assert_eq!(read(&["SELECT lower(b) FROM t NOT INDEXED WHERE +(a IN (1, 2, b))"]), Some(vec![false, true, true]));
+        assert_eq!(
+            read(&["SELECT lower(b) FROM t NOT INDEXED WHERE +(a IN (1, 2, b))"]),
+            Some(vec![false, true, true])
+        );
         assert_eq!(read(&["SELECT v FROM t NOT INDEXED", "SELECT n FROM t"]), Some(vec![false, true, false, true]));
-        assert_eq!(read(&["SELECT typeof(d), length(a) FROM t NOT INDEXED"]), Some(vec![false, true, false, false, true]));
+        assert_eq!(
+            read(&["SELECT typeof(d), length(a) FROM t NOT INDEXED"]),
+            Some(vec![false, true, false, false, true])
+        );
         assert_eq!(read(&["SELECT a, b, c, d FROM t NOT INDEXED"]), Some(vec![false, true, true, true, true]));
         // It does not run.
         assert_eq!(read(&["SELECT none FROM t", "SELECT a FROM t"]), Some(vec![false, true]));

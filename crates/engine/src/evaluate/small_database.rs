@@ -283,7 +283,8 @@ mod tests {
         let select = format!("SELECT k, t FROM {}", scan_clause(&schema.tables[0]));
         let all = format!("SELECT * FROM {}", scan_clause(&schema.tables[0]));
         let reads = if is_projected { select.clone() } else { all };
-        let template = Template::new(&schema.tables[0], &[sql.to_owned()], &[reads], TextEncoding::Utf8).expect("a template");
+        let template =
+            Template::new(&schema.tables[0], &[sql.to_owned()], &[reads], TextEncoding::Utf8).expect("a template");
         assert_eq!(template.projection.is_some(), is_projected || !schema.tables[0].without_rowid);
         let mut small = SmallDatabase::new(&template);
         let mut sqlite = connection(TextEncoding::Utf8).expect("a connection");

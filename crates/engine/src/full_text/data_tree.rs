@@ -19,8 +19,8 @@ use litepress_format::page::PageKind;
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_fts5::{
-    AVERAGES_ID, Averages, RunReader, STRUCTURE_ID, SegmentSink, SegmentWriter, Structure,
-    doclist_index_id, leaf_id, merge,
+    AVERAGES_ID, Averages, RunReader, STRUCTURE_ID, SegmentSink, SegmentWriter, Structure, doclist_index_id, leaf_id,
+    merge,
 };
 use litepress_rows::RecordChunk;
 use litepress_rows::source::PART_BYTES;

@@ -1,0 +1,199 @@
+/* Calls every function of litepress.h with right and wrong arguments. Prints nothing and returns 0 if all behave as documented. */
+#include <litepress.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *folder;
+static char path_buffer[4096];
+
+static const char *in_folder(const char *name) {
+    snprintf(path_buffer, sizeof path_buffer, "%s/%s", folder, name);
+    return path_buffer;
+}
+
+#define EXPECT(condition)                                                                        \
+    do {                                                                                         \
+        if (!(condition)) {                                                                      \
+            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition);             \
+            exit(1);                                                                             \
+        }                                                                                        \
+    } while (0)
+
+/* Expects a failure with this status and a message with these words, and frees the error. */
+#define FAILS(call, expected, words)                                                             \
+    do {                                                                                         \
+        litepress_error *error = NULL;                                                           \
+        litepress_status status = (call);                                                        \
+        EXPECT(error != NULL && litepress_error_status(error) == status);                        \
+        if (status != (expected) || !strstr(litepress_error_message(error), words)) {            \
+            fprintf(stderr, "%s:%d: status %d, %s\n", __FILE__, __LINE__, (int)status, litepress_error_message(error)); \
+            exit(1);                                                                             \
+        }                                                                                        \
+        litepress_error_free(error);                                                             \
+    } while (0)
+
+#define WORKS(call)                                                                              \
+    do {                                                                                         \
+        litepress_error *error = NULL;                                                           \
+        if ((call) != LITEPRESS_OK) {                                                            \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, litepress_error_message(error));  \
+            exit(1);                                                                             \
+        }                                                                                        \
+        EXPECT(error == NULL);                                                                   \
+    } while (0)
+
+static const char *SCHEMA = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT NOT NULL, value REAL, raw BLOB DEFAULT 'd')";
+
+static void arguments_are_checked(void) {
+    litepress_writer *writer = (litepress_writer *)1;
+    size_t table;
+    FAILS(litepress_create(NULL, SCHEMA, NULL, &writer, &error), LITEPRESS_USAGE, "path is NULL");
+    EXPECT(writer == NULL);
+    FAILS(litepress_create(in_folder("a.db"), NULL, NULL, &writer, &error), LITEPRESS_USAGE, "schema is NULL");
+    FAILS(litepress_create(in_folder("a.db"), SCHEMA, NULL, NULL, &error), LITEPRESS_USAGE, "writer is NULL");
+    FAILS(litepress_create(in_folder("a.db"), "CREATE TABLE", NULL, &writer, &error), LITEPRESS_SCHEMA, "incomplete");
+    FAILS(litepress_create(in_folder("none/a.db"), SCHEMA, NULL, &writer, &error), LITEPRESS_IO, "");
+    FAILS(litepress_create("\xff\xfe", SCHEMA, NULL, &writer, &error), LITEPRESS_USAGE, "UTF-8");
+    FAILS(litepress_open(in_folder("absent.db"), NULL, NULL, &writer, &error), LITEPRESS_USAGE, "does not exist");
+    FAILS(litepress_table(NULL, "t", NULL, 0, &table, &error), LITEPRESS_USAGE, "writer is NULL");
+    FAILS(litepress_finish(NULL, NULL, &error), LITEPRESS_USAGE, "writer is NULL");
+    FAILS(litepress_append_stream(NULL, "t", NULL, &error), LITEPRESS_USAGE, "stream is NULL");
+    FAILS(litepress_append_array(NULL, "t", NULL, NULL, &error), LITEPRESS_USAGE, "array is NULL");
+    /* Without a place for the error, the status says it. */
+    EXPECT(litepress_create(NULL, SCHEMA, NULL, &writer, NULL) == LITEPRESS_USAGE);
+    litepress_abort(NULL);
+    litepress_error_free(NULL);
+    litepress_options_free(NULL);
+    EXPECT(strcmp(litepress_version(), LITEPRESS_EXPECTED_VERSION) == 0);
+}
+
+static void options_are_checked(void) {
+    litepress_options *options = litepress_options_new();
+    const char *good[][2] = {{"threads", "2"}, {"memory", "64MiB"}, {"page-size", "8192"}, {"overwrite", "true"}, {"key", "a, b"},
+        {"on-conflict", "ignore"}, {"update-columns", "c"}, {"sync", "off"}, {"analyze", "true"}, {"verify", "full"},
+        {"busy-timeout", "0.5"}, {"truncate", "false"}, {"through-wal", "true"}, {"enforce-foreign-keys", "false"}, {"temp-dir", "/tmp"}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) WORKS(litepress_options_set(options, good[i][0], good[i][1], &error));
+    FAILS(litepress_options_set(options, "speed", "1", &error), LITEPRESS_USAGE, "no option \"speed\"");
+    FAILS(litepress_options_set(options, "threads", "0", &error), LITEPRESS_USAGE, "1 to");
+    FAILS(litepress_options_set(options, "overwrite", "yes", &error), LITEPRESS_USAGE, "neither true nor false");
+    FAILS(litepress_options_set(options, "sync", NULL, &error), LITEPRESS_USAGE, "value of the option is NULL");
+    FAILS(litepress_options_set(NULL, "sync", "off", &error), LITEPRESS_USAGE, "options is NULL");
+    litepress_options_free(options);
+}
+
+static void rows_and_columns(void) {
+    litepress_writer *writer;
+    size_t all, some, table;
+    WORKS(litepress_create(in_folder("rows.db"), SCHEMA, NULL, &writer, &error));
+    FAILS(litepress_table(writer, "u", NULL, 0, &table, &error), LITEPRESS_USAGE, "no table u");
+    const char *unknown[] = {"id", "colour"};
+    FAILS(litepress_table(writer, "t", unknown, 2, &table, &error), LITEPRESS_SCHEMA, "colour");
+    const char *columns[] = {"value", "name"};
+    WORKS(litepress_table(writer, "t", NULL, 0, &all, &error));
+    WORKS(litepress_table(writer, "t", columns, 2, &some, &error));
+
+    litepress_value row[] = {litepress_integer(7), litepress_text("seven"), litepress_null(), litepress_blob("\0\1", 2)};
+    WORKS(litepress_insert(writer, all, row, 4, &error));
+    FAILS(litepress_insert(writer, all, row, 3, &error), LITEPRESS_DATA, "3 values for 4 columns");
+    FAILS(litepress_insert(writer, 99, row, 4, &error), LITEPRESS_USAGE, "number 99");
+    litepress_value bad[] = {litepress_integer(8), litepress_text("\xff"), litepress_null(), litepress_null()};
+    FAILS(litepress_insert(writer, all, bad, 4, &error), LITEPRESS_DATA, "UTF-8");
+    memset(&bad[1], 0, sizeof bad[1]);
+    FAILS(litepress_insert(writer, all, bad, 4, &error), LITEPRESS_DATA, "no type of a value");
+    litepress_value fewer[] = {litepress_real(0.5), litepress_text("next")};
+    WORKS(litepress_insert(writer, some, fewer, 2, &error));
+
+    int64_t ids[] = {20, 21, 22};
+    litepress_bytes names[] = {{"a", 1}, {NULL, 0}, {"ccc", 3}};
+    double values[] = {1.5, 0, 3.5};
+    uint8_t valid = 0x5;
+    litepress_column batch[] = {{LITEPRESS_INTEGER, ids, NULL}, {LITEPRESS_TEXT, names, NULL}, {LITEPRESS_REAL, values, &valid},
+                                {LITEPRESS_NULL, NULL, NULL}};
+    WORKS(litepress_append(writer, all, batch, 4, 3, &error));
+    WORKS(litepress_append(writer, all, batch, 4, 0, &error));
+    FAILS(litepress_append(writer, all, batch, 3, 3, &error), LITEPRESS_USAGE, "3 columns were given");
+    litepress_column missing[] = {{LITEPRESS_INTEGER, NULL, NULL}, batch[1], batch[2], batch[3]};
+    FAILS(litepress_append(writer, all, missing, 4, 3, &error), LITEPRESS_USAGE, "values is NULL");
+    litepress_column odd[] = {{17, ids, NULL}, batch[1], batch[2], batch[3]};
+    FAILS(litepress_append(writer, all, odd, 4, 3, &error), LITEPRESS_USAGE, "17 is no type");
+    litepress_bytes wrong[] = {{"a", 1}, {"\xff", 1}, {"c", 1}};
+    litepress_column texts[] = {batch[0], {LITEPRESS_TEXT, wrong, NULL}, batch[2], batch[3]};
+    litepress_error *error = NULL;
+    EXPECT(litepress_append(writer, all, texts, 4, 3, &error) == LITEPRESS_DATA);
+    EXPECT(litepress_error_record(error) == 2 && strcmp(litepress_error_column(error), "name") == 0);
+    EXPECT(litepress_error_advice(error) && !litepress_error_file(error));
+    litepress_error_free(error);
+
+    litepress_summary summary = {.size = sizeof summary};
+    WORKS(litepress_finish(writer, &summary, &error));
+    EXPECT(summary.rows == 5 && summary.pages == 2 && summary.bytes == 8192);
+
+    /* A database that exists: the row of one key is updated. */
+    litepress_options *options = litepress_options_new();
+    FAILS(litepress_create(in_folder("rows.db"), SCHEMA, options, &writer, &error), LITEPRESS_EXISTS, "exists");
+    WORKS(litepress_options_set(options, "on-conflict", "update", &error));
+    WORKS(litepress_open(in_folder("rows.db"), NULL, options, &writer, &error));
+    WORKS(litepress_table(writer, "t", NULL, 0, &all, &error));
+    row[1] = litepress_text("new");
+    WORKS(litepress_insert(writer, all, row, 4, &error));
+    row[0] = litepress_integer(100);
+    WORKS(litepress_insert(writer, all, row, 4, &error));
+    summary.size = 8; /* An older program: nothing is written behind its struct. */
+    summary.rows = 77;
+    WORKS(litepress_finish(writer, &summary, &error));
+    EXPECT(summary.rows == 77);
+    litepress_options_free(options);
+}
+
+static void errors_have_a_place(void) {
+    litepress_writer *writer;
+    size_t table;
+    WORKS(litepress_create(in_folder("errors.db"), SCHEMA, NULL, &writer, &error));
+    WORKS(litepress_table(writer, "t", NULL, 0, &table, &error));
+    litepress_value row[] = {litepress_integer(1), litepress_null(), litepress_null(), litepress_null()};
+    litepress_error *error = NULL;
+    litepress_status status = litepress_insert(writer, table, row, 4, &error);
+    if (status == LITEPRESS_OK) status = litepress_finish(writer, NULL, &error);
+    else litepress_abort(writer);
+    EXPECT(status == LITEPRESS_CONSTRAINT && strcmp(litepress_error_table(error), "t") == 0);
+    EXPECT(strcmp(litepress_error_column(error), "name") == 0 && litepress_error_record(error) == 1);
+    litepress_error_free(error);
+    FILE *file = fopen(in_folder("errors.db"), "r");
+    EXPECT(file == NULL);
+}
+
+static int stop_after(void *context, const litepress_progress *progress) {
+    EXPECT(progress->size == sizeof *progress && progress->phase != NULL);
+    return --*(int *)context <= 0;
+}
+
+static void a_watcher_stops_the_writer(void) {
+    litepress_writer *writer;
+    size_t table;
+    int looks = 3;
+    litepress_options *options = litepress_options_new();
+    litepress_options_watch(options, stop_after, &looks);
+    WORKS(litepress_create(in_folder("stopped.db"), "CREATE TABLE t (a TEXT)", options, &writer, &error));
+    litepress_options_free(options);
+    WORKS(litepress_table(writer, "t", NULL, 0, &table, &error));
+    litepress_value row = litepress_text("a text of a row");
+    litepress_status status = LITEPRESS_OK;
+    litepress_error *error = NULL;
+    while (status == LITEPRESS_OK) status = litepress_insert(writer, table, &row, 1, &error);
+    EXPECT(status == LITEPRESS_INTERRUPTED && looks == 0);
+    litepress_error_free(error);
+    litepress_abort(writer);
+    FILE *file = fopen(in_folder("stopped.db"), "r");
+    EXPECT(file == NULL);
+}
+
+int main(int count, char **arguments) {
+    EXPECT(count == 2);
+    folder = arguments[1];
+    arguments_are_checked();
+    options_are_checked();
+    rows_and_columns();
+    errors_have_a_place();
+    a_watcher_stops_the_writer();
+    return 0;
+}
