@@ -192,7 +192,11 @@ impl Sampler<'_> {
         let name = self.table.name.clone();
         let of_source = |source: &dyn Source| {
             // An index takes about two fifths of its texts.
-            let keeps_texts = self.table.full_text.iter().any(|table| matches!(table.content, TextContent::Own));
+            let keeps_texts = self
+                .table
+                .full_text
+                .iter()
+                .any(|table| matches!(table.content, TextContent::Own | TextContent::Copied(..)));
             let share = if keeps_texts { 1.4 } else { 0.4 };
             self.whole_pages(rows as f64 * source.page_bytes() * share)
         };

@@ -36,7 +36,7 @@ use content::IndexedSource;
 use indexer::{Indexed, IndexerPool, TextColumns};
 use litepress_fts5::DEFAULT_LEAF_BYTES;
 use litepress_rows::schema::{FullText, SchemaObject, TextContent};
-use litepress_rows::{RecordChunk, Schema, Source, Table};
+use litepress_rows::{RecordChunk, Schema, Source, Table, quoted_name};
 pub(crate) use printed_rows::{PrintedRows, PrintedTable};
 use runs::{RunStore, SpooledRows};
 use shadow_tables::ShadowTables;
@@ -55,17 +55,24 @@ pub(crate) fn virtual_table_reason(table: &Table, conflict: Conflict) -> Option<
     }
     match &full_text.content {
         TextContent::Own | TextContent::Nowhere | TextContent::Unindexed => None,
-        TextContent::Table(content, _) => {
+        TextContent::Table(content, _) | TextContent::Copied(content, _) => {
             unsupported_reason(content, conflict).map(|why| format!("of its table {}, {why}", content.name))
         }
         TextContent::Elsewhere(why) | TextContent::Missing(why) => Some(why.clone()),
     }
 }
 
-/// Returns the statement that has SQLite index the texts of a full-text table that are elsewhere.
+/// Returns the statement that has SQLite index the texts of a full-text table that are elsewhere, or copied.
 pub(crate) fn rebuild_statement(table: &Table) -> Option<String> {
     let full_text = table.full_text.as_ref()?;
-    let name = litepress_rows::quoted_name(&table.name);
+    let name = quoted_name(&table.name);
+    if let TextContent::Copied(from, columns) = &full_text.content {
+        let list = |names: Vec<String>| names.iter().map(|name| format!(", {name}")).collect::<String>();
+        let to = list(table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect());
+        let values = list(columns.iter().map(|&column| quoted_name(&from.columns[column].name)).collect());
+        let (rowid, from) = (from.rowid_name()?, quoted_name(&from.name));
+        return Some(format!("INSERT INTO {name}(rowid{to}) SELECT {rowid}{values} FROM {from} ORDER BY 1"));
+    }
     matches!(full_text.content, TextContent::Elsewhere(_) | TextContent::Table(..))
         .then(|| format!("INSERT INTO {name}({name}) VALUES ('rebuild')"))
 }
@@ -143,7 +150,11 @@ impl<'b> FullTextBuilder<'b> {
             TextRows::Printed(printed) => {
                 progress.enter(format!("texts of {name}"));
                 let rows = PrintedRows::new(&self.output.pages, printed)?;
-                IndexedSource::new(&rows, &pool, self.table, self.full_text).drain(self.options.threads)?;
+                let source = IndexedSource::new(&rows, &pool, self.table, self.full_text);
+                match self.shadows.content {
+                    Some(_) => self.build_content(Some(&source))?,
+                    None => source.drain(self.options.threads)?,
+                }
             }
         }
         if !matches!(rows, TextRows::None) {

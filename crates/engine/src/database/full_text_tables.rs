@@ -58,7 +58,7 @@ impl Database {
     /// Returns the position of the table that has the texts of full-text table `index`.
     fn content_position(&self, index: usize) -> Option<usize> {
         match &self.schema.tables[index].full_text.as_ref()?.content {
-            TextContent::Table(content, _) => self.schema.position(&content.name),
+            TextContent::Table(content, _) | TextContent::Copied(content, _) => self.schema.position(&content.name),
             _ => None,
         }
     }

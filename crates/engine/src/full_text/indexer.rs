@@ -37,7 +37,7 @@ pub(super) struct TextColumns {
 
 /// The place of a column in records.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+pub(super) struct Place {
     /// Position among the values of the record.
     value: usize,
     /// It is the rowid.
@@ -48,13 +48,9 @@ struct Place {
 
 impl TextColumns {
     pub fn new(table: &Table, full_text: &FullText) -> Self {
-        let plain = |value| Place { value, is_rowid: false, is_real: false };
         let names: Vec<String> =
             table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect();
-        let places = match &full_text.content {
-            TextContent::Table(content, columns) => columns.iter().map(|&column| place_in(content, column)).collect(),
-            _ => (0..names.len()).map(plain).collect(),
-        };
+        let places = places(table, full_text);
         let quoted = quoted_name(&table.name);
         let insert =
             format!("INSERT INTO {quoted}(rowid, {}) VALUES (?{})", names.join(", "), ", ?".repeat(names.len()));
@@ -86,8 +82,21 @@ fn worker_sql(table: &Table, full_text: &FullText) -> String {
             sqlite.query_row("SELECT count(*) FROM pragma_table_info(?)", [&table.name], |row| row.get(0))?;
         Ok::<bool, rusqlite::Error>(columns == table.ordinary_columns().count())
     };
-    let is_own = matches!(full_text.content, TextContent::Own);
+    let is_own = matches!(full_text.content, TextContent::Own | TextContent::Copied(..));
     shorter.filter(|sql| is_own && is_taken(sql).unwrap_or(false)).unwrap_or_else(|| full_text.sql.clone())
+}
+
+/// Returns the places of the columns of a full-text table in the records that it is made from.
+pub(super) fn places(table: &Table, full_text: &FullText) -> Vec<Place> {
+    match &full_text.content {
+        TextContent::Table(content, columns) | TextContent::Copied(content, columns) => {
+            columns.iter().map(|&column| place_in(content, column)).collect()
+        }
+        _ => {
+            let plain = |value| Place { value, is_rowid: false, is_real: false };
+            (0..table.ordinary_columns().count()).map(plain).collect()
+        }
+    }
 }
 
 /// Returns the place of a column in the records of a rowid table.
@@ -290,7 +299,7 @@ fn insert(sqlite: &Connection, columns: &TextColumns, rows: &RecordChunk) -> Res
 
 impl Place {
     /// Returns the value of the column in a row.
-    fn value<'v>(self, values: &[Value<'v>], rowid: i64) -> Value<'v> {
+    pub fn value<'v>(self, values: &[Value<'v>], rowid: i64) -> Value<'v> {
         match values.get(self.value) {
             _ if self.is_rowid => Value::Int(rowid),
             Some(&Value::Int(int)) if self.is_real => Value::Real(int as f64),

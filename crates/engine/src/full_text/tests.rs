@@ -130,7 +130,7 @@ fn by_sqlite(sql: &str, filled: &str, texts: &[Vec<String>], is_external: bool) 
     }
     drop(insert);
     db.execute_batch("COMMIT").unwrap();
-    if is_external {
+    if is_external && !sql.contains("TRIGGER copies") {
         db.execute_batch("INSERT INTO t(t) VALUES('rebuild')").unwrap();
     }
     db.execute_batch("INSERT INTO t(t) VALUES('optimize'); ANALYZE").unwrap();
@@ -270,6 +270,34 @@ fn texts_in_another_table() {
         .unwrap();
     let found: i64 = db.query_row("SELECT rowid FROM t('afterwards')", [], |row| row.get(0)).unwrap();
     assert_eq!(found, 901);
+}
+
+/// A trigger that copies texts did not run while rows were loaded, and its full-text table stayed empty.
+#[test]
+fn texts_that_a_trigger_copies() {
+    let texts = rows(600, 3);
+    for (table, key, options) in
+        [("docs", "id", ""), ("docs", "rowid", ", locale=1"), ("bare", "oid", ", prefix=2, detail=column")]
+    {
+        let columns = if table == "docs" { "id INTEGER PRIMARY KEY, a TEXT, n, b TEXT" } else { "a TEXT, n, b TEXT" };
+        let sql = format!(
+            "CREATE TABLE {table} ({columns}); CREATE VIRTUAL TABLE t USING fts5(b, a{options});
+             CREATE TRIGGER copies AFTER INSERT ON {table} BEGIN
+                INSERT INTO t(rowid, a, b) VALUES (new.{key}, new.a, new.b); END"
+        );
+        check(&sql, table, &texts);
+    }
+    // SQLite fills the table because of its ON CONFLICT clause, and then the copy.
+    let sql =
+        "CREATE TABLE docs (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, a TEXT); CREATE VIRTUAL TABLE t USING fts5(a);
+        CREATE TRIGGER copies AFTER INSERT ON docs BEGIN INSERT INTO t(rowid, a) VALUES (new.id, new.a); END";
+    let db = open(&build(sql, "docs", &rows(50, 1), 2, 10));
+    db.execute_batch("INSERT INTO t(t) VALUES('integrity-check')").unwrap();
+    let [copied, all] = ["t", "docs"].map(|table| {
+        let sql = format!("SELECT group_concat(rowid || a, ';') FROM (SELECT rowid, a FROM {table} ORDER BY 1)");
+        db.query_row(&sql, [], |row| row.get::<_, String>(0)).unwrap()
+    });
+    assert_eq!(copied, all);
 }
 
 /// Only SQLite can read a view, or a column that is computed.

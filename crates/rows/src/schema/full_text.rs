@@ -31,6 +31,9 @@ pub struct FullText {
 pub enum TextContent {
     /// Its table `%_content`.
     Own,
+    /// Its table `%_content`, which a trigger fills from another rowid table. The columns of that table are those of the full-text
+    /// table, as positions.
+    Copied(Box<Table>, Vec<usize>),
     /// Nowhere (`content=''`).
     Nowhere,
     /// Nowhere, but its table `%_content` has the columns that are not indexed (`contentless_unindexed=1`).
