@@ -69,7 +69,11 @@ const TABLES: [(&str, &str, usize); 20] = [
         3,
     ),
     ("CREATE TABLE t (a, b REAL, c CHECK (c IS NOT 5 OR b > 0), d AS (coalesce(b, 0) + 1) STORED NOT NULL)", "", 3),
-    ("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); CREATE INDEX i ON t (b)", "ALTER TABLE t ADD COLUMN v AS (quote(a) || quote(b))", 3),
+    (
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); CREATE INDEX i ON t (b)",
+        "ALTER TABLE t ADD COLUMN v AS (quote(a) || quote(b))",
+        3,
+    ),
     (
         "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b,
          v AS (json_extract(CASE WHEN a = 7 AND typeof(b) = 'real' THEN '{' ELSE '{}' END, '$.x')));
@@ -79,7 +83,11 @@ const TABLES: [(&str, &str, usize); 20] = [
     ),
     ("CREATE TABLE t (id, a, b, PRIMARY KEY (id)) WITHOUT ROWID; CREATE INDEX i ON t (a DESC)", "", 3),
     ("CREATE TABLE t (a, id TEXT COLLATE NOCASE PRIMARY KEY, b) WITHOUT ROWID; CREATE INDEX i ON t (b, a)", "", 3),
-    ("CREATE TABLE t (id INT PRIMARY KEY, a) WITHOUT ROWID", "ALTER TABLE t ADD COLUMN b DEFAULT 'x'; CREATE INDEX i ON t (b)", 3),
+    (
+        "CREATE TABLE t (id INT PRIMARY KEY, a) WITHOUT ROWID",
+        "ALTER TABLE t ADD COLUMN b DEFAULT 'x'; CREATE INDEX i ON t (b)",
+        3,
+    ),
     ("CREATE TABLE t (id INTEGER PRIMARY KEY, a, u INT UNIQUE, b); CREATE UNIQUE INDEX i ON t (b, u DESC)", "", 4),
     ("CREATE TABLE t (id PRIMARY KEY, u INT UNIQUE, a CHECK (a IS NOT 7), b) WITHOUT ROWID", "", 4),
 ];
@@ -99,7 +107,8 @@ fn given_columns(sqlite: &Connection) -> String {
 
 /// Returns all rows with their rowids, and what is in `sqlite_sequence`.
 fn content(sqlite: &Connection) -> Vec<String> {
-    let has_rowid = !sqlite.query_row("SELECT wr FROM pragma_table_list('t')", [], |row| row.get::<_, bool>(0)).unwrap();
+    let has_rowid =
+        !sqlite.query_row("SELECT wr FROM pragma_table_list('t')", [], |row| row.get::<_, bool>(0)).unwrap();
     let mut names = Vec::from_iter(has_rowid.then(|| quoted_name("rowid")));
     let columns = "SELECT name FROM pragma_table_xinfo('t')";
     let mut select = sqlite.prepare(columns).unwrap();
@@ -159,7 +168,8 @@ fn every_route_leaves_what_sqlite_leaves() {
     let (mut random, mut taken) = (Random(7), BTreeMap::<&str, u32>::new());
     let mut paged = BTreeSet::new();
     // More of them: LITEPRESS_APPENDS=1000.
-    let cases = std::env::var("LITEPRESS_APPENDS").ok().and_then(|cases| cases.parse().ok()).unwrap_or(3 * TABLES.len());
+    let cases =
+        std::env::var("LITEPRESS_APPENDS").ok().and_then(|cases| cases.parse().ok()).unwrap_or(3 * TABLES.len());
     for number in 0..cases {
         let (sql, change, columns) = TABLES[number % TABLES.len()];
         let mode = ["wal", "delete"][number / TABLES.len() % 2];
@@ -183,7 +193,9 @@ fn every_route_leaves_what_sqlite_leaves() {
         let row = |random: &mut Random, id: i64| -> Vec<types::Value> {
             let cell = |column| match column {
                 _ if key != Some(column) && unique != Some(column) => random.value(distinct),
-                _ if key != Some(column) => types::Value::Integer(7 * id + if random.below(40_000) == 0 { 7 } else { 0 }),
+                _ if key != Some(column) => {
+                    types::Value::Integer(7 * id + if random.below(40_000) == 0 { 7 } else { 0 })
+                }
                 _ if sql.contains("NOCASE PRIMARY KEY") => {
                     types::Value::Text(format!("{}{id}", ["k", "K"][random.below(2) as usize]))
                 }
@@ -280,7 +292,8 @@ fn a_page_route_that_fails_leaves_the_error_to_sqlite() {
     sqlite.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 'x')").unwrap();
     let row = |id: i64, a: &str| vec![types::Value::Integer(id), types::Value::Text(a.to_owned())];
     for route in [Route::Sql, Route::Edge, Route::Rebuild] {
-        let error = append(&path, &[row(2, "y"), row(3, "x")], (Conflict::Abort, &[]), route, (false, false)).unwrap_err();
+        let error =
+            append(&path, &[row(2, "y"), row(3, "x")], (Conflict::Abort, &[]), route, (false, false)).unwrap_err();
         assert!(error.contains("record 2") && error.contains("UNIQUE constraint failed: t.a"), "{error}");
         assert_eq!(content(&sqlite), ["1|1|'x'"]);
     }
@@ -291,10 +304,16 @@ fn a_page_route_that_fails_leaves_the_error_to_sqlite() {
 fn a_row_that_another_one_replaces_must_meet_the_rules_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.db");
-    for rule in ["a, CHECK (a <> 'wrong')", "a, v AS (json(a))", "a, v AS (json(a)) STORED", "a); CREATE INDEX i ON t (json(a)"] {
+    for rule in
+        ["a, CHECK (a <> 'wrong')", "a, v AS (json(a))", "a, v AS (json(a)) STORED", "a); CREATE INDEX i ON t (json(a)"]
+    {
         let _ = std::fs::remove_file(&path);
         let sqlite = Connection::open(&path).unwrap();
-        sqlite.execute_batch(&format!("CREATE TABLE t (id INTEGER PRIMARY KEY, {rule}); INSERT INTO t (id, a) VALUES (9, '9')")).unwrap();
+        sqlite
+            .execute_batch(&format!(
+                "CREATE TABLE t (id INTEGER PRIMARY KEY, {rule}); INSERT INTO t (id, a) VALUES (9, '9')"
+            ))
+            .unwrap();
         let row = |id: i64, a: &str| vec![types::Value::Integer(id), types::Value::Text(a.to_owned())];
         let (before, rows) = (content(&sqlite), [row(1, "1"), row(3, "wrong"), row(3, "3")]);
         for conflict in [Conflict::Replace, Conflict::Update] {
@@ -343,7 +362,11 @@ fn tables_that_sqlite_evaluates_get_their_rows_as_pages() {
     ] {
         let _ = std::fs::remove_file(&path);
         let sqlite = Connection::open(&path).unwrap();
-        sqlite.execute_batch(&format!("CREATE TABLE t (id INTEGER PRIMARY KEY, {rule}); INSERT INTO t (a) VALUES (9), (8)")).unwrap();
+        sqlite
+            .execute_batch(&format!(
+                "CREATE TABLE t (id INTEGER PRIMARY KEY, {rule}); INSERT INTO t (a) VALUES (9), (8)"
+            ))
+            .unwrap();
         let add = |first: i64, wrong: i64| {
             let mut db = Writer::open(&path, Options::default(), &AppendOptions::default()).unwrap();
             let mut table = db.table_columns("t", &["id", "a"]).unwrap();

@@ -42,7 +42,9 @@ impl RowidFate {
             Self::Kept => "rowids stay",
             Self::KeptOverlapping => "rowids stay, and several databases have the same range of them",
             Self::Renumbered => "rowids are renumbered",
-            Self::RenumberedUnnamed => "rowids are renumbered, because no column holds them and several databases have them",
+            Self::RenumberedUnnamed => {
+                "rowids are renumbered, because no column holds them and several databases have them"
+            }
             Self::None => "no rowids to keep",
         }
     }

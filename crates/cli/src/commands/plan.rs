@@ -26,7 +26,18 @@ Examples:
 
 /// Arguments of generating and loading, which have no effect on a merge.
 const NOT_OF_MERGES: [&str; 12] = [
-    "toml", "GenerateArgs", "ReadArgs", "TableArgs", "AppendArgs", "BadRecordArgs", "json_path", "flatten", "nan", "sheet", "select", "limit",
+    "toml",
+    "GenerateArgs",
+    "ReadArgs",
+    "TableArgs",
+    "AppendArgs",
+    "BadRecordArgs",
+    "json_path",
+    "flatten",
+    "nan",
+    "sheet",
+    "select",
+    "limit",
 ];
 
 /// Show what 'litepress generate', 'load' or 'merge' would do with the same arguments, and why

@@ -96,11 +96,17 @@ fn the_plan_tells_what_the_merge_does() {
     }
     let arguments = "all.db shards --skip-table notes --on-conflict ignore --rowids log=renumber";
     let plan = json(&room.done(&format!("plan {arguments} --merge --json")));
-    assert_eq!((&plan["databases"], &plan["mismatches"]["count"], &plan["mismatches"]["ignored"]), (&3.into(), &0.into(), &1.into()));
+    assert_eq!(
+        (&plan["databases"], &plan["mismatches"]["count"], &plan["mismatches"]["ignored"]),
+        (&3.into(), &0.into(), &1.into())
+    );
     let table = |name: &str| plan["tables"].as_array().unwrap().iter().find(|table| table["name"] == name).unwrap();
     assert_eq!((&table("k")["rows"], &table("log")["rowids"]), (&2.into(), &"renumbered".into()));
     let note = plan["notes"].to_string();
-    assert!(note.contains("their keys were not compared: user") && note.contains("estimated from some pages: log"), "{note}");
+    assert!(
+        note.contains("their keys were not compared: user") && note.contains("estimated from some pages: log"),
+        "{note}"
+    );
     let merged = json(&room.done(&format!("merge {arguments} --json")));
     // Two rows of the table that only SQLite knows are left out, too.
     assert_eq!(merged["ignored"], 3);
@@ -112,7 +118,9 @@ fn the_plan_tells_what_the_merge_does() {
     room.done(&format!("merge {arguments}"));
     room.shard("4.db", "CREATE TABLE user (id INTEGER PRIMARY KEY, name BLOB UNIQUE)");
     let plan = room.run("plan no.db shards --merge --rowids log=renumber --skip-table notes");
-    for line in ["shards/4.db: table user is not as in shards/1.db", "shards/4.db: the database has no table log", "no table k"] {
+    for line in
+        ["shards/4.db: table user is not as in shards/1.db", "shards/4.db: the database has no table log", "no table k"]
+    {
         assert!(plan.out.contains(line) && plan.code == Some(1), "{plan:?}");
     }
     for (arguments, message) in [

@@ -24,8 +24,8 @@ use crate::resources::{sort_options, temp_dir};
 use crate::sort::SortOptions;
 use crate::spool::Spool;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
-use crate::table::rowid::{self, NewRows};
 use crate::table::BuildContext;
+use crate::table::rowid::{self, NewRows};
 use crate::tree::bulk_load::IndexTree;
 use crate::{Conflict, Error, ErrorKind, Result, plan};
 use litepress_format::header::TextEncoding;
@@ -370,7 +370,8 @@ impl Job<'_> {
                     if table.without_rowid || !is_edge {
                         return self.rebuild(new, transaction, truncates, &rebuild);
                     }
-                    let mut add = |rows: &dyn Source| self.add_rows(NewRows::Source(rows, context), transaction, append);
+                    let mut add =
+                        |rows: &dyn Source| self.add_rows(NewRows::Source(rows, context), transaction, append);
                     if is_ordered { add(new) } else { rebuild.by_rowid(new, add) }
                 })?
             }

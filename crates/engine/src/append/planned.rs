@@ -31,11 +31,11 @@ impl PlannedAppend<'_> {
     /// # Errors
     /// If the database cannot be read.
     pub fn routes(&self, tables: &[(usize, Option<RowFigures>)]) -> Result<Vec<RoutePlan>> {
-        let of_pages = match tables.iter().map(|(table, figures)| Some((*table, figures.clone()?))).collect::<Option<Vec<_>>>()
-        {
-            Some(figures) => self.by_pages(&figures)?,
-            None => Err("the rows were not read: many may become pages (edge or rebuild)".to_owned()),
-        };
+        let of_pages =
+            match tables.iter().map(|(table, figures)| Some((*table, figures.clone()?))).collect::<Option<Vec<_>>>() {
+                Some(figures) => self.by_pages(&figures)?,
+                None => Err("the rows were not read: many may become pages (edge or rebuild)".to_owned()),
+            };
         let plan = |(at, (position, _)): (usize, &(usize, Option<RowFigures>))| {
             let table = &self.schema.tables[*position];
             let name = table.name.clone();

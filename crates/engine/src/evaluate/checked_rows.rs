@@ -27,7 +27,8 @@ impl<'s> CheckedRows<'s> {
 impl Source for CheckedRows<'_> {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
         let part = self.source.next_part()?;
-        let checked = |part| Box::new(CheckedPart { part, evaluator: Evaluator::new(&self.checks) }) as Box<dyn Part + '_>;
+        let checked =
+            |part| Box::new(CheckedPart { part, evaluator: Evaluator::new(&self.checks) }) as Box<dyn Part + '_>;
         Ok(part.map(checked))
     }
 

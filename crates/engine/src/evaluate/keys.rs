@@ -98,8 +98,7 @@ impl RowEvaluation {
     /// As [`new`](Self::new).
     pub fn of_insert(table: &Table, has_keys: bool) -> Result<Option<Self>> {
         let Some(texts) = &table.evaluation else { return Ok(None) };
-        let indexes: Vec<&Index> =
-            table.indexes.iter().filter(|index| has_keys && index.evaluated.is_some()).collect();
+        let indexes: Vec<&Index> = table.indexes.iter().filter(|index| has_keys && index.evaluated.is_some()).collect();
         let known = Self::new(table, &indexes, true)?;
         let is_virtual = |column: &&Column| column.generated == Generated::Virtual;
         let columns: Vec<&Column> = table.columns.iter().filter(is_virtual).collect();

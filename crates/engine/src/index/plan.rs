@@ -116,13 +116,7 @@ impl IndexPlan {
     }
 
     /// Appends the sort item of a row's entry. REQUIRES: a worker passes the same `locator` for all rows.
-    pub fn push_item(
-        &self,
-        locator: &mut ColumnLocator,
-        record: &[u8],
-        rowid: i64,
-        item: &mut Vec<u8>,
-    ) -> Result<()> {
+    pub fn push_item(&self, locator: &mut ColumnLocator, record: &[u8], rowid: i64, item: &mut Vec<u8>) -> Result<()> {
         let values = locator.values(&self.columns, record, rowid)?;
         self.layout.push_item(values, self.has_rowid.then_some(rowid), item);
         Ok(())
