@@ -1,36 +1,33 @@
 //! The indexes of a table: keys extracted from its records while it is built, sorted, and bulk-loaded as trees.
 //!
 //! ```text
-//! RecordChunk --EntryExtractor--> sort items --Sorter--> items in key order --bulk_load--> index pages
+//! RecordChunk --EntryExtractor--> sort items --Sorter--> items in key order --bulk_load----> index pages
 //!   one for each worker of the table             ranges of ranks, in parallel
+//!                                    old tree, in its order --EntryKeys--'--old_and_new--> index pages
 //! ```
 
 mod column_locator;
 mod entry_extractor;
+mod entry_key;
 mod entry_writer;
 mod extractors;
+mod old_and_new;
 mod plan;
 pub(crate) mod statistics;
 
 pub(crate) use column_locator::{ColumnLocator, ColumnRef};
-pub(crate) use entry_extractor::EntryExtractor;
 pub(crate) use extractors::Extractors;
 pub(crate) use plan::{IndexPlan, column_ref, full_names, key_part};
 
+use crate::Result;
 use crate::evaluate::RowEvaluation;
 use crate::pages::Pages;
 use crate::progress::Progress;
-use crate::sort::bad_item;
 use crate::sort::{SortOptions, Sorter};
-use crate::threads::take_all;
 use crate::tree::bulk_load::{self, IndexTree};
-use crate::{Error, ErrorKind, Result};
-use litepress_format::record::RecordReader;
-use litepress_format::value::Value;
+use litepress_rows::Table;
 use litepress_rows::schema::Index;
-use litepress_rows::sync::lock;
-use litepress_rows::{RecordChunk, Source, Table};
-use std::sync::Mutex;
+use litepress_scan::IndexScan;
 
 /// The indexes of one table that is being built.
 #[derive(Default)]
@@ -75,36 +72,6 @@ impl Indexes {
         self.sorts.iter().map(|(plan, _)| plan.name.as_str())
     }
 
-    /// Adds entries that an index has already. `entries` are its records, which end with the rowid.
-    pub fn add_entries(&self, index: usize, entries: &dyn Source, threads: usize, progress: &Progress) -> Result<()> {
-        let (plan, sorter) = &self.sorts[index];
-        let plan = plan.of_entries();
-        let queue = Mutex::new(0);
-        let begin = || (EntryExtractor::new(&plan, sorter.writer()), RecordChunk::new());
-        let take = |(extractor, chunk): &mut (EntryExtractor<'_>, RecordChunk)| {
-            let mut taken = lock(&queue);
-            let number = *taken;
-            *taken += 1;
-            let part = entries.next_part();
-            drop(taken);
-            let Some(mut part) = part.map_err(|error| (number, error))? else { return Ok(false) };
-            loop {
-                let mut add = || {
-                    progress.go_on()?;
-                    chunk.clear();
-                    part.fill(chunk)?;
-                    take_rowids(chunk)?;
-                    extractor.add(chunk)
-                };
-                add().map_err(|error| (number, error))?;
-                if chunk.is_empty() {
-                    return Ok(true);
-                }
-            }
-        };
-        take_all(threads, begin, take, |(extractor, _)| extractor.finish())
-    }
-
     /// Builds the trees one after another, in the order of the plans.
     pub fn build(
         self,
@@ -121,21 +88,24 @@ impl Indexes {
         }
         Ok(trees)
     }
-}
 
-/// Gives the records of an index their rowids, which are their last fields.
-fn take_rowids(chunk: &mut RecordChunk) -> Result<()> {
-    let mut rowids = Vec::with_capacity(chunk.len());
-    for row in 0..chunk.len() {
-        let mut last = None;
-        for value in RecordReader::new(chunk.record(row)).map_err(|error| bad_item(&error))? {
-            last = Some(value.map_err(|error| bad_item(&error))?);
+    /// Builds the trees of indexes that exist, in the order of the plans: each of the entries of its old tree and of the new ones.
+    ///
+    /// # Errors
+    /// If two rows have one key of a unique index, an old tree is damaged, or a write fails.
+    pub fn extend(
+        self,
+        old: &[IndexScan],
+        pages: &mut Pages,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<Vec<(String, IndexTree)>> {
+        let mut trees = Vec::new();
+        for ((plan, sorter), old) in self.sorts.into_iter().zip(old) {
+            progress.enter(format!("index {}", plan.name));
+            let tree = old_and_new::build(old, &sorter.finish()?, &plan, pages, threads, progress)?;
+            trees.push((plan.name, tree));
         }
-        match last {
-            Some(Value::Int(rowid)) => rowids.push(rowid),
-            _ => return Err(Error::new(ErrorKind::Corrupt, "an entry of the index has no rowid")),
-        }
+        Ok(trees)
     }
-    chunk.set_rowids(0, rowids.into_iter());
-    Ok(())
 }

@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::{Conflict, memory};
 use litepress_format::page::PageSize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The destination of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             page_size: None,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: cores(),
             memory_bytes: default_memory_bytes(memory::memory_bytes()),
             temp_dir: None,
             overwrite: false,
@@ -212,6 +212,12 @@ impl Options {
 }
 
 /// Returns the default budget for a process with this much memory, if that is known.
+/// Returns the number of cores that this process may use. The files of the system are read only once.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 fn default_memory_bytes(known: Option<u64>) -> u64 {
     const LEAST: u64 = 256 << 20;
     let most = known.unwrap_or(4 * LEAST);

@@ -293,6 +293,11 @@ impl SortedItems {
         (8 * buckets.mean_items()).max(2 * buckets.most_items()).min(most)
     }
 
+    /// Returns the rank of the first item that is not less than `key`. Costs as much as opening a range.
+    pub fn rank(&self, key: &[u8]) -> Result<u64> {
+        self.runs.rank(key, self.block_bytes)
+    }
+
     /// Returns the items of the global ranks `ranks.start..ranks.end`, in order.
     ///
     /// Several threads may read several ranges; the memory budget covers one range for each writer. Opening a range

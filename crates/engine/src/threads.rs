@@ -1,8 +1,10 @@
 //! Worker threads.
 
 mod reorder_buffer;
+mod turns;
 
 pub(crate) use reorder_buffer::ReorderBuffer;
+pub(crate) use turns::Turns;
 
 use crate::{Error, Result};
 use litepress_rows::sync::{ignore_poison, lock};

@@ -185,6 +185,24 @@ pub fn read_body(serial: u64, body: &[u8]) -> Option<Value<'_>> {
     })
 }
 
+/// Returns the integer in the last field of a record, as the rowid of an index entry. Returns `None` if it is another value, or
+/// `record` is not a record.
+#[inline]
+#[must_use]
+pub fn last_int(record: &[u8]) -> Option<i64> {
+    let header_len = usize::from(*record.first()?);
+    let last_serials = if header_len < 0x80 { record.get(header_len.checked_sub(2)?..header_len)? } else { &[] };
+    let last = match *last_serials {
+        // Neither byte is a part of a longer number.
+        [0..0x80, serial @ 0..0x80] => {
+            let start = record.len().checked_sub(SHORT_BODY_LENS[usize::from(serial)].into())?;
+            read_body(serial.into(), record.get(start.max(header_len)..)?)?
+        }
+        _ => RecordReader::new(record).ok()?.last()?.ok()?,
+    };
+    if let Value::Int(int) = last { Some(int) } else { None }
+}
+
 /// Reads a two's complement integer of a width that serial types have.
 #[inline]
 fn read_int(body: &[u8]) -> i64 {

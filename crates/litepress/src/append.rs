@@ -39,8 +39,11 @@ impl Appending {
     /// # Errors
     /// Errors of the sources, of the database and of `before_commit`: the database is then as it was.
     pub fn run(&self, sources: &[(usize, &dyn Source)], before_commit: &dyn Fn() -> Result<()>) -> Result<Finished> {
-        let tables: Vec<usize> = sources.iter().map(|(table, _)| *table).collect();
-        let spools = self.spool(sources, &self.outlook(&tables))?;
+        let outlook = match self.additions.is_empty() {
+            true => Outlook::for_sources(&self.path, &self.schema, &self.options, &self.append, sources),
+            false => Outlook::default(),
+        };
+        let spools = self.spool(sources, &outlook)?;
         before_commit()?;
         self.add(&spools)
     }

@@ -1,6 +1,6 @@
 //! Reads the rows or entries of a group of leaves.
 
-use crate::overflow::ChainReader;
+use crate::overflow::{ChainReader, look_at};
 use crate::snapshot::PageReader;
 use crate::walk::{Divider, Group, Leaf, Tree};
 use litepress_format::cell::{Cell, CellPayload};
@@ -52,6 +52,15 @@ impl ScanPart {
     /// Returns the bytes of the leaves.
     pub fn leaf_bytes(&self) -> usize {
         self.group.leaves.len() * self.tree.snapshot.page_size().bytes()
+    }
+
+    /// Returns the last entry of a part of an index: the divider behind its leaves. The last part of a tree has none.
+    ///
+    /// # Errors
+    /// If its overflow pages cannot be read.
+    pub fn last_divider(&self) -> Result<Option<Vec<u8>>> {
+        let Some(divider) = self.group.leaves.last().and_then(|leaf| leaf.divider.as_ref()) else { return Ok(None) };
+        look_at(&self.tree, divider.page.number, payload(&divider.read(&self.tree)?)).map(Some)
     }
 
     /// Reads all leaves of the part, which a worker would read little by little, and returns the number of rows.
@@ -187,7 +196,7 @@ fn upper_bound(tree: &Tree, divider: Option<&Divider>) -> Result<i64> {
 }
 
 /// Returns the payload of a cell of a leaf or an index.
-fn payload<'a>(cell: &Cell<'a>) -> CellPayload<'a> {
+pub(crate) fn payload<'a>(cell: &Cell<'a>) -> CellPayload<'a> {
     cell.payload().expect("all cells but those of a table's interior pages have a payload")
 }
 

@@ -11,6 +11,17 @@ const READ_BYTES: usize = 64 * 1024;
 /// The longest payload that SQLite can read.
 const MAX_PAYLOAD: u64 = 0x7fff_ffff;
 
+/// Joins a payload without entering its overflow pages, which a scan may do once.
+pub(crate) fn look_at(tree: &Tree, page: u32, payload: CellPayload<'_>) -> Result<Vec<u8>> {
+    if payload.overflow.is_none() {
+        return Ok(payload.local.to_vec());
+    }
+    let other = Tree::new(&tree.snapshot, tree.root, tree.name.clone(), tree.leaf_kind);
+    let mut record = Vec::new();
+    ChainReader::default().read(&other, &mut tree.snapshot.reader()?, page, payload, &mut record)?;
+    Ok(record)
+}
+
 /// A reader of overflow chains.
 #[derive(Debug, Default)]
 pub(crate) struct ChainReader {

@@ -1,9 +1,10 @@
 //! Reads the rows of a rowid table, or the entries of an index, as sources of rows.
 
-use crate::leaf::ScanPart;
+use crate::leaf::{ScanPart, payload};
+use crate::overflow::look_at;
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
-use crate::walk::{Tree, Walk};
+use crate::walk::{MAX_DEPTH, Tree, Walk};
 use litepress_format::page::PageKind;
 use litepress_rows::sync::lock;
 use litepress_rows::{Part, RecordChunk, Result, RowidOrder, Source};
@@ -139,6 +140,35 @@ impl IndexScan {
     /// If they cannot be read.
     pub fn estimated_rows(&self) -> Result<u64> {
         Ok(self.0.sample()?.whole_rows())
+    }
+
+    /// Returns the last entry of the tree, or `None` if there is none. The scan reads it once more.
+    ///
+    /// # Errors
+    /// If the pages at the right edge cannot be read or break a rule.
+    pub fn last_entry(&self) -> Result<Option<Vec<u8>>> {
+        let tree = &*self.0.tree;
+        let (mut reader, mut number, mut bytes) = (tree.snapshot.reader()?, tree.root, Vec::new());
+        for _ in 0..=MAX_DEPTH {
+            reader.read(number, &mut bytes)?;
+            let page = tree.open(number, &bytes)?;
+            if let Some(right_child) = page.right_child() {
+                tree.check(right_child, number)?;
+                number = right_child;
+                continue;
+            }
+            return match page.cell_count().checked_sub(1) {
+                Some(last) => look_at(tree, number, payload(&tree.cell(number, &page, last)?)).map(Some),
+                None if number == tree.root => Ok(None),
+                None => Err(tree.corrupt(number, "is an empty leaf at the right edge")),
+            };
+        }
+        Err(tree.corrupt(tree.root, format!("no leaf is found within {MAX_DEPTH} levels of the tree")))
+    }
+
+    /// Returns the pages that were read, in order, overflow pages included: all pages of the tree, once all entries were read.
+    pub fn pages(&self) -> impl Iterator<Item = u32> {
+        self.0.tree.visited.pages()
     }
 }
 

@@ -21,4 +21,13 @@ impl VisitedPages {
         let bit = 1 << (page as usize % BITS);
         self.words[page as usize / BITS].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
+
+    /// Returns the marked pages, in order.
+    pub fn pages(&self) -> impl Iterator<Item = u32> {
+        self.words.iter().enumerate().flat_map(|(at, word)| {
+            let word = word.load(Ordering::Relaxed);
+            let page = move |bit: usize| u32::try_from(at * BITS + bit).expect("pages have numbers of 32 bits");
+            (0..BITS).filter(move |bit| word >> bit & 1 == 1).map(page)
+        })
+    }
 }

@@ -1,7 +1,7 @@
 //! The state of tables before their rows are read: it decides whether rows become leaf pages, and with which rowids.
 
 use super::AppendOptions;
-use super::choice::{TableEdge, why_not_table};
+use super::choice::{LEAST_ROWS, TableEdge, why_not_table};
 use crate::live::LiveDatabase;
 use crate::options::Options;
 use crate::resources::live_blocks;
@@ -9,7 +9,8 @@ use crate::sink::block::BlockPool;
 use crate::spool::Leaves;
 use crate::{Route, Schema};
 use litepress_format::page::PageSize;
-use litepress_rows::{Table, quoted_name};
+use litepress_rows::schema::Generated;
+use litepress_rows::{Source, Table, quoted_name};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashMap;
 use std::fmt;
@@ -27,6 +28,24 @@ impl fmt::Debug for Outlook {
 }
 
 impl Outlook {
+    /// Looks at these tables of a database, which get rows of these sources. Looks at none if their rows are few: SQLite inserts them.
+    #[must_use]
+    pub fn for_sources(
+        path: &Path,
+        schema: &Schema,
+        options: &Options,
+        append: &AppendOptions,
+        sources: &[(usize, &dyn Source)],
+    ) -> Self {
+        let rows = sources.iter().map(|(_, source)| source.rows()).sum::<Option<u64>>();
+        // The numbers of rows may be estimates.
+        if append.route.is_none() && rows.is_some_and(|rows| rows < LEAST_ROWS / 2) {
+            return Self::default();
+        }
+        let tables: Vec<usize> = sources.iter().map(|(table, _)| *table).collect();
+        Self::of(path, schema, options, append, &tables)
+    }
+
     /// Looks at these tables of a database. It finds none if SQLite inserts the rows anyway, or if the database cannot be looked at now:
     /// all is decided again under the lock of writers.
     #[must_use]
@@ -41,7 +60,9 @@ impl Outlook {
         let pool = BlockPool::new(live_blocks(options, 1));
         let leaves = |&position: &usize| {
             let table = &schema.tables[position];
-            let is_ours = why_not_table(schema, table, options).is_none();
+            // Computed columns hang on the rowid, which is known under the lock.
+            let has_computed = table.columns.iter().any(|column| column.generated != Generated::No);
+            let is_ours = !has_computed && why_not_table(schema, table, options).is_none();
             Some((position, is_ours.then(|| look(database.connection(), table, append.truncate, &pool))??))
         };
         Self(tables.iter().filter_map(leaves).collect())

@@ -15,11 +15,34 @@ pub(crate) struct IndexPageWriter {
     cell: ShortCell,
 }
 
+impl IndexPageWriter {
+    /// Begins the leaves of a part.
+    pub fn new(run: PageRun, usable: usize) -> Self {
+        Self { builder: IndexBuilder::new(run, usable), record: Vec::new(), cell: ShortCell::default() }
+    }
+
+    /// Adds the next entry as a record.
+    #[inline]
+    pub fn add_record(&mut self, record: &[u8]) {
+        self.builder.add(record);
+    }
+
+    /// Returns the pages so far.
+    pub fn run(&self) -> &PageRun {
+        self.builder.run()
+    }
+
+    /// Takes the leaves, and begins those of another part.
+    pub fn begin_part(&mut self, run: PageRun, usable: usize) -> IndexBuilder {
+        std::mem::replace(&mut self.builder, IndexBuilder::new(run, usable))
+    }
+}
+
 impl ItemKind for IndexPlan {
     type Builder = IndexPageWriter;
 
     fn begin(&self, run: PageRun, usable: usize) -> IndexPageWriter {
-        IndexPageWriter { builder: IndexBuilder::new(run, usable), record: Vec::new(), cell: ShortCell::default() }
+        IndexPageWriter::new(run, usable)
     }
 
     fn add(&self, writer: &mut IndexPageWriter, item: PaddedItem<'_>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::freelist::Freelist;
 use super::new_pages::{BehindEnd, Spool};
-use super::tree_pages::TreePages;
+use super::tree_pages::{TreePages, corrupt};
 use super::{LiveDatabase, read_header, refusal_of};
 use crate::options::{Options, Target};
 use crate::pages::Pages;
@@ -338,6 +338,18 @@ impl<'d> LiveTransaction<'d> {
         self.publish_pages()?;
         let mut pages = TreePages::collect(self, root)?;
         self.freed.append(&mut pages);
+        Ok(())
+    }
+
+    /// Puts pages on the freelist, at COMMIT. REQUIRES: they are all pages of trees that no object has any more.
+    ///
+    /// # Errors
+    /// If one of them cannot belong to a tree.
+    pub(crate) fn free_pages(&mut self, pages: &[u32]) -> Result<()> {
+        if pages.contains(&1) {
+            return Err(corrupt(1, "an index has a pointer to it"));
+        }
+        self.freed.extend_from_slice(pages);
         Ok(())
     }
 

@@ -192,6 +192,12 @@ impl<'s> Merge<'s> {
         Ok(Some(self.cursors[self.winner as usize].padded_item()))
     }
 
+    /// Returns the item that [`next_padded`](Self::next_padded) returned last. REQUIRES: it returned one, and nothing was called since.
+    #[inline]
+    pub fn current(&self) -> PaddedItem<'_> {
+        self.cursors[self.winner as usize].padded_item()
+    }
+
     /// Returns the next ready items, up to `most` of them. Returns `None` if several runs must be merged item by
     /// item.
     pub fn next_ready(&mut self, most: u64) -> Result<Option<ReadyBatch<'_>>> {

@@ -14,19 +14,16 @@ use crate::Result;
 use std::ops::Range;
 
 impl Runs {
+    /// Returns the number of items that are less than `key`. Costs as much as opening a range.
+    pub fn rank(&self, key: &[u8], block_bytes: usize) -> Result<u64> {
+        let cursors = self.open(key, 0..0, block_bytes)?;
+        Ok(cursors.iter().map(Cursor::ordinal).sum())
+    }
+
     /// Merges the items of these ranks. Spilled runs are read in blocks of `block_bytes`.
     pub fn merge(&self, ranks: Range<u64>, bytes: ByteSelector, block_bytes: usize) -> Result<Merge<'_>> {
         assert!(ranks.start <= ranks.end && ranks.end <= self.len(), "{ranks:?} of {} items", self.len());
-        let key = self.key_up_to(ranks.start);
-        let mut cursors = Vec::with_capacity(self.memory.len() + self.spilled.len() + 1);
-        cursors.extend(self.memory.iter().map(|run| Cursor::in_memory(run, key)));
-        if !self.buckets.is_empty() {
-            cursors.push(Cursor::Buckets(BucketCursor::at_key(&self.buckets, key, ranks.clone())?));
-        }
-        let ahead = if self.spilled.is_empty() { None } else { ReadAhead::start() };
-        for run in &self.spilled {
-            cursors.push(Cursor::Spilled(RunDecoder::at_key(run, key, block_bytes, ahead.clone())?));
-        }
+        let cursors = self.open(self.key_up_to(ranks.start), ranks.clone(), block_bytes)?;
         let rank: u64 = cursors.iter().map(Cursor::ordinal).sum();
         let mut merge = Merge::new(cursors, bytes, ranks.end - ranks.start);
         let before = ranks.start.checked_sub(rank);
@@ -34,6 +31,20 @@ impl Runs {
         let damaged = || self.spilled.first().expect("only a spilled run can be damaged").damaged();
         merge.skip(before.ok_or_else(damaged)?)?;
         Ok(merge)
+    }
+
+    /// Opens every run at its first item that is not less than `key`. `ranks` bounds what is read ahead.
+    fn open(&self, key: &[u8], ranks: Range<u64>, block_bytes: usize) -> Result<Vec<Cursor<'_>>> {
+        let mut cursors = Vec::with_capacity(self.memory.len() + self.spilled.len() + 1);
+        cursors.extend(self.memory.iter().map(|run| Cursor::in_memory(run, key)));
+        if !self.buckets.is_empty() {
+            cursors.push(Cursor::Buckets(BucketCursor::at_key(&self.buckets, key, ranks)?));
+        }
+        let ahead = if self.spilled.is_empty() { None } else { ReadAhead::start() };
+        for run in &self.spilled {
+            cursors.push(Cursor::Spilled(RunDecoder::at_key(run, key, block_bytes, ahead.clone())?));
+        }
+        Ok(cursors)
     }
 
     /// Returns an upper bound of the number of items less than `key`.

@@ -116,6 +116,15 @@ fn in_order(items: &Items) -> Vec<&[u8]> {
     items
 }
 
+/// Checks the ranks of an item and of keys right beside it, most of which are not among the items.
+fn check_ranks(sorted: &SortedItems, expected: &[&[u8]], item: &[u8]) {
+    let before = &item[..item.len().saturating_sub(1)];
+    for key in [before, item, &[item, &[0]].concat(), &[before, &[0xff]].concat()] {
+        let rank = expected.partition_point(|item| *item < key);
+        assert_eq!(sorted.rank(key).unwrap(), rank as u64, "{key:?}");
+    }
+}
+
 const SMALL: u64 = 64 << 10;
 const LARGE: u64 = 64 << 20;
 
@@ -131,7 +140,9 @@ fn check(items: &Items) {
             let end = items.len().min(start + 50);
             let ranks = start as u64..end as u64;
             assert!(holds(&sorted, ranks, &expected[start..end]), "{memory_bytes} bytes, from {start}");
+            check_ranks(&sorted, &expected, expected[start]);
         }
+        assert_eq!((sorted.rank(&[]).unwrap(), sorted.rank(&[0xff; 600]).unwrap()), (0, sorted.len()));
         if !items.is_empty() {
             let sorted = sort_half(items, memory_bytes, writers).unwrap();
             assert!(holds(&sorted, 0..sorted.len(), &expected), "{memory_bytes} bytes, half in order");

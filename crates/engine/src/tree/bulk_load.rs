@@ -203,8 +203,7 @@ impl<'s, I: ItemKind, B: Fn() -> I::Builder> BulkLoader<'s, I, B> {
         let before = u64::from(start_rank > 0);
         let end_rank = self.sorted.len().min(end * self.items_per_part);
         let mut ranked = self.sorted.range(start_rank - before..end_rank).map_err(in_first)?;
-        let counter = KeyCounter::new(self.counted);
-        let mut duplicates = DuplicateCheck { items: self.items, counter, previous: Vec::new() };
+        let mut duplicates = DuplicateCheck::new(self.items, self.counted);
         if before == 1 {
             duplicates.keep(ranked.next().map_err(in_first)?.expect("as many items as ranks"));
         }
@@ -260,21 +259,27 @@ impl<'s, I: ItemKind, B: Fn() -> I::Builder> BulkLoader<'s, I, B> {
 }
 
 /// Finds adjacent items with one key, and counts distinct keys.
-struct DuplicateCheck<'p, I> {
+pub(crate) struct DuplicateCheck<'p, I> {
     items: &'p I,
     counter: KeyCounter<'p>,
     previous: Vec<u8>,
 }
 
-impl<I: ItemKind> DuplicateCheck<'_, I> {
-    fn keep(&mut self, item: &[u8]) {
+impl<'p, I: ItemKind> DuplicateCheck<'p, I> {
+    /// Checks items from the first one on. Counts the distinct values of the `counted` columns.
+    pub fn new(items: &'p I, counted: &'p [KeyPart]) -> Self {
+        Self { items, counter: KeyCounter::new(counted), previous: Vec::new() }
+    }
+
+    /// Keeps an item: the next one follows it.
+    pub fn keep(&mut self, item: &[u8]) {
         self.previous.clear();
         self.previous.extend_from_slice(&item[..self.items.kept_len(item)]);
     }
 
     /// Returns whether the preceding item is needed at all.
     #[inline]
-    fn is_needed(&self) -> bool {
+    pub fn is_needed(&self) -> bool {
         self.counter.counts() || self.items.is_unique()
     }
 
@@ -286,7 +291,7 @@ impl<I: ItemKind> DuplicateCheck<'_, I> {
     }
 
     /// Checks the item that follows the kept one, and keeps it.
-    fn check(&mut self, item: &[u8]) -> Result<()> {
+    pub fn check(&mut self, item: &[u8]) -> Result<()> {
         if !self.is_needed() {
             return Ok(());
         }

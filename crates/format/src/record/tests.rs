@@ -31,6 +31,34 @@ fn every_integer_width_starts_and_ends_where_it_should() {
 }
 
 #[test]
+fn the_integer_in_the_last_field() {
+    let long = [b'x'; 3000];
+    let before: [&[Value<'_>]; 6] = [
+        &[],
+        &[Value::Null],
+        &[Value::Int(i64::MIN), Value::Text(b"abc")],
+        // The serial type of this text takes two bytes, the last of which could be that of an integer.
+        &[Value::Text(&long[..58])],
+        &[Value::Text(&long)],
+        &[Value::Null; 200],
+    ];
+    for values in before {
+        for int in [0, 1, 2, -1, 127, 128, 1 << 20, 1 << 30, 1 << 40, i64::MIN, i64::MAX] {
+            let record = record_of(&[values, &[Value::Int(int)]].concat());
+            assert_eq!(last_int(&record), Some(int), "{record:?}");
+            // No record, and no integer.
+            assert_eq!(last_int(&record[..record.len() - 1]).filter(|cut| *cut == int && int > 1), None, "{record:?}");
+        }
+        assert_eq!(last_int(&record_of(&[values, &[Value::Text(b"x")]].concat())), None);
+        assert_eq!(last_int(&record_of(&[values, &[Value::Text(&long[..60])]].concat())), None);
+    }
+    assert_eq!(last_int(&[]), None);
+    assert_eq!(last_int(&[1]), None);
+    assert_eq!(last_int(&[2, 6, 0]), None);
+    assert_eq!(last_int(&[0]), None);
+}
+
+#[test]
 fn zero_and_one_have_no_body() {
     assert_eq!(int_serial(-1), (serial::I8, 1));
     assert_eq!(int_serial(0), (serial::ZERO, 0));
