@@ -73,23 +73,39 @@ impl RowEvaluation {
     /// # Errors
     /// If SQLite refuses the table, which it has accepted before.
     pub fn new(table: &Table, indexes: &[&Index], has_checks: bool, encoding: TextEncoding) -> Result<Option<Self>> {
+        Self::with(table, indexes, has_checks, Vec::new(), encoding)
+    }
+
+    /// Prepares the evaluation of what SQLite evaluates of a row before it looks for other rows with its key: virtual columns and CHECK
+    /// constraints. With `has_keys`, the keys of indexes too. Returns `None` if there is nothing to evaluate.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_insert(table: &Table, has_keys: bool) -> Result<Option<Self>> {
+        let indexes: Vec<&Index> = table.indexes.iter().filter(|index| has_keys && index.evaluated.is_some()).collect();
+        let is_virtual = |column: &&Column| column.generated == Generated::Virtual;
+        let columns = table.columns.iter().filter(is_virtual).map(|column| quoted_name(&column.name)).collect();
+        Self::with(table, &indexes, true, columns, TextEncoding::Utf8)
+    }
+
+    /// Prepares the evaluation of indexes, CHECK constraints and `others`: terms whose values do not matter.
+    fn with(
+        table: &Table,
+        indexes: &[&Index],
+        has_checks: bool,
+        others: Vec<String>,
+        encoding: TextEncoding,
+    ) -> Result<Option<Self>> {
         let Some(evaluation) = &table.evaluation else { return Ok(None) };
         let checks = if has_checks { Checks::new(table) } else { None };
-        if indexes.is_empty() && checks.is_none() {
+        if indexes.is_empty() && checks.is_none() && others.is_empty() {
             return Ok(None);
         }
-        let mut queries: Vec<Query> = Vec::new();
-        for (number, index) in indexes.iter().enumerate() {
-            let texts = index.evaluated.as_ref().expect("only indexes with texts are evaluated");
-            let known = queries.iter_mut().find(|query| query.predicate == texts.predicate);
-            let query = match known {
-                Some(query) => query,
-                None => {
-                    queries.push(Query::new(table, texts.predicate.clone(), encoding));
-                    queries.last_mut().expect("it was added")
-                }
-            };
-            query.add(table, number, index);
+        let mut queries = queries_of(table, indexes, encoding);
+        if !others.is_empty() {
+            let are_real = vec![false; others.len()];
+            let query = Query::new(table, None, encoding);
+            queries.push(Query { terms: others, has_rowid: false, are_real, ..query });
         }
         if let (Some(checks), Some(query)) = (&checks, queries.iter_mut().find(|query| query.predicate.is_none())) {
             query.is_broken = Some(checks.is_broken().to_owned());
@@ -107,37 +123,22 @@ impl RowEvaluation {
     }
 }
 
-impl RowEvaluation {
-    /// Prepares the evaluation of what SQLite evaluates of a row before it looks for other rows with its key: virtual columns and CHECK
-    /// constraints. With `has_keys`, the keys of indexes too. Returns `None` if there is nothing to evaluate.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn of_insert(table: &Table, has_keys: bool) -> Result<Option<Self>> {
-        let Some(texts) = &table.evaluation else { return Ok(None) };
-        let indexes: Vec<&Index> = table.indexes.iter().filter(|index| has_keys && index.evaluated.is_some()).collect();
-        let known = Self::new(table, &indexes, true)?;
-        let is_virtual = |column: &&Column| column.generated == Generated::Virtual;
-        let columns: Vec<&Column> = table.columns.iter().filter(is_virtual).collect();
-        if columns.is_empty() {
-            return Ok(known);
-        }
-        let mut evaluation = match known {
-            Some(known) => known,
-            None => Self {
-                table: table.clone(),
-                template: Template::new(table, &texts.statements)?,
-                queries: Vec::new(),
-                checks: None,
-                indexes: 0,
-            },
+/// Returns the queries for the keys of indexes: one for those without a WHERE clause, and one for each WHERE clause.
+fn queries_of(table: &Table, indexes: &[&Index], encoding: TextEncoding) -> Vec<Query> {
+    let mut queries: Vec<Query> = Vec::new();
+    for (number, index) in indexes.iter().enumerate() {
+        let texts = index.evaluated.as_ref().expect("only indexes with texts are evaluated");
+        let known = queries.iter_mut().find(|query| query.predicate == texts.predicate);
+        let query = match known {
+            Some(query) => query,
+            None => {
+                queries.push(Query::new(table, texts.predicate.clone(), encoding));
+                queries.last_mut().expect("it was added")
+            }
         };
-        let mut query = Query::new(table, None);
-        query.terms = columns.iter().map(|column| quoted_name(&column.name)).collect();
-        query.sql = query.text(table);
-        evaluation.queries.push(query);
-        Ok(Some(evaluation))
+        query.add(table, number, index);
     }
+    queries
 }
 
 /// Returns whether a SELECT can tell the entries of the table's indexes.
