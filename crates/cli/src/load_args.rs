@@ -149,7 +149,7 @@ pub struct TableArgs {
     /// A full-text index on these columns, in a table T_fts of FTS5; may be repeated
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub fts: Vec<String>,
-    /// Where the texts of full-text indexes are: in the table, or copied into the index (own) [default: table]
+    /// Place of the texts of full-text indexes: the table, or copies in the index (own) [default: table]
     #[arg(long, value_name = "PLACE", value_parser = FtsContent::from_name)]
     pub fts_content: Option<FtsContent>,
     /// Tokenizer of full-text indexes: porter, trigram, 'unicode61 remove_diacritics 2' [default: unicode61]
