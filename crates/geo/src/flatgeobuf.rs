@@ -195,7 +195,10 @@ impl Header {
             let position = usize::from(u16::from_le_bytes(array(&mut rest).ok_or_else(short)?));
             let column = self.columns.get(position);
             let column = column.ok_or_else(|| {
-                GeometryError::new(format!("a feature has a property {position}, and the header {}", self.columns.len()))
+                GeometryError::new(format!(
+                    "a feature has a property {position}, and the header {}",
+                    self.columns.len()
+                ))
             })?;
             let value = property(column.bytes, &mut rest).ok_or_else(short)?;
             take(position, value);
@@ -334,10 +337,7 @@ mod tests {
                 rest = behind;
                 let (mut wkb, mut iso, mut properties) = (Vec::new(), Vec::new(), Vec::new());
                 assert!(header.read_feature(feature, &mut wkb, &mut |at, value| properties.push((at, value))).unwrap());
-                assert_eq!(
-                    properties,
-                    [(0, Property::Bytes("grün".as_bytes())), (1, Property::Unsigned(u64::MAX))]
-                );
+                assert_eq!(properties, [(0, Property::Bytes("grün".as_bytes())), (1, Property::Unsigned(u64::MAX))]);
                 let geometry = append_iso(&wkb, &mut iso).unwrap();
                 found.push((geometry.kind, geometry.envelope.unwrap()));
             }

@@ -68,10 +68,9 @@ impl FlatGeobufReader {
         let mut bytes = self.read(piece_bytes.max(LENGTH_BYTES).min(left))?;
         if most == 0 || left == 0 {
             return match self.header.features {
-                Some(features) if most > 0 => Err(format!(
-                    "the file says that it has {features} features, and it ends after {}",
-                    self.given
-                )),
+                Some(features) if most > 0 => {
+                    Err(format!("the file says that it has {features} features, and it ends after {}", self.given))
+                }
                 _ => Ok((Vec::new(), 0)),
             };
         }

@@ -1,10 +1,10 @@
 //! A bounded, reproducible run of every fuzz entry over mutations of small files.
 
 use super::*;
+use ::flatgeobuf::{ColumnType, FgbWriter, FgbWriterOptions, GeometryType};
 use arrow_array::builder::{Int32Builder, ListBuilder};
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use ::flatgeobuf::{ColumnType, FgbWriter, FgbWriterOptions, GeometryType};
 use geozero::geojson::GeoJson;
 use geozero::{ColumnValue, PropertyProcessor};
 use parquet::basic::Compression;
