@@ -146,6 +146,6 @@ def test_wrong_geometries_are_rejected(tmp_path: Path) -> None:
         litepress.load(tmp_path / "places.gpkg", source, geometry="geom")
     assert (failed.value.record, failed.value.column) == (2, "geom")
     summary = litepress.load(tmp_path / "places.gpkg", source, geometry="geom", on_error="reject")
-    assert (summary.rows, summary.rejected) == (3, 1)
+    assert (summary.rows, summary.details["rejected"]) == (3, 1)
     litepress.load(tmp_path / "places.gpkg", source, geometry="geom", on_error="null", if_exists="overwrite")
     assert rows(tmp_path / "places.gpkg", "SELECT count(*), count(geom) FROM places") == [(4, 2)]
