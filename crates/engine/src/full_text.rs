@@ -35,9 +35,9 @@ use crate::table::TableTree;
 use crate::{Conflict, Error, ErrorKind, Result};
 use content::IndexedSource;
 use indexer::{Indexed, IndexerPool, TextColumns};
+pub use joined::{TakeTerm, TextIndexes};
 use litepress_rows::schema::{FullText, TextContent};
 use litepress_rows::{RecordChunk, Schema, Source, Table};
-pub use joined::{TakeTerm, TextIndexes};
 pub(crate) use printed_rows::{PrintedRows, PrintedTable};
 use shadow_tables::ShadowTables;
 

@@ -461,13 +461,17 @@ fn segments_of_full_text_tables_are_joined() {
         let joined = report.build.summary.tables.iter().find(|table| table.name == "f").map_or(0, |table| table.rows);
         assert_eq!(joined, if options.contains("columnsize") { 0 } else { rows.len() as u64 }, "{options}");
         assert_eq!(texts(&merged, &format!("SELECT concat_ws('|', rowid, {names}) FROM f ORDER BY rowid")), rows);
-        merged.execute_batch("INSERT INTO f(f, rank) VALUES ('integrity-check', 1)").unwrap_or_else(|error| panic!("{options}: {error}"));
+        merged
+            .execute_batch("INSERT INTO f(f, rank) VALUES ('integrity-check', 1)")
+            .unwrap_or_else(|error| panic!("{options}: {error}"));
         assert_eq!(text(&merged, "PRAGMA integrity_check"), "ok");
         // The index of the same rows, made by SQLite.
         let again = Connection::open_in_memory().unwrap();
         again.execute_batch(&schema).unwrap();
         again.execute("ATTACH ?1 AS old", [target.to_str().unwrap()]).unwrap();
-        again.execute_batch(&format!("INSERT INTO main.f(rowid, {names}) SELECT rowid, {names} FROM old.f; DETACH old")).unwrap();
+        again
+            .execute_batch(&format!("INSERT INTO main.f(rowid, {names}) SELECT rowid, {names} FROM old.f; DETACH old"))
+            .unwrap();
         for term in words.into_iter().chain(["chang*", "p*", "nothing", "fig AND lime", "changed NOT plum"]) {
             if term == "chang*" && options.contains("porter") {
                 continue;
@@ -475,13 +479,19 @@ fn segments_of_full_text_tables_are_joined() {
             let sql = format!("SELECT rowid || ' ' || round(bm25(f), 6) FROM f WHERE f MATCH '{term}' ORDER BY rowid");
             assert_eq!(texts(&merged, &sql), texts(&again, &sql), "{options}: {term}");
         }
-        merged.execute_batch("UPDATE f SET a = 'later' WHERE rowid % 3 = 0; DELETE FROM f WHERE rowid % 7 = 0").unwrap();
+        merged
+            .execute_batch("UPDATE f SET a = 'later' WHERE rowid % 3 = 0; DELETE FROM f WHERE rowid % 7 = 0")
+            .unwrap();
         merged.execute_batch("INSERT INTO f(f, rank) VALUES ('integrity-check', 1)").unwrap();
-        let twice = merge(&*folder.path().join("no.db"), [&shards[0], &{
-            let copy = folder.path().join("copy.db");
-            std::fs::copy(&shards[0], &copy).unwrap();
-            copy
-        }], &MergeOptions::default());
+        let twice = merge(
+            &*folder.path().join("no.db"),
+            [&shards[0], &{
+                let copy = folder.path().join("copy.db");
+                std::fs::copy(&shards[0], &copy).unwrap();
+                copy
+            }],
+            &MergeOptions::default(),
+        );
         let error = twice.unwrap_err().to_string();
         assert!(error.contains("table f") && error.contains("skip_table"), "{error}");
     }

@@ -87,8 +87,7 @@ impl TextIndex<'_> {
             let has_sizes = connection.table_exists(Some("main"), self.shadow("docsize").as_str())?;
             let version = format!("SELECT v FROM main.{} WHERE k = 'version'", quoted_name(&self.shadow("config")));
             let version: Option<i64> = connection.query_row(&version, [], |row| row.get(0)).optional()?;
-            let [structure, averages] =
-                [self.block(&connection, STRUCTURE_ID)?, self.block(&connection, AVERAGES_ID)?];
+            let [structure, averages] = [self.block(&connection, STRUCTURE_ID)?, self.block(&connection, AVERAGES_ID)?];
             Ok((has_sizes && version == Some(PLAIN_VERSION), structure, averages))
         };
         let (is_plain, structure, averages) = read().map_err(|error| shard.failure(error))?;
@@ -237,7 +236,8 @@ impl ShadowRows<'_> {
         let sql = "SELECT rootpage FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
         let root = shard.connection().query_row(sql, [&self.name], |row| row.get::<_, u32>(0));
         let root = root.map_err(|error| shard.failure(error))?;
-        let scan = TableScan::new(shard.snapshot(), root, self.name.as_str()).map_err(|error| of_shard(survey, error))?;
+        let scan =
+            TableScan::new(shard.snapshot(), root, self.name.as_str()).map_err(|error| of_shard(survey, error))?;
         Ok((scan, shard))
     }
 }

@@ -31,7 +31,10 @@ impl Database {
     /// # Panics
     /// As [`fill`](Self::fill).
     pub fn fill_text_indexes(&mut self, index: usize, texts: &dyn TextIndexes) -> Result<()> {
-        assert!(self.trees[index].is_none() && self.session.is_none(), "a table is filled once, before SQLite fills others");
+        assert!(
+            self.trees[index].is_none() && self.session.is_none(),
+            "a table is filled once, before SQLite fills others"
+        );
         let (started, name) = (Instant::now(), self.schema.tables[index].name.clone());
         self.options.progress.enter_rows(&name);
         let Self { schema, output, options, .. } = self;
