@@ -90,6 +90,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         page_size: job.page_size,
         estimate,
         steps: job.steps(),
+        databases: None,
         append,
         left_out: Some(job.plan.left_out.clone()),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),

@@ -1,13 +1,16 @@
 //! Databases of one schema become one.
 
+mod plan;
+
 use crate::build::refuse_special_target;
 use crate::choices::Choice;
 use crate::load::notes::foreign_keys;
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
 use crate::report::BuildReport;
 use crate::{Conflict, Database, Error, ErrorKind, Finished, Options, Result, Target};
-use litepress_merge::MergePlan;
-use litepress_rows::{Message, OptionName, Words, message};
+use litepress_engine::{Averages, TakeTerm, TextIndexes};
+use litepress_merge::{MergePlan, TextIndex};
+use litepress_rows::{Message, OptionName, RecordChunk, Source, Words, message};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +19,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub use litepress_merge::RowidPolicy;
+pub use plan::plan_merge;
 
 /// Options of [`merge`].
 #[derive(Clone, Debug)]
@@ -158,38 +162,11 @@ pub fn merge(
     options: &MergeOptions,
 ) -> Result<MergeReport> {
     let (started, target) = (Instant::now(), target.into());
-    refuse_special_target(&target)?;
-    if options.build.on_conflict == Conflict::Update {
-        let text = message![
-            OptionName::OnConflict.word("update").given(),
-            " is for rows that are added to a database, and this merge makes a new one"
-        ];
-        let error = Error::new(ErrorKind::Usage, text);
-        return Err(error.advise(message!["keep the last of such rows with ", OptionName::OnConflict.word("replace")]));
-    }
     options.observer.enter(Stage::Inspect);
-    let arguments: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
-    let files = litepress_merge::files(&arguments)?;
-    if let Target::File(file) = &target {
-        refuse_target_among(&files, file)?;
-    }
+    let files = databases(Some(&target), files, options)?;
     let progress = options.build.progress.clone();
-    let plan_options = litepress_merge::MergeOptions {
-        rowids: options.rowids.clone(),
-        source_column: options.source_column.clone(),
-        union: options.union,
-        skip_tables: options.skip_tables.clone(),
-        on_conflict: options.build.on_conflict,
-        threads: options.build.threads,
-        has_page_size: options.build.page_size.is_some(),
-    };
-    let plan = MergePlan::new(&files, &plan_options, &|| progress.go_on())?;
-    let mut build = options.build.clone();
-    build.analyze |= plan.has_statistics();
-    if build.on_conflict == Conflict::Abort && options.skip_tables.is_empty() {
-        // Pages of the databases may be half empty.
-        build.expected_bytes = plan.bytes() / 2;
-    }
+    let plan = MergePlan::new(&files, &plan_options(options, false), &|| progress.go_on())?;
+    let build = build_options(&plan, options);
     options.observer.enter(Stage::Build);
     let measured = Measured::begin(&*options.observer, meter(&plan, options));
     let finished = fill(&plan, &target, &build);
@@ -210,21 +187,108 @@ pub fn merge(
     })
 }
 
+/// Returns the databases to merge.
+fn databases(
+    target: Option<&Target>,
+    files: impl IntoIterator<Item = impl Into<PathBuf>>,
+    options: &MergeOptions,
+) -> Result<Vec<PathBuf>> {
+    if let Some(target) = target {
+        refuse_special_target(target)?;
+    }
+    if options.build.on_conflict == Conflict::Update {
+        let text = message![
+            OptionName::OnConflict.word("update").given(),
+            " is for rows that are added to a database, and this merge makes a new one"
+        ];
+        let error = Error::new(ErrorKind::Usage, text);
+        return Err(error.advise(message!["keep the last of such rows with ", OptionName::OnConflict.word("replace")]));
+    }
+    let arguments: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
+    let files = litepress_merge::files(&arguments)?;
+    if let Some(Target::File(file)) = target {
+        refuse_target_among(&files, file)?;
+    }
+    Ok(files)
+}
+
+/// Returns the options of the plan.
+fn plan_options(options: &MergeOptions, keeps_differences: bool) -> litepress_merge::MergeOptions {
+    litepress_merge::MergeOptions {
+        rowids: options.rowids.clone(),
+        source_column: options.source_column.clone(),
+        union: options.union,
+        skip_tables: options.skip_tables.clone(),
+        on_conflict: options.build.on_conflict,
+        threads: options.build.threads,
+        has_page_size: options.build.page_size.is_some(),
+        keeps_differences,
+    }
+}
+
+/// Returns the options of the merged database.
+fn build_options(plan: &MergePlan, options: &MergeOptions) -> Options {
+    let mut build = options.build.clone();
+    build.analyze |= plan.has_statistics();
+    if build.on_conflict == Conflict::Abort && options.skip_tables.is_empty() {
+        // Pages of the databases may be half empty.
+        build.expected_bytes = plan.bytes() / 2;
+    }
+    build
+}
+
 /// Builds the merged database, table after table.
 fn fill(plan: &MergePlan, target: &Target, options: &Options) -> Result<Finished> {
     let mut database = Database::create(target, plan.schema().clone(), options)?;
-    let tables: Vec<usize> =
-        database.filling_order().into_iter().filter(|&table| !plan.schema().tables[table].is_virtual).collect();
+    let has_rows = |&table: &usize| {
+        let table = &plan.schema().tables[table];
+        !table.is_virtual || table.full_text.is_some()
+    };
+    let (tables, mut joined) = (database.filling_order(), Vec::new());
+    let tables: Vec<usize> = tables.into_iter().filter(has_rows).collect();
     database.expect(&tables);
     for table in tables {
         if let Some(source) = plan.source(table) {
             database.fill(table, &source)?;
+        } else if let Some(index) = plan.text_index(table)? {
+            let name = &plan.schema().tables[table].name;
+            database.fill_text_indexes(table, &JoinedTexts(&index)).map_err(|error| plan.explain_text(error, name))?;
+            joined.push(name.clone());
         }
     }
     if !plan.has_virtual_tables() {
         return database.finish();
     }
-    database.finish_with(&mut |connection| plan.fill_virtual_tables(connection))
+    database.finish_with(&mut |connection| plan.fill_virtual_tables(connection, &joined))
+}
+
+/// The indexes of a full-text table, as the engine joins them.
+struct JoinedTexts<'i>(&'i TextIndex<'i>);
+
+impl TextIndexes for JoinedTexts<'_> {
+    fn averages(&self) -> Averages {
+        self.0.averages()
+    }
+
+    fn content(&self) -> Box<dyn Source + '_> {
+        Box::new(self.0.rows("content"))
+    }
+
+    fn sizes(&self) -> Box<dyn Source + '_> {
+        Box::new(self.0.rows("docsize"))
+    }
+
+    fn configuration(&self) -> Result<RecordChunk> {
+        self.0.configuration()
+    }
+
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn terms(&self, index: usize, take: TakeTerm<'_>) -> Result<()> {
+        self.0.terms(index, take)
+    }
 }
 
 fn meter(plan: &MergePlan, options: &MergeOptions) -> Meter {

@@ -10,7 +10,9 @@
 //! record        records that differ from the shard's: short ones, shifted references, another encoding
 //! source        a table of all shards as a source of rows
 //! conflict      two rows with one key, for people
+//! forecast      what can be told before rows are merged
 //! virtual_tables  the content of full-text and R-Tree tables, by SQL
+//! text_index      the indexes of full-text tables, to be joined
 //! plan          all of it
 //! ```
 //!
@@ -19,6 +21,7 @@
 
 mod agreement;
 mod conflict;
+mod forecast;
 mod inputs;
 mod plan;
 mod record;
@@ -27,9 +30,12 @@ mod rowids;
 mod shard;
 mod source;
 mod survey;
+mod text_index;
 mod virtual_tables;
 
+pub use forecast::{MergeSample, RowidFate, TableForecast};
 pub use inputs::files;
 pub use plan::{MergeOptions, MergePlan};
 pub use rowids::RowidPolicy;
 pub use source::MergeSource;
+pub use text_index::TextIndex;

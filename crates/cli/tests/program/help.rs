@@ -64,6 +64,7 @@ fn every_option_works() {
         ("merge", "merge n.db s.db l.db --union --skip-table t --quiet".to_owned()),
         ("merge", "merge n.db l.db --overwrite --verbose".to_owned()),
         ("merge", "merge --help".to_owned()),
+        ("plan", "plan n2.db s.db l.db --merge --rowids keep --union --skip-table t --source-column shard".to_owned()),
         ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
         (
             "compact",
@@ -148,7 +149,7 @@ fn every_example_works() {
             room.write("road.csv", "x,y\n1,2\n");
             room.done("load map.gpkg road.csv --geometry x,y --progress none");
         }
-        for (shard, id) in [("a.db", 1), ("b.db", 2)].into_iter().filter(|_| command == "merge") {
+        for (shard, id) in [("a.db", 1), ("b.db", 2)].into_iter().filter(|_| ["merge", "plan"].contains(&command)) {
             let tables = ["country", "user", "search"].map(|table| {
                 format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY); INSERT INTO {table} VALUES ({id});")
             });

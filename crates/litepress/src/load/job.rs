@@ -196,7 +196,7 @@ impl<'o> LoadJob<'o> {
             return Ok(None);
         };
         let tables: Vec<_> =
-            self.plan.tables.iter().map(|planned| planned.table).zip(figures.iter().copied()).collect();
+            self.plan.tables.iter().map(|planned| planned.table).zip(figures.iter().cloned()).collect();
         let planned =
             PlannedAppend { path: &path, schema: &schema, additions: &additions, options: &options, append: &append };
         planned.routes(&tables).map(Some)

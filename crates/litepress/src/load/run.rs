@@ -280,7 +280,7 @@ impl Dropped {
             rows: self.rows,
             are_automatic: has_alias && self.automatic == self.rows,
             range: self.range.filter(|_| has_alias && self.automatic == 0),
-            are_partial: !source.missing_columns().is_empty(),
+            missing: source.missing_columns(),
         }
     }
 }
