@@ -237,7 +237,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Makes a new tree of old and new rows. Returns its root, and the number of rows by which it is larger.
+    /// Makes a new tree of old and new rows. Returns its root, the number of rows by which it is larger, and the pages of the old tree.
     fn rebuild(
         &self,
         new: &dyn Source,
@@ -245,7 +245,7 @@ impl Job<'_> {
         options: &Options,
         sort_options: &SortOptions,
         context: BuildContext<'_>,
-    ) -> Result<(u32, u64)> {
+    ) -> Result<(u32, u64, Vec<u32>)> {
         let Look { table, snapshot, .. } = self.look;
         let (scan, older) = (TableScan::new(snapshot, self.root, &table.name)?, completion(table, snapshot));
         let old_rows = AtomicU64::new(0);
@@ -255,7 +255,8 @@ impl Job<'_> {
         });
         let sorted = sort(table, &OldAndNew { old: &old, new }, options, sort_options)?;
         let tree = rowid::build(&sorted, transaction.pages()?, context)?;
-        Ok((tree.root, tree.rows.saturating_sub(old_rows.load(Ordering::Relaxed))))
+        let added = tree.rows.saturating_sub(old_rows.load(Ordering::Relaxed));
+        Ok((tree.root, added, scan.pages().collect()))
     }
 
     /// Makes new trees of the old and the new entries of indexes. Returns them, and the pages of the old trees.
@@ -299,7 +300,7 @@ impl Job<'_> {
         let new = shifted(given, shift, FIRST_POSITION);
         let is_ordered = is_numbered || source.rowid_order() == RowidOrder::Ascending;
         let (mut new_roots, mut freed_trees) = (Vec::new(), Vec::new());
-        let (root, added) = match route {
+        let (root, added, mut freed_pages) = match route {
             _ if append.truncate || route == Route::Edge => {
                 let sorted = match &waiting {
                     None if !is_ordered => Some(sort(table, &new, options, &sort_options)?),
@@ -314,31 +315,27 @@ impl Job<'_> {
                     true => rowid::build_of(rows, transaction.pages()?)?,
                     false => transaction.extend_tree(self.root, rows)?,
                 };
-                (tree.root, tree.rows)
+                (tree.root, tree.rows, Vec::new())
             }
             _ => self.rebuild(&new, transaction, options, &sort_options, context)?,
         };
         if root != self.root {
             new_roots.push((table.name.clone(), root));
-            freed_trees.push(self.root);
+            // A tree that was read whole need not be walked once more.
+            freed_trees.extend(freed_pages.is_empty().then_some(self.root));
         }
         let old_roots = roots_of(&indexes, roots)?;
-        let (trees, freed_pages) = if route == Route::Edge && !append.truncate {
-            self.extend_indexes(indexes, &old_roots, transaction, options)?
+        let trees = if route == Route::Edge && !append.truncate {
+            let (trees, pages) = self.extend_indexes(indexes, &old_roots, transaction, options)?;
+            freed_pages.extend(pages);
+            trees
         } else {
             freed_trees.extend(old_roots);
-            (indexes.build(transaction.pages()?, threads, false, progress)?, Vec::new())
+            indexes.build(transaction.pages()?, threads, false, progress)?
         };
         new_roots.extend(trees.into_iter().map(|(name, tree)| (name, tree.root)));
         let report = report(table, (route, append), options.on_conflict, source.rows().unwrap_or(0), added);
-        let summary = TableSummary {
-            name: table.name.clone(),
-            rows: report.added + report.updated.unwrap_or(0),
-            left_out: report.ignored,
-            payload_bytes: None,
-            root_page: root,
-            build: started.elapsed(),
-        };
+        let summary = summarize(&report, root, started);
         Ok(BuiltTable { report, roots: new_roots, freed_trees, freed_pages, sequence, summary })
     }
 }
@@ -375,6 +372,18 @@ fn report(
         Conflict::Replace => AppendedTable { plan, added: given, updated: None, ignored: 0 },
         Conflict::Update => AppendedTable { plan, added, updated: Some(others), ignored: 0 },
         Conflict::Abort | Conflict::Ignore => AppendedTable { plan, added, updated: Some(0), ignored: others },
+    }
+}
+
+/// Summarizes a table whose pages are written.
+fn summarize(report: &AppendedTable, root_page: u32, started: Instant) -> TableSummary {
+    TableSummary {
+        name: report.plan.table.clone(),
+        rows: report.added + report.updated.unwrap_or(0),
+        left_out: report.ignored,
+        payload_bytes: None,
+        root_page,
+        build: started.elapsed(),
     }
 }
 
