@@ -38,6 +38,9 @@ test: tools ## pass all tests; builds no competitor
 test-bench: tools ## run every benchmark once with few rows: builds all competitors
 	cd bench && LITEPRESS_BENCH_UNOPTIMIZED=1 python3 -m unittest smoke_tests
 
+# glibc would give the freed memory of one sort to the next one, and fill all of it with zeros before.
+test: export MALLOC_MMAP_THRESHOLD_ = 1048576
+
 # Tests compile the package with the dev profile, like the tests in Rust: it takes a quarter of the time and checks more.
 test test-python test-bench: export MATURIN_PEP517_ARGS = --profile dev
 
@@ -85,6 +88,8 @@ ifeq ($(SCALE),full)
 	python3 bench/gen.py --shop 1 --tpch 10 --rows 10m --repeat 2
 	python3 bench/python.py --rows 10m --tuples 5m --repeat 3
 	python3 bench/fts.py --bytes 1b --repeat 3
+	python3 bench/geo.py --rows 2m --repeat 3
+	python3 bench/mbtiles.py --tiles 200k --repeat 3
 	python3 bench/cells.py
 else
 	python3 bench/press.py --rows 100m --insert-rows 10m --repeat 3
@@ -95,6 +100,8 @@ else
 	python3 bench/gen.py --shop 0.2 --tpch 0.1 --rows 1m --repeat 3
 	python3 bench/python.py --rows 1m --tuples 500k --repeat 3
 	python3 bench/fts.py --bytes 200m --repeat 3
+	python3 bench/geo.py --rows 200k --repeat 3
+	python3 bench/mbtiles.py --tiles 50k --repeat 3
 endif
 
 clean: ## remove what was built

@@ -91,6 +91,21 @@ class EveryFigure(unittest.TestCase):
         line = tiny("rtree.py", ["--rows", "20k", "--windows", "50"])
         self.assertGreater(line["figures"]["SQLite's bytes of nodes, times litepress'"]["median"], 1)
 
+    def test_geopackages(self):
+        if not shutil.which("ogr2ogr"):
+            self.skipTest("there is no ogr2ogr: Debian has it in gdal-bin")
+        line = tiny("geo.py", ["--rows", "3k"])
+        self.assertEqual(len(line["figures"]), 3)
+        self.assertEqual(len(line["rounds"][0]), 4)
+
+    def test_mbtiles(self):
+        python = toolchains.TESTED_PYTHON
+        if not python.exists():
+            self.skipTest("the package is not installed: make test-python does it")
+        line = tiny("mbtiles.py", ["--tiles", "5k", "--python", python])
+        self.assertEqual(len(line["figures"]), 3)
+        self.assertEqual(len(line["rounds"][0]), 3)
+
     def test_full_text(self):
         with tempfile.TemporaryDirectory() as corpus:
             sources = pathlib.Path(measure.ROOT / "crates" / "fts5").rglob("*.rs")

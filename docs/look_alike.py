@@ -25,7 +25,7 @@ def compared(litepress, source, scale):
     """The comparison of a database with its look-alike, by table and column."""
     with tempfile.TemporaryDirectory() as folder:
         recipe, made = Path(folder, "recipe.toml"), Path(folder, "made.db")
-        plan.write_bytes(subprocess.run([litepress, "profile", source], check=True, stdout=subprocess.PIPE).stdout)
+        recipe.write_bytes(subprocess.run([litepress, "profile", source], check=True, stdout=subprocess.PIPE).stdout)
         subprocess.run([litepress, "generate", made, "--recipe", recipe, "--scale", str(scale)], check=True, capture_output=True)
         command = [litepress, "compare", source, made, "--json"]
         tables = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["tables"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Union
 
 from . import _litepress
+from ._merge import Rowids, merge, merge_arguments
 from ._options import (
     Columns,
     Format,
@@ -59,8 +60,12 @@ Rows = Union[int, str, Mapping[str, Union[int, str]]]
 
 
 class PlanArguments(TypedDict, total=False):
-    """Arguments of :func:`load` and :func:`generate` that :func:`plan` takes."""
+    """Arguments of :func:`load`, :func:`generate` and :func:`merge` that :func:`plan` takes."""
 
+    merge: bool
+    rowids: Rowids | Mapping[str, Rowids] | None
+    union: bool
+    skip_tables: str | Sequence[str] | None
     rows: Rows | None
     scale: float | None
     shard: str | tuple[int, int] | None
@@ -395,21 +400,25 @@ def plan(
     path: PathLike | None = None,
     **arguments: Unpack[PlanArguments],
 ) -> dict[str, Any]:
-    """Predict the work of :func:`generate` or :func:`load` for the same arguments, without making a database.
+    """Predict the work of :func:`generate`, :func:`load` or :func:`merge` for the same arguments, without making a database.
 
-    ``source`` is a schema or a recipe as for :func:`generate`, or files as for :func:`load`. ``path`` is the file that would be
-    made; further arguments are those of the function. The result has the expected bytes and memory, the tables with their
-    columns, and the method of each table, index and constraint with its reason.
+    ``source`` is a schema or a recipe as for :func:`generate`, or files as for :func:`load`; with ``merge=True``, databases as for
+    :func:`merge`. ``path`` is the file that would be made; further arguments are those of the function. The result has the expected
+    bytes and memory, the tables with their columns, and the method of each table, index and constraint with its reason.
     """
     target = None if path is None else checked_path(path)
-    if _is_generated(source, arguments):
-        given = _given("a schema", {"rows": None, **_defaults(generate)}, dict(arguments))
+    rest = {name: value for name, value in arguments.items() if name != "merge"}
+    if flag("merge", arguments.get("merge", False)):
+        given = _given("databases to merge", _defaults(merge), rest)
+        told = _litepress.plan_merge(target, *merge_arguments({"databases": source, **given}))
+    elif _is_generated(source, arguments):
+        given = _given("a schema", {"rows": None, **_defaults(generate)}, rest)
         if given["recipe"] is not None:
             raise TypeError("plan() takes a recipe as its first argument")
         named = {"recipe": source, "schema": None} if is_recipe(source) else {"schema": source}
         told = _litepress.plan_generate(target, *_generate_arguments({**given, **named}))
     else:
-        given = _given("files", _defaults(load), dict(arguments))
+        given = _given("files", _defaults(load), rest)
         with _local_files(source, given, keeps_position=True) as local:
             paths = local.checked(given["encoding"])
             told = local.renamed_report(_litepress.plan_load(target, *_load_arguments({"files": paths, **given})))

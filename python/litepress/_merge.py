@@ -82,18 +82,22 @@ def merge(
 
     After any exception, also Ctrl-C, ``path`` is as it was.
     """
-    given = locals()
-    files = [databases] if isinstance(databases, str) or not isinstance(databases, Iterable) else list(databases)
-    of_tables: Any = {} if rowids is None or isinstance(rowids, str) else rowids
-    arguments = {
-        "rowids": rowids if isinstance(rowids, str) else None,
-        "table_rowids": pairs("rowids", of_tables),
-        "source_column": optional_text("source_column", source_column),
-        "union": flag("union", union),
-        "skip_tables": names("skip_tables", skip_tables),
-    }
-    making = pick_options(making_options, given)
+    arguments = merge_arguments(locals())
     with ProgressCallback(progress) as callback:
         target = checked_path(path)
-        shards = [checked_path(file) for file in files]
-        return Summary.of(_litepress.merge(target, shards, arguments, making, callback.call), target)
+        return Summary.of(_litepress.merge(target, *arguments, callback.call), target)
+
+
+def merge_arguments(given: dict[str, Any]) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
+    """Convert the arguments of :func:`merge` to the list and the two dicts that the extension's ``merge`` takes."""
+    databases, rowids = given["databases"], given["rowids"]
+    files = [databases] if isinstance(databases, str) or not isinstance(databases, Iterable) else list(databases)
+    of_tables: Any = {} if rowids is None or isinstance(rowids, str) else rowids
+    merging = {
+        "rowids": rowids if isinstance(rowids, str) else None,
+        "table_rowids": pairs("rowids", of_tables),
+        "source_column": optional_text("source_column", given["source_column"]),
+        "union": flag("union", given["union"]),
+        "skip_tables": names("skip_tables", given["skip_tables"]),
+    }
+    return [checked_path(file) for file in files], merging, pick_options(making_options, given)

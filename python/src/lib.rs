@@ -42,7 +42,7 @@ mod _litepress {
         schema_file,
     };
     #[pymodule_export]
-    use crate::merge::merge;
+    use crate::merge::{merge, plan_merge};
     #[pymodule_export]
     use crate::options::choices;
     #[pymodule_export]

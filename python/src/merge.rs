@@ -3,7 +3,7 @@
 use crate::files::run;
 use crate::options::{Keywords, making_options, refuse_append, refuse_replace};
 use crate::words;
-use litepress::{Choice, MergeOptions, RowidPolicy};
+use litepress::{Choice, MergeOptions, RowidPolicy, Target};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,6 +22,20 @@ pub fn merge(
     let options = merge_options(arguments, making)?;
     let job = || Ok(litepress::merge(path, databases, &options)?.to_json(&words::Keywords));
     run(py, &options.build.progress, tell, job)
+}
+
+/// Returns what [`merge`] would do, as JSON.
+#[pyfunction]
+pub fn plan_merge(
+    py: Python<'_>,
+    path: Option<PathBuf>,
+    databases: Vec<PathBuf>,
+    arguments: &Bound<'_, PyDict>,
+    making: &Bound<'_, PyDict>,
+) -> PyResult<String> {
+    let options = merge_options(arguments, making)?;
+    let job = || Ok(litepress::plan_merge(path.map(Target::File), databases, &options)?.to_json(&words::Keywords));
+    run(py, &options.build.progress, None, job)
 }
 
 fn merge_options(arguments: &Bound<'_, PyDict>, making: &Bound<'_, PyDict>) -> PyResult<MergeOptions> {

@@ -38,4 +38,4 @@ def test_an_example_runs(example: Path, tmp_path: Path, capsys: pytest.CaptureFi
     module = runpy.run_path(str(example))
     module["main"](tmp_path)
     assert capsys.readouterr().out.count("\n") >= 2
-    assert list(tmp_path.glob("*.db"))
+    assert list(tmp_path.glob("*.db")) + list(tmp_path.glob("*.mbtiles"))

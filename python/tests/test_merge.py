@@ -61,3 +61,23 @@ def test_conflicts_and_wrong_arguments(tmp_path: Path) -> None:
         with pytest.raises(error):
             litepress.merge(tmp_path / "no.db", databases, **wrong)  # type: ignore[arg-type]
     assert not (tmp_path / "no.db").exists()
+
+
+def test_the_plan_tells_what_a_merge_would_do(tmp_path: Path) -> None:
+    """A merge had to run to its end to show whether it works."""
+    databases = shards(tmp_path)
+    plan = litepress.plan(databases, tmp_path / "all.sqlite", merge=True)
+    assert plan["databases"] == 3 and plan["mismatches"]["is_fatal"]
+    assert 'rowids={"user": "renumber"}' not in str(plan["mismatches"]["first"][0]["reason"])
+    assert "have the same key" in plan["mismatches"]["first"][0]["reason"]
+    plan = litepress.plan(tmp_path, merge=True, rowids="renumber", source_column="shard")
+    assert not plan["mismatches"]["is_fatal"]
+    assert {table["name"]: (table["rows"], table["rowids"]) for table in plan["tables"]} == {
+        "user": (6, "renumbered"),
+        "entry": (3, "renumbered"),
+    }
+    with pytest.raises(TypeError, match="no argument 'table'"):
+        litepress.plan(databases, merge=True, table="user")
+    with pytest.raises(TypeError, match="no argument 'union'"):
+        litepress.plan(databases, union=True)
+    assert not (tmp_path / "all.sqlite").exists()

@@ -183,7 +183,7 @@ fn many_rows() {
 }
 
 fn many() -> MadeRows<impl Fn(u64, &mut Vec<u8>) -> i64 + Clone + Send + Sync + 'static> {
-    MadeRows::new(4_000_000, 100_000, |row, record| {
+    MadeRows::new(1_500_000, 100_000, |row, record| {
         let mixed = row.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         write_record(&[Value::Int((mixed >> 62).cast_signed()), Value::Int((mixed >> 44).cast_signed())], record);
         row.cast_signed()

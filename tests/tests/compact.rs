@@ -442,8 +442,8 @@ fn settings_that_a_copy_cannot_have_are_told() {
 fn auto_vacuum_stays() {
     let folder = Folder::new();
     for (number, (what, sql)) in DATABASES.into_iter().enumerate() {
-        for page_bytes in [512, 4096] {
-            let mode = ["FULL", "INCREMENTAL"][number % 2];
+        for (of_size, page_bytes) in [512, 4096].into_iter().enumerate() {
+            let mode = ["FULL", "INCREMENTAL"][(number + of_size) % 2];
             let what = format!("{what}, {mode}, {page_bytes}");
             let [path, copy] = ["t", "copy"].map(|name| folder.join(&format!("{name}{number} {page_bytes}.db")));
             make(&path, page_bytes, &format!("PRAGMA auto_vacuum = {mode}; {sql}"));

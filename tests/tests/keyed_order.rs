@@ -111,7 +111,7 @@ fn small_parts_in_order() {
 fn disorder_at_every_position() {
     const COUNT: usize = 9;
     for (a, b) in (0..COUNT).flat_map(|b| (0..b).map(move |a| (a, b))) {
-        for (rows_per_part, threads) in (1..=COUNT).flat_map(|rows| [(rows, 1), (rows, 2)]) {
+        for (rows_per_part, threads) in (1..=COUNT).map(|rows| (rows, 1 + (a + b + rows) % 2)) {
             let route = Route { threads, into: Into::Memory };
             let build = |order: &[i64], rowid_order| {
                 case(INDEXED, order, rows_per_part).in_order(rowid_order).build(route, PageSize::MIN)
@@ -158,7 +158,7 @@ fn rows_that_do_not_fit_the_memory() {
             case.clone().in_order(rowid_order).build_schema(case.schema().unwrap(), &options, Into::CachedFile).unwrap()
         };
         let bytes = build(2, 4 << 30, Ascending);
-        for threads in [1, 2, 7] {
+        for threads in [1, 7] {
             assert!(build(threads, MIN_MEMORY_BYTES, Ascending) == bytes, "{threads} threads");
         }
         if !is_in_order(&order) {

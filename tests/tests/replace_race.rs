@@ -11,13 +11,13 @@ use std::time::Duration;
 /// corrupt database, after 18 to 82 replacements.
 #[test]
 fn clients_of_a_replaced_database_lose_nothing() {
-    lose_nothing(race::run, Duration::from_secs(60), 60, 1);
+    lose_nothing(race::run, Duration::from_secs(60), 40, 1);
 }
 
 /// Programs of several SQLite releases go on with a database that is changed: they lose nothing, and see each change whole.
 #[test]
 fn clients_of_a_changed_database_lose_nothing() {
-    lose_nothing(hammer::run, Duration::from_secs(30), 24, 6);
+    lose_nothing(hammer::run, Duration::from_secs(30), 18, 6);
 }
 
 /// Runs a trial in both journal modes, which must bring at least this number of changes.

@@ -185,7 +185,7 @@ impl CColumn {
     }
 }
 
-/// Joins texts or blobs. Those of rows without a value are empty.
+/// Joins texts or blobs. A row without a value has an empty one.
 fn joined(all: &[CBytes], nulls: Option<&NullBuffer>) -> Result<(OffsetBuffer<i32>, Vec<u8>)> {
     let is_valid = |row: usize| nulls.is_none_or(|nulls| nulls.is_valid(row));
     let mut joined = Vec::new();

@@ -149,7 +149,7 @@ fn succeed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// What `make install-c` installs: a program is built against it by pkg-config and by CMake.
+/// A program is built against the files of `make install-c` by pkg-config and by CMake.
 #[test]
 fn an_installed_library_is_found() {
     let folder = tempfile::tempdir().expect("a folder");

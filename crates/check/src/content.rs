@@ -69,6 +69,14 @@ impl Digest {
 const INT_TAG: u64 = 1;
 const REAL_TAG: u64 = 2;
 
+/// Returns the hash of a pair of integers.
+pub(super) fn hash_of_pair(one: i64, other: i64) -> u128 {
+    let mut hash = Hash::new();
+    hash.int(one);
+    hash.int(other);
+    hash.finish()
+}
+
 /// A 128-bit multiply-and-mix hash that takes two words at a time. It does not resist deliberate collisions.
 struct Hash {
     low: u64,

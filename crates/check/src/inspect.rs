@@ -1,6 +1,8 @@
 //! Explains the bytes of a database file, page by page. It trusts nothing in the file: if nothing tells the role of a
 //! page, it is guessed.
 
+mod rtree_node;
+
 use litepress_format::freelist::Trunk;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::inspect::describe_page;

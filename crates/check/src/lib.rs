@@ -23,6 +23,7 @@
 //! visited_pages    one bit a page: is it used twice, or never?
 //!
 //! full_text        segments of full-text tables
+//! rtree            nodes of R-Trees
 //! other_pages      freelist, pages that nothing points to
 //! totals           index against table, sqlite_sequence
 //!
@@ -44,8 +45,8 @@
 //! - the values of expressions, in indexes and generated columns
 //! - CHECK constraints and foreign keys
 //! - the order under collations that only an application knows
-//! - the data of a virtual table in its shadow tables (R-Tree, FTS4); the shadow tables themselves are checked. Of FTS5 it
-//!   covers the segments, and not whether they agree with the texts
+//! - the data of a virtual table in its shadow tables (FTS4, geopoly); the shadow tables themselves are checked. Of R-Trees it
+//!   covers all, of FTS5 the segments, and not whether they agree with the texts
 //!
 //! [`Report::notes`] names each object concerned, except for foreign keys. [`sqlite_integrity_check`] covers most of
 //! this.
@@ -67,6 +68,7 @@ mod plan;
 mod ptrmap;
 mod record;
 mod report;
+mod rtree;
 mod schema;
 mod sqlite;
 mod totals;
@@ -216,6 +218,7 @@ fn inspect(context: &CheckContext<'_>, path: &Path, threads: usize, report: &mut
     // SQLite reads the shadow tables, which it trusts.
     if let Some(sqlite) = sqlite.as_ref().filter(|_| context.faults.total() == 0) {
         sqlite.full_texts().for_each(|name| full_text::check(context, sqlite.connection(), name));
+        sqlite.rtrees().iter().for_each(|tree| rtree::check(context, sqlite.connection(), tree));
     }
     other_pages::orphans(context);
     let trees: Vec<&tree::Tree> = std::iter::once(&schema_tree).chain(&plan.trees).collect();

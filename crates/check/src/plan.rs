@@ -107,7 +107,9 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
         }
     }
     let full_texts: Vec<&str> = sqlite.into_iter().flat_map(SqliteSchema::full_texts).collect();
-    for name in sqlite.into_iter().flat_map(SqliteSchema::virtual_tables) {
+    let rtrees: Vec<&str> = sqlite.into_iter().flat_map(SqliteSchema::rtrees).map(|found| &*found.name).collect();
+    let others = sqlite.into_iter().flat_map(SqliteSchema::virtual_tables).filter(|name| !rtrees.contains(name));
+    for name in others {
         let what = if full_texts.contains(&name) {
             "whether its index agrees with its texts is not checked; SQLite's integrity_check does"
         } else {

@@ -2,7 +2,7 @@
 //!
 //! The file is opened read-only and immutable: SQLite takes no lock and creates no `-wal` or `-shm` file.
 
-use litepress_rows::schema::{Table, TableKinds, has_check, table_of};
+use litepress_rows::schema::{FoundRTree, Table, TableKinds, has_check, rtrees, table_of};
 use litepress_rows::sqlite::{open_file, open_immutable, stop_if};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
@@ -14,14 +14,16 @@ use std::sync::Arc;
 pub(super) struct SqliteSchema {
     connection: Connection,
     kinds: TableKinds,
+    rtrees: Vec<FoundRTree>,
 }
 
 impl SqliteSchema {
     /// Has SQLite read the schema of the file.
     pub(super) fn open(path: &Path) -> rusqlite::Result<Self> {
-        let connection = open_immutable(path)?;
+        let mut connection = open_immutable(path)?;
         let kinds = TableKinds::read(&connection)?;
-        Ok(Self { connection, kinds })
+        let rtrees = rtrees(&mut connection, &kinds)?;
+        Ok(Self { connection, kinds, rtrees })
     }
 
     /// Returns the table of this name, or `None` if SQLite has none.
@@ -45,6 +47,11 @@ impl SqliteSchema {
     pub(super) fn full_texts(&self) -> impl Iterator<Item = &str> {
         let has = |name: &str, suffix: &str| self.kinds.is_shadow(&format!("{name}_{suffix}"));
         self.virtual_tables().filter(move |name| has(name, "data") && has(name, "idx"))
+    }
+
+    /// Returns the R-Tree tables.
+    pub(super) fn rtrees(&self) -> &[FoundRTree] {
+        &self.rtrees
     }
 
     /// Returns SQLite, with the file open.

@@ -926,6 +926,76 @@ fn segments_of_full_text_tables() {
     }
 }
 
+/// Returns a database with R-Trees of several kinds that SQLite has grown and shrunk.
+fn made_of_rtrees() -> Made {
+    let rows = series(6000);
+    made(&format!(
+        "CREATE VIRTUAL TABLE r USING rtree(id, x0, x1, y0, y1, +note);
+         INSERT INTO r SELECT i, i * 7919 % 1000, i * 7919 % 1000 + 3.1, -i, -i + 2.3, 'n' || i FROM {rows};
+         DELETE FROM r WHERE id % 3 = 0; UPDATE r SET x1 = x1 + 9 WHERE id % 7 = 1;
+         CREATE VIRTUAL TABLE \"of 3\" USING rtree_i32(id, a0, a1, b0, b1, c0, c1);
+         INSERT INTO \"of 3\" SELECT -i, i % 90, i % 90, -i, i, i, i + 5 FROM {rows};
+         CREATE VIRTUAL TABLE zeros USING rtree(id, x0, x1); INSERT INTO zeros VALUES (1, 0.0, -0.0), (2, -0.0, 0.0);
+         CREATE VIRTUAL TABLE empty USING rtree(id, x0, x1)"
+    ))
+}
+
+/// The check passed over R-Trees, and a tree that had lost a node was "ok". SQLite's own check is the judge.
+#[test]
+fn nodes_of_rtrees() {
+    let made = made_of_rtrees();
+    let report = checked(&made.path);
+    assert!(report.is_clean() && report.notes.is_empty(), "{:#?} {:?}", report.faults, report.notes);
+    let root = "UPDATE r_node SET data = CAST(";
+    let leaf = "WHERE nodeno = (SELECT nodeno FROM r_rowid ORDER BY rowid LIMIT 1)";
+    let damages = [
+        ("UPDATE r_rowid SET nodeno = nodeno + 1 WHERE rowid = 7".to_owned(), "row 7 is in node"),
+        ("UPDATE r_rowid SET nodeno = NULL WHERE rowid = 7".to_owned(), "%_rowid says NULL"),
+        ("DELETE FROM r_rowid WHERE rowid = 7".to_owned(), "%_rowid has no row of it"),
+        (
+            "INSERT INTO r_rowid(rowid, nodeno) VALUES (3, 2)".to_owned(),
+            "r_rowid has 4001 rows, and the tree 4000 rows",
+        ),
+        ("DELETE FROM r_parent WHERE nodeno = 2".to_owned(), "node 2 is in node"),
+        ("UPDATE r_parent SET parentnode = 77 WHERE nodeno = 2".to_owned(), "%_parent says node 77"),
+        ("DELETE FROM r_node WHERE nodeno = 2".to_owned(), "node 2 is missing"),
+        ("UPDATE r_node SET data = substr(data, 1, 700) WHERE nodeno = 2".to_owned(), "node 2 has 700 bytes"),
+        (format!("{root} x'0029' || substr(data, 3) AS BLOB) WHERE nodeno = 1"), "deeper than SQLite allows"),
+        (format!("{root} substr(data, 1, 12) || x'7f000000' || substr(data, 17) AS BLOB) {leaf}"), "above the maximum"),
+        (format!("{root} substr(data, 1, 12) || x'ff000000' || substr(data, 17) AS BLOB) {leaf}"), "leaves the box"),
+    ];
+    for (damage, expected) in damages {
+        let made = made_of_rtrees();
+        made.connection().execute_batch(&damage).unwrap();
+        let faults = faults(&made.path);
+        assert!(faults.iter().all(|fault| fault.contains("R-Tree r: ")), "{damage}: {faults:?}");
+        assert!(faults.iter().any(|fault| fault.contains(expected)), "{damage}: {faults:?}");
+        let verdict = made.connection().query_row("SELECT rtreecheck('r')", [], |row| row.get::<_, String>(0));
+        assert_ne!(verdict, Ok("ok".to_owned()), "{damage}");
+    }
+    for (damage, expected) in [
+        // SQLite passes over a node that nothing refers to.
+        ("INSERT INTO r_node SELECT 99999, data FROM r_node WHERE nodeno = 2", "1 of the "),
+        ("UPDATE r_node SET data = x'00' WHERE nodeno = 1", "SQLite cannot open it"),
+    ] {
+        let made = made_of_rtrees();
+        made.connection().execute_batch(damage).unwrap();
+        let faults = faults(&made.path);
+        assert!(faults.len() == 1 && faults[0].contains(expected), "{damage}: {faults:?}");
+    }
+}
+
+/// Any damage of nodes ends the check, and soon: a node may refer to one above it.
+#[test]
+fn rtrees_that_run_in_circles_are_left() {
+    let made = made_of_rtrees();
+    // Every cell of a child of the root refers to the root.
+    let sql = "UPDATE r_node SET data = CAST(substr(data, 1, 4) || x'0000000000000001' || substr(data, 13) AS BLOB)";
+    made.connection().execute_batch(sql).unwrap();
+    let faults = faults(&made.path);
+    assert!(!faults.is_empty() && faults.iter().all(|fault| fault.contains("R-Tree r: ")), "{faults:?}");
+}
+
 #[test]
 fn what_is_not_checked_is_said() {
     let made = made(

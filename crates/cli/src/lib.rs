@@ -21,6 +21,7 @@ mod failure;
 mod generate_args;
 mod interrupt;
 mod load_args;
+mod merge_args;
 mod options;
 mod output;
 mod plan_text;

@@ -17,7 +17,11 @@ struct PlanText<'a>(&'a PlanReport);
 impl PlanText<'_> {
     /// Returns the command that executes the plan.
     fn command(&self) -> &'static str {
-        if self.0.left_out.is_some() { "load" } else { "generate" }
+        match (&self.0.databases, &self.0.left_out) {
+            (Some(_), _) => "merge",
+            (None, Some(_)) => "load",
+            (None, None) => "generate",
+        }
     }
 
     fn to_text(&self) -> String {
@@ -50,13 +54,13 @@ impl PlanText<'_> {
         if rest.is_empty() { out } else { out + "\n" + &rest }
     }
 
-    /// Lists the first records that the load would refuse.
+    /// Lists the first records that the load would refuse, or the reasons why the merge would fail.
     fn mismatches(&self) -> String {
         let Some(found) = self.0.mismatches.as_ref().filter(|found| found.count + found.ignored > 0) else {
             return String::new();
         };
-        let records =
-            |count: u64| if count == 1 { "1 record".to_owned() } else { format!("{} records", units::grouped(count)) };
+        let what = if self.0.databases.is_some() { "row" } else { "record" };
+        let records = |count: u64| units::counted(count, what);
         let mut out = "\nmismatches\n".to_owned();
         for error in &found.first {
             out += &format!("  {}\n", error.headline_in(&Flags));
@@ -65,13 +69,15 @@ impl PlanText<'_> {
         if count > shown {
             out += &format!("  and {} more\n", records(count - shown));
         }
-        if count > 0 {
+        if self.0.databases.is_some() && count > 0 {
+            out += "merge would fail\n";
+        } else if count > 0 {
             let fate = if found.is_fatal { "load would fail" } else { "load would reject" };
             out += &format!("{fate}: {}\n", records(count));
         }
         if found.ignored > 0 {
-            let policy = self.0.options.on_conflict.name();
-            out += &format!("load would leave out {} for --on-conflict {policy}\n", records(found.ignored));
+            let (command, policy) = (self.command(), self.0.options.on_conflict.name());
+            out += &format!("{command} would leave out {} for --on-conflict {policy}\n", records(found.ignored));
         }
         out
     }
@@ -83,8 +89,14 @@ impl PlanText<'_> {
                 if exists { format!(" (exists: {} needs --overwrite)", self.command()) } else { String::new() };
             format!("{}{exists}", out.display())
         });
+        let schema = match &self.0.databases {
+            Some(merged) => {
+                format!("of {}, {}", units::counted(merged.count as u64, "database"), units::bytes(merged.bytes))
+            }
+            None => self.0.schema.origin.clone(),
+        };
         let rows = [
-            ("schema", self.0.schema.origin.clone()),
+            ("schema", schema),
             ("target", target),
             ("rows", self.0.rows.map_or("unknown".to_owned(), units::grouped)),
             ("bytes", self.bytes()),
@@ -135,6 +147,9 @@ impl PlanText<'_> {
         let origin = match &table.origin {
             TableOrigin::Generated { seed } => format!(", seed {seed}"),
             TableOrigin::Loaded { files } => format!(", out of {}", files.join(", ")),
+            TableOrigin::Merged { databases, rowids } => {
+                format!(", out of {}; {}", units::counted(*databases as u64, "database"), rowids.words())
+            }
             other => format!(", {other:?}"),
         };
         let columns: Vec<Vec<String>> = table.columns.iter().map(|column| column.in_words(&Flags).to_vec()).collect();

@@ -8,13 +8,16 @@
 //! Everything is one transaction of SQLite's: at any moment all or nothing of it is there, and readers keep what they see.
 
 mod choice;
+mod claims;
 mod options;
 mod outlook;
 mod page_route;
 mod planned;
+mod rebuild;
 mod report;
 mod sources;
 mod spooled;
+mod update;
 
 pub use choice::RowFigures;
 pub use options::AppendOptions;

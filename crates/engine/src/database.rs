@@ -203,9 +203,19 @@ impl Database {
             self.left_out[index] = given.saturating_sub(tree.rows);
         }
         self.sequences[index] = self.sequences[index].max(source.last_sequence());
+        if let Some(sql) = source.final_sql() {
+            self.restate(&name, sql);
+        }
         self.trees[index] = Some(tree);
         self.build_times[index] = started.elapsed();
         Ok(())
+    }
+
+    /// Replaces the statement of a table, whose row of the schema is written at the end.
+    fn restate(&mut self, table: &str, sql: String) {
+        let mut objects = self.schema.objects.iter_mut();
+        let object = objects.find(|object| object.kind == "table" && object.name == table);
+        object.expect("a table that was filled is in the schema").sql = Some(sql);
     }
 
     /// Builds the table's tree and those of its indexes.

@@ -12,6 +12,7 @@
 //! deterministic functions in these places, so the result does not depend on the threads. The texts of the statements are in
 //! the [`Evaluation`](litepress_rows::schema::Evaluation) of the table.
 
+mod checked_rows;
 mod checks;
 pub(crate) mod computed;
 mod keys;
@@ -19,6 +20,7 @@ mod small_database;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use checked_rows::CheckedRows;
 pub(crate) use keys::{Evaluator, RowEvaluation, can_evaluate};
 
 use crate::sqlite::Failures;

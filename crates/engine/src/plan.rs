@@ -93,7 +93,7 @@ pub(crate) fn unsupported_reason(table: &Table, conflict: Conflict) -> Option<St
 }
 
 /// Returns why only SQLite can compute columns that a row needs before it is stored.
-fn not_computable_reason(table: &Table, conflict: Conflict) -> Option<String> {
+pub(crate) fn not_computable_reason(table: &Table, conflict: Conflict) -> Option<String> {
     let is_rule = |column: &&Column| match column.generated {
         Generated::Stored => true,
         Generated::Virtual => column.not_null || table.strict,

@@ -26,6 +26,7 @@ mod upsert;
 
 pub(crate) use insert::Inserted;
 pub(crate) use live::LiveSession;
+pub(crate) use upsert::updated_by_key;
 
 use crate::options::Options;
 use crate::progress::Progress;

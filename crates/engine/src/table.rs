@@ -6,6 +6,7 @@
 //! rowid_unknown_order  rows that may be out of order: appended until one is, then sorted
 //! without_rowid        rows in the order of their primary key, or sorted by it
 //! sorted_rows          rows sorted by a key, as a source again; resolves key conflicts
+//! updated_rows         the same, but rows with one key are folded into one
 //! extract              index entries of rows that exist
 //! rtree                an R-Tree: the rows of its three tables
 //! entries              entries of another database's index, in their order there
@@ -25,7 +26,8 @@ mod rowid_unknown_order;
 pub(crate) mod rtree;
 mod sort_plan;
 pub(crate) mod sorted_rows;
-mod without_rowid;
+pub(crate) mod updated_rows;
+pub(crate) mod without_rowid;
 
 pub(crate) use context::{BuildContext, TableTree};
 pub(crate) use extract::extract;
@@ -33,7 +35,7 @@ pub(crate) use one_chunk::OneChunk;
 #[cfg(test)]
 pub(crate) use one_chunk::OnePart;
 pub(crate) use part_queue::PartQueue;
-pub(crate) use row_key::{RecordKey, RowKey, RowidKey};
+pub(crate) use row_key::{RecordKey, Row, RowKey, RowidKey};
 pub(crate) use rowid::build_few;
 pub(crate) use sort_plan::SortPlan;
 pub(crate) use without_rowid::late_materialization;

@@ -10,18 +10,21 @@
 //! | [`wkb`] | well-known binary: walked once, for its box, its kind and the ISO form |
 //! | [`text`] | WKT and GeoJSON, by `geozero` |
 //! | [`blob`] | GeoPackageBinary: header, envelope, WKB |
-//! | [`srs`] | spatial reference systems |
+//! | [`srs`], [`crs`] | spatial reference systems, by number and as files define them; `projjson`: PROJJSON becomes WKT |
 //! | [`package`] | the statements and rows of a GeoPackage |
 
 #![forbid(unsafe_code)]
 
 pub mod blob;
+pub mod crs;
 mod error;
 pub mod package;
+mod projjson;
 pub mod srs;
 pub mod text;
 pub mod wkb;
 
 pub use blob::{Given, Stored, append_blob};
+pub use crs::{Crs, Definition};
 pub use error::GeometryError;
 pub use srs::Srs;

@@ -12,11 +12,29 @@ pub const RTREE_EXTENSION: &str = "gpkg_rtree_index";
 /// The document that defines it.
 pub const RTREE_DEFINITION: &str = "http://www.geopackage.org/spec120/#extension_rtree";
 
-/// Tables that describe the others. `gpkg_ogr_contents` is GDAL's, for the number of features.
-pub const TABLES: &str = r"CREATE TABLE gpkg_spatial_ref_sys (
+/// The document that defines extensions of geometries, `gpkg_geom_` and a type.
+pub const GEOMETRY_DEFINITION: &str = "http://www.geopackage.org/spec120/#extension_geometry_types";
+
+/// The extension of reference systems in well-known text of the second version.
+pub const CRS_EXTENSION: &str = "gpkg_crs_wkt";
+/// The document that defines it.
+pub const CRS_DEFINITION: &str = "http://www.geopackage.org/spec120/#extension_crs_wkt";
+/// The column that it adds to `gpkg_spatial_ref_sys`.
+pub const CRS_COLUMN: &str = "definition_12_063";
+
+/// Returns the statements of the tables that describe the others. `has_second_wkt` adds [`CRS_COLUMN`].
+#[must_use]
+pub fn tables(has_second_wkt: bool) -> String {
+    let more = if has_second_wkt { format!(", {CRS_COLUMN} TEXT NOT NULL") } else { String::new() };
+    format!("{SYSTEMS}{more});\n{OTHER_TABLES}")
+}
+
+const SYSTEMS: &str = r"CREATE TABLE gpkg_spatial_ref_sys (
   srs_name TEXT NOT NULL, srs_id INTEGER NOT NULL PRIMARY KEY, organization TEXT NOT NULL,
-  organization_coordsys_id INTEGER NOT NULL, definition TEXT NOT NULL, description TEXT);
-CREATE TABLE gpkg_contents (
+  organization_coordsys_id INTEGER NOT NULL, definition TEXT NOT NULL, description TEXT";
+
+/// `gpkg_ogr_contents` is GDAL's, for the number of features.
+const OTHER_TABLES: &str = r"CREATE TABLE gpkg_contents (
   table_name TEXT NOT NULL PRIMARY KEY, data_type TEXT NOT NULL, identifier TEXT UNIQUE, description TEXT DEFAULT '',
   last_change DATETIME NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ','now')),
   min_x DOUBLE, min_y DOUBLE, max_x DOUBLE, max_y DOUBLE, srs_id INTEGER,
@@ -33,7 +51,7 @@ CREATE TABLE gpkg_extensions (
 CREATE TABLE gpkg_ogr_contents (table_name TEXT NOT NULL PRIMARY KEY, feature_count INTEGER DEFAULT NULL);
 ";
 
-/// Names of the tables of [`TABLES`].
+/// Names of the tables of [`tables`], in their order.
 pub const TABLE_NAMES: [&str; 5] =
     ["gpkg_spatial_ref_sys", "gpkg_contents", "gpkg_geometry_columns", "gpkg_extensions", "gpkg_ogr_contents"];
 

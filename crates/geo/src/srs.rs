@@ -7,7 +7,10 @@ use std::fmt;
 /// The definition of WGS 84, which every GeoPackage has.
 const WGS_84: &str = "GEOGCS[\"WGS 84\",DATUM[\"WGS_1984\",SPHEROID[\"WGS 84\",6378137,298.257223563,AUTHORITY[\"EPSG\",\"7030\"]],AUTHORITY[\"EPSG\",\"6326\"]],PRIMEM[\"Greenwich\",0,AUTHORITY[\"EPSG\",\"8901\"]],UNIT[\"degree\",0.0174532925199433,AUTHORITY[\"EPSG\",\"9122\"]],AXIS[\"Latitude\",NORTH],AXIS[\"Longitude\",EAST],AUTHORITY[\"EPSG\",\"4326\"]]";
 
-/// A spatial reference system, by its number in the EPSG register.
+/// The number of the first system that no register has. GDAL's is the same.
+const FIRST_OWN: i32 = 100_000;
+
+/// A spatial reference system, by its number in the EPSG register or in the GeoPackage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Srs(i32);
 
@@ -21,6 +24,24 @@ impl Srs {
     #[must_use]
     pub const fn epsg(code: i32) -> Self {
         Self(code)
+    }
+
+    /// Returns the system of a number in the GeoPackage.
+    #[must_use]
+    pub const fn with_id(id: i32) -> Self {
+        Self(id)
+    }
+
+    /// Returns a system that the GeoPackage alone defines: the one at this position among them.
+    #[must_use]
+    pub fn own(position: usize) -> Self {
+        Self(i32::try_from(position).map_or(i32::MAX, |position| FIRST_OWN.saturating_add(position)))
+    }
+
+    /// Returns whether the system has a number of the EPSG register.
+    #[must_use]
+    pub const fn has_number(self) -> bool {
+        self.0 > 0 && self.0 < FIRST_OWN
     }
 
     /// Returns the system's number in the GeoPackage.
@@ -41,18 +62,13 @@ impl Srs {
         let is_epsg = name.starts_with("EPSG:") || name.starts_with("URN:OGC:DEF:CRS:EPSG:");
         let code = if is_epsg { name.rsplit(':').next().unwrap_or_default() } else { &name };
         match code.parse() {
-            Ok(code) if code > 0 => Ok(Self(code)),
+            Ok(code) if Self(code).has_number() => Ok(Self(code)),
             _ => Err(GeometryError::new(format!("'{text}' names no coordinate reference system: say EPSG:25832"))),
         }
     }
 
-    /// Reads the CRS of GeoParquet or GeoArrow: PROJJSON, or a text that [`parse`](Self::parse) knows. Returns `None` if it has no
-    /// number.
-    #[must_use]
-    pub fn of_json(crs: &Value) -> Option<Self> {
-        if let Value::String(text) = crs {
-            return Self::parse(text).ok().or_else(|| Self::of_json(&serde_json::from_str(text).ok()?));
-        }
+    /// Returns the system that the `id` of PROJJSON names. Returns `None` if it is not of the EPSG register.
+    pub(crate) fn of_json(crs: &Value) -> Option<Self> {
         let id = crs.get("id")?;
         let (authority, code) = (id.get("authority")?.as_str()?, id.get("code")?);
         let code = code.as_str().map_or_else(|| code.to_string(), str::to_owned);
@@ -81,6 +97,7 @@ impl Srs {
                 let description = "longitude/latitude coordinates in decimal degrees on the WGS 84 spheroid";
                 ("WGS 84 geodetic".to_owned(), "EPSG", 4326, WGS_84, description)
             }
+            FIRST_OWN.. => ("Own system".to_owned(), "NONE", self.0, "undefined", ""),
             // Readers know the register.
             code => (format!("EPSG:{code}"), "EPSG", code, "undefined", ""),
         }
@@ -91,6 +108,7 @@ impl fmt::Display for Srs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             -1 | 0 => f.write_str("undefined"),
+            FIRST_OWN.. => f.write_str("a system without number"),
             code => write!(f, "EPSG:{code}"),
         }
     }
@@ -108,13 +126,13 @@ mod tests {
         }
         assert_eq!(Srs::parse("urn:ogc:def:crs:OGC:1.3:CRS84"), Ok(Srs::WGS_84));
         assert!(Srs::parse("Gauss").unwrap_err().to_string().contains("'Gauss'"));
-        assert!(Srs::parse("-4").is_err() && Srs::parse("ESRI:102100").is_err());
+        assert!(Srs::parse("-4").is_err() && Srs::parse("ESRI:102100").is_err() && Srs::parse("EPSG:102100").is_err());
+        assert_eq!((Srs::own(0).id(), Srs::own(2).id(), Srs::own(0).has_number()), (100_000, 100_002, false));
         assert_eq!(
             Srs::of_json(&json!({"type": "GeographicCRS", "id": {"authority": "EPSG", "code": 3857}})),
             Some(Srs::epsg(3857))
         );
         assert_eq!(Srs::of_json(&json!({"id": {"authority": "OGC", "code": "CRS84"}})), Some(Srs::WGS_84));
-        assert_eq!(Srs::of_json(&json!("EPSG:4326")), Some(Srs::WGS_84));
         assert_eq!(Srs::of_json(&json!({"type": "GeographicCRS"})), None);
     }
 }

@@ -30,6 +30,55 @@ pub mod kind {
     pub const TRIANGLE: u32 = 17;
     /// The highest type.
     pub const LAST: u32 = TRIANGLE;
+
+    /// The names of all types; those between known ones are empty.
+    const NAMES: [&str; LAST as usize + 1] = [
+        "GEOMETRY",
+        "POINT",
+        "LINESTRING",
+        "POLYGON",
+        "MULTIPOINT",
+        "MULTILINESTRING",
+        "MULTIPOLYGON",
+        "GEOMETRYCOLLECTION",
+        "CIRCULARSTRING",
+        "COMPOUNDCURVE",
+        "CURVEPOLYGON",
+        "MULTICURVE",
+        "MULTISURFACE",
+        "",
+        "",
+        "POLYHEDRALSURFACE",
+        "TIN",
+        "TRIANGLE",
+    ];
+
+    /// A set of types.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Kinds(u32);
+
+    impl Kinds {
+        /// Adds a type.
+        pub fn add(&mut self, kind: u32) {
+            self.0 |= 1 << kind;
+        }
+
+        /// Adds all types of another set.
+        pub fn join(&mut self, other: Self) {
+            self.0 |= other.0;
+        }
+
+        /// Returns the name of a column of such geometries: that of the only type, or `GEOMETRY`.
+        #[must_use]
+        pub fn column_type(self) -> &'static str {
+            if self.0.count_ones() == 1 { NAMES[self.0.trailing_zeros() as usize] } else { NAMES[0] }
+        }
+
+        /// Returns the names of types that are extensions of a GeoPackage: those behind collections.
+        pub fn extensions(self) -> impl Iterator<Item = &'static str> {
+            (CIRCULAR_STRING..=LAST).filter(move |kind| self.0 & 1 << kind != 0).map(|kind| NAMES[kind as usize])
+        }
+    }
 }
 
 /// A geometry that was walked.
@@ -234,6 +283,19 @@ mod tests {
         let parts =
             [point(1, 1, None, &[f64::NAN, f64::NAN]), point(0, 1, None, &[1.0, 2.0]), point(1, 1, None, &[-1.0, 5.0])];
         assert_eq!(walked(&collection(&parts)).unwrap().0.envelope, Some([-1.0, 1.0, 2.0, 5.0]));
+    }
+
+    #[test]
+    fn a_column_has_the_type_that_all_have() {
+        let mut kinds = kind::Kinds::default();
+        assert_eq!(kinds.column_type(), "GEOMETRY");
+        kinds.add(kind::POLYGON);
+        kinds.add(kind::POLYGON);
+        assert_eq!((kinds.column_type(), kinds.extensions().count()), ("POLYGON", 0));
+        kinds.add(10);
+        kinds.add(kind::TRIANGLE);
+        assert_eq!(kinds.column_type(), "GEOMETRY");
+        assert_eq!(kinds.extensions().collect::<Vec<_>>(), ["CURVEPOLYGON", "TRIANGLE"]);
     }
 
     #[test]

@@ -193,6 +193,7 @@ pub fn plan_generate(
         rows: Some(job.rows()),
         page_size: job.page_size,
         estimate: estimate.map_err(|error| job.texts.explain(error))?,
+        databases: None,
         append: None,
         steps: plan_objects(&job.schema, build.on_conflict),
         left_out: None,

@@ -15,15 +15,18 @@ mod description;
 mod features;
 mod geojson;
 mod layer;
+mod wrong;
 
 pub(crate) use geojson::adapted;
+pub(crate) use wrong::WrongGeometries;
 
-use crate::{Conflict, Error, ErrorKind, LoadOptions, Result, Schema};
+use crate::{Conflict, Error, ErrorKind, LoadOptions, Message, OnError, Progress, Result, Schema};
 use boxes::Spool;
-use description::DescriptionRows;
+use description::{DescriptionRows, has_second_wkt};
 use features::{Conversion, FeatureRows};
 use layer::PlannedLayer;
-use litepress_geo::{Srs, package};
+use litepress_geo::wkb::kind::Kinds;
+use litepress_geo::{Crs, Srs, package};
 use litepress_load::plan::LoadPlan;
 use litepress_load::source::LoadSource;
 use litepress_rows::{OptionName, Source, message};
@@ -37,6 +40,7 @@ pub(crate) struct GeoPackage {
     /// The schema of the whole file.
     pub schema: Schema,
     layers: Vec<PlannedLayer>,
+    on_error: OnError,
 }
 
 /// The rows of all tables of a GeoPackage.
@@ -68,20 +72,21 @@ impl GeoPackage {
             Error::new(ErrorKind::Usage, message![given, format!(": {why}")])
         })?;
         let layers = plan.tables.iter().map(|planned| PlannedLayer::new(plan, planned, geometry, srs));
-        let layers: Vec<PlannedLayer> = layers.collect::<Result<_>>()?;
-        let statements = |of: fn(&PlannedLayer) -> &str| layers.iter().map(of).collect::<String>();
+        let mut layers: Vec<PlannedLayer> = layers.collect::<Result<_>>()?;
+        number_own_systems(&mut layers);
+        let create_table = |layer: &PlannedLayer| format!("{};\n", layer.create_table(Kinds::default()));
         let sql = [
             format!("PRAGMA application_id = {};\n", package::APPLICATION_ID),
             format!("PRAGMA user_version = {};\n", package::USER_VERSION),
-            statements(|layer| &layer.create_table),
+            layers.iter().map(create_table).collect(),
             layers.iter().map(|layer| layer.layer.create_rtree()).collect(),
-            package::TABLES.to_owned(),
-            statements(|layer| &layer.create_indexes),
+            package::tables(has_second_wkt(layers.iter())),
+            layers.iter().map(|layer| layer.create_indexes.as_str()).collect(),
             layers.iter().map(|layer| layer.layer.create_triggers()).collect(),
         ];
         let mut schema = Schema::from_sql(&sql.concat(), ORIGIN)?;
         schema.settings.page_size = plan.schema.settings.page_size;
-        Ok(Some(Self { schema, layers }))
+        Ok(Some(Self { schema, layers, on_error: options.policy()? }))
     }
 
     /// Makes the rows of all tables from the rows of the files. Boxes go to a temporary file in `temp_dir`.
@@ -95,7 +100,7 @@ impl GeoPackage {
             let found = rows.iter().find(|(table, _)| *table == layer.table_of_files);
             let (_, source) = found.expect("every planned table has a source");
             let spool = Spool::new(temp_dir)?;
-            let conversion = Conversion::new(layer);
+            let conversion = Conversion::new(layer, self.on_error == OnError::Null);
             sources.push((
                 self.position(&layer.layer.table),
                 Box::new(FeatureRows::new(source, conversion, spool.clone())),
@@ -113,10 +118,70 @@ impl GeoPackage {
         self.schema.position(table).expect("the schema has all tables of its layers")
     }
 
+    /// Finds the rows of a planned table whose values are no geometries. Keeps the first `most` of them.
+    ///
+    /// # Errors
+    /// If the rows cannot be read; a request to stop.
+    pub fn find_wrong(
+        &self,
+        table: usize,
+        source: &LoadSource,
+        most: u64,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<WrongGeometries> {
+        let layer = self.layers.iter().find(|layer| layer.table_of_files == table);
+        let conversion = Conversion::new(layer.expect("every planned table is a layer"), false);
+        wrong::find(&conversion, source, most, threads, progress)
+    }
+
+    /// Returns notes about reference systems that are not defined in the file.
+    pub fn notes(&self) -> Vec<Message> {
+        self.layers.iter().filter_map(note_on_system).collect()
+    }
+
     /// Returns whether a table is one of a layer, whose rows are those of the files.
     pub fn is_layer(&self, table: &str) -> bool {
         self.layers.iter().any(|layer| layer.layer.table == table)
     }
+}
+
+/// Gives numbers to the systems that files define and no register has: equal systems get one number.
+fn number_own_systems(layers: &mut [PlannedLayer]) {
+    let mut own: Vec<Crs> = Vec::new();
+    for layer in layers.iter_mut().filter(|layer| layer.crs.srs.is_none() && layer.crs.definition.is_some()) {
+        let position = own.iter().position(|crs| *crs == layer.crs);
+        layer.layer.srs = Srs::own(position.unwrap_or(own.len()));
+        if position.is_none() {
+            own.push(layer.crs.clone());
+        }
+    }
+}
+
+/// Tells that a layer's reference system is not defined.
+fn note_on_system(layer: &PlannedLayer) -> Option<Message> {
+    let (name, srs) = (&layer.layer.table, layer.layer.srs);
+    if layer.crs.definition.is_some() || srs == Srs::WGS_84 {
+        return None;
+    }
+    Some(if srs.has_number() {
+        let message = format!(
+            "{name}: no file defines {srs}; it is stored by its number, which programs look up in the EPSG register"
+        );
+        message.into()
+    } else {
+        let why = match &layer.crs {
+            // A system without number whose definition has no text in a GeoPackage.
+            Crs { srs: None, name, .. } => {
+                let of_file = name.as_deref().map_or_else(String::new, |name| format!(", {name},"));
+                format!(
+                    "the reference system of the file{of_file} has no number and no definition that a GeoPackage can hold"
+                )
+            }
+            Crs { .. } => "nothing tells the reference system of the geometries".to_owned(),
+        };
+        message![format!("{name}: {why}; it is stored as undefined, "), OptionName::Crs.alone(), " names it"]
+    })
 }
 
 /// Refuses options that a GeoPackage cannot follow.

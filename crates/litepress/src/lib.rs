@@ -90,14 +90,15 @@ pub use litepress_load::options::{InvalidUtf8, NanPolicy, Quote, Ragged, Repeate
 pub use litepress_load::reader::TextFormat;
 pub use litepress_load::schema::TableOptions;
 pub use litepress_load::source::OnError;
+pub use litepress_merge::RowidFate;
 pub use litepress_rows as rows;
 pub use litepress_rows::message;
 pub use litepress_rows::message::{Flags, Hint, Message, OptionName, OptionValue, RustWords, Words};
 pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, load, notes_of, plan_load};
 pub use loaded_file::LoadedFile;
-pub use merge::{MergeOptions, MergeReport, RowidPolicy, merge};
+pub use merge::{MergeOptions, MergeReport, RowidPolicy, merge, plan_merge};
 pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
-pub use plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
+pub use plan_report::{MergedDatabases, PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
 pub use profile::{Profile, ProfileOptions, profile};
 pub use report::BuildReport;
 pub use schema_text::SchemaText;

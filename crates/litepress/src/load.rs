@@ -11,6 +11,7 @@ pub use dry_run::Mismatches;
 pub use notes::notes_of;
 pub use options::{FileFormat, LoadOptions};
 pub use report::LoadReport;
+pub(crate) use run::read_all;
 
 use crate::build::refuse_special_target;
 use crate::geopackage;
@@ -89,6 +90,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         page_size: job.page_size,
         estimate,
         steps: job.steps(),
+        databases: None,
         append,
         left_out: Some(job.plan.left_out.clone()),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),

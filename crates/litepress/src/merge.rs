@@ -1,5 +1,7 @@
 //! Databases of one schema become one.
 
+mod plan;
+
 use crate::build::refuse_special_target;
 use crate::choices::Choice;
 use crate::load::notes::foreign_keys;
@@ -16,6 +18,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub use litepress_merge::RowidPolicy;
+pub use plan::plan_merge;
 
 /// Options of [`merge`].
 #[derive(Clone, Debug)]
@@ -158,38 +161,11 @@ pub fn merge(
     options: &MergeOptions,
 ) -> Result<MergeReport> {
     let (started, target) = (Instant::now(), target.into());
-    refuse_special_target(&target)?;
-    if options.build.on_conflict == Conflict::Update {
-        let text = message![
-            OptionName::OnConflict.word("update").given(),
-            " is for rows that are added to a database, and this merge makes a new one"
-        ];
-        let error = Error::new(ErrorKind::Usage, text);
-        return Err(error.advise(message!["keep the last of such rows with ", OptionName::OnConflict.word("replace")]));
-    }
     options.observer.enter(Stage::Inspect);
-    let arguments: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
-    let files = litepress_merge::files(&arguments)?;
-    if let Target::File(file) = &target {
-        refuse_target_among(&files, file)?;
-    }
+    let files = databases(Some(&target), files, options)?;
     let progress = options.build.progress.clone();
-    let plan_options = litepress_merge::MergeOptions {
-        rowids: options.rowids.clone(),
-        source_column: options.source_column.clone(),
-        union: options.union,
-        skip_tables: options.skip_tables.clone(),
-        on_conflict: options.build.on_conflict,
-        threads: options.build.threads,
-        has_page_size: options.build.page_size.is_some(),
-    };
-    let plan = MergePlan::new(&files, &plan_options, &|| progress.go_on())?;
-    let mut build = options.build.clone();
-    build.analyze |= plan.has_statistics();
-    if build.on_conflict == Conflict::Abort && options.skip_tables.is_empty() {
-        // Pages of the databases may be half empty.
-        build.expected_bytes = plan.bytes() / 2;
-    }
+    let plan = MergePlan::new(&files, &plan_options(options, false), &|| progress.go_on())?;
+    let build = build_options(&plan, options);
     options.observer.enter(Stage::Build);
     let measured = Measured::begin(&*options.observer, meter(&plan, options));
     let finished = fill(&plan, &target, &build);
@@ -208,6 +184,56 @@ pub fn merge(
         ignored,
         notes,
     })
+}
+
+/// Returns the databases to merge.
+fn databases(
+    target: Option<&Target>,
+    files: impl IntoIterator<Item = impl Into<PathBuf>>,
+    options: &MergeOptions,
+) -> Result<Vec<PathBuf>> {
+    if let Some(target) = target {
+        refuse_special_target(target)?;
+    }
+    if options.build.on_conflict == Conflict::Update {
+        let text = message![
+            OptionName::OnConflict.word("update").given(),
+            " is for rows that are added to a database, and this merge makes a new one"
+        ];
+        let error = Error::new(ErrorKind::Usage, text);
+        return Err(error.advise(message!["keep the last of such rows with ", OptionName::OnConflict.word("replace")]));
+    }
+    let arguments: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
+    let files = litepress_merge::files(&arguments)?;
+    if let Some(Target::File(file)) = target {
+        refuse_target_among(&files, file)?;
+    }
+    Ok(files)
+}
+
+/// Returns the options of the plan.
+fn plan_options(options: &MergeOptions, keeps_differences: bool) -> litepress_merge::MergeOptions {
+    litepress_merge::MergeOptions {
+        rowids: options.rowids.clone(),
+        source_column: options.source_column.clone(),
+        union: options.union,
+        skip_tables: options.skip_tables.clone(),
+        on_conflict: options.build.on_conflict,
+        threads: options.build.threads,
+        has_page_size: options.build.page_size.is_some(),
+        keeps_differences,
+    }
+}
+
+/// Returns the options of the merged database.
+fn build_options(plan: &MergePlan, options: &MergeOptions) -> Options {
+    let mut build = options.build.clone();
+    build.analyze |= plan.has_statistics();
+    if build.on_conflict == Conflict::Abort && options.skip_tables.is_empty() {
+        // Pages of the databases may be half empty.
+        build.expected_bytes = plan.bytes() / 2;
+    }
+    build
 }
 
 /// Builds the merged database, table after table.

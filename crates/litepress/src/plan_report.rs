@@ -5,6 +5,7 @@ use crate::{Error, Mismatches, Options, PageSize, RoutePlan, Schema, Target};
 use litepress_engine::plan::{BuildMethod, ObjectPlan};
 use litepress_engine::{Estimate, TreeEstimate, folder_of, free_bytes};
 use litepress_gen::Provenance;
+use litepress_merge::RowidFate;
 use litepress_rows::{Message, Words};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -29,14 +30,26 @@ pub struct PlanReport {
     pub steps: Vec<ObjectPlan>,
     /// The route of each table into a database that exists; `None` for a new one.
     pub append: Option<Vec<RoutePlan>>,
-    /// Objects of the files that are not copied; `None` if rows are generated.
+    /// The databases that would be merged; `None` if rows are generated or loaded.
+    pub databases: Option<MergedDatabases>,
+    /// Objects of the files that are not copied; `None` if rows are generated or merged.
     pub left_out: Option<Vec<String>>,
     /// Tables that get rows.
     pub tables: Vec<TableReport>,
-    /// Records that a load would refuse; `None` if rows are generated.
+    /// Records that a load would refuse, or the reasons why a merge would fail; `None` if rows are generated.
     pub mismatches: Option<Mismatches>,
     /// Notes: foreign keys that are not checked, texts that a declared type changes.
     pub notes: Vec<Message>,
+}
+
+/// The databases of a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MergedDatabases {
+    /// Their number.
+    pub count: usize,
+    /// The bytes of their pages.
+    pub bytes: u64,
 }
 
 /// A table that gets rows.
@@ -66,6 +79,13 @@ pub enum TableOrigin {
     Loaded {
         /// The files, in their order.
         files: Vec<String>,
+    },
+    /// They are merged.
+    Merged {
+        /// Number of databases that have the table.
+        databases: usize,
+        /// The fate of its rowids.
+        rowids: RowidFate,
     },
 }
 
@@ -172,6 +192,10 @@ impl PlanReport {
             "tables": self.tables.iter().map(|table| self.table_json(table, words)).collect::<Vec<Value>>(),
             "steps": self.steps.iter().map(|step| self.step_json(step)).collect::<Vec<Value>>(),
         });
+        if let Some(databases) = &self.databases {
+            json["databases"] = json!(databases.count);
+            json["database_bytes"] = json!(databases.bytes);
+        }
         if let Some(left_out) = &self.left_out {
             json["left_out"] = json!(left_out);
             json["schema_sql"] = json!(self.schema.text);
@@ -197,6 +221,10 @@ impl PlanReport {
         match &table.origin {
             TableOrigin::Generated { seed } => json["seed"] = json!(seed),
             TableOrigin::Loaded { files } => json["files"] = json!(files),
+            TableOrigin::Merged { databases, rowids } => {
+                json["databases"] = json!(databases);
+                json["rowids"] = json!(rowids.name());
+            }
         }
         json
     }

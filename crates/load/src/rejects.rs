@@ -106,9 +106,9 @@ impl Rejects {
         self.nulls.load(Ordering::Relaxed)
     }
 
-    /// Counts a value replaced by NULL.
-    pub(crate) fn count_null(&self) {
-        self.nulls.fetch_add(1, Ordering::Relaxed);
+    /// Counts values replaced by NULL.
+    pub(crate) fn count_nulls(&self, values: u64) {
+        self.nulls.fetch_add(values, Ordering::Relaxed);
     }
 
     /// Returns how many texts were cut at a NUL so far, because their columns store the number in front of it.

@@ -190,6 +190,11 @@ impl LoadSource {
         self
     }
 
+    /// Counts values that NULL was stored for, because a later step does not accept them.
+    pub fn count_nulls(&self, values: u64) {
+        self.rejects.count_nulls(values);
+    }
+
     /// Returns the columns whose declared types have changed texts so far.
     pub fn changed_columns(&self) -> Vec<ChangedColumn> {
         self.changes.found()

@@ -18,11 +18,16 @@ pub(crate) struct Agreed<'s> {
     pub kind: Option<TableKind>,
 }
 
-/// Returns the objects of all shards, those of the first shard first.
+/// Returns the objects of all shards, those of the first shard first. Passes to `differs` each object that two shards have differently;
+/// unless `has_union`, also those that one lacks.
 ///
 /// # Errors
-/// If two shards have different objects of one name; unless `has_union`, if one lacks an object of another.
-pub(crate) fn agree(surveys: &[Survey], has_union: bool) -> Result<Vec<Agreed<'_>>> {
+/// Errors of `differs`.
+pub(crate) fn agree<'s>(
+    surveys: &'s [Survey],
+    has_union: bool,
+    differs: &mut dyn FnMut(Error) -> Result<()>,
+) -> Result<Vec<Agreed<'s>>> {
     let mut catalogues: Vec<(&Survey, &Arc<Catalogue>)> = Vec::new();
     for survey in surveys {
         if !catalogues.iter().any(|(_, known)| Arc::ptr_eq(known, &survey.catalogue)) {
@@ -36,7 +41,7 @@ pub(crate) fn agree(surveys: &[Survey], has_union: bool) -> Result<Vec<Agreed<'_
             match known.get(&key(object)) {
                 Some(&at) => {
                     let (other, shard) = &agreed[at];
-                    compare((object, survey.name.as_path()), (other.object, shard))?;
+                    compare((object, survey.name.as_path()), (other.object, shard)).or_else(&mut *differs)?;
                 }
                 None => {
                     known.insert(key(object), agreed.len());
@@ -46,7 +51,7 @@ pub(crate) fn agree(surveys: &[Survey], has_union: bool) -> Result<Vec<Agreed<'_
         }
     }
     if !has_union {
-        refuse_missing(&catalogues, &agreed)?;
+        refuse_missing(&catalogues, &agreed, differs)?;
     }
     Ok(agreed.into_iter().map(|(object, _)| object).collect())
 }
@@ -56,16 +61,19 @@ fn key(object: &Object) -> (bool, String) {
     (object.kind == "trigger", object.name.to_ascii_lowercase())
 }
 
-fn refuse_missing(catalogues: &[(&Survey, &Arc<Catalogue>)], agreed: &[(Agreed<'_>, &Path)]) -> Result<()> {
+fn refuse_missing(
+    catalogues: &[(&Survey, &Arc<Catalogue>)],
+    agreed: &[(Agreed<'_>, &Path)],
+    differs: &mut dyn FnMut(Error) -> Result<()>,
+) -> Result<()> {
     for (survey, catalogue) in catalogues {
         let has = |object: &Object| catalogue.objects.iter().any(|own| key(own) == key(object));
-        if let Some((missing, shard)) = agreed.iter().find(|(agreed, _)| !has(agreed.object)) {
+        for (missing, shard) in agreed.iter().filter(|(agreed, _)| !has(agreed.object)) {
             let Object { kind, name, .. } = missing.object;
             let text = format!("the database has no {kind} {name}, which {} has", shard.display());
             let union = OptionName::Union.alone();
-            return Err(Error::new(ErrorKind::Schema, text)
-                .in_file(&survey.name)
-                .advise(message!["merge what any database has with ", union]));
+            let error = Error::new(ErrorKind::Schema, text).in_file(&survey.name);
+            differs(error.advise(message!["merge what any database has with ", union]))?;
         }
     }
     Ok(())

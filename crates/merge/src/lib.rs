@@ -10,6 +10,7 @@
 //! record        records that differ from the shard's: short ones, shifted references, another encoding
 //! source        a table of all shards as a source of rows
 //! conflict      two rows with one key, for people
+//! forecast      what can be told before rows are merged
 //! virtual_tables  the content of full-text and R-Tree tables, by SQL
 //! plan          all of it
 //! ```
@@ -19,6 +20,7 @@
 
 mod agreement;
 mod conflict;
+mod forecast;
 mod inputs;
 mod plan;
 mod record;
@@ -29,6 +31,7 @@ mod source;
 mod survey;
 mod virtual_tables;
 
+pub use forecast::{MergeSample, RowidFate, TableForecast};
 pub use inputs::files;
 pub use plan::{MergeOptions, MergePlan};
 pub use rowids::RowidPolicy;

@@ -37,6 +37,8 @@ pub struct MergeOptions {
     pub threads: usize,
     /// Whether the caller chose the page size.
     pub has_page_size: bool,
+    /// Whether differences between schemas are [kept](MergePlan::take_differences) instead of ending the plan.
+    pub keeps_differences: bool,
 }
 
 /// The plan of a merge: the schema, and the source of each table.
@@ -50,6 +52,7 @@ pub struct MergePlan {
     forms: Vec<Option<RecordForm>>,
     virtual_tables: Vec<VirtualTable>,
     notes: Vec<Message>,
+    differences: Vec<Error>,
     bytes_read: Arc<AtomicU64>,
 }
 
@@ -62,7 +65,14 @@ impl MergePlan {
     pub fn new(files: &[PathBuf], options: &MergeOptions, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
         let surveys = survey(files, options.threads, go_on)?;
         let names = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-        let agreed = agree(&surveys, options.union)?;
+        let mut differences = Vec::new();
+        let agreed = agree(&surveys, options.union, &mut |error| {
+            if !options.keeps_differences {
+                return Err(error);
+            }
+            differences.push(error);
+            Ok(())
+        })?;
         let agreed = without_skipped(agreed, &options.skip_tables)?;
         let mut notes = Vec::new();
         let text = schema_text(&agreed, &surveys, options, &mut notes)?;
@@ -90,7 +100,7 @@ impl MergePlan {
         notes
             .extend(rebuilt.map(|table| format!("full-text index {} is built anew from its table", table.name).into()));
         let bytes_read = Arc::default();
-        Ok(Self { schema, surveys, names, tables, forms, virtual_tables, notes, bytes_read })
+        Ok(Self { schema, surveys, names, tables, forms, virtual_tables, notes, differences, bytes_read })
     }
 
     /// Returns the merged schema.
@@ -101,6 +111,29 @@ impl MergePlan {
     /// Returns what people should know.
     pub fn notes(&self) -> &[Message] {
         &self.notes
+    }
+
+    /// Takes the differences between the schemas of shards, if they are kept. The plan is then that of no merge.
+    pub fn take_differences(&mut self) -> Vec<Error> {
+        std::mem::take(&mut self.differences)
+    }
+
+    pub(crate) fn surveys(&self) -> &[Survey] {
+        &self.surveys
+    }
+
+    /// Returns the name of a shard.
+    pub(crate) fn name(&self, shard: usize) -> &str {
+        &self.names[shard]
+    }
+
+    pub(crate) fn table_plan(&self, table: usize) -> &TablePlan {
+        &self.tables[table]
+    }
+
+    /// Returns the form of a table's records; `None` for a virtual table.
+    pub(crate) fn form(&self, table: usize) -> Option<&RecordForm> {
+        self.forms[table].as_ref()
     }
 
     /// Returns the number of shards.

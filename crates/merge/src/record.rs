@@ -29,7 +29,7 @@ pub(crate) struct RecordForm {
     /// The columns that follow shifted rowids.
     pub references: Vec<Reference>,
     /// Whether the name of the shard is the last value.
-    has_source: bool,
+    pub has_source: bool,
 }
 
 impl RecordForm {

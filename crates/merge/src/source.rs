@@ -57,18 +57,33 @@ struct OpenTable {
 
 /// A scan of a table of any kind.
 #[derive(Debug)]
-enum Scan {
+pub(crate) enum Scan {
     Table(TableScan),
     Index(IndexScan),
 }
 
 impl Scan {
-    fn new(table: &Table, shard: &OpenShard, root: u32) -> Result<Self> {
+    pub fn new(table: &Table, shard: &OpenShard, root: u32) -> Result<Self> {
         let name = table.name.as_str();
         Ok(match table.without_rowid {
             true => Self::Index(IndexScan::new(shard.snapshot(), root, name)?),
             false => Self::Table(TableScan::new(shard.snapshot(), root, name)?),
         })
+    }
+
+    /// Estimates the number of rows from some pages.
+    pub fn estimated_rows(&self) -> Result<u64> {
+        match self {
+            Self::Table(scan) => scan.estimated_rows(),
+            Self::Index(scan) => scan.estimated_rows(),
+        }
+    }
+
+    pub fn as_source(&self) -> &dyn Source {
+        match self {
+            Self::Table(scan) => scan,
+            Self::Index(scan) => scan,
+        }
     }
 
     fn next_part(&self) -> Result<Option<ScanPart>> {

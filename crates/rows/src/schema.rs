@@ -9,6 +9,7 @@ mod existing;
 mod full_text;
 mod older_rows;
 mod read;
+mod rtree;
 mod run;
 mod statement_text;
 mod triggers;
@@ -24,6 +25,7 @@ pub use existing::SchemaAdditions;
 pub use full_text::{FullText, TextContent, full_text_has_positions};
 pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
 pub use read::{TableKinds, has_check, table_of, with_evaluation};
+pub use rtree::{FoundRTree, rtrees};
 pub use statement_text::Check;
 pub use triggers::{Trigger, missing_objects};
 

@@ -51,6 +51,12 @@ pub trait Source: Sync {
         Ok(())
     }
 
+    /// Returns the text of the table's statement, if the rows decide it: for example the declared type of a column. It is asked for
+    /// once all parts were read, and may differ from the schema's text only in what the pages of the table do not depend on.
+    fn final_sql(&self) -> Option<String> {
+        None
+    }
+
     /// Returns random access to the rows, if they can be made again in any order. A sort then needs to keep only keys, at the
     /// price of making the rows.
     fn numbered(&self) -> Option<&dyn RandomAccessRows> {

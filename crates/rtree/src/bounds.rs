@@ -77,6 +77,23 @@ impl Bounds {
         joined == *self
     }
 
+    /// Returns the first dimension whose minimum is above its maximum. Zeros are equal whatever their signs, as in SQLite.
+    #[must_use]
+    pub fn inverted_dimension(&self, layout: Layout) -> Option<usize> {
+        let coordinate = |at| self.coordinate(at, layout.kind());
+        (0..layout.dimensions()).find(|at| coordinate(2 * at) > coordinate(2 * at + 1))
+    }
+
+    /// Returns the first dimension in which the box does not cover `other`. Zeros are equal whatever their signs.
+    #[must_use]
+    pub fn uncovered_dimension(&self, other: &Self, layout: Layout) -> Option<usize> {
+        let pair = |at| (self.coordinate(at, layout.kind()), other.coordinate(at, layout.kind()));
+        (0..layout.dimensions()).find(|at| {
+            let ((min, other_min), (max, other_max)) = (pair(2 * at), pair(2 * at + 1));
+            other_min < min || other_max > max
+        })
+    }
+
     /// Returns coordinate `at` as a number: minimum of the first dimension, maximum of it, minimum of the second, and so on.
     #[must_use]
     pub fn coordinate(&self, at: usize, kind: CoordinateKind) -> f64 {
@@ -201,6 +218,27 @@ mod tests {
         // SQLite accepts zeros of either sign in either place.
         assert!(bounds.set_reals(0, 0.0, -0.0));
         assert!(!bounds.set_reals(0, 1.0, 0.5));
+    }
+
+    /// SQLite takes -0.0 for a maximum whose minimum is 0.0.
+    #[test]
+    fn zeros_of_both_signs_are_equal() {
+        let layout = Layout::new(1, CoordinateKind::Real32).unwrap();
+        let bounds = |min, max| {
+            let mut bounds = Bounds::EMPTY;
+            let is_right = bounds.set_reals(0, min, max);
+            (bounds, is_right)
+        };
+        let (zeros, is_right) = bounds(0.0, -0.0);
+        assert!(is_right && zeros.inverted_dimension(layout).is_none());
+        let (others, _) = bounds(-0.0, 0.0);
+        assert_eq!(
+            (zeros.uncovered_dimension(&others, layout), others.uncovered_dimension(&zeros, layout)),
+            (None, None)
+        );
+        let (wrong, is_right) = bounds(1.0, 0.5);
+        assert!(!is_right);
+        assert_eq!((wrong.inverted_dimension(layout), zeros.uncovered_dimension(&wrong, layout)), (Some(0), Some(0)));
     }
 
     #[test]

@@ -86,11 +86,6 @@ impl TableScan {
     pub fn estimated_rows(&self) -> Result<u64> {
         Ok(self.0.sample()?.whole_rows())
     }
-
-    /// Returns the pages that were read, in order, overflow pages included: all pages of the tree, once all rows were read.
-    pub fn pages(&self) -> impl Iterator<Item = u32> {
-        self.0.tree.visited.pages()
-    }
 }
 
 impl Source for TableScan {

@@ -14,6 +14,8 @@ Examples:
   litepress inspect user.db 1             page 1, field by field
   litepress inspect user.db 2 3 4         some pages
   litepress inspect user.db 2 | head -20  the beginning of a page
+  litepress inspect map.gpkg --node rtree_road_geom:1
+                                          the root of an R-Tree
 ";
 
 /// Explain the bytes of a database: header and b-trees, or pages
@@ -26,18 +28,23 @@ pub struct InspectArguments {
     /// Numbers of pages, counted from 1
     #[arg(value_name = "PAGE", value_parser = page_number)]
     pages: Vec<u32>,
+    /// Node of an R-Tree table; the root is node 1
+    #[arg(long, value_name = "TABLE:NUMBER", value_parser = node)]
+    node: Vec<(String, i64)>,
 }
 
 pub fn run(arguments: &InspectArguments) -> Result<u8> {
     let file = DatabaseFile::open(&arguments.database)?;
-    if arguments.pages.is_empty() {
+    if arguments.pages.is_empty() && arguments.node.is_empty() {
         let (text, is_database) = overview(&file)?;
         print(&text)?;
         return Ok(if is_database { DONE } else { FAILED });
     }
-    for (index, page) in arguments.pages.iter().enumerate() {
+    let pages = arguments.pages.iter().map(|page| one_page(&file, *page));
+    let nodes = arguments.node.iter().map(|(table, number)| file.rtree_node_text(table, *number));
+    for (index, text) in pages.chain(nodes).enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
-        print(&format!("{gap}{}", one_page(&file, *page)?))?;
+        print(&format!("{gap}{}", text?))?;
     }
     Ok(DONE)
 }
@@ -67,6 +74,13 @@ fn overview(file: &DatabaseFile) -> Result<(String, bool)> {
         Err(error) => out += &format!("! {}\n", error.message()),
     }
     Ok((out, is_database))
+}
+
+fn node(text: &str) -> Result<(String, i64), String> {
+    let parts = text.rsplit_once(':').and_then(|(table, number)| Some((table.to_owned(), number.parse().ok()?)));
+    parts
+        .filter(|(table, _)| !table.is_empty())
+        .ok_or_else(|| "give a table and the number of a node: boxes:1".to_owned())
 }
 
 fn page_number(text: &str) -> Result<u32, String> {

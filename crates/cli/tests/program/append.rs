@@ -322,7 +322,7 @@ fn the_plan_names_the_route_that_the_load_takes() {
         ("between.csv --table t", "rebuild", "old and new rows"),
         ("few.csv --table t", "sql", "there are few rows"),
         ("behind.csv --table u", "edge", "all rowids are above"),
-        ("between.csv --table u --on-conflict replace", "sql", "unique keys decide"),
+        ("between.csv --table u --on-conflict replace", "rebuild", "old and new rows"),
         ("between.csv --table t --truncate", "rebuild", "its old rows are deleted"),
     ] {
         let plan = json(&room.done(&format!("plan app.db {arguments} --append --json")));

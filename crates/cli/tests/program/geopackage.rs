@@ -1,7 +1,7 @@
 //! GeoPackages by `litepress load --geometry`.
 
 use crate::Room;
-use std::process::Command;
+use crate::gdal::gdal;
 
 const WKT: &str = "id;name;area\n\
     1;one;POLYGON ((0 0, 4 0, 4 3, 0 0))\n\
@@ -23,14 +23,10 @@ fn assert_sound(room: &Room, file: &str, layer: &str, features: u64) {
     );
     let rtree = room.query(file, "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%'");
     assert_eq!(room.query(file, &format!("SELECT rtreecheck('{rtree}')")), "ok");
-    let Ok(output) = Command::new("ogrinfo").args(["-ro", "-so", file, layer]).current_dir(room.path("")).output()
-    else {
-        println!("skipped: there is no ogrinfo to read {file} with");
-        return;
-    };
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains(&format!("Feature Count: {features}")), "{output:?}");
-    assert!(output.stderr.is_empty(), "{output:?}");
+    room.done(&format!("check {file} --progress none"));
+    if let Some(text) = gdal(room, "ogrinfo", &["-ro", "-so", file, layer]) {
+        assert!(text.contains(&format!("Feature Count: {features}")), "{text}");
+    }
 }
 
 #[test]
@@ -175,6 +171,102 @@ fn a_geopackage_is_copied() {
     }
     let ended = room.run("load other.gpkg p.gpkg --geometry area --progress none");
     assert!(ended.code == Some(1) && ended.err.contains("layers are copied with their R-Trees"), "{ended:?}");
+}
+
+/// A layer said GEOMETRY of parcels that were polygons all, and programs offered no tools for polygons.
+#[test]
+fn the_type_that_all_geometries_have_is_declared() {
+    let room = Room::new();
+    for (name, shapes, expected) in [
+        ("lines", &["LINESTRING (0 0, 1 1)", "LINESTRING EMPTY"][..], "LINESTRING 0 0"),
+        ("high", &["POLYGON Z ((0 0 1, 1 1 1, 1 0 1, 0 0 1))"; 2], "POLYGON 1 0"),
+        ("some", &["MULTIPOINT Z ((0 0 1))", "MULTIPOINT M ((0 0 1))", "MULTIPOINT ((0 0))"], "MULTIPOINT 2 2"),
+        ("mixed", &["POLYGON ((0 0, 1 1, 1 0, 0 0))", "MULTIPOLYGON (((0 0, 1 1, 1 0, 0 0)))"], "GEOMETRY 0 0"),
+        ("none", &["", ""], "GEOMETRY 0 0"),
+    ] {
+        room.write(&format!("{name}.csv"), format!("id;shape\n0;\n1;{}\n", shapes.join("\n1;")));
+        let target = format!("{name}.gpkg");
+        room.done(&format!("load {target} {name}.csv --geometry shape --null-value= --progress none"));
+        let told = room.query(&target, "SELECT geometry_type_name || ' ' || z || ' ' || m FROM gpkg_geometry_columns");
+        assert_eq!(told, expected, "{name}");
+        let declared =
+            room.query(&target, &format!("SELECT type FROM pragma_table_info('{name}') WHERE name = 'shape'"));
+        assert_eq!(declared, expected.split(' ').next().unwrap(), "{name}");
+        assert_sound(&room, &target, name, 1 + shapes.len() as u64);
+    }
+    // A circular string, which is of an extension: (0 0, 1 1, 2 0).
+    let mut curve = String::from("010800000003000000");
+    for number in [0.0_f64, 0.0, 1.0, 1.0, 2.0, 0.0] {
+        curve += &number.to_bits().swap_bytes().to_be_bytes().map(|byte| format!("{byte:02x}")).concat();
+    }
+    room.write("curves.csv", format!("id,shape\n1,{curve}\n"));
+    room.done("load curves.gpkg curves.csv --geometry shape --progress none");
+    assert_eq!(
+        room.query("curves.gpkg", "SELECT group_concat(extension_name || ' ' || scope, ', ') FROM gpkg_extensions"),
+        "gpkg_rtree_index write-only, gpkg_geom_CIRCULARSTRING read-write"
+    );
+    assert_sound(&room, "curves.gpkg", "curves", 1);
+}
+
+/// One wrong geometry among many failed the load of everything.
+#[test]
+fn wrong_geometries_are_rejected() {
+    let room = Room::new();
+    let rows: String = (1..=9000)
+        .map(|row| match row {
+            // More than one part: rejects stand in the order of the records.
+            4000 | 8999 => format!("{row}|wrong|POINT (here)\n"),
+            4500 => format!("{row}|wrong|SRID=25833;POINT (1 1)\n"),
+            5000 => format!("4999|twice|POINT ({row} 1)\n"),
+            _ => format!("{row}|right|POINT ({row} 1)\n"),
+        })
+        .collect();
+    room.write("places.csv", format!("id|name|shape\n{rows}"));
+    let load = "places.csv --geometry shape --crs 25832 --primary-key id --delimiter | --progress none";
+    let out = room.done(&format!("load p.gpkg {load} --on-error reject --rejects wrong.csv"));
+    assert!(out.contains("8,996"), "{out}");
+    assert_sound(&room, "p.gpkg", "places", 8996);
+    let rejects = std::fs::read_to_string(room.path("wrong.csv")).unwrap();
+    let lines: Vec<&str> = rejects.lines().collect();
+    assert_eq!(lines.len(), 5, "{rejects}");
+    assert!(
+        lines[1].starts_with("places.csv,places,4000,4001,shape,'POINT (here)',") && lines[1].contains("no WKT"),
+        "{rejects}"
+    );
+    assert!(lines[2].contains(",4500,4501,shape,") && lines[2].contains("the geometry is in EPSG:25833"), "{rejects}");
+    assert!(lines[3].contains(",5000,5001,") && lines[3].contains("UNIQUE"), "{rejects}");
+    assert!(lines[4].contains(",8999,9000,shape,") && lines[4].ends_with("8999|wrong|POINT (here)"), "{rejects}");
+    let ended = room.run(&format!("load q.gpkg {load} --on-error reject --max-rejects 1"));
+    assert!(ended.code == Some(1) && ended.err.contains("more than 1 wrong record"), "{ended:?}");
+    assert!(ended.err.contains("record 4,500") || ended.err.contains("record 4500"), "{ended:?}");
+    // NULL in place of the geometries alone: the second row of a key stays an error.
+    room.write("places.csv", format!("id|name|shape\n{}", rows.replace("4999|twice", "5000|once")));
+    let out = room.done(&format!("load n.gpkg {load} --on-error null"));
+    assert!(out.contains("9,000"), "{out}");
+    assert_sound(&room, "n.gpkg", "places", 9000);
+    assert_eq!(room.query("n.gpkg", "SELECT group_concat(id) FROM places WHERE shape IS NULL"), "4000,4500,8999");
+    assert_eq!(room.query("n.gpkg", "SELECT count(*) FROM rtree_places_shape"), "8997");
+    // The first error has its line.
+    let ended = room.run(&format!("load e.gpkg {load}"));
+    assert!(ended.err.contains("places.csv:4001:1: places.shape: record 4000: "), "{ended:?}");
+    assert!(ended.err.contains("--on-error reject, or store NULL with --on-error null"), "{ended:?}");
+    let plan = room.run(&format!("plan e.gpkg {load}"));
+    assert!((plan.out + &plan.err).contains("3 "), "a plan counts them");
+    assert_eq!(room.files(), ["n.gpkg", "p.gpkg", "places.csv", "wrong.csv"]);
+}
+
+#[test]
+fn undefined_reference_systems_are_told() {
+    let room = Room::new();
+    room.write("places.csv", "x,y\n1,2\n");
+    for (options, note) in
+        [("--crs 25832", "no file defines EPSG:25832"), ("", "nothing tells the reference system of the geometries")]
+    {
+        let out = room.run(&format!("load p.gpkg places.csv --geometry x,y {options} --overwrite --progress none"));
+        assert!((out.out + &out.err).contains(note), "{options}");
+    }
+    let out = room.run("load p.gpkg places.csv --geometry x,y --crs 4326 --overwrite --progress none");
+    assert!(!(out.out + &out.err).contains("reference system"));
 }
 
 #[test]

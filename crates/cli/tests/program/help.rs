@@ -64,6 +64,7 @@ fn every_option_works() {
         ("merge", "merge n.db s.db l.db --union --skip-table t --quiet".to_owned()),
         ("merge", "merge n.db l.db --overwrite --verbose".to_owned()),
         ("merge", "merge --help".to_owned()),
+        ("plan", "plan n2.db s.db l.db --merge --rowids keep --union --skip-table t --source-column shard".to_owned()),
         ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
         (
             "compact",
@@ -111,9 +112,12 @@ fn every_option_works() {
         ("completions", "completions --help".to_owned()),
         ("man", "man --help".to_owned()),
         ("inspect", "inspect --help".to_owned()),
+        ("inspect", "inspect m.gpkg --node rtree_m_geom:1".to_owned()),
     ];
     let room = Room::new();
     room.write("in.csv", "1,2\n2,1\n");
+    room.write("m.csv", "x,y\n1,2\n");
+    room.done("load m.gpkg m.csv --geometry x,y --progress none");
     room.write("d.csv", "x\nborn,y\n31.01.2024,\"1,5\"\n");
     room.write("in.json", "{\"data\": [{\"a\": {\"b\": NaN}}]}");
     room.write("l.sql", "CREATE TABLE in_csv (id INTEGER PRIMARY KEY);");
@@ -141,7 +145,11 @@ fn every_example_works() {
             room.done("generate user.db --preset user --rows 1k");
             room.done("generate large.db --preset user --rows 2k");
         }
-        for (shard, id) in [("a.db", 1), ("b.db", 2)].into_iter().filter(|_| command == "merge") {
+        if command == "inspect" {
+            room.write("road.csv", "x,y\n1,2\n");
+            room.done("load map.gpkg road.csv --geometry x,y --progress none");
+        }
+        for (shard, id) in [("a.db", 1), ("b.db", 2)].into_iter().filter(|_| ["merge", "plan"].contains(&command)) {
             let tables = ["country", "user", "search"].map(|table| {
                 format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY); INSERT INTO {table} VALUES ({id});")
             });

@@ -36,6 +36,26 @@ fn pages_are_called_what_header_freelist_and_pointer_map_say() {
     assert!(out.contains("page 2, pointer map"));
 }
 
+#[test]
+fn nodes_of_an_rtree() {
+    let room = Room::new();
+    let rows: String = (0..200).map(|row| format!("{},{}\n", row % 20, row / 20)).collect();
+    room.write("places.csv", format!("x,y\n{rows}"));
+    room.done("load places.gpkg places.csv --geometry x,y --progress none");
+    let out = room.done("inspect places.gpkg --node rtree_places_geom:1 --node rtree_places_geom:2");
+    for part in
+        ["node 1 of rtree_places_geom, root, 1228 bytes", "child node", "maxy", "its parent is node 1", "  id\n"]
+    {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let ended = room.run("inspect places.gpkg --node rtree_places_geom:99");
+    assert!(ended.code == Some(2) && ended.err.contains("there is no node 99"), "{ended:#?}");
+    for wrong in ["rtree_places_geom", ":1", "x:y"] {
+        let ended = room.run(&format!("inspect places.gpkg --node {wrong}"));
+        assert!(ended.code == Some(2) && ended.err.contains("boxes:1"), "{ended:#?}");
+    }
+}
+
 /// The overview of a file that is no database, such as a CSV file, ended with exit code 0.
 #[test]
 fn garbage_is_shown_and_told_by_the_exit_code() {

@@ -9,6 +9,7 @@ mod display;
 mod dry_run;
 mod existing_target;
 mod full_text;
+mod gdal;
 mod generate;
 mod geopackage;
 mod guide;

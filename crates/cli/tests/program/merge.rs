@@ -67,6 +67,74 @@ fn shards_become_one_database() {
     assert_eq!(room.files(), ["all.db", "new.db", "renumbered.db", "shards"]);
 }
 
+/// A merge of hundreds of databases had to run to its end to show whether it works.
+#[test]
+fn the_plan_tells_what_the_merge_does() {
+    let room = Room::new();
+    for shard in 1..=3 {
+        let sql = format!(
+            "CREATE TABLE user (id INTEGER PRIMARY KEY, name TEXT UNIQUE); CREATE INDEX by_name ON user (name, id);
+             CREATE TABLE log (owner INTEGER REFERENCES user, text TEXT); CREATE TABLE k (a PRIMARY KEY, b) WITHOUT ROWID;
+             CREATE VIRTUAL TABLE notes USING fts5 (text);
+             INSERT INTO user VALUES (1, 'Ada {shard}'), ({shard}1, 'Bo {shard}'); INSERT INTO log VALUES (1, 'from {shard}');
+             INSERT INTO k VALUES ('key {}', 1)",
+            shard.max(2)
+        );
+        room.shard(&format!("{shard}.db"), &sql);
+    }
+    let plan = room.run("plan all.db shards --merge --skip-table notes");
+    assert_eq!(plan.code, Some(1), "{plan:?}");
+    for line in [
+        "schema       of 3 databases, ",
+        "table user: 6 rows",
+        "out of 3 databases; rowids stay, and several databases have the same range of them",
+        "shards/1.db and shards/2.db have the same key (value 1)",
+        "shards/1.db and shards/2.db have the same key (value 'key 2')",
+        "merge would fail",
+    ] {
+        assert!(plan.out.contains(line), "{line}: {}", plan.out);
+    }
+    let arguments = "all.db shards --skip-table notes --on-conflict ignore --rowids log=renumber";
+    let plan = json(&room.done(&format!("plan {arguments} --merge --json")));
+    assert_eq!(
+        (&plan["databases"], &plan["mismatches"]["count"], &plan["mismatches"]["ignored"]),
+        (&3.into(), &0.into(), &1.into())
+    );
+    let table = |name: &str| plan["tables"].as_array().unwrap().iter().find(|table| table["name"] == name).unwrap();
+    assert_eq!((&table("k")["rows"], &table("log")["rowids"]), (&2.into(), &"renumbered".into()));
+    let note = plan["notes"].to_string();
+    assert!(
+        note.contains("their keys were not compared: user") && note.contains("estimated from some pages: log"),
+        "{note}"
+    );
+    let merged = json(&room.done(&format!("merge {arguments} --json")));
+    // Two rows of the table that only SQLite knows are left out, too.
+    assert_eq!(merged["ignored"], 3);
+    let arguments = "new.db shards --rowids renumber --source-column shard --rowids notes=keep --on-conflict replace";
+    let plan = room.done(&format!("plan {arguments} --merge"));
+    for line in ["rowids are renumbered", "follows the renumbered rowids of user", "the path of each row's database"] {
+        assert!(plan.contains(line), "{line}: {plan}");
+    }
+    room.done(&format!("merge {arguments}"));
+    room.shard("4.db", "CREATE TABLE user (id INTEGER PRIMARY KEY, name BLOB UNIQUE)");
+    let plan = room.run("plan no.db shards --merge --rowids log=renumber --skip-table notes");
+    for line in
+        ["shards/4.db: table user is not as in shards/1.db", "shards/4.db: the database has no table log", "no table k"]
+    {
+        assert!(plan.out.contains(line) && plan.code == Some(1), "{plan:?}");
+    }
+    for (arguments, message) in [
+        ("plan no.db shards --merge --rows 5", "cannot be used with"),
+        ("plan no.db shards --union", "--union is for databases that are merged"),
+        ("plan no.db --merge", "a merge needs a database to make"),
+        ("plan shards/1.db shards --merge", "is one of those to merge"),
+    ] {
+        let ended = room.run(arguments);
+        assert!(ended.code.is_some_and(|code| code > 0) && ended.err.contains(message), "{arguments}: {ended:?}");
+    }
+    assert_eq!(room.files(), ["all.db", "new.db", "shards"]);
+}
+
 #[test]
 fn wrong_arguments_are_named() {
     let room = Room::new();

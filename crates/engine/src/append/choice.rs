@@ -1,10 +1,12 @@
 //! Chooses the route of a table's rows.
 
+use super::update::{Overwriting, claimed_indexes};
 use super::{AppendOptions, Route};
 use crate::index::IndexPlan;
 use crate::options::{Options, Verify};
 use crate::spool::Spool;
 use crate::{Conflict, Result, plan};
+use litepress_format::header::TextEncoding;
 use litepress_rows::schema::Generated;
 use litepress_rows::{NullPolicy, Schema, Source, Table};
 
@@ -15,8 +17,11 @@ pub(super) const LEAST_ROWS: u64 = 20_000;
 const MOST_OLD_ENTRIES: u64 = 30;
 const MOST_OLD_ROWS: u64 = 10;
 
+/// The reason for tables that are large beside their new rows.
+const FEW_ROWS: &str = "there are few rows beside those of the table";
+
 /// Figures of new rows, which decide about their route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowFigures {
     /// Number of rows.
     pub rows: u64,
@@ -24,8 +29,8 @@ pub struct RowFigures {
     pub are_automatic: bool,
     /// The smallest and the largest rowid, if all rows have one.
     pub range: Option<(i64, i64)>,
-    /// Whether the rows lack columns of the table.
-    pub are_partial: bool,
+    /// The columns of the table that the rows lack.
+    pub missing: Vec<usize>,
 }
 
 impl RowFigures {
@@ -34,7 +39,7 @@ impl RowFigures {
             rows: rows.rows().unwrap_or(0),
             are_automatic: rows.has_automatic_rowids(),
             range: rows.rowid_range().map(std::ops::RangeInclusive::into_inner),
-            are_partial: !rows.missing_columns().is_empty(),
+            missing: rows.missing_columns(),
         }
     }
 }
@@ -67,41 +72,52 @@ fn why_not(schema: &Schema, table: &Table, rows: &RowFigures, options: &Options)
     let updates = options.on_conflict == Conflict::Update;
     let lacks_some = table.rowid_alias.is_some() && rows.range.is_none() && !rows.are_automatic;
     let reasons = [
-        (updates && (rows.are_partial || rows.are_automatic), "rows are updated in part"),
+        (updates && rows.are_automatic, "it has no key to update rows by"),
         (lacks_some && rows.rows > 0, "only some rows have rowids"),
     ];
     let of_rows = || reasons.into_iter().find(|(is_so, _)| *is_so).map(|(_, why)| why.to_owned());
-    why_not_table(schema, table, options).or_else(of_rows)
+    let of_update = || Overwriting::of(table, options, &rows.missing).err();
+    why_not_table(schema, table, options).or_else(of_rows).or_else(of_update)
 }
 
 /// Returns why SQLite must insert the rows of a table, whatever the rows are.
 pub(super) fn why_not_table(schema: &Schema, table: &Table, options: &Options) -> Option<String> {
     let conflict = options.on_conflict;
-    let has_computed = table.columns.iter().any(|column| column.generated != Generated::No);
-    let has_unique = table.indexes.iter().any(|index| index.unique);
     let updates = conflict == Conflict::Update;
+    let has_computed = table.columns.iter().any(|column| column.generated != Generated::No);
     let asks = table.columns_where_null(NullPolicy::AskSqlite, conflict).next().is_some();
     let reasons = [
         (table.is_virtual, "it is a virtual table"),
         (schema.has_trigger(&table.name), "it has triggers"),
-        (table.has_check, "it has CHECK constraints"),
+        (plan::checks_by_sqlite(table), "the texts of its CHECK constraints cannot be told"),
         (table.has_conflict_clause, "it has an ON CONFLICT clause"),
-        (table.without_rowid, "it is WITHOUT ROWID"),
-        (has_computed, "it has computed columns"),
+        (has_computed && table.evaluation.is_none(), "its computed columns cannot be evaluated"),
         (asks, "its DEFAULT stands in for NULL"),
-        (conflict != Conflict::Abort && has_unique, "unique keys decide which rows stay"),
-        (updates && table.rowid_alias.is_none(), "it has no key to update rows by"),
-        (updates && (!options.update_columns.is_empty() || !options.key.is_empty()), "rows are updated in part"),
+        (updates && table.rowid_alias.is_none() && !table.without_rowid, "it has no key to update rows by"),
     ];
     if let Some((_, why)) = reasons.into_iter().find(|(is_so, _)| *is_so) {
         return Some(why.to_owned());
     }
-    let not_ours = plan::own_indexes(table).find_map(|index| IndexPlan::new(table, index).err());
-    not_ours.map(|why| format!("of an index, {why}"))
+    let not_ours = || plan::own_indexes(table).find_map(|index| IndexPlan::evaluated(table, index).err());
+    let of_index = || not_ours().map(|why| format!("of an index, {why}"));
+    let of_key = || claimed_indexes(table, conflict).err();
+    plan::not_computable_reason(table, conflict).or_else(of_index).or_else(of_key)
+}
+
+/// Returns why SQLite must insert the rows of a table in a database of this encoding.
+pub(super) fn why_not_in(table: &Table, encoding: TextEncoding) -> Option<String> {
+    let is_evaluated = plan::checks_rows(table)
+        || table.columns.iter().any(|column| column.generated != Generated::No)
+        || plan::indexes(table).iter().any(|plan| plan.evaluated_index().is_some());
+    let is_other = encoding != TextEncoding::Utf8;
+    if is_other && table.without_rowid {
+        return Some("it is WITHOUT ROWID, and its keys are not in UTF-8".to_owned());
+    }
+    (is_evaluated && is_other).then(|| "SQLite evaluates its rows, which litepress has it do in UTF-8 only".to_owned())
 }
 
 /// The last rowid of a table (`None` if it is empty, or its rows are deleted), and the number that AUTOINCREMENT counts on from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TableEdge {
     pub largest_rowid: Option<i64>,
     pub sequence: Option<i64>,
@@ -134,6 +150,12 @@ pub(super) fn choose(
     append: &AppendOptions,
     old_rows: impl FnOnce() -> Result<u64>,
 ) -> Result<Result<Choice, String>> {
+    if table.without_rowid {
+        let is_asked = append.route.is_some() || append.truncate;
+        let is_worth = is_asked || new.rows.saturating_mul(MOST_OLD_ROWS) >= old_rows()?;
+        let choice = Choice { route: Route::Rebuild, shift: 0, is_numbered: false, sequence: None };
+        return Ok(if is_worth { Ok(choice) } else { Err(FEW_ROWS.to_owned()) });
+    }
     let is_numbered = table.rowid_alias.is_none() || new.are_automatic;
     let counted = || {
         let shift = edge.shift()?;
@@ -155,7 +177,7 @@ pub(super) fn choose(
             _ => rows.saturating_mul(MOST_OLD_ROWS) >= old_rows()?,
         };
         if !is_worth {
-            return Ok(Err("there are few rows beside those of the table".to_owned()));
+            return Ok(Err(FEW_ROWS.to_owned()));
         }
     }
     let sequence = largest.filter(|_| table.autoincrement);

@@ -9,6 +9,7 @@ use crate::sink::block::BlockPool;
 use crate::spool::Leaves;
 use crate::{Route, Schema};
 use litepress_format::page::PageSize;
+use litepress_rows::schema::Generated;
 use litepress_rows::{Source, Table, quoted_name};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashMap;
@@ -59,7 +60,9 @@ impl Outlook {
         let pool = BlockPool::new(live_blocks(options, 1));
         let leaves = |&position: &usize| {
             let table = &schema.tables[position];
-            let is_ours = why_not_table(schema, table, options).is_none();
+            // Computed columns hang on the rowid, which is known under the lock.
+            let has_computed = table.columns.iter().any(|column| column.generated != Generated::No);
+            let is_ours = !has_computed && why_not_table(schema, table, options).is_none();
             Some((position, is_ours.then(|| look(database.connection(), table, append.truncate, &pool))??))
         };
         Self(tables.iter().filter_map(leaves).collect())

@@ -9,8 +9,11 @@
 //! New trees lie behind the end of the file. `sqlite_schema` gets their roots, and the old pages go to the freelist, in one
 //! transaction of SQLite's. A row that breaks a rule ends the route: SQLite then inserts the rows, and says which one it is.
 
-use super::choice::{Choice, RowFigures, TableEdge, choose, why_sql};
-use super::sources::{OldAndNew, recoded, shifted};
+use super::choice::{Choice, RowFigures, TableEdge, choose, why_not_in, why_sql};
+use super::claims::check_claims;
+use super::rebuild::Rebuild;
+use super::sources::{OldAndNew, estimated_rows, old_rows, with_stored_rows};
+use super::update::{Overwriting, claimed_indexes};
 use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan};
 use crate::database::Finished;
 use crate::index::{IndexPlan, Indexes};
@@ -21,23 +24,19 @@ use crate::resources::{sort_options, temp_dir};
 use crate::sort::SortOptions;
 use crate::spool::Spool;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
+use crate::table::BuildContext;
 use crate::table::rowid::{self, NewRows};
-use crate::table::sorted_rows::SortedRows;
-use crate::table::{BuildContext, RowidKey};
 use crate::tree::bulk_load::IndexTree;
 use crate::{Conflict, Error, ErrorKind, Result, plan};
 use litepress_format::header::TextEncoding;
 use litepress_rows::schema::OlderRows;
 use litepress_rows::{MappedSource, RowidOrder, Schema, Source, Table};
-use litepress_scan::{IndexScan, Snapshot, TableScan};
+use litepress_scan::{IndexScan, Snapshot};
 use rusqlite::types::FromSql;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-
-/// The position of the first new row in the order of rows: behind all old ones.
-const FIRST_POSITION: u64 = 1 << 48;
 
 /// Adds the rows of all sources by writing pages. The inner `Err` says why SQLite must insert them; nothing is changed then, and
 /// the sources may have been read.
@@ -110,7 +109,7 @@ impl PageAppend<'_, '_> {
             let table = &self.schema.tables[*table];
             let sequence = sequences.get(&table.name).copied();
             let look = Look { table, source, snapshot: &snapshot, roots: &roots };
-            match look.job(&self.transaction, self.append, sequence)? {
+            match look.job(&self.transaction, (&options, self.append), sequence)? {
                 Ok(job) => jobs.push(job),
                 Err(why) => return Ok(Err(why)),
             }
@@ -214,18 +213,25 @@ impl<'a> Look<'a> {
     fn job(
         self,
         transaction: &LiveTransaction<'_>,
-        append: &AppendOptions,
+        (options, append): (&Options, &AppendOptions),
         sequence: Option<i64>,
     ) -> Result<Result<Job<'a>, String>> {
         let Self { table, source, snapshot, .. } = self;
+        if let Some(why) = why_not_in(table, snapshot.encoding()) {
+            return Ok(Err(why));
+        }
         let Some(&root) = self.roots.get(&table.name) else {
             return Ok(Err("another program has changed the schema meanwhile".to_owned()));
         };
-        let largest_rowid = if append.truncate { None } else { transaction.right_edge(root)?.largest_rowid };
-        let edge = TableEdge { largest_rowid, sequence };
-        let old_rows = || TableScan::new(snapshot, root, &table.name)?.estimated_rows();
-        let choice = choose(table, &RowFigures::of(source), edge, append, old_rows)?;
-        Ok(choice.map(|choice| Job { look: self, root, choice }))
+        let is_empty = append.truncate || table.without_rowid;
+        let largest_rowid = if is_empty { None } else { transaction.right_edge(root)?.largest_rowid };
+        let (edge, figures) = (TableEdge { largest_rowid, sequence }, RowFigures::of(source));
+        let overwriting = match Overwriting::of(table, options, &figures.missing) {
+            Ok(overwriting) => overwriting,
+            Err(why) => return Ok(Err(why)),
+        };
+        let choice = choose(table, &figures, edge, append, || estimated_rows(table, snapshot, root))?;
+        Ok(choice.map(|choice| Job { look: self, root, choice, overwriting }))
     }
 }
 
@@ -234,29 +240,80 @@ struct Job<'a> {
     look: Look<'a>,
     root: u32,
     choice: Choice,
+    overwriting: Overwriting,
 }
 
 impl Job<'_> {
-    /// Makes a new tree of old and new rows. Returns its root, the number of rows by which it is larger, and the pages of the old tree.
+    /// Makes a new tree of new rows, and of the old ones unless the table is truncated. Returns its root, and the number of rows by
+    /// which it is larger.
     fn rebuild(
         &self,
         new: &dyn Source,
         transaction: &mut LiveTransaction<'_>,
-        options: &Options,
-        sort_options: &SortOptions,
-        context: BuildContext<'_>,
-    ) -> Result<(u32, u64, Vec<u32>)> {
+        truncates: bool,
+        rebuild: &Rebuild<'_>,
+    ) -> Result<(u32, u64)> {
+        if truncates {
+            let tree = rebuild.build(new, transaction.pages()?)?;
+            return Ok((tree.root, tree.rows));
+        }
         let Look { table, snapshot, .. } = self.look;
-        let (scan, older) = (TableScan::new(snapshot, self.root, &table.name)?, completion(table, snapshot));
-        let old_rows = AtomicU64::new(0);
-        let old = MappedSource::new(&scan, RowidOrder::Ascending, |chunk| {
-            old_rows.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+        let (scan, older) = (old_rows(table, snapshot, self.root)?, self.completion());
+        let count = AtomicU64::new(0);
+        let old = MappedSource::new(&*scan, RowidOrder::Ascending, |chunk| {
+            count.fetch_add(chunk.len() as u64, Ordering::Relaxed);
             older.as_ref().map_or(Ok(()), |older| older.complete(chunk))
         });
-        let sorted = sort(table, &OldAndNew { old: &old, new }, options, sort_options)?;
-        let tree = rowid::build(&sorted, transaction.pages()?, context)?;
-        let added = tree.rows.saturating_sub(old_rows.load(Ordering::Relaxed));
-        Ok((tree.root, added, scan.pages().collect()))
+        let tree = rebuild.build(&OldAndNew { old: &old, new }, transaction.pages()?)?;
+        Ok((tree.root, tree.rows.saturating_sub(count.load(Ordering::Relaxed))))
+    }
+
+    /// Fails if the primary key alone does not decide which rows stay. `are_distinct` says that no two new rows have the same, nor one of
+    /// an old row.
+    fn check_claims(
+        &self,
+        given: &dyn Source,
+        are_distinct: bool,
+        truncates: bool,
+        options: &Options,
+        sorts: &SortOptions,
+    ) -> Result<()> {
+        let Look { table, source, snapshot, .. } = self.look;
+        let claimed = claimed_indexes(table, options.on_conflict).unwrap_or_default();
+        for plan in claimed.into_iter().filter(|_| !are_distinct) {
+            let (scan, older) = (old_rows(table, snapshot, self.root)?, self.completion());
+            let old = MappedSource::new(&*scan, RowidOrder::Ascending, |chunk| {
+                older.as_ref().map_or(Ok(()), |older| older.complete(chunk))
+            });
+            let both = OldAndNew { old: &old, new: given };
+            let rows: &dyn Source = if truncates { given } else { &both };
+            check_claims(plan.in_encoding(snapshot.encoding()), rows, sorts, &options.progress)?;
+            source.rewind();
+        }
+        Ok(())
+    }
+
+    /// Returns the values that rows lack which are older than a column, if the new trees need them.
+    fn completion(&self) -> Option<OlderRows> {
+        let Look { table, snapshot, .. } = self.look;
+        match self.overwriting {
+            Overwriting::OneStays => completion(table, snapshot),
+            Overwriting::Fields(_) => Some(OlderRows::of(table, snapshot.encoding())),
+        }
+    }
+
+    /// Adds rows to the right edge of the tree, or makes a tree of them alone. Returns its root, and the number of rows.
+    fn add_rows(
+        &self,
+        rows: NewRows<'_>,
+        transaction: &mut LiveTransaction<'_>,
+        append: &AppendOptions,
+    ) -> Result<(u32, u64)> {
+        let tree = match append.truncate {
+            true => rowid::build_of(rows, transaction.pages()?)?,
+            false => transaction.extend_tree(self.root, rows)?,
+        };
+        Ok((tree.root, tree.rows))
     }
 
     /// Makes new trees of the old and the new entries of indexes. Returns them, and the pages of the old trees.
@@ -292,50 +349,54 @@ impl Job<'_> {
         let waiting = source.waiting(transaction.page_size(), shift).filter(|_| takes_leaves);
         let extracted = if waiting.is_some() { source.take_entries() } else { None };
         let waiting = waiting.filter(|_| extracted.is_some());
-        let indexes = extracted.unwrap_or_else(|| Indexes::new(plans, &sort_options));
+        let indexes = match extracted {
+            Some(indexes) => indexes,
+            None => Indexes::new(plans, &sort_options).evaluating(table, false)?,
+        };
         let context = BuildContext { indexes: &indexes, threads, counts_keys: false, progress };
-        let counted = Counted { source, progress };
-        let recoded = recoded(&counted, encoding);
-        let given: &dyn Source = if encoding == TextEncoding::Utf8 { &counted } else { &recoded };
-        let new = shifted(given, shift, FIRST_POSITION);
         let is_ordered = is_numbered || source.rowid_order() == RowidOrder::Ascending;
         let (mut new_roots, mut freed_trees) = (Vec::new(), Vec::new());
-        let (root, added, mut freed_pages) = match route {
-            _ if append.truncate || route == Route::Edge => {
-                let sorted = match &waiting {
-                    None if !is_ordered => Some(sort(table, &new, options, &sort_options)?),
-                    _ => None,
-                };
-                let rows = match (&waiting, &sorted) {
-                    (Some(parts), _) => NewRows::Leaves(parts, progress),
-                    (None, Some(sorted)) => NewRows::Source(sorted, context),
-                    (None, None) => NewRows::Source(&new, context),
-                };
-                let tree = match append.truncate {
-                    true => rowid::build_of(rows, transaction.pages()?)?,
-                    false => transaction.extend_tree(self.root, rows)?,
-                };
-                (tree.root, tree.rows, Vec::new())
+        let (root, added) = match &waiting {
+            Some(parts) => self.add_rows(NewRows::Leaves(parts, progress), transaction, append)?,
+            None => {
+                let (truncates, given) = (append.truncate, Counted { source, progress });
+                let (is_edge, fate) = (route == Route::Edge || truncates, (shift, options.on_conflict));
+                let overwriting = &self.overwriting;
+                let rebuild = Rebuild { table, overwriting, options, sorts: &sort_options, context };
+                with_stored_rows(table, source, fate, encoding, |new| {
+                    self.check_claims(new, is_edge && is_ordered, truncates, options, &sort_options)
+                })?;
+                with_stored_rows(table, &given, fate, encoding, |new| {
+                    if table.without_rowid || !is_edge {
+                        return self.rebuild(new, transaction, truncates, &rebuild);
+                    }
+                    let mut add =
+                        |rows: &dyn Source| self.add_rows(NewRows::Source(rows, context), transaction, append);
+                    if is_ordered { add(new) } else { rebuild.by_rowid(new, add) }
+                })?
             }
-            _ => self.rebuild(&new, transaction, options, &sort_options, context)?,
         };
         if root != self.root {
             new_roots.push((table.name.clone(), root));
-            // A tree that was read whole need not be walked once more.
-            freed_trees.extend(freed_pages.is_empty().then_some(self.root));
+            freed_trees.push(self.root);
         }
         let old_roots = roots_of(&indexes, roots)?;
-        let trees = if route == Route::Edge && !append.truncate {
-            let (trees, pages) = self.extend_indexes(indexes, &old_roots, transaction, options)?;
-            freed_pages.extend(pages);
-            trees
+        let (trees, freed_pages) = if route == Route::Edge && !append.truncate {
+            self.extend_indexes(indexes, &old_roots, transaction, options)?
         } else {
             freed_trees.extend(old_roots);
-            indexes.build(transaction.pages()?, threads, false, progress)?
+            (indexes.build(transaction.pages()?, threads, false, progress)?, Vec::new())
         };
         new_roots.extend(trees.into_iter().map(|(name, tree)| (name, tree.root)));
         let report = report(table, (route, append), options.on_conflict, source.rows().unwrap_or(0), added);
-        let summary = summarize(&report, root, started);
+        let summary = TableSummary {
+            name: table.name.clone(),
+            rows: report.added + report.updated.unwrap_or(0),
+            left_out: report.ignored,
+            payload_bytes: None,
+            root_page: root,
+            build: started.elapsed(),
+        };
         Ok(BuiltTable { report, roots: new_roots, freed_trees, freed_pages, sequence, summary })
     }
 }
@@ -373,21 +434,4 @@ fn report(
         Conflict::Update => AppendedTable { plan, added, updated: Some(others), ignored: 0 },
         Conflict::Abort | Conflict::Ignore => AppendedTable { plan, added, updated: Some(0), ignored: others },
     }
-}
-
-/// Summarizes a table whose pages are written.
-fn summarize(report: &AppendedTable, root_page: u32, started: Instant) -> TableSummary {
-    TableSummary {
-        name: report.plan.table.clone(),
-        rows: report.added + report.updated.unwrap_or(0),
-        left_out: report.ignored,
-        payload_bytes: None,
-        root_page,
-        build: started.elapsed(),
-    }
-}
-
-/// Sorts rows by rowid. Of rows with one rowid, the policy for conflicts keeps one: an update gives all values.
-fn sort(table: &Table, rows: &dyn Source, options: &Options, sorts: &SortOptions) -> Result<SortedRows<RowidKey>> {
-    SortedRows::sort(RowidKey::new(table, false), rows, options.on_conflict, sorts, &options.progress)
 }

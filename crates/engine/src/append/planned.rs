@@ -1,13 +1,14 @@
 //! Plans the routes of rows into a database that exists.
 
-use super::choice::{RowFigures, choose, why_sql};
+use super::choice::{RowFigures, TableEdge, choose, why_not_in, why_sql};
 use super::outlook::edge_of;
+use super::sources::estimated_rows;
 use super::{AppendOptions, Route, RoutePlan};
 use crate::live::LiveDatabase;
 use crate::options::Options;
 use crate::{Result, Schema};
 use litepress_rows::schema::SchemaAdditions;
-use litepress_scan::{Snapshot, TableScan};
+use litepress_scan::Snapshot;
 use std::path::Path;
 
 /// Rows for a database that exists, before they are added.
@@ -30,13 +31,13 @@ impl PlannedAppend<'_> {
     /// # Errors
     /// If the database cannot be read.
     pub fn routes(&self, tables: &[(usize, Option<RowFigures>)]) -> Result<Vec<RoutePlan>> {
-        let of_pages = match tables.iter().map(|&(table, figures)| Some((table, figures?))).collect::<Option<Vec<_>>>()
-        {
-            Some(figures) => self.by_pages(&figures)?,
-            None => Err("the rows were not read: many may become pages (edge or rebuild)".to_owned()),
-        };
-        let plan = |(at, &(position, _)): (usize, &(usize, Option<RowFigures>))| {
-            let table = &self.schema.tables[position];
+        let of_pages =
+            match tables.iter().map(|(table, figures)| Some((*table, figures.clone()?))).collect::<Option<Vec<_>>>() {
+                Some(figures) => self.by_pages(&figures)?,
+                None => Err("the rows were not read: many may become pages (edge or rebuild)".to_owned()),
+            };
+        let plan = |(at, (position, _)): (usize, &(usize, Option<RowFigures>))| {
+            let table = &self.schema.tables[*position];
             let name = table.name.clone();
             match &of_pages {
                 Ok(routes) => RoutePlan::by_pages(&name, routes[at], self.append),
@@ -68,12 +69,19 @@ impl PlannedAppend<'_> {
         let mut routes = Vec::new();
         for (position, figures) in tables {
             let table = &self.schema.tables[*position];
+            if let Some(why) = why_not_in(table, snapshot.encoding()) {
+                return Ok(Err(why));
+            }
             let root = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1";
             let root: u32 = database.connection().query_row(root, [&table.name], |row| row.get(0)).map_err(explain)?;
-            let Some(edge) = edge_of(database.connection(), table, self.append.truncate).map_err(explain)? else {
+            let edge = match table.without_rowid {
+                true => Some(TableEdge::default()),
+                false => edge_of(database.connection(), table, self.append.truncate).map_err(explain)?,
+            };
+            let Some(edge) = edge else {
                 return Ok(Err("columns have all names of the rowid".to_owned()));
             };
-            let old_rows = || TableScan::new(&snapshot, root, &table.name)?.estimated_rows();
+            let old_rows = || estimated_rows(table, &snapshot, root);
             match choose(table, figures, edge, self.append, old_rows)? {
                 Ok(choice) => routes.push(choice.route),
                 Err(why) => return Ok(Err(why)),

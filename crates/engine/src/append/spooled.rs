@@ -43,10 +43,13 @@ pub fn spool_rows(
     for &(position, source) in sources {
         let table = &schema.tables[position];
         let leaves = outlook.leaves(position);
-        let plans = if leaves.is_some() { plan::indexes(table) } else { Vec::new() };
+        let (plans, has_checks) = match &leaves {
+            Some(_) => (plan::indexes(table), plan::checks_rows(table)),
+            None => (Vec::new(), false),
+        };
         // The sorts of all tables live until the lock is taken.
         let sorts = sources.len() * plans.len().max(1);
-        let entries = Indexes::new(plans, &sort_options(&options, &folder, sorts));
+        let entries = Indexes::new(plans, &sort_options(&options, &folder, sorts)).evaluating(table, has_checks)?;
         let spool = Spool::like(source, table).in_leaves(leaves);
         spools.push((position, spool.fill(source, &mut budget, entries, options.threads, &options.progress)?));
     }

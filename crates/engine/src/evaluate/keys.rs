@@ -18,8 +18,8 @@ use crate::sqlite::message;
 use crate::{Error, ErrorKind};
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
-use litepress_rows::schema::Index;
-use litepress_rows::{Affinity, RecordChunk, Table};
+use litepress_rows::schema::{Generated, Index};
+use litepress_rows::{Affinity, Column, RecordChunk, Table, quoted_name};
 use rusqlite::{Connection, Row};
 use std::ops::Range;
 
@@ -87,6 +87,39 @@ impl RowEvaluation {
         }
         queries.iter_mut().for_each(|query| query.sql = query.text(table));
         Ok(Some(Self { table: table.clone(), template, queries, checks, indexes: indexes.len() }))
+    }
+}
+
+impl RowEvaluation {
+    /// Prepares the evaluation of what SQLite evaluates of a row before it looks for other rows with its key: virtual columns and CHECK
+    /// constraints. With `has_keys`, the keys of indexes too. Returns `None` if there is nothing to evaluate.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_insert(table: &Table, has_keys: bool) -> Result<Option<Self>> {
+        let Some(texts) = &table.evaluation else { return Ok(None) };
+        let indexes: Vec<&Index> = table.indexes.iter().filter(|index| has_keys && index.evaluated.is_some()).collect();
+        let known = Self::new(table, &indexes, true)?;
+        let is_virtual = |column: &&Column| column.generated == Generated::Virtual;
+        let columns: Vec<&Column> = table.columns.iter().filter(is_virtual).collect();
+        if columns.is_empty() {
+            return Ok(known);
+        }
+        let mut evaluation = match known {
+            Some(known) => known,
+            None => Self {
+                table: table.clone(),
+                template: Template::new(table, &texts.statements)?,
+                queries: Vec::new(),
+                checks: None,
+                indexes: 0,
+            },
+        };
+        let mut query = Query::new(table, None);
+        query.terms = columns.iter().map(|column| quoted_name(&column.name)).collect();
+        query.sql = query.text(table);
+        evaluation.queries.push(query);
+        Ok(Some(evaluation))
     }
 }
 

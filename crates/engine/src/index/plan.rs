@@ -6,7 +6,7 @@ use crate::sort::bad_item;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::header::TextEncoding;
 use litepress_format::record;
-use litepress_format::sort_key::{Collation, IndexEntryLayout, KeyPart};
+use litepress_format::sort_key::{self, Collation, IndexEntryLayout, KeyPart};
 use litepress_format::text;
 use litepress_format::value::Value;
 use litepress_rows::Table;
@@ -113,6 +113,27 @@ impl IndexPlan {
         let values = locator.values(&self.columns, record, rowid)?;
         self.layout.push_item(values, self.has_rowid.then_some(rowid), item);
         self.layout.write_record(item, entry).map_err(|error| bad_item(&error))
+    }
+
+    /// Appends the sort item of a row's entry. REQUIRES: a worker passes the same `locator` for all rows.
+    pub fn push_item(&self, locator: &mut ColumnLocator, record: &[u8], rowid: i64, item: &mut Vec<u8>) -> Result<()> {
+        let values = locator.values(&self.columns, record, rowid)?;
+        self.layout.push_item(values, self.has_rowid.then_some(rowid), item);
+        Ok(())
+    }
+
+    /// Returns whether two items have the same unique key, and are of rows with different primary keys.
+    pub fn is_claimed_by_another(&self, one: &[u8], other: &[u8]) -> Result<bool> {
+        let key = self.layout.unique_key(other).map_err(|error| bad_item(&error))?;
+        if key.has_null || one.get(..key.len) != Some(&other[..key.len]) {
+            return Ok(false);
+        }
+        let (one, other) = (&one[key.len..], &other[key.len..]);
+        if !self.has_rowid {
+            return Ok(one != other);
+        }
+        let rowid = |rest| sort_key::read_rowid(rest).map(|(rowid, _)| rowid).map_err(|error| bad_item(&error));
+        Ok(rowid(one)? != rowid(other)?)
     }
 
     /// Returns the error of two entries with one key.

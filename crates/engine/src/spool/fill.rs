@@ -2,12 +2,12 @@
 
 use super::leaves::Leaves;
 use super::{Spool, SpoolBudget};
-use crate::Result;
 use crate::index::{Extractors, Indexes};
 use crate::progress::Progress;
 use crate::table::PartQueue;
 use crate::threads::{ReorderBuffer, on_threads};
 use crate::tree::table_leaf::{LeafBuilder, TablePart};
+use crate::{ErrorKind, Result};
 use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::sync::Mutex;
@@ -102,7 +102,7 @@ impl PartMaker<'_> {
         }
     }
 
-    /// Builds leaf pages. If a row does not allow it, returns the rows.
+    /// Builds leaf pages. If a row does not allow it, or SQLite refuses one as it evaluates the rows, returns the rows.
     fn make_leaves(&mut self, part: &mut dyn Part, leaves: &Leaves) -> Result<MadePart> {
         let usable = leaves.page_size.bytes();
         let mut builder = LeafBuilder::new(leaves.new_run(), usable, 0);
@@ -112,8 +112,11 @@ impl PartMaker<'_> {
             self.chunk.clear();
             part.fill(&mut self.chunk)?;
             let Some(&first) = self.chunk.rowids().first() else {
-                self.extractors.end_part()?;
-                return Ok(MadePart::Leaves { part: builder.finish(), is_numbered: kind.unwrap_or(false) });
+                let is_numbered = kind.unwrap_or(false);
+                if is_taken(self.extractors.end_part())? {
+                    return Ok(MadePart::Leaves { part: builder.finish(), is_numbered });
+                }
+                return leaves.chunks_of(builder.finish(), is_numbered).map(MadePart::Rows);
             };
             let Some(is_numbered) = leaves.number(&mut self.chunk) else { break };
             let is_alike = is_numbered == *kind.get_or_insert(is_numbered);
@@ -123,10 +126,14 @@ impl PartMaker<'_> {
             }
             before = self.chunk.rowids().last().copied();
             let Self { extractors, chunk, .. } = self;
-            extractors.add(chunk)?;
+            if !is_taken(extractors.add(chunk))? {
+                // The leaves have these rows.
+                chunk.clear();
+                break;
+            }
         }
         let mut chunks = leaves.chunks_of(builder.finish(), kind.unwrap_or(false))?;
-        chunks.push(std::mem::take(&mut self.chunk));
+        chunks.extend(Some(std::mem::take(&mut self.chunk)).filter(|chunk| !chunk.is_empty()));
         self.rest(part, chunks).map(MadePart::Rows)
     }
 
@@ -141,5 +148,13 @@ impl PartMaker<'_> {
             }
             chunks.push(chunk);
         }
+    }
+}
+
+/// Returns whether SQLite could evaluate the rows, and found no fault. If not, its INSERT will tell which row is wrong.
+fn is_taken(extracted: Result<()>) -> Result<bool> {
+    match extracted {
+        Err(error) if matches!(error.kind(), ErrorKind::Constraint | ErrorKind::Limit) => Ok(false),
+        done => done.map(|()| true),
     }
 }

@@ -9,6 +9,22 @@ use litepress_rows::{OptionName, Table, message, quoted_name};
 /// # Errors
 /// If the table has no such key, it has several and none is named, or the rows lack a column of it.
 pub(super) fn upsert_clause(table: &Table, options: &Options, missing: &[usize]) -> Result<String> {
+    let (key, columns) = updated_by_key(table, options, missing)?;
+    let name = |column: &usize| quoted_name(&table.columns[*column].name);
+    let target = key.iter().map(name).collect::<Vec<_>>().join(", ");
+    if columns.is_empty() {
+        return Ok(format!(" ON CONFLICT ({target}) DO NOTHING"));
+    }
+    let set: Vec<String> = columns.iter().map(name).map(|name| format!("{name} = excluded.{name}")).collect();
+    Ok(format!(" ON CONFLICT ({target}) DO UPDATE SET {}", set.join(", ")))
+}
+
+/// Returns the columns of the key that decides which row is updated, and the columns that are updated, for rows that lack the
+/// columns at the positions `missing`.
+///
+/// # Errors
+/// As [`upsert_clause`].
+pub(crate) fn updated_by_key(table: &Table, options: &Options, missing: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
     let wrong = |message: litepress_rows::Message| Error::new(ErrorKind::Usage, message).in_table(&table.name);
     if table.is_virtual {
         let policy = OptionName::OnConflict.word("update").given();
@@ -22,13 +38,7 @@ pub(super) fn upsert_clause(table: &Table, options: &Options, missing: &[usize])
             .advise(message!["name another unique key with ", OptionName::Key.alone()]));
     }
     let columns = updated_columns(table, options, &key, missing)?;
-    let name = |column: &usize| quoted_name(&table.columns[*column].name);
-    let target = key.iter().map(name).collect::<Vec<_>>().join(", ");
-    if columns.is_empty() {
-        return Ok(format!(" ON CONFLICT ({target}) DO NOTHING"));
-    }
-    let set: Vec<String> = columns.iter().map(name).map(|name| format!("{name} = excluded.{name}")).collect();
-    Ok(format!(" ON CONFLICT ({target}) DO UPDATE SET {}", set.join(", ")))
+    Ok((key, columns))
 }
 
 /// Returns the columns of the key that decides which row is updated.

@@ -8,6 +8,7 @@ use crate::{Error, Result};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_geo::wkb::Geometry;
+use litepress_geo::wkb::kind::Kinds;
 use litepress_rows::sync::lock;
 use litepress_rows::{Part, RecordChunk, Source};
 use std::fs::File;
@@ -31,6 +32,10 @@ pub(super) struct Noted {
     pub geometries: u64,
     pub with_z: u64,
     pub with_m: u64,
+    /// Number of values that are no geometries, and NULL is stored for.
+    pub nulls: u64,
+    /// The types of geometries.
+    pub kinds: Kinds,
     /// min x, max x, min y, max y.
     pub extent: Option<[f64; 4]>,
     /// The boxes.
@@ -43,6 +48,7 @@ impl Noted {
         self.geometries += 1;
         self.with_z += u64::from(geometry.has_z);
         self.with_m += u64::from(geometry.has_m);
+        self.kinds.add(geometry.kind);
         if let Some(envelope) = geometry.envelope {
             self.grow(envelope);
             self.bytes.extend(rowid.to_be_bytes());
@@ -85,6 +91,7 @@ impl Spool {
             noted.geometries += part.geometries;
             noted.with_z += part.with_z;
             noted.with_m += part.with_m;
+            noted.kinds.join(part.kinds);
             part.extent.into_iter().for_each(|extent| noted.grow(extent));
             let at = *end;
             *end += part.bytes.len() as u64;

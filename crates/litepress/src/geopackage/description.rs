@@ -5,11 +5,11 @@ use super::layer::PlannedLayer;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::record;
 use litepress_format::value::Value;
-use litepress_geo::{Srs, package};
+use litepress_geo::{Crs, Definition, Srs, package};
 use litepress_rows::cells::OwnedValue::{self, Int, Null, Real, Text};
 use litepress_rows::{Part, RecordChunk, Source};
 use rusqlite::Connection;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,37 +31,65 @@ impl<'a> DescriptionRows<'a> {
             self.layers.iter().map(|(layer, spool)| spool.look(|noted| row(layer, noted))).collect()
         };
         Ok(match self.table {
-            0 => reference_systems(self.layers.iter().map(|(layer, _)| layer.layer.srs)),
+            0 => reference_systems(self.layers.iter().map(|(layer, _)| *layer)),
             1 => {
                 let now = now()?;
                 of_layers(&|layer, noted| contents(layer, noted, &now))
             }
             2 => of_layers(&geometry_columns),
-            3 => of_layers(&|layer, _| {
-                let texts = [
-                    &layer.layer.table,
-                    &layer.layer.geometry,
-                    package::RTREE_EXTENSION,
-                    package::RTREE_DEFINITION,
-                    "write-only",
-                ];
-                texts.map(|text: &str| Text(text.to_owned())).to_vec()
-            }),
+            3 => self.extensions(),
             _ => of_layers(&|layer, noted| vec![Text(layer.layer.table.clone()), Int(noted.count.cast_signed())]),
         })
     }
+
+    /// Returns the extensions of each layer: its R-Tree, and types of geometries beyond the common ones.
+    fn extensions(&self) -> Vec<Vec<OwnedValue>> {
+        let texts = |texts: [&str; 5]| texts.map(|text| Text(text.to_owned())).to_vec();
+        let of_systems = has_second_wkt(self.layers.iter().map(|(layer, _)| *layer)).then(|| {
+            let [table, column] = [package::TABLE_NAMES[0], package::CRS_COLUMN];
+            texts([table, column, package::CRS_EXTENSION, package::CRS_DEFINITION, "read-write"])
+        });
+        let of_layer = |(layer, spool): &(&PlannedLayer, Arc<Spool>)| {
+            let row = |extension: &str, definition, scope| {
+                texts([&layer.layer.table, &layer.layer.geometry, extension, definition, scope])
+            };
+            let rtree = row(package::RTREE_EXTENSION, package::RTREE_DEFINITION, "write-only");
+            let kinds = spool.look(|noted| noted.kinds).extensions();
+            let kinds = kinds.map(|kind| row(&format!("gpkg_geom_{kind}"), package::GEOMETRY_DEFINITION, "read-write"));
+            std::iter::once(rtree).chain(kinds).collect::<Vec<_>>()
+        };
+        of_systems.into_iter().chain(self.layers.iter().flat_map(of_layer)).collect()
+    }
+}
+
+/// Returns whether a layer's reference system is defined by well-known text of the second version.
+pub(super) fn has_second_wkt<'l>(mut layers: impl Iterator<Item = &'l PlannedLayer>) -> bool {
+    let is_second = |crs: &Crs| matches!(crs.definition, Some(Definition::Wkt2(_)));
+    layers.any(|layer| layer.layer.srs != Srs::WGS_84 && is_second(&layer.crs))
 }
 
 /// Returns the three systems that every GeoPackage has, and those of the layers.
-fn reference_systems(layers: impl Iterator<Item = Srs>) -> Vec<Vec<OwnedValue>> {
-    let ids: BTreeSet<i32> = [-1, 0, 4326].into_iter().chain(layers.map(Srs::id)).collect();
-    let row = |id: i32| {
-        let (name, organization, code, definition, description) = Srs::epsg(id).row();
-        let [organization, definition, description] =
-            [organization, definition, description].map(|text| Text(text.to_owned()));
-        vec![Text(name), Int(id.into()), organization, Int(code.into()), definition, description]
+fn reference_systems<'l>(layers: impl Iterator<Item = &'l PlannedLayer> + Clone) -> Vec<Vec<OwnedValue>> {
+    let mut systems: BTreeMap<i32, Option<&Crs>> = [-1, 0, Srs::WGS_84.id()].map(|id| (id, None)).into();
+    for layer in layers.clone() {
+        systems.entry(layer.layer.srs.id()).or_insert(Some(&layer.crs));
+    }
+    let has_second_wkt = has_second_wkt(layers);
+    let row = |(id, crs): (i32, Option<&Crs>)| {
+        let (name, organization, code, definition, description) = Srs::with_id(id).row();
+        let name = crs.and_then(|crs| crs.name.clone()).unwrap_or(name);
+        let (first, second) = match crs.and_then(|crs| crs.definition.as_ref()) {
+            Some(Definition::Wkt1(text)) => (text.as_str(), "undefined"),
+            Some(Definition::Wkt2(text)) => (definition, text.as_str()),
+            None => (definition, "undefined"),
+        };
+        let [organization, first, description, second] =
+            [organization, first, description, second].map(|text| Text(text.to_owned()));
+        let second = has_second_wkt.then_some(second);
+        let row = [Text(name), Int(id.into()), organization, Int(code.into()), first, description];
+        row.into_iter().chain(second).collect()
     };
-    ids.into_iter().map(row).collect()
+    systems.into_iter().map(row).collect()
 }
 
 fn contents(layer: &PlannedLayer, noted: &Noted, now: &str) -> Vec<OwnedValue> {
@@ -82,8 +110,8 @@ fn geometry_columns(layer: &PlannedLayer, noted: &Noted) -> Vec<OwnedValue> {
             2
         })
     };
-    let texts =
-        [&layer.layer.table, &layer.layer.geometry, layer.geometry_type].map(|text: &str| Text(text.to_owned()));
+    let texts = [&layer.layer.table, &layer.layer.geometry, layer.geometry_type(noted.kinds)]
+        .map(|text: &str| Text(text.to_owned()));
     let numbers = [Int(layer.layer.srs.id().into()), has(noted.with_z), has(noted.with_m)];
     texts.into_iter().chain(numbers).collect()
 }

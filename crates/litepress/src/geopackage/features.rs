@@ -20,15 +20,17 @@ const ADDED_BYTES: f64 = 45.0;
 /// How a row of the files becomes one of the layer.
 pub(super) struct Conversion<'a> {
     layer: &'a PlannedLayer,
+    /// NULL is stored for a value that is no geometry.
+    stores_null: bool,
 }
 
 impl<'a> Conversion<'a> {
-    pub fn new(layer: &'a PlannedLayer) -> Self {
-        Self { layer }
+    pub fn new(layer: &'a PlannedLayer, stores_null: bool) -> Self {
+        Self { layer, stores_null }
     }
 
     /// Replaces `record` with the record of the layer for the record `given` of the files. Notes the geometry of the row.
-    fn convert(
+    pub fn convert(
         &self,
         given: &[u8],
         rowid: i64,
@@ -38,7 +40,14 @@ impl<'a> Conversion<'a> {
     ) -> Result<()> {
         let values = record::decode(given).map_err(|error| Error::new(ErrorKind::Data, error.to_string()))?;
         blob.clear();
-        let has_geometry = self.append_geometry(&values, rowid, blob, noted)?;
+        let has_geometry = match self.append_geometry(&values, rowid, blob, noted) {
+            Err(_) if self.stores_null => {
+                noted.count += 1;
+                noted.nulls += 1;
+                false
+            }
+            appended => appended?,
+        };
         let geometry = if has_geometry { Value::Blob(blob) } else { Value::Null };
         let value = |column: &LayerColumn| match *column {
             LayerColumn::Key => Value::Null,
@@ -93,7 +102,8 @@ impl<'a> Conversion<'a> {
 
     fn wrong(&self, value: &Value<'_>, why: &str) -> Error {
         let error = Error::new(ErrorKind::Data, format!("the value is no geometry: {why}"));
-        let advice = message!["correct it, or load the column as it is, without ", OptionName::Geometry.alone()];
+        let (reject, null) = (OptionName::OnError.word("reject"), OptionName::OnError.word("null"));
+        let advice = message!["leave such records out with ", reject, ", or store NULL with ", null];
         error.in_column(&self.layer.layer.geometry).with_value(quote(value)).advise(advice)
     }
 
@@ -184,6 +194,11 @@ impl Source for FeatureRows<'_> {
         self.source.rowid_range()
     }
 
+    /// Returns the statement of the table with the type of all geometries.
+    fn final_sql(&self) -> Option<String> {
+        Some(self.conversion.layer.create_table(self.spool.look(|noted| noted.kinds)))
+    }
+
     fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
         let (mut blob, mut record, mut converted) = (Vec::new(), Vec::new(), RecordChunk::new());
         self.source.sample(&mut |chunk| {
@@ -227,6 +242,7 @@ impl Part for FeaturePart<'_> {
         given.clear();
         part.fill(given)?;
         if given.is_empty() {
+            rows.source.count_nulls(noted.nulls);
             return rows.spool.add(std::mem::take(noted));
         }
         chunk.set_first_record(given.first_record());

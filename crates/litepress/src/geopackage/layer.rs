@@ -2,8 +2,9 @@
 
 use super::geojson;
 use crate::{Error, ErrorKind, Result};
-use litepress_geo::Srs;
 use litepress_geo::package::Layer;
+use litepress_geo::wkb::kind::Kinds;
+use litepress_geo::{Crs, Srs};
 use litepress_load::plan::{LoadPlan, PlannedTable};
 use litepress_rows::schema::IndexOrigin;
 use litepress_rows::{OptionName, Table, message, quoted_name};
@@ -19,15 +20,18 @@ pub(super) struct PlannedLayer {
     /// Position of the planned table in the schema of the files.
     pub table_of_files: usize,
     pub layer: Layer,
-    /// The declared type of the geometries.
-    pub geometry_type: &'static str,
+    /// The reference system as the files define it.
+    pub crs: Crs,
+    /// Names of the columns, in the order of the layer's table.
+    names: Vec<String>,
+    /// The definitions of the table's columns but for that of the geometries, and of its keys.
+    definitions: Vec<String>,
     /// The origin of each column, in the order of the layer's table.
     pub columns: Vec<LayerColumn>,
     /// The origin of the geometries.
     pub geometry: GeometryOrigin,
     /// The layer has a key that the files lack.
     pub has_own_key: bool,
-    pub create_table: String,
     pub create_indexes: String,
 }
 
@@ -73,21 +77,14 @@ impl PlannedLayer {
         }
         let (name, origin) = find_geometry(table, geometry)?;
         let is_flattened = matches!(origin, GeometryOrigin::Flattened { .. });
-        let crs = || planned.crs(&name).map(|crs| crs.and_then(|crs| Srs::of_json(&serde_json::Value::String(crs))));
-        let srs = match (srs, origin) {
-            (Some(srs), _) => srs,
-            (None, GeometryOrigin::Flattened { .. }) => Srs::WGS_84,
-            (None, GeometryOrigin::Value(_)) => crs()?.unwrap_or(Srs::UNKNOWN),
-            (None, GeometryOrigin::Position { .. }) => Srs::UNKNOWN,
-        };
+        let crs = reference_system(planned, &name, origin, srs)?;
         let (columns, names) = columns(table, &name, origin, is_flattened);
         let key = key(table, &names)?;
         let has_own_key = table.rowid_alias.is_none();
         let columns: Vec<LayerColumn> = has_own_key.then_some(LayerColumn::Key).into_iter().chain(columns).collect();
         let names: Vec<String> = has_own_key.then(|| key.clone()).into_iter().chain(names).collect();
-        let geometry_type = if matches!(origin, GeometryOrigin::Position { .. }) { "POINT" } else { "GEOMETRY" };
-        let layer = Layer { table: table.name.clone(), key, geometry: name, srs };
-        let create_table = create_table(table, &columns, &names, geometry_type);
+        let layer = Layer { table: table.name.clone(), key, geometry: name, srs: crs.srs.unwrap_or(Srs::UNKNOWN) };
+        let definitions = definitions(table, &columns, &names);
         let of_table =
             |object: &&litepress_rows::schema::SchemaObject| object.kind == "index" && object.table == table.name;
         let statements = plan.schema.objects.iter().filter(of_table).filter_map(|object| object.sql.as_ref());
@@ -96,14 +93,44 @@ impl PlannedLayer {
         Ok(Self {
             table_of_files,
             layer,
-            geometry_type,
+            crs,
+            names,
+            definitions,
             columns,
             geometry: origin,
             has_own_key,
-            create_table,
             create_indexes,
         })
     }
+
+    /// Returns the declared type of geometries of these types.
+    pub fn geometry_type(&self, kinds: Kinds) -> &'static str {
+        if matches!(self.geometry, GeometryOrigin::Position { .. }) { "POINT" } else { kinds.column_type() }
+    }
+
+    /// Returns the statement of the table for geometries of these types, without a semicolon.
+    pub fn create_table(&self, kinds: Kinds) -> String {
+        let mut lines = self.definitions.clone();
+        if let Some(position) = self.columns.iter().position(|column| *column == LayerColumn::Geometry) {
+            lines[position] = format!("{} {}", quoted_name(&self.names[position]), self.geometry_type(kinds));
+        }
+        format!("CREATE TABLE {} (\n  {}\n)", quoted_name(&self.layer.table), lines.join(",\n  "))
+    }
+}
+
+/// Returns the reference system of a layer: `given` by the user, or told by the files.
+fn reference_system(planned: &PlannedTable, geometry: &str, origin: GeometryOrigin, given: Option<Srs>) -> Result<Crs> {
+    let stated = || planned.crs(geometry).map(|text| text.map(|text| Crs::of_text(&text)));
+    Ok(match (given, origin) {
+        (Some(srs), GeometryOrigin::Value(_)) => {
+            let defined = stated().ok().flatten().filter(|crs| crs.srs == Some(srs));
+            defined.unwrap_or(Crs::of_number(srs))
+        }
+        (Some(srs), _) => Crs::of_number(srs),
+        (None, GeometryOrigin::Flattened { .. }) => Crs::of_number(Srs::WGS_84),
+        (None, GeometryOrigin::Value(_)) => stated()?.unwrap_or(Crs::of_number(Srs::UNKNOWN)),
+        (None, GeometryOrigin::Position { .. }) => Crs::of_number(Srs::UNKNOWN),
+    })
 }
 
 /// Returns the name of the layer's column of geometries, and their origin.
@@ -190,13 +217,14 @@ fn key(table: &Table, names: &[String]) -> Result<String> {
     }
 }
 
-fn create_table(table: &Table, columns: &[LayerColumn], names: &[String], geometry_type: &str) -> String {
+/// Returns the definitions of columns and unique keys. That of the geometries is made once their types are known.
+fn definitions(table: &Table, columns: &[LayerColumn], names: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (column, name) in columns.iter().zip(names) {
         let quoted = quoted_name(name);
         lines.push(match *column {
             LayerColumn::Key => format!("{quoted} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"),
-            LayerColumn::Geometry => format!("{quoted} {geometry_type}"),
+            LayerColumn::Geometry => String::new(),
             LayerColumn::Field(position) if table.rowid_alias == Some(position) => {
                 let counts = if table.autoincrement { " AUTOINCREMENT" } else { "" };
                 format!("{quoted} INTEGER PRIMARY KEY{counts} NOT NULL")
@@ -212,5 +240,5 @@ fn create_table(table: &Table, columns: &[LayerColumn], names: &[String], geomet
         let columns: Vec<String> = columns.map(|position| quoted_name(&table.columns[position].name)).collect();
         lines.push(format!("UNIQUE ({})", columns.join(", ")));
     }
-    format!("CREATE TABLE {} (\n  {}\n);\n", quoted_name(&table.name), lines.join(",\n  "))
+    lines
 }

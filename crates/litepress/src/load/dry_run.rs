@@ -72,6 +72,16 @@ impl LoadJob<'_> {
         } else {
             drain(&source, self.options.build.threads, &self.options.build.progress).map(Some)
         };
+        if self.geopackage.is_some() && on_error == OnError::Reject && checked.is_ok() {
+            let source =
+                self.plan.source_under(conflict, planned, self.page_size, on_error, &Arc::new(Rejects::shown(0)))?;
+            let wrong = self.find_wrong(planned, &source, SHOWN as u64)?;
+            refused_count += wrong.count;
+            let table = &source.table().name;
+            refused.extend(
+                wrong.first.into_iter().map(|(record, error)| source.explain(error.in_record(record).in_table(table))),
+            );
+        }
         let mut first = rejects.take_shown();
         found.count += rejects.count();
         found.ignored += rejects.ignored();

@@ -155,8 +155,9 @@ impl<'o> LoadJob<'o> {
         };
         let of_files = self.plan.notes_about_files().into_iter().map(Message::from);
         let name = |table: &PlannedTable| &*self.plan.schema.tables[table.table].name;
+        let of_systems = self.geopackage.iter().flat_map(GeoPackage::notes);
         let numbers = number_notes(self.plan.tables.iter().map(|table| (name(table), &table.decisions[..])));
-        self.plan.notes.iter().cloned().chain(of_schema).chain(of_files).chain(numbers).collect()
+        self.plan.notes.iter().cloned().chain(of_schema).chain(of_files).chain(of_systems).chain(numbers).collect()
     }
 
     /// Returns the options of the database. A copy has statistics if its source has.
@@ -195,7 +196,7 @@ impl<'o> LoadJob<'o> {
             return Ok(None);
         };
         let tables: Vec<_> =
-            self.plan.tables.iter().map(|planned| planned.table).zip(figures.iter().copied()).collect();
+            self.plan.tables.iter().map(|planned| planned.table).zip(figures.iter().cloned()).collect();
         let planned =
             PlannedAppend { path: &path, schema: &schema, additions: &additions, options: &options, append: &append };
         planned.routes(&tables).map(Some)

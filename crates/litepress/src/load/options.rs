@@ -416,7 +416,7 @@ impl LoadOptions {
     }
 
     /// Decides about wrong records: a file or a limit for rejects says that they are rejected.
-    pub(super) fn policy(&self) -> Result<OnError> {
+    pub(crate) fn policy(&self) -> Result<OnError> {
         let rejects = (self.rejects.is_some() || self.max_rejects.is_some()) && self.ragged != Ragged::Reject;
         match self.on_error {
             None if rejects => Ok(OnError::Reject),

@@ -5,19 +5,22 @@
 //!   `--(a row does, and such rows are rejected)--> find_refused --> build without them --> database
 //! ```
 //!
-//! A build ends at the first row that breaks a key or a CHECK. So if rows are to be rejected, SQLite finds all of them
-//! ([`find_refused`]), and the files are loaded again without them: their rejects then stand in the order of the records.
+//! A build ends at the first row that breaks a key or a CHECK, or whose value is no geometry. So if rows are to be rejected, SQLite
+//! finds all of them ([`find_refused`]), and the files are loaded again without them: their rejects then stand in the order of the
+//! records.
 
 use super::LoadReport;
 use super::job::{LoadJob, listed};
 use crate::append::{Appending, append, offer_append};
 use crate::build::BuildJob;
+use crate::geopackage::WrongGeometries;
 use crate::report::BuildReport;
 use crate::{Conflict, Error, ErrorKind, OnError, Progress, Result, Target};
 use litepress_engine::{RowFigures, Sync, find_refused, may_refuse};
 use litepress_load::plan::PlannedTable;
 use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
+use litepress_rows::sync::lock;
 use litepress_rows::{Part, RecordChunk, Source};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -33,11 +36,11 @@ impl LoadJob<'_> {
         let refused = if writes_ignored { self.find_refused(target)? } else { Refused::new() };
         let first = self.build(target, started, refused);
         match first {
-            Err(error) if is_refusal(&error) && self.on_error == OnError::Reject && !writes_ignored => {
+            Err(error) if self.is_refusal(&error) && self.on_error == OnError::Reject && !writes_ignored => {
                 let refused = self.find_refused(target)?;
                 if refused.is_empty() { Err(error) } else { self.build(target, started, refused) }
             }
-            Err(error) if is_refusal(&error) && error.place().record.is_none() && self.existing.is_none() => {
+            Err(error) if breaks_constraint(&error) && error.place().record.is_none() && self.existing.is_none() => {
                 Err(self.locate(error))
             }
             ended => ended,
@@ -68,6 +71,7 @@ impl LoadJob<'_> {
                 &before_publishing,
             ),
         };
+        let built = built.map_err(|error| self.locate_geometry(error));
         let built = built.map_err(|error| self.explain(&sources, offer_append(error)))?;
         rejects.publish()?;
         Ok(self.report(built, &sources, &rejects))
@@ -97,25 +101,42 @@ impl LoadJob<'_> {
         }
         let mut refused = Refused::new();
         for planned in &self.plan.tables {
-            if !may_refuse(&self.plan.schema.tables[planned.table]) {
-                continue;
-            }
-            let rejects = Arc::new(Rejects::shown(0));
-            let source = self.plan.source_under(Conflict::Abort, planned, self.page_size, OnError::Reject, &rejects)?;
-            let mut rows = BTreeMap::new();
-            let most = self.max_rejects();
-            self.ask_sqlite(planned.table, &source, &mut |error| {
-                // One more than allowed makes the run fail.
-                if let Some(record) = error.place().record.filter(|_| rows.len() as u64 <= most) {
-                    rows.insert(record, error);
-                }
-                Ok(())
-            })?;
+            let rows = self.find_refused_of(planned)?;
             if !rows.is_empty() {
                 refused.insert(planned.table, rows);
             }
         }
         Ok(refused)
+    }
+
+    /// Finds the rows of a new table whose values are no geometries, and then those of the others that SQLite refuses.
+    fn find_refused_of(&self, planned: &PlannedTable) -> Result<BTreeMap<u64, Error>> {
+        let open = || {
+            let rejects = Arc::new(Rejects::shown(0));
+            self.plan.source_under(Conflict::Abort, planned, self.page_size, OnError::Reject, &rejects)
+        };
+        let (mut rows, most) = (BTreeMap::new(), self.max_rejects());
+        if self.geopackage.is_some() {
+            // One more than allowed makes the run fail.
+            rows = self.find_wrong(planned, &open()?, most.saturating_add(1))?.first;
+        }
+        if may_refuse(&self.plan.schema.tables[planned.table]) {
+            let wrong = rows.keys().map(|record| (*record, Error::new(ErrorKind::Data, "no geometry"))).collect();
+            self.ask_sqlite(planned.table, &open()?.refusing(wrong), &mut |error| {
+                if let Some(record) = error.place().record.filter(|_| rows.len() as u64 <= most) {
+                    rows.insert(record, error);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(rows)
+    }
+
+    /// Finds the rows of a layer whose values are no geometries.
+    pub(super) fn find_wrong(&self, planned: &PlannedTable, source: &LoadSource, most: u64) -> Result<WrongGeometries> {
+        let (package, build) = (self.geopackage.as_ref(), &self.options.build);
+        let package = package.expect("the caller asked");
+        package.find_wrong(planned.table, source, most, build.threads, &build.progress)
     }
 
     /// Finds the rows that SQLite refuses as they are added to a database that exists.
@@ -155,6 +176,33 @@ impl LoadJob<'_> {
         find_refused(&self.plan.schema, table, source, &options, refuse)
     }
 
+    /// Returns whether the build failed because of a row that can be left out once it is known.
+    fn is_refusal(&self, error: &Error) -> bool {
+        let is_wrong_geometry =
+            self.geopackage.is_some() && error.kind() == ErrorKind::Data && error.place().record.is_some();
+        breaks_constraint(error) || is_wrong_geometry
+    }
+
+    /// Finds the line of a value that is no geometry: only the reader of the file knows it. Returns the error as it is if that
+    /// fails, or if it is another one.
+    fn locate_geometry(&self, error: Error) -> Error {
+        let place = error.place();
+        let (Some(record), None, None) = (place.record, place.line, &place.file) else { return error };
+        let table = place.table.as_deref().and_then(|table| self.plan.schema.position(table));
+        let planned = self.plan.tables.iter().find(|planned| Some(planned.table) == table);
+        let Some(planned) = planned.filter(|_| self.geopackage.is_some() && error.kind() == ErrorKind::Data) else {
+            return error;
+        };
+        let rejects = Arc::new(Rejects::shown(0));
+        let source = self.plan.source_under(Conflict::Abort, planned, self.page_size, OnError::Abort, &rejects);
+        let Ok(source) = source else { return error };
+        let kept = unplaced(&error).in_record(record).in_table(&self.plan.schema.tables[planned.table].name);
+        match drain(&source.refusing(BTreeMap::from([(record, error)])), 1, &self.options.build.progress) {
+            Err(located) if located.kind() == ErrorKind::Data => located,
+            _ => kept,
+        }
+    }
+
     /// Finds the place of the first row that breaks a CHECK. Returns the error as it is if that fails.
     fn locate(&self, error: Error) -> Error {
         let table = error.place().table.as_deref().and_then(|table| self.plan.schema.position(table));
@@ -181,7 +229,7 @@ impl LoadJob<'_> {
 }
 
 /// Returns whether the build failed because of a row that breaks a key or a CHECK. Broken foreign keys have no table.
-fn is_refusal(error: &Error) -> bool {
+fn breaks_constraint(error: &Error) -> bool {
     error.kind() == ErrorKind::Constraint && error.place().table.is_some()
 }
 
@@ -232,7 +280,7 @@ impl Dropped {
             rows: self.rows,
             are_automatic: has_alias && self.automatic == self.rows,
             range: self.range.filter(|_| has_alias && self.automatic == 0),
-            are_partial: !source.missing_columns().is_empty(),
+            missing: source.missing_columns(),
         }
     }
 }
@@ -242,37 +290,58 @@ impl Dropped {
 /// # Errors
 /// The first error of the source; a request to stop.
 pub(super) fn drain(source: &LoadSource, threads: usize, progress: &Progress) -> Result<RowFigures> {
-    let (failed, all) = (Mutex::new(None), Mutex::new(Dropped::default()));
-    let work = || {
+    let all = Mutex::new(Dropped::default());
+    read_all(source, threads, progress, &|chunk| {
         let mut dropped = Dropped::default();
+        dropped.note(chunk);
+        lock(&all).add(dropped);
+        Ok(())
+    })?;
+    Ok(lock(&all).figures(source))
+}
+
+/// Encodes all rows, and passes each chunk to `look`, on any thread and in any order.
+///
+/// # Errors
+/// The first error of the source or of `look`; a request to stop.
+pub(crate) fn read_all(
+    source: &LoadSource,
+    threads: usize,
+    progress: &Progress,
+    look: &(dyn Fn(&RecordChunk) -> Result<()> + std::marker::Sync),
+) -> Result<()> {
+    let failed = Mutex::new(None);
+    let work = || {
         let mut chunk = RecordChunk::new();
-        while litepress_rows::sync::lock(&failed).is_none() {
+        while lock(&failed).is_none() {
             let step = progress
                 .go_on()
                 .and_then(|()| source.next_part())
-                .and_then(|part| part.map(|part| drop_rows(part, &mut chunk, &mut dropped)).transpose());
+                .and_then(|part| part.map(|part| read_part(part, &mut chunk, look)).transpose());
             match step {
                 Ok(Some(())) => {}
                 Ok(None) => break,
                 Err(error) => {
-                    litepress_rows::sync::lock(&failed).get_or_insert(error);
+                    lock(&failed).get_or_insert(error);
                 }
             }
         }
-        litepress_rows::sync::lock(&all).add(dropped);
     };
     std::thread::scope(|scope| (0..threads.max(1)).for_each(|_| drop(scope.spawn(work))));
-    let figures = litepress_rows::sync::lock(&all).figures(source);
-    failed.into_inner().unwrap_or_default().map_or(Ok(figures), Err)
+    failed.into_inner().unwrap_or_default().map_or(Ok(()), Err)
 }
 
-fn drop_rows(mut part: Box<dyn Part + '_>, chunk: &mut RecordChunk, dropped: &mut Dropped) -> Result<()> {
+fn read_part(
+    mut part: Box<dyn Part + '_>,
+    chunk: &mut RecordChunk,
+    look: &(dyn Fn(&RecordChunk) -> Result<()> + std::marker::Sync),
+) -> Result<()> {
     loop {
         chunk.clear();
         part.fill(chunk)?;
         if chunk.is_empty() {
             return Ok(());
         }
-        dropped.note(chunk);
+        look(chunk)?;
     }
 }

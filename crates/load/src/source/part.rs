@@ -157,7 +157,7 @@ impl PieceReader<'_> {
     /// Decides about a value that its column does not accept.
     fn decide(&self, bad: BadValue, wrong: &mut Vec<WrongRow>) -> RowAction {
         if self.source.on_error == OnError::Null && bad.may_be_null {
-            self.source.rejects.count_null();
+            self.source.rejects.count_nulls(1);
             return RowAction::StoreNull;
         }
         wrong.push(WrongRow { row: bad.row, error: bad.error, is_left_out: false });
