@@ -74,7 +74,8 @@ fn insert(path: &str, schema: &str, source: &str, query: &str) -> Outcome<f64> {
 
 /// Reads all values of a query from pages that are not copied. It is one thread: its CPU time is that of the evaluation.
 fn evaluate(path: &str, query: &str) -> Outcome<f64> {
-    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let database =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     database.execute_batch("PRAGMA mmap_size = 1000000000000")?;
     let started = Instant::now();
     let mut select = database.prepare(query)?;
