@@ -12,12 +12,12 @@ from ._merge import Rowids, merge, merge_arguments
 from ._options import (
     Columns,
     Format,
+    FtsContent,
     IfExists,
     IfTableExists,
     InvalidUtf8,
     Lists,
     Nan,
-    FtsContent,
     Numbers,
     OnConflict,
     OnError,

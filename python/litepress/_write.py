@@ -17,6 +17,7 @@ from ._data import Arrow, Tables
 from ._describe import describe, refuse_index
 from ._options import (
     Columns,
+    FtsContent,
     IfTableExists,
     Lists,
     OnConflict,
