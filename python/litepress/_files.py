@@ -219,7 +219,7 @@ def load(
     verify: Verify = "none",
     progress: bool | ProgressFunction = False,
 ) -> Summary:
-    """Make a SQLite database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite, spreadsheets.
+    """Make a SQLite database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, FlatGeobuf, SQLite, spreadsheets.
 
     They may be compressed by gzip, zstd, bzip2, xz or LZ4, or lie in ZIP archives.
 
@@ -248,7 +248,7 @@ def load(
         Which columns of texts are numbers: ``"exact"`` where each text comes back byte for byte, ``"digits"`` (the default) where
         each digit does, ``"lenient"`` where each is a number; also by column, ``{"price": "lenient", "*_rate": "exact"}``.
     format
-        ``"csv"``, ``"tsv"``, ``"ndjson"``, ``"json"``, ``"parquet"``, ``"arrow"``, ``"sqlite"``; by default found from the
+        ``"csv"``, ``"tsv"``, ``"ndjson"``, ``"json"``, ``"parquet"``, ``"arrow"``, ``"flatgeobuf"``, ``"sqlite"``; by default found from the
         content.
     delimiter, quote, escape, comment
         Characters of CSV; the delimiter may be longer. By default delimiter and quote are found from the first records;

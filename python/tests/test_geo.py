@@ -90,4 +90,62 @@ def test_gdal_reads_the_layers(tmp_path: Path) -> None:
     window = (10.25, 10.25, 12.25, 11.25)
     _, fids, _, _ = pyogrio.raw.read(target, return_fids=True, bbox=window)
     assert sorted(fids) == [row + 1 for row in range(5000) if 10 <= row % 100 <= 12 and 10 <= row // 100 <= 11]
-    assert pyogrio.list_layers(target).tolist() == [["squares", "Unknown"]]
+    assert pyogrio.list_layers(target).tolist() == [["squares", "Polygon"]]
+
+
+def own_system() -> dict[str, Any]:
+    """A transverse Mercator of no register, as PROJJSON."""
+
+    def axis(name: str, direction: str, unit: str) -> dict[str, str]:
+        return {"name": name, "abbreviation": name[0], "direction": direction, "unit": unit}
+
+    def parameter(name: str, value: float, unit: str) -> dict[str, Any]:
+        return {"name": name, "value": value, "unit": unit}
+
+    degrees = [axis("Latitude", "north", "degree"), axis("Longitude", "east", "degree")]
+    ellipsoid = {"name": "GRS 1980", "semi_major_axis": 6378137, "inverse_flattening": 298.257222101}
+    base = {
+        "type": "GeographicCRS",
+        "name": "ETRS89",
+        "datum": {"type": "GeodeticReferenceFrame", "name": "European Terrestrial Reference System 1989", "ellipsoid": ellipsoid},
+        "coordinate_system": {"subtype": "ellipsoidal", "axis": degrees},
+    }
+    parameters = [
+        parameter("Latitude of natural origin", 0, "degree"),
+        parameter("Longitude of natural origin", 9.5, "degree"),
+        parameter("Scale factor at natural origin", 0.9996, "unity"),
+        parameter("False easting", 500000, "metre"),
+        parameter("False northing", 0, "metre"),
+    ]
+    return {
+        "type": "ProjectedCRS",
+        "name": "our own grid",
+        "base_crs": base,
+        "conversion": {"name": "our grid", "method": {"name": "Transverse Mercator"}, "parameters": parameters},
+        "coordinate_system": {"subtype": "Cartesian", "axis": [axis("Easting", "east", "metre"), axis("Northing", "north", "metre")]},
+    }
+
+
+def test_a_system_without_number_keeps_its_definition(tmp_path: Path) -> None:
+    """It was stored as undefined, and maps lay in the sea."""
+    pyogrio = pytest.importorskip("pyogrio")
+    source = geoparquet(tmp_path / "places.parquet", [wkb(500000.0, 5.5e6)], own_system())
+    target = tmp_path / "places.gpkg"
+    litepress.load(target, source, geometry="geom")
+    crs = pyogrio.read_info(target)["crs"]
+    for part in ["our own grid", "Transverse", "9.5", "0.9996", "500000"]:
+        assert part in crs, crs
+    query = "SELECT srs_id, organization, definition, definition_12_063 LIKE 'PROJCRS[%' FROM gpkg_spatial_ref_sys WHERE srs_id > 4326"
+    assert rows(target, query) == [(100000, "NONE", "undefined", 1)]
+    assert rows(target, "SELECT count(*) FROM gpkg_extensions WHERE extension_name = 'gpkg_crs_wkt'") == [(1,)]
+
+
+def test_wrong_geometries_are_rejected(tmp_path: Path) -> None:
+    source = geoparquet(tmp_path / "places.parquet", [wkb(1.0, 2.0), b"what", None, wkb(3.0, 4.0)], ...)
+    with pytest.raises(litepress.Error, match=r"record 2: .* on_error=") as failed:
+        litepress.load(tmp_path / "places.gpkg", source, geometry="geom")
+    assert (failed.value.record, failed.value.column) == (2, "geom")
+    summary = litepress.load(tmp_path / "places.gpkg", source, geometry="geom", on_error="reject")
+    assert (summary.rows, summary.details["rejected"]) == (3, 1)
+    litepress.load(tmp_path / "places.gpkg", source, geometry="geom", on_error="null", if_exists="overwrite")
+    assert rows(tmp_path / "places.gpkg", "SELECT count(*), count(geom) FROM places") == [(4, 2)]

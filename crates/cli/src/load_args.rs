@@ -205,6 +205,9 @@ pub enum FormatArg {
     Parquet,
     /// Arrow IPC, file or stream.
     Arrow,
+    /// FlatGeobuf.
+    #[value(name = "flatgeobuf")]
+    FlatGeobuf,
     /// The tables of another SQLite database.
     Sqlite,
 }
@@ -354,6 +357,7 @@ impl From<FormatArg> for FileFormat {
             FormatArg::Json => Self::Json,
             FormatArg::Parquet => Self::Parquet,
             FormatArg::Arrow => Self::Arrow,
+            FormatArg::FlatGeobuf => Self::FlatGeobuf,
             FormatArg::Sqlite => Self::Sqlite,
         }
     }

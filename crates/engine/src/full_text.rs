@@ -20,6 +20,7 @@
 mod content;
 mod data_tree;
 mod indexer;
+mod joined;
 mod printed_rows;
 mod runs;
 mod shadow_tables;
@@ -34,6 +35,7 @@ use crate::table::TableTree;
 use crate::{Conflict, Error, ErrorKind, Result};
 use content::IndexedSource;
 use indexer::{Indexed, IndexerPool, TextColumns};
+pub use joined::{TakeTerm, TextIndexes};
 use litepress_rows::schema::{FullText, TextContent};
 use litepress_rows::{RecordChunk, Schema, Source, Table};
 pub(crate) use printed_rows::{PrintedRows, PrintedTable};
@@ -130,7 +132,7 @@ impl<'b> FullTextBuilder<'b> {
         }
         let indexed = pool.finish(self.options.threads)?;
         self.trees.rows = indexed.averages.rows;
-        self.build_index(indexed)?;
+        self.build_index(indexed, None, None)?;
         Ok(self.trees)
     }
 
@@ -143,8 +145,13 @@ impl<'b> FullTextBuilder<'b> {
         }
     }
 
-    /// Builds all other shadow tables.
-    fn build_index(&mut self, indexed: Indexed) -> Result<()> {
+    /// Builds all other shadow tables. The rows of `%_docsize` and `%_config` may be given as they are.
+    fn build_index(
+        &mut self,
+        indexed: Indexed,
+        given_sizes: Option<Box<dyn Source + '_>>,
+        configuration: Option<RecordChunk>,
+    ) -> Result<()> {
         let ShadowTables { data, index, docsize, config, .. } = self.shadows;
         let Indexed { runs, sizes, averages } = indexed;
         let rows = averages.rows;
@@ -164,10 +171,15 @@ impl<'b> FullTextBuilder<'b> {
         };
         self.note(data, &written.tree, Vec::new());
         self.build_table(index, &runs::chunks(written.splits))?;
-        if let Some(docsize) = docsize {
-            self.build_table(docsize, &runs::SizesSource::new(sizes, self.shadows.has_origins)?)?;
+        match (docsize, given_sizes) {
+            (Some(docsize), Some(given)) => self.build_table(docsize, &*given)?,
+            (Some(docsize), None) => {
+                self.build_table(docsize, &runs::SizesSource::new(sizes, self.shadows.has_origins)?)?;
+            }
+            (None, _) => {}
         }
-        self.build_table(config, &runs::chunks(vec![self.shadows.configuration()?]))
+        let configuration = configuration.map_or_else(|| self.shadows.configuration(), Ok)?;
+        self.build_table(config, &runs::chunks(vec![configuration]))
     }
 
     /// Builds one shadow table.

@@ -54,7 +54,9 @@ pub use append::{
 pub use copy::{CopiedDatabase, CopiedTree};
 pub use database::{Database, Finished};
 pub use estimate::{Estimate, TreeEstimate};
+pub use full_text::{TakeTerm, TextIndexes};
 pub use litepress_format::page::PageSize;
+pub use litepress_fts5::Averages;
 pub use litepress_rows::sqlite::sqlite_version;
 pub use litepress_rows::{Conflict, Error, ErrorKind, Place, Result, Schema};
 pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target, Verify};

@@ -71,6 +71,18 @@ impl Pages {
         self.write_from(0, run, placement)
     }
 
+    /// Gives the pages of a run the next numbers and writes them, on this thread. The run stays as it is: REQUIRES: it has no pointers.
+    pub fn write_kept(&mut self, run: &PageRun) -> Result<Placement> {
+        assert!(run.pointers.is_empty(), "a run that is kept has no pointers");
+        let placement = self.take_numbers(run.len())?;
+        let per_block = u32::try_from(run.pages_per_block()).expect("pages of a block");
+        for (block, start) in run.blocks.iter().zip((0..).step_by(run.pages_per_block())) {
+            let end = run.len().min(start + per_block);
+            self.writers.write_kept(block.bytes(), &self.pieces(placement, start, start..end))?;
+        }
+        Ok(placement)
+    }
+
     fn write_from(&self, first_page: u32, run: PageRun, placement: Placement) -> Result<()> {
         assert!(run.pointers.is_empty(), "every pointer of a run is resolved before it is written");
         let (pages, per_block) = (run.len(), u32::try_from(run.pages_per_block()).expect("pages of a block"));

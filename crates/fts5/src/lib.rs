@@ -25,6 +25,7 @@
 //! |---|---|
 //! | [`leaf`] | a leaf page, taken apart |
 //! | [`decoder`] | the terms and doclists of a segment, from its leaves |
+//! | [`live`] | the doclists of a term in several segments become one, without deleted rows |
 //! | [`run`] | the same as one stream of bytes, in memory or in a file |
 //! | [`merge`](mod@merge) | several runs become one segment |
 //! | [`writer`] | the leaves of a segment, its doclist indexes and the rows of `%_idx` |
@@ -37,6 +38,7 @@
 pub mod decoder;
 mod doclist_index;
 pub mod leaf;
+pub mod live;
 pub mod merge;
 pub mod run;
 pub mod structure;
@@ -44,6 +46,7 @@ pub mod writer;
 
 pub use decoder::SegmentDecoder;
 pub use leaf::Leaf;
+pub use live::join_doclists;
 pub use merge::merge;
 pub use run::{RunReader, RunWriter};
 pub use structure::{Averages, Structure};

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`wkb`] | well-known binary: walked once, for its box, its kind and the ISO form |
 //! | [`text`] | WKT and GeoJSON, by `geozero` |
+//! | [`flatgeobuf`] | files of FlatGeobuf: header and features |
 //! | [`blob`] | GeoPackageBinary: header, envelope, WKB |
 //! | [`srs`], [`crs`] | spatial reference systems, by number and as files define them; `projjson`: PROJJSON becomes WKT |
 //! | [`package`] | the statements and rows of a GeoPackage |
@@ -18,6 +19,7 @@
 pub mod blob;
 pub mod crs;
 mod error;
+pub mod flatgeobuf;
 pub mod package;
 mod projjson;
 pub mod srs;

@@ -50,6 +50,7 @@ impl Choice for FileFormat {
         ("json", Self::Json),
         ("parquet", Self::Parquet),
         ("arrow", Self::Arrow),
+        ("flatgeobuf", Self::FlatGeobuf),
         ("sqlite", Self::Sqlite),
     ];
 }

@@ -28,6 +28,7 @@ impl LoadedFile {
             Format::Json => "json",
             Format::Parquet => "parquet",
             Format::Arrow => "arrow",
+            Format::FlatGeobuf => "flatgeobuf",
             Format::Sqlite => "sqlite",
             Format::Spreadsheet => "spreadsheet",
         };

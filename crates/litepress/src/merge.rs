@@ -8,8 +8,9 @@ use crate::load::notes::foreign_keys;
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
 use crate::report::BuildReport;
 use crate::{Conflict, Database, Error, ErrorKind, Finished, Options, Result, Target};
-use litepress_merge::MergePlan;
-use litepress_rows::{Message, OptionName, Words, message};
+use litepress_engine::{Averages, TakeTerm, TextIndexes};
+use litepress_merge::{MergePlan, TextIndex};
+use litepress_rows::{Message, OptionName, RecordChunk, Source, Words, message};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -239,18 +240,55 @@ fn build_options(plan: &MergePlan, options: &MergeOptions) -> Options {
 /// Builds the merged database, table after table.
 fn fill(plan: &MergePlan, target: &Target, options: &Options) -> Result<Finished> {
     let mut database = Database::create(target, plan.schema().clone(), options)?;
-    let tables: Vec<usize> =
-        database.filling_order().into_iter().filter(|&table| !plan.schema().tables[table].is_virtual).collect();
+    let has_rows = |&table: &usize| {
+        let table = &plan.schema().tables[table];
+        !table.is_virtual || table.full_text.is_some()
+    };
+    let (tables, mut joined) = (database.filling_order(), Vec::new());
+    let tables: Vec<usize> = tables.into_iter().filter(has_rows).collect();
     database.expect(&tables);
     for table in tables {
         if let Some(source) = plan.source(table) {
             database.fill(table, &source)?;
+        } else if let Some(index) = plan.text_index(table)? {
+            let name = &plan.schema().tables[table].name;
+            database.fill_text_indexes(table, &JoinedTexts(&index)).map_err(|error| plan.explain_text(error, name))?;
+            joined.push(name.clone());
         }
     }
     if !plan.has_virtual_tables() {
         return database.finish();
     }
-    database.finish_with(&mut |connection| plan.fill_virtual_tables(connection))
+    database.finish_with(&mut |connection| plan.fill_virtual_tables(connection, &joined))
+}
+
+/// The indexes of a full-text table, as the engine joins them.
+struct JoinedTexts<'i>(&'i TextIndex<'i>);
+
+impl TextIndexes for JoinedTexts<'_> {
+    fn averages(&self) -> Averages {
+        self.0.averages()
+    }
+
+    fn content(&self) -> Box<dyn Source + '_> {
+        Box::new(self.0.rows("content"))
+    }
+
+    fn sizes(&self) -> Box<dyn Source + '_> {
+        Box::new(self.0.rows("docsize"))
+    }
+
+    fn configuration(&self) -> Result<RecordChunk> {
+        self.0.configuration()
+    }
+
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn terms(&self, index: usize, take: TakeTerm<'_>) -> Result<()> {
+        self.0.terms(index, take)
+    }
 }
 
 fn meter(plan: &MergePlan, options: &MergeOptions) -> Meter {

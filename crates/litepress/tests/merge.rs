@@ -403,6 +403,100 @@ fn virtual_tables_are_merged_by_their_modules() {
 }
 
 /// Rows of a full-text table may have the rowids of a table: nothing says whether they should follow.
+/// SQLite tokenized all texts once more, on one core. Segments are joined now, also of indexes with deleted and changed rows.
+#[test]
+#[expect(clippy::too_many_lines, reason = "one step after another")]
+fn segments_of_full_text_tables_are_joined() {
+    let words = ["apple", "pear", "plum", "quince", "fig", "melon", "grape", "lime", "date", "kiwi"];
+    for (options, columns) in [
+        ("", 2),
+        (", prefix='1 3', tokenize='porter'", 2),
+        (", detail=none", 2),
+        (", detail=column, prefix='2'", 1),
+        (", columnsize=0", 2),
+    ] {
+        let (folder, mut random) = (TempDir::new().unwrap(), Random(columns + options.len() as u64));
+        let names = ["a", "b"][..columns as usize].join(", ");
+        let schema = format!("CREATE VIRTUAL TABLE f USING fts5({names}{options})");
+        let mut rows = Vec::new();
+        let shards: Vec<PathBuf> = (0..4_u64)
+            .map(|shard| {
+                let path = folder.path().join(format!("{shard}.db"));
+                let sqlite = Connection::open(&path).unwrap();
+                sqlite.execute_batch(&schema).unwrap();
+                // Small segments, which are merged now and then.
+                sqlite.execute_batch("INSERT INTO f(f, rank) VALUES ('pgsz', 200), ('automerge', 3)").unwrap();
+                for step in 0..40 {
+                    let mut sql = "BEGIN;".to_owned();
+                    for _ in 0..random.below(30) {
+                        let id = shard * 1000 + random.below(300);
+                        let mut text = || {
+                            let count = random.below(8);
+                            (0..count).map(|_| words[random.below(10) as usize]).collect::<Vec<_>>().join(" ")
+                        };
+                        let texts = (0..columns).map(|_| format!("'{}'", text())).collect::<Vec<_>>().join(", ");
+                        match random.below(5) {
+                            0 => write!(sql, "DELETE FROM f WHERE rowid = {id};"),
+                            1 => write!(sql, "UPDATE f SET a = 'changed fig {step}' WHERE rowid = {id};"),
+                            _ => write!(sql, "INSERT OR REPLACE INTO f(rowid, {names}) VALUES ({id}, {texts});"),
+                        }
+                        .unwrap();
+                    }
+                    sqlite.execute_batch(&(sql + "COMMIT")).unwrap();
+                }
+                if shard == 1 {
+                    sqlite.execute_batch("INSERT INTO f(f) VALUES ('optimize')").unwrap();
+                }
+                if shard == 2 {
+                    sqlite.execute_batch("INSERT INTO f(f, rank) VALUES ('merge', 3)").unwrap();
+                }
+                rows.extend(texts(&sqlite, &format!("SELECT concat_ws('|', rowid, {names}) FROM f ORDER BY rowid")));
+                path
+            })
+            .collect();
+        let target = folder.path().join("all.db");
+        let report = merge(&*target, &shards, &MergeOptions::default()).unwrap();
+        let merged = Connection::open(&target).unwrap();
+        // SQLite indexes the texts if there is no `%_docsize`.
+        let joined = report.build.summary.tables.iter().find(|table| table.name == "f").map_or(0, |table| table.rows);
+        assert_eq!(joined, if options.contains("columnsize") { 0 } else { rows.len() as u64 }, "{options}");
+        assert_eq!(texts(&merged, &format!("SELECT concat_ws('|', rowid, {names}) FROM f ORDER BY rowid")), rows);
+        merged
+            .execute_batch("INSERT INTO f(f, rank) VALUES ('integrity-check', 1)")
+            .unwrap_or_else(|error| panic!("{options}: {error}"));
+        assert_eq!(text(&merged, "PRAGMA integrity_check"), "ok");
+        // The index of the same rows, made by SQLite.
+        let again = Connection::open_in_memory().unwrap();
+        again.execute_batch(&schema).unwrap();
+        again.execute("ATTACH ?1 AS old", [target.to_str().unwrap()]).unwrap();
+        again
+            .execute_batch(&format!("INSERT INTO main.f(rowid, {names}) SELECT rowid, {names} FROM old.f; DETACH old"))
+            .unwrap();
+        for term in words.into_iter().chain(["chang*", "p*", "nothing", "fig AND lime", "changed NOT plum"]) {
+            if term == "chang*" && options.contains("porter") {
+                continue;
+            }
+            let sql = format!("SELECT rowid || ' ' || round(bm25(f), 6) FROM f WHERE f MATCH '{term}' ORDER BY rowid");
+            assert_eq!(texts(&merged, &sql), texts(&again, &sql), "{options}: {term}");
+        }
+        merged
+            .execute_batch("UPDATE f SET a = 'later' WHERE rowid % 3 = 0; DELETE FROM f WHERE rowid % 7 = 0")
+            .unwrap();
+        merged.execute_batch("INSERT INTO f(f, rank) VALUES ('integrity-check', 1)").unwrap();
+        let twice = merge(
+            &*folder.path().join("no.db"),
+            [&shards[0], &{
+                let copy = folder.path().join("copy.db");
+                std::fs::copy(&shards[0], &copy).unwrap();
+                copy
+            }],
+            &MergeOptions::default(),
+        );
+        let error = twice.unwrap_err().to_string();
+        assert!(error.contains("table f") && error.contains("skip_table"), "{error}");
+    }
+}
+
 #[test]
 fn virtual_tables_with_rowids_of_their_own_are_not_guessed_at() {
     let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE VIRTUAL TABLE f USING fts5(a)";

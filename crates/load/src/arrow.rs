@@ -1,8 +1,9 @@
-//! Reads Parquet files, Arrow IPC files and streams, and Arrow record batches in memory.
+//! Reads Parquet files, Arrow IPC files and streams, FlatGeobuf files, and Arrow record batches in memory.
 //!
 //! ```text
 //! parquet.rs   row groups, cut into ranges of rows    --+
 //! ipc.rs       record batches, by their positions     --+-->  Arrays  --convert.rs-->  CellBlock
+//! flatgeobuf.rs features, made arrays of               --+
 //! batches.rs   record batches in memory               --+        form.rs: the meaning of a column and its stored form
 //! array_column.rs   one column of arrays in memory    --+        scalar.rs, calendar.rs: one value as text or JSON
 //!                                                          narrow.rs: whether wide decimals are numbers
@@ -48,6 +49,7 @@ mod batches;
 pub mod calendar;
 mod convert;
 mod depth;
+mod flatgeobuf;
 mod form;
 mod geometry;
 mod ipc;
@@ -79,7 +81,7 @@ use std::sync::{Arc, Once};
 /// Target size of a piece in bytes of records. A single record may exceed it.
 const PIECE_BYTES: usize = 8 << 20;
 
-/// Opens a Parquet file, or an Arrow IPC file or stream.
+/// Opens a Parquet file, an Arrow IPC file or stream, or a FlatGeobuf file.
 ///
 /// # Errors
 /// If the file cannot be opened, is encrypted, or breaks the rules of its format: [`ErrorKind::Data`] with the file's name.
@@ -87,6 +89,7 @@ pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let file = Positioned::new(input)?;
     match input.format {
         Format::Parquet => Ok(Box::new(parquet::ParquetReader::new(file, options)?)),
+        Format::FlatGeobuf => Ok(Box::new(flatgeobuf::FlatGeobufReader::new(file, options)?)),
         _ => Ok(Box::new(ipc::IpcReader::new(file, options)?)),
     }
 }

@@ -105,6 +105,11 @@ pub fn arrow_ipc(data: &[u8]) {
     columnar(data, Format::Arrow);
 }
 
+/// Checks FlatGeobuf in the same way as [`parquet`].
+pub fn flatgeobuf(data: &[u8]) {
+    columnar(data, Format::FlatGeobuf);
+}
+
 fn columnar(data: &[u8], format: Format) {
     let ([choice, piece_bytes], file) = take(data);
     let options = ReadOptions { format: Some(format), invalid_utf8: invalid_utf8(choice), ..ReadOptions::default() };

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex};
 const STANDARD_INPUT: &str = "<standard input>";
 
 /// Extensions that state the format or compression of a file. They are not part of the table's name.
-const ENDINGS: [&str; 37] = [
+const ENDINGS: [&str; 38] = [
     "csv",
     "tsv",
     "tab",
@@ -53,6 +53,7 @@ const ENDINGS: [&str; 37] = [
     "arrows",
     "ipc",
     "feather",
+    "fgb",
     "db",
     "db3",
     "sqlite",

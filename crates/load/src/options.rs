@@ -16,6 +16,8 @@ pub enum Format {
     Parquet,
     /// Arrow IPC, file or stream.
     Arrow,
+    /// FlatGeobuf.
+    FlatGeobuf,
     /// A SQLite database.
     Sqlite,
     /// A workbook of Excel or OpenDocument.

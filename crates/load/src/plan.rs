@@ -221,7 +221,7 @@ impl PlannedFile {
         if let Some(reader) = &*lock(&self.reader) {
             return Ok(reader.crs(column));
         }
-        let is_typed = |input: &Input| matches!(input.format, Format::Parquet | Format::Arrow);
+        let is_typed = |input: &Input| matches!(input.format, Format::Parquet | Format::Arrow | Format::FlatGeobuf);
         if !self.input().is_some_and(is_typed) {
             return Ok(None);
         }

@@ -12,6 +12,7 @@
 //! conflict      two rows with one key, for people
 //! forecast      what can be told before rows are merged
 //! virtual_tables  the content of full-text and R-Tree tables, by SQL
+//! text_index      the indexes of full-text tables, to be joined
 //! plan          all of it
 //! ```
 //!
@@ -29,6 +30,7 @@ mod rowids;
 mod shard;
 mod source;
 mod survey;
+mod text_index;
 mod virtual_tables;
 
 pub use forecast::{MergeSample, RowidFate, TableForecast};
@@ -36,3 +38,4 @@ pub use inputs::files;
 pub use plan::{MergeOptions, MergePlan};
 pub use rowids::RowidPolicy;
 pub use source::MergeSource;
+pub use text_index::TextIndex;

@@ -168,12 +168,31 @@ impl MergePlan {
         !self.virtual_tables.is_empty()
     }
 
-    /// Fills the virtual tables of the merged database.
+    /// Fills the virtual tables of the merged database, but for those whose indexes were joined.
     ///
     /// # Errors
     /// If a shard cannot be read, or SQLite refuses a row.
-    pub fn fill_virtual_tables(&self, target: &Connection) -> Result<()> {
-        self.virtual_tables.iter().try_for_each(|table| table.fill(target, &self.surveys))
+    pub fn fill_virtual_tables(&self, target: &Connection, joined: &[String]) -> Result<()> {
+        let others = self.virtual_tables.iter().filter(|table| !joined.contains(&table.name));
+        others.into_iter().try_for_each(|table| table.fill(target, &self.surveys))
+    }
+
+    /// Explains a failure to join the indexes of a full-text table: a row of two shards.
+    pub fn explain_text(&self, error: Error, table: &str) -> Error {
+        if error.kind() != ErrorKind::Constraint {
+            return error;
+        }
+        let place = error.place();
+        let named = Error::new(ErrorKind::Constraint, "two databases have a row of the full-text table with this id");
+        let named = match &place.value {
+            Some(id) => named.with_value(id.clone()),
+            None => named,
+        };
+        named.in_table(table).advise(message![
+            "leave the table out with ",
+            OptionName::SkipTable.word(table.to_owned()),
+            ", and make it again afterwards"
+        ])
     }
 
     /// Explains a key that two rows have: says which shards have it, and what can be done.

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Binary digits of a row's position in its part: a part of [`PART_BYTES`] has fewer rows than this allows.
-const POSITION_BITS: u32 = 20;
+pub(crate) const POSITION_BITS: u32 = 20;
 
 /// The rows of one table of all shards.
 pub struct MergeSource<'m> {

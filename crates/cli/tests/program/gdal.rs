@@ -140,6 +140,54 @@ fn gdal_changes_a_layer() {
     room.done("check places.gpkg --progress none");
 }
 
+/// FlatGeobuf files of GDAL, which puts features in the order of its index, and a reference system into their header.
+#[test]
+fn flatgeobuf_of_gdal_is_loaded() {
+    let room = Room::new();
+    let feature = |row: u32| {
+        let (x, y) = (row * 7919 % 500, row * 104_729 % 500);
+        let (right, top) = (x + 3, y + 2);
+        format!(
+            r#"{{"type":"Feature","properties":{{"name":"n{row}","size":{row}.5,"n":{row}}},"geometry":{{"type":"Polygon","coordinates":[[[{x},{y}],[{right},{y}],[{right},{top}],[{x},{y}]]]}}}}"#
+        )
+    };
+    let rows: Vec<String> = (0..3000).map(feature).collect();
+    room.write("parcels.geojson", format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, rows.join(",")));
+    for (file, options) in [("indexed.fgb", &[][..]), ("plain.fgb", &["-lco", "SPATIAL_INDEX=NO"])] {
+        let arguments = [&["-f", "FlatGeobuf", file, "parcels.geojson", "-a_srs", "EPSG:25832"][..], options].concat();
+        if gdal(&room, "ogr2ogr", &arguments).is_none() {
+            return;
+        }
+        let layer = file.trim_end_matches(".fgb");
+        let target = format!("{layer}.gpkg");
+        room.done(&format!("load {target} {file} --geometry geometry --progress none"));
+        let info = gdal(&room, "ogrinfo", &["-ro", "-so", &target, layer]).unwrap();
+        for part in ["Geometry: Polygon", "Feature Count: 3000", "ID[\"EPSG\",25832]"] {
+            assert!(info.contains(part), "{part}: {info}");
+        }
+        let rows = |file: &str| {
+            // GDAL's own SQL returns the geometry of a FlatGeobuf unasked.
+            let (columns, table) = if file.ends_with(".fgb") { ("", "parcels") } else { ("geometry, ", layer) };
+            let sql = format!("SELECT {columns}name, size, n FROM {table} ORDER BY n");
+            let text =
+                gdal(&room, "ogr2ogr", &["-f", "CSV", "/vsistdout/", file, "-sql", &sql, "-lco", "GEOMETRY=AS_WKT"]);
+            text.unwrap().lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (found, expected) = (rows(&target), rows(file));
+        assert!(found == expected, "{file}: {:?}, not {:?}", &found[..3], &expected[..3]);
+        assert_boxes(&room, &target, layer, "fid", "geometry");
+        let defined = room
+            .query(&target, "SELECT definition_12_063 LIKE 'PROJCRS[%' FROM gpkg_spatial_ref_sys WHERE srs_id = 25832");
+        assert_eq!(defined, "1", "the file's own definition is kept");
+    }
+    // Without --geometry a table with WKB.
+    room.done("load plain.db plain.fgb --progress none");
+    assert_eq!(
+        room.query("plain.db", "SELECT count(*), typeof(geometry), count(DISTINCT name) FROM plain"),
+        "3000|blob|3000"
+    );
+}
+
 /// A GeoPackage that GDAL made is copied, with several layers, its R-Trees and triggers, and a table without geometries.
 #[test]
 fn a_geopackage_of_gdal_is_copied() {

@@ -2,10 +2,11 @@
 
 use super::Database;
 use crate::Result;
-use crate::full_text::{FullTextBuilder, FullTextTrees, TextRows, rebuild_statement};
+use crate::full_text::{FullTextBuilder, FullTextTrees, TextIndexes, TextRows, rebuild_statement};
 use crate::table::TableTree;
 use litepress_rows::schema::TextContent;
 use litepress_rows::{Source, Table};
+use std::time::Instant;
 
 impl Database {
     /// Builds the shadow tables of full-text table `index`: from rows of its own, or from the table that has its texts.
@@ -19,10 +20,41 @@ impl Database {
         };
         let Self { schema, output, options, .. } = self;
         let built = FullTextBuilder::new(schema, &schema.tables[index], output, options)?.build(rows)?;
+        Ok(self.take_full_text(built))
+    }
+
+    /// Fills full-text table `index` of [`Schema::tables`](crate::Schema::tables) with the indexes of others: their segments are merged.
+    ///
+    /// # Errors
+    /// If an index cannot be read, two have a row in common, or a write fails. The database cannot be finished then.
+    ///
+    /// # Panics
+    /// As [`fill`](Self::fill).
+    pub fn fill_text_indexes(&mut self, index: usize, texts: &dyn TextIndexes) -> Result<()> {
+        assert!(
+            self.trees[index].is_none() && self.session.is_none(),
+            "a table is filled once, before SQLite fills others"
+        );
+        let (started, name) = (Instant::now(), self.schema.tables[index].name.clone());
+        self.options.progress.enter_rows(&name);
+        let Self { schema, output, options, .. } = self;
+        let joined = FullTextBuilder::new(schema, &schema.tables[index], output, options)
+            .and_then(|builder| builder.join(texts))
+            .inspect_err(|_| self.failed = true)
+            .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
+        let tree = self.take_full_text(joined);
+        self.summary.rows += tree.rows;
+        self.trees[index] = Some(tree);
+        self.build_times[index] = started.elapsed();
+        Ok(())
+    }
+
+    /// Notes the trees of a full-text table. Returns its figures.
+    fn take_full_text(&mut self, built: FullTextTrees) -> TableTree {
         let FullTextTrees { rows, roots, statistics } = built;
         self.roots.extend(roots);
         self.statistics.extend(statistics);
-        Ok(TableTree { rows, ..TableTree::default() })
+        TableTree { rows, ..TableTree::default() }
     }
 
     /// Builds the full-text tables without rows of their own. REQUIRES: all tables that litepress writes are filled.

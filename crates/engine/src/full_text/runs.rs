@@ -39,12 +39,25 @@ impl RunStore {
     /// Keeps the bytes of a run.
     pub fn keep(&self, bytes: Vec<u8>) -> Result<Run> {
         let len = bytes.len() as u64;
-        let (file, at) = {
+        {
             let mut state = lock(&self.state);
             if state.in_memory + len <= self.memory_limit {
                 state.in_memory += len;
                 return Ok(Run(Bytes::Memory(io::Cursor::new(bytes))));
             }
+        }
+        self.keep_in_file(&bytes)
+    }
+
+    /// Begins a run whose bytes come piece by piece.
+    pub fn begin(&self) -> Pieces<'_> {
+        Pieces { store: self, file: None }
+    }
+
+    fn keep_in_file(&self, bytes: &[u8]) -> Result<Run> {
+        let len = bytes.len() as u64;
+        let (file, at) = {
+            let mut state = lock(&self.state);
             let file = match &state.file {
                 Some(file) => file.clone(),
                 None => state.file.insert(Arc::new(cached_file(&self.folder)?)).clone(),
@@ -52,13 +65,42 @@ impl RunStore {
             state.file_len += len;
             (file, state.file_len - len)
         };
-        file.write_all_at(&bytes, at).map_err(|error| {
+        file.write_all_at(bytes, at).map_err(|error| {
             Error::io("write a temporary file in this folder", &self.folder, error).advise(message![
                 "free some room there, or name another folder for temporary files with ",
                 OptionName::TempDir.alone()
             ])
         })?;
         Ok(Run(Bytes::File { file, at, end: at + len }))
+    }
+}
+
+/// A run whose bytes come piece by piece. REQUIRES: no other run is stored meanwhile.
+pub(super) struct Pieces<'s> {
+    store: &'s RunStore,
+    /// The file and the place of the first byte in it, once a piece was stored.
+    file: Option<(Arc<File>, u64)>,
+}
+
+impl Pieces<'_> {
+    /// Stores the next bytes in the temporary file.
+    pub fn push(&mut self, bytes: Vec<u8>) -> Result<()> {
+        let Run(kept) = self.store.keep_in_file(&bytes)?;
+        if let (None, Bytes::File { file, at, .. }) = (&self.file, kept) {
+            self.file = Some((file, at));
+        }
+        Ok(())
+    }
+
+    /// Completes the run with its last bytes.
+    pub fn finish(mut self, bytes: Vec<u8>) -> Result<Run> {
+        if self.file.is_none() {
+            return self.store.keep(bytes);
+        }
+        self.push(bytes)?;
+        let end = lock(&self.store.state).file_len;
+        let (file, at) = self.file.expect("a piece was stored");
+        Ok(Run(Bytes::File { file, at, end }))
     }
 }
 

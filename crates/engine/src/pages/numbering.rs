@@ -85,9 +85,15 @@ impl Pages {
 
     /// Gives the pages of `run` the next numbers.
     pub fn place(&mut self, run: &mut PageRun) -> Result<Placement> {
-        let placement = Placement { first: self.first_free(), from: 0, skipped: self.skipped };
-        self.advance(run.len())?;
+        let placement = self.take_numbers(run.len())?;
         resolve_pointers(run, placement);
+        Ok(placement)
+    }
+
+    /// Takes the next `count` numbers.
+    pub(super) fn take_numbers(&mut self, count: u32) -> Result<Placement> {
+        let placement = Placement { first: self.first_free(), from: 0, skipped: self.skipped };
+        self.advance(count)?;
         Ok(placement)
     }
 
@@ -136,8 +142,7 @@ impl Pages {
 
     /// Takes the next `count` page numbers, whose pages are [written](Self::write_page) later. Returns them.
     pub fn reserve(&mut self, count: u32) -> Result<Vec<u32>> {
-        let placement = Placement { first: self.first_free(), from: 0, skipped: self.skipped };
-        self.advance(count)?;
+        let placement = self.take_numbers(count)?;
         Ok((0..count).map(|index| placement.number(index)).collect())
     }
 

@@ -57,11 +57,17 @@ impl Writers {
     /// Queues the pieces of `block`.
     pub fn submit(&self, block: Block, pieces: Pieces) -> Result<()> {
         if self.threads.is_empty() {
-            self.shared.write(&block, &pieces);
+            self.shared.write(block.bytes(), &pieces);
         } else {
             self.shared.lock().queue.push_back((block, pieces));
             self.shared.work.notify_one();
         }
+        self.check()
+    }
+
+    /// Writes pieces of a block that the caller keeps, on this thread.
+    pub fn write_kept(&self, block: &[u8], pieces: &Pieces) -> Result<()> {
+        self.shared.write(block, pieces);
         self.check()
     }
 
@@ -146,7 +152,7 @@ impl Shared {
             if let Some((block, pieces)) = state.queue.pop_front() {
                 state.writing += 1;
                 drop(state);
-                self.write(&block, &pieces);
+                self.write(block.bytes(), &pieces);
                 drop(block);
                 state = self.lock();
                 state.writing -= 1;
@@ -162,12 +168,12 @@ impl Shared {
     }
 
     /// Writes, unless a write has failed before: the file is then lost.
-    fn write(&self, block: &Block, pieces: &Pieces) {
+    fn write(&self, block: &[u8], pieces: &Pieces) {
         if self.lock().failure.is_some() {
             return;
         }
         for (range, offset) in pieces {
-            if let Err(failure) = self.sink.write_at(&block.bytes()[range.clone()], *offset) {
+            if let Err(failure) = self.sink.write_at(&block[range.clone()], *offset) {
                 self.lock().failure.get_or_insert(failure);
                 return;
             }

@@ -40,11 +40,12 @@ pub(crate) struct WaitingPart {
     location: PagesLocation,
     pages: u32,
     pointers: Vec<(u32, u32)>,
-    leaves: Vec<(i64, u32)>,
-    first_rowid: Option<i64>,
+    /// The largest rowid and the index of each leaf.
+    pub leaves: Vec<(i64, u32)>,
+    pub first_rowid: Option<i64>,
     pub rows: u64,
-    positions: InputPositions,
-    payload_bytes: u64,
+    pub positions: InputPositions,
+    pub payload_bytes: u64,
     /// The rows have no rowids in the input.
     is_numbered: bool,
 }
@@ -102,6 +103,14 @@ impl WaitingPart {
             PagesLocation::File(budget.write(run.slices())?)
         };
         Ok(Self { location, pages, pointers, leaves, first_rowid, rows, positions, payload_bytes, is_numbered })
+    }
+
+    /// Returns the pages, if they can be written as they are: they are in memory, and none has a pointer to another one.
+    pub fn run(&self) -> Option<&PageRun> {
+        match &self.location {
+            PagesLocation::Blocks(run) if self.pointers.is_empty() => Some(run),
+            _ => None,
+        }
     }
 
     /// Returns a copy of the part, in blocks of `pool`.

@@ -66,7 +66,10 @@ impl NewRows<'_> {
                 progress.go_on()?;
                 let pool = tree.pages().pool().clone();
                 pool.wait_for_room();
-                tree.place(part.load(page_size, &pool)?)?;
+                match part.run() {
+                    Some(run) => tree.place_waiting(part, run)?,
+                    None => tree.place(part.load(page_size, &pool)?)?,
+                }
                 progress.add_rows(part.rows);
                 Ok(())
             }),
@@ -138,10 +141,10 @@ impl<'p> RowidTree<'p> {
         Self { assembler: TreeAssembler::new(pages), tree, positions, largest_before: None }
     }
 
-    /// Checks that the rowids of `part` follow the placed ones.
-    fn check(&self, part: &TablePart) -> Result<(), OutOfOrder> {
+    /// Checks that the rowids of a part, the first of which is `first_rowid`, follow the placed ones.
+    fn check(&self, first_rowid: Option<i64>) -> Result<(), OutOfOrder> {
         let before = if self.tree.rows > 0 { Some(self.tree.last_rowid) } else { self.largest_before };
-        match (before, part.first_rowid) {
+        match (before, first_rowid) {
             (Some(before), Some(rowid)) if rowid <= before => Err(OutOfOrder { before, rowid }),
             _ => Ok(()),
         }
@@ -167,10 +170,26 @@ impl<'p> RowidTree<'p> {
         self.assembler.write_reserved(part.run, placement)
     }
 
+    /// Places the next part from the memory in which it waits.
+    fn place_waiting(&mut self, part: &WaitingPart, run: &PageRun) -> Result<()> {
+        self.check(part.first_rowid)?;
+        let Some(&(last_rowid, _)) = part.leaves.last() else { return Ok(()) };
+        self.positions.append(self.tree.rows, &part.positions);
+        self.tree.rows += part.rows;
+        self.tree.payload_bytes += part.payload_bytes;
+        self.tree.last_rowid = last_rowid;
+        self.assembler.place_kept(run, &part.leaves, leaf_child)
+    }
+
     /// Completes the tree.
     pub fn finish(self) -> Result<TableTree> {
         Ok(TableTree { root: self.assembler.finish(PageKind::LeafTable)?, ..self.tree })
     }
+}
+
+/// Returns a leaf, given by its largest rowid and its index in a run, as a child of the level above.
+fn leaf_child((largest_rowid, index): (i64, u32), placement: Placement) -> Child<LargestRowid> {
+    (LargestRowid(largest_rowid), placement.number(index))
 }
 
 impl PartialTree for RowidTree<'_> {
@@ -181,18 +200,16 @@ impl PartialTree for RowidTree<'_> {
     }
 
     fn continues_with(&self, part: &TablePart) -> bool {
-        self.check(part).is_ok()
+        self.check(part.first_rowid).is_ok()
     }
 
     fn place(&mut self, part: TablePart) -> Result<()> {
-        self.check(&part)?;
+        self.check(part.first_rowid)?;
         let Some(&(last_rowid, _)) = part.leaves.last() else { return Ok(()) };
         self.positions.append(self.tree.rows, &part.positions);
         self.tree.rows += part.rows;
         self.tree.payload_bytes += part.payload_bytes;
         self.tree.last_rowid = last_rowid;
-        self.assembler.place(part.run, part.leaves, |(last_rowid, index), placement| {
-            (LargestRowid(last_rowid), placement.number(index))
-        })
+        self.assembler.place(part.run, part.leaves, leaf_child)
     }
 }

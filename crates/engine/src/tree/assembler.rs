@@ -77,6 +77,25 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         self.pages.write(run, placement)
     }
 
+    /// Places the next part, whose pages stay in memory and have no pointers, and writes it on this thread, followed by the interior
+    /// pages that it completes.
+    pub fn place_kept<L: Copy>(
+        &mut self,
+        run: &PageRun,
+        leaves: &[L],
+        child: impl Fn(L, Placement) -> Child<D>,
+    ) -> Result<()> {
+        let placement = self.pages.write_kept(run)?;
+        let mut above = self.pages.new_run();
+        let above_placement = self.pages.place(&mut above)?;
+        for &leaf in leaves {
+            let pages = &mut *self.pages;
+            let write = |children: &[_]| append_interior(pages, &mut above, above_placement, children);
+            self.levels.push(child(leaf, placement), write)?;
+        }
+        self.pages.write(above, above_placement)
+    }
+
     /// Completes the tree. Returns the number of its root. A tree without leaves gets an empty one of kind `empty`.
     pub fn finish(self, empty: PageKind) -> Result<u32> {
         let Self { pages, levels } = self;

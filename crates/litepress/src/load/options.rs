@@ -35,6 +35,8 @@ pub enum FileFormat {
     Parquet,
     /// Arrow IPC, file or stream.
     Arrow,
+    /// FlatGeobuf.
+    FlatGeobuf,
     /// The tables of another SQLite database.
     Sqlite,
 }
@@ -46,6 +48,7 @@ impl FileFormat {
             Self::Ndjson | Self::Json => Format::Json,
             Self::Parquet => Format::Parquet,
             Self::Arrow => Format::Arrow,
+            Self::FlatGeobuf => Format::FlatGeobuf,
             Self::Sqlite => Format::Sqlite,
         }
     }

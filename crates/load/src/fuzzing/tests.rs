@@ -1,9 +1,12 @@
 //! A bounded, reproducible run of every fuzz entry over mutations of small files.
 
 use super::*;
+use ::flatgeobuf::{ColumnType, FgbWriter, FgbWriterOptions, GeometryType};
 use arrow_array::builder::{Int32Builder, ListBuilder};
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use geozero::geojson::GeoJson;
+use geozero::{ColumnValue, PropertyProcessor};
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use std::io::Write;
@@ -179,6 +182,36 @@ fn ipc_seeds() -> Vec<Vec<u8>> {
     files.collect()
 }
 
+fn flatgeobuf_seeds() -> Vec<Vec<u8>> {
+    let shapes = [
+        r#"{"type": "Polygon", "coordinates": [[[0,0],[4,0],[4,3],[0,0]], [[1,1],[2,1],[2,2],[1,1]]]}"#,
+        r#"{"type": "MultiPolygon", "coordinates": [[[[0,0],[4,0],[4,3],[0,0]]], [[[9,9],[8,8],[9,8],[9,9]]]]}"#,
+        r#"{"type": "GeometryCollection", "geometries": [{"type": "Point", "coordinates": [9, 9, 7]}]}"#,
+    ];
+    let made = |write_index| {
+        let options = FgbWriterOptions {
+            write_index,
+            detect_type: false,
+            promote_to_multi: false,
+            ..FgbWriterOptions::default()
+        };
+        let mut writer = FgbWriter::create_with_options("made", GeometryType::Unknown, options).unwrap();
+        writer.add_column("name", ColumnType::String, |_, _| {});
+        writer.add_column("number", ColumnType::Short, |_, _| {});
+        for shape in shapes {
+            let added = writer.add_feature_geom(GeoJson(shape), |feature| {
+                feature.property(0, "", &ColumnValue::String("a name")).unwrap();
+                feature.property(1, "", &ColumnValue::Short(-9)).unwrap();
+            });
+            added.unwrap();
+        }
+        let mut bytes = Vec::new();
+        writer.write(&mut bytes).unwrap();
+        bytes
+    };
+    vec![made(false), made(true)]
+}
+
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(text).unwrap();
@@ -231,6 +264,11 @@ fn parquet_does_no_harm() {
 #[test]
 fn arrow_ipc_does_no_harm() {
     run(arrow_ipc, &ipc_seeds(), 3000);
+}
+
+#[test]
+fn flatgeobuf_does_no_harm() {
+    run(flatgeobuf, &flatgeobuf_seeds(), 3000);
 }
 
 #[test]

@@ -117,6 +117,7 @@ fn binary_format(head: &[u8]) -> Option<Format> {
         [b'P', b'A', b'R', b'1', ..] if is_control(4) => Some(Format::Parquet),
         [b'A', b'R', b'R', b'O', b'W', b'1', 0, 0, ..] => Some(Format::Arrow),
         [0xFF, 0xFF, 0xFF, 0xFF, rest @ ..] if is_arrow_message(rest) => Some(Format::Arrow),
+        _ if litepress_geo::flatgeobuf::is_magic(head) => Some(Format::FlatGeobuf),
         _ if head.starts_with(b"SQLite format 3\0") => Some(Format::Sqlite),
         // A compound file: Excel up to 2003, and other programs of that time.
         _ if head.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") => Some(Format::Spreadsheet),
@@ -176,10 +177,11 @@ fn refuse_other_text(name: &Path, text: &[u8]) -> Result<()> {
 
 /// Fails if the name of the file states a format that its text is not.
 fn refuse_contradiction(name: &Path, text: &[u8]) -> Result<()> {
-    const NAMED: [(&[&str], &str); 6] = [
+    const NAMED: [(&[&str], &str); 7] = [
         (&["json", "ndjson", "jsonl", "jsonlines", "ldjson", "geojson"], "JSON"),
         (&["parquet", "pq"], "Parquet"),
         (&["arrow", "arrows", "ipc", "feather"], "Arrow IPC"),
+        (&["fgb"], "FlatGeobuf"),
         (&["xlsx", "xlsm", "xlsb", "xls", "ods"], "a spreadsheet"),
         (&["zip"], "a ZIP archive"),
         (&["db", "db3", "sqlite", "sqlite3"], "an SQLite database"),

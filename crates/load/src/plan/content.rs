@@ -45,7 +45,7 @@ impl Content {
         match input.format {
             Format::Csv => csv::open(input, read),
             Format::Json => json::open(input, read),
-            Format::Parquet | Format::Arrow => arrow::open(input, read),
+            Format::Parquet | Format::Arrow | Format::FlatGeobuf => arrow::open(input, read),
             Format::Sqlite | Format::Spreadsheet => unreachable!("these are opened table by table"),
         }
     }
@@ -71,9 +71,7 @@ impl Content {
             Some(Format::Spreadsheet) if read.dialect.header == Some(false) && read.dialect.columns.is_none() => {
                 Naming::Position
             }
-            Some(Format::Spreadsheet | Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite) => {
-                Naming::Header
-            }
+            Some(_) => Naming::Header,
         }
     }
 

@@ -143,7 +143,7 @@ impl LoadRequest {
         match input.format {
             Format::Sqlite => return self.groups_of_database(input, copy),
             Format::Spreadsheet => return self.groups_of_workbook(input),
-            Format::Csv | Format::Json | Format::Parquet | Format::Arrow => {}
+            Format::Csv | Format::Json | Format::Parquet | Format::Arrow | Format::FlatGeobuf => {}
         }
         let Some(name) = self.table.clone().or_else(|| self.only_table()).or_else(|| input.table_name()) else {
             let error = Error::new(ErrorKind::Usage, "the table needs a name").in_file(&input.name);
