@@ -62,7 +62,8 @@ def commands(folder, kind, source):
     load = [TARGET / "litepress", "load", ours, source, "--geometry", geometry, "--crs", "EPSG:25832", "--progress", "none", "--json"]
     # The driver is named because GDAL tells formats by their names; types are looked for, as litepress does.
     opened = {"csv": f"{source}", "ndjson": f"GeoJSONSeq:{source}"}[kind]
-    options = ["-oo", "AUTODETECT_TYPE=YES"] if kind == "csv" else []
+    # By default it would keep the text of the geometries beside them: the files would differ.
+    options = ["-oo", "AUTODETECT_TYPE=YES", "-oo", "KEEP_GEOM_COLUMNS=NO"] if kind == "csv" else []
     return {
         "litepress": (ours, load),
         "ogr2ogr": (theirs, ["ogr2ogr", "-f", "GPKG", theirs, opened, "-nln", LAYER, "-a_srs", "EPSG:25832", *options]),

@@ -17,6 +17,7 @@ from ._options import (
     InvalidUtf8,
     Lists,
     Nan,
+    FtsContent,
     Numbers,
     OnConflict,
     OnError,
@@ -82,6 +83,7 @@ class PlanArguments(TypedDict, total=False):
     not_null: Columns | None
     indexes: Lists | None
     fts: Columns | None
+    fts_content: FtsContent | None
     fts_tokenizer: str | None
     unique: Lists | None
     foreign_keys: Pairs | None
@@ -159,6 +161,7 @@ def load(
     not_null: Columns | None = None,
     indexes: Lists | None = None,
     fts: Columns | None = None,
+    fts_content: FtsContent | None = None,
     fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
@@ -239,7 +242,7 @@ def load(
         ``CREATE`` statements for the tables, or a path to a file of them; columns are matched by name.
     map
         Columns of files and the table's columns that they go to: ``{"Id": "id", "junk": None}``. ``None`` leaves one out.
-    primary_key, without_rowid, strict, types, not_null, indexes, fts, fts_tokenizer, unique, foreign_keys
+    primary_key, without_rowid, strict, types, not_null, indexes, fts, fts_content, fts_tokenizer, unique, foreign_keys
         As of :func:`write`.
     geometry, crs
         Makes a GeoPackage: the column of geometries (WKB, WKT or GeoJSON), or a pair of columns of coordinates; and their reference

@@ -39,6 +39,7 @@ StrayQuotes = Union[Literal["error"], Literal["text"]]
 RepeatedHeader = Union[Literal["keep"], Literal["skip"], Literal["stop"]]
 InvalidUtf8 = Union[Literal["error"], Literal["replace"], Literal["blob"]]
 Nan = Union[Literal["error"], Literal["null"], Literal["text"]]
+FtsContent = Union[Literal["table"], Literal["own"]]
 Numbers = Union[Literal["exact"], Literal["digits"], Literal["lenient"]]
 Pairs = Mapping[str, Union[str, Mapping[str, str]]]
 """A text for each column, keyed by ``"column"``, by ``"table.column"``, or by table and then column."""
@@ -53,6 +54,7 @@ def table_options(
     not_null: Columns | None = None,
     indexes: Lists | None = None,
     fts: Columns | None = None,
+    fts_content: FtsContent | None = None,
     fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
@@ -66,6 +68,7 @@ def table_options(
         "not_null": [name for names in _by_table("not_null", not_null, _each("not_null")) for name in names],
         "indexes": _by_table("indexes", indexes, _each("indexes")),
         "full_text": _by_table("fts", fts, lambda columns: [_names("fts", columns)]),
+        "fts_content": None if fts_content is None else text("fts_content", fts_content),
         "tokenizer": None if fts_tokenizer is None else text("fts_tokenizer", fts_tokenizer),
         "unique": _by_table("unique", unique, _each("unique")),
         "foreign_keys": pairs("foreign_keys", foreign_keys),

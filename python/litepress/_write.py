@@ -58,6 +58,7 @@ def write(
     not_null: Columns | None = None,
     indexes: Lists | None = None,
     fts: Columns | None = None,
+    fts_content: FtsContent | None = None,
     fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
@@ -128,9 +129,10 @@ def write(
         Columns that take no NULL.
     indexes, unique
         Lists of columns and tuples of columns: ``["area", ("age", "active")]``, or by table.
-    fts, fts_tokenizer
+    fts, fts_content, fts_tokenizer
         Columns of a full-text index: ``("subject", "body")``, or by table. It is a table ``mails_fts`` of FTS5 over the table
-        ``mails``, with triggers that keep it up to date. And its tokenizer: ``"porter"``, ``"trigram"``.
+        ``mails``, with triggers that keep it up to date. The texts are in the table, or copied into the index: ``"own"``. And its
+        tokenizer: ``"porter"``, ``"trigram"``.
     foreign_keys
         ``{"order.customer": "customer.id"}``
     store_as
@@ -207,6 +209,7 @@ def to_bytes(
     not_null: Columns | None = None,
     indexes: Lists | None = None,
     fts: Columns | None = None,
+    fts_content: FtsContent | None = None,
     fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
@@ -249,6 +252,7 @@ def connect(
     not_null: Columns | None = None,
     indexes: Lists | None = None,
     fts: Columns | None = None,
+    fts_content: FtsContent | None = None,
     fts_tokenizer: str | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,

@@ -4,7 +4,7 @@
 //! values, so all faces know the same choices and sizes.
 
 use litepress::{
-    AppendOptions, Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged,
+    AppendOptions, Choice, Conflict, FileFormat, FtsContent, InvalidUtf8, NanPolicy, Numbers, OnError, Options, Ragged,
     RepeatedHeader, StrayQuotes, Sync, TableOptions, Verify, parse,
 };
 use pyo3::conversion::FromPyObjectOwned;
@@ -50,6 +50,7 @@ pub fn table_options(arguments: &Bound<'_, PyDict>) -> PyResult<TableOptions> {
         not_null: given.or_default("not_null")?,
         indexes: given.or_default("indexes")?,
         full_text: given.or_default("full_text")?,
+        text_content: given.parsed("fts_content", FtsContent::from_name)?,
         tokenizer: given.or_default("tokenizer")?,
         unique: given.or_default("unique")?,
         foreign_keys: given.or_default("foreign_keys")?,
@@ -171,6 +172,7 @@ pub fn choices() -> Vec<(&'static str, Vec<&'static str>)> {
         ("repeated_header", names::<RepeatedHeader>()),
         ("invalid_utf8", names::<InvalidUtf8>()),
         ("nan", names::<NanPolicy>()),
+        ("fts_content", names::<FtsContent>()),
         ("numbers", names::<Numbers>()),
     ]
 }

@@ -141,7 +141,7 @@ def test_keywords_are_the_words_of_the_program(command: str) -> None:
 def test_types_of_arguments_know_all_choices() -> None:
     names = {"on_conflict": "OnConflict", "sync": "Sync", "verify": "Verify", "format": "Format", "on_error": "OnError",
              "ragged": "Ragged", "stray_quotes": "StrayQuotes", "repeated_header": "RepeatedHeader", "invalid_utf8": "InvalidUtf8", "nan": "Nan",
-             "numbers": "Numbers"}  # fmt: skip
+             "fts_content": "FtsContent", "numbers": "Numbers"}  # fmt: skip
     for option, choices in _litepress.choices():
         assert [typing.get_args(one)[0] for one in typing.get_args(getattr(options, names[option]))] == choices
 

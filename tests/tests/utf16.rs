@@ -57,7 +57,7 @@ fn make(path: &Path, encoding: &str, random: &mut Random) {
     sqlite.execute_batch(late).unwrap();
 }
 
-const INDEXES: [&str; 8] = [
+const INDEXES: [&str; 12] = [
     "CREATE INDEX i1 ON t(a)",
     "CREATE INDEX i2 ON t(b, a DESC)",
     "CREATE INDEX i3 ON t(c DESC, b)",
@@ -66,6 +66,10 @@ const INDEXES: [&str; 8] = [
     "CREATE UNIQUE INDEX i6 ON t(b, id)",
     "CREATE INDEX i7 ON w(a)",
     "CREATE INDEX i8 ON w(b COLLATE RTRIM DESC, a)",
+    "CREATE INDEX i9 ON t(lower(a), hex(CAST(b AS BLOB)))",
+    "CREATE INDEX i10 ON t(a || b COLLATE NOCASE, d, c) WHERE d > 1",
+    "CREATE UNIQUE INDEX i11 ON t(octet_length(a), id, substr(c, 2) DESC)",
+    "CREATE INDEX i12 ON w(a || b COLLATE NOCASE DESC) WHERE n % 3 = 0",
 ];
 
 /// Asserts that both have the same rows and entries.

@@ -1,6 +1,7 @@
 //! Explains the bytes of a database file, page by page. It trusts nothing in the file: if nothing tells the role of a
 //! page, it is guessed.
 
+mod full_text;
 mod rtree_node;
 
 use litepress_format::freelist::Trunk;
@@ -84,13 +85,15 @@ impl DatabaseFile {
         self.bytes.div_ceil(self.page_size.bytes() as u64)
     }
 
-    /// Returns the page as annotated text, one line per field, or `None` behind the end of the file.
+    /// Returns the page as annotated text, one line per field, or `None` behind the end of the file. Rows of a full-text index are
+    /// explained behind it.
     ///
     /// # Errors
     /// If the file cannot be read.
     pub fn page_text(&self, number: u32) -> Result<Option<String>> {
         let Some(bytes) = self.page(number)? else { return Ok(None) };
-        Ok(Some(describe_page(number, &bytes, self.page_size, self.usable, self.role(number)?)))
+        let text = describe_page(number, &bytes, self.page_size, self.usable, self.role(number)?);
+        Ok(Some(text + &self.full_text_rows(number)?))
     }
 
     /// Returns the file header, which is the first part of page 1, as annotated text. It is empty if there is no page.

@@ -5,8 +5,8 @@ use crate::content_args::ContentArgs;
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use litepress::{
-    FileFormat, InvalidUtf8, LoadOptions, NumberWords, Numbers, OnError, Options, Quote, Ragged, RepeatedHeader,
-    Result, SchemaText, StrayQuotes, TableOptions, ValueOptions, parse, units,
+    Choice, FileFormat, FtsContent, InvalidUtf8, LoadOptions, NumberWords, Numbers, OnError, Options, Quote, Ragged,
+    RepeatedHeader, Result, SchemaText, StrayQuotes, TableOptions, ValueOptions, parse, units,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -149,6 +149,9 @@ pub struct TableArgs {
     /// A full-text index on these columns, in a table T_fts of FTS5; may be repeated
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub fts: Vec<String>,
+    /// Place of the texts of full-text indexes: the table, or copies in the index (own) [default: table]
+    #[arg(long, value_name = "PLACE", value_parser = FtsContent::from_name)]
+    pub fts_content: Option<FtsContent>,
     /// Tokenizer of full-text indexes: porter, trigram, 'unicode61 remove_diacritics 2' [default: unicode61]
     #[arg(long, value_name = "NAME")]
     pub fts_tokenizer: Option<String>,
@@ -341,6 +344,7 @@ impl TableArgs {
             not_null: self.not_null.iter().flat_map(list).collect(),
             indexes: self.index.iter().map(list).collect(),
             full_text: self.fts.iter().map(list).collect(),
+            text_content: self.fts_content,
             tokenizer: self.fts_tokenizer.clone(),
             unique: self.unique.iter().map(list).collect(),
             foreign_keys: self.foreign_key.clone(),

@@ -28,7 +28,7 @@ pub use report::{AppendReport, AppendedTable, Route, RoutePlan};
 pub use spooled::{beside_spools, spool_rows};
 
 use crate::database::Finished;
-use crate::full_text::rebuild_statement;
+use crate::full_text::{self, rebuild_statement};
 use crate::options::{Options, Sync, Verify};
 use crate::progress::Counted;
 use crate::sqlite::{Inserted, LiveSession, SessionOptions};
@@ -147,7 +147,10 @@ impl Append {
     fn define(&self, is_wanted: impl Fn(&Self, &SchemaObject) -> bool) -> Result<()> {
         for object in self.additions.objects.iter().filter(|object| is_wanted(self, object)) {
             if let Some(sql) = &object.sql {
-                self.session.define(sql, &format!("{} {}", object.kind, object.name))?;
+                let what = format!("{} {}", object.kind, object.name);
+                self.session.define(sql, &what)?;
+                let settings = full_text::settings(&self.schema, object);
+                settings.iter().try_for_each(|set| self.session.define(set, &what))?;
             }
         }
         Ok(())

@@ -13,6 +13,7 @@ use crate::options::{Options, Target};
 use crate::sort::{ItemSample, SortOptions};
 use crate::table::{RecordKey, RowKey, RowidKey, SortPlan, late_materialization, rtree};
 use crate::{Conflict, Result, Schema, plan, resources, sqlite};
+use litepress_format::header::TextEncoding;
 use litepress_format::page::PageKind;
 use litepress_format::payload::mean_page_bytes;
 use litepress_rows::schema::{Index, RTree, TextContent};
@@ -191,7 +192,11 @@ impl Sampler<'_> {
         let name = self.table.name.clone();
         let of_source = |source: &dyn Source| {
             // An index takes about two fifths of its texts.
-            let keeps_texts = self.table.full_text.iter().any(|table| matches!(table.content, TextContent::Own));
+            let keeps_texts = self
+                .table
+                .full_text
+                .iter()
+                .any(|table| matches!(table.content, TextContent::Own | TextContent::Copied(..)));
             let share = if keeps_texts { 1.4 } else { 0.4 };
             self.whole_pages(rows as f64 * source.page_bytes() * share)
         };
@@ -274,7 +279,11 @@ impl Sampler<'_> {
             .filter_map(|(number, index)| Some((number, plan_of(index)?)))
             .collect();
         let indexes: Vec<&Index> = plans.iter().filter_map(|(_, plan)| plan.evaluated_index()).collect();
-        let evaluation = if indexes.is_empty() { None } else { RowEvaluation::new(self.table, &indexes, false)? };
+        let evaluation = if indexes.is_empty() {
+            None
+        } else {
+            RowEvaluation::new(self.table, &indexes, false, TextEncoding::Utf8)?
+        };
         let (Some(evaluation), Some(source)) = (evaluation, self.source) else { return Ok(()) };
         let (mut item, mut entry) = (Vec::new(), Vec::new());
         let mut take = |index: usize, entries: &RecordChunk| -> Result<()> {

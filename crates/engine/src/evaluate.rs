@@ -16,6 +16,7 @@ mod checked_rows;
 mod checks;
 pub(crate) mod computed;
 mod keys;
+mod projection;
 mod small_database;
 #[cfg(test)]
 mod tests;

@@ -36,29 +36,53 @@ use crate::{Conflict, Error, ErrorKind, Result};
 use content::IndexedSource;
 use indexer::{Indexed, IndexerPool, TextColumns};
 pub use joined::{TakeTerm, TextIndexes};
-use litepress_rows::schema::{FullText, TextContent};
-use litepress_rows::{RecordChunk, Schema, Source, Table};
+use litepress_fts5::DEFAULT_LEAF_BYTES;
+use litepress_rows::schema::{FullText, SchemaObject, TextContent};
+use litepress_rows::{RecordChunk, Schema, Source, Table, quoted_name};
 pub(crate) use printed_rows::{PrintedRows, PrintedTable};
+use runs::{RunStore, SpooledRows};
 use shadow_tables::ShadowTables;
+
+/// Share of the memory for rows of shadow tables that are known before their tables are built.
+const SPOOL_SHARE: u64 = 32;
+
+/// Largest size of leaves. Offsets on them have 16 bits, and a leaf may be somewhat larger.
+const MOST_LEAF_BYTES: usize = 32 << 10;
 
 /// Returns why only SQLite can fill a virtual table, or `None` if litepress prints it.
 pub(crate) fn virtual_table_reason(table: &Table, conflict: Conflict) -> Option<String> {
     let Some(full_text) = &table.full_text else { return Some("it is a virtual table".to_owned()) };
+    if let Some(leaf_bytes) = full_text.leaf_bytes.filter(|&leaf_bytes| leaf_bytes > MOST_LEAF_BYTES) {
+        return Some(format!("its leaves have {leaf_bytes} bytes (pgsz), more than {MOST_LEAF_BYTES}"));
+    }
     match &full_text.content {
         TextContent::Own | TextContent::Nowhere | TextContent::Unindexed => None,
-        TextContent::Table(content, _) => {
+        TextContent::Table(content, _) | TextContent::Copied(content, _) => {
             unsupported_reason(content, conflict).map(|why| format!("of its table {}, {why}", content.name))
         }
         TextContent::Elsewhere(why) | TextContent::Missing(why) => Some(why.clone()),
     }
 }
 
-/// Returns the statement that has SQLite index the texts of a full-text table that are elsewhere.
+/// Returns the statement that has SQLite index the texts of a full-text table that are elsewhere, or copied.
 pub(crate) fn rebuild_statement(table: &Table) -> Option<String> {
     let full_text = table.full_text.as_ref()?;
-    let name = litepress_rows::quoted_name(&table.name);
+    let name = quoted_name(&table.name);
+    if let TextContent::Copied(from, columns) = &full_text.content {
+        let list = |names: Vec<String>| names.iter().map(|name| format!(", {name}")).collect::<String>();
+        let to = list(table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect());
+        let values = list(columns.iter().map(|&column| quoted_name(&from.columns[column].name)).collect());
+        let (rowid, from) = (from.rowid_name()?, quoted_name(&from.name));
+        return Some(format!("INSERT INTO {name}(rowid{to}) SELECT {rowid}{values} FROM {from} ORDER BY 1"));
+    }
     matches!(full_text.content, TextContent::Elsewhere(_) | TextContent::Table(..))
         .then(|| format!("INSERT INTO {name}({name}) VALUES ('rebuild')"))
+}
+
+/// Returns the statements that set the options of a full-text table, if the object is one.
+pub(crate) fn settings<'s>(schema: &'s Schema, object: &SchemaObject) -> &'s [String] {
+    let table = schema.table(&object.name).filter(|_| object.kind == "table");
+    table.and_then(|table| table.full_text.as_ref()).map_or(&[], |full_text| &full_text.settings)
 }
 
 /// The trees of a full-text table.
@@ -70,6 +94,8 @@ pub(crate) struct FullTextTrees {
     pub roots: Vec<(String, u32)>,
     /// The `sqlite_stat1` rows of the shadow tables.
     pub statistics: Vec<Statistic>,
+    /// Bytes of temporary files.
+    pub spilled_bytes: u64,
 }
 
 /// The rows of a full-text table.
@@ -90,6 +116,7 @@ pub(crate) struct FullTextBuilder<'b> {
     table: &'b Table,
     full_text: &'b FullText,
     shadows: ShadowTables<'b>,
+    memory_bytes: u64,
     trees: FullTextTrees,
 }
 
@@ -101,7 +128,8 @@ impl<'b> FullTextBuilder<'b> {
     pub fn new(schema: &'b Schema, table: &'b Table, output: &'b mut Output, options: &'b Options) -> Result<Self> {
         let full_text = table.full_text.as_deref().expect("a full-text table");
         let shadows = ShadowTables::new(schema, table, full_text, &options.progress)?;
-        Ok(Self { output, options, table, full_text, shadows, trees: FullTextTrees::default() })
+        let (memory_bytes, trees) = (options.memory_bytes, FullTextTrees::default());
+        Ok(Self { output, options, table, full_text, shadows, memory_bytes, trees })
     }
 
     /// Builds all shadow tables from these rows.
@@ -110,7 +138,7 @@ impl<'b> FullTextBuilder<'b> {
     /// If the source fails, SQLite refuses a row, or a write fails.
     pub fn build(mut self, rows: TextRows<'_>) -> Result<FullTextTrees> {
         let columns = TextColumns::new(self.table, self.full_text);
-        let pool = IndexerPool::new(self.full_text, &columns, &self.output.temp_dir, self.options);
+        let pool = IndexerPool::new(self.full_text, &columns, &self.output.temp_dir, self.memory_bytes, self.options);
         let progress = self.options.progress.clone();
         let name = &self.table.name;
         match rows {
@@ -124,7 +152,11 @@ impl<'b> FullTextBuilder<'b> {
             TextRows::Printed(printed) => {
                 progress.enter(format!("texts of {name}"));
                 let rows = PrintedRows::new(&self.output.pages, printed)?;
-                IndexedSource::new(&rows, &pool, self.table, self.full_text).drain(self.options.threads)?;
+                let source = IndexedSource::new(&rows, &pool, self.table, self.full_text);
+                match self.shadows.content {
+                    Some(_) => self.build_content(Some(&source))?,
+                    None => source.drain(self.options.threads)?,
+                }
             }
         }
         if !matches!(rows, TextRows::None) {
@@ -153,8 +185,9 @@ impl<'b> FullTextBuilder<'b> {
         configuration: Option<RecordChunk>,
     ) -> Result<()> {
         let ShadowTables { data, index, docsize, config, .. } = self.shadows;
-        let Indexed { runs, sizes, averages } = indexed;
+        let Indexed { runs, sizes, averages, spilled_bytes } = indexed;
         let rows = averages.rows;
+        let store = RunStore::new(self.output.temp_dir.clone(), self.memory_bytes / SPOOL_SHARE);
         let written = if rows > 0 {
             let has_origins = self.shadows.has_origins;
             let initial = self.shadows.initial_structure()?;
@@ -163,14 +196,17 @@ impl<'b> FullTextBuilder<'b> {
                 initial,
                 has_origins,
                 has_positions: self.full_text.has_positions,
+                leaf_bytes: self.full_text.leaf_bytes.unwrap_or(DEFAULT_LEAF_BYTES),
                 progress: &self.options.progress,
+                store: &store,
             };
             data_tree::build(runs, &request, &mut self.output.pages)?
         } else {
             data_tree::build_empty(self.shadows.initial_data()?, &mut self.output.pages)?
         };
+        self.trees.spilled_bytes = spilled_bytes + store.file_len();
         self.note(data, &written.tree, Vec::new());
-        self.build_table(index, &runs::chunks(written.splits))?;
+        self.build_table(index, &SpooledRows::new(written.splits))?;
         match (docsize, given_sizes) {
             (Some(docsize), Some(given)) => self.build_table(docsize, &*given)?,
             (Some(docsize), None) => {

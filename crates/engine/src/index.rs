@@ -25,6 +25,7 @@ use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::sort::{SortOptions, Sorter};
 use crate::tree::bulk_load::{self, IndexTree};
+use litepress_format::header::TextEncoding;
 use litepress_rows::Table;
 use litepress_rows::schema::Index;
 use litepress_scan::IndexScan;
@@ -50,7 +51,8 @@ impl Indexes {
     /// If SQLite refuses the table, which it has accepted before.
     pub fn evaluating(mut self, table: &Table, has_checks: bool) -> Result<Self> {
         let evaluated: Vec<&Index> = self.sorts.iter().filter_map(|(plan, _)| plan.evaluated_index()).collect();
-        self.evaluation = RowEvaluation::new(table, &evaluated, has_checks)?;
+        let encoding = self.sorts.first().map_or(TextEncoding::Utf8, |(plan, _)| plan.encoding());
+        self.evaluation = RowEvaluation::new(table, &evaluated, has_checks, encoding)?;
         Ok(self)
     }
 

@@ -1,5 +1,6 @@
 //! The pages of a run and the file that they go to, from its temporary name to its publication.
 
+use crate::evaluate::computed;
 use crate::index::Indexes;
 use crate::options::{Options, Sync, Target};
 use crate::pages::Pages;
@@ -79,7 +80,9 @@ impl Output {
         let plans = plan::indexes(table);
         let sort_plan = SortPlan::new(table, options.on_conflict, Some(source));
         let sort_options = sort_options(options, &self.temp_dir, plans.len() + sort_plan.sorts());
-        let indexes = Indexes::new(plans, &sort_options).evaluating(table, plan::checks_rows(table))?;
+        // Rows whose columns are computed were checked then.
+        let has_checks = plan::checks_rows(table) && !computed::is_needed(table);
+        let indexes = Indexes::new(plans, &sort_options).evaluating(table, has_checks)?;
         let context = BuildContext { indexes: &indexes, threads, counts_keys: options.analyze, progress };
         let tree = sort_plan.build(source, pages, &sort_options, context)?;
         Ok((tree, indexes.build(pages, threads, options.analyze, progress)?))

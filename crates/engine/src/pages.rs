@@ -118,7 +118,7 @@ impl Pages {
 
     /// Returns the offset in the file of page `number`.
     fn offset(&self, number: u32) -> u64 {
-        u64::from(number - 1) * self.page_size.bytes() as u64
+        offset_of(number, self.page_size)
     }
 
     /// Writes page 1 and waits for all writes. Returns the length of the file in bytes.
@@ -148,4 +148,9 @@ impl Pages {
     pub fn take_bytes(&self) -> Option<Vec<u8>> {
         self.writers.take_bytes()
     }
+}
+
+/// Returns the offset in the file of a page.
+fn offset_of(number: u32, page_size: PageSize) -> u64 {
+    u64::from(number - 1) * page_size.bytes() as u64
 }

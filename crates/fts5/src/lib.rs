@@ -78,6 +78,50 @@ pub fn doclist_index_id(segment: u32, height: u32, page: u32) -> i64 {
     leaf_id(segment, page) | 1 << (PAGE_BITS + HEIGHT_BITS) | i64::from(height) << PAGE_BITS
 }
 
+/// The kind of a row of `%_data`, beside the [averages](AVERAGES_ID) and the [structure](STRUCTURE_ID).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKind {
+    /// A leaf.
+    Leaf {
+        /// The segment.
+        segment: u32,
+        /// The number of the leaf.
+        page: u32,
+    },
+    /// A page of a doclist index.
+    DoclistIndex {
+        /// The segment.
+        segment: u32,
+        /// Levels between the page and the leaves.
+        height: u32,
+        /// The number of the page within its height.
+        page: u32,
+    },
+    /// A page of deleted rowids, in tables with `contentless_delete=1`.
+    Tombstones {
+        /// The segment.
+        segment: u32,
+        /// The number of the page.
+        page: u32,
+    },
+}
+
+/// Number of segments. Larger numbers in ids are of tombstones.
+const SEGMENTS: u32 = 1 << 16;
+
+/// Returns the kind of the row of `%_data` with this id.
+#[must_use]
+pub fn row_kind(id: i64) -> RowKind {
+    let bits = |shift: u32, count: u32| u32::try_from(id >> shift & ((1 << count) - 1)).expect("at most 31 bits");
+    let (page, height) = (bits(0, PAGE_BITS), bits(PAGE_BITS, HEIGHT_BITS));
+    let segment = bits(PAGE_BITS + HEIGHT_BITS + 1, 17);
+    match bits(PAGE_BITS + HEIGHT_BITS, 1) {
+        _ if segment >= SEGMENTS => RowKind::Tombstones { segment: segment - SEGMENTS, page },
+        0 => RowKind::Leaf { segment, page },
+        _ => RowKind::DoclistIndex { segment, height, page },
+    }
+}
+
 /// Reads the varint at `at` of `bytes`. Returns the number and the offset behind it.
 fn varint_at(bytes: &[u8], at: usize) -> Result<(u64, usize), litepress_format::FormatError> {
     let read = bytes.get(at..).and_then(litepress_format::varint::read);
@@ -90,4 +134,21 @@ fn length_at(bytes: &[u8], at: usize) -> Result<(usize, usize), litepress_format
     let (value, next) = varint_at(bytes, at)?;
     let len = usize::try_from(value).ok().filter(|&len| len <= 1 << 31);
     Ok((len.ok_or_else(|| litepress_format::FormatError::new("a length is too large", at))?, next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_tell_what_rows_are() {
+        for (segment, height, page) in [(1, 0, 1), (7, 3, 12), (2000, 31, (1 << 31) - 1)] {
+            assert_eq!(row_kind(leaf_id(segment, page)), RowKind::Leaf { segment, page });
+            assert_eq!(
+                row_kind(doclist_index_id(segment, height, page)),
+                RowKind::DoclistIndex { segment, height, page }
+            );
+            assert_eq!(row_kind(leaf_id(segment + SEGMENTS, page)), RowKind::Tombstones { segment, page });
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Options with a few named values: the names that all faces of litepress use.
 
 use crate::{
-    Conflict, FileFormat, InvalidUtf8, NanPolicy, Numbers, OnError, Ragged, RepeatedHeader, StrayQuotes, Sync, Verify,
+    Conflict, FileFormat, FtsContent, InvalidUtf8, NanPolicy, Numbers, OnError, Ragged, RepeatedHeader, StrayQuotes,
+    Sync, Verify,
 };
 
 /// A type whose values have names.
@@ -79,6 +80,10 @@ impl Choice for InvalidUtf8 {
         &[("error", Self::Error), ("replace", Self::Replace), ("blob", Self::Blob)];
 }
 
+impl Choice for FtsContent {
+    const CHOICES: &'static [(&'static str, Self)] = &[("table", Self::Table), ("own", Self::Own)];
+}
+
 impl Choice for Numbers {
     const CHOICES: &'static [(&'static str, Self)] =
         &[("exact", Self::Exact), ("digits", Self::Digits), ("lenient", Self::Lenient)];
@@ -111,6 +116,7 @@ mod tests {
         round_trip::<StrayQuotes>();
         round_trip::<RepeatedHeader>();
         round_trip::<InvalidUtf8>();
+        round_trip::<FtsContent>();
         round_trip::<Numbers>();
         round_trip::<NanPolicy>();
         round_trip::<crate::RowidPolicy>();

@@ -88,7 +88,7 @@ pub use litepress_gen::Shard;
 pub use litepress_load::infer::{Caveat, InferredColumn, NumberWords, Numbers};
 pub use litepress_load::options::{InvalidUtf8, NanPolicy, Quote, Ragged, RepeatedHeader, StrayQuotes, ValueOptions};
 pub use litepress_load::reader::TextFormat;
-pub use litepress_load::schema::TableOptions;
+pub use litepress_load::schema::{FtsContent, TableOptions};
 pub use litepress_load::source::OnError;
 pub use litepress_merge::RowidFate;
 pub use litepress_rows as rows;

@@ -242,24 +242,28 @@ fn fill(plan: &MergePlan, target: &Target, options: &Options) -> Result<Finished
     let mut database = Database::create(target, plan.schema().clone(), options)?;
     let has_rows = |&table: &usize| {
         let table = &plan.schema().tables[table];
-        !table.is_virtual || table.full_text.is_some()
+        !table.is_virtual || table.full_text.is_some() || table.rtree.is_some()
     };
-    let (tables, mut joined) = (database.filling_order(), Vec::new());
+    let (tables, mut filled) = (database.filling_order(), Vec::new());
     let tables: Vec<usize> = tables.into_iter().filter(has_rows).collect();
     database.expect(&tables);
     for table in tables {
         if let Some(source) = plan.source(table) {
             database.fill(table, &source)?;
+        } else if let Some(boxes) = plan.boxes(table) {
+            let name = &plan.schema().tables[table].name;
+            database.fill(table, &boxes).map_err(|error| plan.explain_id(error, name))?;
+            filled.push(name.clone());
         } else if let Some(index) = plan.text_index(table)? {
             let name = &plan.schema().tables[table].name;
-            database.fill_text_indexes(table, &JoinedTexts(&index)).map_err(|error| plan.explain_text(error, name))?;
-            joined.push(name.clone());
+            database.fill_text_indexes(table, &JoinedTexts(&index)).map_err(|error| plan.explain_id(error, name))?;
+            filled.push(name.clone());
         }
     }
     if !plan.has_virtual_tables() {
         return database.finish();
     }
-    database.finish_with(&mut |connection| plan.fill_virtual_tables(connection, &joined))
+    database.finish_with(&mut |connection| plan.fill_virtual_tables(connection, &filled))
 }
 
 /// The indexes of a full-text table, as the engine joins them.

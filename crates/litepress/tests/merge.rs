@@ -403,6 +403,51 @@ fn virtual_tables_are_merged_by_their_modules() {
 }
 
 /// Rows of a full-text table may have the rowids of a table: nothing says whether they should follow.
+/// SQLite inserted the boxes one by one, and left half of each node empty.
+#[test]
+fn boxes_of_r_trees_are_packed() {
+    for (schema, values) in [
+        (
+            "CREATE VIRTUAL TABLE p USING rtree(id, x0, x1, y0, y1, +name, +more)",
+            "n % 97, n % 97 + 1.1, -n, n / 3.0, 'n' || n, NULL",
+        ),
+        ("CREATE VIRTUAL TABLE p USING rtree_i32(\"the id\", \"a, b\", b)", "n % 97, n % 97 + n % 5"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let own = |shard: u32| {
+            let id = ["n * 3 - 20000", "n * 3 - 19999", "n * 3 - 19998"][shard as usize];
+            format!(
+                "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 20000)
+                 INSERT INTO p SELECT {id}, {values} FROM c; DELETE FROM p WHERE {} % 7 = 3",
+                if schema.contains("the id") { "\"the id\"" } else { "id" }
+            )
+        };
+        let shards = shards(&folder, schema, &[&own(0), &own(1), "", &own(2)]);
+        let out = folder.path().join("out.db");
+        let report = merge(&*out, &shards, &MergeOptions::default()).unwrap();
+        let merged = Connection::open(&out).unwrap();
+        let content = "SELECT concat_ws('|', p.*) FROM p ORDER BY 1".replace("p.*", &{
+            let names = texts(&merged, "SELECT '\"' || name || '\"' FROM pragma_table_info('p')");
+            names.join(", ")
+        });
+        let mut expected: Vec<String> =
+            shards.iter().flat_map(|shard| texts(&Connection::open(shard).unwrap(), &content)).collect();
+        expected.sort();
+        assert_eq!(texts(&merged, &content), expected, "{schema}");
+        assert_eq!(report.build.summary.rows, expected.len() as u64, "{schema}");
+        assert_eq!(text(&merged, "SELECT rtreecheck('p')"), "ok");
+        assert_eq!(text(&merged, "PRAGMA integrity_check"), "ok");
+        let copy = folder.path().join("copy.db");
+        std::fs::copy(&shards[0], &copy).unwrap();
+        let twice = merge(&*folder.path().join("no.db"), [&shards[0], &copy], &MergeOptions::default());
+        let error = twice.unwrap_err().to_string();
+        assert!(error.contains("two databases have a row of the virtual table"), "{error}");
+        let ignoring = MergeOptions::default().build(Options::default().on_conflict(Conflict::Ignore));
+        let once = merge(&*folder.path().join("once.db"), [&shards[0], &copy], &ignoring).unwrap();
+        assert_eq!(once.build.summary.rows, once.ignored);
+    }
+}
+
 /// SQLite tokenized all texts once more, on one core. Segments are joined now, also of indexes with deleted and changed rows.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one step after another")]

@@ -10,7 +10,7 @@ mod pattern;
 
 pub(crate) use column_mapping::LACKS_COLUMNS;
 pub use column_mapping::{ColumnMapping, Naming, matching};
-pub use ddl::{NewTable, TableOptions, create};
+pub use ddl::{FtsContent, NewTable, TableOptions, create};
 pub use default::RowDefault;
 pub(crate) use distinct::distinct;
 pub use pattern::{numbers_of, value_of};

@@ -11,7 +11,8 @@
 //! source        a table of all shards as a source of rows
 //! conflict      two rows with one key, for people
 //! forecast      what can be told before rows are merged
-//! virtual_tables  the content of full-text and R-Tree tables, by SQL
+//! virtual_tables  the content of virtual tables that their own module must fill, by SQL
+//! boxes           the rows of R-Trees, to be packed
 //! text_index      the indexes of full-text tables, to be joined
 //! plan          all of it
 //! ```
@@ -20,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod agreement;
+mod boxes;
 mod conflict;
 mod forecast;
 mod inputs;
@@ -33,6 +35,7 @@ mod survey;
 mod text_index;
 mod virtual_tables;
 
+pub use boxes::BoxSource;
 pub use forecast::{MergeSample, RowidFate, TableForecast};
 pub use inputs::files;
 pub use plan::{MergeOptions, MergePlan};

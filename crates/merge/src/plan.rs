@@ -168,22 +168,22 @@ impl MergePlan {
         !self.virtual_tables.is_empty()
     }
 
-    /// Fills the virtual tables of the merged database, but for those whose indexes were joined.
+    /// Fills the virtual tables of the merged database, but for those that are filled already.
     ///
     /// # Errors
     /// If a shard cannot be read, or SQLite refuses a row.
-    pub fn fill_virtual_tables(&self, target: &Connection, joined: &[String]) -> Result<()> {
-        let others = self.virtual_tables.iter().filter(|table| !joined.contains(&table.name));
+    pub fn fill_virtual_tables(&self, target: &Connection, filled: &[String]) -> Result<()> {
+        let others = self.virtual_tables.iter().filter(|table| !filled.contains(&table.name));
         others.into_iter().try_for_each(|table| table.fill(target, &self.surveys))
     }
 
-    /// Explains a failure to join the indexes of a full-text table: a row of two shards.
-    pub fn explain_text(&self, error: Error, table: &str) -> Error {
-        if error.kind() != ErrorKind::Constraint {
+    /// Explains an id that rows of a virtual table have in two shards. Other errors stay as they are.
+    pub fn explain_id(&self, error: Error, table: &str) -> Error {
+        if error.kind() != ErrorKind::Constraint || !error.message().starts_with("UNIQUE constraint failed") {
             return error;
         }
         let place = error.place();
-        let named = Error::new(ErrorKind::Constraint, "two databases have a row of the full-text table with this id");
+        let named = Error::new(ErrorKind::Constraint, "two databases have a row of the virtual table with this id");
         let named = match &place.value {
             Some(id) => named.with_value(id.clone()),
             None => named,

@@ -3,6 +3,7 @@
 //! The bundled SQLite runs the user's DDL in a database in memory. An authorizer lets it define objects and nothing else. Then
 //! SQLite is asked for the result: no SQL parser of ours decides about affinities, keys or collations.
 
+mod copied_texts;
 mod default;
 mod evaluation;
 mod existing;

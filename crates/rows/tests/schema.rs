@@ -217,7 +217,9 @@ fn altered_and_odd_tables_keep_their_statement() {
     let schema = read("CREATE TABLE a(x); CREATE TABLE b(\"y z\" -- gen: int(1, 2)\n); ALTER TABLE b RENAME TO c;");
     assert_eq!(schema.tables[1].name, "c");
     assert!(schema.text[schema.tables[1].span.clone()].contains("gen: int"));
-    let schema = read("CREATE VIRTUAL TABLE f USING fts5(body); CREATE TABLE plain(a);");
+    // The span of a renamed table went to a shadow table of another one.
+    let schema = read("CREATE VIRTUAL TABLE f USING fts5(body); CREATE TABLE b(a); ALTER TABLE b RENAME TO plain;");
+    assert!(schema.text[schema.tables[1].span.clone()].contains("CREATE TABLE b"));
     let names: Vec<_> = schema.tables.iter().map(|table| (table.name.as_str(), table.is_virtual)).collect();
     assert_eq!(names, [("f", true), ("plain", false)]);
     let empty = read("  -- nothing\n ;;");
@@ -315,4 +317,36 @@ fn tables_are_found_by_name() {
     assert_eq!((schema.position("GRüN"), schema.position("OTHER")), (Some(0), Some(1)));
     assert_eq!((schema.position("v"), schema.position("GRÜN")), (None, None));
     assert_eq!(schema.table("Other").map(|table| table.name.as_str()), Some("other"));
+}
+
+/// Options of FTS5 are set by an INSERT, which was refused as a row.
+#[test]
+fn options_of_full_text_tables_are_kept() {
+    let schema = read(
+        "CREATE TABLE docs(a, b); CREATE VIRTUAL TABLE \"a 'b\" USING fts5(a, b, content=docs);
+         INSERT INTO \"a 'b\"(\"a 'b\", rank) VALUES ('rank', 'bm25(10.0, ''5'')');
+         BEGIN; INSERT INTO \"a 'b\"(\"a 'b\", rank) VALUES ('pgsz', 64), ('pgsz', 1000); COMMIT;
+         INSERT INTO \"a 'b\"(\"a 'b\") VALUES ('rebuild'); ALTER TABLE \"a 'b\" RENAME TO t",
+    );
+    let full_text = schema.table("t").unwrap().full_text.as_ref().unwrap();
+    let set = "INSERT INTO \"t\"(\"t\", rank) VALUES ";
+    let expected = [format!("{set}('pgsz', 1000)"), format!("{set}('rank', 'bm25(10.0, ''5'')')")];
+    assert_eq!(full_text.settings, expected);
+    assert_eq!(full_text.leaf_bytes, Some(1000));
+    for (table, statement) in [
+        ("fts5(a)", "INSERT INTO f VALUES ('x')"),
+        ("fts5(a)", "INSERT INTO f VALUES ('')"),
+        ("fts5(a)", "INSERT INTO f(f) SELECT NULL"),
+        ("fts5(a)", "INSERT INTO f_config VALUES ('rank', 'bm25(1)')"),
+        ("fts5(a)", "INSERT INTO f_content VALUES (1, 'x')"),
+        ("fts5(a, content='', columnsize=0)", "INSERT INTO f(rowid, a) VALUES (1, 'x')"),
+        ("fts5(a, content='', columnsize=0)", "BEGIN; INSERT INTO f(rowid, a) VALUES (1, 'x'); COMMIT"),
+    ] {
+        let sql = format!("CREATE TABLE docs(a); CREATE VIRTUAL TABLE f USING {table};\n{statement}");
+        let error = Schema::from_sql(&sql, "s.sql").expect_err(&sql);
+        assert!(error.message().contains("is not allowed: a schema defines and holds no rows"), "{sql}: {error}");
+        assert!(error.place().line.is_some(), "{sql}");
+    }
+    let unknown = "CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f(f, rank) VALUES ('unheard of', 1)";
+    assert!(Schema::from_sql(unknown, "s.sql").unwrap_err().message().contains("SQLite says"));
 }

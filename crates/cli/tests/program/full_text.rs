@@ -39,6 +39,41 @@ fn one_word_makes_a_full_text_index() {
     assert_eq!(step["method"], "direct", "{step}");
 }
 
+/// Texts of an index that has copies of its own are found, changed and deleted with those of the table.
+#[test]
+fn an_index_may_keep_its_own_texts() {
+    let room = Room::new();
+    std::fs::write(room.path("mails.csv"), mails()).unwrap();
+    let columns = "--fts subject,body,id --fts-content own";
+    room.done(&format!("load a.db mails.csv --primary-key id {columns} --verify full --threads 1"));
+    room.done(&format!("load b.db mails.csv --primary-key id {columns} --threads 3"));
+    assert!(std::fs::read(room.path("a.db")).unwrap() == std::fs::read(room.path("b.db")).unwrap());
+    let sqlite = room.sqlite("a.db");
+    let count = |sql: &str| sqlite.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let texts = "SELECT id, subject, body FROM mails";
+    let differ = format!("SELECT count(*) FROM ({texts} EXCEPT SELECT rowid, subject, body FROM mails_fts)");
+    assert_eq!((count(&differ), count("SELECT count(*) FROM mails_fts WHERE id IS NOT rowid")), (0, 0));
+    assert_eq!(
+        count("SELECT count(*) FROM mails_fts('word0')"),
+        count("SELECT count(*) FROM mails WHERE body LIKE '%word0 %' OR body LIKE '%word0'")
+    );
+    sqlite
+        .execute_batch(
+            "INSERT INTO mails_fts(mails_fts) VALUES ('integrity-check');
+             UPDATE mails SET body = 'afterwards' WHERE id = 7; DELETE FROM mails WHERE id = 8;
+             INSERT INTO mails(id, subject, body) VALUES (9000, 'late', 'afterwards');
+             INSERT INTO mails_fts(mails_fts) VALUES ('integrity-check')",
+        )
+        .unwrap();
+    assert_eq!(count("SELECT sum(rowid) FROM mails_fts('afterwards')"), 9007);
+    assert_eq!((count(&differ), count("SELECT count(*) FROM mails_fts")), (0, 3000));
+    let steps = json(&room.done(&format!("plan c.db mails.csv --primary-key id {columns} --json")));
+    let step = steps["steps"].as_array().unwrap().iter().find(|step| step["name"] == "mails_fts").unwrap();
+    assert_eq!(step["method"], "direct", "{step}");
+    let refused = room.run("load d.db mails.csv --fts-content own");
+    assert!(refused.err.contains("--fts-content has no effect: no table has a full-text index"), "{}", refused.err);
+}
+
 /// Debian's sqlite3 and the bundled SQLite find the same in the index, whatever the threads and the memory.
 #[test]
 fn old_and_new_sqlite_agree() {

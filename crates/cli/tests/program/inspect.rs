@@ -94,3 +94,41 @@ fn garbage_is_shown_and_told_by_the_exit_code() {
         assert_eq!(room.run(&format!("inspect {file}")).code, Some(1));
     }
 }
+
+/// The rows of a full-text index were blobs like any others.
+#[test]
+fn rows_of_full_text_indexes_are_explained() {
+    let room = Room::new();
+    let sql = "CREATE VIRTUAL TABLE mails USING fts5(subject, body, prefix=2);
+        INSERT INTO mails(mails, rank) VALUES ('pgsz', 200);
+        INSERT INTO mails SELECT 'hello', 'word' || value || ' the end' FROM generated;";
+    let rows = "CREATE TEMP TABLE generated AS WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 300)
+        SELECT value FROM n;";
+    room.sqlite("a.db")
+        .execute_batch(&format!("{rows}{sql} CREATE TABLE plain (a); INSERT INTO plain VALUES (1);"))
+        .unwrap();
+    let pages: u32 = room.query("a.db", "PRAGMA page_count").parse().unwrap();
+    let numbers: Vec<String> = (1..=pages).map(|page| page.to_string()).collect();
+    let out = room.done(&format!("inspect a.db {}", numbers.join(" ")));
+    for part in [
+        "rows of the full-text table mails\n",
+        "row 1: averages: 300 rows, tokens of each column: 300, 900\n",
+        "row 10: structure: 1 segments, 1 changes of options, ",
+        "\n  level 0: segment 1, leaves 1 to ",
+        "\nrow 137438953473: leaf 1 of segment 1, ",
+        "\n  term \"end\": rows 1, 2, 3, 4, 5 and ",
+        "bytes of the doclist of the leaf before: the first rowid is ",
+        "\n  term \"word17\": row 17\n",
+        "\n  term \"he\" of prefix index 1: rows 1, 2, ",
+        " of the doclist indexes of segment 1, ",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    assert!(!out.contains("\n! row"), "{out}");
+    let root = room.query("a.db", "SELECT rootpage FROM sqlite_schema WHERE name = 'plain'");
+    assert!(!room.done(&format!("inspect a.db {root}")).contains("full-text"));
+    // The first leaf of the index, with its header overwritten.
+    room.sqlite("a.db").execute_batch("UPDATE mails_data SET block = x'ffff0000' WHERE id = 137438953473").unwrap();
+    let out = room.done(&format!("inspect a.db {}", numbers.join(" ")));
+    assert!(out.contains("\n! row 137438953473: "), "{out}");
+}

@@ -51,7 +51,7 @@ impl Database {
 
     /// Notes the trees of a full-text table. Returns its figures.
     fn take_full_text(&mut self, built: FullTextTrees) -> TableTree {
-        let FullTextTrees { rows, roots, statistics } = built;
+        let FullTextTrees { rows, roots, statistics, .. } = built;
         self.roots.extend(roots);
         self.statistics.extend(statistics);
         TableTree { rows, ..TableTree::default() }
@@ -90,7 +90,7 @@ impl Database {
     /// Returns the position of the table that has the texts of full-text table `index`.
     fn content_position(&self, index: usize) -> Option<usize> {
         match &self.schema.tables[index].full_text.as_ref()?.content {
-            TextContent::Table(content, _) => self.schema.position(&content.name),
+            TextContent::Table(content, _) | TextContent::Copied(content, _) => self.schema.position(&content.name),
             _ => None,
         }
     }

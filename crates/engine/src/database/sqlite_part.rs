@@ -2,6 +2,7 @@
 //! does not write.
 
 use super::{Database, FillBySqlite};
+use crate::full_text;
 use crate::sqlite::{SessionOptions, SqliteSession};
 use crate::{Result, plan};
 use litepress_rows::schema::{Index, SchemaObject};
@@ -93,7 +94,9 @@ impl Database {
         for object in self.schema.objects.iter().filter(left) {
             if let Some(sql) = &object.sql {
                 self.options.progress.enter(format!("{} {}, by SQLite", object.kind, object.name));
-                session.define(sql, &format!("{} {}", object.kind, object.name))?;
+                let what = format!("{} {}", object.kind, object.name);
+                session.define(sql, &what)?;
+                full_text::settings(&self.schema, object).iter().try_for_each(|set| session.define(set, &what))?;
             }
         }
         Ok(())

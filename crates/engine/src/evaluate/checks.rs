@@ -12,16 +12,22 @@ use crate::sqlite::{message, quote_sqlite};
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::schema::{EvaluatedCheck, Generated};
 use litepress_rows::{Table, quoted_name};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension};
 
 /// Number of broken rows that an error shows.
 const SHOWN_ROWS: usize = 5;
+
+/// The value of [`Checks::is_broken`] for a row that breaks a check.
+pub(super) const BROKEN: ValueRef<'_> = ValueRef::Integer(1);
 
 /// The CHECK constraints of a table, as queries.
 #[derive(Clone, Debug)]
 pub(super) struct Checks {
     table: Table,
     checks: Vec<EvaluatedCheck>,
+    /// An expression that is true for a row that breaks a check.
+    is_broken: String,
     /// A query for the number of the first check that a row breaks.
     scan: String,
 }
@@ -35,9 +41,20 @@ impl Checks {
         }
         let broken: Vec<&str> = checks.iter().map(|check| check.is_broken.as_str()).collect();
         let whens: String = (0..).zip(&broken).map(|(check, broken)| format!(" WHEN {broken} THEN {check}")).collect();
-        let scan =
-            format!("SELECT CASE{whens} END FROM {} WHERE +({}) LIMIT 1", scan_clause(table), broken.join(" OR "));
-        Some(Self { table: table.clone(), checks, scan })
+        let is_broken = format!("+({})", broken.join(" OR "));
+        let scan = format!("SELECT CASE{whens} END FROM {} WHERE {is_broken} LIMIT 1", scan_clause(table));
+        Some(Self { table: table.clone(), checks, is_broken, scan })
+    }
+
+    /// Returns an expression that is [`BROKEN`] for a row that breaks a check, and something else for others.
+    pub fn is_broken(&self) -> &str {
+        &self.is_broken
+    }
+
+    /// Returns all statements over rows.
+    pub fn reads(&self) -> Vec<String> {
+        let describe = |broken| self.description(broken, &self.columns_of(broken));
+        std::iter::once(self.scan.clone()).chain(self.checks.iter().map(describe)).collect()
     }
 
     /// Fails if a row of a small database breaks a check.
@@ -53,10 +70,7 @@ impl Checks {
     fn describe(&self, small: &Connection, broken: &EvaluatedCheck) -> Result<Error> {
         let check = &broken.check;
         let (keys, columns) = (key_columns(&self.table), self.columns_of(broken));
-        let shown = keys.iter().chain(&columns).map(|(sql, _)| sql.as_str()).collect::<Vec<_>>().join(", ");
-        let shown = if shown.is_empty() { "NULL".to_owned() } else { shown };
-        let scan = scan_clause(&self.table);
-        let sql = format!("SELECT {shown} FROM {scan} WHERE +{} LIMIT {SHOWN_ROWS}", broken.is_broken);
+        let sql = self.description(broken, &columns);
         let lines = small.prepare(&sql).and_then(|mut statement| {
             let row_text = |row: &rusqlite::Row<'_>| row_text(row, &keys, &columns);
             statement.query_map([], row_text)?.collect::<rusqlite::Result<Vec<_>>>()
@@ -68,6 +82,15 @@ impl Checks {
         let error = Error::new(ErrorKind::Constraint, format!("rows break CHECK {what}{colon}{lines}"));
         let error = error.in_table(&self.table.name);
         Ok(if let [(_, column)] = columns.as_slice() { error.in_column(column) } else { error })
+    }
+
+    /// Returns the query for the rows that break a check, and these columns of them.
+    fn description(&self, broken: &EvaluatedCheck, columns: &[(String, String)]) -> String {
+        let keys = key_columns(&self.table);
+        let shown = keys.iter().chain(columns).map(|(sql, _)| sql.as_str()).collect::<Vec<_>>().join(", ");
+        let shown = if shown.is_empty() { "NULL".to_owned() } else { shown };
+        let scan = scan_clause(&self.table);
+        format!("SELECT {shown} FROM {scan} WHERE +{} LIMIT {SHOWN_ROWS}", broken.is_broken)
     }
 
     /// Returns the columns that the check names.

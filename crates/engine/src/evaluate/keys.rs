@@ -10,18 +10,20 @@
 //!
 //! The values of an entry become a record, from which the entry is extracted as from a record of the table.
 
-use super::checks::Checks;
+use super::checks::{BROKEN, Checks};
 use super::small_database::{SmallDatabase, Template, connection};
 use super::{explain, key_columns, recorded, scan_clause};
 use crate::Result;
 use crate::sqlite::message;
 use crate::{Error, ErrorKind};
+use litepress_format::header::TextEncoding;
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Generated, Index};
 use litepress_rows::{Affinity, Column, RecordChunk, Table, quoted_name};
 use rusqlite::{Connection, Row};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Number of columns of an entry whose values need no allocation.
 const FEW_COLUMNS: usize = 8;
@@ -30,10 +32,11 @@ const FEW_COLUMNS: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct RowEvaluation {
     table: Table,
-    template: Template,
+    template: Arc<Template>,
     queries: Vec<Query>,
     checks: Option<Checks>,
     indexes: usize,
+    encoding: TextEncoding,
 }
 
 /// A SELECT that evaluates the keys of some indexes.
@@ -44,83 +47,98 @@ struct Query {
     /// The terms, without the rowid.
     terms: Vec<String>,
     has_rowid: bool,
+    /// An expression that is 1 for rows that break a CHECK constraint, if this query judges them. It comes behind the terms.
+    is_broken: Option<String>,
     outputs: Vec<Output>,
-    /// The columns of the result that are REAL columns of the table.
+    /// The terms that are REAL columns of the table.
     are_real: Vec<bool>,
+    /// Texts have this encoding. Those of UTF-16 are read as blobs: as UTF-8, they might be others.
+    encoding: TextEncoding,
     /// Names of the indexes.
     names: Vec<String>,
 }
 
-/// The columns of a result that are the columns of an index.
+/// The terms of a query that are the columns of an index.
 #[derive(Clone, Debug)]
 struct Output {
     /// Number of the index.
     index: usize,
-    columns: Range<usize>,
+    terms: Range<usize>,
 }
 
 impl RowEvaluation {
     /// Prepares the evaluation of these indexes of a table, and of its CHECK constraints if it `has_checks`. Returns `None` if
-    /// there is nothing to evaluate.
+    /// there is nothing to evaluate. The texts of all records have this encoding.
     ///
     /// # Errors
     /// If SQLite refuses the table, which it has accepted before.
-    pub fn new(table: &Table, indexes: &[&Index], has_checks: bool) -> Result<Option<Self>> {
-        let Some(evaluation) = &table.evaluation else { return Ok(None) };
-        let checks = if has_checks { Checks::new(table) } else { None };
-        if indexes.is_empty() && checks.is_none() {
-            return Ok(None);
-        }
-        let template = Template::new(table, &evaluation.statements)?;
-        let mut queries: Vec<Query> = Vec::new();
-        for (number, index) in indexes.iter().enumerate() {
-            let texts = index.evaluated.as_ref().expect("only indexes with texts are evaluated");
-            let known = queries.iter_mut().find(|query| query.predicate == texts.predicate);
-            let query = match known {
-                Some(query) => query,
-                None => {
-                    queries.push(Query::new(table, texts.predicate.clone()));
-                    queries.last_mut().expect("it was added")
-                }
-            };
-            query.add(table, number, index);
-        }
-        queries.iter_mut().for_each(|query| query.sql = query.text(table));
-        Ok(Some(Self { table: table.clone(), template, queries, checks, indexes: indexes.len() }))
+    pub fn new(table: &Table, indexes: &[&Index], has_checks: bool, encoding: TextEncoding) -> Result<Option<Self>> {
+        Self::with(table, indexes, has_checks, Vec::new(), encoding)
     }
-}
 
-impl RowEvaluation {
     /// Prepares the evaluation of what SQLite evaluates of a row before it looks for other rows with its key: virtual columns and CHECK
     /// constraints. With `has_keys`, the keys of indexes too. Returns `None` if there is nothing to evaluate.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     pub fn of_insert(table: &Table, has_keys: bool) -> Result<Option<Self>> {
-        let Some(texts) = &table.evaluation else { return Ok(None) };
         let indexes: Vec<&Index> = table.indexes.iter().filter(|index| has_keys && index.evaluated.is_some()).collect();
-        let known = Self::new(table, &indexes, true)?;
         let is_virtual = |column: &&Column| column.generated == Generated::Virtual;
-        let columns: Vec<&Column> = table.columns.iter().filter(is_virtual).collect();
-        if columns.is_empty() {
-            return Ok(known);
-        }
-        let mut evaluation = match known {
-            Some(known) => known,
-            None => Self {
-                table: table.clone(),
-                template: Template::new(table, &texts.statements)?,
-                queries: Vec::new(),
-                checks: None,
-                indexes: 0,
-            },
-        };
-        let mut query = Query::new(table, None);
-        query.terms = columns.iter().map(|column| quoted_name(&column.name)).collect();
-        query.sql = query.text(table);
-        evaluation.queries.push(query);
-        Ok(Some(evaluation))
+        let columns = table.columns.iter().filter(is_virtual).map(|column| quoted_name(&column.name)).collect();
+        Self::with(table, &indexes, true, columns, TextEncoding::Utf8)
     }
+
+    /// Prepares the evaluation of indexes, CHECK constraints and `others`: terms whose values do not matter.
+    fn with(
+        table: &Table,
+        indexes: &[&Index],
+        has_checks: bool,
+        others: Vec<String>,
+        encoding: TextEncoding,
+    ) -> Result<Option<Self>> {
+        let Some(evaluation) = &table.evaluation else { return Ok(None) };
+        let checks = if has_checks { Checks::new(table) } else { None };
+        if indexes.is_empty() && checks.is_none() && others.is_empty() {
+            return Ok(None);
+        }
+        let mut queries = queries_of(table, indexes, encoding);
+        if !others.is_empty() {
+            let are_real = vec![false; others.len()];
+            let query = Query::new(table, None, encoding);
+            queries.push(Query { terms: others, has_rowid: false, are_real, ..query });
+        }
+        if let (Some(checks), Some(query)) = (&checks, queries.iter_mut().find(|query| query.predicate.is_none())) {
+            query.is_broken = Some(checks.is_broken().to_owned());
+        }
+        queries.iter_mut().for_each(|query| query.sql = query.text(table));
+        let reads: Vec<String> =
+            queries.iter().flat_map(|query| query.reads(table)).chain(checks.iter().flat_map(Checks::reads)).collect();
+        let template = Template::new(table, &evaluation.statements, &reads, encoding)?;
+        Ok(Some(Self { table: table.clone(), template, queries, checks, indexes: indexes.len(), encoding }))
+    }
+
+    /// Fails if a row of a small database breaks a CHECK constraint.
+    fn check(&self, small: &Connection) -> Result<()> {
+        self.checks.as_ref().map_or(Ok(()), |checks| checks.check(small))
+    }
+}
+
+/// Returns the queries for the keys of indexes: one for those without a WHERE clause, and one for each WHERE clause.
+fn queries_of(table: &Table, indexes: &[&Index], encoding: TextEncoding) -> Vec<Query> {
+    let mut queries: Vec<Query> = Vec::new();
+    for (number, index) in indexes.iter().enumerate() {
+        let texts = index.evaluated.as_ref().expect("only indexes with texts are evaluated");
+        let known = queries.iter_mut().find(|query| query.predicate == texts.predicate);
+        let query = match known {
+            Some(query) => query,
+            None => {
+                queries.push(Query::new(table, texts.predicate.clone(), encoding));
+                queries.last_mut().expect("it was added")
+            }
+        };
+        query.add(table, number, index);
+    }
+    queries
 }
 
 /// Returns whether a SELECT can tell the entries of the table's indexes.
@@ -129,22 +147,24 @@ pub(crate) fn can_evaluate(table: &Table) -> bool {
 }
 
 impl Query {
-    fn new(table: &Table, predicate: Option<String>) -> Self {
+    fn new(table: &Table, predicate: Option<String>, encoding: TextEncoding) -> Self {
         Self {
             sql: String::new(),
             predicate,
             terms: Vec::new(),
             has_rowid: !table.without_rowid,
+            is_broken: None,
             outputs: Vec::new(),
             are_real: Vec::new(),
+            encoding,
             names: Vec::new(),
         }
     }
 
     fn add(&mut self, table: &Table, number: usize, index: &Index) {
         let texts = index.evaluated.as_ref().expect("only indexes with texts are evaluated");
-        let start = usize::from(self.has_rowid) + self.terms.len();
-        self.outputs.push(Output { index: number, columns: start..start + texts.terms.len() });
+        let start = self.terms.len();
+        self.outputs.push(Output { index: number, terms: start..start + texts.terms.len() });
         self.terms.extend(texts.terms.iter().cloned());
         let is_real = |column: Option<usize>| column.is_some_and(|at| table.columns[at].affinity == Affinity::Real);
         let all = index.columns.iter().chain(&index.appended);
@@ -154,25 +174,62 @@ impl Query {
 
     fn text(&self, table: &Table) -> String {
         let rowid = if self.has_rowid { table.rowid_name() } else { None };
-        let columns: Vec<&str> = rowid.iter().chain(&self.terms).map(String::as_str).collect();
         let predicate = self.predicate.as_ref().map_or(String::new(), |text| format!(" WHERE {text}"));
-        format!("SELECT {} FROM {}{predicate}", columns.join(", "), scan_clause(table))
+        let from = format!("FROM {}{predicate}", scan_clause(table));
+        if self.encoding == TextEncoding::Utf8 {
+            let columns = rowid.iter().chain(&self.terms).chain(&self.is_broken);
+            let columns: Vec<&str> = columns.map(String::as_str).collect();
+            return format!("SELECT {} {from}", columns.join(", "));
+        }
+        // The OFFSET keeps SQLite from evaluating terms twice.
+        let (mut inner, mut outer) = (Vec::new(), Vec::new());
+        for (name, expression) in [("r", &rowid), ("b", &self.is_broken)] {
+            if let Some(expression) = expression {
+                inner.push(format!("{expression} AS {name}"));
+            }
+        }
+        outer.extend(rowid.iter().map(|_| "r".to_owned()));
+        for (at, term) in self.terms.iter().enumerate() {
+            inner.push(format!("{term} AS c{at}"));
+            outer.push(format!("CASE typeof(c{at}) WHEN 'text' THEN CAST(c{at} AS BLOB) ELSE c{at} END"));
+            outer.push(format!("typeof(c{at}) = 'text'"));
+        }
+        outer.extend(self.is_broken.iter().map(|_| "b".to_owned()));
+        format!("SELECT {} FROM (SELECT {} {from} LIMIT -1 OFFSET 0)", outer.join(", "), inner.join(", "))
+    }
+
+    /// Returns the column of the result with a term.
+    fn column(&self, term: usize) -> usize {
+        let columns = if self.encoding == TextEncoding::Utf8 { 1 } else { 2 };
+        usize::from(self.has_rowid) + term * columns
+    }
+
+    /// Returns whether the current row breaks a CHECK constraint that this query judges.
+    fn breaks_check(&self, row: &Row<'_>) -> rusqlite::Result<bool> {
+        Ok(self.is_broken.is_some() && row.get_ref(self.column(self.terms.len()))? == BROKEN)
+    }
+
+    /// Returns the value of a term in the current row.
+    fn value<'r>(&self, row: &'r Row<'_>, term: usize) -> rusqlite::Result<Value<'r>> {
+        let column = self.column(term);
+        let value = recorded(row.get_ref(column)?, self.are_real[term]);
+        match value {
+            Value::Blob(text) if self.encoding != TextEncoding::Utf8 && row.get(column + 1)? => Ok(Value::Text(text)),
+            value => Ok(value),
+        }
     }
 
     /// Appends the record of one index's entry in the current row.
-    fn write_entry(&self, row: &Row<'_>, columns: Range<usize>, out: &mut Vec<u8>) -> rusqlite::Result<()> {
-        let first = usize::from(self.has_rowid);
-        let value =
-            |column: usize| Ok::<_, rusqlite::Error>(recorded(row.get_ref(column)?, self.are_real[column - first]));
-        if columns.len() > FEW_COLUMNS {
-            let values = columns.map(value).collect::<rusqlite::Result<Vec<_>>>()?;
+    fn write_entry(&self, row: &Row<'_>, terms: Range<usize>, out: &mut Vec<u8>) -> rusqlite::Result<()> {
+        if terms.len() > FEW_COLUMNS {
+            let values = terms.map(|term| self.value(row, term)).collect::<rusqlite::Result<Vec<_>>>()?;
             write_record(&values, out);
             return Ok(());
         }
         let mut values = [Value::Null; FEW_COLUMNS];
-        let count = columns.len();
-        for (at, column) in columns.enumerate() {
-            values[at] = value(column)?;
+        let count = terms.len();
+        for (value, term) in values.iter_mut().zip(terms) {
+            *value = self.value(row, term)?;
         }
         write_record(&values[..count], out);
         Ok(())
@@ -186,7 +243,7 @@ impl Query {
 pub(crate) struct Evaluator<'p> {
     plan: &'p RowEvaluation,
     connection: Option<Connection>,
-    rows: SmallDatabase<'p>,
+    rows: SmallDatabase,
     /// The entries of each index that are not yet taken.
     chunks: Vec<RecordChunk>,
     record: Vec<u8>,
@@ -219,15 +276,15 @@ impl<'p> Evaluator<'p> {
         let failed = |error| explain(&error, &plan.table);
         let small = match known {
             Some(small) => small,
-            None => known.insert(connection().map_err(failed)?),
+            None => known.insert(connection(plan.encoding).map_err(failed)?),
         };
         rows.open_in(small).map_err(failed)?;
         rows.clear();
-        if let Some(checks) = &plan.checks {
-            checks.check(small)?;
+        if !plan.queries.iter().any(|query| query.is_broken.is_some()) {
+            plan.check(small)?;
         }
         for query in &plan.queries {
-            run(small, query, &plan.table, chunks, record, take)?;
+            run(small, query, plan, chunks, record, take)?;
         }
         for (index, chunk) in chunks.iter_mut().enumerate().filter(|(_, chunk)| !chunk.is_empty()) {
             take(index, chunk)?;
@@ -241,19 +298,25 @@ impl<'p> Evaluator<'p> {
 fn run(
     small: &Connection,
     query: &Query,
-    table: &Table,
+    plan: &RowEvaluation,
     chunks: &mut [RecordChunk],
     record: &mut Vec<u8>,
     take: &mut impl FnMut(usize, &RecordChunk) -> Result<()>,
 ) -> Result<()> {
-    let failed = |error: rusqlite::Error| query.failed(small, table, &error);
+    let failed = |error: rusqlite::Error| match plan.check(small) {
+        Err(error) if query.is_broken.is_some() => error,
+        _ => query.failed(small, &plan.table, &error),
+    };
     let mut statement = small.prepare(&query.sql).map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let rowid = if query.has_rowid { row.get(0).map_err(failed)? } else { 0 };
-        for Output { index, columns } in &query.outputs {
+        if query.breaks_check(row).map_err(failed)? {
+            plan.check(small)?;
+        }
+        for Output { index, terms } in &query.outputs {
             record.clear();
-            query.write_entry(row, columns.clone(), record).map_err(failed)?;
+            query.write_entry(row, terms.clone(), record).map_err(failed)?;
             let chunk = &mut chunks[*index];
             chunk.push(rowid, record);
             if chunk.is_full() {
@@ -282,25 +345,39 @@ impl Query {
 
     /// Returns the key of the first row that cannot be evaluated, such as `rowid 7`.
     fn failing_row(&self, small: &Connection, table: &Table) -> Option<String> {
-        let predicate = self.predicate.as_deref().unwrap_or("1");
-        let terms: Vec<String> =
-            self.terms.iter().map(|term| format!("CASE WHEN {predicate} THEN {term} END")).collect();
-        let scan = scan_clause(table);
-        let mut evaluate = small.prepare(&format!("SELECT {} FROM {scan}", terms.join(", "))).ok()?;
+        let mut evaluate = small.prepare(&self.text_for_all(table)).ok()?;
         let mut rows = evaluate.query([]).ok()?;
         let mut good = 0_usize;
         while rows.next().is_ok_and(|row| row.is_some()) {
             good += 1;
         }
-        let keys = key_columns(table);
-        let columns: Vec<&str> = keys.iter().map(|(sql, _)| sql.as_str()).collect();
-        let find = format!("SELECT {} FROM {scan} LIMIT 1 OFFSET {good}", columns.join(", "));
+        let find = format!("{} LIMIT 1 OFFSET {good}", keys_text(table));
         let text = |row: &Row<'_>| {
             let value = |(at, (_, name)): (usize, &(String, String))| {
                 Ok::<_, rusqlite::Error>(format!("{name} {}", crate::sqlite::quote_sqlite(row.get_ref(at)?)))
             };
-            Ok(keys.iter().enumerate().map(value).collect::<rusqlite::Result<Vec<_>>>()?.join(", "))
+            Ok(key_columns(table).iter().enumerate().map(value).collect::<rusqlite::Result<Vec<_>>>()?.join(", "))
         };
         small.query_row(&find, [], text).ok()
     }
+
+    /// Returns a statement that evaluates the terms where the predicate holds, and gives a row for every row of the table.
+    fn text_for_all(&self, table: &Table) -> String {
+        let predicate = self.predicate.as_deref().unwrap_or("1");
+        let terms: Vec<String> =
+            self.terms.iter().map(|term| format!("CASE WHEN {predicate} THEN {term} END")).collect();
+        format!("SELECT {} FROM {}", terms.join(", "), scan_clause(table))
+    }
+
+    /// Returns all statements over rows.
+    fn reads(&self, table: &Table) -> [String; 3] {
+        [self.sql.clone(), self.text_for_all(table), keys_text(table)]
+    }
+}
+
+/// Returns a statement for the keys of all rows.
+fn keys_text(table: &Table) -> String {
+    let keys = key_columns(table);
+    let columns: Vec<&str> = keys.iter().map(|(sql, _)| sql.as_str()).collect();
+    format!("SELECT {} FROM {}", columns.join(", "), scan_clause(table))
 }

@@ -9,19 +9,22 @@
 //! The tree is good for a scan from its first row to its last, and for nothing else: rows need not be in the order of their
 //! keys, so a search would miss some, and other indexes are empty. Statements over it must scan: `NOT INDEXED`, or `INDEXED BY`
 //! the key of a WITHOUT ROWID table, and a sign before every WHERE.
-//! Pages are as large as possible. So one page above the leaves is always enough.
+//! Pages are as large as possible. So one page above the leaves is always enough. Records have only the fields that the
+//! statements read.
 
+use super::projection::{ProjectedRecord, Projection};
 use crate::Result;
 use crate::sqlite::Failures;
 use crate::{ErrorKind, Progress};
 use litepress_format::cell::write_table_interior;
-use litepress_format::header::PAGE_COUNT_OFFSET;
+use litepress_format::header::{PAGE_COUNT_OFFSET, TextEncoding};
 use litepress_format::page::{
     CELL_POINTER_LEN, LEAF_HEADER_LEN, MIN_CELL_LEN, PageHeader, PageKind, PageSize, PageWriter,
 };
 use litepress_format::{overflow, payload, varint};
 use litepress_rows::{RecordChunk, Table};
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
+use std::sync::Arc;
 
 /// Bytes of a page.
 const PAGE: usize = PageSize::MAX.bytes();
@@ -40,29 +43,34 @@ pub(crate) struct Template {
     /// Root page of the table.
     root: u32,
     without_rowid: bool,
+    /// The fields that are read; `None` for all.
+    projection: Option<Projection>,
 }
 
 impl Template {
-    /// Has SQLite run the statements in an empty database.
+    /// Has SQLite run the statements in an empty database. `reads` are the only statements over its rows, whose texts have this
+    /// encoding.
     ///
     /// # Errors
     /// If SQLite refuses a statement.
-    pub fn new(table: &Table, statements: &[String]) -> Result<Self> {
+    pub fn new(table: &Table, statements: &[String], reads: &[String], encoding: TextEncoding) -> Result<Arc<Self>> {
         let make = || {
             let mut sqlite = Connection::open_in_memory()?;
             sqlite.execute_batch(&format!("PRAGMA page_size = {PAGE}; PRAGMA foreign_keys = OFF"))?;
+            sqlite.execute_batch(encoding_pragma(encoding))?;
             statements.iter().try_for_each(|statement| sqlite.execute(statement, []).map(drop))?;
             let find = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1";
             let root = sqlite.query_row(find, [&table.name], |row| row.get(0))?;
             let pages = sqlite.serialize(MAIN_DB)?.to_vec();
-            Ok(Self { pages, root, without_rowid: table.without_rowid })
+            let projection = Projection::of(&sqlite, reads, table.stored_columns().len());
+            Ok(Arc::new(Self { pages, root, without_rowid: table.without_rowid, projection }))
         };
         make().map_err(|error| Failures::of(&Progress::default()).explain(&error, ErrorKind::Schema))
     }
 }
 
 /// A leaf page that is being filled.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct OpenLeaf {
     /// Offset of the page.
     start: usize,
@@ -75,8 +83,9 @@ struct OpenLeaf {
 }
 
 /// A small database under construction. Memory: about twice [`FULL_BYTES`], or a few times a longer row.
-pub(crate) struct SmallDatabase<'t> {
-    template: &'t Template,
+#[derive(Debug)]
+pub(crate) struct SmallDatabase {
+    template: Arc<Template>,
     /// The file: the template's pages and all others.
     file: Vec<u8>,
     leaf: Option<OpenLeaf>,
@@ -84,12 +93,20 @@ pub(crate) struct SmallDatabase<'t> {
     interior: Vec<u8>,
     interior_ends: Vec<usize>,
     rows: usize,
+    projected: ProjectedRecord,
 }
 
-impl<'t> SmallDatabase<'t> {
-    pub fn new(template: &'t Template) -> Self {
-        let (interior, interior_ends) = (Vec::new(), Vec::new());
-        Self { template, file: template.pages.clone(), leaf: None, interior, interior_ends, rows: 0 }
+impl SmallDatabase {
+    pub fn new(template: &Arc<Template>) -> Self {
+        Self {
+            template: template.clone(),
+            file: template.pages.clone(),
+            leaf: None,
+            interior: Vec::new(),
+            interior_ends: Vec::new(),
+            rows: 0,
+            projected: ProjectedRecord::default(),
+        }
     }
 
     /// Removes all rows.
@@ -116,6 +133,14 @@ impl<'t> SmallDatabase<'t> {
     /// REQUIRES: the database [is not full](Self::is_full).
     pub fn add(&mut self, chunk: &RecordChunk, row: usize) {
         let (rowid, record) = (chunk.rowids()[row], chunk.record(row));
+        let mut projected = std::mem::take(&mut self.projected);
+        let projection = self.template.projection.as_ref();
+        let read = projection.and_then(|projection| projection.project(record, &mut projected));
+        self.add_record(rowid, read.unwrap_or(record));
+        self.projected = projected;
+    }
+
+    fn add_record(&mut self, rowid: i64, record: &[u8]) {
         let kind = if self.template.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable };
         let split = payload::split(kind, PAGE, record.len() as u64);
         let mut head = [0; 2 * varint::MAX_LEN];
@@ -224,10 +249,19 @@ impl<'t> SmallDatabase<'t> {
     }
 }
 
-/// Opens a connection for small databases. It reads their pages where they are, without a cache.
-pub(crate) fn connection() -> rusqlite::Result<Connection> {
+fn encoding_pragma(encoding: TextEncoding) -> &'static str {
+    match encoding {
+        TextEncoding::Utf8 => "PRAGMA encoding = 'UTF-8'",
+        TextEncoding::Utf16Le => "PRAGMA encoding = 'UTF-16le'",
+        TextEncoding::Utf16Be => "PRAGMA encoding = 'UTF-16be'",
+    }
+}
+
+/// Opens a connection for small databases with texts of this encoding. It reads their pages where they are, without a cache.
+pub(crate) fn connection(encoding: TextEncoding) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_in_memory_with_flags(flags)?;
+    connection.execute_batch(encoding_pragma(encoding))?;
     connection.execute_batch("PRAGMA mmap_size = 1000000000; PRAGMA temp_store = MEMORY")?;
     Ok(connection)
 }
@@ -242,16 +276,21 @@ mod tests {
 
     type Row = (i64, String);
 
-    /// Returns the values that SQLite reads of rows with texts of these lengths, and the values that were put in.
-    fn read_back(sql: &str, lengths: &[usize]) -> (Vec<Row>, Vec<Row>) {
+    /// Returns the values that SQLite reads of rows with texts of these lengths, and the values that were put in. Records have a
+    /// text between the two that no statement reads, if the small database may know that.
+    fn read_back(sql: &str, is_projected: bool, lengths: &[usize]) -> (Vec<Row>, Vec<Row>) {
         let schema = Schema::from_sql(sql, "<test>").expect("a schema");
-        let template = Template::new(&schema.tables[0], &[sql.to_owned()]).expect("a template");
+        let select = format!("SELECT k, t FROM {}", scan_clause(&schema.tables[0]));
+        let all = format!("SELECT * FROM {}", scan_clause(&schema.tables[0]));
+        let reads = if is_projected { select.clone() } else { all };
+        let template =
+            Template::new(&schema.tables[0], &[sql.to_owned()], &[reads], TextEncoding::Utf8).expect("a template");
+        assert_eq!(template.projection.is_some(), is_projected || !schema.tables[0].without_rowid);
         let mut small = SmallDatabase::new(&template);
-        let mut sqlite = connection().expect("a connection");
+        let mut sqlite = connection(TextEncoding::Utf8).expect("a connection");
         let (mut read, mut expected) = (Vec::new(), Vec::new());
-        let mut look = |small: &mut SmallDatabase<'_>| {
+        let mut look = |small: &mut SmallDatabase| {
             small.open_in(&mut sqlite).expect("a database");
-            let select = format!("SELECT k, t FROM {}", scan_clause(&schema.tables[0]));
             let mut select = sqlite.prepare(&select).expect("a statement");
             let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
             read.extend(rows.map(|row: rusqlite::Result<(i64, String)>| row.expect("a row")));
@@ -264,7 +303,7 @@ mod tests {
             let text: String = ('a'..='z').cycle().skip(len % 26).take(len).collect();
             let mut record = Vec::new();
             let first = if schema.tables[0].without_rowid { Value::Int(key) } else { Value::Null };
-            write_record(&[first, Value::from(text.as_str())], &mut record);
+            write_record(&[first, Value::from("between"), Value::from(text.as_str())], &mut record);
             let mut chunk = RecordChunk::new();
             chunk.push(key, &record);
             if small.is_full() {
@@ -280,8 +319,8 @@ mod tests {
     #[test]
     fn sqlite_reads_all_rows_in_the_order_in_which_they_came() {
         let tables = [
-            "CREATE TABLE t (k INTEGER PRIMARY KEY, t TEXT UNIQUE)",
-            "CREATE TABLE t (k INT PRIMARY KEY, t TEXT, UNIQUE (t, k)) WITHOUT ROWID",
+            "CREATE TABLE t (k INTEGER PRIMARY KEY, b, t TEXT UNIQUE)",
+            "CREATE TABLE t (k INT PRIMARY KEY, b, t TEXT, UNIQUE (t, k)) WITHOUT ROWID",
         ];
         let cases: [Vec<usize>; 5] = [
             vec![3],
@@ -290,9 +329,9 @@ mod tests {
             (0..200).map(|row| [0, 1, 400, 16_380, 16_425, 65_400, 65_520, 200_000][row % 8]).collect(),
             vec![5_000_000, 1, 5_000_000],
         ];
-        for sql in tables {
+        for (sql, is_projected) in tables.iter().flat_map(|sql| [(sql, true), (sql, false)]) {
             for lengths in &cases {
-                let (read, expected) = read_back(sql, lengths);
+                let (read, expected) = read_back(sql, is_projected, lengths);
                 assert!(read == expected, "{sql}: {} rows of {} bytes", lengths.len(), lengths[0]);
             }
         }

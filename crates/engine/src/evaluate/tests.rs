@@ -3,6 +3,7 @@
 use super::{Evaluator, RowEvaluation};
 use crate::table::OneChunk;
 use crate::{Database, Options, Result, Schema, Target};
+use litepress_format::header::TextEncoding;
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::Generated;
@@ -43,7 +44,8 @@ fn check(sql: &str, insert: &str) -> Result<()> {
     let table = Schema::from_sql(sql, "<test>").unwrap().tables.remove(0);
     let sqlite = Connection::open_in_memory().unwrap();
     sqlite.execute_batch(&format!("{sql}; PRAGMA ignore_check_constraints = ON; {insert}")).unwrap();
-    let plan = RowEvaluation::new(&table, &[], true).unwrap().expect("there is a CHECK that can be told");
+    let plan =
+        RowEvaluation::new(&table, &[], true, TextEncoding::Utf8).unwrap().expect("there is a CHECK that can be told");
     let mut evaluator = Evaluator::new(&plan);
     let mut take = |_, _: &RecordChunk| unreachable!("there is no index");
     evaluator.add(&records(&sqlite, &table), &mut take)?;

@@ -1,6 +1,6 @@
 //! Passes rows to the indexers on their way, and makes the records of the content table from them.
 
-use super::indexer::{Indexer, IndexerPool};
+use super::indexer::{Indexer, IndexerPool, Place, places};
 use crate::Result;
 use crate::threads::take_all;
 use litepress_format::record::{RecordReader, write_record};
@@ -25,6 +25,8 @@ enum ContentLayout {
     All { locales: usize },
     /// NULL for the rowid, and these columns.
     Some(Vec<usize>),
+    /// NULL for the rowid, values of the record of another table, and NULL for each locale.
+    Copied { places: Vec<Place>, locales: usize },
     /// None.
     Nothing,
 }
@@ -33,8 +35,10 @@ impl ContentLayout {
     fn new(table: &Table, full_text: &FullText) -> Self {
         let columns = table.ordinary_columns().count();
         let names = &full_text.content_columns;
+        let locales = names.len().saturating_sub(1 + columns);
         match &full_text.content {
-            TextContent::Own => Self::All { locales: names.len().saturating_sub(1 + columns) },
+            TextContent::Own => Self::All { locales },
+            TextContent::Copied(..) => Self::Copied { places: places(table, full_text), locales },
             // A column of the content table has the number of its column.
             TextContent::Unindexed => {
                 Self::Some(names.iter().filter_map(|name| name.strip_prefix('c')?.parse().ok()).collect())
@@ -44,7 +48,7 @@ impl ContentLayout {
     }
 
     /// Makes the record of the content table from the record of a row.
-    fn convert(&self, record: &[u8], out: &mut Vec<u8>) {
+    fn convert(&self, rowid: i64, record: &[u8], out: &mut Vec<u8>) {
         out.clear();
         match self {
             Self::All { locales } => {
@@ -59,9 +63,15 @@ impl ContentLayout {
                 out.resize(out.len() + locales, 0);
                 out.extend_from_slice(&record[header..]);
             }
+            Self::Copied { places, locales } => {
+                let values = values(record);
+                let copied = places.iter().map(|place| place.value(&values, rowid));
+                let locales = std::iter::repeat_n(Value::Null, *locales);
+                let kept: Vec<Value<'_>> = std::iter::once(Value::Null).chain(copied).chain(locales).collect();
+                write_record(&kept, out);
+            }
             Self::Some(columns) => {
-                let read = RecordReader::new(record).expect(WELL_FORMED);
-                let values: Vec<Value<'_>> = read.map(|value| value.expect(WELL_FORMED)).collect();
+                let values = values(record);
                 let kept = columns.iter().map(|&column| values[column]);
                 let kept: Vec<Value<'_>> = std::iter::once(Value::Null).chain(kept).collect();
                 write_record(&kept, out);
@@ -69,6 +79,12 @@ impl ContentLayout {
             Self::Nothing => {}
         }
     }
+}
+
+/// Returns the values of a record.
+fn values(record: &[u8]) -> Vec<Value<'_>> {
+    let read = RecordReader::new(record).expect(WELL_FORMED);
+    read.map(|value| value.expect(WELL_FORMED)).collect()
 }
 
 const WELL_FORMED: &str = "records of a chunk are well-formed";
@@ -155,7 +171,7 @@ impl Part for IndexedPart<'_> {
         indexer.get_or_insert_with(|| pool.take()).add(rows, pool)?;
         chunk.set_first_record(rows.first_record());
         for (row, &rowid) in rows.rowids().iter().enumerate() {
-            layout.convert(rows.record(row), record);
+            layout.convert(rowid, rows.record(row), record);
             chunk.push(rowid, record);
         }
         Ok(())

@@ -7,8 +7,7 @@
 //! then    pages of doclist indexes
 //! ```
 
-use super::open_chunk;
-use super::runs::Run;
+use super::runs::{RowSpool, Run, RunStore};
 use crate::pages::{Pages, Placement};
 use crate::progress::Progress;
 use crate::table::{TableTree, build_few};
@@ -20,8 +19,8 @@ use litepress_format::page::PageKind;
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_fts5::{
-    AVERAGES_ID, Averages, DEFAULT_LEAF_BYTES, RunReader, STRUCTURE_ID, SegmentSink, SegmentWriter, Structure,
-    doclist_index_id, leaf_id, merge,
+    AVERAGES_ID, Averages, RunReader, STRUCTURE_ID, SegmentSink, SegmentWriter, Structure, doclist_index_id, leaf_id,
+    merge,
 };
 use litepress_rows::RecordChunk;
 use litepress_rows::source::PART_BYTES;
@@ -37,18 +36,21 @@ pub(super) struct Request<'r> {
     pub initial: Structure,
     pub has_origins: bool,
     pub has_positions: bool,
+    pub leaf_bytes: usize,
     pub progress: &'r Progress,
+    /// The store for rows that are written behind the leaves.
+    pub store: &'r RunStore,
 }
 
 /// The finished tree, and the rows of `%_idx`.
 pub(super) struct Written {
     pub tree: TableTree,
-    pub splits: Vec<RecordChunk>,
+    pub splits: RowSpool,
 }
 
 /// Builds the tree of a table without rows.
 pub(super) fn build_empty(rows: RecordChunk, pages: &mut Pages) -> Result<Written> {
-    Ok(Written { tree: build_few(rows, pages)?, splits: Vec::new() })
+    Ok(Written { tree: build_few(rows, pages)?, splits: RowSpool::default() })
 }
 
 /// Merges the runs into one segment, and builds the tree of it.
@@ -65,15 +67,16 @@ pub(super) fn build(runs: Vec<Run>, request: &Request<'_>, pages: &mut Pages) ->
     let mut assembler = TreeAssembler::new(pages);
     assembler.set_levels(levels);
     let readers = runs.into_iter().map(|run| RunReader::new(run, request.has_positions)).collect();
-    let data = DataWriter::new(assembler, request.progress);
-    let mut segment = SegmentWriter::new(data, DEFAULT_LEAF_BYTES, request.has_positions);
+    let data = DataWriter::new(assembler, request.progress, request.store);
+    let mut segment = SegmentWriter::new(data, request.leaf_bytes, request.has_positions);
     merge(readers, &mut segment).map_err(|SinkError(error)| error)?;
     let (data, summary) = segment.finish().map_err(|SinkError(error)| error)?;
     let (mut tree, splits) = data.finish()?;
     let structure = if summary.leaves == 0 {
         request.initial.clone()
     } else {
-        Structure::one_segment(summary.leaves, request.has_origins.then_some(request.averages.rows))
+        let merged = Structure::one_segment(summary.leaves, request.has_origins.then_some(request.averages.rows));
+        Structure { cookie: request.initial.cookie, ..merged }
     };
     let structure = write_row(STRUCTURE_ID, &structure.encode(), pages);
     tree.rows += 2;
@@ -128,13 +131,15 @@ struct DataWriter<'p> {
     chunk: RecordChunk,
     record: Vec<u8>,
     tree: TableTree,
-    /// Pages of doclist indexes with their ids.
-    doclist_indexes: Vec<(i64, Vec<u8>)>,
-    splits: Vec<RecordChunk>,
+    store: &'p RunStore,
+    /// Pages of doclist indexes with their ids, which ascend within each height.
+    doclist_indexes: Vec<RowSpool>,
+    /// The rows of `%_idx`.
+    splits: RowSpool,
 }
 
 impl<'p> DataWriter<'p> {
-    fn new(assembler: TreeAssembler<'p, LargestRowid>, progress: &'p Progress) -> Self {
+    fn new(assembler: TreeAssembler<'p, LargestRowid>, progress: &'p Progress, store: &'p RunStore) -> Self {
         Self {
             assembler,
             progress,
@@ -143,8 +148,9 @@ impl<'p> DataWriter<'p> {
             chunk: RecordChunk::new(),
             record: Vec::new(),
             tree: TableTree::default(),
+            store,
             doclist_indexes: Vec::new(),
-            splits: Vec::new(),
+            splits: RowSpool::default(),
         }
     }
 
@@ -180,11 +186,11 @@ impl<'p> DataWriter<'p> {
     }
 
     /// Writes the doclist indexes and completes the tree. Returns it, and the rows of `%_idx`.
-    fn finish(mut self) -> Result<(TableTree, Vec<RecordChunk>)> {
-        let mut indexes = std::mem::take(&mut self.doclist_indexes);
-        indexes.sort_unstable();
-        for (id, page) in &indexes {
-            self.add(*id, page)?;
+    fn finish(mut self) -> Result<(TableTree, RowSpool)> {
+        for mut level in std::mem::take(&mut self.doclist_indexes) {
+            while let Some((id, page)) = level.next()? {
+                self.add(id, page)?;
+            }
         }
         if !self.chunk.is_empty() {
             self.add_chunk()?;
@@ -203,15 +209,18 @@ impl SegmentSink for DataWriter<'_> {
     }
 
     fn doclist_index(&mut self, height: u32, page: u32, bytes: &[u8]) -> Result<(), SinkError> {
-        self.doclist_indexes.push((doclist_index_id(SEGMENT, height, page), bytes.to_vec()));
-        Ok(())
+        let level = height as usize;
+        if self.doclist_indexes.len() <= level {
+            self.doclist_indexes.resize_with(level + 1, RowSpool::default);
+        }
+        let id = doclist_index_id(SEGMENT, height, page);
+        self.doclist_indexes[level].push(id, bytes, self.store).map_err(SinkError)
     }
 
     fn index_row(&mut self, term: &[u8], page: u32, has_doclist_index: bool) -> Result<(), SinkError> {
         let page = i64::from(page) << 1 | i64::from(has_doclist_index);
         self.record.clear();
         write_record(&[Value::Int(i64::from(SEGMENT)), Value::Blob(term), Value::Int(page)], &mut self.record);
-        open_chunk(&mut self.splits).push(page, &self.record);
-        Ok(())
+        self.splits.push(page, &self.record, self.store).map_err(SinkError)
     }
 }

@@ -1,6 +1,6 @@
 //! Has SQLite index rows, part by part, in full-text tables in memory. Their segments are decoded and kept as runs.
 
-use super::runs::{Run, RunStore, push_sizes};
+use super::runs::{Run, RunStore, push_row};
 use crate::options::Options;
 use crate::progress::Progress;
 use crate::sqlite::Failures;
@@ -37,7 +37,7 @@ pub(super) struct TextColumns {
 
 /// The place of a column in records.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+pub(super) struct Place {
     /// Position among the values of the record.
     value: usize,
     /// It is the rowid.
@@ -48,13 +48,9 @@ struct Place {
 
 impl TextColumns {
     pub fn new(table: &Table, full_text: &FullText) -> Self {
-        let plain = |value| Place { value, is_rowid: false, is_real: false };
         let names: Vec<String> =
             table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect();
-        let places = match &full_text.content {
-            TextContent::Table(content, columns) => columns.iter().map(|&column| place_in(content, column)).collect(),
-            _ => (0..names.len()).map(plain).collect(),
-        };
+        let places = places(table, full_text);
         let quoted = quoted_name(&table.name);
         let insert =
             format!("INSERT INTO {quoted}(rowid, {}) VALUES (?{})", names.join(", "), ", ?".repeat(names.len()));
@@ -86,8 +82,21 @@ fn worker_sql(table: &Table, full_text: &FullText) -> String {
             sqlite.query_row("SELECT count(*) FROM pragma_table_info(?)", [&table.name], |row| row.get(0))?;
         Ok::<bool, rusqlite::Error>(columns == table.ordinary_columns().count())
     };
-    let is_own = matches!(full_text.content, TextContent::Own);
+    let is_own = matches!(full_text.content, TextContent::Own | TextContent::Copied(..));
     shorter.filter(|sql| is_own && is_taken(sql).unwrap_or(false)).unwrap_or_else(|| full_text.sql.clone())
+}
+
+/// Returns the places of the columns of a full-text table in the records that it is made from.
+pub(super) fn places(table: &Table, full_text: &FullText) -> Vec<Place> {
+    match &full_text.content {
+        TextContent::Table(content, columns) | TextContent::Copied(content, columns) => {
+            columns.iter().map(|&column| place_in(content, column)).collect()
+        }
+        _ => {
+            let plain = |value| Place { value, is_rowid: false, is_real: false };
+            (0..table.ordinary_columns().count()).map(plain).collect()
+        }
+    }
 }
 
 /// Returns the place of a column in the records of a rowid table.
@@ -116,18 +125,27 @@ pub(super) struct Indexed {
     /// The sizes of rows.
     pub sizes: Vec<Run>,
     pub averages: Averages,
+    /// Bytes of a temporary file.
+    pub spilled_bytes: u64,
 }
 
 impl<'p> IndexerPool<'p> {
-    pub fn new(full_text: &FullText, columns: &'p TextColumns, temp_dir: &Path, options: &'p Options) -> Self {
+    /// Creates a pool for one index that takes up to `memory_bytes`.
+    pub fn new(
+        full_text: &FullText,
+        columns: &'p TextColumns,
+        temp_dir: &Path,
+        memory_bytes: u64,
+        options: &'p Options,
+    ) -> Self {
         // A half for SQLite, a quarter for runs; pages in flight take the rest.
-        let share = options.memory_bytes / 2 / options.threads.max(1) as u64;
+        let share = memory_bytes / 2 / options.threads.max(1) as u64;
         Self {
             columns,
             has_positions: full_text.has_positions,
             progress: &options.progress,
             flush_bytes: (share / MEMORY_PER_BYTE).clamp(1 << 20, MOST_BYTES),
-            store: RunStore::new(temp_dir.to_owned(), options.memory_bytes / 4),
+            store: RunStore::new(temp_dir.to_owned(), memory_bytes / 4),
             idle: Mutex::default(),
             indexed: Mutex::default(),
         }
@@ -158,7 +176,7 @@ impl<'p> IndexerPool<'p> {
             },
             |()| Ok(()),
         )?;
-        Ok(std::mem::take(&mut *lock(&self.indexed)))
+        Ok(Indexed { spilled_bytes: self.store.file_len(), ..std::mem::take(&mut *lock(&self.indexed)) })
     }
 
     fn failed(&self, error: &rusqlite::Error) -> Error {
@@ -252,7 +270,7 @@ fn sizes(sqlite: &Connection, name: &str) -> rusqlite::Result<Vec<u8>> {
         let mut rows = sqlite.prepare(&format!("SELECT id, sz FROM {} ORDER BY id", quoted_name(&docsize)))?;
         let mut rows = rows.query([])?;
         while let Some(row) = rows.next()? {
-            push_sizes(row.get(0)?, row.get_ref(1)?.as_blob()?, &mut out);
+            push_row(row.get(0)?, row.get_ref(1)?.as_blob()?, &mut out);
         }
     }
     Ok(out)
@@ -281,7 +299,7 @@ fn insert(sqlite: &Connection, columns: &TextColumns, rows: &RecordChunk) -> Res
 
 impl Place {
     /// Returns the value of the column in a row.
-    fn value<'v>(self, values: &[Value<'v>], rowid: i64) -> Value<'v> {
+    pub fn value<'v>(self, values: &[Value<'v>], rowid: i64) -> Value<'v> {
         match values.get(self.value) {
             _ if self.is_rowid => Value::Int(rowid),
             Some(&Value::Int(int)) if self.is_real => Value::Real(int as f64),

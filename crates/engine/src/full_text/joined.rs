@@ -62,7 +62,8 @@ impl FullTextBuilder<'_> {
         self.trees.rows = averages.rows;
         let sizes = Some(texts.sizes());
         let configuration = texts.configuration()?;
-        self.build_index(Indexed { runs, sizes: Vec::new(), averages }, sizes, Some(configuration))?;
+        let indexed = Indexed { runs, sizes: Vec::new(), averages, spilled_bytes: store.file_len() };
+        self.build_index(indexed, sizes, Some(configuration))?;
         Ok(self.trees)
     }
 }

@@ -23,14 +23,14 @@ pub(crate) struct PrintedTable {
 }
 
 /// The rows of a printed table in the order of their rowids. They are read by one thread at a time.
-pub(crate) struct PrintedRows<'p> {
-    reader: Mutex<TableReader<WrittenPages<'p>>>,
+pub(crate) struct PrintedRows {
+    reader: Mutex<TableReader<WrittenPages>>,
     table: PrintedTable,
 }
 
-impl<'p> PrintedRows<'p> {
+impl PrintedRows {
     /// Waits until the pages are written, and begins to read.
-    pub fn new(pages: &'p Pages, table: &PrintedTable) -> Result<Self> {
+    pub fn new(pages: &Pages, table: &PrintedTable) -> Result<Self> {
         let mut positions = InputPositions::default();
         positions.add(0, 1);
         let written = pages.written_from(table.first_page)?;
@@ -39,7 +39,7 @@ impl<'p> PrintedRows<'p> {
     }
 }
 
-impl Source for PrintedRows<'_> {
+impl Source for PrintedRows {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
         let (mut reader, mut chunks) = (lock(&self.reader), VecDeque::new());
         while chunks.len() < CHUNKS_PER_PART {

@@ -36,6 +36,11 @@ impl RunStore {
         Self { folder, memory_limit, state: Mutex::default() }
     }
 
+    /// Returns the number of bytes in the temporary file.
+    pub fn file_len(&self) -> u64 {
+        lock(&self.state).file_len
+    }
+
     /// Keeps the bytes of a run.
     pub fn keep(&self, bytes: Vec<u8>) -> Result<Run> {
         let len = bytes.len() as u64;
@@ -126,15 +131,85 @@ impl Read for Run {
     }
 }
 
-/// Appends the sizes of a row, as `%_docsize` has them, to a run.
-pub(super) fn push_sizes(rowid: i64, sizes: &[u8], out: &mut Vec<u8>) {
+/// Appends a rowid and what belongs to it to a run of rows.
+pub(super) fn push_row(rowid: i64, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&rowid.to_be_bytes());
-    varint::push(sizes.len() as u64, out);
-    out.extend_from_slice(sizes);
+    varint::push(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
 }
 
-/// Number of rows of a part of `%_docsize`.
+/// Number of rows of a part that is read back.
 const ROWS_PER_PART: usize = 32 << 10;
+
+/// Bytes of a run of a spool.
+const SPOOL_RUN: usize = 256 << 10;
+
+/// Rows that are known before their table's turn comes, in order.
+///
+/// ORDER: [`push`](Self::push) all rows, then read them back once with [`next`](Self::next).
+#[derive(Default)]
+pub(super) struct RowSpool {
+    open: Vec<u8>,
+    runs: VecDeque<Run>,
+    reader: Option<RowRun>,
+}
+
+impl RowSpool {
+    /// Adds a row.
+    pub fn push(&mut self, rowid: i64, bytes: &[u8], store: &RunStore) -> Result<()> {
+        push_row(rowid, bytes, &mut self.open);
+        if self.open.len() >= SPOOL_RUN {
+            self.runs.push_back(store.keep(std::mem::take(&mut self.open))?);
+        }
+        Ok(())
+    }
+
+    /// Returns the next row.
+    pub fn next(&mut self) -> Result<Option<(i64, &[u8])>> {
+        let reader = self.reader.get_or_insert_with(RowRun::default);
+        loop {
+            if let Some(rowid) = reader.next()? {
+                return Ok(Some((rowid, &reader.bytes)));
+            }
+            let Some(run) = self.runs.pop_front() else { break };
+            *reader = RowRun::new(run);
+        }
+        if self.open.is_empty() {
+            return Ok(None);
+        }
+        *reader = RowRun::new(Run(Bytes::Memory(io::Cursor::new(std::mem::take(&mut self.open)))));
+        Ok(reader.next()?.map(|rowid| (rowid, reader.bytes.as_slice())))
+    }
+}
+
+/// The rows of a table whose records were spooled.
+pub(super) struct SpooledRows(Mutex<RowSpool>);
+
+impl SpooledRows {
+    /// Begins to read the rows back.
+    pub fn new(spool: RowSpool) -> Self {
+        Self(Mutex::new(spool))
+    }
+}
+
+impl Source for SpooledRows {
+    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
+        let (mut spool, mut chunks) = (lock(&self.0), Vec::new());
+        for _ in 0..ROWS_PER_PART {
+            let Some((rowid, record)) = spool.next()? else { break };
+            open_chunk(&mut chunks).push(rowid, record);
+        }
+        Ok((!chunks.is_empty()).then(|| Box::new(Chunks(chunks.into())) as Box<dyn Part>))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn page_bytes(&self) -> f64 {
+        0.0
+    }
+}
 
 /// The rows of `%_docsize`, from several runs.
 pub(super) struct SizesSource {
@@ -143,39 +218,44 @@ pub(super) struct SizesSource {
 }
 
 struct Sizes {
-    runs: Vec<SizesRun>,
+    runs: Vec<RowRun>,
     /// The next rowid of each run.
     heads: BinaryHeap<Reverse<(i64, usize)>>,
 }
 
-/// A run of sizes that is being read.
-struct SizesRun {
-    input: io::BufReader<Run>,
-    sizes: Vec<u8>,
+/// A run of rows that is being read.
+#[derive(Default)]
+struct RowRun {
+    input: Option<io::BufReader<Run>>,
+    bytes: Vec<u8>,
 }
 
-impl SizesRun {
+impl RowRun {
+    fn new(run: Run) -> Self {
+        Self { input: Some(io::BufReader::with_capacity(64 << 10, run)), bytes: Vec::new() }
+    }
+
     /// Moves on to the next row. Returns its rowid.
     fn next(&mut self) -> Result<Option<i64>> {
         self.read().map_err(|error| Error::new(ErrorKind::Io, format!("a temporary file cannot be read back: {error}")))
     }
 
     fn read(&mut self) -> io::Result<Option<i64>> {
-        let mut rowid = [0; 8];
-        if self.input.read(&mut rowid[..1])? == 0 {
+        let (Some(input), mut rowid) = (&mut self.input, [0; 8]) else { return Ok(None) };
+        if input.read(&mut rowid[..1])? == 0 {
             return Ok(None);
         }
-        self.input.read_exact(&mut rowid[1..])?;
+        input.read_exact(&mut rowid[1..])?;
         let (mut len, mut bytes) = ([0; varint::MAX_LEN], 0);
         let len = loop {
-            self.input.read_exact(&mut len[bytes..=bytes])?;
+            input.read_exact(&mut len[bytes..=bytes])?;
             bytes += 1;
             if let Some((len, _)) = varint::read(&len[..bytes]) {
                 break usize::try_from(len).map_err(|_| io::ErrorKind::InvalidData)?;
             }
         };
-        self.sizes.resize(len, 0);
-        self.input.read_exact(&mut self.sizes)?;
+        self.bytes.resize(len, 0);
+        input.read_exact(&mut self.bytes)?;
         Ok(Some(i64::from_be_bytes(rowid)))
     }
 }
@@ -183,8 +263,7 @@ impl SizesRun {
 impl SizesSource {
     /// Begins to read the runs.
     pub fn new(runs: Vec<Run>, has_origins: bool) -> Result<Self> {
-        let input = |run| SizesRun { input: io::BufReader::with_capacity(64 << 10, run), sizes: Vec::new() };
-        let mut runs: Vec<SizesRun> = runs.into_iter().map(input).collect();
+        let mut runs: Vec<RowRun> = runs.into_iter().map(RowRun::new).collect();
         let mut heads = BinaryHeap::new();
         for (number, run) in runs.iter_mut().enumerate() {
             heads.extend(run.next()?.map(|rowid| Reverse((rowid, number))));
@@ -202,7 +281,7 @@ impl Source for SizesSource {
             let Some(Reverse((rowid, number))) = heads.pop() else { break };
             let run = &mut runs[number];
             record.clear();
-            let values = [Value::Null, Value::Blob(&run.sizes), Value::Int(1)];
+            let values = [Value::Null, Value::Blob(&run.bytes), Value::Int(1)];
             write_record(if self.has_origins { &values } else { &values[..2] }, &mut record);
             open_chunk(&mut chunks).push(rowid, &record);
             heads.extend(run.next()?.map(|rowid| Reverse((rowid, number))));

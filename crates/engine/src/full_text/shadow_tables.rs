@@ -38,6 +38,7 @@ impl<'s> ShadowTables<'s> {
         let has_origins = docsize.is_some_and(|docsize| docsize.column("origin").is_some());
         let empty = Connection::open_in_memory().and_then(|empty| {
             empty.execute(&full_text.sql, [])?;
+            full_text.settings.iter().try_for_each(|setting| empty.execute(setting, []).map(drop))?;
             Ok(empty)
         });
         let empty =

@@ -1,4 +1,7 @@
+use super::{FullTextBuilder, FullTextTrees, TextRows};
+use crate::output::Output;
 use crate::{Database, Options, Schema, Target};
+use litepress_format::page::PageSize;
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_rows::sync::lock;
@@ -108,7 +111,9 @@ fn open(bytes: &[u8]) -> Connection {
 /// Returns what SQLite makes of the rows in one transaction.
 fn by_sqlite(sql: &str, filled: &str, texts: &[Vec<String>], is_external: bool) -> Connection {
     let db = Connection::open_in_memory().unwrap();
-    db.execute_batch(sql).unwrap();
+    // A trigger would flush every row.
+    let trigger = sql.find("CREATE TRIGGER copies").map(|at| sql.split_at(at));
+    db.execute_batch(trigger.map_or(sql, |(tables, _)| tables)).unwrap();
     db.execute_batch("INSERT INTO t(t, rank) VALUES('hashsize', 1000000000); BEGIN").unwrap();
     let names: Vec<String> = db
         .prepare("SELECT name FROM pragma_table_info(?) WHERE name <> 'id'")
@@ -126,8 +131,11 @@ fn by_sqlite(sql: &str, filled: &str, texts: &[Vec<String>], is_external: bool) 
         insert.raw_execute().unwrap();
     }
     drop(insert);
+    if let Some((_, trigger)) = trigger {
+        db.execute_batch(&format!("INSERT INTO t(rowid, b, a) SELECT rowid, b, a FROM {filled}; {trigger}")).unwrap();
+    }
     db.execute_batch("COMMIT").unwrap();
-    if is_external {
+    if is_external && trigger.is_none() {
         db.execute_batch("INSERT INTO t(t) VALUES('rebuild')").unwrap();
     }
     db.execute_batch("INSERT INTO t(t) VALUES('optimize'); ANALYZE").unwrap();
@@ -142,7 +150,7 @@ fn shadow_rows(db: &Connection) -> Vec<String> {
             "data" => {
                 "SELECT id, CASE id WHEN 10 THEN substr(block, 5) ELSE block END FROM t_data ORDER BY id".to_owned()
             }
-            "config" => "SELECT * FROM t_config WHERE k = 'version'".to_owned(),
+            "config" => "SELECT * FROM t_config WHERE k <> 'hashsize'".to_owned(),
             table => format!("SELECT * FROM t_{table} ORDER BY 1, 2"),
         };
         let Ok(mut statement) = db.prepare(&sql) else { continue };
@@ -216,6 +224,37 @@ fn tables_with_and_without_texts() {
     check("CREATE VIRTUAL TABLE t USING fts5(a, b)", "t", &vec![vec![String::new(); 2]; 3]);
 }
 
+/// Options that are set by an INSERT were refused in schemas. The size of leaves changes every byte of the index.
+#[test]
+fn options_of_a_table_hold_in_its_index() {
+    let texts = rows(300, 2);
+    let set = |option: &str| format!("INSERT INTO t(t, rank) VALUES {option}");
+    for (options, settings) in [
+        ("", set("('rank', 'bm25(10.0, 5.0)'), ('automerge', 8)")),
+        ("", set("('pgsz', 64)")),
+        (", detail=none, prefix=2", set("('pgsz', 100)")),
+        (", tokenize=trigram, detail=column", set("('pgsz', 1000)")),
+        (", content='', contentless_delete=1", set("('pgsz', 20000), ('secure-delete', 0)")),
+    ] {
+        check(&format!("CREATE VIRTUAL TABLE t USING fts5(a, b{options}); {settings}"), "t", &texts);
+    }
+    let db = open(&build(
+        &format!("CREATE VIRTUAL TABLE t USING fts5(a, b); {}", set("('rank', 'bm25(10.0)'), ('pgsz', 64)")),
+        "t",
+        &texts,
+        2,
+        40,
+    ));
+    let cookie = "SELECT hex(substr(block, 1, 4)) FROM t_data WHERE id = 10";
+    assert_eq!(db.query_row(cookie, [], |row| row.get::<_, String>(0)).unwrap(), "00000002");
+    // SQLite makes leaves that are too large for litepress.
+    let large = format!("CREATE VIRTUAL TABLE t USING fts5(a, b); {}", set("('pgsz', 60000)"));
+    let db = open(&build(&large, "t", &texts, 2, 40));
+    let size: i64 = db.query_row("SELECT v FROM t_config WHERE k = 'pgsz'", [], |row| row.get(0)).unwrap();
+    assert_eq!(size, 60_000);
+    db.execute_batch("INSERT INTO t(t) VALUES('integrity-check')").unwrap();
+}
+
 /// An external content table stayed empty until someone asked for a rebuild, which SQLite makes with one thread.
 #[test]
 fn texts_in_another_table() {
@@ -236,6 +275,34 @@ fn texts_in_another_table() {
         .unwrap();
     let found: i64 = db.query_row("SELECT rowid FROM t('afterwards')", [], |row| row.get(0)).unwrap();
     assert_eq!(found, 901);
+}
+
+/// A trigger that copies texts did not run while rows were loaded, and its full-text table stayed empty.
+#[test]
+fn texts_that_a_trigger_copies() {
+    let texts = rows(600, 3);
+    for (table, key, options) in
+        [("docs", "id", ""), ("docs", "rowid", ", locale=1"), ("bare", "oid", ", prefix=2, detail=column")]
+    {
+        let columns = if table == "docs" { "id INTEGER PRIMARY KEY, a TEXT, n, b TEXT" } else { "a TEXT, n, b TEXT" };
+        let sql = format!(
+            "CREATE TABLE {table} ({columns}); CREATE VIRTUAL TABLE t USING fts5(b, a{options});
+             CREATE TRIGGER copies AFTER INSERT ON {table} BEGIN
+                INSERT INTO t(rowid, a, b) VALUES (new.{key}, new.a, new.b); END"
+        );
+        check(&sql, table, &texts);
+    }
+    // SQLite fills the table because of its ON CONFLICT clause, and then the copy.
+    let sql =
+        "CREATE TABLE docs (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, a TEXT); CREATE VIRTUAL TABLE t USING fts5(a);
+        CREATE TRIGGER copies AFTER INSERT ON docs BEGIN INSERT INTO t(rowid, a) VALUES (new.id, new.a); END";
+    let db = open(&build(sql, "docs", &rows(50, 1), 2, 10));
+    db.execute_batch("INSERT INTO t(t) VALUES('integrity-check')").unwrap();
+    let [copied, all] = ["t", "docs"].map(|table| {
+        let sql = format!("SELECT group_concat(rowid || a, ';') FROM (SELECT rowid, a FROM {table} ORDER BY 1)");
+        db.query_row(&sql, [], |row| row.get::<_, String>(0)).unwrap()
+    });
+    assert_eq!(copied, all);
 }
 
 /// Only SQLite can read a view, or a column that is computed.
@@ -273,5 +340,66 @@ fn a_table_without_rows() {
         expected.execute_batch(sql).unwrap();
         assert_eq!(shadow_rows(&db), shadow_rows(&expected));
         db.execute_batch("INSERT INTO t VALUES ('first words'); INSERT INTO t(t) VALUES('integrity-check')").unwrap();
+    }
+}
+
+/// Returns texts of about 1,000 characters: the sources of this workspace.
+fn sources() -> Vec<Vec<String>> {
+    let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            match entry.file_type().unwrap().is_dir() {
+                true => folders.push(path),
+                false if path.extension().is_some_and(|kind| kind == "rs") => files.push(path),
+                false => {}
+            }
+        }
+    }
+    files.sort();
+    let mut documents = Vec::new();
+    for text in files.iter().map(|path| std::fs::read_to_string(path).unwrap()) {
+        let mut document = String::new();
+        for line in text.lines() {
+            document.push_str(line);
+            document.push('\n');
+            if document.len() >= 1000 {
+                documents.push(vec![std::mem::take(&mut document)]);
+            }
+        }
+    }
+    documents
+}
+
+/// Builds the shadow tables of a full-text table with some memory. Returns the pages, and what is known of them.
+fn build_with_memory(sql: &str, texts: &[Vec<String>], memory_bytes: u64) -> (Vec<u8>, FullTextTrees) {
+    let schema = Schema::from_sql(sql, "<test>").unwrap();
+    let table = schema.table("t").unwrap();
+    let options = Options::default().threads(2);
+    let mut output = Output::open(&Target::Memory, PageSize::DEFAULT, &options, |sink| sink).unwrap();
+    let mut builder = FullTextBuilder::new(&schema, table, &mut output, &options).unwrap();
+    builder.memory_bytes = memory_bytes;
+    let trees = builder.build(TextRows::Given(&Texts::new(texts, false, 100))).unwrap();
+    output.pages.finish(&[0; PageSize::DEFAULT.bytes()]).unwrap();
+    (output.pages.take_bytes().unwrap(), trees)
+}
+
+/// An index larger than memory goes through a temporary file, at most half as large as the texts.
+#[test]
+fn segments_that_do_not_fit_the_memory_are_spilled() {
+    let texts = sources();
+    let text_bytes: usize = texts.iter().flatten().map(String::len).sum();
+    assert!(text_bytes > 2 << 20, "{text_bytes}");
+    for options in ["", ", detail=none, tokenize=porter", ", content='', contentless_delete=1, prefix=3"] {
+        let sql = format!("CREATE VIRTUAL TABLE t USING fts5(a{options})");
+        let (bytes, trees) = build_with_memory(&sql, &texts, 1 << 30);
+        assert_eq!(trees.spilled_bytes, 0);
+        let (spilled, spilled_trees) = build_with_memory(&sql, &texts, 0);
+        assert!(spilled == bytes, "{sql}: a spilled index is another one");
+        assert_eq!((spilled_trees.rows, &spilled_trees.roots), (trees.rows, &trees.roots));
+        let share = spilled_trees.spilled_bytes as f64 / text_bytes as f64;
+        let most = if options.contains("prefix") { 1.0 } else { 0.5 };
+        assert!((0.05..most).contains(&share), "{sql}: the temporary file is {share} of the texts");
     }
 }

@@ -93,6 +93,11 @@ impl IndexPlan {
         self.evaluated.as_deref()
     }
 
+    /// Returns the encoding of texts in records.
+    pub fn encoding(&self) -> TextEncoding {
+        self.encoding
+    }
+
     /// Returns the plan for records whose texts have this encoding.
     pub fn in_encoding(mut self, encoding: TextEncoding) -> Self {
         self.layout.set_encoding(encoding);

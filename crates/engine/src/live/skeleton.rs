@@ -120,11 +120,7 @@ impl Skeleton {
             .find(|index| index.name == name)
             .ok_or_else(|| Error::new(ErrorKind::Schema, format!("SQLite does not know the index {name}")))?;
         let table_root = self.roots.get(&table.name).copied().unwrap_or(0);
-        // SQLite evaluates rows in UTF-8 only.
-        let plan = match self.encoding {
-            TextEncoding::Utf8 => IndexPlan::evaluated(&table, index),
-            encoding => IndexPlan::new(&table, index).map(|plan| plan.in_encoding(encoding)),
-        };
+        let plan = IndexPlan::evaluated(&table, index).map(|plan| plan.in_encoding(self.encoding));
         let older = if plan.is_ok() { OlderRows::of(&table, self.encoding) } else { OlderRows::default() };
         let old_root = self.roots.get(name).copied();
         Ok(PlannedIndex { name: name.to_owned(), table, table_root, sql, plan, old_root, older })

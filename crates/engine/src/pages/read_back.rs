@@ -1,7 +1,10 @@
 //! Reads pages back: those of a run, and those already written.
 
-use super::{PageRun, Pages};
+use super::numbering::SkippedPages;
+use super::{PageRun, Pages, offset_of};
+use crate::sink::writers::WrittenBytes;
 use crate::{Error, ErrorKind, Result};
+use litepress_format::page::PageSize;
 use std::fmt::Display;
 
 /// Bytes of one read.
@@ -82,50 +85,47 @@ impl PagesByNumber for WrittenPagesByNumber<'_> {
     }
 }
 
-/// The last pages of the file so far.
-pub(crate) struct WrittenPages<'p> {
-    pages: &'p Pages,
+/// The last pages of the file so far. Others may be written meanwhile.
+pub(crate) struct WrittenPages {
+    written: WrittenBytes,
+    page_size: PageSize,
+    skipped: SkippedPages,
     next: u32,
+    /// The number behind the last page.
+    end: u32,
     /// Some pages, and the number of the first of them.
     buffer: Vec<u8>,
     buffered: u32,
 }
 
-impl<'p> WrittenPages<'p> {
-    /// REQUIRES: the pages from `first` on are written.
-    pub(super) fn new(pages: &'p Pages, first: u32) -> Self {
-        Self { pages, next: first, buffer: Vec::new(), buffered: first }
-    }
-}
-
-impl PagesInOrder for WrittenPages<'_> {
+impl PagesInOrder for WrittenPages {
     fn next(&mut self) -> Result<Option<(u32, &[u8])>> {
-        let Self { pages, next, buffer, buffered } = self;
-        let page_bytes = pages.page_size.bytes();
-        while pages.skipped.contains(*next) {
-            *next += 1;
+        let page_bytes = self.page_size.bytes();
+        while self.skipped.contains(self.next) {
+            self.next += 1;
         }
-        if *next >= pages.next {
+        if self.next >= self.end {
             return Ok(None);
         }
-        let number = *next;
-        if (number - *buffered) as usize * page_bytes >= buffer.len() {
-            let left = (pages.next - number) as usize;
-            buffer.resize(left.min(READ_BYTES / page_bytes) * page_bytes, 0);
-            pages.writers.read(buffer, pages.offset(number))?;
-            *buffered = number;
+        let number = self.next;
+        if (number - self.buffered) as usize * page_bytes >= self.buffer.len() {
+            let left = (self.end - number) as usize;
+            self.buffer.resize(left.min(READ_BYTES / page_bytes) * page_bytes, 0);
+            self.written.read(&mut self.buffer, offset_of(number, self.page_size))?;
+            self.buffered = number;
         }
-        *next += 1;
-        let start = (number - *buffered) as usize * page_bytes;
-        Ok(Some((number, &buffer[start..start + page_bytes])))
+        self.next += 1;
+        let start = (number - self.buffered) as usize * page_bytes;
+        Ok(Some((number, &self.buffer[start..start + page_bytes])))
     }
 }
 
 impl Pages {
     /// Waits until the pages from `first` on are written. Returns them for reading.
-    pub fn written_from(&self, first: u32) -> Result<WrittenPages<'_>> {
-        self.writers.wait()?;
-        Ok(WrittenPages::new(self, first))
+    pub fn written_from(&self, first: u32) -> Result<WrittenPages> {
+        let Self { page_size, skipped, next: end, .. } = *self;
+        let written = self.writers.reader()?;
+        Ok(WrittenPages { written, page_size, skipped, next: first, end, buffer: Vec::new(), buffered: first })
     }
 
     /// Waits until all pages are written. Returns them for reading.
@@ -147,7 +147,6 @@ mod tests {
     use crate::Sink;
     use crate::sink::block::BlockPool;
     use crate::sink::writers::Writers;
-    use litepress_format::page::PageSize;
     use std::io;
     use std::path::PathBuf;
     use std::sync::Arc;

@@ -80,11 +80,7 @@ impl Writers {
     }
 
     fn failed(&self, doing: &str, failure: &io::Error) -> Error {
-        let copy = match failure.raw_os_error() {
-            Some(code) => io::Error::from_raw_os_error(code),
-            None => io::Error::new(failure.kind(), failure.to_string()),
-        };
-        Error::io(doing, &self.shared.path, copy)
+        self.shared.failed(doing, failure)
     }
 
     /// Returns whether written bytes can be [read](Self::read).
@@ -104,7 +100,13 @@ impl Writers {
 
     /// Reads all of `bytes` at byte `offset`. REQUIRES: [`wait`](Self::wait) was called after they were submitted.
     pub fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
-        self.shared.sink.read_at(bytes, offset).map_err(|failure| self.failed("read back", &failure))
+        self.shared.read(bytes, offset)
+    }
+
+    /// Waits until everything submitted is written. Returns a reader of these bytes, which may read while others are written.
+    pub fn reader(&self) -> Result<WrittenBytes> {
+        self.wait()?;
+        Ok(WrittenBytes(self.shared.clone()))
     }
 
     /// Waits for all writes, then sets the length of the file in bytes.
@@ -141,7 +143,29 @@ impl Drop for Writers {
     }
 }
 
+/// Reads bytes that are written.
+pub(crate) struct WrittenBytes(Arc<Shared>);
+
+impl WrittenBytes {
+    /// Reads all of `bytes` at byte `offset`. REQUIRES: they were submitted before the reader was made.
+    pub fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
+        self.0.read(bytes, offset)
+    }
+}
+
 impl Shared {
+    fn failed(&self, doing: &str, failure: &io::Error) -> Error {
+        let copy = match failure.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(failure.kind(), failure.to_string()),
+        };
+        Error::io(doing, &self.path, copy)
+    }
+
+    fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
+        self.sink.read_at(bytes, offset).map_err(|failure| self.failed("read back", &failure))
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }

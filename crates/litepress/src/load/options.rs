@@ -5,8 +5,8 @@ use crate::observer::{Observer, Silent};
 use crate::parse;
 use crate::schema_text::SchemaText;
 use crate::{
-    AppendOptions, Error, ErrorKind, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options, Ragged, Result,
-    Schema, TableOptions,
+    AppendOptions, Error, ErrorKind, FtsContent, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options,
+    Ragged, Result, Schema, TableOptions,
 };
 use litepress_engine::{TargetStamp, begin_replacing};
 use litepress_load::input::Input;
@@ -293,6 +293,8 @@ setters! {
     index(columns: &[&str]) => |options| options.tables.indexes.push(owned(columns));
     /// Adds a full-text index on columns of a table: a table of FTS5 named `TABLE_fts`, and triggers that keep it up to date.
     fts(columns: &[&str]) => |options| options.tables.full_text.push(owned(columns));
+    /// Sets the place of the texts of full-text indexes: the table, or copies in the index itself.
+    fts_content(content: FtsContent) => |options| options.tables.text_content = Some(content);
     /// Sets the tokenizer of full-text indexes, as FTS5 has it: `porter`, `unicode61 remove_diacritics 2`.
     fts_tokenizer(tokenizer: impl Into<String>) => |options| options.tables.tokenizer = Some(tokenizer.into());
     /// Adds columns of which no two rows may have the same values.
@@ -408,6 +410,7 @@ impl LoadOptions {
             (OptionName::NotNull, !tables.not_null.is_empty()),
             (OptionName::Index, !tables.indexes.is_empty()),
             (OptionName::Fts, !tables.full_text.is_empty()),
+            (OptionName::FtsContent, tables.text_content.is_some()),
             (OptionName::FtsTokenizer, tables.tokenizer.is_some()),
             (OptionName::Unique, !tables.unique.is_empty()),
             (OptionName::ForeignKey, !tables.foreign_keys.is_empty()),

@@ -2,6 +2,8 @@
 
 mod full_text;
 
+pub use full_text::FtsContent;
+
 use super::listed;
 use super::name::in_sql;
 use super::pattern::{no_column, refuse_idle, value_of};
@@ -39,6 +41,8 @@ pub struct TableOptions {
     pub indexes: Vec<Vec<String>>,
     /// `--fts C,..`: the columns of a full-text index; at most one list per table.
     pub full_text: Vec<Vec<String>>,
+    /// `--fts-content`: the place of the texts of full-text indexes.
+    pub text_content: Option<FtsContent>,
     /// `--fts-tokenizer`: the tokenizer of full-text indexes, as FTS5 has it: `porter`, `unicode61 remove_diacritics 2`.
     pub tokenizer: Option<String>,
     /// `--unique C,..`: one list per constraint.

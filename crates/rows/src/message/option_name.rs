@@ -35,6 +35,8 @@ pub enum OptionName {
     Format,
     /// Columns of a full-text index of a new table.
     Fts,
+    /// Place of the texts of full-text indexes.
+    FtsContent,
     /// Tokenizer of full-text indexes.
     FtsTokenizer,
     /// Column of geometries.
@@ -191,6 +193,7 @@ impl OptionName {
             Self::ForeignKey => "foreign-key",
             Self::Format => "format",
             Self::Fts => "fts",
+            Self::FtsContent => "fts-content",
             Self::FtsTokenizer => "fts-tokenizer",
             Self::Geometry => "geometry",
             Self::Index => "index",

@@ -20,6 +20,10 @@ pub struct FullText {
     pub content: TextContent,
     /// Doclists have position lists, as they have unless `detail=none`.
     pub has_positions: bool,
+    /// The statements that set its options: `INSERT INTO t(t, rank) VALUES ('pgsz', 1000)`.
+    pub settings: Vec<String>,
+    /// The size of its leaves in bytes, if it is set (`pgsz`).
+    pub leaf_bytes: Option<usize>,
 }
 
 /// The place of the texts of a full-text table.
@@ -27,6 +31,9 @@ pub struct FullText {
 pub enum TextContent {
     /// Its table `%_content`.
     Own,
+    /// Its table `%_content`, which a trigger fills from another rowid table. The columns of that table are those of the full-text
+    /// table, as positions.
+    Copied(Box<Table>, Vec<usize>),
     /// Nowhere (`content=''`).
     Nowhere,
     /// Nowhere, but its table `%_content` has the columns that are not indexed (`contentless_unindexed=1`).
@@ -46,6 +53,43 @@ pub(super) struct Probed {
     /// The tables and columns that SQLite reads to index the texts again, in the order of reading.
     reads: Vec<(String, String)>,
     failure: Option<String>,
+    settings: Vec<String>,
+    leaf_bytes: Option<usize>,
+}
+
+/// Returns whether anything was indexed or stored in the full-text table `name` of FTS5.
+pub(super) fn has_rows(sqlite: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let shadow = |suffix: &str| quoted_name(&format!("{name}_{suffix}"));
+    // Beside segments there are two rows. The first one counts rows and tokens.
+    let index = format!("SELECT count(*) > 2 OR max(id = 1 AND ltrim(hex(block), '0') <> '') FROM {}", shadow("data"));
+    if sqlite.query_row(&index, [], |row| row.get(0))? {
+        return Ok(true);
+    }
+    for table in ["content", "docsize"] {
+        if sqlite.table_exists(Some("main"), format!("{name}_{table}").as_str())?
+            && sqlite.prepare(&format!("SELECT 1 FROM {}", shadow(table)))?.exists([])?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the statements that set the options of a full-text table once more, and the size of its leaves, if it is set.
+fn settings(sqlite: &Connection, name: &str) -> rusqlite::Result<(Vec<String>, Option<usize>)> {
+    let (table, config) = (quoted_name(name), quoted_name(&format!("{name}_config")));
+    let sql = format!("SELECT k, quote(k), quote(v), v FROM {config} WHERE k <> 'version' ORDER BY k");
+    let (mut settings, mut leaf_bytes) = (Vec::new(), None);
+    let mut statement = sqlite.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (key, value): (String, String) = (row.get(1)?, row.get(2)?);
+        settings.push(format!("INSERT INTO {table}({table}, rank) VALUES ({key}, {value})"));
+        if row.get_ref(0)?.as_str()? == "pgsz" {
+            leaf_bytes = Some(row.get(3)?);
+        }
+    }
+    Ok((settings, leaf_bytes))
 }
 
 /// Asks SQLite about the full-text table `name`, whose database is in memory and has no rows.
@@ -62,8 +106,9 @@ pub(super) fn probe(sqlite: &mut Connection, name: &str) -> rusqlite::Result<Pro
     let rebuilt = sqlite.execute(&format!("INSERT INTO {quoted}({quoted}) VALUES ('rebuild')"), []);
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
     let has_positions = full_text_has_positions(sqlite, name)?;
+    let (settings, leaf_bytes) = settings(sqlite, name)?;
     let reads = std::mem::take(&mut *lock(&seen));
-    Ok(Probed { has_positions, reads, failure: rebuilt.err().map(|error| error.to_string()) })
+    Ok(Probed { has_positions, reads, failure: rebuilt.err().map(|error| error.to_string()), settings, leaf_bytes })
 }
 
 /// Returns whether the doclists of a full-text table of FTS5 have position lists, as they have unless `detail=none`.
@@ -109,7 +154,9 @@ impl Probed {
                 self.reads.iter().filter(|(name, _)| !is_own(name) && !name.starts_with("sqlite_")).collect();
             Self::content_table(table, &reads, find).unwrap_or_else(TextContent::Elsewhere)
         };
-        FullText { sql: sql.to_owned(), content_columns, content, has_positions: self.has_positions }
+        let Self { has_positions, leaf_bytes, .. } = *self;
+        let settings = self.settings.clone();
+        FullText { sql: sql.to_owned(), content_columns, content, has_positions, settings, leaf_bytes }
     }
 
     /// Returns the other table with the texts, or why only SQLite can read it. `reads` are the columns that SQLite reads.

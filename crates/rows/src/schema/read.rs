@@ -1,5 +1,6 @@
 //! Asks SQLite for the schema that it understood.
 
+use super::copied_texts;
 use super::evaluation;
 use super::run::{ExecutedSchema, sqlite_failed};
 use super::{
@@ -59,7 +60,11 @@ fn describe_full_texts(ran: &ExecutedSchema, objects: &[SchemaObject], tables: &
         let sql = objects.iter().find(|object| object.name == table.name && object.kind == "table");
         let sql = sql.and_then(|object| object.sql.as_deref()).unwrap_or_default();
         let find = |name: &str| tables.iter().chain(shadow_tables).find(|table| table.name == name).cloned();
-        let full_text = probed.describe(table, sql, &ran.shadows, find);
+        let mut full_text = probed.describe(table, sql, &ran.shadows, find);
+        let find = |name: &str| tables.iter().find(|table| table.name.eq_ignore_ascii_case(name)).cloned();
+        if let Some(content) = copied_texts::content(&full_text, table, objects, find) {
+            full_text.content = content;
+        }
         tables[position].full_text = Some(Box::new(full_text));
     }
 }

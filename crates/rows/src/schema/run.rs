@@ -83,6 +83,8 @@ struct AuthorizerState {
     makes_virtual_table: bool,
     /// Tables of FTS5.
     full_texts: Vec<String>,
+    /// The table of FTS5 that the statement inserts into: a setting, and no row.
+    configured: Option<String>,
     shadows: HashSet<String>,
     modules: HashMap<String, String>,
     wal: bool,
@@ -119,6 +121,13 @@ pub(super) fn run(text: &str, origin: &str) -> Result<ExecutedSchema> {
     // A table that was dropped again has no kind. Virtual tables may have their own rows.
     for (table, span) in spans.iter().filter(|(table, _)| kinds.is_ordinary(table)) {
         refuse_rows(&sqlite, table, text, origin, span.start)?;
+    }
+    for (table, span) in spans.iter().filter(|(table, _)| lock(&watch).full_texts.contains(table)) {
+        // Rows of a transaction come into the index at its end.
+        if kinds.is_virtual(table) && full_text::has_rows(&sqlite, table).map_err(|error| sqlite_failed(&error))? {
+            let Refusal { why, .. } = rows_refusal("INSERT", table);
+            return Err(refused(&why, text, origin, first_token(text, span.start)).advise(SCHEMA_ALONE));
+        }
     }
     let mut watch = lock(&watch);
     let (shadows, modules) = (std::mem::take(&mut watch.shadows), std::mem::take(&mut watch.modules));
@@ -176,6 +185,13 @@ fn run_statements(
         run_to_end(&mut statement).map_err(|error| explain(&error, span.start))?;
         drop(statement);
         at = span.end;
+        let configured = seen().configured.take();
+        if let Some(table) = configured
+            && full_text::has_rows(sqlite, &table).map_err(|error| sqlite_failed(&error))?
+        {
+            lock(watch).denied = Some(rows_refusal("INSERT", &table));
+            return Err(explain(&rusqlite::Error::InvalidQuery, span.start));
+        }
         let (created, altered) = {
             let mut watch = seen();
             watch.makes_virtual_table = false;
@@ -183,7 +199,7 @@ fn run_statements(
             (std::mem::take(&mut watch.created), std::mem::take(&mut watch.altered))
         };
         if altered {
-            follow_renames(sqlite, &mut spans)?;
+            follow_renames(sqlite, &mut spans, watch)?;
         }
         for table in created {
             spans.insert(table, span.clone());
@@ -284,7 +300,13 @@ fn authorize(action: &AuthAction<'_>, watch: &mut AuthorizerState) -> Authorizat
             None
         }
         AuthAction::Pragma { pragma_name, pragma_value } => pragma(pragma_name, *pragma_value, watch),
-        AuthAction::Insert { table_name } => write_refusal("INSERT", table_name, watch),
+        AuthAction::Insert { table_name } => {
+            // Options of FTS5 are set by an INSERT, which is told from a row once it ran.
+            if watch.configured.is_none() && watch.full_texts.iter().any(|name| name == table_name) {
+                watch.configured = Some((*table_name).to_owned());
+            }
+            write_refusal("INSERT", table_name, watch)
+        }
         AuthAction::Update { table_name, .. } => write_refusal("UPDATE", table_name, watch),
         AuthAction::Delete { table_name } => write_refusal("DELETE", table_name, watch),
         AuthAction::Attach { .. } | AuthAction::Detach { .. } => denied("ATTACH and DETACH are not allowed"),
@@ -307,16 +329,25 @@ fn authorize(action: &AuthAction<'_>, watch: &mut AuthorizerState) -> Authorizat
     }
 }
 
-/// Refuses writes of rows. SQLite itself writes its own tables while it defines, and virtual tables write theirs. Dumps write
+/// Refuses writes of rows. SQLite itself writes its own tables while it defines, virtual tables write theirs, and an INSERT sets options of FTS5. Dumps write
 /// the numbers of AUTOINCREMENT tables, which are kept, and statistics, which are dropped.
 fn write_refusal(verb: &str, table: &str, watch: &AuthorizerState) -> Option<Refusal> {
     let own = ["sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_sequence"].contains(&table)
         || table.starts_with(STATISTICS);
     let of_dropped = verb == "DELETE" && watch.dropped.as_deref() == Some(table);
-    (!own && !of_dropped && !watch.makes_virtual_table).then(|| Refusal {
+    let configures = watch.configured.is_some() && (watch.shadows.contains(table) || is_configured(table, watch));
+    (!own && !of_dropped && !watch.makes_virtual_table && !configures).then(|| rows_refusal(verb, table))
+}
+
+fn is_configured(table: &str, watch: &AuthorizerState) -> bool {
+    watch.configured.as_deref() == Some(table)
+}
+
+fn rows_refusal(verb: &str, table: &str) -> Refusal {
+    Refusal {
         why: format!("{verb} of rows ({table}) is not allowed: a schema defines and holds no rows"),
         advice: Some(SCHEMA_ALONE),
-    })
+    }
 }
 
 fn pragma(name: &str, value: Option<&str>, watch: &mut AuthorizerState) -> Option<Refusal> {
@@ -349,19 +380,35 @@ fn pragma(name: &str, value: Option<&str>, watch: &mut AuthorizerState) -> Optio
     })
 }
 
-/// Follows renames after ALTER TABLE: a table that disappeared and one that appeared are the same.
-fn follow_renames(sqlite: &Connection, spans: &mut HashMap<String, Range<usize>>) -> Result<()> {
+/// Follows renames after ALTER TABLE: a table that disappeared and one that appeared are the same. Shadow tables are renamed with
+/// theirs.
+fn follow_renames(
+    sqlite: &Connection,
+    spans: &mut HashMap<String, Range<usize>>,
+    watch: &Mutex<AuthorizerState>,
+) -> Result<()> {
     let names: Vec<String> = sqlite
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
         .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
         .map_err(|error| sqlite_failed(&error))?;
+    // SQLite's authorizer takes the lock, too.
+    let mut watch = lock(watch);
     let known: HashSet<&String> = names.iter().collect();
     let gone = spans.keys().find(|old| !known.contains(old)).cloned();
-    let come = names.iter().find(|name| !spans.contains_key(*name) && !name.starts_with("sqlite_"));
-    if let (Some(old), Some(new)) = (gone, come)
-        && let Some(span) = spans.remove(&old)
-    {
+    let is_own = |name: &str| name.starts_with("sqlite_") || watch.shadows.contains(name);
+    let come = names.iter().find(|name| !spans.contains_key(*name) && !is_own(name));
+    let (Some(old), Some(new)) = (gone, come) else { return Ok(()) };
+    if let Some(span) = spans.remove(&old) {
         spans.insert(new.clone(), span);
+    }
+    watch.full_texts.iter_mut().filter(|name| **name == old).for_each(|name| name.clone_from(new));
+    if let Some(module) = watch.modules.remove(&old) {
+        watch.modules.insert(new.clone(), module);
+        let renamed = |name: String| match name.strip_prefix(&format!("{old}_")) {
+            Some(suffix) if !known.contains(&name) => format!("{new}_{suffix}"),
+            _ => name,
+        };
+        watch.shadows = std::mem::take(&mut watch.shadows).into_iter().map(renamed).collect();
     }
     Ok(())
 }

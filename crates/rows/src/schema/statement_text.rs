@@ -128,6 +128,15 @@ pub(super) fn names(expression: &str) -> Vec<String> {
     names.map(|token| unquote(&expression[token.span])).collect()
 }
 
+/// Returns the tokens of a statement: words and names in small letters and without their quotes, texts as they are.
+pub(super) fn words(sql: &str) -> Vec<String> {
+    let word = |token: Token| {
+        let text = &sql[token.span];
+        if text.starts_with('\'') { text.to_owned() } else { unquote(text).to_ascii_lowercase() }
+    };
+    Tokens::new(sql).map(word).collect()
+}
+
 /// Returns whether SQLite takes a character for a blank.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')

@@ -5,6 +5,17 @@ use crate::schema::name::in_sql;
 use litepress_rows::{Error, OptionName, message};
 use std::fmt::Write;
 
+/// The place of the texts of full-text indexes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FtsContent {
+    /// The table whose columns are indexed.
+    #[default]
+    Table,
+    /// The full-text table itself, which has copies.
+    Own,
+}
+
 /// The name of a table's full-text index.
 pub(crate) fn table_name(table: &str) -> String {
     format!("{table}_fts")
@@ -12,8 +23,12 @@ pub(crate) fn table_name(table: &str) -> String {
 
 /// Refuses full-text indexes that cannot be.
 pub(super) fn refuse(drafts: &mut [Draft<'_>], options: &TableOptions, mistakes: &mut Vec<Error>) {
-    if let (Some(tokenizer), true) = (&options.tokenizer, options.full_text.is_empty()) {
-        let given = OptionName::FtsTokenizer.word(tokenizer.clone()).given();
+    let words = [
+        options.tokenizer.as_ref().map(|tokenizer| OptionName::FtsTokenizer.word(tokenizer.clone())),
+        options.text_content.map(|_| OptionName::FtsContent.alone()),
+    ];
+    for option in words.into_iter().flatten().filter(|_| options.full_text.is_empty()) {
+        let given = option.given();
         let advice = message!["name the columns to index with ", OptionName::Fts.names(["A", "B"])];
         mistakes.push(usage(message![given, " has no effect: no table has a full-text index"]).advise(advice));
     }
@@ -51,19 +66,27 @@ pub(super) fn write_tables(drafts: &[Draft<'_>], options: &TableOptions, sql: &m
     for draft in drafts.iter().filter(|draft| !draft.full_text.is_empty()) {
         let index = table_name(&draft.table.name);
         let (columns, rowid) = (draft.names(&draft.full_text), rowid_name(draft));
-        let mut arguments = format!("{columns}, content={}, content_rowid={}", text(&draft.table.name), text(&rowid));
+        let mut arguments = columns;
+        if !is_own(options) {
+            write!(arguments, ", content={}, content_rowid={}", text(&draft.table.name), text(&rowid))
+                .expect(TAKES_ALL);
+        }
         if let Some(tokenizer) = &options.tokenizer {
             write!(arguments, ", tokenize={}", text(tokenizer)).expect(TAKES_ALL);
         }
         writeln!(sql, "CREATE VIRTUAL TABLE {} USING fts5({arguments});", in_sql(&index)).expect(TAKES_ALL);
-        write_triggers(draft, &index, &rowid, sql);
+        write_triggers(draft, options, &index, &rowid, sql);
     }
+}
+
+fn is_own(options: &TableOptions) -> bool {
+    options.text_content == Some(FtsContent::Own)
 }
 
 const TAKES_ALL: &str = "a string takes everything";
 
-/// Writes the triggers that keep a full-text table up to date.
-fn write_triggers(draft: &Draft<'_>, index: &str, rowid: &str, sql: &mut String) {
+/// Writes the triggers that keep a full-text table up to date. A table with texts of its own is also filled by what they say.
+fn write_triggers(draft: &Draft<'_>, options: &TableOptions, index: &str, rowid: &str, sql: &mut String) {
     let (table, name) = (in_sql(&draft.table.name), in_sql(index));
     let (columns, rowid) = (draft.names(&draft.full_text), in_sql(rowid));
     let values = |row: &str| {
@@ -72,7 +95,10 @@ fn write_triggers(draft: &Draft<'_>, index: &str, rowid: &str, sql: &mut String)
     };
     let add = format!("INSERT INTO {name}(rowid, {columns}) VALUES (new.{rowid}{});", values("new"));
     let old = values("old");
-    let remove = format!("INSERT INTO {name}({name}, rowid, {columns}) VALUES ('delete', old.{rowid}{old});");
+    let remove = match is_own(options) {
+        true => format!("DELETE FROM {name} WHERE rowid = old.{rowid};"),
+        false => format!("INSERT INTO {name}({name}, rowid, {columns}) VALUES ('delete', old.{rowid}{old});"),
+    };
     for (event, body) in [("insert", add.clone()), ("delete", remove.clone()), ("update", format!("{remove}\n  {add}"))]
     {
         let trigger = format!("{index}_{event}");
