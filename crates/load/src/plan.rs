@@ -43,6 +43,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
+/// Bytes of the pieces of a SQLite table that are read for an estimate.
+const SQLITE_SAMPLE_BYTES: usize = 256 * 1024;
+
 /// A request to load files into tables.
 #[derive(Clone, Debug, Default)]
 pub struct LoadRequest {
@@ -489,7 +492,11 @@ impl LoadPlan {
             return nothing();
         };
         // A counter of its own: the progress of the load must not include the bytes of the estimate.
-        let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
+        let mut read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
+        if file.input().is_some_and(|input| input.format == Format::Sqlite) {
+            // SQL reads these rows on one core, before any other is read.
+            read.piece_bytes.get_or_insert(SQLITE_SAMPLE_BYTES);
+        }
         // Errors in a file are reported when it is loaded.
         let opened = file.open(&read);
         let first = opened.and_then(|open| FirstPiece::read(open, definition, self.conflict, &read.bytes_read));
