@@ -146,9 +146,10 @@ def test_types_of_arguments_know_all_choices() -> None:
         assert [typing.get_args(one)[0] for one in typing.get_args(getattr(options, names[option]))] == choices
 
 
-def test_plan_knows_the_arguments_of_load_and_generate() -> None:
+def test_plan_knows_the_arguments_of_load_generate_and_merge() -> None:
     """An option that `load` learns is one of `plan`, too: its type lists them once more."""
     known = {*options.keyword_defaults(litepress.load), *options.keyword_defaults(litepress.generate), "rows"}
+    known |= {*options.keyword_defaults(litepress.merge), "merge"}
     assert PlanArguments.__annotations__.keys() == known - {"progress", "recipe"}
 
 
