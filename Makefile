@@ -38,9 +38,6 @@ test: tools ## pass all tests; builds no competitor
 test-bench: tools ## run every benchmark once with few rows: builds all competitors
 	cd bench && LITEPRESS_BENCH_UNOPTIMIZED=1 python3 -m unittest smoke_tests
 
-# glibc would give the freed memory of one sort to the next one, and fill all of it with zeros before.
-test: export MALLOC_MMAP_THRESHOLD_ = 1048576
-
 # Tests compile the package with the dev profile, like the tests in Rust: it takes a quarter of the time and checks more.
 test test-python test-bench: export MATURIN_PEP517_ARGS = --profile dev
 
