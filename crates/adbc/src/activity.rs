@@ -1,0 +1,53 @@
+//! Transactions of this process on a file.
+//!
+//! POSIX locks belong to a process: closing any handle of a file ends all of its locks on it. So litepress opens a file by itself
+//! only while no other connection of the driver is within a transaction on it.
+
+use crate::sqlite::Sqlite;
+use litepress_rows::sync::lock;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+/// Whether a connection is within a transaction, or reads a result.
+pub struct Activity {
+    file: Option<PathBuf>,
+    is_active: AtomicBool,
+    sqlite: Mutex<Weak<Sqlite>>,
+}
+
+static ALL: Mutex<Vec<Weak<Activity>>> = Mutex::new(Vec::new());
+
+impl Activity {
+    /// Registers a connection.
+    pub fn new(file: Option<&Path>) -> Arc<Self> {
+        let file =
+            file.map(|path| path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or(path.to_owned()));
+        let activity = Arc::new(Self { file, is_active: AtomicBool::new(false), sqlite: Mutex::default() });
+        let mut all = lock(&ALL);
+        all.retain(|activity| activity.strong_count() > 0);
+        all.push(Arc::downgrade(&activity));
+        activity
+    }
+
+    /// Notes that a transaction begins or ends.
+    pub fn note(&self, is_active: bool) {
+        self.is_active.store(is_active, Ordering::SeqCst);
+    }
+
+    /// Notes the connection whose results are read.
+    pub fn watch(&self, sqlite: &Arc<Sqlite>) {
+        *lock(&self.sqlite) = Arc::downgrade(sqlite);
+    }
+
+    fn is_active(&self) -> bool {
+        let reads = || lock(&self.sqlite).upgrade().is_some_and(|sqlite| sqlite.open_results() > 0);
+        self.is_active.load(Ordering::SeqCst) || reads()
+    }
+
+    /// Returns whether another connection is within a transaction on the same file.
+    pub fn others_are_active(self: &Arc<Self>) -> bool {
+        let is_active = |other: Arc<Self>| !Arc::ptr_eq(self, &other) && other.file == self.file && other.is_active();
+        lock(&ALL).iter().filter_map(Weak::upgrade).any(is_active)
+    }
+}

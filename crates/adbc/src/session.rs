@@ -1,0 +1,542 @@
+//! The transaction of a connection: what was done to which file, and what a commit makes of it.
+//!
+//! ```text
+//! the file      | rows go                                                 | a commit
+//! --------------+---------------------------------------------------------+----------------------------------------------
+//! does not exist| to a draft beside it; SQL works on the draft, too       | gives the draft its name
+//! exists        | to a table that exists, as the first change: printed    | adds them as pages (litepress append)
+//!               | beside the file; anything that follows adds them by SQL |
+//!               | otherwise: printed beside the file, copied by SQLite    | COMMIT of SQLite
+//! ```
+//!
+//! With autocommit, each step is its own transaction. A rollback, or the end of the connection, drops drafts and printed rows.
+
+use crate::activity::Activity;
+use crate::cancel::Cancel;
+use crate::error::{Result, failed, of_press, of_sqlite};
+use crate::ingest::{self, IngestTarget, Mode, Printed, Step, atomically};
+use crate::location::{Access, Location};
+use crate::press::{self, Rows};
+use crate::sqlite::Sqlite;
+use adbc_core::error::Status;
+use litepress::engine::Draft;
+use litepress::named_options::NamedOptions;
+use rusqlite::{OpenFlags, TransactionState};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Rows that wait for the commit, for a table that exists.
+struct Waiting {
+    printed: Printed,
+    target: IngestTarget,
+    options: NamedOptions,
+}
+
+/// The way of the rows of an ingest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// litepress printed a new database.
+    Print,
+    /// They are printed, and the commit decides.
+    Wait,
+    /// litepress added pages to tables.
+    Pages,
+    /// SQLite copied the trees of a printed table.
+    Copy,
+    /// SQLite inserted printed rows.
+    Insert,
+}
+
+impl Way {
+    /// Returns the name that users see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Print => "print",
+            Self::Wait => "wait",
+            Self::Pages => "pages",
+            Self::Copy => "copy",
+            Self::Insert => "insert",
+        }
+    }
+}
+
+/// The state of a connection.
+pub struct Session {
+    location: Location,
+    busy_timeout: Duration,
+    autocommit: bool,
+    /// The connection to the file or the draft. Declared before the draft: it is closed first.
+    sqlite: Option<Arc<Sqlite>>,
+    /// SQLite's BEGIN was run.
+    began: bool,
+    /// The transaction of the draft was committed by SQL.
+    committed: Arc<AtomicBool>,
+    draft: Option<Draft>,
+    waiting: Option<Waiting>,
+    /// Printed tables that SQLite has attached, until the transaction ends.
+    attached: Vec<String>,
+    /// Number of attached tables so far.
+    attachments: u64,
+    activity: Arc<Activity>,
+    cancel: Arc<Cancel>,
+    /// The way of the last ingest.
+    pub way: Option<Way>,
+}
+
+/// SQLite attaches ten databases at most. Rows of further tables are inserted one by one.
+const MOST_ATTACHED: usize = 8;
+
+impl Session {
+    /// Begins without a transaction. The file is not opened before it is needed.
+    pub fn new(location: Location, busy_timeout: Duration, cancel: Arc<Cancel>) -> Result<Self> {
+        let activity = Activity::new(match &location {
+            Location::File { path, .. } => Some(path),
+            Location::Memory(_) => None,
+        });
+        let mut session = Self {
+            location,
+            busy_timeout,
+            autocommit: true,
+            sqlite: None,
+            began: false,
+            committed: Arc::default(),
+            draft: None,
+            waiting: None,
+            attached: Vec::new(),
+            attachments: 0,
+            activity,
+            cancel,
+            way: None,
+        };
+        if let Location::File { path, access } = &session.location {
+            if *access != Access::Create && !path.exists() {
+                return Err(failed(Status::NotFound, format!("there is no file '{}'", path.display())));
+            }
+            if path.exists() {
+                // A file that is no database is found out now.
+                session.sqlite()?.run("SELECT 1 FROM sqlite_schema LIMIT 1")?;
+            }
+        } else {
+            session.sqlite()?;
+        }
+        Ok(session)
+    }
+
+    /// Returns whether every step is its own transaction.
+    pub fn is_autocommit(&self) -> bool {
+        self.autocommit
+    }
+
+    /// Turns autocommit on or off. A transaction that is open is committed.
+    pub fn set_autocommit(&mut self, autocommit: bool) -> Result<()> {
+        if autocommit && !self.autocommit {
+            self.commit()?;
+        }
+        self.autocommit = autocommit;
+        Ok(())
+    }
+
+    /// Returns the file that does not exist yet.
+    fn absent_file(&self) -> Option<&Path> {
+        match &self.location {
+            Location::File { path, .. } if self.draft.is_none() && self.sqlite.is_none() && !path.exists() => {
+                Some(path)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the connection of SQLite: to the file, or to a draft if it does not exist.
+    fn sqlite(&mut self) -> Result<Arc<Sqlite>> {
+        if let Some(sqlite) = &self.sqlite {
+            return Ok(sqlite.clone());
+        }
+        if let Some(path) = self.absent_file().filter(|_| !self.autocommit) {
+            let draft = Draft::begin(path, litepress::Sync::Full).map_err(|error| of_press(&error))?;
+            self.draft = Some(draft);
+        }
+        let sqlite = match (&self.draft, &self.location) {
+            (Some(draft), _) => self.open_draft(draft.path())?,
+            (None, Location::Memory(uri)) => Sqlite::open_memory(uri)?,
+            (None, Location::File { path, access }) => {
+                let flags = match access {
+                    Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+                    Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+                    Access::Create => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+                };
+                Sqlite::open_file(path, flags, self.busy_timeout)?
+            }
+        };
+        self.cancel.watch(sqlite.interrupt_handle());
+        self.activity.watch(&sqlite);
+        self.sqlite = Some(sqlite.clone());
+        Ok(sqlite)
+    }
+
+    fn open_draft(&self, path: &Path) -> Result<Arc<Sqlite>> {
+        let sqlite = Sqlite::open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE, self.busy_timeout)?;
+        // No other program knows the file, and the commit syncs it.
+        sqlite.run("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
+        self.committed.store(false, Ordering::SeqCst);
+        let committed = self.committed.clone();
+        let note = move || {
+            committed.store(true, Ordering::SeqCst);
+            false
+        };
+        sqlite.lock().commit_hook(Some(note)).map_err(|error| of_sqlite(&error))?;
+        Ok(sqlite)
+    }
+
+    /// Returns the connection for a statement, within the transaction if there is one.
+    pub fn for_statement(&mut self) -> Result<Arc<Sqlite>> {
+        self.cancel.begin();
+        if self.waiting.is_some() {
+            self.insert_waiting()?;
+        }
+        let sqlite = self.sqlite()?;
+        if !self.autocommit && !self.began {
+            sqlite.run("BEGIN")?;
+            self.began = true;
+            self.activity.note(true);
+        }
+        Ok(sqlite)
+    }
+
+    /// Returns the connection for a look at the schema. No transaction begins. `None` if there is no file.
+    pub fn for_metadata(&mut self) -> Result<Option<Arc<Sqlite>>> {
+        if self.waiting.is_none() && self.absent_file().is_some() {
+            return Ok(None);
+        }
+        // Waiting rows are for a table that exists: they do not show in the schema.
+        self.sqlite().map(Some)
+    }
+
+    /// Takes note of a transaction that SQL itself has ended.
+    pub fn settle(&mut self) -> Result<()> {
+        let Some(sqlite) = &self.sqlite else { return Ok(()) };
+        if !self.began || !sqlite.is_autocommit() {
+            return Ok(());
+        }
+        let published =
+            if self.draft.is_some() && self.committed.load(Ordering::SeqCst) { self.publish() } else { Ok(()) };
+        self.end();
+        published
+    }
+
+    /// Ends a transaction. Drops everything that is not published.
+    fn end(&mut self) {
+        self.began = false;
+        self.activity.note(false);
+        self.waiting = None;
+        if self.draft.is_some() {
+            self.sqlite = None;
+            self.draft = None;
+        }
+        for name in std::mem::take(&mut self.attached) {
+            if let Some(sqlite) = &self.sqlite {
+                // A result that still reads it keeps it attached.
+                let _ = sqlite.run(&format!("DETACH {name}"));
+            }
+        }
+    }
+
+    /// Gives the draft its name.
+    fn publish(&mut self) -> Result<()> {
+        self.sqlite = None;
+        match self.draft.take() {
+            Some(draft) => draft.publish().map_err(|error| of_press(&error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Commits the transaction.
+    pub fn commit(&mut self) -> Result<()> {
+        self.refuse_autocommit("commit")?;
+        self.cancel.begin();
+        if self.can_add_pages()
+            && let Some(waiting) = self.waiting.take()
+        {
+            return self.add_waiting(waiting);
+        }
+        self.insert_waiting()?;
+        if self.began
+            && let Some(sqlite) = &self.sqlite
+            && !sqlite.is_autocommit()
+        {
+            sqlite.run("COMMIT")?;
+        }
+        let published = self.publish();
+        self.end();
+        published
+    }
+
+    /// Takes everything back.
+    pub fn rollback(&mut self) -> Result<()> {
+        self.refuse_autocommit("roll back")?;
+        let undone = match &self.sqlite {
+            Some(sqlite) if self.began && !sqlite.is_autocommit() => sqlite.run("ROLLBACK"),
+            _ => Ok(()),
+        };
+        self.end();
+        undone
+    }
+
+    fn refuse_autocommit(&self, what: &str) -> Result<()> {
+        if !self.autocommit {
+            return Ok(());
+        }
+        let message = format!("there is no transaction to {what}: autocommit is on");
+        Err(failed(Status::InvalidState, message))
+    }
+
+    /// Returns whether litepress may open the file now ([`Activity`]).
+    fn can_add_pages(&self) -> bool {
+        let reads = self.sqlite.as_ref().is_some_and(|sqlite| sqlite.open_results() > 0);
+        !reads && !self.activity.others_are_active()
+    }
+
+    /// Adds the rows that wait, as pages where litepress can, in the transaction of this commit.
+    fn add_waiting(&mut self, waiting: Waiting) -> Result<()> {
+        if self.began
+            && let Some(sqlite) = &self.sqlite
+            && !sqlite.is_autocommit()
+        {
+            // It has only read.
+            sqlite.run("COMMIT")?;
+        }
+        self.end();
+        let Location::File { path, .. } = &self.location else { return Ok(()) };
+        let Waiting { printed, mut options, .. } = waiting;
+        options.build.progress = self.cancel.progress();
+        let added = press::append_printed(path, printed.draft.path(), &options);
+        let (_, by_pages) = added.map_err(|error| of_press(&error))?;
+        self.way = Some(if by_pages { Way::Pages } else { Way::Insert });
+        Ok(())
+    }
+
+    /// Inserts the rows that wait by SQLite, because something else happens in their transaction.
+    fn insert_waiting(&mut self) -> Result<()> {
+        let Some(Waiting { printed, target, options }) = self.waiting.take() else { return Ok(()) };
+        let sqlite = self.for_statement()?;
+        atomically(&sqlite, || ingest::insert_rows(&sqlite, &target, &printed, &options))?;
+        self.way = Some(Way::Insert);
+        Ok(())
+    }
+
+    /// Ingests rows. Returns their number.
+    pub fn ingest(&mut self, target: &IngestTarget, rows: Rows, options: &NamedOptions) -> Result<u64> {
+        let mut options = options.clone();
+        self.cancel.begin();
+        options.build.progress = self.cancel.progress();
+        self.refuse_ingest(target)?;
+        if target.catalog == "main"
+            && let Some(path) = self.absent_file().map(Path::to_owned)
+        {
+            return self.print_new(&path, target, rows, &options);
+        }
+        if self.waiting.is_some() {
+            self.insert_waiting()?;
+        }
+        let sqlite = self.sqlite()?;
+        let step = target.step(target.exists(&sqlite.lock())?)?;
+        let is_first = !self.has_changes(&sqlite)?;
+        if step == Step::Append && target.catalog == "main" {
+            if let Some(definitions) = self.definitions_of_draft(&sqlite)? {
+                return self.print_again(rows, definitions, &options);
+            }
+            if let Some(path) = self.file_for_pages(&sqlite).filter(|_| is_first) {
+                return self.append(&path, &sqlite, target, rows, options);
+            }
+        }
+        self.copy(step, target, rows, &options)
+    }
+
+    /// Fails if the database takes no rows, or would lose them.
+    fn refuse_ingest(&self, target: &IngestTarget) -> Result<()> {
+        if let Location::File { path, access: Access::Read } = &self.location {
+            return Err(failed(Status::IO, format!("'{}' was opened to be read only (mode=ro)", path.display())));
+        }
+        let makes_file = self.draft.is_some() || self.absent_file().is_some() && !self.autocommit;
+        if target.catalog.eq_ignore_ascii_case("temp") && makes_file {
+            let what =
+                "a temporary table in the transaction that makes the database: commit before, or use autocommit; it";
+            return Err(crate::error::not_implemented(what));
+        }
+        Ok(())
+    }
+
+    /// Prints a new database.
+    fn print_new(&mut self, path: &Path, target: &IngestTarget, rows: Rows, options: &NamedOptions) -> Result<u64> {
+        target.step(false)?;
+        let (count, draft) = press::print(path, rows, None, options).map_err(|error| of_press(&error))?;
+        self.way = Some(Way::Print);
+        if self.autocommit {
+            draft.publish().map_err(|error| of_press(&error))?;
+        } else {
+            self.draft = Some(draft);
+        }
+        Ok(count)
+    }
+
+    /// Returns the definitions of a draft that has no rows, if all that it holds is in them.
+    fn definitions_of_draft(&self, sqlite: &Sqlite) -> Result<Option<String>> {
+        if self.draft.is_none() || sqlite.open_results() > 0 {
+            return Ok(None);
+        }
+        let connection = sqlite.lock();
+        let look = || -> rusqlite::Result<Option<String>> {
+            let number =
+                |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
+            if number("user_version")? != 0 || number("application_id")? != 0 || number("auto_vacuum")? != 0 {
+                return Ok(None);
+            }
+            let mut select = connection.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid")?;
+            let objects = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            let objects: Vec<(String, String, Option<String>)> = objects.collect::<rusqlite::Result<_>>()?;
+            for (kind, name, sql) in &objects {
+                let is_virtual = sql.as_deref().is_some_and(|sql| sql.starts_with("CREATE VIRTUAL"));
+                let rows = format!("SELECT EXISTS (SELECT 1 FROM main.{})", litepress_rows::quoted_name(name));
+                if is_virtual || kind == "table" && connection.query_row(&rows, [], |row| row.get(0))? {
+                    return Ok(None);
+                }
+            }
+            let definitions: Vec<String> = objects.into_iter().filter_map(|(_, _, sql)| sql).collect();
+            Ok(Some(definitions.join(";\n")))
+        };
+        look().map_err(|error| of_sqlite(&error))
+    }
+
+    /// Prints the rows into the tables that the transaction has defined so far.
+    fn print_again(&mut self, rows: Rows, definitions: String, options: &NamedOptions) -> Result<u64> {
+        let Location::File { path, .. } = &self.location else { unreachable!("a draft is for a file") };
+        let printed = press::print(path, rows, Some(definitions), options);
+        let (count, draft) = printed.map_err(|error| of_press(&error))?;
+        // The definitions of the old draft are in the new one.
+        self.sqlite = None;
+        self.began = false;
+        self.draft = Some(draft);
+        self.way = Some(Way::Print);
+        Ok(count)
+    }
+
+    /// Returns whether the transaction has changed the database.
+    fn has_changes(&self, sqlite: &Sqlite) -> Result<bool> {
+        let state = sqlite.lock().transaction_state(Some("main")).map_err(|error| of_sqlite(&error))?;
+        Ok(state == TransactionState::Write)
+    }
+
+    /// Returns the file, if litepress may open it: closing a file ends the locks that this process has on it.
+    fn file_for_pages(&self, sqlite: &Sqlite) -> Option<PathBuf> {
+        let is_idle = self.draft.is_none() && self.can_add_pages();
+        let is_open = self.autocommit && !sqlite.is_autocommit();
+        match &self.location {
+            Location::File { path, .. } if is_idle && !is_open => Some(path.clone()),
+            _ => None,
+        }
+    }
+
+    /// Adds rows to a table: now, or when the transaction is committed.
+    fn append(
+        &mut self,
+        path: &Path,
+        sqlite: &Sqlite,
+        target: &IngestTarget,
+        rows: Rows,
+        options: NamedOptions,
+    ) -> Result<u64> {
+        if self.autocommit {
+            let (count, by_pages) = press::append(path, rows, &options).map_err(|error| of_press(&error))?;
+            self.way = Some(if by_pages { Way::Pages } else { Way::Insert });
+            return Ok(count);
+        }
+        if options.append.add_columns {
+            return self.copy(Step::Append, target, rows, &options);
+        }
+        let definition = target.plain_table(&sqlite.lock(), &rows.columns())?;
+        let printed = Printed::rows_only(path, rows, definition, &options)?;
+        let count = printed.rows;
+        self.waiting = Some(Waiting { printed, target: target.clone(), options });
+        self.way = Some(Way::Wait);
+        Ok(count)
+    }
+
+    /// Prints rows beside the database and has SQLite copy them, within the transaction.
+    fn copy(&mut self, step: Step, target: &IngestTarget, rows: Rows, options: &NamedOptions) -> Result<u64> {
+        let place = match &self.location {
+            Location::File { path, .. } => path.clone(),
+            Location::Memory(_) => std::env::temp_dir().join("litepress-memory.db"),
+        };
+        let printed = if step == Step::Append {
+            let columns = rows.columns();
+            let sqlite = self.sqlite()?;
+            if options.append.add_columns {
+                return Err(crate::error::not_implemented(
+                    "litepress.add_columns within a transaction that has changes: commit before, or use autocommit; it",
+                ));
+            }
+            let definition = target.plain_table(&sqlite.lock(), &columns)?;
+            Printed::rows_only(&place, rows, definition, options)?
+        } else {
+            Printed::new_table(&place, rows, options)?
+        };
+        let sqlite = self.for_statement()?;
+        if step == Step::Append {
+            self.way = Some(Way::Insert);
+            return atomically(&sqlite, || ingest::insert_rows(&sqlite, target, &printed, options));
+        }
+        if self.attached.len() == MOST_ATTACHED {
+            self.way = Some(Way::Insert);
+            let plain = press::for_scratch(options);
+            return atomically(&sqlite, || {
+                ingest::define(&sqlite, target, step, &printed)?;
+                ingest::insert_rows(&sqlite, target, &printed, &plain)
+            });
+        }
+        self.copy_trees(&sqlite, step, target, &printed)?;
+        self.way = Some(Way::Copy);
+        Ok(printed.rows)
+    }
+
+    fn copy_trees(&mut self, sqlite: &Sqlite, step: Step, target: &IngestTarget, printed: &Printed) -> Result<()> {
+        self.attachments += 1;
+        let name = format!("litepress_{}", self.attachments);
+        let attach = format!("ATTACH ?1 AS {name}");
+        let path = litepress_rows::sqlite::plain_name(printed.draft.path());
+        let path = path.to_str().ok_or_else(|| failed(Status::NotImplemented, "the name of the file is not UTF-8"))?;
+        sqlite.lock().execute(&attach, [path]).map_err(|error| of_sqlite(&error))?;
+        let done = atomically(sqlite, || {
+            ingest::define(sqlite, target, step, printed)?;
+            ingest::copy_trees(sqlite, target, &name)
+        });
+        if sqlite.is_autocommit() {
+            sqlite.run(&format!("DETACH {name}"))?;
+        } else {
+            self.attached.push(name);
+        }
+        done
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // A transaction that is not committed is taken back. Results that are still read keep the connection.
+        if let Some(sqlite) = self.sqlite.take()
+            && !sqlite.is_autocommit()
+        {
+            let _ = sqlite.run("ROLLBACK");
+        }
+    }
+}
+
+/// Returns the mode of an ingest by its name.
+pub fn mode_of(name: &str) -> Result<Mode> {
+    match name {
+        "adbc.ingest.mode.create" => Ok(Mode::Create),
+        "adbc.ingest.mode.append" => Ok(Mode::Append),
+        "adbc.ingest.mode.replace" => Ok(Mode::Replace),
+        "adbc.ingest.mode.create_append" => Ok(Mode::CreateAppend),
+        _ => Err(failed(Status::InvalidArguments, format!("option adbc.ingest.mode: '{name}' is no mode"))),
+    }
+}

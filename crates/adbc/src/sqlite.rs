@@ -1,0 +1,71 @@
+//! A connection of SQLite that several statements share.
+
+use crate::error::{Result, of_sqlite};
+use litepress_rows::sqlite::plain_name;
+use litepress_rows::sync::lock;
+use rusqlite::{Connection, InterruptHandle, OpenFlags};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// A connection of SQLite, which one thread at a time uses.
+pub struct Sqlite {
+    connection: Mutex<Connection>,
+    /// Number of results that are not read to their end.
+    open_results: AtomicUsize,
+}
+
+impl Sqlite {
+    /// Opens a file.
+    pub fn open_file(path: &Path, flags: OpenFlags, busy_timeout: Duration) -> Result<Arc<Self>> {
+        let connection = Connection::open_with_flags(plain_name(path), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
+        Self::of(connection, busy_timeout)
+    }
+
+    /// Opens a database in memory by its URI.
+    pub fn open_memory(uri: &str) -> Result<Arc<Self>> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_URI;
+        Self::of(Connection::open_with_flags(uri, flags), Duration::ZERO)
+    }
+
+    fn of(connection: rusqlite::Result<Connection>, busy_timeout: Duration) -> Result<Arc<Self>> {
+        let connection = connection.map_err(|error| of_sqlite(&error))?;
+        connection.busy_timeout(busy_timeout).map_err(|error| of_sqlite(&error))?;
+        Ok(Arc::new(Self { connection: Mutex::new(connection), open_results: AtomicUsize::new(0) }))
+    }
+
+    /// Locks the connection.
+    pub fn lock(&self) -> MutexGuard<'_, Connection> {
+        lock(&self.connection)
+    }
+
+    /// Runs statements.
+    pub fn run(&self, sql: &str) -> Result<()> {
+        self.lock().execute_batch(sql).map_err(|error| of_sqlite(&error))
+    }
+
+    /// Returns whether no transaction is open.
+    pub fn is_autocommit(&self) -> bool {
+        self.lock().is_autocommit()
+    }
+
+    /// Returns a handle that stops a statement.
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        self.lock().get_interrupt_handle()
+    }
+
+    /// Returns the number of results that are not read to their end.
+    pub fn open_results(&self) -> usize {
+        self.open_results.load(Ordering::SeqCst)
+    }
+
+    /// Notes a result that is being read, or that it has ended.
+    pub fn note_result(&self, is_open: bool) {
+        if is_open {
+            self.open_results.fetch_add(1, Ordering::SeqCst);
+        } else {
+            self.open_results.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The driver through the traits of ADBC. The package's tests in Python go through the C interface and its clients.
+
+use adbc_core::error::{Result, Status};
+use adbc_core::options::{OptionConnection, OptionDatabase, OptionStatement, OptionValue};
+use adbc_core::{Connection, Database, Driver, Optionable, Statement};
+use adbc_driver_litepress::{LitepressConnection, LitepressDatabase, LitepressDriver};
+use arrow_array::{Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use std::path::Path;
+use std::sync::Arc;
+
+fn database(path: &Path, options: &[(&str, &str)]) -> Result<LitepressDatabase> {
+    let uri = path.to_str().expect("UTF-8");
+    let options = options.iter().map(|(key, value)| (OptionDatabase::from(*key), OptionValue::from(*value)));
+    LitepressDriver.new_database_with_opts([(OptionDatabase::Uri, uri.into())].into_iter().chain(options))
+}
+
+fn connection(path: &Path, options: &[(&str, &str)]) -> LitepressConnection {
+    let database = database(path, options).expect("a database");
+    database.new_connection_with_opts([(OptionConnection::AutoCommit, "false".into())]).expect("a connection")
+}
+
+fn people(range: std::ops::Range<i64>) -> RecordBatch {
+    let schema = Schema::new(vec![Field::new("id", DataType::Int64, false), Field::new("name", DataType::Utf8, true)]);
+    let names = range.clone().map(|id| (id % 3 > 0).then(|| format!("name {id}"))).collect::<StringArray>();
+    let ids = Int64Array::from_iter_values(range);
+    RecordBatch::try_new(Arc::new(schema), vec![Arc::new(ids), Arc::new(names)]).expect("a batch")
+}
+
+fn ingest(connection: &mut LitepressConnection, mode: &str, batch: RecordBatch) -> Result<Option<i64>> {
+    let mut statement = connection.new_statement()?;
+    statement.set_option(OptionStatement::TargetTable, "person".into())?;
+    statement.set_option(OptionStatement::IngestMode, format!("adbc.ingest.mode.{mode}").into())?;
+    statement.bind(batch)?;
+    statement.execute_update()
+}
+
+fn count(connection: &mut LitepressConnection, sql: &str) -> i64 {
+    let mut statement = connection.new_statement().expect("a statement");
+    statement.set_sql_query(sql).expect("a query");
+    let batch = statement.execute().expect(sql).next().expect("a batch").expect("rows");
+    batch.column(0).as_any().downcast_ref::<Int64Array>().expect("integers").value(0)
+}
+
+fn way(connection: &LitepressConnection) -> String {
+    connection.get_option_string(OptionConnection::Other("litepress.way".into())).expect("an ingest")
+}
+
+#[test]
+fn a_transaction_is_all_or_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("people.db");
+    let options = [("litepress.primary_key", "id"), ("litepress.indexes", "name")];
+    let mut one = connection(&path, &options);
+    assert_eq!(ingest(&mut one, "create", people(0..50_000)).expect("rows"), Some(50_000));
+    assert_eq!((path.exists(), way(&one).as_str()), (false, "print"));
+    one.rollback().expect("a rollback");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    ingest(&mut one, "create", people(0..50_000)).expect("rows");
+    one.commit().expect("a commit");
+    assert_eq!(count(&mut one, "SELECT count(*) FROM person"), 50_000);
+    assert_eq!(count(&mut one, "SELECT count(*) FROM sqlite_schema WHERE type = 'index'"), 1);
+    one.commit().expect("a commit");
+
+    ingest(&mut one, "append", people(50_000..80_000)).expect("rows");
+    assert_eq!(way(&one), "wait");
+    let mut other = connection(&path, &[]);
+    assert_eq!(count(&mut other, "SELECT count(*) FROM person"), 50_000);
+    other.commit().expect("a commit");
+    one.commit().expect("a commit");
+    assert_eq!(way(&one), "pages");
+    assert_eq!(count(&mut other, "SELECT count(*) FROM person"), 80_000);
+    other.rollback().expect("the end of the reader");
+
+    ingest(&mut one, "replace", people(0..10)).expect("rows");
+    assert_eq!(way(&one), "copy");
+    assert_eq!(count(&mut other, "SELECT count(*) FROM person"), 80_000);
+    other.commit().expect("the end of the reader");
+    one.commit().expect("a commit");
+    assert_eq!(count(&mut other, "SELECT count(*) FROM person"), 10);
+}
+
+#[test]
+fn errors_have_a_status_and_a_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("people.db");
+    let mut connection = connection(&path, &[("litepress.primary_key", "id")]);
+    let error = ingest(&mut connection, "append", people(0..1)).expect_err("no table");
+    assert_eq!(error.status, Status::NotFound);
+    let schema = people(0..1).schema();
+    let twice = arrow_select_of(&schema, &[people(0..3), people(1..2)]);
+    let error = ingest(&mut connection, "create", twice).expect_err("a key twice");
+    assert_eq!(error.status, Status::Integrity, "{error}");
+    let details = error.details.expect("a place");
+    assert!(details.contains(&("litepress.record".to_owned(), b"4".to_vec())), "{details:?}");
+    ingest(&mut connection, "create", people(0..3)).expect("rows");
+    let error = ingest(&mut connection, "create", people(0..3)).expect_err("the table exists");
+    assert_eq!(error.status, Status::AlreadyExists);
+    for (key, status) in [("litepress.primary_ky", Status::NotImplemented), ("other", Status::NotImplemented)] {
+        assert_eq!(database(&path, &[(key, "id")]).err().expect(key).status, status);
+    }
+}
+
+/// Puts the rows of batches into one.
+fn arrow_select_of(schema: &arrow_schema::SchemaRef, batches: &[RecordBatch]) -> RecordBatch {
+    let ids = batches
+        .iter()
+        .flat_map(|batch| batch.column(0).as_any().downcast_ref::<Int64Array>().expect("integers").values().to_vec());
+    let ids = Int64Array::from_iter_values(ids);
+    let names = StringArray::from(vec!["x"; ids.len()]);
+    RecordBatch::try_new(schema.clone(), vec![Arc::new(ids), Arc::new(names)]).expect("a batch")
+}
+
+/// A statement of SQL that ends the transaction ends that of the draft, too.
+#[test]
+fn sql_may_end_the_transaction() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("people.db");
+    let mut connection = connection(&path, &[]);
+    let run = |connection: &mut LitepressConnection, sql: &str| {
+        let mut statement = connection.new_statement()?;
+        statement.set_sql_query(sql)?;
+        statement.execute_update()
+    };
+    run(&mut connection, "CREATE TABLE a (x UNIQUE)").expect("a table");
+    run(&mut connection, "ROLLBACK").expect("its end");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    run(&mut connection, "CREATE TABLE a (x UNIQUE)").expect("a table");
+    run(&mut connection, "INSERT INTO a VALUES (1)").expect("a row");
+    run(&mut connection, "INSERT OR ROLLBACK INTO a VALUES (1)").expect_err("the same row");
+    assert!(!path.exists());
+    run(&mut connection, "CREATE TABLE b (x)").expect("a table");
+    ingest(&mut connection, "create", people(0..3)).expect("rows");
+    run(&mut connection, "COMMIT").expect("its end");
+    assert_eq!(count(&mut connection, "SELECT count(*) FROM sqlite_schema"), 2);
+    assert_eq!(count(&mut connection, "SELECT count(*) FROM person"), 3);
+}
