@@ -65,6 +65,12 @@ class LitepressTest < Minitest::Test
     assert_equal %w[1|a|1 2|b|2 3|c| 4|d|], query("SELECT * FROM t")
   end
 
+  # A hash after arrays was refused: the columns had no names.
+  def test_hashes_after_arrays
+    Litepress.create(@path, SCHEMA) { |db| db["t"] << [1, "a", 1] << { name: "b", id: 2 } }
+    assert_equal %w[1|a|1 2|b|], query("SELECT * FROM t")
+  end
+
   def test_rows_are_added_and_updated
     Litepress.create(@path, SCHEMA) { |db| db["t"] << [1, "a", 1] }
     summary = Litepress.open(@path, on_conflict: :update) { |db| db["t"] << [1, "b", 2] << [2, "c", 3] }
@@ -84,7 +90,8 @@ class LitepressTest < Minitest::Test
     assert_raises(Litepress::DataError) { Litepress.create(@path, SCHEMA) { |db| db["t"] << [1, "\xff", 2] } }
     assert_raises(Litepress::DataError) { Litepress.create(@path, SCHEMA) { |db| db["t"] << [1, Object.new, 2] } }
     assert_raises(Litepress::DataError) { Litepress.create(@path, SCHEMA) { |db| db["t"] << [1, "a", 2] << [1, "a"] } }
-    assert_raises(Litepress::UsageError) { Litepress.create(@path, SCHEMA) { |db| db["t"] << [1, "a"] } }
+    error = assert_raises(Litepress::DataError) { Litepress.create(@path, SCHEMA) { |db| db["t"] << [1, "a"] } }
+    assert_match(/2 values for 3 columns/, error.message)
     refute File.exist?(@path)
     Litepress.create(@path, SCHEMA) { |db| db["t"] << [1, "a", 2] }
     assert_raises(Litepress::TargetExistsError) { Litepress.create(@path, SCHEMA) { nil } }

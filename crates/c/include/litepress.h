@@ -153,6 +153,12 @@ litepress_status litepress_open(const char *path, const char *schema, const lite
 litepress_status litepress_table(litepress_writer *writer, const char *name, const char *const *columns, size_t count,
                                  size_t *table, litepress_error **error);
 
+/*
+ * Returns the name of a column of a table with a number: the columns for which its rows have values, from 0. NULL behind the last
+ * one. The text lives as long as the writer.
+ */
+const char *litepress_column_name(const litepress_writer *writer, size_t table, size_t column);
+
 /* Types of values. The numbers are those of SQLite (SQLITE_INTEGER, ...). */
 enum { LITEPRESS_INTEGER = 1, LITEPRESS_REAL = 2, LITEPRESS_TEXT = 3, LITEPRESS_BLOB = 4, LITEPRESS_NULL = 5 };
 
@@ -173,6 +179,13 @@ typedef struct litepress_value {
  */
 litepress_status litepress_insert(litepress_writer *writer, size_t table, const litepress_value *values, size_t count,
                                   litepress_error **error);
+
+/*
+ * Inserts `rows` rows of `count` values each, one row after another: one call for many rows, for languages whose calls are
+ * expensive. If a row is refused, those before it are inserted.
+ */
+litepress_status litepress_insert_rows(litepress_writer *writer, size_t table, const litepress_value *values, size_t count,
+                                       size_t rows, litepress_error **error);
 
 /* Bytes of a text or blob in a column. `data` NULL with `length` 0 is the empty one. */
 typedef struct litepress_bytes {

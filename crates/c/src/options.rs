@@ -1,7 +1,7 @@
 //! Options by their names.
 
 use crate::error::{CError, Status, given, run, text};
-use litepress::{AppendOptions, Choice, Error, ErrorKind, Options, Progress, Result, parse};
+use litepress::{AppendOptions, Error, ErrorKind, Options, Progress, option_by_name};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 
@@ -56,41 +56,6 @@ impl Watcher {
     }
 }
 
-impl COptions {
-    fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        let wrong = |why: String| Error::new(ErrorKind::Usage, format!("option \"{name}\": {why}")).with_value(value);
-        let flag = || match value {
-            "true" => Ok(true),
-            "false" => Ok(false),
-            _ => Err(wrong("this is neither true nor false".to_owned())),
-        };
-        let names = || value.split(',').map(|name| name.trim().to_owned()).collect::<Vec<String>>();
-        let Self { options, append, .. } = self;
-        match name {
-            "threads" => options.threads = parse::threads(value).map_err(wrong)?,
-            "memory" => options.memory_bytes = parse::memory(value).map_err(wrong)?,
-            "temp-dir" => options.temp_dir = Some(value.into()),
-            "page-size" => options.page_size = Some(parse::page_size(value).map_err(wrong)?),
-            "overwrite" => options.overwrite = flag()?,
-            "on-conflict" => options.on_conflict = Choice::from_name(value).map_err(wrong)?,
-            "key" => options.key = names(),
-            "update-columns" => options.update_columns = names(),
-            "sync" => options.sync = Choice::from_name(value).map_err(wrong)?,
-            "analyze" => options.analyze = flag()?,
-            "verify" => options.verify = Choice::from_name(value).map_err(wrong)?,
-            "busy-timeout" => append.busy_timeout = parse::seconds(value).map_err(wrong)?,
-            "truncate" => append.truncate = flag()?,
-            "through-wal" => append.through_wal = flag()?,
-            "enforce-foreign-keys" => append.enforce_foreign_keys = flag()?,
-            _ => {
-                let error = Error::new(ErrorKind::Usage, format!("there is no option \"{name}\""));
-                return Err(error.advise("litepress.h lists the options above litepress_options_set"));
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Returns the default options.
 #[unsafe(no_mangle)]
 pub extern "C" fn litepress_options_new() -> Box<COptions> {
@@ -116,7 +81,13 @@ pub unsafe extern "C" fn litepress_options_set(
         let name = unsafe { text(name, "the name of the option") }?;
         // SAFETY: as above.
         let value = unsafe { text(value, "the value of the option") }?;
-        given(options, "options")?.set(name, value)
+        let COptions { options, append, .. } = given(options, "options")?;
+        let error = match option_by_name::set(options, append, name, value) {
+            Ok(true) => return Ok(()),
+            Ok(false) => Error::new(ErrorKind::Usage, format!("there is no option \"{name}\"")),
+            Err(error) => return Err(error),
+        };
+        Err(error.advise("litepress.h lists the options above litepress_options_set"))
     })
 }
 

@@ -238,6 +238,29 @@ pub unsafe extern "C" fn litepress_insert(
     })
 }
 
+/// Inserts rows that stand one after another.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn litepress_insert_rows(
+    writer: Option<&mut CWriter>,
+    table: usize,
+    all: *const CValue,
+    count: usize,
+    rows: usize,
+    error: Option<&mut *mut CError>,
+) -> Status {
+    run(error, || {
+        let writer = given(writer, "writer")?;
+        let total = count.checked_mul(rows).ok_or_else(|| Error::new(ErrorKind::Usage, "too many values"))?;
+        // SAFETY: the caller gives this number of values for each of the rows.
+        let all = unsafe { values(all, total, "values") }?;
+        let mut inserted = writer.table(table)?;
+        for row in 0..rows {
+            inserted.insert(CRow(&all[row * count..][..count]))?;
+        }
+        writer.watch()
+    })
+}
+
 /// Appends rows by columns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn litepress_append(

@@ -3,7 +3,7 @@
 use crate::error::{CError, Status, given, run, text};
 use crate::options::{COptions, WATCH_TIME, Watcher};
 use litepress::{Error, ErrorKind, Progress, Result, TableWriter, Writer};
-use std::ffi::c_char;
+use std::ffi::{CString, c_char};
 use std::sync::Arc;
 
 /// A database whose rows come while the program runs: `litepress_writer`.
@@ -23,6 +23,8 @@ struct NumberedTable {
     position: usize,
     name: String,
     columns: Vec<String>,
+    /// These names, each with a NUL behind it.
+    c_columns: Vec<CString>,
 }
 
 /// Figures of a finished database: `litepress_summary`.
@@ -60,7 +62,8 @@ impl CWriter {
             }
         };
         let position = self.writer.schema().position(name).expect("a table that was found");
-        self.tables.push(NumberedTable { position, name: name.to_owned(), columns });
+        let c_columns = columns.iter().map(|column| CString::new(column.as_str()).unwrap_or_default()).collect();
+        self.tables.push(NumberedTable { position, name: name.to_owned(), columns, c_columns });
         let number = self.tables.len() - 1;
         self.prepared[position] = Some(number);
         Ok(number)
@@ -68,8 +71,7 @@ impl CWriter {
 
     /// Returns the table of this number, ready for rows.
     pub fn table(&mut self, number: usize) -> Result<TableWriter<'_>> {
-        let unknown = || Error::new(ErrorKind::Usage, format!("no table has the number {number}"));
-        let table = self.tables.get(number).ok_or_else(unknown)?;
+        let table = numbered(&self.tables, number)?;
         if self.prepared[table.position] == Some(number) {
             return self.writer.prepared_table(table.position);
         }
@@ -88,8 +90,7 @@ impl CWriter {
 
     /// Returns the columns of the table with this number.
     pub fn columns(&self, number: usize) -> Result<&[String]> {
-        let unknown = || Error::new(ErrorKind::Usage, format!("no table has the number {number}"));
-        self.tables.get(number).map(|table| table.columns.as_slice()).ok_or_else(unknown)
+        Ok(&numbered(&self.tables, number)?.columns)
     }
 
     /// Lets the watcher look at the progress.
@@ -113,6 +114,11 @@ impl CWriter {
         let rows = added.unwrap_or(summary.rows);
         Ok(CSummary { size: size_of::<CSummary>(), rows, bytes: summary.bytes, pages: summary.pages })
     }
+}
+
+fn numbered(tables: &[NumberedTable], number: usize) -> Result<&NumberedTable> {
+    let unknown = || Error::new(ErrorKind::Usage, format!("no table has the number {number}"));
+    tables.get(number).ok_or_else(unknown)
 }
 
 /// Makes a writer and stores it.
@@ -199,6 +205,13 @@ pub unsafe extern "C" fn litepress_table(
         *table = writer.number(name, columns)?;
         Ok(())
     })
+}
+
+/// Returns the name of a column of a numbered table, or NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn litepress_column_name(writer: Option<&CWriter>, table: usize, column: usize) -> *const c_char {
+    let name = writer.and_then(|writer| writer.tables.get(table)?.c_columns.get(column));
+    name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
 /// Completes the database.

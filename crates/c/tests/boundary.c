@@ -91,6 +91,9 @@ static void rows_and_columns(void) {
     const char *columns[] = {"value", "name"};
     WORKS(litepress_table(writer, "t", NULL, 0, &all, &error));
     WORKS(litepress_table(writer, "t", columns, 2, &some, &error));
+    EXPECT(strcmp(litepress_column_name(writer, all, 0), "id") == 0 && strcmp(litepress_column_name(writer, all, 3), "raw") == 0);
+    EXPECT(strcmp(litepress_column_name(writer, some, 1), "name") == 0);
+    EXPECT(!litepress_column_name(writer, all, 4) && !litepress_column_name(writer, 99, 0) && !litepress_column_name(NULL, 0, 0));
 
     litepress_value row[] = {litepress_integer(7), litepress_text("seven"), litepress_null(), litepress_blob("\0\1", 2)};
     WORKS(litepress_insert(writer, all, row, 4, &error));
@@ -102,6 +105,13 @@ static void rows_and_columns(void) {
     FAILS(litepress_insert(writer, all, bad, 4, &error), LITEPRESS_DATA, "no type of a value");
     litepress_value fewer[] = {litepress_real(0.5), litepress_text("next")};
     WORKS(litepress_insert(writer, some, fewer, 2, &error));
+
+    litepress_value rows[] = {litepress_real(1.5), litepress_text("x"), litepress_null(), litepress_text("y")};
+    WORKS(litepress_insert_rows(writer, some, rows, 2, 2, &error));
+    WORKS(litepress_insert_rows(writer, some, rows, 2, 0, &error));
+    FAILS(litepress_insert_rows(writer, some, rows, 3, 1, &error), LITEPRESS_DATA, "3 values for 2 columns");
+    FAILS(litepress_insert_rows(writer, some, NULL, 2, 1, &error), LITEPRESS_USAGE, "values is NULL");
+    FAILS(litepress_insert_rows(writer, some, rows, SIZE_MAX, 2, &error), LITEPRESS_USAGE, "too many values");
 
     int64_t ids[] = {20, 21, 22};
     litepress_bytes names[] = {{"a", 1}, {NULL, 0}, {"ccc", 3}};
@@ -126,7 +136,7 @@ static void rows_and_columns(void) {
 
     litepress_summary summary = {.size = sizeof summary};
     WORKS(litepress_finish(writer, &summary, &error));
-    EXPECT(summary.rows == 5 && summary.pages == 2 && summary.bytes == 8192);
+    EXPECT(summary.rows == 7 && summary.pages == 2 && summary.bytes == 8192);
 
     /* A database that exists: the row of one key is updated. */
     litepress_options *options = litepress_options_new();

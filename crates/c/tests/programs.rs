@@ -77,7 +77,10 @@ fn every_function_keeps_its_word() {
         let rows = bench.path("rows.db");
         let sql = "SELECT group_concat(id || '=' || name || coalesce(value, '-') || typeof(raw), ' ') FROM (SELECT * FROM t ORDER BY id)";
         let found: String = query(&rows, sql);
-        assert_eq!(found, "7=new-blob 8=next0.5text 20=a1.5null 21=-null 22=ccc3.5null 100=new-blob");
+        assert_eq!(
+            found,
+            "7=new-blob 8=next0.5text 9=x1.5text 10=y-text 20=a1.5null 21=-null 22=ccc3.5null 100=new-blob"
+        );
     }
 }
 

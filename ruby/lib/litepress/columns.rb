@@ -16,13 +16,15 @@ module Litepress
     class << self
       # Returns the values of a column as nil, Integer, Float or String. `first` is the number of the first record.
       def plain(values, column, first)
-        classes = values.map(&:class).uniq
-        has_nil = !classes.delete(NilClass).nil?
-        type = plain_type(values, classes, has_nil)
-        return Plain.new(values, type, has_nil) if type
+        type = plain_type(values)
+        return Plain.new(values, type, false) if type
+
+        present = values.compact
+        type = present.empty? ? NULL : plain_type(present)
+        return Plain.new(values, type, present.size < values.size) if type
 
         values = values.each_with_index.map { |value, index| plain_value(value, column, first + index) }
-        Plain.new(values, type_of(values), has_nil)
+        Plain.new(values, type_of(values), present.size < values.size)
       end
 
       # Returns the column as the library takes it. Its values have one type.
@@ -64,15 +66,12 @@ module Litepress
       end
 
       # Returns the type of values that need no change, or nil.
-      def plain_type(values, classes, has_nil)
-        return NULL if classes.empty?
-        return REAL if classes == [Float]
-
-        present = has_nil ? values.compact : values
-        return INTEGER if classes == [Integer] && present.minmax.all? { |value| INTEGERS.cover?(value) }
-
-        is_text = classes == [String] && present.map(&:encoding).uniq == [Encoding::UTF_8] && present.all?(&:valid_encoding?)
-        is_text ? TEXT : nil
+      def plain_type(values)
+        case values.first
+        when Float then REAL if values.all?(Float)
+        when Integer then INTEGER if values.all?(Integer) && values.minmax.all? { |value| INTEGERS.cover?(value) }
+        when String then TEXT if values.all?(String) && values.all? { |value| value.encoding == Encoding::UTF_8 && value.valid_encoding? }
+        end
       end
 
       def text(value, column, record)

@@ -8,7 +8,9 @@ module Litepress
     POINTER = Fiddle::TYPE_VOIDP
     SIZE = Fiddle::TYPE_SIZE_T
     INT = Fiddle::TYPE_INT
-    NAMES = ["liblitepress.so.0", "liblitepress.0.dylib", "liblitepress.dylib"].freeze
+    # A gem for one platform has the library beside this file.
+    BROUGHT = File.expand_path("liblitepress.so.0", __dir__)
+    NAMES = [*(BROUGHT if File.exist?(BROUGHT)), "liblitepress.so.0", "liblitepress.0.dylib", "liblitepress.dylib"].freeze
 
     # Arguments and result of each function that is used.
     SIGNATURES = {
@@ -28,6 +30,7 @@ module Litepress
       litepress_create: [[POINTER, POINTER, POINTER, POINTER, POINTER], INT],
       litepress_open: [[POINTER, POINTER, POINTER, POINTER, POINTER], INT],
       litepress_table: [[POINTER, POINTER, POINTER, SIZE, POINTER, POINTER], INT],
+      litepress_column_name: [[POINTER, SIZE, SIZE], POINTER],
       litepress_insert: [[POINTER, SIZE, POINTER, SIZE, POINTER], INT],
       litepress_append: [[POINTER, SIZE, POINTER, SIZE, SIZE, POINTER], INT],
       litepress_finish: [[POINTER, POINTER, POINTER], INT],

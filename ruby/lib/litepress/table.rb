@@ -17,7 +17,7 @@ module Litepress
     # Integer, Float, String (binary ones are blobs), Symbol, true and false (1 and 0), Time and DateTime (UTC), Date and nil have a
     # form in SQLite.
     def <<(row)
-      fix_columns(row) unless @columns
+      fix_columns(row) unless @columns || !@rows.empty?
       @rows << row
       flush if @rows.size >= BATCH_ROWS
       self
@@ -25,7 +25,15 @@ module Litepress
 
     # Inserts all rows of an Enumerable.
     def insert_all(rows)
-      rows.each { |row| self << row }
+      rows.each_slice(BATCH_ROWS) do |slice|
+        if slice.size == BATCH_ROWS && @rows.empty?
+          fix_columns(slice.first) unless @columns
+          @rows = slice
+          flush
+        else
+          slice.each { |row| self << row }
+        end
+      end
       self
     end
 
@@ -56,13 +64,30 @@ module Litepress
     end
 
     def columns_of(rows)
-      width = @columns&.size || rows.first.size
+      values_of(rows).each_with_index.map { |values, column| Columns.plain(values, @columns[column], @given + 1) }
+    end
+
+    # Returns the values of each column.
+    def values_of(rows)
+      values = values_by_key(rows) if @keys
+      return values if values
+
       rows = rows.each_with_index.map { |row, index| row.is_a?(Hash) ? by_name(row, index) : row.to_a }
+      width = @columns.size
       wrong = rows.index { |row| row.size != width }
       refuse_width(rows[wrong].size, width, @given + wrong + 1) if wrong
-      rows.transpose.each_with_index.map do |values, column|
-        Columns.plain(values, @columns ? @columns[column] : "column #{column + 1}", @given + 1)
-      end
+      rows.transpose
+    end
+
+    # Returns the values of each column if all rows are hashes with the keys of the first, else nil. No array is made for a row.
+    def values_by_key(rows)
+      width = @keys.size
+      return unless rows.all? { |row| row.is_a?(Hash) && row.size == width }
+
+      columns = @keys.map { |key| rows.map { |row| row[key] } }
+      # A key that is absent has the value nil, too.
+      has_all = columns.zip(@keys).all? { |values, key| !values.include?(nil) || rows.all? { |row| row.key?(key) } }
+      columns if has_all
     end
 
     def refuse_width(size, width, record)
@@ -71,10 +96,8 @@ module Litepress
     end
 
     def by_name(row, index)
-      return row.values if row.keys == @keys
-
       named = row.transform_keys(&:to_s)
-      unknown = named.keys - (@columns || [])
+      unknown = named.keys - @columns
       return named.values_at(*@columns) if unknown.empty?
 
       advice = "name all columns: db.table(#{@name.inspect}, #{unknown.map(&:inspect).join(', ')}, ...)"
@@ -83,8 +106,9 @@ module Litepress
       raise DataError.new(message, table: @name, record: record, advice: advice)
     end
 
+    # Asks for the table, and for the names of its columns if the first row has none.
     def number
-      @number ||= @writer.number(@name, @columns)
+      @number ||= @writer.number(@name, @columns).tap { |number| @columns ||= @writer.columns(number) }
     end
 
     def append(packed, rows)

@@ -72,21 +72,24 @@ module Litepress
       # Names live until the call returns.
       texts = columns&.map { |column| "#{column}\0" }
       names = texts&.map { |text| Fiddle::Pointer[text].to_i }&.pack("Q<*")
-      check_with(:litepress_table, name, names, columns&.size || 0, place)
+      check(:litepress_table, name, names, columns&.size || 0, place)
       place[0, Fiddle::SIZEOF_SIZE_T].unpack1("Q<")
+    end
+
+    # Asks the library for the columns of a numbered table.
+    def columns(number)
+      pointer = @handle.pointer
+      names = (0..).lazy.map { |column| Library.call(:litepress_column_name, pointer, number, column) }
+      names.take_while { |name| !name.null? }.map { |name| name.to_s.force_encoding(Encoding::UTF_8) }.to_a
     end
 
     # Calls a function of the library for this writer.
     def check(function, *arguments)
-      check_with(function, *arguments)
-    end
-
-    private
-
-    def check_with(function, *arguments)
       pointer = @handle.pointer or raise UsageError, "the database is finished or was discarded"
       call { Library.check(function, pointer, *arguments) }
     end
+
+    private
 
     # Raises the exception of the progress rather than that it stopped the writer.
     def call

@@ -1,0 +1,3 @@
+module litepress
+
+go 1.23
