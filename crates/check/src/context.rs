@@ -1,6 +1,7 @@
 //! The shared state of one check: the file, the bitmap of pages, the list of faults.
 
 use super::Watcher;
+use super::page_map::{PageRecorder, PageUse};
 use super::pages::PageFile;
 use super::report::FaultLog;
 use super::tree::Tree;
@@ -21,6 +22,8 @@ pub(super) struct CheckContext<'a> {
     pub(super) faults: &'a FaultLog,
     /// Number of bytes of a record that are inspected.
     pub(super) record_limit: usize,
+    /// Records the pages; `None` without a map.
+    pub(super) recorder: Option<PageRecorder>,
     progress: Watcher<'a>,
     pages_done: AtomicU64,
     failure: Mutex<Option<Error>>,
@@ -42,10 +45,32 @@ impl<'a> CheckContext<'a> {
             visited,
             faults,
             record_limit,
+            recorder: None,
             progress,
             pages_done: AtomicU64::new(0),
             failure: Mutex::new(None),
             stopped: AtomicBool::new(false),
+        }
+    }
+
+    /// Sets the recorder of pages.
+    pub(super) fn record(mut self, recorder: Option<PageRecorder>) -> Self {
+        self.recorder = recorder;
+        self
+    }
+
+    /// Records the use of a page outside the levels of a b-tree.
+    pub(super) fn record_other(&self, page: u32, kind: PageUse) {
+        if let Some(recorder) = &self.recorder {
+            recorder.other_page(page, kind);
+        }
+    }
+
+    /// Records a page of a b-tree: its level, or `None` for a leaf, and the number of its cells and free bytes.
+    #[inline]
+    pub(super) fn record_btree_page(&self, page: u32, level: Option<u32>, entries: usize, free_bytes: u64) {
+        if let Some(recorder) = &self.recorder {
+            recorder.btree_page(page, level, entries as u64, free_bytes);
         }
     }
 
@@ -62,6 +87,8 @@ impl<'a> CheckContext<'a> {
         let problem = self.claim_quietly(page);
         if let Some(problem) = problem {
             self.faults.add(|| tree.fault(from, None, format!("points to page {page}, {problem}")));
+        } else if let Some(recorder) = &self.recorder {
+            recorder.reached(page, tree.number, from);
         }
         problem.is_none()
     }

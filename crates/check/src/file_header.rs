@@ -3,10 +3,10 @@
 use super::report::FaultLog;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, MAX_PAGE_NUMBER};
+use litepress_rows::files::{FileExt, FileId};
 use litepress_rows::sqlite::{companion, is_hot_journal, open_file};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::io::ErrorKind as IoErrorKind;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 /// Refuses a database if another file beside it holds a part of it.
@@ -38,7 +38,8 @@ pub(super) fn state(path: &Path) -> Result<impl PartialEq> {
     let metadata = file.metadata().map_err(failed)?;
     let mut head = [0; FILE_HEADER_LEN];
     file.read_at(&mut head, 0).map_err(failed)?;
-    Ok((metadata.dev(), metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec(), head))
+    let id = FileId::of(&file).map_err(failed)?;
+    Ok((id, metadata.len(), metadata.modified().ok(), head))
 }
 
 fn len_of(path: &Path) -> Result<u64> {

@@ -9,11 +9,11 @@ use litepress_format::header::DatabaseHeader;
 use litepress_format::inspect::describe_page;
 use litepress_format::page::{FILE_HEADER_LEN, MIN_USABLE, PageSize};
 use litepress_format::ptrmap::{self, Entry, EntryKind};
+use litepress_rows::files::FileExt;
 use litepress_rows::sqlite::{open_file, open_immutable};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::collections::HashSet;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 pub use litepress_format::inspect::Role;

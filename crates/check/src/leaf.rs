@@ -225,11 +225,14 @@ impl<'a> Scanner<'a> {
         if let Some(rows) = plain {
             self.totals.entries += reader.cell_count() as u64;
             self.totals.payload_bytes += rows.payload_bytes;
-            self.totals.free_bytes += (reader.content_start() - reader.pointers_end()) as u64;
+            let free_bytes = (reader.content_start() - reader.pointers_end()) as u64;
+            self.totals.free_bytes += free_bytes;
+            self.context.record_btree_page(page, None, reader.cell_count(), free_bytes);
             self.totals.max_rowid = self.totals.max_rowid.max(Some(rows.last_rowid));
             self.last_rowid = upper.or(Some(rows.last_rowid));
             return Ok(());
         }
+        let free_bytes = self.totals.free_bytes;
         self.each_cell(tree, page, (&reader, bytes), |scanner, at, cell| match cell {
             Cell::TableLeaf { rowid, payload_len, local, overflow } => {
                 scanner.rowid(at, rowid, upper);
@@ -240,6 +243,7 @@ impl<'a> Scanner<'a> {
             }
             Cell::TableInterior { .. } | Cell::IndexInterior { .. } => Ok(()),
         })?;
+        self.context.record_btree_page(page, None, reader.cell_count(), self.totals.free_bytes - free_bytes);
         if reader.cell_count() > 0 {
             self.totals.max_rowid = self.totals.max_rowid.max(self.last_rowid);
         }

@@ -21,6 +21,7 @@
 //!  |- ptrmap           back pointers
 //!  `- content          sums of rows and entries
 //! visited_pages    one bit a page: is it used twice, or never?
+//! page_map         what each page holds, for pictures
 //!
 //! full_text        segments of full-text tables
 //! rtree            nodes of R-Trees
@@ -63,6 +64,7 @@ mod leaf_fast_path;
 mod order;
 mod other_pages;
 mod overflow;
+mod page_map;
 mod pages;
 mod plan;
 mod ptrmap;
@@ -76,20 +78,22 @@ mod tree;
 mod visited_pages;
 mod walk;
 
+pub use page_map::{MapCell, PageMap, PageUse};
 pub use report::{BtreeKind, BtreeReport, Fault, Report};
 pub use sqlite::{GoOn, SqliteChecker, SqliteFaults, sqlite_integrity_check};
 
 use context::CheckContext;
 use leaf::{Scanner, Task};
 use litepress_format::page::FILE_HEADER_LEN;
+use litepress_rows::files::FileExt;
 use litepress_rows::sqlite::open_file;
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
+use page_map::PageRecorder;
 use pages::{PageFile, RunReader};
 use plan::Plan;
 use report::FaultLog;
 use sqlite::SqliteSchema;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -105,16 +109,18 @@ pub struct CheckOptions {
     pub memory_bytes: u64,
     /// Largest number of faults to report. Further ones are only counted.
     pub max_faults: usize,
+    /// Whether the report has a map of the pages.
+    pub map: bool,
 }
 
 /// A callback that gets the number of inspected pages and of all pages. Its error stops the check.
 type Watcher<'w> = &'w (dyn Fn(u64, u64) -> Result<()> + Sync);
 
 impl Default for CheckOptions {
-    /// All cores, 256 MiB, 100 faults.
+    /// All cores, 256 MiB, 100 faults, no map.
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { threads, memory_bytes: 256 << 20, max_faults: 100 }
+        Self { threads, memory_bytes: 256 << 20, max_faults: 100, map: false }
     }
 }
 
@@ -174,8 +180,11 @@ fn check_unlocked(path: &Path, options: &CheckOptions, progress: Watcher<'_>) ->
         report.page_size = u32::try_from(header.page_size.bytes()).unwrap_or_default();
         let file = PageFile::new(file, path, header.page_size.bytes(), header.usable(), pages);
         if pages > 0 {
-            let context = CheckContext::new(file, header, &faults, options.record_limit(), progress);
+            let recorder = options.map.then(|| PageRecorder::new(pages));
+            let mut context =
+                CheckContext::new(file, header, &faults, options.record_limit(), progress).record(recorder);
             inspect(&context, path, options.threads.max(1), &mut report)?;
+            report.map = context.recorder.take().map(PageRecorder::finish);
         }
     }
     report.faults_total = faults.total();
@@ -195,6 +204,7 @@ fn empty_report(bytes: u64) -> Report {
         freelist_pages: 0,
         pointer_map_pages: 0,
         seconds: 0.0,
+        map: None,
     }
 }
 

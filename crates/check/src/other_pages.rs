@@ -1,6 +1,7 @@
 //! Accounts for the pages outside the b-trees: freelist, pointer map, lock-byte page, and pages that nothing points to.
 
 use super::context::CheckContext;
+use super::page_map::PageUse;
 use super::plan::Plan;
 use super::ptrmap::MapReader;
 use litepress_format::freelist::Trunk;
@@ -12,6 +13,7 @@ pub(super) fn claim_fixed_pages(context: &CheckContext<'_>) -> u64 {
     let lock_byte_page = context.lock_byte_page();
     if context.file.has(lock_byte_page) {
         context.visited.claim(lock_byte_page);
+        context.record_other(lock_byte_page, PageUse::LockByte);
     }
     if !context.has_pointer_map() {
         return 0;
@@ -23,6 +25,7 @@ pub(super) fn claim_fixed_pages(context: &CheckContext<'_>) -> u64 {
         let page = u32::try_from(at).ok().and_then(|at| map_page_of(at, context.file.usable, lock_byte_page));
         if let Some(page) = page.filter(|page| context.file.has(*page)) {
             context.visited.claim(page);
+            context.record_other(page, PageUse::PointerMap);
             map_pages += 1;
         }
         at += distance;
@@ -64,6 +67,7 @@ fn claim_free(context: &CheckContext<'_>, page: u32, from: u32, map: &mut MapRea
         context.faults.add_to_file(Some(from), None, format!("the freelist has page {page}, {problem}"));
         return Ok(false);
     }
+    context.record_other(page, PageUse::Free);
     map.expect(context, page, Entry { kind: EntryKind::FreePage, parent: 0 })?;
     Ok(true)
 }

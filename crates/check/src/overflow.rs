@@ -1,6 +1,7 @@
 //! Checks overflow chains: each is exactly as long as its payload needs, and uses every page once.
 
 use super::context::CheckContext;
+use super::page_map::PageUse;
 use super::pages::RUN_BYTES;
 use super::ptrmap::MapReader;
 use super::record::Record;
@@ -116,6 +117,7 @@ impl ChainReader {
         if !chain.context.claim(page, chain.tree, Some(from)) {
             return Ok(false);
         }
+        chain.context.record_other(page, PageUse::Overflow);
         let kind = if index == 0 { EntryKind::FirstOverflow } else { EntryKind::LaterOverflow };
         map.expect(chain.context, page, Entry { kind, parent: from })?;
         Ok(true)

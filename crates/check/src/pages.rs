@@ -1,8 +1,8 @@
 //! Reads pages: interior pages one at a time, runs of consecutive leaves with one read.
 
+use litepress_rows::files::FileExt;
 use litepress_rows::{Error, Result};
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes of one read of consecutive pages: large enough to hide the call, small enough to stay in a core's cache

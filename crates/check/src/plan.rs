@@ -70,6 +70,7 @@ fn tree(
 ) -> Tree {
     Tree {
         name: entry.name.clone(),
+        number: 0,
         kind: entry.kind,
         root: entry.root,
         has_rowids,
@@ -118,7 +119,8 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
         context.faults.note(format!("virtual table {name}: {what}"));
     }
     let mut plan = planner.plan;
-    for tree in &mut plan.trees {
+    for (number, tree) in (1..).zip(&mut plan.trees) {
+        tree.number = number;
         tree.totals = Mutex::new(Totals::nothing(tree.digests.len()));
     }
     plan

@@ -1,5 +1,6 @@
 //! Reports the result of a check: the faults, the shape of every b-tree, and what was not checked.
 
+use super::page_map::PageMap;
 use litepress_rows::sync::lock;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -74,6 +75,9 @@ pub struct BtreeReport {
     pub payload_bytes: u64,
     /// Bytes that headers, cell pointers, cells and overflow content do not use.
     pub free_bytes: u64,
+    /// Number of leaves that lie at most 8 pages behind the leaf before them in key order: reading on, a disk is there
+    /// already. The first leaf counts too.
+    pub sequential_leaves: u64,
 }
 
 /// The result of a [`check`](super::check).
@@ -99,6 +103,8 @@ pub struct Report {
     pub pointer_map_pages: u64,
     /// Duration of the check, in seconds.
     pub seconds: f64,
+    /// What each page holds, if the options ask for it.
+    pub map: Option<PageMap>,
 }
 
 impl Report {

@@ -11,6 +11,8 @@ use std::sync::Mutex;
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) name: String,
+    /// Position in the report: 0 is the tree of `sqlite_schema`.
+    pub(super) number: u32,
     pub(super) kind: BtreeKind,
     pub(super) root: u32,
     /// Whether its pages are those of a rowid table; `None` if the root decides.
@@ -33,6 +35,7 @@ pub(super) struct Totals {
     pub(super) entries: u64,
     pub(super) payload_bytes: u64,
     pub(super) free_bytes: u64,
+    pub(super) sequential_leaves: u64,
     /// The largest rowid.
     pub(super) max_rowid: Option<i64>,
     /// Sums of the tree's digests; `None` if an entry could not be added.
@@ -56,6 +59,7 @@ impl Totals {
         self.entries += part.entries;
         self.payload_bytes = self.payload_bytes.saturating_add(part.payload_bytes);
         self.free_bytes += part.free_bytes;
+        self.sequential_leaves += part.sequential_leaves;
         self.max_rowid = self.max_rowid.max(part.max_rowid);
         for (sum, part) in self.sums.iter_mut().zip(&part.sums) {
             *sum = sum.zip(*part).map(|(sum, part)| sum.wrapping_add(part));
@@ -87,6 +91,7 @@ impl Tree {
             entries: totals.entries,
             payload_bytes: totals.payload_bytes,
             free_bytes: totals.free_bytes,
+            sequential_leaves: totals.sequential_leaves,
         }
     }
 }

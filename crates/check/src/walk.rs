@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// The depth of the deepest tree that SQLite walks.
 const MAX_DEPTH: u32 = 20;
+/// A leaf that lies at most this far behind the one before it comes with the same read.
+const READ_AHEAD_PAGES: u32 = 8;
 /// Bytes of leaves in one task: many reads, but many tasks in any tree that is worth more than one thread.
 const TASK_BYTES: usize = 2 * 1024 * 1024;
 
@@ -30,7 +32,7 @@ pub(super) fn walk<'t>(scanner: &mut Scanner<'_>, tree: &'t Tree, emit: Emit<'_,
             found => found,
         };
         match leaf_depth {
-            Some(leaf_depth) => Walk { scanner, tree, leaf_depth, emit }.root()?,
+            Some(leaf_depth) => Walk { scanner, tree, leaf_depth, last_leaf: None, emit }.root()?,
             None => {
                 scanner.totals.incomplete = true;
                 context.add_fault(tree, tree.root, None, "no way leads from the root to a leaf");
@@ -77,6 +79,8 @@ struct Walk<'w, 's, 'e, 't> {
     scanner: &'w mut Scanner<'s>,
     tree: &'t Tree,
     leaf_depth: u32,
+    /// The last leaf that was handed out.
+    last_leaf: Option<u32>,
     emit: Emit<'e, 't>,
 }
 
@@ -102,6 +106,7 @@ impl<'t> Walk<'_, '_, '_, 't> {
 
     /// Hands out a task of one leaf.
     fn emit_single(&mut self, page: u32, lower: Bound, upper: Bound) -> Result<bool> {
+        self.count_sequential(page);
         let dividers = vec![Divider { rowid: upper.rowid(), cell: None }];
         (self.emit)(Task { tree: self.tree, pages: vec![page], dividers, interior: None, lower, upper })
     }
@@ -123,7 +128,10 @@ impl<'t> Walk<'_, '_, '_, 't> {
         if reader.cell_count() == 0 && page != 1 {
             self.scanner.context.add_fault(self.tree, page, None, "an interior page without a cell");
         }
+        let free_bytes = self.scanner.totals.free_bytes;
         let mut children = self.children(page, &reader, &bytes)?;
+        let free_bytes = self.scanner.totals.free_bytes - free_bytes;
+        self.scanner.context.record_btree_page(page, Some(depth), reader.cell_count(), free_bytes);
         self.check_dividers(page, &children, lower.rowid(), upper.rowid());
         self.claim_children(page, &mut children)?;
         if depth + 1 < self.leaf_depth {
@@ -220,6 +228,7 @@ impl<'t> Walk<'_, '_, '_, 't> {
         let mut rest = children;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(rest.len().min(per_task));
+            now.iter().for_each(|child| self.count_sequential(child.page));
             let last = &now[now.len() - 1];
             let right = match last.cell {
                 Some(_) if !later.is_empty() || last.rowid.is_none() => {
@@ -237,6 +246,16 @@ impl<'t> Walk<'_, '_, '_, 't> {
             (rest, lower) = (later, right);
         }
         Ok(true)
+    }
+
+    /// Counts a leaf if reading on from the one before it leads there.
+    fn count_sequential(&mut self, page: u32) {
+        let is_sequential = self.last_leaf.is_none_or(|last| page > last && page - last <= READ_AHEAD_PAGES);
+        self.scanner.totals.sequential_leaves += u64::from(is_sequential);
+        if let Some(recorder) = self.scanner.context.recorder.as_ref().filter(|_| !is_sequential) {
+            recorder.jump(page);
+        }
+        self.last_leaf = Some(page);
     }
 
     fn task(&self, children: &[Child], interior: &Arc<Interior>, lower: Bound, upper: Bound) -> Task<'t> {

@@ -1124,7 +1124,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("damaged.db");
         std::fs::write(&path, &bytes).unwrap();
-        let options = CheckOptions { threads: 2, memory_bytes: 0, max_faults: 7 };
+        let options = CheckOptions { threads: 2, memory_bytes: 0, max_faults: 7, map: false };
         let report = check(&path, &options, &|done, total| {
             assert!(done <= total);
             Ok(())
