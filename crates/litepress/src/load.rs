@@ -6,11 +6,13 @@ pub(crate) mod notes;
 mod options;
 mod report;
 mod run;
+mod split;
 
 pub use dry_run::Mismatches;
+pub(crate) use job::LoadJob;
 pub use notes::notes_of;
 pub use options::{FileFormat, LoadOptions};
-pub use report::LoadReport;
+pub use report::{LoadReport, SplitReport};
 pub(crate) use run::read_all;
 
 use crate::build::refuse_special_target;
@@ -18,7 +20,7 @@ use crate::geopackage;
 use crate::observer::Stage;
 use crate::plan_report::PlanReport;
 use crate::{OnError, Result, Target};
-use job::{LoadJob, listed};
+use job::listed;
 use litepress_load::rejects::Rejects;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -50,6 +52,9 @@ pub fn load<F: Into<PathBuf>>(
     let options = adapted.as_ref().unwrap_or(options);
     options.observer.enter(Stage::Inspect);
     let may_repeat = options.policy()? == OnError::Reject || options.rejects.is_some();
+    if options.split_by.is_some() {
+        return split::load(&target, files, options, started);
+    }
     let job = LoadJob::new(&target, files, options, may_repeat)?;
     options.observer.enter(Stage::Build);
     job.refuse_left_out()?;
@@ -71,6 +76,7 @@ pub fn plan_load<F: Into<PathBuf>>(
     let options = adapted.as_ref().unwrap_or(options);
     let job = LoadJob::new(&place, files, options, true)?;
     let mut notes = job.notes();
+    notes.extend(job.note_about_division()?);
     let (sources, _rejects) = job.sources(Rejects::shown(0))?;
     let (listed, build) = (listed(&sources), job.build_options());
     let rows: Vec<Option<u64>> = listed.iter().map(|(_, source)| source.rows()).collect();

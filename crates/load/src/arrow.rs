@@ -69,11 +69,11 @@ use crate::schema::distinct;
 use arrow_schema::{FieldRef, Fields};
 use convert::Column;
 use form::SemanticType;
+use litepress_rows::files::FileExt;
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
@@ -232,6 +232,16 @@ fn all_columns(fields: &[FileColumn]) -> Vec<ProjectedColumn> {
         ProjectedColumn { field, name, affinity, form: None, empty_is_null: false, most_digits: None }
     };
     fields.iter().enumerate().map(projected).collect()
+}
+
+/// Returns the positions of requested columns in the file, and their conversions.
+fn plan_columns(
+    projected: &[ProjectedColumn],
+    fields: &[FileColumn],
+    types: &[(FieldRef, SemanticType)],
+    options: &ReadOptions,
+) -> Result<(Vec<usize>, Vec<Column>)> {
+    projected.iter().map(|projected| plan_column(projected, fields, types, options)).collect()
 }
 
 /// Returns a requested column's position in the file, and its conversion.

@@ -17,13 +17,12 @@ pub use notes::Notes;
 use crate::options::{Format, ReadOptions};
 use archive::Member;
 use compressed::{Compression, Counted};
+use litepress_rows::files::{FileExt, opened_again};
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -114,6 +113,7 @@ impl Input {
     /// As [`from_arguments`](Self::from_arguments).
     pub fn from_path(path: &Path, options: &ReadOptions) -> Result<Self> {
         let kind = std::fs::metadata(path).map_err(|error| cannot_open(path, error))?;
+        options.path_guard.map_or(Ok(()), |guard| guard(path))?;
         if kind.is_dir() {
             let advice = format!("name its files: '{}/*.csv'", path.display());
             return Err(Error::new(ErrorKind::Usage, "this is a folder").in_file(path).advise(advice));
@@ -201,10 +201,7 @@ impl Input {
         match &self.source {
             Source::Path(path) => File::open(path).map_err(|error| cannot_open(path, error)),
             // A file that is opened anew has its own position; a duplicate would share it.
-            Source::Spooled(file) => {
-                let again = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()));
-                again.or_else(|_| File::open(format!("/dev/fd/{}", file.as_raw_fd()))).map_err(cannot)
-            }
+            Source::Spooled(file) => opened_again(file).map_err(cannot),
             Source::Member(_) => {
                 let error = Error::new(ErrorKind::Usage, "this kind of file is not read within an archive");
                 Err(error.in_file(&self.name).advise("unpack the archive first"))

@@ -20,6 +20,7 @@ pub mod changes;
 pub mod csv;
 mod database_copy;
 pub mod estimate;
+pub mod filter;
 pub mod framing;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]

@@ -2,6 +2,8 @@
 
 use crate::infer::NumberWords;
 use crate::input::Notes;
+use litepress_rows::Result;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -59,6 +61,8 @@ pub struct ReadOptions {
     pub bytes_read: Arc<AtomicU64>,
     /// Collects notes about files for the report.
     pub notes: Notes,
+    /// Refuses files before they are opened.
+    pub path_guard: Option<fn(&Path) -> Result<()>>,
 }
 
 /// Options for reading JSON. `JsonOptions::default()` reads records as they come.

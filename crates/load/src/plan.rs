@@ -12,6 +12,7 @@
 //! definition.rs       types and DDL              keys.rs      keys of JSON files for a given table
 //! existing.rs         tables of a database that exists, and what is added to it
 //! column_targets.rs   targets of file columns    selection.rs columns that are read, renamed and added
+//! scan.rs             rows of some columns, for a reader that stores nothing
 //! ```
 
 mod column_targets;
@@ -20,6 +21,7 @@ mod definition;
 mod existing;
 mod groups;
 mod keys;
+mod scan;
 mod selection;
 
 pub use existing::Existing;

@@ -4,6 +4,7 @@
 //! the same time. A piece returns its records column by column, as a [`Batch`], or scans them for the types that its columns
 //! can have ([`Piece::scan_types`]).
 
+use crate::filter::RowFilter;
 use crate::infer::FileStats;
 use litepress_rows::{Affinity, CellBlock, Error, Message, RecordChunk, Result, Table};
 use std::borrow::Cow;
@@ -35,6 +36,10 @@ pub trait Reader: Send {
     fn give_records(&mut self, _table: &Table) -> Result<bool> {
         Ok(false)
     }
+
+    /// Says which rows are wanted; [`RowFilter::column`] is the position among the selected columns. A reader may leave out pieces
+    /// without such rows if that is cheap. The other pieces keep the numbers of their records.
+    fn leave_out(&mut self, _filters: &[RowFilter]) {}
 
     /// Returns the next piece in file order, or `None` at the end. One worker at a time calls it while the others wait, so it
     /// must be cheap beside [`Piece::read`]. **The boundaries of pieces must not depend on the number of workers.**

@@ -109,6 +109,8 @@ pub struct LoadSource {
     changes: Changes,
     /// Rows that SQLite is known to refuse, by record number through all files, and why.
     refused: Mutex<BTreeMap<u64, Error>>,
+    /// Readers may leave out records between pieces.
+    is_filtered: bool,
     files: Mutex<Files>,
 }
 
@@ -153,6 +155,7 @@ impl LoadSource {
             limit: u64::MAX,
             changes: Changes::default(),
             refused: Mutex::default(),
+            is_filtered: false,
             files: Mutex::new(files),
         }
     }
@@ -161,6 +164,13 @@ impl LoadSource {
     #[must_use]
     pub fn lacking(mut self, missing: Vec<usize>) -> Self {
         self.missing = missing;
+        self
+    }
+
+    /// Says that readers may [leave out](Reader::leave_out) records. The others keep their numbers.
+    #[must_use]
+    pub(crate) fn filtered(mut self) -> Self {
+        self.is_filtered = true;
         self
     }
 
@@ -296,6 +306,9 @@ impl Source for LoadSource {
                 let (name, column_sources, type_checks) =
                     (file.name.clone(), file.column_sources.clone(), file.type_checks.clone());
                 let (conversions, gives_records) = (file.conversions.clone(), file.gives_records);
+                if self.is_filtered {
+                    files.records_of_current = piece.first_record() - 1;
+                }
                 files.records_of_current += piece.records();
                 let (part, records_before) = (self.rejects.new_part(), files.records_before);
                 let at = PieceReader {
@@ -316,6 +329,9 @@ impl Source for LoadSource {
                     batch_encoder,
                     rest: AcceptedRows::default(),
                 })));
+            }
+            if let Some(all) = files.files[current].reader.records().filter(|_| self.is_filtered) {
+                files.records_of_current = all;
             }
             files.records_before += std::mem::take(&mut files.records_of_current);
             files.current += 1;

@@ -21,14 +21,14 @@ use litepress_load::plan::{ColumnOrigin, Existing, LoadPlan, LoadRequest, Planne
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::RowDefault;
 use litepress_load::source::LoadSource;
+use litepress_rows::files::FileId;
 use litepress_rows::{Message, OptionName, Source, message};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Files that are ready to be loaded.
-pub(super) struct LoadJob<'o> {
+pub(crate) struct LoadJob<'o> {
     pub options: &'o LoadOptions,
     pub plan: LoadPlan,
     pub page_size: PageSize,
@@ -54,7 +54,7 @@ pub(super) fn listed(sources: &[TableSource]) -> Vec<(usize, &dyn Source)> {
 impl<'o> LoadJob<'o> {
     /// Inspects the files and decides which become which tables; without a schema, by all of their records. `reads_twice` says
     /// that files may be read more than once after that.
-    pub(super) fn new(
+    pub(crate) fn new(
         target: &Target,
         files: Vec<PathBuf>,
         options: &'o LoadOptions,
@@ -115,7 +115,7 @@ impl<'o> LoadJob<'o> {
         self.geopackage.as_ref().map_or(&self.plan.schema, |package| &package.schema)
     }
 
-    pub(super) fn max_rejects(&self) -> u64 {
+    pub(crate) fn max_rejects(&self) -> u64 {
         self.options.max_rejects.unwrap_or(u64::MAX)
     }
 
@@ -287,6 +287,7 @@ impl<'o> LoadJob<'o> {
             cut_texts: rejects.cut_texts(),
             ignored: of_tables + rejects.ignored(),
             dropped: self.plan.dropped.clone(),
+            split: None,
             notes,
         }
     }
@@ -345,7 +346,7 @@ impl From<&InferredColumn> for PlannedColumn {
 
 /// Refuses to replace a file that is read.
 fn refuse_target_among(inputs: &[Input], out: &Path) -> Result<()> {
-    let file = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    let file = |path: &Path| FileId::at(path).ok();
     let Some(target) = file(out) else { return Ok(()) };
     match inputs.iter().filter_map(Input::outer_path).find(|path| file(path) == Some(target)) {
         None => Ok(()),

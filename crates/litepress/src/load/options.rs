@@ -13,8 +13,8 @@ use litepress_load::input::Input;
 use litepress_load::options::{
     Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, RepeatedHeader, StrayQuotes, ValueOptions,
 };
+use litepress_rows::files::FileId;
 use litepress_rows::{OptionName, message};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -140,10 +140,15 @@ pub struct LoadOptions {
     pub replace_tables: bool,
     /// Whether the files are added to the tables of a target that exists. A target that does not exist is made.
     pub append: bool,
+    /// Column whose values divide the rows: the target is a folder, with a database of each value.
+    pub split_by: Option<String>,
     /// How rows are added to a target that exists.
     pub append_options: AppendOptions,
     /// Hears of the progress.
     pub observer: Arc<dyn Observer>,
+    /// Refuses files before they are opened, for a face that must not open some.
+    #[doc(hidden)]
+    pub path_guard: Option<fn(&Path) -> Result<()>>,
 }
 
 impl Default for LoadOptions {
@@ -189,8 +194,10 @@ impl Default for LoadOptions {
             allow_incomplete: false,
             replace_tables: false,
             append: false,
+            split_by: None,
             append_options: AppendOptions::default(),
             observer: Arc::new(Silent),
+            path_guard: None,
         }
     }
 }
@@ -327,6 +334,8 @@ setters! {
     replace_tables(replace: bool) => |options| options.replace_tables = replace;
     /// Sets whether the files are added to the tables of a target that exists.
     append(append: bool) => |options| options.append = append;
+    /// Sets the column whose values divide the rows: the target is a folder, with a database of each value.
+    split_by(column: impl Into<String>) => |options| options.split_by = Some(column.into());
     /// Sets whether the rows of these tables are deleted before.
     truncate(truncate: bool) => |options| options.append_options.truncate = truncate;
     /// Sets whether columns that a table lacks are added to it.
@@ -387,7 +396,7 @@ impl LoadOptions {
     /// Refuses rejects that would take the name of the database, or of a file that is read.
     pub(super) fn refuse_rejects_among(&self, inputs: &[Input], out: Option<&Path>) -> Result<()> {
         let Some(rejects) = &self.rejects else { return Ok(()) };
-        let file = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+        let file = |path: &Path| FileId::at(path).ok();
         let is_same = |path: &Path| path == rejects || file(path).is_some_and(|found| Some(found) == file(rejects));
         let is_read = inputs.iter().filter_map(Input::path).any(is_same);
         if !is_read && !out.is_some_and(is_same) {
@@ -489,6 +498,7 @@ impl LoadOptions {
             nulls: self.null_values.clone(),
             values: self.values.clone(),
             words: Arc::new(self.words.clone()),
+            path_guard: self.path_guard,
             ..ReadOptions::default()
         })
     }

@@ -44,8 +44,22 @@ pub struct LoadReport {
     pub ignored: u64,
     /// Indexes and triggers of replaced tables that the new ones lack: `index i of t`.
     pub dropped: Vec<String>,
+    /// The databases that the rows were divided between, if they were.
+    pub split: Option<SplitReport>,
     /// Notes: foreign keys that were not checked, texts that a declared type changed.
     pub notes: Vec<Message>,
+}
+
+/// The report of rows that were divided by the values of a column.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SplitReport {
+    /// The column.
+    pub column: String,
+    /// Number of databases: one a value.
+    pub databases: u64,
+    /// Name of the file with the most rows, and their number.
+    pub largest: Option<(String, u64)>,
 }
 
 impl LoadReport {
@@ -67,6 +81,11 @@ impl LoadReport {
         json["ignored"] = json!(self.ignored);
         if let Some(dropped) = json["dropped"].as_array_mut() {
             dropped.extend(self.dropped.iter().map(|object| json!(object)));
+        }
+        if let Some(split) = &self.split {
+            let (file, rows) = split.largest.as_ref().map(|(file, rows)| (file, rows)).unzip();
+            json["split"] =
+                json!({"column": split.column, "databases": split.databases, "largest": file, "largest_rows": rows});
         }
         json["notes"] = self.notes.iter().map(|note| note.in_words(words)).collect();
         let mut columns = Vec::new();

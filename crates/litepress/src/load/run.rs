@@ -229,7 +229,7 @@ impl LoadJob<'_> {
 }
 
 /// Returns whether the build failed because of a row that breaks a key or a CHECK. Broken foreign keys have no table.
-fn breaks_constraint(error: &Error) -> bool {
+pub(super) fn breaks_constraint(error: &Error) -> bool {
     error.kind() == ErrorKind::Constraint && error.place().table.is_some()
 }
 

@@ -8,7 +8,7 @@ use super::convert::{self, Arrays, Column};
 use super::form::{SemanticType, StorageForm};
 use super::narrow::narrowed;
 use super::texts::array_as_bytes;
-use super::{PIECE_BYTES, all_columns, describe, geometry, guard, plan_column};
+use super::{PIECE_BYTES, all_columns, describe, geometry, guard, plan_columns};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
@@ -168,9 +168,7 @@ impl Reader for BatchReader {
     }
 
     fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
-        let planned: Result<Vec<_>> =
-            columns.iter().map(|projected| plan_column(projected, &self.fields, &self.types, &self.options)).collect();
-        (self.projection, self.columns) = planned?.into_iter().unzip();
+        (self.projection, self.columns) = plan_columns(columns, &self.fields, &self.types, &self.options)?;
         Ok(())
     }
 

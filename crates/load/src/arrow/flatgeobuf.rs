@@ -3,7 +3,7 @@
 
 use super::convert::{self, Arrays, Column};
 use super::form::SemanticType;
-use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column, with_distinct_names};
+use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_columns, with_distinct_names};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::ArrayRef;
@@ -149,9 +149,7 @@ impl Reader for FlatGeobufReader {
     }
 
     fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
-        let planned: Result<Vec<_>> =
-            columns.iter().map(|projected| plan_column(projected, &self.fields, &self.types, &self.options)).collect();
-        let (projection, columns): (Vec<usize>, Vec<Column>) = planned?.into_iter().unzip();
+        let (projection, columns) = plan_columns(columns, &self.fields, &self.types, &self.options)?;
         (self.projection, self.columns) = (Arc::new(projection), columns);
         Ok(())
     }

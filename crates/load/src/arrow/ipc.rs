@@ -10,7 +10,7 @@ use super::form::SemanticType;
 use super::narrow::observe;
 use super::texts::texts_as_bytes;
 use super::{
-    PIECE_BYTES, Positioned, all_columns, describe, geometry, guard, plan_column, wide_decimals, with_distinct_names,
+    PIECE_BYTES, Positioned, all_columns, describe, geometry, guard, plan_columns, wide_decimals, with_distinct_names,
 };
 use crate::options::ReadOptions;
 use crate::reader::{Batch, DecimalRange, FileColumn, Piece, ProjectedColumn, Reader};
@@ -189,9 +189,7 @@ impl Reader for IpcReader {
     }
 
     fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
-        let planned: Result<Vec<_>> =
-            columns.iter().map(|projected| plan_column(projected, &self.fields, &self.types, &self.options)).collect();
-        let (projection, columns): (Vec<usize>, Vec<Column>) = planned?.into_iter().unzip();
+        let (projection, columns) = plan_columns(columns, &self.fields, &self.types, &self.options)?;
         (self.projection, self.columns) = (Arc::new(projection), columns);
         Ok(())
     }

@@ -4,10 +4,12 @@
 //! their headers. The group's dictionaries are read once per range. So each worker needs memory for only a few pages, however
 //! large the row groups are.
 //!
-//! metadata.rs reads the metadata, types.rs chooses the types to decode to, and piece.rs decodes a range.
+//! metadata.rs reads the metadata, types.rs chooses the types to decode to, and piece.rs decodes a range. pruning.rs leaves out row
+//! groups by their statistics.
 
 mod metadata;
 mod piece;
+mod pruning;
 mod statistics;
 mod types;
 
@@ -15,9 +17,10 @@ use super::convert::Column;
 use super::form::SemanticType;
 use super::narrow::observe;
 use super::{
-    PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, geometry, guard, plan_column, wide_decimals,
+    PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, geometry, guard, plan_columns, wide_decimals,
     with_distinct_names,
 };
+use crate::filter::RowFilter;
 use crate::options::ReadOptions;
 use crate::reader::{DecimalRange, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_schema::FieldRef;
@@ -75,12 +78,16 @@ pub(super) struct ParquetReader {
     group: usize,
     row: usize,
     record: u64,
+    /// Row groups to leave out. Empty if all are read.
+    excluded: Vec<bool>,
 }
 
 /// The state that all pieces of a file share.
 struct Plan {
     file: Positioned,
     columns: Vec<Column>,
+    /// Position of each column among those of the file.
+    roots: Vec<usize>,
     main: Projection,
     /// A second reading of columns whose values do not fit one array.
     companion: Option<Projection>,
@@ -113,7 +120,18 @@ impl ParquetReader {
         let fields: Vec<FileColumn> = types.iter().zip(&roots).map(describe_root).collect();
         let projected = all_columns(&fields);
         let plan = Arc::new(Plan::new(&projected, &file, &metadata, &fields, &types, options)?);
-        Ok(Self { file, options: options.clone(), metadata, fields, types, plan, group: 0, row: 0, record: 1 })
+        Ok(Self {
+            file,
+            options: options.clone(),
+            metadata,
+            fields,
+            types,
+            plan,
+            group: 0,
+            row: 0,
+            record: 1,
+            excluded: Vec::new(),
+        })
     }
 
     /// Adds all values of a column of decimals to the range.
@@ -160,6 +178,10 @@ impl Reader for ParquetReader {
         Ok(())
     }
 
+    fn leave_out(&mut self, filters: &[RowFilter]) {
+        self.excluded = pruning::excluded_groups(&self.metadata, &self.plan, filters);
+    }
+
     fn decimal_ranges(&self, go_on: &dyn Fn() -> Result<()>) -> Result<Vec<(usize, DecimalRange)>> {
         let roots = self.metadata.parquet_schema().root_schema().get_fields();
         let mut ranges = wide_decimals(&self.types, |position| type_name(&roots[position]));
@@ -176,6 +198,10 @@ impl Reader for ParquetReader {
             let rows = usize::try_from(group.num_rows()).map_err(|_| {
                 self.file.damaged(format!("row group {} says that it has {} rows", self.group + 1, group.num_rows()))
             })?;
+            if self.row == 0 && self.excluded.get(self.group) == Some(&true) {
+                self.record += rows as u64;
+                self.row = rows;
+            }
             if self.row >= rows {
                 (self.group, self.row) = (self.group + 1, 0);
                 continue;
@@ -242,12 +268,10 @@ impl Plan {
         types: &[(FieldRef, SemanticType)],
         options: &ReadOptions,
     ) -> Result<Self> {
-        let planned: Result<Vec<_>> =
-            projected.iter().map(|projected| plan_column(projected, fields, types, options)).collect();
-        let (positions, columns): (Vec<usize>, Vec<Column>) = planned?.into_iter().unzip();
+        let (positions, columns) = plan_columns(projected, fields, types, options)?;
         let second = |position: &usize| types::companion(metadata, *position, &types[*position].0).map(|_| *position);
         let seconds: Vec<Option<usize>> = positions.iter().map(second).collect();
-        let first: Vec<Option<usize>> = positions.into_iter().map(Some).collect();
+        let first: Vec<Option<usize>> = positions.iter().copied().map(Some).collect();
         let hinted = types::with_types(metadata, |position, field| types::quick_type(metadata, position, field));
         let main = Projection::new(hinted, &first);
         let companion = seconds.iter().any(Option::is_some).then(|| {
@@ -255,7 +279,7 @@ impl Plan {
             Projection::new(hinted, &seconds)
         });
         let (file, bytes_read) = (file.clone(), options.bytes_read.clone());
-        Ok(Self { file, columns, main, companion, as_bytes: OnceLock::new(), bytes_read })
+        Ok(Self { file, columns, roots: positions, main, companion, as_bytes: OnceLock::new(), bytes_read })
     }
 
     fn as_bytes(&self) -> Option<&Projection> {

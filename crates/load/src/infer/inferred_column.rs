@@ -131,6 +131,12 @@ impl InferredColumn {
         }
     }
 
+    /// Returns a column with a type that is declared elsewhere.
+    #[must_use]
+    pub fn declared(name: &str, declared_type: &str, reason: &str, strict: bool) -> Self {
+        Self::of_typed(name, declared_type, &reason.into(), false, strict)
+    }
+
     /// Returns a column of texts that no file has.
     pub(crate) fn of_text(name: &str, reason: Message) -> Self {
         Self::of_typed(name, "TEXT", &reason, false, false)

@@ -3,10 +3,10 @@
 use super::compressed::Compression;
 use super::notes::Notes;
 use flate2::Crc;
+use litepress_rows::files::FileExt;
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zip::{CompressionMethod, ZipArchive};

@@ -49,10 +49,13 @@ impl Input {
         if !kind.is_file() {
             return Ok(vec![Self::from_path(path, options)?]);
         }
+        options.path_guard.map_or(Ok(()), |guard| guard(path))?;
         let mut file = File::open(path).map_err(|error| cannot_open(path, error))?;
         let mut head = Vec::new();
         (&mut file).take(4).read_to_end(&mut head).map_err(|error| read_failed(path, error))?;
         if !archive::is_archive(&head) {
+            // The guard of paths looks for open files.
+            drop(file);
             return Ok(vec![Self::from_path(path, options)?]);
         }
         let archive = archive::open(path, file)?;

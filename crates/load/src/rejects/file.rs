@@ -74,11 +74,15 @@ fn copy(lines: &mut File, path: &Path) -> Result<()> {
 
 /// Creates a file in the folder of `path`, with the rights that the user gives new files.
 fn temporary_beside(path: &Path) -> std::io::Result<(Option<TempPath>, File)> {
-    use std::os::unix::fs::PermissionsExt;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The system applies the user's mask.
-    let rights = fs::Permissions::from_mode(0o666);
-    let made: NamedTempFile = tempfile::Builder::new().prefix(".rejects-").permissions(rights).tempfile_in(folder)?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The system applies the user's mask.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let made: NamedTempFile = builder.prefix(".rejects-").tempfile_in(folder)?;
     let (file, temporary) = made.into_parts();
     Ok((Some(temporary), file))
 }
