@@ -24,7 +24,8 @@ pub fn build_text(report: &BuildReport, verbose: bool) -> String {
 pub fn load_text(report: &LoadReport, verbose: bool) -> String {
     let summary = match (verbose, &report.inferred[..]) {
         _ if report.build.appended.is_some() => appended(report, verbose),
-        (true, _) => details(&report.build) + &types(report),
+        (false, _) if report.split.is_some() => divided(report) + &tables_in_short(&report.build),
+        (true, _) => details(&report.build) + &split_text(report) + &types(report),
         (false, [(_, decisions)]) if report.build.summary.tables.len() == 1 => {
             let columns = decisions.iter().map(|decision| {
                 let [name, declared, _] = PlannedColumn::from(decision).in_words(&Flags);
@@ -50,6 +51,20 @@ pub fn merge_text(report: &MergeReport, verbose: bool) -> String {
 fn appended(report: &LoadReport, verbose: bool) -> String {
     let text = report.build.appended.as_ref().map(|appended| append_text(&report.build, appended, verbose));
     text.unwrap_or_default() + &if verbose { types(report) } else { String::new() }
+}
+
+/// Describes rows that were divided between databases, in three lines.
+fn divided(report: &LoadReport) -> String {
+    short(&report.build) + &split_text(report)
+}
+
+/// Describes the databases that rows were divided between; empty if they were not.
+fn split_text(report: &LoadReport) -> String {
+    let Some(split) = &report.split else { return String::new() };
+    let databases = units::counted(split.databases, "database");
+    let largest =
+        split.largest.as_ref().map(|(name, rows)| format!(", the largest: {name}, {}", units::counted(*rows, "row")));
+    format!("{databases}, one for each value of {}{}\n", escaped(&split.column), largest.unwrap_or_default())
 }
 
 /// Describes the check of a finished database; empty if there was none.

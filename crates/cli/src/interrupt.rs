@@ -42,8 +42,16 @@ impl Interrupt {
     }
 }
 
+/// Does nothing: there is no such limit.
+#[cfg(windows)]
+#[expect(clippy::unnecessary_wraps, reason = "unix has such a limit")]
+fn fail_writes_at_the_limit() -> Result<()> {
+    Ok(())
+}
+
 /// Lets a write beyond the limit on file sizes (`ulimit -f`) fail like any other. Without a handler SIGXFSZ kills the program,
 /// whose temporary file then stays. The handler's flag has no reader.
+#[cfg(unix)]
 fn fail_writes_at_the_limit() -> Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
         .map(drop)

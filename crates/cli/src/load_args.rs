@@ -121,6 +121,9 @@ pub struct TableArgs {
     /// Reference system of the coordinates: EPSG:25832 [default: what the files say]
     #[arg(long, value_name = "NAME")]
     pub crs: Option<String>,
+    /// Make a database of each value of this column, in the folder OUT
+    #[arg(long, value_name = "C")]
+    pub split_by: Option<String>,
     /// Replace these tables of a database that exists, and keep everything else in it
     #[arg(long)]
     pub replace_tables: bool,
@@ -314,6 +317,7 @@ impl LoadArgs {
         options.schema = schema;
         options.tables = tables.options();
         options.table = tables.table;
+        options.split_by = tables.split_by;
         options.replace_tables = tables.replace_tables;
         options.geometry.clone_from(&tables.geometry);
         options.crs.clone_from(&tables.crs);

@@ -4,7 +4,7 @@ use crate::failure::ErrorForm;
 use crate::output::{print, print_json};
 use crate::progress::Style;
 use clap::{Args, ValueEnum};
-use litepress::{Conflict, Json, Options, PageSize, Result, Sync, Verify, parse};
+use litepress::{CheckOptions, Conflict, Error, ErrorKind, Json, Options, PageSize, Result, Sync, Verify, parse};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -57,6 +57,40 @@ pub struct WorkArgs {
     /// Whether the pages must survive a power cut
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub sync: SyncArg,
+}
+
+/// A page that shows a database in a browser.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Page")]
+pub struct HtmlArgs {
+    /// Draw the database into this file: its pages, b-trees, schema, and advice
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Replace the file of --html if it exists
+    #[arg(long, requires = "html")]
+    pub overwrite: bool,
+    /// Open the page in a browser
+    #[arg(long, requires = "html")]
+    pub open: bool,
+}
+
+impl HtmlArgs {
+    /// Sets the page in the options of a check.
+    pub fn apply(&self, options: CheckOptions) -> CheckOptions {
+        match &self.html {
+            Some(page) => options.html(page).overwrite(self.overwrite),
+            None => options,
+        }
+    }
+
+    /// Opens the page in a browser, if asked to.
+    pub fn open(&self) -> Result<()> {
+        let Some(page) = self.html.as_ref().filter(|_| self.open) else { return Ok(()) };
+        opener::open(page).map_err(|error| {
+            let message = format!("the page is written, and no browser opens it: {error}");
+            Error::new(ErrorKind::Io, message).in_file(page)
+        })
+    }
 }
 
 /// How results are shown.

@@ -4,24 +4,29 @@ mod full_text_tables;
 mod remaining_pages;
 mod sqlite_part;
 
+use crate::draft::Draft;
 use crate::evaluate::computed::{self, ComputedColumns};
 use crate::full_text::PrintedTable;
 use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::options::{Options, Target, Verify};
 use crate::output::Output;
 use crate::progress::Counted;
+use crate::publish::Publication;
 use crate::resources::{bounded, page_size};
 use crate::sink::Sink;
 use crate::sqlite::SqliteSession;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{TableTree, rtree};
+use crate::verify::verify;
 use crate::{Error, ErrorKind, Result, plan};
+use litepress_check::Report;
 use litepress_format::page::PageSize;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::{Schema, Source, Table};
 use remaining_pages::SQLITE_SEQUENCE;
 use rusqlite::Connection;
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A database under construction.
@@ -84,7 +89,7 @@ pub struct Finished {
     /// Tables and views of the replaced file that the new one lacks: `table users (3 rows)`.
     pub dropped: Vec<String>,
     /// The report of [`Options::verify`]. It has no faults, because a fault fails the run.
-    pub verified: Option<litepress_check::Report>,
+    pub verified: Option<Report>,
     /// The report of rows that were added to a database that exists.
     pub appended: Option<crate::AppendReport>,
 }
@@ -108,7 +113,7 @@ impl Database {
     /// As [`create`](Self::create).
     pub fn create_with_sink(
         target: &Target,
-        mut schema: Schema,
+        schema: Schema,
         options: &Options,
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
     ) -> Result<Self> {
@@ -117,11 +122,31 @@ impl Database {
             let message = "SQLite has a part in this schema, and no file to work on where pages are dropped";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
+        Self::begin(schema, options, |page_size, options| Output::open(target, page_size, options, wrap))
+    }
+
+    /// Begins a new database beside `target`, for [`finish_draft`](Self::finish_draft). A target that exists stays.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), but for the target.
+    pub fn create_draft(target: &Path, schema: Schema, options: &Options) -> Result<Self> {
+        let file = Target::File(target.to_owned());
+        Self::begin(schema, options, |page_size, options| {
+            Output::open_with(&file, page_size, options, |sink| sink, Publication::of_draft)
+        })
+    }
+
+    fn begin(
+        mut schema: Schema,
+        options: &Options,
+        open: impl FnOnce(PageSize, &Options) -> Result<Output>,
+    ) -> Result<Self> {
+        let needs_sqlite = plan::needs_sqlite(&schema, options.on_conflict);
         if options.analyze {
             statistics::define(&mut schema);
         }
         let options = &bounded(options)?;
-        let output = Output::open(target, page_size(&schema, options)?, options, wrap)?;
+        let output = open(page_size(&schema, options)?, options)?;
         let trees = vec![None; schema.tables.len()];
         let sequences = schema.tables.iter().map(|table| table.last_sequence).collect();
         let build_times = vec![Duration::ZERO; schema.tables.len()];
@@ -290,23 +315,47 @@ impl Database {
         self.finish_database(Some(fill))
     }
 
+    /// Writes the schema, verifies the file if asked to, and leaves it without a name. It is not synced.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish), but for the target.
+    pub fn finish_draft(mut self) -> Result<(Finished, Draft)> {
+        self.complete(None)?;
+        let publication = self.output.publication.take().expect("a draft is a file");
+        let verified = verify(publication.temporary(), publication.target(), &self.options)?;
+        let draft = Draft::new(publication, self.options.sync);
+        Ok((self.finished(None, Vec::new(), verified), draft))
+    }
+
     fn finish_database(mut self, fill: Option<FillBySqlite<'_>>) -> Result<Finished> {
-        if self.failed {
-            let message = "a table could not be filled: the database is given up";
-            return Err(Error::new(ErrorKind::Usage, message));
-        }
-        self.write_remaining()?;
-        let bytes = self.finish_session(fill)?;
+        let bytes = self.complete(fill)?;
         let has = |name: &str| self.schema.objects.iter().any(|object| object.name.eq_ignore_ascii_case(name));
         let dropped = self.output.dropped(has);
         let stages = &mut self.summary.stages;
         stages.sqlite = self.started.elapsed() - stages.build - stages.write;
         let verified = self.output.publish(&self.options, stages)?;
+        Ok(self.finished(bytes, dropped, verified))
+    }
+
+    /// Writes everything. Returns the bytes of a file in memory.
+    fn complete(&mut self, fill: Option<FillBySqlite<'_>>) -> Result<Option<Vec<u8>>> {
+        if self.failed {
+            let message = "a table could not be filled: the database is given up";
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
+        self.write_remaining()?;
+        self.finish_session(fill)
+    }
+
+    fn finished(mut self, bytes: Option<Vec<u8>>, dropped: Vec<String>, verified: Option<Report>) -> Finished {
         self.summary.tables = self.table_summaries();
         self.summary.page_size_bytes = page_bytes(self.output.pages.page_size());
         self.summary.pages = self.summary.bytes / u64::from(self.summary.page_size_bytes);
-        self.summary.peak_memory_bytes = peak_memory_bytes();
-        Ok(Finished { summary: self.summary, bytes, verified, dropped, appended: None })
+        // Asking the system takes longer than a small database.
+        if !self.options.progress.is_part() {
+            self.summary.peak_memory_bytes = peak_memory_bytes();
+        }
+        Finished { summary: self.summary, bytes, verified, dropped, appended: None }
     }
 
     /// Writes the remaining pages: empty tables, the schema, page 1. The file is a database then.
@@ -355,6 +404,6 @@ impl Database {
     }
 }
 
-fn page_bytes(page_size: PageSize) -> u32 {
+pub(crate) fn page_bytes(page_size: PageSize) -> u32 {
     u32::try_from(page_size.bytes()).expect("at most 65536")
 }

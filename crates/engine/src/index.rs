@@ -17,7 +17,7 @@ pub(crate) mod statistics;
 
 pub(crate) use column_locator::{ColumnLocator, ColumnRef};
 pub(crate) use extractors::Extractors;
-pub(crate) use plan::{IndexPlan, column_ref, full_names, key_part};
+pub(crate) use plan::{IndexPlan, column_ref, full_names, given_column, key_part};
 
 use crate::Result;
 use crate::evaluate::RowEvaluation;

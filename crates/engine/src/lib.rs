@@ -3,6 +3,7 @@
 //! ```text
 //! append      rows for a database that exists
 //! database    every table and its indexes, then sqlite_schema and page 1, then the file's name
+//! split       the rows of each value of a column, as a database of their own
 //! copy        trees and rows of sqlite_schema as they are in other databases, then the file's name
 //! table       rows of a source, in order or sorted by a key
 //! evaluate    what SQLite evaluates of rows on their way: keys, CHECKs, computed columns
@@ -23,6 +24,8 @@
 mod append;
 mod copy;
 mod database;
+mod direct_io;
+mod draft;
 mod estimate;
 mod evaluate;
 mod full_text;
@@ -39,6 +42,7 @@ mod refusals;
 mod resources;
 mod sink;
 mod sort;
+mod split;
 mod spool;
 mod sqlite;
 mod summary;
@@ -53,6 +57,7 @@ pub use append::{
 };
 pub use copy::{CopiedDatabase, CopiedTree};
 pub use database::{Database, Finished};
+pub use draft::Draft;
 pub use estimate::{Estimate, TreeEstimate};
 pub use full_text::{TakeTerm, TextIndexes};
 pub use litepress_format::page::PageSize;
@@ -64,6 +69,7 @@ pub use progress::{Phase, Progress};
 pub use publish::{TargetStamp, begin_replacing, folder_of, free_bytes};
 pub use refusals::{find_refused, may_refuse};
 pub use sink::Sink;
+pub use split::{SplitDatabases, SplitTable, split};
 #[doc(hidden)]
 pub use spool::{PartRows, Spool, SpoolBudget};
 pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};

@@ -2,7 +2,6 @@
 
 pub(crate) mod zeroed_pages;
 
-use rustix::process::{Resource, getrlimit};
 use std::sync::OnceLock;
 
 /// Returns the memory that this process may use, in bytes: the machine's, or less if a container or `ulimit -v` allows
@@ -13,6 +12,18 @@ pub(crate) fn memory_bytes() -> Option<u64> {
     *BYTES.get_or_init(find_memory_bytes)
 }
 
+/// Returns the limit on addresses (`ulimit -v`).
+#[cfg(unix)]
+fn address_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::As).current
+}
+
+/// Answers that there is no such limit.
+#[cfg(windows)]
+fn address_limit() -> Option<u64> {
+    None
+}
+
 fn find_memory_bytes() -> Option<u64> {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
@@ -20,6 +31,6 @@ fn find_memory_bytes() -> Option<u64> {
     // Without the machine's memory, sysinfo panics when it is asked for the container's.
     let in_container = of_machine.and_then(|_| system.cgroup_limits()).map(|limits| limits.total_memory);
     // Code, stacks and memory that is reserved but never touched use up addresses, too.
-    let by_addresses = getrlimit(Resource::As).current.map(|bytes| bytes / 2);
+    let by_addresses = address_limit().map(|bytes| bytes / 2);
     [of_machine, in_container, by_addresses].into_iter().flatten().min()
 }

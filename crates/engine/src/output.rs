@@ -18,7 +18,7 @@ use litepress_check::Report;
 use litepress_format::page::PageSize;
 use litepress_rows::schema::RTree;
 use litepress_rows::{Source, Table};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The pages of a database under construction, and the file that they go to.
@@ -42,6 +42,19 @@ impl Output {
         options: &Options,
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
     ) -> Result<Self> {
+        Self::open_with(target, page_size, options, wrap, |path| {
+            Publication::begin(path, options.overwrite, options.successor_of.as_ref())
+        })
+    }
+
+    /// Opens the target, as [`open`](Self::open) does. `begin` makes the temporary file of a file.
+    pub fn open_with(
+        target: &Target,
+        page_size: PageSize,
+        options: &Options,
+        wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
+        begin: impl FnOnce(&Path) -> Result<Publication>,
+    ) -> Result<Self> {
         if options.verify != Verify::None && !matches!(target, Target::File(_)) {
             let error = Error::new(ErrorKind::Unsupported, "only a file can be verified");
             return Err(error.advise("write a file, or verify nothing"));
@@ -51,7 +64,7 @@ impl Output {
             check_temp_dir(&temp_dir)?;
         }
         let publication = match target {
-            Target::File(path) => Some(Publication::begin(path, options.overwrite, options.successor_of.as_ref())?),
+            Target::File(path) => Some(begin(path)?),
             Target::Memory | Target::Discard => None,
         };
         let (sink, path, threads): (Box<dyn Sink>, _, _) = match (&publication, target) {

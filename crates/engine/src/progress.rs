@@ -2,9 +2,9 @@
 
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::sync::lock;
-use litepress_rows::{Part, RandomAccessRows, RecordChunk, RowidOrder, Source};
-use std::sync::Mutex;
+use litepress_rows::{Part, RandomAccessRows, RecordChunk, Source};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Counters that workers add to and a progress bar reads. Any thread may call any method; a signal handler may call
 /// [`stop`](Self::stop).
@@ -14,6 +14,8 @@ pub struct Progress {
     bytes: AtomicU64,
     stop: AtomicBool,
     phase: Mutex<Phase>,
+    /// The progress of the run that this work is a part of.
+    outer: Option<Arc<Progress>>,
 }
 
 /// A phase of a run: the rows of a table, an index, or a task of SQLite.
@@ -33,6 +35,16 @@ pub struct Phase {
 }
 
 impl Progress {
+    /// Counts a part of a run by itself. Its bytes count for the whole, too, and a request to stop the whole stops it.
+    pub(crate) fn within(outer: Arc<Self>) -> Self {
+        Self { outer: Some(outer), ..Self::default() }
+    }
+
+    /// Returns whether it counts a part of a run.
+    pub(crate) fn is_part(&self) -> bool {
+        self.outer.is_some()
+    }
+
     /// Returns the number of rows that sources have handed out.
     pub fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
@@ -66,7 +78,7 @@ impl Progress {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::new(ErrorKind::Interrupted, "interrupted; nothing was written to the target"));
         }
-        Ok(())
+        self.outer.as_ref().map_or(Ok(()), |outer| outer.go_on())
     }
 
     /// Announces the number of phases, and of tables with rows among them.
@@ -101,6 +113,7 @@ impl Progress {
 
     pub(crate) fn add_bytes(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.outer.iter().for_each(|outer| outer.add_bytes(bytes));
     }
 }
 
@@ -116,24 +129,12 @@ impl Source for Counted<'_> {
         Ok(part.map(|part| Box::new(CountedPart { part, progress: self.progress }) as Box<dyn Part + '_>))
     }
 
+    fn origin(&self) -> Option<&dyn Source> {
+        Some(self.source)
+    }
+
     fn rows(&self) -> Option<u64> {
         self.source.rows()
-    }
-
-    fn rowid_order(&self) -> RowidOrder {
-        self.source.rowid_order()
-    }
-
-    fn has_automatic_rowids(&self) -> bool {
-        self.source.has_automatic_rowids()
-    }
-
-    fn last_sequence(&self) -> Option<i64> {
-        self.source.last_sequence()
-    }
-
-    fn missing_columns(&self) -> Vec<usize> {
-        self.source.missing_columns()
     }
 
     fn page_bytes(&self) -> f64 {

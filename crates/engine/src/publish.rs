@@ -5,31 +5,35 @@
 //! without a lock; the next run for the same target removes it. [`old_file`] describes the replacement of a file that
 //! other programs may have open.
 
+#[cfg_attr(windows, path = "publish/access_windows.rs")]
 mod access;
+mod folder;
 #[cfg_attr(not(target_os = "linux"), path = "publish/no_lease.rs")]
 mod lease;
 mod old_contents;
 mod old_file;
 mod open_files;
 mod stamp;
+#[cfg_attr(unix, path = "publish/unix.rs")]
+#[cfg_attr(windows, path = "publish/windows.rs")]
+mod system;
 
 use crate::{Error, ErrorKind, Result, Sync};
 use access::Access;
+pub(crate) use folder::Folder;
+use litepress_rows::files::FileId;
 use litepress_rows::sqlite::{companion, is_hot_journal};
 use litepress_rows::{OptionName, message};
 pub(crate) use old_contents::OldObject;
 use old_contents::{listed, old_contents};
 use old_file::OldFile;
-use rustix::fs::RenameFlags;
-use rustix::io::Errno;
 pub use stamp::TargetStamp;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+pub use system::free_bytes;
 
 /// Time that a run waits for a target in use, before it has done any work and after a short run.
 const SHORT_PATIENCE: Duration = Duration::from_millis(500);
@@ -84,6 +88,29 @@ impl Publication {
         })
     }
 
+    /// Makes the temporary file of a database that may never be published, or only if its name is free then.
+    pub fn of_draft(target: &Path) -> Result<Self> {
+        let target = resolve(target)?;
+        remove_stale(&target);
+        let (temporary, file) = create_temporary(&target, false)?;
+        Ok(Self {
+            target,
+            temporary,
+            file,
+            replaced: None,
+            old_contents: Vec::new(),
+            expected: None,
+            may_replace: false,
+            begun: Instant::now(),
+            published: false,
+        })
+    }
+
+    /// Waits until the disk has everything that was written.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(|error| Error::io("sync", &self.temporary, error))
+    }
+
     /// Returns the contents of the file that is replaced, as far as they are known.
     pub fn old_contents(&self) -> &[OldObject] {
         &self.old_contents
@@ -133,8 +160,8 @@ impl Publication {
         self.published = true;
         if sync == Sync::Full {
             let folder = folder_of(&self.target);
-            let synced = File::open(folder).and_then(|folder| folder.sync_all());
-            synced.map_err(|error| Error::io("sync the folder of the published database", folder, error))?;
+            system::sync_folder(folder)
+                .map_err(|error| Error::io("sync the folder of the published database", folder, error))?;
         }
         Ok(())
     }
@@ -201,12 +228,6 @@ impl Drop for DatabaseLock<'_> {
     }
 }
 
-/// Returns the bytes that are free on the disk of a file or folder, or `None` if that is unknown.
-pub fn free_bytes(path: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(path).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-}
-
 impl Drop for Publication {
     fn drop(&mut self) {
         if !self.published {
@@ -218,7 +239,8 @@ impl Drop for Publication {
 
 /// Returns the file to write: the target itself, or the file that a link leads to.
 fn resolve(target: &Path) -> Result<PathBuf> {
-    if target.file_name().is_none() || target.as_os_str().as_bytes().ends_with(b"/") {
+    let last = target.as_os_str().as_encoded_bytes().last();
+    if target.file_name().is_none() || last.is_some_and(|&byte| std::path::is_separator(byte.into())) {
         let message = format!("'{}' is not the name of a file", target.display());
         return Err(Error::new(ErrorKind::Usage, message));
     }
@@ -313,11 +335,8 @@ fn check_expected(target: &Path, expected: &TargetStamp) -> Result<Access> {
 
 /// Fails in a folder with the sticky bit, such as `/tmp`, if the file belongs to another user: the rename would fail.
 fn check_sticky(target: &Path, metadata: &fs::Metadata) -> Result<()> {
-    const STICKY: u32 = 0o1000;
-    let user = rustix::process::geteuid();
     let Ok(folder) = fs::metadata(folder_of(target)) else { return Ok(()) };
-    let owns = |metadata: &fs::Metadata| metadata.uid() == user.as_raw();
-    if folder.mode() & STICKY == 0 || user.is_root() || owns(metadata) || owns(&folder) {
+    if system::may_replace(metadata, &folder) {
         return Ok(());
     }
     let message = "the target belongs to another user, in a folder where only owners may replace files (sticky bit)";
@@ -327,14 +346,7 @@ fn check_sticky(target: &Path, metadata: &fs::Metadata) -> Result<()> {
 }
 
 fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
-    use rustix::fs::CWD;
-    let renamed = match rustix::fs::renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE) {
-        // Some file systems lack NOREPLACE: look first, then rename.
-        Err(Errno::INVAL | Errno::NOSYS) if target.exists() => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(temporary, target),
-        renamed => renamed.map_err(io::Error::from),
-    };
-    renamed.map_err(|error| match error.kind() {
+    system::rename_to_free_name(temporary, target).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
             Error::new(ErrorKind::Target, "the target has come into being meanwhile").in_file(target)
         }
@@ -360,7 +372,7 @@ fn create_temporary(target: &Path, replaces: bool) -> Result<(PathBuf, File)> {
         let path = folder.join(format!("{}{}.tmp", temporary_prefix(target), unique_number()));
         let mut options = OpenOptions::new();
         if replaces {
-            options.mode(access::OWNER_ONLY);
+            system::restrict_to_owner(&mut options);
         }
         let file = match options.read(true).write(true).create_new(true).open(&path) {
             Ok(file) => file,
@@ -369,7 +381,7 @@ fn create_temporary(target: &Path, replaces: bool) -> Result<(PathBuf, File)> {
         };
         // Until the file is locked, another run may take it for stale and remove it. On a file system without locks,
         // no run removes files.
-        if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) && is_at(&file, &path) {
+        if !matches!(system::mark_as_used(&file), Err(TryLockError::WouldBlock)) && is_at(&file, &path) {
             return Ok((path, file));
         }
     }
@@ -392,7 +404,7 @@ fn remove_stale(target: &Path) {
         }
         let Ok(file) = File::open(&path) else { continue };
         // The lock is held until the file is gone, or another run could take it in between.
-        if file.try_lock().is_ok() && is_at(&file, &path) {
+        if system::mark_as_used(&file).is_ok() && is_at(&file, &path) {
             let _ = fs::remove_file(&path);
         }
     }
@@ -406,22 +418,9 @@ fn is_temporary(name: &str, prefix: &str) -> bool {
 
 /// Returns whether the open `file` is the one at `path`.
 fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => FileId::of(&open) == FileId::of(&named),
+    match (FileId::of(file), FileId::named(path)) {
+        (Ok(open), Ok(named)) => open == named,
         _ => false,
-    }
-}
-
-/// A file's disk and its inode number there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FileId {
-    disk: u64,
-    inode: u64,
-}
-
-impl FileId {
-    fn of(metadata: &fs::Metadata) -> Self {
-        Self { disk: metadata.dev(), inode: metadata.ino() }
     }
 }
 

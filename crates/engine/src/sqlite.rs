@@ -33,13 +33,13 @@ use crate::progress::Progress;
 use crate::{Error, ErrorKind, Result};
 pub(crate) use failure::{Failures, message};
 use insert::Refuse;
+use litepress_rows::files::FileExt;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::sqlite::stop_if;
 use litepress_rows::sqlite_value::from_sqlite;
 use litepress_rows::{Source, Table, quote, quoted_name};
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,12 +1,17 @@
 //! Checks of any database file.
 
+mod shards;
+
+pub use shards::{FolderCheck, check_folder};
+
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Unit};
+use crate::page_file;
 use crate::units;
 use crate::{Progress, Result};
 use litepress_check::Report;
 use litepress_engine::Phase;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,6 +27,10 @@ pub struct CheckOptions {
     pub max_faults: usize,
     /// Whether SQLite checks the database too: `integrity_check` and `foreign_key_check`.
     pub full: bool,
+    /// The file of a page that shows the database: its pages, b-trees, schema, and advice.
+    pub html: Option<PathBuf>,
+    /// Whether that file is replaced if it exists.
+    pub overwrite: bool,
     /// Carries the wish to stop.
     pub progress: Arc<Progress>,
     /// Hears of the progress.
@@ -30,10 +39,11 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        let litepress_check::CheckOptions { threads, memory_bytes, max_faults } =
+        let litepress_check::CheckOptions { threads, memory_bytes, max_faults, .. } =
             litepress_check::CheckOptions::default();
         let (progress, observer) = (Arc::default(), Arc::new(Silent));
-        Self { threads, memory_bytes, max_faults, full: false, progress, observer }
+        let (full, html, overwrite) = (false, None, false);
+        Self { threads, memory_bytes, max_faults, full, html, overwrite, progress, observer }
     }
 }
 
@@ -63,6 +73,29 @@ impl CheckOptions {
     #[must_use]
     pub fn full(mut self, full: bool) -> Self {
         self.full = full;
+        self
+    }
+
+    /// Sets the file of a page that shows the database.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let (path, page) = (folder.path().join("t.db"), folder.path().join("t.html"));
+    /// # litepress::Writer::create(&path, "CREATE TABLE t (a)")?.finish()?;
+    /// litepress::check(&path, &litepress::CheckOptions::default().html(&page))?;
+    /// assert!(std::fs::read_to_string(&page)?.starts_with("<!doctype html>"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn html(mut self, page: impl Into<PathBuf>) -> Self {
+        self.html = Some(page.into());
+        self
+    }
+
+    /// Sets whether the file of the page is replaced if it exists.
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
         self
     }
 
@@ -102,9 +135,12 @@ pub struct CheckResult {
 /// ```
 ///
 /// # Errors
-/// As [`litepress_check::check`]: a fault of the database is part of the result, not an error.
+/// As [`litepress_check::check`]: a fault of the database is part of the result, not an error. If the page cannot be written.
 pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<CheckResult> {
     let database = database.as_ref();
+    if let Some(page) = &options.html {
+        page_file::refuse(page, options.overwrite)?;
+    }
     let bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
     let pages: Arc<[AtomicU64; 2]> = Arc::default();
     let seen = pages.clone();
@@ -115,7 +151,8 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
     });
     let measured = Measured::begin(&*options.observer, meter);
     let CheckOptions { threads, memory_bytes, max_faults, .. } = *options;
-    let of_engine = litepress_check::CheckOptions { threads, memory_bytes, max_faults };
+    let map = options.html.is_some();
+    let of_engine = litepress_check::CheckOptions { threads, memory_bytes, max_faults, map };
     let report = litepress_check::check(database, &of_engine, &|done, total| {
         pages[0].fetch_max(done, Ordering::Relaxed);
         pages[1].store(total, Ordering::Relaxed);
@@ -123,6 +160,9 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
     });
     drop(measured);
     let report = report?;
+    if let Some(page) = &options.html {
+        page_file::write(page, &litepress_html::database_page(database, &report)?, options.overwrite)?;
+    }
     let ask = || litepress_check::sqlite_integrity_check(database, max_faults);
     Ok(CheckResult { report, sqlite: options.full.then(ask).transpose()? })
 }
@@ -156,6 +196,7 @@ impl CheckResult {
                 "overflow_pages": tree.overflow_pages,
                 "payload_bytes": tree.payload_bytes,
                 "free_bytes": tree.free_bytes,
+                "sequential_leaves": tree.sequential_leaves,
             })
         });
         json!({

@@ -17,6 +17,8 @@
 //! | generated test data | [`generate()`] |
 //! | a database without its free space | [`compact()`] |
 //!
+//! [`FileTable`] reads the rows of files without a database.
+//!
 //! [`plan_load`] and [`plan_generate`] say what a run would do, [`check()`] looks at every page of any database, and
 //! [`profile()`] learns a recipe for a database that looks like another one.
 //!
@@ -59,20 +61,26 @@ mod geopackage;
 mod index;
 mod load;
 mod loaded_file;
+mod manifest;
 mod merge;
+#[doc(hidden)]
+pub mod named_options;
 mod number_notes;
 mod observer;
+pub mod option_by_name;
+mod page_file;
 pub mod parse;
 pub mod pipeline;
 mod plan_report;
 mod profile;
+mod read;
 mod report;
 mod schema_text;
 pub mod units;
 mod writer;
 
 pub use build::refuse_special_name;
-pub use check::{CheckOptions, CheckResult, check};
+pub use check::{CheckOptions, CheckResult, FolderCheck, check, check_folder};
 pub use choices::Choice;
 pub use compact::{CompactOptions, CompactReport, compact};
 pub use generate::{GenerateOptions, generate, plan_generate, recipe};
@@ -94,12 +102,15 @@ pub use litepress_merge::RowidFate;
 pub use litepress_rows as rows;
 pub use litepress_rows::message;
 pub use litepress_rows::message::{Flags, Hint, Message, OptionName, OptionValue, RustWords, Words};
-pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, load, notes_of, plan_load};
+pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, SplitReport, load, notes_of, plan_load};
 pub use loaded_file::LoadedFile;
 pub use merge::{MergeOptions, MergeReport, RowidPolicy, merge, plan_merge};
 pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
 pub use plan_report::{MergedDatabases, PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
 pub use profile::{Profile, ProfileOptions, profile};
+#[doc(hidden)]
+pub use read::refuse_database;
+pub use read::{Comparison, FileScan, FileTable, RowFilter, Scanned};
 pub use report::BuildReport;
 pub use schema_text::SchemaText;
 pub use serde_json::Value as Json;

@@ -5,6 +5,7 @@ mod plan;
 use crate::build::refuse_special_target;
 use crate::choices::Choice;
 use crate::load::notes::foreign_keys;
+use crate::manifest::{Manifest, Shard};
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
 use crate::report::BuildReport;
 use crate::{Conflict, Database, Error, ErrorKind, Finished, Options, Result, Target};
@@ -205,11 +206,31 @@ fn databases(
         return Err(error.advise(message!["keep the last of such rows with ", OptionName::OnConflict.word("replace")]));
     }
     let arguments: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
-    let files = litepress_merge::files(&arguments)?;
+    let arguments: Vec<Vec<PathBuf>> = arguments.into_iter().map(of_set).collect::<Result<_>>()?;
+    let files = litepress_merge::files(&arguments.concat())?;
     if let Some(Target::File(file)) = target {
         refuse_target_among(&files, file)?;
     }
     Ok(files)
+}
+
+/// Returns the shards of a folder with a manifest, in its order. Anything else stands for itself.
+fn of_set(argument: PathBuf) -> Result<Vec<PathBuf>> {
+    let manifest = if argument.is_dir() { Manifest::of(&argument)? } else { None };
+    let Some(manifest) = manifest else { return Ok(vec![argument]) };
+    let file = |shard: &Shard| {
+        let file = shard.path_in(&argument)?;
+        let bytes = fs::metadata(&file).map_err(|error| Error::io("open", &file, error))?.len();
+        if bytes != shard.bytes {
+            let message = format!("the shard has {bytes} bytes, and the manifest says {}", shard.bytes);
+            let error = Error::new(ErrorKind::Data, message).in_file(file);
+            return Err(
+                error.advise("find what else differs with `litepress check` of the folder, and write the shards again")
+            );
+        }
+        Ok(file)
+    };
+    manifest.shards.iter().map(file).collect()
 }
 
 /// Returns the options of the plan.

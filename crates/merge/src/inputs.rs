@@ -1,10 +1,10 @@
 //! The shards that FILE arguments mean: files, patterns of files, and folders.
 
+use litepress_rows::files::FileId;
 use litepress_rows::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The first bytes of every database that is not empty.
@@ -72,10 +72,10 @@ fn is_database(path: &Path) -> Result<bool> {
 
 /// Checks that no file is named twice, under whatever names.
 fn refuse_repeated(files: &[PathBuf]) -> Result<()> {
-    let mut known: HashMap<(u64, u64), &Path> = HashMap::with_capacity(files.len());
+    let mut known: HashMap<FileId, &Path> = HashMap::with_capacity(files.len());
     for file in files {
-        let metadata = fs::metadata(file).map_err(|error| Error::io("open", file, error))?;
-        if let Some(first) = known.insert((metadata.dev(), metadata.ino()), file) {
+        let id = FileId::at(file).map_err(|error| Error::io("open", file, error))?;
+        if let Some(first) = known.insert(id, file) {
             let message = if first == file {
                 "the database is named twice".to_owned()
             } else {

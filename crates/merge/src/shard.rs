@@ -3,12 +3,13 @@
 //! Up to [`MOST_KEPT`] shards stay open from their survey to the end, so that all of their tables are read from one moment.
 //! More shards are closed in between. A shard that was changed since its survey is an error then.
 
+use litepress_rows::files::FileId;
 use litepress_rows::sqlite::companion;
 use litepress_rows::{Error, ErrorKind, Result};
 use litepress_scan::{Connected, Moment, Snapshot};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// Number of shards that stay open. Each takes three files, and three more for each thread that reads it.
 pub(crate) const MOST_KEPT: usize = 8;
@@ -16,18 +17,21 @@ pub(crate) const MOST_KEPT: usize = 8;
 /// Sizes and times of the files of a database: they differ once somebody has written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    database: (u64, u64, i64, i64),
-    log: Option<(u64, i64, i64)>,
+    file: FileId,
+    database: (u64, Option<SystemTime>),
+    log: Option<(u64, Option<SystemTime>)>,
 }
 
 impl Stamp {
     pub fn of(path: &Path) -> Result<Self> {
-        let found = fs::metadata(path).map_err(|error| Error::io("open", path, error))?;
+        let failed = |error| Error::io("open", path, error);
+        let found = fs::metadata(path).map_err(failed)?;
         // An empty log appears and vanishes as the database is read.
         let log = fs::metadata(companion(path, "-wal")).ok().filter(|log| log.len() > 0);
         Ok(Self {
-            database: (found.ino(), found.len(), found.mtime(), found.mtime_nsec()),
-            log: log.map(|log| (log.len(), log.mtime(), log.mtime_nsec())),
+            file: FileId::at(path).map_err(failed)?,
+            database: (found.len(), found.modified().ok()),
+            log: log.map(|log| (log.len(), log.modified().ok())),
         })
     }
 }

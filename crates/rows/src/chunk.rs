@@ -195,7 +195,7 @@ impl RecordChunk {
     }
 
     /// Removes the rows from `first` on for which `stays` returns `false`.
-    pub(crate) fn retain(&mut self, first: usize, stays: impl Fn(usize) -> bool) {
+    pub fn retain(&mut self, first: usize, stays: impl Fn(usize) -> bool) {
         let mut start = if first == 0 { HEADROOM } else { self.ends[first - 1] as usize };
         let (mut kept, mut at) = (first, start);
         for row in first..self.len() {

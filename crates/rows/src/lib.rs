@@ -19,6 +19,7 @@ pub mod chunk;
 mod conflict;
 pub mod encode;
 pub mod error;
+pub mod files;
 pub mod message;
 mod recode;
 pub mod schema;

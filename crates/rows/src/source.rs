@@ -12,18 +12,24 @@ pub trait Source: Sync {
     /// Returns the next part, or `None` after the last. One worker at a time calls it, so it should be cheap.
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>>;
 
+    /// Returns the source whose rows these are, changed on their way, if what is known of its rows holds for these. Methods about rowids
+    /// and columns then ask it.
+    fn origin(&self) -> Option<&dyn Source> {
+        None
+    }
+
     /// Returns the number of rows if it is known in advance.
     fn rows(&self) -> Option<u64>;
 
     /// Returns the known order of rowids.
     fn rowid_order(&self) -> RowidOrder {
-        RowidOrder::Unknown
+        self.origin().map_or(RowidOrder::Unknown, Source::rowid_order)
     }
 
     /// Returns whether no row has a value for the INTEGER PRIMARY KEY. The rowids are then the rows' numbers, and SQLite would
     /// choose them as it inserts the rows that stay.
     fn has_automatic_rowids(&self) -> bool {
-        false
+        self.origin().is_some_and(Source::has_automatic_rowids)
     }
 
     /// Estimates the mean number of bytes that a row takes in the table's pages.
@@ -31,18 +37,18 @@ pub trait Source: Sync {
 
     /// Returns the largest rowid that an AUTOINCREMENT table must not assign again, even if no row has it any more.
     fn last_sequence(&self) -> Option<i64> {
-        None
+        self.origin()?.last_sequence()
     }
 
     /// Returns the smallest and the largest rowid if they are known in advance.
     fn rowid_range(&self) -> Option<RangeInclusive<i64>> {
-        None
+        self.origin()?.rowid_range()
     }
 
     /// Returns the columns of the table that the input lacks: their values are DEFAULTs or NULL. An update of an existing row
     /// leaves them alone.
     fn missing_columns(&self) -> Vec<usize> {
-        Vec::new()
+        self.origin().map(Source::missing_columns).unwrap_or_default()
     }
 
     /// Passes sample rows from all over the table to `look`, for estimates of size. Does not consume parts. Without a sample, only

@@ -5,7 +5,6 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
 use std::io::{ErrorKind as IoErrorKind, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -53,7 +52,7 @@ pub fn open_file(path: &Path) -> Result<(File, u64)> {
 /// Returns the path in a form that SQLite takes for a name. Built with URI support, it takes `file:x.db` for a URI.
 #[must_use]
 pub fn plain_name(path: &Path) -> PathBuf {
-    if path.as_os_str().as_bytes().starts_with(b"file:") { Path::new(".").join(path) } else { path.to_owned() }
+    if path.as_os_str().as_encoded_bytes().starts_with(b"file:") { Path::new(".").join(path) } else { path.to_owned() }
 }
 
 /// Returns the file that SQLite keeps beside a database under its name and this suffix: `-wal`, `-shm` or `-journal`.
@@ -131,7 +130,7 @@ fn immutable_uri(path: &Path) -> String {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => char::from(*byte).to_string(),
         _ => format!("%{byte:02x}"),
     };
-    let path: String = path.as_os_str().as_bytes().iter().map(escaped).collect();
+    let path: String = path.as_os_str().as_encoded_bytes().iter().map(escaped).collect();
     format!("file:{path}?mode=ro&immutable=1")
 }
 

@@ -4,11 +4,11 @@
 //! all POSIX locks of the process on that file (sqlite.org/howtocorrupt.html, 2.2).
 #![expect(unsafe_code, reason = "SQLite hands out its file handles only through its C interface")]
 
+use litepress_rows::files::path_of_bytes;
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::{Connection, ffi};
-use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::ptr::{self, NonNull, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,7 +48,7 @@ pub(crate) fn database_path(connection: &Connection) -> Option<PathBuf> {
     }
     // SAFETY: SQLite returns a C string that lives as long as the connection, and it is copied at once.
     let name = unsafe { CStr::from_ptr(name) };
-    (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+    if name.is_empty() { None } else { path_of_bytes(name.to_bytes()) }
 }
 
 /// Returns whether the file was opened by the VFS that SQLite takes by default.

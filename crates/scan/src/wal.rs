@@ -12,12 +12,12 @@
 //! The frames stay while the transaction of the snapshot lasts: SQLite restarts a log only if it has no reader.
 
 use crate::file_pointer::{self, FilePointer, HEADER_WORDS};
+use litepress_rows::files::FileExt;
 use litepress_rows::sqlite::companion;
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes of the header of the log.

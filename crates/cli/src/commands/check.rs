@@ -1,14 +1,18 @@
 //! `litepress check`: checks every page of a database.
 
 use crate::failure::{DONE, ErrorForm, FAILED};
-use crate::options::OutputArgs;
+use crate::options::{HtmlArgs, OutputArgs};
 use crate::reporter::Reporter;
 use crate::text_table::{Align, format_table};
 use clap::Args;
 use litepress::checker::{BtreeReport, Report};
-use litepress::{CheckOptions, CheckResult, Result, parse, units};
+use litepress::{CheckOptions, CheckResult, FolderCheck, Result, parse, units};
+use litepress_rows::escaped;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// Number of files that a summary lists which no manifest names.
+const MOST_ORPHANS: usize = 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,6 +20,11 @@ Examples:
   litepress check user.db --full
   litepress check user.db --threads 1 --memory 64MiB --progress none
   litepress check user.db --json --max-faults 1000
+  litepress check user.db --html user.html
+  litepress check shards
+
+A folder has shards, whose manifest (_manifest.json) is verified with them, or
+any databases.
 
 Notes tell what is not looked at: shadow tables of FTS and R-Tree, partial
 indexes and the values of expressions, which --full has SQLite look at; and
@@ -27,7 +36,7 @@ sqlite3 user.db 'PRAGMA integrity_check'
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CheckArguments {
-    /// The database
+    /// The database, or a folder of databases
     #[arg(value_name = "DB")]
     database: PathBuf,
     /// Ask SQLite too: integrity_check and foreign_key_check
@@ -39,6 +48,8 @@ pub struct CheckArguments {
     /// Memory for long records, 64MiB at least [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse::memory)]
     memory: Option<u64>,
+    #[command(flatten)]
+    html: HtmlArgs,
     /// Faults to print; further ones are counted
     #[arg(long, value_name = "N", default_value = "100", value_parser = faults)]
     max_faults: usize,
@@ -57,11 +68,41 @@ pub fn run(arguments: &CheckArguments) -> Result<u8> {
     let mut options = CheckOptions::default().max_faults(arguments.max_faults).full(arguments.full);
     options.threads = arguments.threads.unwrap_or(options.threads);
     options.memory_bytes = arguments.memory.unwrap_or(options.memory_bytes);
-    let options = options.observer(Reporter::new(arguments.output.progress(), None));
+    let options = arguments.html.apply(options).observer(Reporter::new(arguments.output.progress(), None));
+    if arguments.database.is_dir() {
+        let result = litepress::check_folder(&arguments.database, &options)?;
+        arguments.output.print(|| result.to_json(), |_| folder_text(&result))?;
+        return Ok(if result.is_clean() { DONE } else { FAILED });
+    }
     let result = litepress::check(&arguments.database, &options)?;
     let trees = |verbose| if verbose { btrees(&result.report) + "\n" } else { String::new() };
+    arguments.html.open()?;
     arguments.output.print(|| result.to_json(), |verbose| trees(verbose) + &check_text(&result))?;
     Ok(if result.is_clean() { DONE } else { FAILED })
+}
+
+/// Describes the databases of a folder in one line, or the faults.
+fn folder_text(result: &FolderCheck) -> String {
+    let FolderCheck { findings, findings_total, orphans, duration, .. } = result;
+    let verdict = if result.is_clean() { "ok".to_owned() } else { units::counted(*findings_total, "fault") };
+    let rows = if result.has_manifest { format!("{}, ", units::counted(result.rows, "row")) } else { String::new() };
+    let (databases, bytes) = (units::counted(result.databases, "database"), units::bytes(result.bytes));
+    let mut out = format!("{verdict} ({databases}, {rows}{bytes} in {})\n", units::duration(*duration));
+    out.extend(findings.iter().map(|(file, what)| format!("  {}: {}\n", escaped(file), escaped(what))));
+    if *findings_total > findings.len() as u64 {
+        out += &format!("  and {} more\n", units::grouped(findings_total - findings.len() as u64));
+    }
+    out.extend(
+        orphans.iter().take(MOST_ORPHANS).map(|file| format!("note: {} is not in the manifest\n", escaped(file))),
+    );
+    if orphans.len() > MOST_ORPHANS {
+        let more = units::grouped((orphans.len() - MOST_ORPHANS) as u64);
+        out += &format!("note: nor are {more} more: --json lists all\n");
+    }
+    if !result.has_manifest {
+        out += "note: there is no manifest, so nobody knows whether files are missing\n";
+    }
+    out
 }
 
 /// Describes the result in one line, or the faults.

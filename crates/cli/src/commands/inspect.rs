@@ -1,11 +1,15 @@
 //! `litepress inspect`: explains the bytes of a database file. The file may be broken in any way.
 
+use crate::commands::check::check_text;
 use crate::failure::{DONE, FAILED};
+use crate::options::HtmlArgs;
 use crate::output::print;
+use crate::progress::Style;
+use crate::reporter::Reporter;
 use crate::text_table::{Align, format_table};
 use clap::Args;
 use litepress::checker::inspect::DatabaseFile;
-use litepress::{Error, ErrorKind, Result, units};
+use litepress::{CheckOptions, Error, ErrorKind, Result, units};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -14,6 +18,7 @@ Examples:
   litepress inspect user.db 1             page 1, field by field
   litepress inspect user.db 2 3 4         some pages
   litepress inspect user.db 2 | head -20  the beginning of a page
+  litepress inspect user.db --html u.html  a page for the browser
   litepress inspect map.gpkg --node rtree_road_geom:1
                                           the root of an R-Tree
 ";
@@ -26,14 +31,19 @@ pub struct InspectArguments {
     #[arg(value_name = "DB")]
     database: PathBuf,
     /// Numbers of pages, counted from 1
-    #[arg(value_name = "PAGE", value_parser = page_number)]
+    #[arg(value_name = "PAGE", value_parser = page_number, conflicts_with = "html")]
     pages: Vec<u32>,
     /// Node of an R-Tree table; the root is node 1
-    #[arg(long, value_name = "TABLE:NUMBER", value_parser = node)]
+    #[arg(long, value_name = "TABLE:NUMBER", value_parser = node, conflicts_with = "html")]
     node: Vec<(String, i64)>,
+    #[command(flatten)]
+    html: HtmlArgs,
 }
 
 pub fn run(arguments: &InspectArguments) -> Result<u8> {
+    if arguments.html.html.is_some() {
+        return draw(arguments);
+    }
     let file = DatabaseFile::open(&arguments.database)?;
     if arguments.pages.is_empty() && arguments.node.is_empty() {
         let (text, is_database) = overview(&file)?;
@@ -46,6 +56,15 @@ pub fn run(arguments: &InspectArguments) -> Result<u8> {
         let gap = if index > 0 { "\n" } else { "" };
         print(&format!("{gap}{}", text?))?;
     }
+    Ok(DONE)
+}
+
+/// Draws the database as a page. The check that reads it tells its faults.
+fn draw(arguments: &InspectArguments) -> Result<u8> {
+    let options = arguments.html.apply(CheckOptions::default()).observer(Reporter::new(Style::Auto, None));
+    let result = litepress::check(&arguments.database, &options)?;
+    arguments.html.open()?;
+    print(&check_text(&result))?;
     Ok(DONE)
 }
 

@@ -20,6 +20,7 @@ Examples:
     --foreign-key orders.customer=customer.id
   litepress load typed.db data.csv --schema typed.sql --rejects wrong.csv
   litepress load app.db today.csv --append --table event
+  litepress load customers orders.ndjson --split-by customer
   cat events.ndjson | litepress load events.db - --table event
 ";
 

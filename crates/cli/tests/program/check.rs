@@ -85,7 +85,7 @@ fn what_is_no_file_is_refused_at_once() {
     for (command, file, what) in [
         ("check", "fifo", "not a regular file"),
         ("check --full", "/dev/null", "not a regular file"),
-        ("check", ".", "a folder"),
+        ("check", ".", "neither a manifest nor a database"),
         ("inspect", "fifo", "not a regular file"),
         ("inspect", ".", "a folder"),
     ] {
@@ -102,4 +102,22 @@ fn faults_show_values_as_sql_does() {
     room.sqlite("r.db").execute_batch(sql).unwrap();
     let ended = room.run("check r.db");
     assert!(ended.out.contains("table t has the root page 92738, which the file does not have"), "{ended:#?}");
+}
+
+#[test]
+fn a_folder_of_databases() {
+    let room = Room::new();
+    room.write("a.csv", "tenant,n\na,1\nb,2\nc,3\n");
+    room.done("load out a.csv --split-by tenant --progress none");
+    let out = room.done("check out --progress none");
+    assert!(out.starts_with("ok (3 databases, ") && out.contains("there is no manifest"), "{out}");
+    room.write("out/b.db", "nothing");
+    let ended = room.run("check out --progress none");
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.out.starts_with("1 fault (3 databases, ") && ended.out.contains("  b.db: "), "{}", ended.out);
+    let report = json(&room.run("check out --json").out);
+    assert_eq!((&report["ok"], &report["manifest"], &report["databases"]), (&false.into(), &false.into(), &3.into()));
+    room.write("out/_manifest.json", "{}");
+    let ended = room.run("check out");
+    assert!(ended.code == Some(1) && ended.err.contains("no manifest of shards"), "{ended:?}");
 }

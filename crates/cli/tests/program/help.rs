@@ -95,6 +95,8 @@ fn every_option_works() {
         ("load", "load e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
         ("plan", "plan e.db in.csv --append --no-header --truncate --add-columns --through-wal --busy-timeout 1".to_owned()),
         ("plan", "plan e.db in.csv --append --no-header --on-conflict update --key c1 --update-columns c2 --enforce-foreign-keys".to_owned()),
+        ("load", "load out in.csv --no-header --split-by c1".to_owned()),
+        ("plan", "plan out in.csv --no-header --split-by c1".to_owned()),
         ("plan", "plan q.db --recipe r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
         ("reindex", "reindex u.db --threads 2 --memory 64MiB --temp-dir . --busy-timeout 1 --through-wal --sync off --progress plain --json".to_owned()),
@@ -106,12 +108,14 @@ fn every_option_works() {
         ("compare", "compare --help".to_owned()),
         ("profile", "profile --help".to_owned()),
         ("check", "check u.db --full --threads 1 --memory 64MiB --max-faults 1 --progress json --json".to_owned()),
-        ("check", "check u.db --quiet".to_owned()),
+        ("check", "check u.db --quiet --html u.html --overwrite".to_owned()),
+        ("check", "check u.db --html u.html --open --help".to_owned()),
         ("check", "check u.db --verbose".to_owned()),
         ("check", "check --help".to_owned()),
         ("completions", "completions --help".to_owned()),
         ("man", "man --help".to_owned()),
-        ("inspect", "inspect --help".to_owned()),
+        ("inspect", "inspect u.db --html u.html --overwrite".to_owned()),
+        ("inspect", "inspect u.db --html u.html --open --help".to_owned()),
         ("inspect", "inspect m.gpkg --node rtree_m_geom:1".to_owned()),
     ];
     let room = Room::new();
@@ -144,6 +148,10 @@ fn every_example_works() {
         if ["profile", "compact", "compare", "check", "inspect"].contains(&command) {
             room.done("generate user.db --preset user --rows 1k");
             room.done("generate large.db --preset user --rows 2k");
+        }
+        if command == "check" {
+            std::fs::create_dir(room.path("shards")).unwrap();
+            room.done("generate shards/a.db --preset user --rows 1k");
         }
         if command == "inspect" {
             room.write("road.csv", "x,y\n1,2\n");

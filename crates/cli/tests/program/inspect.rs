@@ -132,3 +132,41 @@ fn rows_of_full_text_indexes_are_explained() {
     let out = room.done(&format!("inspect a.db {}", numbers.join(" ")));
     assert!(out.contains("\n! row 137438953473: "), "{out}");
 }
+
+/// The page is one file that needs no other, whole or absent.
+#[test]
+fn a_page_that_shows_the_database() {
+    let room = Room::new();
+    room.done("generate shop.db --preset shop --scale 0.001");
+    let out = room.done("inspect shop.db --html shop.html");
+    assert!(out.starts_with("ok ("), "{out}");
+    let page = std::fs::read_to_string(room.path("shop.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+    for part in ["purchase_ordered_at", "sequential_leaves", "\"references\":[{\"columns\":[\"customer\"]"] {
+        assert!(page.contains(part), "{part} is missing");
+    }
+    assert!(!page.contains("src=") && !page.contains("<link"), "the page needs other files");
+    let again = room.run("inspect shop.db --html shop.html");
+    assert!(again.code == Some(1) && again.err.contains("--overwrite"), "{again:#?}");
+    room.done("check shop.db --html shop.html --overwrite --quiet");
+    let pages = room.run("inspect shop.db 1 --html other.html");
+    assert!(pages.code == Some(2) && !room.path("other.html").exists(), "{pages:#?}");
+}
+
+/// A broken file has a page too, which tells the faults. The command that checks fails, the one that draws does not.
+#[test]
+fn a_page_of_a_broken_file() {
+    let room = Room::new();
+    room.done("generate u.db --preset user --rows 30k");
+    let mut bytes = std::fs::read(room.path("u.db")).unwrap();
+    bytes[3 * 4096] = 0x77;
+    std::fs::write(room.path("u.db"), bytes).unwrap();
+    room.write("notes.txt", "no database");
+    assert_eq!(room.run("check u.db --html u.html").code, Some(1));
+    assert!(std::fs::read_to_string(room.path("u.html")).unwrap().contains("\"faults_total\":1"));
+    assert_eq!(room.run("inspect u.db --html again.html").code, Some(0));
+    assert_eq!(room.run("check notes.txt --html notes.html").code, Some(1));
+    assert!(room.path("notes.html").exists());
+    let nowhere = room.run("inspect u.db --html missing/u.html");
+    assert!(nowhere.code != Some(0) && nowhere.err.contains("missing/u.html"), "{nowhere:#?}");
+}

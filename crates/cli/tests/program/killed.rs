@@ -55,7 +55,13 @@ const fn other(name: &'static str, change: Change, arguments: &'static [&'static
 
 const INDEXES: [&str; 2] = ["CREATE INDEX area ON event (area, day)", "CREATE UNIQUE INDEX n ON event (note, id)"];
 
-const OPERATIONS: [Operation; 12] = [
+const OBJECTS: &str = "
+    CREATE TABLE mail (id INTEGER PRIMARY KEY, subject TEXT, size INT CHECK (size >= 0), twice INT AS (size * 2) STORED);
+    CREATE INDEX subjects ON mail (lower(subject)); CREATE INDEX large ON mail (size) WHERE size > 400;
+    CREATE VIRTUAL TABLE found USING fts5(subject, content='mail', content_rowid='id');
+    CREATE VIRTUAL TABLE place USING rtree(id, left, right, low, high);";
+
+const OPERATIONS: [Operation; 14] = [
     live("append, edge", "edge", &["load", "app.db", "../edge.csv", "--append", "--table", "event"]),
     live("append, rebuild", "rebuild", &["load", "app.db", "../between.csv", "--append", "--table", "event"]),
     live(
@@ -76,10 +82,20 @@ const OPERATIONS: [Operation; 12] = [
     ),
     live("truncate", "sql", &["load", "app.db", "../item.csv", "--append", "--table", "item", "--truncate"]),
     other("index", Change::Live, &["index", "app.db", INDEXES[0], INDEXES[1]]),
+    other(
+        "index, evaluated",
+        Change::Live,
+        &["index", "app.db", "CREATE INDEX lowered ON event (lower(note), area) WHERE area > 3"],
+    ),
     other("reindex", Change::Live, &["reindex", "app.db"]),
     other("compact in place", Change::Replace, &["compact", "app.db"]),
     other("compact to a copy", Change::Copy, &["compact", "app.db", "out.db", "--page-size", "1024"]),
     other("merge", Change::Copy, &["merge", "out.db", "../a.db", "../b.db", "--rowids", "renumber"]),
+    other(
+        "every object",
+        Change::Copy,
+        &["load", "out.db", "../mail.csv", "../place.csv", "--schema", "../objects.sql"],
+    ),
 ];
 
 /// A folder with a database, and with files that are loaded into it. Runs happen in its folder `work`.
@@ -114,6 +130,9 @@ impl Scene {
         csv("upsert.csv", event, &|n| format!("{},2025-03-{:02},{},New {n}", 3 * n, n % 28, n % 9), 21_000);
         csv("audited.csv", "v", &|n| format!("{n}.5"), 4_000);
         csv("item.csv", "code,price", &|n| format!("code {},{}", 3 * n, 500 + n), 3_000);
+        csv("mail.csv", "id,subject,size", &|n| format!("{n},word{} and Word{},{}", n % 997, n % 31, n % 900), 20_000);
+        csv("place.csv", "id,left,right,low,high", &|n| format!("{n},{0},{0}.5,{1},{1}", n % 360, n % 179), 10_000);
+        room.write("objects.sql", OBJECTS);
         Self { room, mode }
     }
 

@@ -12,6 +12,7 @@ mod full_text;
 mod gdal;
 mod generate;
 mod geopackage;
+mod go;
 mod guide;
 mod help;
 mod index;
@@ -31,6 +32,7 @@ mod readme;
 mod recipe;
 mod rejects;
 mod shells;
+mod split;
 mod usage;
 mod values;
 

@@ -59,9 +59,15 @@ fn every_command_of_the_readme_works() {
 
 #[test]
 fn every_command_of_the_documents_works() {
-    for document in
-        ["docs/load.md", "docs/existing.md", "docs/geo.md", "docs/generate.md", "docs/recipes.md", "docs/program.md"]
-    {
+    for document in [
+        "docs/load.md",
+        "docs/existing.md",
+        "docs/geo.md",
+        "docs/generate.md",
+        "docs/recipes.md",
+        "docs/program.md",
+        "docs/pictures.md",
+    ] {
         let room = Room::new();
         assert!(run_all(document, &room).is_empty(), "{document}");
         if document != "docs/recipes.md" {

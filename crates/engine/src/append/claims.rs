@@ -10,11 +10,11 @@
 //! If no two rows with different primary keys claim one unique key, of all rows that are there or come, no row can delete another
 //! one or fail by it. Then the primary key alone decides.
 
-use crate::index::{ColumnLocator, IndexPlan, Indexes};
+use crate::index::{ColumnLocator, IndexPlan};
 use crate::progress::Progress;
-use crate::sort::{SortOptions, Sorter};
-use crate::table::sorted_rows::gather;
-use crate::table::{BuildContext, Row, RowKey};
+use crate::sort::SortOptions;
+use crate::table::sorted_rows::sort_rows;
+use crate::table::{Row, RowKey};
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::{RecordChunk, Source};
 
@@ -25,10 +25,8 @@ pub(super) fn check_claims(
     options: &SortOptions,
     progress: &Progress,
 ) -> Result<()> {
-    let (key, sorter) = (Claim(plan), Sorter::new(options.clone()));
-    let (indexes, threads) = (&Indexes::default(), options.writers);
-    gather(rows, &key, &sorter, BuildContext { indexes, threads, counts_keys: false, progress })?;
-    let sorted = sorter.finish()?;
+    let key = Claim(plan);
+    let sorted = sort_rows(rows, &key, options, progress)?;
     let (mut items, mut before) = (sorted.range(0..sorted.len())?, Vec::new());
     while let Some(item) = items.next()? {
         if key.0.is_claimed_by_another(claim(&before), claim(item))? {

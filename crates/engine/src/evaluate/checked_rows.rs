@@ -2,8 +2,7 @@
 
 use super::{Evaluator, RowEvaluation};
 use crate::Result;
-use litepress_rows::{Part, RecordChunk, RowidOrder, Source, Table};
-use std::ops::RangeInclusive;
+use litepress_rows::{Part, RecordChunk, Source, Table};
 
 /// A source whose rows SQLite evaluates as an INSERT would, their CHECK constraints among others. A row that SQLite would refuse fails
 /// its part, at the latest at the end.
@@ -32,32 +31,16 @@ impl Source for CheckedRows<'_> {
         Ok(part.map(checked))
     }
 
+    fn origin(&self) -> Option<&dyn Source> {
+        Some(self.source)
+    }
+
     fn rows(&self) -> Option<u64> {
         self.source.rows()
     }
 
-    fn rowid_order(&self) -> RowidOrder {
-        self.source.rowid_order()
-    }
-
-    fn has_automatic_rowids(&self) -> bool {
-        self.source.has_automatic_rowids()
-    }
-
     fn page_bytes(&self) -> f64 {
         self.source.page_bytes()
-    }
-
-    fn last_sequence(&self) -> Option<i64> {
-        self.source.last_sequence()
-    }
-
-    fn rowid_range(&self) -> Option<RangeInclusive<i64>> {
-        self.source.rowid_range()
-    }
-
-    fn missing_columns(&self) -> Vec<usize> {
-        self.source.missing_columns()
     }
 }
 

@@ -23,11 +23,11 @@ use litepress_format::value::Value;
 use litepress_format::varint;
 use litepress_rows::schema::Generated;
 use litepress_rows::sync::lock;
-use litepress_rows::{Affinity, Part, RecordChunk, RowidOrder, Source, Table, quoted_name};
+use litepress_rows::{Affinity, Part, RecordChunk, Source, Table, quoted_name};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use std::collections::VecDeque;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// SQLite's limit for the bytes of a record.
@@ -286,32 +286,16 @@ impl Source for ComputedColumns<'_> {
         Ok(Some(Box::new(ComputedPart { source: self, part, bench: None, is_over: false })))
     }
 
+    fn origin(&self) -> Option<&dyn Source> {
+        Some(self.source)
+    }
+
     fn rows(&self) -> Option<u64> {
         self.source.rows()
     }
 
-    fn rowid_order(&self) -> RowidOrder {
-        self.source.rowid_order()
-    }
-
-    fn has_automatic_rowids(&self) -> bool {
-        self.source.has_automatic_rowids()
-    }
-
     fn page_bytes(&self) -> f64 {
         self.source.page_bytes()
-    }
-
-    fn last_sequence(&self) -> Option<i64> {
-        self.source.last_sequence()
-    }
-
-    fn rowid_range(&self) -> Option<RangeInclusive<i64>> {
-        self.source.rowid_range()
-    }
-
-    fn missing_columns(&self) -> Vec<usize> {
-        self.source.missing_columns()
     }
 
     /// Passes whole records of the sample. A sample whose columns cannot be computed is left out: the build will say why.

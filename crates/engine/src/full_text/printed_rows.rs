@@ -24,7 +24,8 @@ pub(crate) struct PrintedTable {
 
 /// The rows of a printed table in the order of their rowids. They are read by one thread at a time.
 pub(crate) struct PrintedRows {
-    reader: Mutex<TableReader<WrittenPages>>,
+    /// None after an error: another thread would read on in the middle of a page that is not there, and tell that instead.
+    reader: Mutex<Option<TableReader<WrittenPages>>>,
     table: PrintedTable,
 }
 
@@ -35,13 +36,14 @@ impl PrintedRows {
         positions.add(0, 1);
         let written = pages.written_from(table.first_page)?;
         let reader = TableReader::new(written, pages.page_size().bytes(), table.rows, positions);
-        Ok(Self { reader: Mutex::new(reader), table: *table })
+        Ok(Self { reader: Mutex::new(Some(reader)), table: *table })
     }
 }
 
 impl Source for PrintedRows {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
-        let (mut reader, mut chunks) = (lock(&self.reader), VecDeque::new());
+        let (mut slot, mut chunks) = (lock(&self.reader), VecDeque::new());
+        let Some(mut reader) = slot.take() else { return Ok(None) };
         while chunks.len() < CHUNKS_PER_PART {
             let mut chunk = RecordChunk::new();
             reader.fill(&mut chunk)?;
@@ -50,6 +52,7 @@ impl Source for PrintedRows {
             }
             chunks.push_back(chunk);
         }
+        *slot = Some(reader);
         Ok((!chunks.is_empty()).then(|| Box::new(Chunks(chunks)) as Box<dyn Part>))
     }
 

@@ -7,13 +7,13 @@ use crate::{Error, ErrorKind, Result};
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_format::varint;
+use litepress_rows::files::FileExt;
 use litepress_rows::sync::lock;
 use litepress_rows::{OptionName, Part, RecordChunk, RowidOrder, Source, message};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 

@@ -10,7 +10,7 @@ use litepress_format::sort_key::{self, Collation, IndexEntryLayout, KeyPart};
 use litepress_format::text;
 use litepress_format::value::Value;
 use litepress_rows::Table;
-use litepress_rows::schema::{Index, IndexColumn};
+use litepress_rows::schema::{Generated, Index, IndexColumn};
 
 /// An index whose entries can be extracted from the table's records.
 #[derive(Clone, Debug)]
@@ -193,6 +193,16 @@ pub(crate) fn column_ref(table: &Table, column: &IndexColumn) -> Result<ColumnRe
     let computed = || format!("its column {} is computed", table.columns[position].name);
     let field = table.stored_columns().iter().position(|&stored| stored == position);
     field.map(ColumnRef::Field).ok_or_else(computed)
+}
+
+/// Returns the source of an ordinary column in the rows of a source, whose records lack computed columns.
+pub(crate) fn given_column(table: &Table, position: usize) -> ColumnRef {
+    if table.rowid_alias == Some(position) {
+        return ColumnRef::Rowid;
+    }
+    let is_given = |column: &usize| table.columns[*column].generated == Generated::No;
+    let mut given = table.stored_columns().into_iter().filter(is_given);
+    ColumnRef::Field(given.position(|column| column == position).expect("an ordinary column"))
 }
 
 /// Returns the sort order of a key column. `Err` says why the engine cannot order it.

@@ -1,11 +1,11 @@
 //! Sinks of new pages: the database file behind its end, or a temporary file if they must pass through the WAL.
 
 use crate::Sink;
+use litepress_rows::files::FileExt;
 use litepress_rows::sync::lock;
 use litepress_scan::FilePointer;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex};
 
 /// The database file, written through the handle of its connection. Readers do not look behind the end of the database.

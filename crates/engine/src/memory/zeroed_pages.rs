@@ -1,6 +1,8 @@
 //! Zeroed memory from the operating system, and hints on how to populate it.
 
-use memmap2::{Advice, MmapMut};
+#[cfg(target_os = "linux")]
+use memmap2::Advice;
+use memmap2::MmapMut;
 use std::ops::{Deref, DerefMut, Range};
 
 /// Zeroed memory. It begins at a memory page unless the system cannot map memory.
@@ -18,14 +20,19 @@ impl ZeroedPages {
 
     /// Asks for huge pages, which make later writes faster. Zeroing them pays off only for memory that is reused.
     pub fn prefer_huge_pages(&self) {
+        #[cfg(target_os = "linux")]
         self.advise(Advice::HugePage, 0..self.len());
     }
 
     /// Populates these bytes now, if the system can. Otherwise they are populated at the first access.
     pub fn populate(&self, bytes: Range<usize>) {
+        #[cfg(target_os = "linux")]
         self.advise(Advice::PopulateWrite, bytes);
+        #[cfg(not(target_os = "linux"))]
+        let _ = bytes;
     }
 
+    #[cfg(target_os = "linux")]
     fn advise(&self, advice: Advice, bytes: Range<usize>) {
         if let Self::Mapped(map) = self {
             // Older kernels do not know every hint.

@@ -77,7 +77,7 @@ impl PagesByNumber for WrittenPagesByNumber<'_> {
         if !is_buffered(*buffered) {
             let left = (pages.next - number) as usize;
             buffer.resize(left.min(Self::READ_BYTES / page_bytes) * page_bytes, 0);
-            pages.writers.read(buffer, pages.offset(number))?;
+            pages.writers.read(buffer, pages.offset(number)).inspect_err(|_| buffer.clear())?;
             *buffered = number;
         }
         let start = (number - *buffered) as usize * page_bytes;
@@ -111,7 +111,9 @@ impl PagesInOrder for WrittenPages {
         if (number - self.buffered) as usize * page_bytes >= self.buffer.len() {
             let left = (self.end - number) as usize;
             self.buffer.resize(left.min(READ_BYTES / page_bytes) * page_bytes, 0);
-            self.written.read(&mut self.buffer, offset_of(number, self.page_size))?;
+            let offset = offset_of(number, self.page_size);
+            // Zeros must not pass for a page if somebody asks again.
+            self.written.read(&mut self.buffer, offset).inspect_err(|_| self.buffer.clear())?;
             self.buffered = number;
         }
         self.next += 1;

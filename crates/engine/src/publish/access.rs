@@ -9,8 +9,6 @@ use std::path::Path;
 /// Permissions of owner, group and others. The new file is never set-uid or set-gid, because its owner may be another
 /// one.
 const PERMISSIONS: u32 = 0o777;
-/// Permissions of the owner alone, for a file under construction.
-pub const OWNER_ONLY: u32 = 0o600;
 /// Extended attribute with the access control list (acl(5)).
 const ACL: &str = "system.posix_acl_access";
 

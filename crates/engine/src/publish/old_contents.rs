@@ -1,10 +1,10 @@
 //! Lists the contents of the database that a new one replaces, so that nothing goes without being named.
 
-use super::{FileId, open_files};
+use super::open_files;
+use litepress_rows::files::FileId;
 use litepress_rows::sqlite::{open_immutable, stop_if};
 use litepress_rows::{grouped, quoted_name};
 use rusqlite::Connection;
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -28,9 +28,8 @@ pub(crate) struct OldObject {
 ///
 /// The file is read without locks: while another program writes into it, numbers of rows may be those of a moment ago.
 pub(crate) fn old_contents(target: &Path) -> Vec<OldObject> {
-    let is_free = fs::metadata(target)
-        .is_ok_and(|file| file.is_file() && !open_files::is_open_in_this_process(FileId::of(&file)));
-    if !is_free {
+    let is_free = |file| !open_files::is_open_in_this_process(file);
+    if !target.is_file() || !FileId::at(target).is_ok_and(is_free) {
         return Vec::new();
     }
     open_immutable(target).and_then(read).unwrap_or_default()
@@ -101,7 +100,7 @@ mod tests {
         let many: Vec<OldObject> =
             (0..12).map(|number| OldObject { kind: "table", name: format!("t{number}"), rows: None }).collect();
         assert!(listed(&many).ends_with("table t9, and 2 more"));
-        fs::write(&path, "no database").expect("written");
+        std::fs::write(&path, "no database").expect("written");
         assert_eq!(old_contents(&path), []);
     }
 }

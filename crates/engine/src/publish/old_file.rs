@@ -19,15 +19,15 @@
 //! old or new, is then not replaced.
 
 use super::lease::{Lease, WriteLease};
-use super::{EmptyWal, FileId, check_beside, open_files};
+use super::{EmptyWal, check_beside, open_files, system};
 use crate::{Error, ErrorKind, Result};
 use litepress_format::header;
+use litepress_rows::files::{FileExt, FileId, count_names};
 use litepress_rows::sqlite::{companion, plain_name};
 use rusqlite::{Connection, OpenFlags};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -78,7 +78,7 @@ impl OldFile {
     }
 
     fn try_hold(target: &Path) -> Result<Result<Self, InUse>> {
-        let Some(found) = fs::metadata(target).ok().as_ref().map(FileId::of) else {
+        let Ok(found) = FileId::at(target) else {
             check_beside(target, EmptyWal::MeansInUse)?;
             return Ok(Ok(Self::Absent));
         };
@@ -88,13 +88,13 @@ impl OldFile {
         let Some(file) = open(target)? else { return Ok(Err(InUse::Elsewhere)) };
         match WriteLease::request(file) {
             Lease::Granted(lease) => {
-                let metadata = lease.file().metadata().map_err(|error| Error::io("look at", target, error))?;
-                if !is_named(target, FileId::of(&metadata)) {
+                let failed = |error| Error::io("look at", target, error);
+                if !is_named(target, FileId::of(lease.file()).map_err(failed)?) {
                     return Ok(Err(InUse::Elsewhere));
                 }
                 check_database(lease.file(), target)?;
                 check_beside(target, EmptyWal::Harmless)?;
-                if metadata.nlink() > 1 && is_in_wal_mode(lease.file(), target)? {
+                if count_names(lease.file()).map_err(failed)? > 1 && is_in_wal_mode(lease.file(), target)? {
                     return Err(Error::new(
                         ErrorKind::Target,
                         "the target is in WAL mode and has several names (hard links)",
@@ -212,8 +212,7 @@ fn pause() {
 
 /// Opens the file for a lease; `None` if another run holds a lease on it, or if it is gone.
 fn open(target: &Path) -> Result<Option<File>> {
-    let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).expect("a flag of open(2)");
-    match OpenOptions::new().read(true).write(true).custom_flags(nonblocking).open(target) {
+    match system::open_at_once(target) {
         Ok(file) => Ok(Some(file)),
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound) => Ok(None),
         Err(error) => {
@@ -224,7 +223,7 @@ fn open(target: &Path) -> Result<Option<File>> {
 }
 
 fn is_named(target: &Path, file: FileId) -> bool {
-    fs::metadata(target).is_ok_and(|named| FileId::of(&named) == file)
+    FileId::at(target).is_ok_and(|named| named == file)
 }
 
 /// Fails if the file has content and is no database. A corrupt database passes: no program can read it.
@@ -317,7 +316,7 @@ fn refusal(target: &Path, in_use: &InUse) -> Error {
     let (message, advice) = match in_use {
         InUse::Here => ("the target is open in this program".to_owned(), "close that connection first"),
         InUse::Elsewhere => {
-            let file = fs::metadata(target).ok().as_ref().map(FileId::of);
+            let file = FileId::at(target).ok();
             let user = file.and_then(open_files::process_with).map(|user| format!(" ({user})")).unwrap_or_default();
             (format!("the target is in use by another program{user}"), "close that program first")
         }
@@ -328,6 +327,7 @@ fn refusal(target: &Path, in_use: &InUse) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::OpenOptions;
     use std::sync::mpsc::channel;
 
     const SOON: Duration = Duration::from_millis(100);
@@ -409,7 +409,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.db");
         database(&path, "WAL");
-        let id = FileId::of(&fs::metadata(&path).unwrap());
+        let id = FileId::at(&path).unwrap();
         let error = lock_by_sqlite(&path, id).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Target, "{error}");
         assert!(!companion(&path, "-wal").exists());

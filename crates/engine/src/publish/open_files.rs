@@ -1,6 +1,6 @@
 //! Finds processes that have a file open, as far as `/proc` tells.
 
-use super::FileId;
+use litepress_rows::files::FileId;
 use std::fs;
 use std::path::Path;
 
@@ -26,5 +26,5 @@ pub fn process_with(file: FileId) -> Option<String> {
 
 fn is_open_in(process: &Path, file: FileId) -> bool {
     let Ok(handles) = fs::read_dir(process.join("fd")) else { return false };
-    handles.flatten().any(|handle| fs::metadata(handle.path()).is_ok_and(|open| FileId::of(&open) == file))
+    handles.flatten().any(|handle| FileId::at(&handle.path()).is_ok_and(|open| open == file))
 }

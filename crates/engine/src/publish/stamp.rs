@@ -1,9 +1,8 @@
 //! Tells whether a file was changed between two moments.
 
-use super::FileId;
+use litepress_rows::files::FileId;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +15,7 @@ const CLOCK_TICK: Duration = Duration::from_millis(30);
 pub struct TargetStamp {
     file: FileId,
     bytes: u64,
-    changed: (i64, i64),
+    changed: SystemTime,
 }
 
 impl TargetStamp {
@@ -24,10 +23,10 @@ impl TargetStamp {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         loop {
             let metadata = fs::metadata(path)?;
-            let age = SystemTime::now().duration_since(metadata.modified()?).unwrap_or(CLOCK_TICK);
+            let changed = metadata.modified()?;
+            let age = SystemTime::now().duration_since(changed).unwrap_or(CLOCK_TICK);
             if age >= CLOCK_TICK {
-                let changed = (metadata.mtime(), metadata.mtime_nsec());
-                return Ok(Self { file: FileId::of(&metadata), bytes: metadata.len(), changed });
+                return Ok(Self { file: FileId::at(path)?, bytes: metadata.len(), changed });
             }
             std::thread::sleep(CLOCK_TICK - age);
         }

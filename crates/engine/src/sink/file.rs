@@ -2,11 +2,10 @@
 
 use super::Sink;
 use super::block::ALIGNMENT;
-use rustix::fs::{FallocateFlags, Mode, OFlags};
-use rustix::io::Errno;
+use crate::direct_io;
+use litepress_rows::files::FileExt;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,12 +26,10 @@ pub(crate) struct FileSink {
 impl FileSink {
     /// Takes over the open, empty `file` at `path`, which is expected to grow to `expected_bytes` (0: unknown).
     pub fn new(file: File, path: &Path, expected_bytes: u64) -> Self {
-        let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
-        let direct = rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from);
+        let direct = direct_io::open_direct(path);
         if expected_bytes > CACHED_BYTES {
-            // Parallel writes beyond the end of a file wait for one another; in preallocated space they do not. A
-            // file system that cannot preallocate grows the file as it comes.
-            let _ = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, expected_bytes);
+            // Parallel writes beyond the end of a file wait for one another; in preallocated space they do not.
+            direct_io::reserve(&file, expected_bytes);
         }
         let direct_from = if expected_bytes > CACHED_BYTES { 0 } else { CACHED_BYTES };
         Self { cached: file, direct, direct_from, direct_refused: AtomicBool::new(false) }
@@ -52,7 +49,7 @@ impl Sink for FileSink {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         if let Some(direct) = self.direct(bytes, offset) {
             match direct.write_all_at(bytes, offset) {
-                Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+                Err(error) if direct_io::is_refusal(&error) => {
                     self.direct_refused.store(true, Ordering::Relaxed);
                 }
                 done => return done,

@@ -4,13 +4,11 @@
 //! crash. It bypasses the page cache if the file system allows that: copying into cold memory costs more than
 //! writing, and would evict everything else.
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, direct_io};
+use litepress_rows::files::FileExt;
 use litepress_rows::{OptionName, message};
-use rustix::fs::{FallocateFlags, Mode, OFlags};
-use rustix::io::Errno;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,12 +47,13 @@ impl SpillFolder {
 
     /// Creates an empty file.
     pub fn create(self: &Arc<Self>) -> Result<Arc<SpillFile>> {
-        let file = self.open_nameless(OFlags::DIRECT);
-        let file = file.or_else(|_| self.open_nameless(OFlags::empty()));
-        let file = match file {
-            // The errors of file systems and kernels without support for nameless files.
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => self.open_unlinked(),
-            file => file.map_err(io::Error::from),
+        let file = match direct_io::open_nameless(&self.path, true) {
+            Ok(Some(file)) => Ok(file),
+            Ok(None) | Err(_) => match direct_io::open_nameless(&self.path, false) {
+                Ok(Some(file)) => Ok(file),
+                Ok(None) => self.open_unlinked(),
+                Err(error) => Err(error),
+            },
         };
         let file = file.map_err(|cause| self.failure("create a temporary file in this folder", cause))?;
         Ok(Arc::new(SpillFile { folder: self.clone(), file, len: AtomicU64::new(0) }))
@@ -68,36 +67,28 @@ impl SpillFolder {
         }
     }
 
-    fn open_nameless(&self, direct: OFlags) -> Result<File, Errno> {
-        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE | direct;
-        rustix::fs::open(&self.path, flags, Mode::RUSR | Mode::WUSR).map(File::from)
-    }
-
     fn open_unlinked(&self) -> io::Result<File> {
         let name = format!(".litepress-{}-{}.tmp", std::process::id(), self.named.fetch_add(1, Ordering::Relaxed));
         let path = self.path.join(name);
-        let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-        std::fs::remove_file(&path)?;
-        // Only now: some file systems refuse to open a file with this flag, but create it.
-        let flags = rustix::fs::fcntl_getfl(&file)? | OFlags::DIRECT;
-        let _ = rustix::fs::fcntl_setfl(&file, flags);
+        let file = direct_io::create_unlinked(&path)?;
+        // Only now: some file systems refuse to open a file for direct I/O, but create it.
+        let _ = direct_io::set_direct(&file, true);
         Ok(file)
     }
 
     fn create_cached(&self) -> io::Result<File> {
-        if let Ok(file) = self.open_nameless(OFlags::empty()) {
+        if let Ok(Some(file)) = direct_io::open_nameless(&self.path, false) {
             return Ok(file);
         }
         let file = self.open_unlinked()?;
-        let flags = rustix::fs::fcntl_getfl(&file)? - OFlags::DIRECT;
-        rustix::fs::fcntl_setfl(&file, flags)?;
+        direct_io::set_direct(&file, false)?;
         Ok(file)
     }
 
     #[cfg(test)]
     fn injected(&self) -> io::Result<()> {
         let left = self.writes_left.fetch_sub(1, Ordering::Relaxed);
-        if left <= 0 { Err(Errno::NOSPC.into()) } else { Ok(()) }
+        if left <= 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 }
 
@@ -142,9 +133,8 @@ impl SpillFile {
 
     /// Turns direct I/O off if the file system accepted the flag but refuses the call. Returns whether it did.
     fn leaves_direct(&self, error: &io::Error) -> bool {
-        let refused = error.raw_os_error() == Some(Errno::INVAL.raw_os_error());
-        let flags = rustix::fs::fcntl_getfl(&self.file).unwrap_or(OFlags::empty());
-        refused && flags.contains(OFlags::DIRECT) && rustix::fs::fcntl_setfl(&self.file, flags - OFlags::DIRECT).is_ok()
+        let refused = direct_io::is_refusal(error) && direct_io::is_direct(&self.file);
+        refused && direct_io::set_direct(&self.file, false).is_ok()
     }
 
     /// Reads all of `bytes` at `offset`.
@@ -168,8 +158,7 @@ impl SpillFile {
 
     /// Frees the disk space of a run. If the file system cannot, the space is freed with the file.
     pub fn release(&self, offset: u64, bytes: u64) {
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        let _ = rustix::fs::fallocate(&self.file, flags, offset, bytes);
+        direct_io::give_back(&self.file, offset, bytes);
     }
 
     #[cfg(test)]
@@ -182,7 +171,7 @@ impl SpillFile {
     pub fn damage(&self, number: u64, byte: u8) {
         let mut block = AlignedMemory::new(ALIGNMENT);
         block.bytes_mut().fill(byte);
-        std::os::unix::fs::FileExt::write_all_at(&self.file, block.bytes(), number * ALIGNMENT as u64).unwrap();
+        self.file.write_all_at(block.bytes(), number * ALIGNMENT as u64).unwrap();
     }
 }
 

@@ -40,10 +40,8 @@ impl<K: RowKey> SortedRows<K> {
         options: &SortOptions,
         progress: &Progress,
     ) -> Result<Self> {
-        let sorter = Sorter::new(options.clone());
-        let (indexes, threads) = (&Indexes::default(), options.writers);
-        gather(source, &key, &sorter, BuildContext { indexes, threads, counts_keys: false, progress })?;
-        Ok(Self::new(key, sorter.finish()?, conflict))
+        let sorted = sort_rows(source, &key, options, progress)?;
+        Ok(Self::new(key, sorted, conflict))
     }
 
     /// Makes a source of sorted items.
@@ -190,6 +188,19 @@ impl<'a, K: RowKey> ItemMaker<'a, K> {
         }
         Ok(())
     }
+}
+
+/// Sorts all rows of `source`.
+pub(crate) fn sort_rows(
+    source: &dyn Source,
+    key: &impl RowKey,
+    options: &SortOptions,
+    progress: &Progress,
+) -> Result<SortedItems> {
+    let sorter = Sorter::new(options.clone());
+    let (indexes, threads) = (&Indexes::default(), options.writers);
+    gather(source, key, &sorter, BuildContext { indexes, threads, counts_keys: false, progress })?;
+    sorter.finish()
 }
 
 /// Takes all rows of `source`: the sort item of each, and the entries of its indexes.

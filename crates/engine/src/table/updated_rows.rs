@@ -9,13 +9,11 @@
 //!
 //! Rows with one key belong to the part in which the first of them lies.
 
-use super::context::BuildContext;
 use super::row_key::RowKey;
-use super::sorted_rows::gather;
+use super::sorted_rows::sort_rows;
 use crate::Result;
-use crate::index::Indexes;
 use crate::progress::Progress;
-use crate::sort::{Merge, SortOptions, SortedItems, Sorter, bad_item};
+use crate::sort::{Merge, SortOptions, SortedItems, bad_item};
 use crate::tree::bulk_load::items_per_part;
 use litepress_format::record;
 use litepress_rows::{Part, RecordChunk, Source};
@@ -44,10 +42,7 @@ impl<'f, K: RowKey> UpdatedRows<'f, K> {
         options: &SortOptions,
         progress: &Progress,
     ) -> Result<Self> {
-        let sorter = Sorter::new(options.clone());
-        let (indexes, threads) = (&Indexes::default(), options.writers);
-        gather(source, &key, &sorter, BuildContext { indexes, threads, counts_keys: false, progress })?;
-        let sorted = sorter.finish()?;
+        let sorted = sort_rows(source, &key, options, progress)?;
         let (items_per_part, next_rank) = (items_per_part(&sorted), AtomicU64::new(0));
         Ok(Self { key, sorted, fields, items_per_part, next_rank })
     }

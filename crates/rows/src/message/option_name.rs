@@ -97,6 +97,8 @@ pub enum OptionName {
     SkipTable,
     /// Column for the name of the file.
     SourceColumn,
+    /// Column whose values divide the rows.
+    SplitBy,
     /// Largest number of records of a table.
     Limit,
     /// Schema of the tables.
@@ -224,6 +226,7 @@ impl OptionName {
             Self::Select => "select",
             Self::SkipTable => "skip-table",
             Self::SourceColumn => "source-column",
+            Self::SplitBy => "split-by",
             Self::Limit => "limit",
             Self::Schema => "schema",
             Self::Set => "set",

@@ -1,0 +1,78 @@
+//! Names, owners and disks of unix.
+
+use rustix::fs::{CWD, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Permissions of the owner alone, for a file under construction.
+const OWNER_ONLY: u32 = 0o600;
+/// Bit of folders in which only owners may remove and rename files, such as `/tmp`.
+const STICKY: u32 = 0o1000;
+
+/// Returns the bytes that are free on the disk of a file or folder, or `None` if that is unknown.
+pub fn free_bytes(path: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(path).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Returns whether this user may give the name of a file in a folder to another one.
+pub(super) fn may_replace(file: &Metadata, folder: &Metadata) -> bool {
+    let user = rustix::process::geteuid();
+    let owns = |metadata: &Metadata| metadata.uid() == user.as_raw();
+    folder.mode() & STICKY == 0 || user.is_root() || owns(file) || owns(folder)
+}
+
+/// Gives a file a name that is free.
+pub(super) fn rename_to_free_name(temporary: &Path, target: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE) {
+        // Some file systems lack NOREPLACE: look first, then rename.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if target.exists() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => fs::rename(temporary, target),
+        renamed => renamed.map_err(io::Error::from),
+    }
+}
+
+/// Exchanges the names of two folders. Returns `false` if the file system cannot.
+pub(super) fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
+    match rustix::fs::renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+        exchanged => exchanged.map(|()| true).map_err(io::Error::from),
+    }
+}
+
+/// Writes everything to the disk that lies on the one of an open folder. Returns `false` if the system cannot.
+pub(super) fn sync_disk_of(folder: &File) -> io::Result<bool> {
+    #[cfg(target_os = "linux")]
+    return rustix::fs::syncfs(folder).map(|()| true).map_err(io::Error::from);
+    #[cfg(not(target_os = "linux"))]
+    return Ok(folder.metadata().is_err());
+}
+
+/// Opens a folder, to lock and to sync it.
+pub(super) fn open_folder(folder: &Path) -> io::Result<Option<File>> {
+    File::open(folder).map(Some)
+}
+
+/// Writes the names of a folder to the disk.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Lets only the owner use the file that is created.
+pub(super) fn restrict_to_owner(options: &mut OpenOptions) {
+    options.mode(OWNER_ONLY);
+}
+
+/// Locks a temporary file as long as it is open: it is no stale one.
+pub(super) fn mark_as_used(file: &File) -> Result<(), TryLockError> {
+    file.try_lock()
+}
+
+/// Opens a file for reads and writes, without waiting for another program's lease.
+pub(super) fn open_at_once(target: &Path) -> io::Result<File> {
+    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).expect("a flag of open(2)");
+    OpenOptions::new().read(true).write(true).custom_flags(nonblocking).open(target)
+}

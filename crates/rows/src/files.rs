@@ -1,0 +1,93 @@
+//! Files as every operating system has them: reads and writes at an offset, and identities.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+use std::fs::File;
+use std::io;
+#[cfg(unix)]
+pub use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
+#[cfg(windows)]
+pub use windows::FileExt;
+
+/// A file's disk and its number there. Two names with the same identity are one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileId {
+    disk: u64,
+    number: u64,
+}
+
+impl FileId {
+    /// Returns the identity of an open file.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn of(file: &File) -> io::Result<Self> {
+        system::id_of_file(file)
+    }
+
+    /// Returns the identity of the file that a path leads to.
+    ///
+    /// # Errors
+    /// If there is none, or the system does not tell.
+    pub fn at(path: &Path) -> io::Result<Self> {
+        system::id_at(path)
+    }
+
+    /// Returns the identity of the file with this name. A symbolic link is a file.
+    ///
+    /// # Errors
+    /// If there is none, or the system does not tell.
+    pub fn named(path: &Path) -> io::Result<Self> {
+        system::id_of_name(path)
+    }
+}
+
+/// Returns how many names (hard links) an open file has.
+///
+/// # Errors
+/// If the system does not tell.
+pub fn count_names(file: &File) -> io::Result<u64> {
+    system::count_names(file)
+}
+
+/// Opens a file once more, with a position of its own. The file may have no name.
+///
+/// # Errors
+/// If the system cannot.
+pub fn opened_again(file: &File) -> io::Result<File> {
+    system::opened_again(file)
+}
+
+/// Returns the path that the bytes of a name from C state. `None` if they state none on this system.
+#[must_use]
+pub fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
+    system::path_of_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_names_of_one_file_have_one_identity() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, two, other] = ["one", "two", "other"].map(|name| folder.path().join(name));
+        let file = File::create(&one).unwrap();
+        assert_eq!(count_names(&file).unwrap(), 1);
+        std::fs::hard_link(&one, &two).unwrap();
+        File::create(&other).unwrap();
+        let id = FileId::of(&file).unwrap();
+        assert_eq!((FileId::at(&two).unwrap(), FileId::named(&one).unwrap()), (id, id));
+        assert_eq!(count_names(&file).unwrap(), 2);
+        assert_ne!(FileId::at(&other).unwrap(), id);
+        assert!(FileId::at(&folder.path().join("none")).is_err());
+    }
+}
