@@ -5,13 +5,14 @@ PYTHON ?= python3
 ROWS ?=
 SCALE ?= small
 ONLY ?=
+ARCH ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install install-c demo test test-python race crash powercut lint test-bench bench figures clean tools
+.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python race crash powercut lint test-bench bench figures clean tools
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the program: target/release/litepress
 	$(CARGO) build --release --locked -p litepress-cli
@@ -26,6 +27,25 @@ install-c: PREFIX ?= /usr/local
 install-c: ## install the C library liblitepress, its header, and files for pkg-config and CMake
 	$(CARGO) build --release --locked -p litepress-c
 	crates/c/install.sh target/release $(PREFIX)
+
+install-adbc: PREFIX ?= /usr/local
+install-adbc: MANIFESTS ?= $(if $(filter 0,$(shell id -u)),/etc/adbc/drivers,$(HOME)/.config/adbc/drivers)
+install-adbc: ## install the ADBC driver and its manifest, so that driver managers find "litepress"
+	$(CARGO) build --release --locked -p litepress-adbc
+	crates/adbc/install.sh target/release $(PREFIX) $(MANIFESTS)
+
+dist: ## make what a release needs in target/dist: programs, wheels, packages, checksums; ARCH=aarch64, ONLY=program,wheels
+	$(PYTHON) dist/build.py $(ARCH:%=--arch %) $(ONLY:%=--only %)
+
+test-dist: ## install and use what `make dist` made, in folders without Rust; as root, in file systems of their own
+	$(PYTHON) dist/check.py
+
+install-extension: PREFIX ?= /usr/local
+install-extension: ## install litepress.so, the extension of SQLite, and its header
+	$(CARGO) build --release --locked -p litepress-extension
+	mkdir -p $(PREFIX)/lib $(PREFIX)/include
+	install -m 755 target/release/liblitepress_extension.so $(PREFIX)/lib/litepress.so
+	install -m 644 crates/extension/include/litepress_extension.h $(PREFIX)/include/
 
 demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
 	python3 bench/demo.py --rows $(or $(ROWS),100m)
@@ -84,6 +104,7 @@ ifeq ($(SCALE),full)
 	python3 bench/existing.py --rows 100m --new 10m --repeat 2
 	python3 bench/gen.py --shop 1 --tpch 10 --rows 10m --repeat 2
 	python3 bench/python.py --rows 10m --tuples 5m --repeat 3
+	python3 bench/adbc.py --rows 10m --repeat 3
 	python3 bench/fts.py --bytes 1b --repeat 3
 	python3 bench/geo.py --rows 2m --repeat 3
 	python3 bench/mbtiles.py --tiles 200k --repeat 3
@@ -96,6 +117,7 @@ else
 	python3 bench/existing.py --rows 10m --new 2500k --repeat 3
 	python3 bench/gen.py --shop 0.2 --tpch 0.1 --rows 1m --repeat 3
 	python3 bench/python.py --rows 1m --tuples 500k --repeat 3
+	python3 bench/adbc.py --rows 1m --repeat 3
 	python3 bench/fts.py --bytes 200m --repeat 3
 	python3 bench/geo.py --rows 200k --repeat 3
 	python3 bench/mbtiles.py --tiles 50k --repeat 3

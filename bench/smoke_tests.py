@@ -136,6 +136,15 @@ class EveryFigure(unittest.TestCase):
         self.assertEqual(len(line["figures"]), 6)
         self.assertEqual(len(line["rounds"][0]), 14)
 
+    def test_adbc(self):
+        python = toolchains.TESTED_PYTHON
+        if not python.exists():
+            self.skipTest("the package is not installed: make test-python does it")
+        with tempfile.TemporaryDirectory() as folder:
+            line = tiny("adbc.py", ["--rows", "40k", "--data", folder, "--python", python])
+        self.assertEqual(len(line["figures"]), 5)
+        self.assertEqual(len(line["rounds"][0]), 10)
+
     def test_load(self):
         with tempfile.TemporaryDirectory() as folder:
             sizes = ["--rows", "5k", "--sample-rows", "1k", "--scale", "0.001"]

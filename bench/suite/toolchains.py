@@ -49,7 +49,7 @@ def run(*command, **options):
     return done.stdout
 
 
-DEBIAN = ("gcc", "mvn", "pypy3", "ruby", "sqlite3")
+DEBIAN = ("Rscript", "gcc", "mvn", "pypy3", "ruby", "sqlite3")
 """Programs that `debian` installs."""
 
 
@@ -198,6 +198,68 @@ def python_package():
         python.install()
 
 
+# The packages of litepress for other languages.
+
+C_LIBRARY = BUILT / "c-library"
+"""The folder of the C library, under the names with which `make install-c` installs it."""
+
+
+def c_library():
+    """Builds the C library."""
+    run("cargo", "build", *PROFILE, "--locked", "-p", "litepress-c", cwd=ROOT)
+    C_LIBRARY.mkdir(parents=True, exist_ok=True)
+    for name in ("liblitepress.so", "liblitepress.so.0"):
+        (C_LIBRARY / name).unlink(missing_ok=True)
+        (C_LIBRARY / name).symlink_to(TARGET / "liblitepress_c.so")
+
+
+def go_litepress():
+    found("go")
+    c_library()
+    flags = {
+        "CGO_ENABLED": "1", "CGO_CFLAGS": f"-O2 -I{ROOT / 'crates' / 'c' / 'include'}",
+        "CGO_LDFLAGS": f"-L{C_LIBRARY} -Wl,-rpath,{C_LIBRARY}",
+    }  # fmt: skip
+    run("go", "build", "-o", BUILT / "go-litepress", ".", cwd=PROGRAMS / "go" / "litepress", env=os.environ | flags)
+
+
+def ruby_litepress():
+    debian("ruby", "ruby")
+    c_library()
+
+
+def node_litepress():
+    found("node")
+    run("cargo", "build", *PROFILE, "--locked", "-p", "litepress-node", cwd=ROOT)
+
+
+def java_litepress():
+    debian("mvn", "maven", "default-jdk-headless")
+    debian("gcc", "gcc", "libc6-dev")
+    c_library()
+    built = BUILT / "java-litepress"
+    run(ROOT / "java" / "build.sh", C_LIBRARY / "liblitepress.so.0", built)
+    run("javac", "-cp", built / "litepress.jar", "-d", built, PROGRAMS / "java-litepress" / "UserPress.java")
+
+
+def r():
+    debian("Rscript", "r-base-core", "r-cran-rsqlite")
+    run("Rscript", "-e", "library(RSQLite)")
+
+
+def r_litepress():
+    """Installs the R package under `target`. R compiles in the folder of its sources, so that they are copied."""
+    debian("Rscript", "r-base-core", "r-cran-rsqlite")
+    c_library()
+    built = BUILT / "r-litepress"
+    shutil.copytree(ROOT / "r", built / "source", dirs_exist_ok=True)
+    (built / "library").mkdir(exist_ok=True)
+    flags = {
+        "LITEPRESS_CFLAGS": f"-I{ROOT / 'crates' / 'c' / 'include'}", "LITEPRESS_LIBS": f"-L{C_LIBRARY} -Wl,-rpath,{C_LIBRARY}",
+    }  # fmt: skip
+    run("R", "CMD", "INSTALL", "-l", built / "library", built / "source", env=os.environ | flags)
+
+
 def bundled_sqlite():
     """Returns the folder of the sources of the bundled SQLite, which is part of a crate."""
     meta = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked", cwd=ROOT))
@@ -249,6 +311,12 @@ TOOLCHAINS = {
     ),
     "node": Toolchain(node, node_version, ("node", "npm")),
     "java": Toolchain(java, java_version, ("mvn",)),
+    "go-litepress": Toolchain(go_litepress, lambda: first_line("go", "version"), ("go", "gcc")),
+    "r": Toolchain(r, lambda: run("Rscript", "-e", "cat(R.version.string)"), ("Rscript",)),
+    "r-litepress": Toolchain(r_litepress, lambda: run("Rscript", "-e", "cat(R.version.string)"), ("Rscript", "gcc")),
+    "ruby-litepress": Toolchain(ruby_litepress, lambda: first_line("ruby", "--version"), ("ruby",)),
+    "node-litepress": Toolchain(node_litepress, lambda: first_line("node", "--version"), ("node",)),
+    "java-litepress": Toolchain(java_litepress, lambda: first_line("java", "--version"), ("mvn", "gcc")),
 }
 
 

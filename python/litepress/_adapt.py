@@ -52,7 +52,6 @@ import math
 import os
 import uuid
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Any
 
 Stored = None | int | float | str | bytes
@@ -235,21 +234,21 @@ def numpy_span(value: Any) -> int | None:
     if numpy.isnat(value):
         return None
     unit, count = numpy.datetime_data(value.dtype)
-    factor = MICROSECONDS.get(unit)
-    if factor is None:
+    if unit not in MICROSECONDS:
         raise Refused("a duration in months, years or no unit is not a number of microseconds", "convert it first")
-    microseconds = int(value.astype("i8")) * count * factor
-    if microseconds.denominator != 1:
+    factor, divisor = MICROSECONDS[unit]
+    microseconds, rest = divmod(int(value.astype("i8")) * count * factor, divisor)
+    if rest:
         raise Refused("the duration is not a whole number of microseconds")
-    return microseconds.numerator
+    return microseconds
 
 
 MICROSECONDS = {
-    "W": Fraction(604_800_000_000), "D": Fraction(86_400_000_000), "h": Fraction(3_600_000_000), "m": Fraction(60_000_000),
-    "s": Fraction(1_000_000), "ms": Fraction(1000), "us": Fraction(1), "ns": Fraction(1, 10**3), "ps": Fraction(1, 10**6),
-    "fs": Fraction(1, 10**9), "as": Fraction(1, 10**12),
+    "W": (604_800_000_000, 1), "D": (86_400_000_000, 1), "h": (3_600_000_000, 1), "m": (60_000_000, 1),
+    "s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 10**3), "ps": (1, 10**6),
+    "fs": (1, 10**9), "as": (1, 10**12),
 }  # fmt: skip
-"""Microseconds of each unit of ``numpy.timedelta64``."""
+"""Microseconds of each unit of ``numpy.timedelta64``, as a fraction."""
 
 
 def numpy_scalar(value: Any) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,6 +72,8 @@ def check(
     threads: int | None = None,
     memory: int | str | None = None,
     max_faults: int | str | None = None,
+    html: PathLike | None = None,
+    overwrite: bool = False,
 ) -> CheckReport:
     """Check every page of a database, made by litepress or not.
 
@@ -86,6 +89,10 @@ def check(
         Bytes for long records, or ``"512MiB"``; by default 256 MiB.
     max_faults
         Number of faults in the report; further ones are counted. By default 100.
+    html
+        File for a page that shows the database: its pages, b-trees, schema, and advice.
+    overwrite
+        Whether that file is replaced if it exists.
 
     Returns
     -------
@@ -95,14 +102,15 @@ def check(
     Raises
     ------
     FileError
-        The file cannot be read.
+        The file cannot be read, or the page not be written.
     """
     options = {
         "threads": number("threads", threads),
         "memory": number("memory", memory, words=True),
         "max_faults": number("max_faults", max_faults, words=True),
+        "html": None if html is None else os.fspath(html),
     }
-    details = json.loads(_litepress.check(checked_path(path), flag("full", full), options))
+    details = json.loads(_litepress.check(checked_path(path), flag("full", full), flag("overwrite", overwrite), options))
     return CheckReport(
         ok=details["ok"],
         faults=[Fault(**fault) for fault in details["faults"]],

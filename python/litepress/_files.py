@@ -100,6 +100,7 @@ class PlanArguments(TypedDict, total=False):
     select: str | Sequence[str] | None
     limit: int | str | None
     source_column: str | None
+    split_by: str | None
     skip_empty: bool
     decimal: str | None
     thousands: str | None
@@ -190,6 +191,7 @@ def load(
     select: str | Sequence[str] | None = None,
     limit: int | str | None = None,
     source_column: str | None = None,
+    split_by: str | None = None,
     encoding: str | None = None,
     null_value: str | Sequence[str] | None = None,
     missing: str | Sequence[str] | None = None,
@@ -282,6 +284,9 @@ def load(
         Load the first records of each table only.
     source_column
         A column that holds the name of each record's file.
+    split_by
+        A column of all tables: each of its values gets a database of its own, in the folder that ``path`` names. The folder is
+        absent or empty, or replaced as a whole with ``if_exists="overwrite"``.
     encoding
         Encoding of text: ``"latin1"``; by default that of the byte-order mark, or UTF-8.
     null_value
@@ -482,7 +487,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
     for name in ("sample", "max_rejects", "skip", "limit"):
         reading[name] = number(name, given[name], words=True)
     texts = ("table", "format", "delimiter", "escape", "comment", "encoding", "decimal", "thousands", "json_path", "nan")
-    for name in (*texts, "on_error", "ragged", "stray_quotes", "repeated_header", "invalid_utf8", "source_column", "crs"):
+    for name in (*texts, "on_error", "ragged", "stray_quotes", "repeated_header", "invalid_utf8", "source_column", "split_by", "crs"):
         reading[name] = optional_text(name, given[name])
     geometry = given["geometry"]
     reading["geometry"] = ",".join(geometry) if isinstance(geometry, tuple) else optional_text("geometry", geometry)

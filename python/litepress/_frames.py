@@ -77,7 +77,7 @@ def _batches(pyarrow: Any, data: Iterable[Any], failure: Failure) -> Iterator[An
     """Yields record batches, and keeps the exception of the user's iterator: Arrow would pass on no more than its text."""
     try:
         for item in data:
-            yield from pyarrow.table(item).to_batches() or [pyarrow.record_batch(pyarrow.table(item).schema.empty_table())]
+            yield from pyarrow.table(item).to_batches() or [pyarrow.RecordBatch.from_pylist([], pyarrow.table(item).schema)]
     except BaseException as error:
         failure.error = error
         raise

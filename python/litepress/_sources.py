@@ -12,14 +12,16 @@ import json
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from ._errors import Error, FileError, UsageError
 from ._options import expanded, raise_type_error, refuse_own_lock
+
+if TYPE_CHECKING:
+    import tempfile
 
 _CHUNK = 1 << 20
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -124,6 +126,8 @@ class LocalFiles:
     def _copied(self, name: str | None, open_: Callable[[], Any]) -> str:
         """Copies what is opened to a temporary file that is called like it, and returns the path."""
         if self._folder is None:
+            import tempfile
+
             self._folder = tempfile.TemporaryDirectory(prefix="litepress-", dir=self._temp_dir)
         folder = Path(self._folder.name, str(len(self._names)))
         folder.mkdir()

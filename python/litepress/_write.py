@@ -6,7 +6,6 @@ import os
 import sqlite3
 import string
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -307,6 +306,8 @@ def _fill(connection: sqlite3.Connection, data: bytes) -> None:
         connection.deserialize(data)
         return
     # Before Python 3.11 only a backup of another database can fill one in memory.
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "database.db"
         file.write_bytes(data)

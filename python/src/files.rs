@@ -127,7 +127,13 @@ pub fn index(
 
 /// Checks a database and returns the result as JSON.
 #[pyfunction]
-pub fn check(py: Python<'_>, path: PathBuf, full: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
+pub fn check(
+    py: Python<'_>,
+    path: PathBuf,
+    full: bool,
+    overwrite: bool,
+    arguments: &Bound<'_, PyDict>,
+) -> PyResult<String> {
     let mut options = CheckOptions::default().full(full);
     let given = Keywords(arguments);
     options.threads = given.parsed("threads", parse::threads)?.unwrap_or(options.threads);
@@ -136,6 +142,8 @@ pub fn check(py: Python<'_>, path: PathBuf, full: bool, arguments: &Bound<'_, Py
         Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
         None => options.max_faults,
     };
+    options.html = given.parsed("html", |page| Ok(PathBuf::from(page)))?;
+    options.overwrite = overwrite;
     run(py, &options.progress, None, || Ok(litepress::check(&path, &options)?.to_json()))
 }
 
@@ -220,6 +228,7 @@ fn load_options(
     options.select = given.or_default("select")?;
     options.limit = given.parsed("limit", units::count)?;
     options.source_column = given.get("source_column")?;
+    options.split_by = given.get("split_by")?;
     options.json_path = given.get("json_path")?;
     options.flatten = given.or_default("flatten")?;
     options.nan = given.parsed("nan", Choice::from_name)?.unwrap_or_default();

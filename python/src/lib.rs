@@ -32,6 +32,8 @@ mod words;
 mod write;
 mod writer;
 
+// The ADBC driver's entry points are symbols of this library.
+use adbc_driver_litepress as _;
 use pyo3::prelude::*;
 
 #[pymodule]

@@ -298,3 +298,10 @@ def test_nothing_of_the_data_stays(db: Path) -> None:
         once()
     gc.collect()
     assert pa.total_allocated_bytes() <= before + 1_000_000
+
+
+def test_an_iterable_may_begin_with_an_empty_batch(db: Path, query: Query) -> None:
+    """Spark gives a batch without rows for an empty partition: it failed with a TypeError of pyarrow about pandas frames."""
+    empty = pa.record_batch({"id": pa.array([], pa.int64())})
+    assert litepress.write(db, {"t": iter([empty, pa.record_batch({"id": [1]})])}).rows == 1
+    assert query(db, "SELECT * FROM t") == [(1,)]

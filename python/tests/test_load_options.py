@@ -262,3 +262,17 @@ def test_columns_of_one_name_get_numbers(db: Path, tmp_path: Path, query: Query)
         summary = litepress.load(db, tmp_path / name, if_exists="overwrite")
         assert query(db, "SELECT x, x_2 FROM t") == [(1, "a")], name
         assert "x_2, because x is taken" in str(summary.details), name
+
+
+def test_each_value_gets_a_database(tmp_path: Path, query: Query) -> None:
+    csv, out = written(tmp_path / "orders.csv", "tenant,amount\nacme,5\nDE,7\nacme,9\n"), tmp_path / "out"
+    summary = litepress.load(out, csv, split_by="tenant")
+    assert (summary.rows, summary.details["split"]["databases"]) == (3, 2)
+    assert sorted(file.name for file in out.iterdir()) == ["+d+e.db", "acme.db"]
+    assert query(out / "acme.db", "SELECT amount FROM orders") == [(5,), (9,)]
+    with pytest.raises(litepress.TargetExistsError, match="if_exists"):
+        litepress.load(out, csv, split_by="tenant")
+    summary = litepress.load(out, csv, split_by="amount", if_exists="overwrite")
+    assert summary.details["split"]["largest_rows"] == 1
+    with pytest.raises(litepress.Error, match="split_by"):
+        litepress.load(out, csv, split_by="amount", if_exists="append")

@@ -166,7 +166,7 @@ fn null_goes_before_types() {
     let strict = WRITTEN.into_iter().chain(INSERTED.map(|(sql, _)| sql)).filter(|sql| sql.contains("STRICT"));
     let texts = [OwnedValue::Null, OwnedValue::Int(7), OwnedValue::Text("x".to_owned()), OwnedValue::Real(f64::NAN)];
     for sql in strict.chain(computed) {
-        let keys = if schema(sql).tables[0].rowid_alias.is_some() { &texts[1..2] } else { &texts[..] };
+        let keys = if schema(sql).tables[0].rowid_alias.is_some() { &texts[1..2] } else { &texts[1..3] };
         let rows = keys.iter().flat_map(|k| {
             let of_key = texts.iter().flat_map(|a| texts.iter().map(|b| vec![a.clone(), b.clone()]));
             of_key.map(|rest| [vec![k.clone()], rest].concat())

@@ -15,6 +15,7 @@ mod keyed_order;
 mod live_lock_byte;
 mod load;
 mod lock_byte;
+mod objects;
 mod packed_sort;
 mod payloads;
 mod programs;

@@ -85,12 +85,15 @@ fn assert_goes_on(bytes: &[u8], case: &Case, schema: &Schema, page_size: PageSiz
 }
 
 /// Returns the findings of the older SQLite in the database, with its indexes, and after making all indexes again.
-fn old_verdicts(old: &OldSqlite, bytes: &[u8]) -> String {
+///
+/// An error is a finding too: the older SQLite prints reals with 15 digits and the newer one with 17, so two keys of
+/// `real || 'x'` may be the same only for the older one.
+fn old_verdicts(old: &OldSqlite, bytes: &[u8]) -> [Result<String, String>; 2] {
     let folder = Folder::new();
     let path = folder.join("old.db");
     std::fs::write(&path, bytes).unwrap();
-    let sequel = "REINDEX;\nPRAGMA integrity_check;\nVACUUM;\nPRAGMA integrity_check;\n";
-    old.run(&(open_command(&path) + "PRAGMA integrity_check;\nPRAGMA synchronous=OFF;\n" + sequel))
+    let sequel = "PRAGMA synchronous=OFF;\nREINDEX;\nPRAGMA integrity_check;\nVACUUM;\nPRAGMA integrity_check;\n";
+    ["PRAGMA integrity_check;\n", sequel].map(|script| old.try_run(&(open_command(&path) + script)))
 }
 
 fn check(tables: &[KeyedTable], in_any_order: bool, page_size: PageSize, route: Route) {
@@ -197,6 +200,20 @@ fn two_rows_that_are_not_unique() {
             assert_eq!(error.place().value.as_deref(), Some(value), "{error}");
             assert!(folder.names().is_empty(), "{:?}", folder.names());
         }
+    }
+}
+
+/// Two reals that differ in their 17th digit only: the older SQLite refused to make the unique index again, in its own
+/// file as in ours, and the test took that for our mistake.
+#[test]
+fn reals_that_the_older_sqlite_prints_alike() {
+    let sql = "CREATE TABLE t(a REAL, b TEXT); CREATE UNIQUE INDEX i ON t((a || 'x'))";
+    let rows = [0.3, 0.1 + 0.2].map(|real| vec![OwnedValue::Real(real), text("")]);
+    let case = case(sql, vec![rows.to_vec()], false);
+    let bytes = case.build(Route { threads: 2, into: Into::Memory }, PageSize::DEFAULT).unwrap();
+    assert_goes_on(&bytes, &case, &Schema::from_sql(sql, "<reals>").unwrap(), PageSize::DEFAULT);
+    if let Some(old) = OldSqlite::find() {
+        assert!(old_verdicts(old, &bytes)[1].as_ref().is_err_and(|error| error.contains("UNIQUE")));
     }
 }
 

@@ -156,6 +156,23 @@ def in_python():
         )  # fmt: skip
 
 
+# In Ruby with litepress: the article's loop, and all at once.
+
+
+def ruby_package(word, setting):
+    library = toolchains.C_LIBRARY / "liblitepress.so.0"
+    program = toolchains.PROGRAMS / "ruby" / "metrics_litepress.rb"
+    return ["env", f"LITEPRESS_LIBRARY={library}", "ruby", program, word, setting.target, setting.rows]
+
+
+def in_ruby_with_litepress():
+    for word, method in (("insert", "<<, row by row"), ("insert-all", "insert_all")):
+        yield Benchmark(
+            "metrics", "litepress", f"Ruby, {method}", "disk", functools.partial(ruby_package, word), ("ruby-litepress",), 400_000,
+            2_400_000, safe=True, note="Rows are hashes. An fsync of file and folder is in the time.",
+        )  # fmt: skip
+
+
 def gen(setting):
     """Returns the command for an annotated schema with the distribution of the article's rows."""
     return generate(setting, toolchains.PROGRAMS / "litepress" / "metrics.sql")
@@ -164,6 +181,7 @@ def gen(setting):
 BENCHMARKS = [
     *in_ruby(),
     *in_python(),
+    *in_ruby_with_litepress(),
     Benchmark(
         "metrics", "litepress", "generate", "disk", gen, ("litepress",), 5_000_000, 50_000_000, safe=True,
         verify=verify_others, note="Generates other rows of the same distribution while the clock runs.",

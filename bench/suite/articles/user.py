@@ -244,6 +244,54 @@ LITEPRESS = [
 ]  # fmt: skip
 
 
+# The packages of litepress for Go, Node.js, Java and R; and R's own way.
+
+
+def go_package(word, setting):
+    return [toolchains.BUILT / "go-litepress", word, setting.target, setting.rows]
+
+
+def node_package(word, setting):
+    native = toolchains.TARGET / "liblitepress_node.so"
+    script = toolchains.PROGRAMS / "node" / "litepress.mjs"
+    return ["env", f"LITEPRESS_NODE={native}", "node", script, word, setting.target, setting.rows]
+
+
+def java_package(word, setting):
+    built = toolchains.BUILT / "java-litepress"
+    return ["java", "-cp", f"{built / 'litepress.jar'}:{built}", "UserPress", word, setting.target, setting.rows]
+
+
+def r_program(word, setting):
+    library = toolchains.BUILT / "r-litepress" / "library"
+    return ["env", f"R_LIBS={library}", "Rscript", toolchains.PROGRAMS / "r" / "user.R", word, setting.target, setting.rows]
+
+
+def in_r():
+    note = "The rows are made as vectors, before they are inserted, while the clock runs."
+    yield Benchmark(
+        "user", "R", "RSQLite, dbAppendTable", "disk", functools.partial(r_program, "rsqlite"), ("r",), 300_000, 3 * MILLION, safe=False,
+        note=f"Journal and sync off. {note}",
+    )  # fmt: skip
+    yield Benchmark(
+        "user", "litepress", "R, write_sqlite", "disk", functools.partial(r_program, "litepress"), ("r-litepress",), MILLION, 3 * MILLION,
+        safe=True, note=f"{note} An fsync of file and folder is in the time.",
+    )  # fmt: skip
+
+
+def packages():
+    for language, command, need, methods in (
+        ("Go", go_package, "go-litepress", {"insert": "Insert", "structs": "InsertAll of structs", "columns": "Append"}),
+        ("Node.js", node_package, "node-litepress", {"insert": "insert of arrays", "insertAll": "insertAll of objects"}),
+        ("Java", java_package, "java-litepress", {"insert": "insert", "records": "insertAll of records", "columns": "append"}),
+    ):
+        for word, method in methods.items():
+            yield Benchmark(
+                "user", "litepress", f"{language}, {method}", "disk", functools.partial(command, word), (need,), MILLION, 10 * MILLION,
+                safe=True, note="The program makes the rows on one core. An fsync of file and folder is in the time.",
+            )  # fmt: skip
+
+
 # The rows alone.
 
 BUSY = "in a loop"
@@ -274,7 +322,7 @@ def busy():
     )  # fmt: skip
 
 
-BENCHMARKS = [*LITEPRESS, *rust(), *cpython(), *pypy(), *go(), *busy()]
+BENCHMARKS = [*LITEPRESS, *packages(), *in_r(), *rust(), *cpython(), *pypy(), *go(), *busy()]
 
 ABSENT = [
     Absent(

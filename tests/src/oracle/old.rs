@@ -36,6 +36,11 @@ impl OldSqlite {
     /// Runs `script`, which must not fail, and returns its output.
     #[must_use]
     pub fn run(&self, script: &str) -> String {
+        self.try_run(script).unwrap_or_else(|errors| panic!("sqlite3 {}: {errors}", self.version))
+    }
+
+    /// Runs `script` up to its first error, and returns its output, or the error.
+    pub fn try_run(&self, script: &str) -> Result<String, String> {
         let mut command = Command::new("sqlite3");
         command.args(["-batch", "-bail", "-noheader", "-list"]);
         let mut child =
@@ -46,9 +51,11 @@ impl OldSqlite {
         let output = child.wait_with_output().unwrap();
         // It stops reading at an error, which the next line reports.
         let _ = writer.join().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && errors.is_empty(), "sqlite3 {}: {errors}", self.version);
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        if output.status.success() && output.stderr.is_empty() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
+        }
     }
 
     /// Asserts that it finds nothing wrong with these files, in one process.
