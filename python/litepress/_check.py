@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _litepress
-from ._options import PathLike, checked_path, flag, number, suggests
+from ._options import IfExists, PathLike, checked_path, flag, number, suggests
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def check(
     memory: int | str | None = None,
     max_faults: int | str | None = None,
     html: PathLike | None = None,
-    overwrite: bool = False,
+    if_exists: IfExists = "fail",
 ) -> CheckReport:
     """Check every page of a database, made by litepress or not.
 
@@ -91,8 +91,8 @@ def check(
         Number of faults in the report; further ones are counted. By default 100.
     html
         File for a page that shows the database: its pages, b-trees, schema, and advice.
-    overwrite
-        Whether that file is replaced if it exists.
+    if_exists
+        ``"fail"``, or ``"overwrite"``: replace the file of the page if it exists.
 
     Returns
     -------
@@ -103,14 +103,18 @@ def check(
     ------
     FileError
         The file cannot be read, or the page not be written.
+    TargetExistsError
+        The file of the page exists, and ``if_exists="overwrite"`` is not given.
     """
+    if if_exists not in ("fail", "overwrite"):
+        raise ValueError(f"if_exists: {if_exists!r} is not one of 'fail', 'overwrite'")
     options = {
         "threads": number("threads", threads),
         "memory": number("memory", memory, words=True),
         "max_faults": number("max_faults", max_faults, words=True),
         "html": None if html is None else os.fspath(html),
     }
-    details = json.loads(_litepress.check(checked_path(path), flag("full", full), flag("overwrite", overwrite), options))
+    details = json.loads(_litepress.check(checked_path(path), flag("full", full), if_exists == "overwrite", options))
     return CheckReport(
         ok=details["ok"],
         faults=[Fault(**fault) for fault in details["faults"]],

@@ -121,7 +121,8 @@ def test_a_misspelt_keyword_is_answered_with_the_right_one(call: str, wrong: str
 
 
 #: Options of the program alone: they are about its output, or are the arguments of a function.
-PROGRAM_ONLY = {"help", "json", "progress", "list", "list-presets", "preset", "write-recipe", "record-recipe", "discard", "quiet", "verbose"}
+PROGRAM_ONLY = {"help", "json", "progress", "list", "list-presets", "preset", "write-recipe", "record-recipe", "discard", "quiet", "verbose",
+                "open"}  # fmt: skip
 #: Keywords that are another word than their option: nouns in the plural for what may be repeated, and words of pandas.
 RENAMED = {"type": "types", "index": "indexes", "foreign-key": "foreign_keys", "no-header": "header", "overwrite": "if_exists",
            "append": "if_exists", "replace-tables": "if_exists"}  # fmt: skip
