@@ -4,15 +4,15 @@
 //! the text: then it was probably a code. If the declared type does not name numbers (STRING, DATE), any other spelling counts,
 //! too: `1.10` becomes 1.1.
 //!
-//! Also counts texts of CSV files that a column of numbers stores as they are, because they are no numbers: SQLite refuses them
-//! in STRICT tables only.
+//! Also counts texts of CSV files that a column of numbers stores as they are, because they are no numbers. STRICT tables refuse
+//! such texts: there the record is wrong, and is not counted here.
 
 use crate::infer::InferredColumn;
 use crate::source::ColumnSource;
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
 use litepress_rows::sync::lock;
-use litepress_rows::{Affinity, CellBlock, Cells, Column, quote};
+use litepress_rows::{Affinity, CellBlock, Cells, Column, Table, quote};
 use std::sync::Mutex;
 
 /// Number of values that are shown of a column.
@@ -52,13 +52,10 @@ struct Watched {
 }
 
 impl Changes {
-    /// Watches the columns whose types were declared and not inferred. `columns` are the ordinary columns of the table.
-    /// `has_untyped_texts` tells that the files state no types: their numbers are texts, too.
-    pub fn of<'c>(
-        columns: impl Iterator<Item = &'c Column>,
-        decisions: &[InferredColumn],
-        has_untyped_texts: bool,
-    ) -> Self {
+    /// Watches the columns of `table` whose types were declared and not inferred. `has_untyped_texts` tells that the files state
+    /// no types: their numbers are texts, too.
+    pub fn of(table: &Table, decisions: &[InferredColumn], has_untyped_texts: bool) -> Self {
+        let columns = table.ordinary_columns().map(|position| &table.columns[position]);
         let is_declared = |column: &Column| {
             let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(&column.name));
             decision.is_none_or(InferredColumn::is_given)
@@ -69,7 +66,7 @@ impl Changes {
             position,
             affinity: column.affinity,
             is_numeric: names_numbers(column),
-            counts_kept: has_untyped_texts && names_numbers(column),
+            counts_kept: has_untyped_texts && !table.strict && names_numbers(column),
             changed: Mutex::new(ChangedColumn {
                 name: column.name.clone(),
                 declared_type: column.declared_type.clone(),
@@ -276,7 +273,7 @@ mod tests {
 
     fn found(declared: &str, texts: &[&str]) -> Vec<ChangedColumn> {
         let schema = Schema::from_sql(&format!("CREATE TABLE t (c {declared})"), "<test>").unwrap();
-        let changes = Changes::of(schema.tables[0].columns.iter(), &[], true);
+        let changes = Changes::of(&schema.tables[0], &[], true);
         let mut block = CellBlock::default();
         let strings = block.texts();
         texts.iter().for_each(|text| strings.push(text.as_bytes()));

@@ -184,10 +184,9 @@ impl LoadSource {
     /// Watches the columns whose types do not follow from `decisions`, for texts that they change.
     #[must_use]
     pub fn watching(mut self, decisions: &[InferredColumn]) -> Self {
-        let columns = self.table.ordinary_columns().map(|position| &self.table.columns[position]);
         let files = lock(&self.files);
         let has_untyped_texts = files.files.iter().all(|file| file.reader.text_format().is_some());
-        let changes = Changes::of(columns, decisions, has_untyped_texts);
+        let changes = Changes::of(&self.table, decisions, has_untyped_texts);
         drop(files);
         self.changes = changes;
         self

@@ -100,6 +100,17 @@ fn texts_in_columns_of_numbers_are_counted_and_shown() {
     assert!(!text.contains("note"), "{text}");
 }
 
+/// Texts that a STRICT table refused were counted twice: as wrong records, and as texts that stay texts.
+#[test]
+fn texts_that_a_strict_table_refuses_do_not_stay() {
+    let room = Room::new();
+    room.write("sale.csv", "id,amount\n1,abc\n2,5\n3,x\n");
+    room.write("s.sql", "CREATE TABLE sale (id INTEGER PRIMARY KEY, amount REAL) STRICT;");
+    let text = room.done("load t.db sale.csv --schema s.sql --on-error reject --rejects wrong.csv --progress none");
+    assert!(text.contains("left out 2 wrong records"), "{text}");
+    assert!(!text.contains("stay texts"), "{text}");
+}
+
 /// Foreign keys to missing tables, and unchecked foreign keys, passed without a word.
 #[test]
 fn foreign_keys_that_are_not_checked_are_told() {
