@@ -5,6 +5,7 @@ use litepress::message::{OptionName, OptionValue, Words};
 use litepress::{Error as PressError, ErrorKind};
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
+use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The result of the driver's functions.
@@ -13,6 +14,26 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Returns an error with this status.
 pub fn failed(status: Status, message: impl Into<String>) -> Error {
     Error::with_message_and_status(format!("[litepress] {}", message.into().replace('\0', "\u{fffd}")), status)
+}
+
+/// Returns the error of a table that does not exist.
+pub fn no_such_table(message: impl Into<String>) -> Error {
+    with_sqlstate(NO_SUCH_TABLE, failed(Status::NotFound, message))
+}
+
+/// Returns the error of a table that exists already.
+pub fn table_exists(message: impl Into<String>) -> Error {
+    with_sqlstate(TABLE_EXISTS, failed(Status::AlreadyExists, message))
+}
+
+/// SQLSTATE of ODBC for a table that does not exist. Clients tell it from other failures by this code.
+const NO_SUCH_TABLE: [u8; 5] = *b"42S02";
+
+/// SQLSTATE of ODBC for a table that exists already.
+const TABLE_EXISTS: [u8; 5] = *b"42S01";
+
+fn with_sqlstate(state: [u8; 5], error: Error) -> Error {
+    Error { sqlstate: state.map(|byte| c_char::from_ne_bytes([byte])), ..error }
 }
 
 /// Returns the error of something that the driver does not have.
@@ -120,5 +141,10 @@ pub fn of_code(code: i32, message: &str) -> Error {
         _ if message.contains("already exists") => Status::AlreadyExists,
         _ => Status::InvalidArguments,
     };
-    Error { vendor_code: code, ..failed(status, message) }
+    let error = Error { vendor_code: code, ..failed(status, message) };
+    match status {
+        Status::NotFound => with_sqlstate(NO_SUCH_TABLE, error),
+        Status::AlreadyExists if message.starts_with("table ") => with_sqlstate(TABLE_EXISTS, error),
+        _ => error,
+    }
 }

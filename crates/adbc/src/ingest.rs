@@ -1,7 +1,7 @@
 //! An ingest by SQLite, within a transaction that has changes: litepress prints the rows beside the database, and SQLite copies
 //! them. Tables that are new get whole trees, and rows of others are inserted one by one.
 
-use crate::error::{Result, failed, of_press, of_sqlite};
+use crate::error::{Result, failed, no_such_table, of_press, of_sqlite, table_exists};
 use crate::press::{self, Rows};
 use crate::sqlite::Sqlite;
 use adbc_core::error::{Error, Status};
@@ -56,11 +56,11 @@ impl IngestTarget {
             (Mode::Create, true) => {
                 let advice = "set adbc.ingest.mode to append, replace or create_append";
                 let message = format!("the table {} exists: choose another name, or {advice}", self.table);
-                Err(failed(Status::AlreadyExists, message))
+                Err(table_exists(message))
             }
             (Mode::Append, false) => {
                 let advice = "set adbc.ingest.mode to create or create_append";
-                Err(failed(Status::NotFound, format!("there is no table {}: {advice}", self.table)))
+                Err(no_such_table(format!("there is no table {}: {advice}", self.table)))
             }
             (Mode::Append | Mode::CreateAppend, true) => Ok(Step::Append),
             (Mode::Replace, true) => Ok(Step::Replace),

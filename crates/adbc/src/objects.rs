@@ -1,6 +1,6 @@
 //! Catalogs, tables, columns and constraints, as Arrow: databases that are attached are catalogs with one schema without a name.
 
-use crate::error::{Result, failed, not_implemented, of_sqlite};
+use crate::error::{Result, failed, no_such_table, not_implemented, of_sqlite};
 use crate::info::{Stream, stream};
 use adbc_core::error::Status;
 use adbc_core::options::ObjectDepth;
@@ -294,7 +294,7 @@ pub fn query_of_table(catalog: Option<&str>, schema: Option<&str>, table: &str) 
 
 /// Returns an error for a table that is not there.
 pub fn no_table(table: &str) -> adbc_core::error::Error {
-    failed(Status::NotFound, format!("there is no table {table}"))
+    no_such_table(format!("there is no table {table}"))
 }
 
 /// Returns an empty schema.
