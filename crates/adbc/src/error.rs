@@ -33,7 +33,7 @@ const NO_SUCH_TABLE: [u8; 5] = *b"42S02";
 const TABLE_EXISTS: [u8; 5] = *b"42S01";
 
 fn with_sqlstate(state: [u8; 5], error: Error) -> Error {
-    Error { sqlstate: state.map(|byte| c_char::from_ne_bytes([byte])), ..error }
+    Error { sqlstate: state.map(|byte| c_char::from_be_bytes([byte])), ..error }
 }
 
 /// Returns the error of something that the driver does not have.
