@@ -1,6 +1,7 @@
-"""The page that `litepress inspect --html` writes, in a browser: at three widths, in both colour schemes, by pointer and keys."""
+"""The pages of `--html` in a browser: at three widths, in both colour schemes, by pointer and keys."""
 
 import contextlib
+import itertools
 import pathlib
 import random
 import shutil
@@ -48,23 +49,20 @@ def database(path):
         made.execute("DELETE FROM thing WHERE id > 15000")
 
 
-@unittest.skipUnless(webdriver.found(), "chromium and chromium-driver are not installed")
-@unittest.skipUnless(LITEPRESS.exists(), "the program is not built")
-class Page(unittest.TestCase):
+class Pages(unittest.TestCase):
+    """What holds for every page. Each subclass makes its pages in `make`."""
+
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        path = pathlib.Path(folder.name) / "things.db"
-        database(path)
-        cls.page = path.with_suffix(".html")
-        subprocess.run([LITEPRESS, "inspect", path, "--html", cls.page], check=True, capture_output=True)
+        cls.pages = cls.make(pathlib.Path(folder.name))
         cls.browser = cls.enterClassContext(webdriver.browser())
 
-    def opened(self, width=1400, scheme="light"):
+    def opened(self, width=1400, scheme="light", page=0):
         self.browser.size(width, 900, mobile=width < 500)
         self.browser.colour_scheme(scheme)
-        self.browser.open(self.page)
+        self.browser.open(self.pages[page])
         for _ in range(100):
             if self.browser.run("return document.body.dataset.ready"):
                 return
@@ -74,18 +72,17 @@ class Page(unittest.TestCase):
     def text(self, name):
         return self.browser.run("return document.getElementById(arguments[0]).textContent", name)
 
-    def test_every_width_and_scheme(self):
+    def look_at_every_width_and_scheme(self):
         script = axe()
-        for width in WIDTHS:
-            for scheme in SCHEMES:
-                with self.subTest(width=width, scheme=scheme):
-                    self.opened(width, scheme)
-                    self.assertEqual(self.browser.console(), [])
-                    self.assertEqual(self.browser.run("return document.documentElement.dataset.scheme"), scheme)
-                    wide, seen = self.browser.run("return [document.documentElement.scrollWidth, window.innerWidth]")
-                    self.assertLessEqual(wide, seen, "the page scrolls sideways")
-                    if script:
-                        self.assertEqual(self.violations(script), [])
+        for page, width, scheme in itertools.product(range(len(self.pages)), WIDTHS, SCHEMES):
+            with self.subTest(page=page, width=width, scheme=scheme):
+                self.opened(width, scheme, page)
+                self.assertEqual(self.browser.console(), [])
+                self.assertEqual(self.browser.run("return document.documentElement.dataset.scheme"), scheme)
+                wide, seen = self.browser.run("return [document.documentElement.scrollWidth, window.innerWidth]")
+                self.assertLessEqual(wide, seen, "the page scrolls sideways")
+                if script:
+                    self.assertEqual(self.violations(script), [])
 
     def violations(self, script):
         self.browser.run(f"{script}; window.found = null; axe.run().then((result) => {{ window.found = result; }})")
@@ -97,6 +94,21 @@ class Page(unittest.TestCase):
                 return found
             time.sleep(0.05)
         return ["axe-core does not end"]
+
+
+@unittest.skipUnless(webdriver.found(), "chromium and chromium-driver are not installed")
+@unittest.skipUnless(LITEPRESS.exists(), "the program is not built")
+class DatabasePage(Pages):
+    @classmethod
+    def make(cls, folder):
+        path = folder / "things.db"
+        database(path)
+        page = path.with_suffix(".html")
+        subprocess.run([LITEPRESS, "inspect", path, "--html", page], check=True, capture_output=True)
+        return [page]
+
+    def test_every_width_and_scheme(self):
+        self.look_at_every_width_and_scheme()
 
     def test_the_picture_shows_what_the_file_holds(self):
         self.opened()
@@ -152,6 +164,62 @@ class Page(unittest.TestCase):
         self.assertEqual(sorted(rows), ["index thing_code", "index thing_owner", "table owner", "table sqlite_schema", "table thing"])
         self.assertEqual(self.browser.run("return document.querySelectorAll('#schema path').length"), 1)
         self.assertGreaterEqual(self.browser.run("return document.querySelectorAll('#treemap g').length"), 5)
+
+
+@unittest.skipUnless(webdriver.found(), "chromium and chromium-driver are not installed")
+@unittest.skipUnless(LITEPRESS.exists(), "the program is not built")
+class ValuesPages(Pages):
+    """The page of a profile, and that of a comparison."""
+
+    @classmethod
+    def make(cls, folder):
+        paths = [folder / "things.db", folder / "others.db"]
+        for path in paths:
+            database(path)
+        with contextlib.closing(sqlite3.connect(paths[1])) as other, other:
+            other.execute("UPDATE thing SET code = substr(code, 1, 4)")
+        pages = [folder / "profile.html", folder / "comparison.html"]
+        for page, command in zip(pages, (["profile", paths[0]], ["compare", *paths]), strict=True):
+            subprocess.run([LITEPRESS, *command, "--html", page], check=True, capture_output=True)
+        return pages
+
+    def rows(self, name):
+        script = "return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)].map((row) => [...row.cells].map((cell) => cell.textContent))"
+        return self.browser.run(script, name)
+
+    def test_every_width_and_scheme(self):
+        self.look_at_every_width_and_scheme()
+
+    def test_histograms_and_relations(self):
+        self.opened()
+        self.assertEqual(self.rows("relations"), [["thing.owner", "owner.id", "15,001", "0.0 %"]])
+        self.assertEqual(self.browser.run("return document.querySelectorAll('.column').length"), 6)
+        bars = "return [...document.querySelectorAll('.column')].map((column) => column.querySelectorAll('.bar').length)"
+        self.assertTrue(all(number > 0 for number in self.browser.run(bars)), self.browser.run(bars))
+        owners = "return document.querySelectorAll('.column')[3].textContent"
+        self.assertIn("500 different; 0 to 499; refers to owner.id", self.browser.run(owners))
+        self.assertTrue(self.browser.run("return document.getElementById('farthest-section').hidden"))
+
+    def test_columns_are_found_by_name(self):
+        self.opened()
+        wanted = "const input = document.getElementById('wanted'); input.value = arguments[0]; input.dispatchEvent(new Event('input'))"
+        self.browser.run(wanted, "OWNER.n")
+        self.assertEqual(self.text("found"), "1 of 6 columns")
+        shown = "return [...document.querySelectorAll('.column')].filter((column) => column.offsetParent).map((column) => column.querySelector('h3').textContent)"
+        self.assertEqual(self.browser.run(shown), ["name TEXT"])
+        self.browser.run(wanted, "")
+        self.assertEqual(len(self.browser.run(shown)), 6)
+
+    def test_the_farthest_column_comes_first(self):
+        self.opened(page=1)
+        first, second, *_ = self.rows("farthest")
+        self.assertEqual(first, ["thing.code", "1.000", "Lengths"])
+        self.assertLess(float(second[1]), 0.05)
+        self.browser.run("document.querySelector('#farthest a').click()")
+        target = "const found = document.querySelector('.column:target'); return [found.querySelector('h3').textContent, found.querySelectorAll('.bar').length % 2]"
+        self.assertEqual(self.browser.run(target), ["code TEXT", 0])
+        sides = "return [...document.querySelectorAll('#sides span')].map((side) => side.textContent)"
+        self.assertEqual(self.browser.run(sides), ["things.db", "others.db"])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ All cores encode records and build b-tree pages, each page is written once, and 
 :func:`connect`              a database in memory, connected to
 :func:`plan`                 what would be made, and how
 :func:`profile`              a recipe for a database that looks like one there is
+:func:`compare`              how far apart the values of two databases are
 :func:`check`                whether every page of a database is as it should be
 :func:`index`                indexes of a database that exists, while others use it
 :func:`reindex`              its indexes once more
@@ -42,7 +43,7 @@ from ._errors import (
     UnsupportedError,
     UsageError,
 )
-from ._files import generate, load, plan, profile
+from ._files import compare, generate, load, plan, profile
 from ._index import IndexSummary, index, reindex
 from ._litepress import __version__
 from ._merge import merge
@@ -77,6 +78,7 @@ __all__ = [
     "__version__",
     "check",
     "compact",
+    "compare",
     "connect",
     "create",
     "generate",

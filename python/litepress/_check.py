@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import _litepress
-from ._options import IfExists, PathLike, checked_path, flag, number, suggests
+from ._options import IfExists, PathLike, checked_path, flag, number, page_options, suggests
 
 
 @dataclass(frozen=True)
@@ -106,15 +105,13 @@ def check(
     TargetExistsError
         The file of the page exists, and ``if_exists="overwrite"`` is not given.
     """
-    if if_exists not in ("fail", "overwrite"):
-        raise ValueError(f"if_exists: {if_exists!r} is not one of 'fail', 'overwrite'")
     options = {
         "threads": number("threads", threads),
         "memory": number("memory", memory, words=True),
         "max_faults": number("max_faults", max_faults, words=True),
-        "html": None if html is None else os.fspath(html),
     }
-    details = json.loads(_litepress.check(checked_path(path), flag("full", full), if_exists == "overwrite", options))
+    overwrite, options = page_options(html, if_exists, options)
+    details = json.loads(_litepress.check(checked_path(path), flag("full", full), overwrite, options))
     return CheckReport(
         ok=details["ok"],
         faults=[Fault(**fault) for fault in details["faults"]],

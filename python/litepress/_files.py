@@ -1,4 +1,4 @@
-"""``load``, ``generate``, ``plan`` and ``profile``: commands of the program ``litepress`` as functions."""
+"""``load``, ``generate``, ``plan``, ``profile`` and ``compare``: commands of the program ``litepress`` as functions."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ._options import (
     Pairs,
     PathLike,
     Ragged,
-    SchemaLike,
     RepeatedHeader,
+    SchemaLike,
     StrayQuotes,
     Sync,
     Verify,
@@ -40,6 +40,7 @@ from ._options import (
     names,
     number,
     optional_text,
+    page_options,
     pairs,
     pick_options,
     raise_type_error,
@@ -435,7 +436,14 @@ def plan(
 
 
 @suggests
-def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = None) -> str:
+def profile(
+    path: PathLike,
+    *,
+    keep_values: bool = False,
+    threads: int | None = None,
+    html: PathLike | None = None,
+    if_exists: IfExists = "fail",
+) -> str:
     """Read all rows of a database and return a recipe for one that looks alike: for ``generate(recipe=)``.
 
     Parameters
@@ -447,6 +455,10 @@ def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = 
         the recipe has no text of the rows; it has numbers and days as bounds of ranges and bins.
     threads
         Number of threads that read; by default one a core.
+    html
+        File for a page that shows the values of every column: histograms, shares, NULL, and the relations of tables.
+    if_exists
+        ``"fail"``, or ``"overwrite"``: replace the file of the page if it exists.
 
     Returns
     -------
@@ -457,8 +469,51 @@ def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = 
     ------
     FileError, DataError
         The file cannot be read, or is no database.
+    TargetExistsError
+        The file of the page exists, and ``if_exists="overwrite"`` is not given.
     """
-    return _litepress.profile(checked_path(path), flag("keep_values", keep_values), {"threads": number("threads", threads)})
+    overwrite, options = page_options(html, if_exists, {"threads": number("threads", threads)})
+    return _litepress.profile(checked_path(path), flag("keep_values", keep_values), overwrite, options)
+
+
+@suggests
+def compare(
+    path: PathLike,
+    other: PathLike,
+    *,
+    threads: int | None = None,
+    html: PathLike | None = None,
+    if_exists: IfExists = "fail",
+) -> dict[str, Any]:
+    """Compare the values of two databases with the same tables: the histograms of every column, and how far apart they are.
+
+    Parameters
+    ----------
+    path, other
+        The databases, which are only read.
+    threads
+        Number of threads that read; by default one a core.
+    html
+        File for a page that shows both histograms of every column side by side, and the columns that are farthest apart.
+    if_exists
+        ``"fail"``, or ``"overwrite"``: replace the file of the page if it exists.
+
+    Returns
+    -------
+    dict
+        The comparison, as ``litepress compare --json`` prints it: ``tables``, each with ``columns``, each with ``distance``
+        (0 is alike, 1 has nothing in common) and ``buckets``.
+
+    Raises
+    ------
+    FileError, DataError
+        A file cannot be read, is no database, or lacks a table or a column of the first.
+    TargetExistsError
+        The file of the page exists, and ``if_exists="overwrite"`` is not given.
+    """
+    overwrite, options = page_options(html, if_exists, {"threads": number("threads", threads)})
+    result: dict[str, Any] = json.loads(_litepress.compare(checked_path(path), checked_path(other), overwrite, options))
+    return result
 
 
 Arguments = dict[str, Any]

@@ -264,6 +264,13 @@ def flag(name: str, value: bool) -> bool:
     return value if isinstance(value, bool) else raise_type_error(name, "True or False", value)
 
 
+def page_options(html: PathLike | None, if_exists: IfExists, options: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
+    """Returns whether the file of a page is replaced, and the options with the page."""
+    if if_exists not in ("fail", "overwrite"):
+        raise ValueError(f"if_exists: {if_exists!r} is not one of 'fail', 'overwrite'")
+    return if_exists == "overwrite", {**options, "html": None if html is None else os.fspath(html)}
+
+
 def optional_flag(name: str, value: bool | None) -> bool | None:
     """Returns an argument that must be True, False or ``None``."""
     return None if value is None else flag(name, value)

@@ -149,11 +149,37 @@ pub fn check(
 
 /// Returns a recipe (TOML) for a database that looks like this one.
 #[pyfunction]
-pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
-    let mut options = ProfileOptions::default().keep_values(keep_values);
-    options.threads = Keywords(arguments).parsed("threads", parse::threads)?.unwrap_or(options.threads);
+pub fn profile(
+    py: Python<'_>,
+    path: PathBuf,
+    keep_values: bool,
+    overwrite: bool,
+    arguments: &Bound<'_, PyDict>,
+) -> PyResult<String> {
+    let options = profile_options(overwrite, arguments)?.keep_values(keep_values);
     let progress = options.progress.clone();
     engine_thread::run(py, &progress, None, Vec::new(), || Ok(litepress::profile(&path, &options)?.to_toml()))
+}
+
+/// Compares the values of two databases and returns the result as JSON.
+#[pyfunction]
+pub fn compare(
+    py: Python<'_>,
+    path: PathBuf,
+    other: PathBuf,
+    overwrite: bool,
+    arguments: &Bound<'_, PyDict>,
+) -> PyResult<String> {
+    let options = profile_options(overwrite, arguments)?;
+    run(py, &options.progress, None, || Ok(litepress::compare(&path, &other, &options)?.to_json()))
+}
+
+fn profile_options(overwrite: bool, arguments: &Bound<'_, PyDict>) -> PyResult<ProfileOptions> {
+    let given = Keywords(arguments);
+    let mut options = ProfileOptions::default().overwrite(overwrite);
+    options.threads = given.parsed("threads", parse::threads)?.unwrap_or(options.threads);
+    options.html = given.parsed("html", |page| Ok(PathBuf::from(page)))?;
+    Ok(options)
 }
 
 /// Reads the schema or the recipe in a file.

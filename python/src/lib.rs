@@ -5,7 +5,7 @@
 //!        |
 //!  write.rs   data that is all there: given readers -> LoadPlan -> engine
 //!  writer.rs  rows as they come: litepress::pipeline
-//!  files.rs   load, generate, plan, profile, check: functions of the crate litepress
+//!  files.rs   load, generate, plan, profile, compare, check: functions of the crate litepress
 //!        |
 //!  arrow_in.rs  Arrow capsules     -+
 //!  rows.rs      rows, one by one    +--> pieces --feed.rs--> LoadSource --> engine, on a thread of its own (engine_thread.rs)
@@ -40,8 +40,8 @@ use pyo3::prelude::*;
 mod _litepress {
     #[pymodule_export]
     use crate::files::{
-        check, compact, generate, index, load, plan_generate, plan_load, preset, presets, profile, run_program,
-        schema_file,
+        check, compact, compare, generate, index, load, plan_generate, plan_load, preset, presets, profile,
+        run_program, schema_file,
     };
     #[pymodule_export]
     use crate::merge::{merge, plan_merge};

@@ -128,7 +128,7 @@ RENAMED = {"type": "types", "index": "indexes", "foreign-key": "foreign_keys", "
            "append": "if_exists", "replace-tables": "if_exists"}  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ["load", "generate", "check", "profile", "compact", "index", "reindex"])
+@pytest.mark.parametrize("command", ["load", "generate", "check", "profile", "compare", "compact", "index", "reindex"])
 def test_keywords_are_the_words_of_the_program(command: str) -> None:
     """`--as` was `forms`, `--null` was `null`, `--type` was `types`: what users knew of one face did not help with the other."""
     run = subprocess.run([sys.executable, "-m", "litepress", command, "--help"], capture_output=True, text=True, check=True)
@@ -136,7 +136,7 @@ def test_keywords_are_the_words_of_the_program(command: str) -> None:
     known = options.keyword_defaults(getattr(litepress, command)).keys() | inspect.signature(getattr(litepress, command)).parameters.keys()
     expected = {RENAMED.get(option, option.replace("-", "_")) for option in told}
     assert expected <= known, f"keywords that are missing: {sorted(expected - known)}"
-    assert known - expected <= {"path", "files", "copy", "progress", "statements", "names"} | ({"schema"} if command == "generate" else set())
+    assert known - expected <= {"path", "other", "files", "copy", "progress", "statements", "names"} | ({"schema"} if command == "generate" else set())
 
 
 def test_types_of_arguments_know_all_choices() -> None:

@@ -1,4 +1,4 @@
-"""``check(html=...)``: a page that shows a database."""
+"""``html=``: pages that show a database or its values."""
 
 from __future__ import annotations
 
@@ -20,3 +20,20 @@ def test_a_page_is_written_and_replaced_if_asked_to(tmp_path: Path) -> None:
     assert page.read_text(encoding="utf-8") != "old"
     with pytest.raises(ValueError, match="'replace' is not one of 'fail', 'overwrite'"):
         litepress.check(tmp_path / "t.db", html=page, if_exists="replace")  # type: ignore[arg-type]
+
+
+def test_pages_of_values(tmp_path: Path) -> None:
+    one, other = (tmp_path / name for name in ("one.db", "other.db"))
+    litepress.write(one, {"t": {"a": list(range(100)), "b": ["x"] * 100}})
+    litepress.write(other, {"t": {"a": list(range(50, 150)), "b": ["y"] * 100}})
+    page = tmp_path / "page.html"
+    assert "[tables.t]" in litepress.profile(one, html=page)
+    alone = page.read_text(encoding="utf-8")
+    with pytest.raises(litepress.TargetExistsError, match='if_exists="overwrite"'):
+        litepress.compare(one, other, html=page)
+    result = litepress.compare(one, other, html=page, if_exists="overwrite", threads=1)
+    assert [column["distance"] for column in result["tables"][0]["columns"]] == [0.5, 0.0]
+    assert page.read_text(encoding="utf-8") != alone
+    with pytest.raises(litepress.DataError, match="there is no table t"):
+        litepress.write(tmp_path / "third.db", {"u": {"a": [1]}})
+        litepress.compare(one, tmp_path / "third.db")

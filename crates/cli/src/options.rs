@@ -4,7 +4,9 @@ use crate::failure::ErrorForm;
 use crate::output::{print, print_json};
 use crate::progress::Style;
 use clap::{Args, ValueEnum};
-use litepress::{CheckOptions, Conflict, Error, ErrorKind, Json, Options, PageSize, Result, Sync, Verify, parse};
+use litepress::{
+    CheckOptions, Conflict, Error, ErrorKind, Json, Options, PageSize, ProfileOptions, Result, Sync, Verify, parse,
+};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -59,11 +61,11 @@ pub struct WorkArgs {
     pub sync: SyncArg,
 }
 
-/// A page that shows a database in a browser.
+/// A page that shows the result in a browser.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Page")]
 pub struct HtmlArgs {
-    /// Draw the database into this file: its pages, b-trees, schema, and advice
+    /// Draw the result into this file of HTML, which needs no network
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Replace the file of --html if it exists
@@ -77,6 +79,14 @@ pub struct HtmlArgs {
 impl HtmlArgs {
     /// Sets the page in the options of a check.
     pub fn apply(&self, options: CheckOptions) -> CheckOptions {
+        match &self.html {
+            Some(page) => options.html(page).overwrite(self.overwrite),
+            None => options,
+        }
+    }
+
+    /// Sets the page in the options of a profile or a comparison.
+    pub fn profile(&self, options: ProfileOptions) -> ProfileOptions {
         match &self.html {
             Some(page) => options.html(page).overwrite(self.overwrite),
             None => options,

@@ -1,4 +1,4 @@
-//! Draws a database as one HTML page that needs no network.
+//! Draws a database, or its values, as one HTML page that needs no network.
 //!
 //! ```text
 //! litepress_check::Report ---> database_page ---> text of the page
@@ -7,6 +7,8 @@
 //!                                |- packed_map    the map of pages as compressed columns
 //!                                |- samples       the bytes of some pages, explained
 //!                                `- assets/       the page itself: HTML, CSS, JavaScript
+//! litepress_profile::Profile ---> profile_page, Comparison ---> comparison_page
+//!                                `- values        the tables and columns, as JSON
 //! ```
 //!
 //! The page has a bound, whatever the size of the file: neighbouring pages share a cell of the map until its columns fit, and pages
@@ -17,6 +19,9 @@ mod advice;
 mod objects;
 mod packed_map;
 mod samples;
+mod values;
+
+pub use values::{comparison_page, profile_page};
 
 use advice::Advice;
 use base64::Engine;
@@ -31,9 +36,20 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
 
-const PAGE: &str = include_str!("../assets/database.html");
-const STYLE: &str = include_str!("../assets/database.css");
-const SCRIPT: &str = include_str!("../assets/database.js");
+/// A page without its data: HTML with marks, and what it adds to the common style and script.
+struct Assets {
+    page: &'static str,
+    style: &'static str,
+    script: &'static str,
+}
+
+const DATABASE: Assets = Assets {
+    page: include_str!("../assets/database.html"),
+    style: include_str!("../assets/database.css"),
+    script: include_str!("../assets/database.js"),
+};
+const COMMON_STYLE: &str = include_str!("../assets/page.css");
+const COMMON_SCRIPT: &str = include_str!("../assets/page.js");
 
 /// Returns the page of the database at `path`, which `report` was made of. The report should have a map.
 ///
@@ -43,8 +59,9 @@ pub fn database_page(path: &Path, report: &Report) -> Result<String> {
     let objects = Objects::read(path, report);
     let advice = advice::advice(report, &objects);
     let file = DatabaseFile::open(path)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
     let data = json!({
-        "name": path.file_name().unwrap_or_default().to_string_lossy(),
+        "name": name,
         "bytes": report.bytes,
         "pages": report.pages,
         "page_size": report.page_size,
@@ -59,16 +76,17 @@ pub fn database_page(path: &Path, report: &Report) -> Result<String> {
         "map": report.map.as_ref().map(packed_map::to_json),
         "samples": compressed(&samples::texts(&file, report)?.to_string().into_bytes()),
     });
-    Ok(filled(&data))
+    Ok(filled(&DATABASE, &name, &data))
 }
 
 /// Returns the page with its data. The data cannot end the element that holds it.
-fn filled(data: &Value) -> String {
+fn filled(assets: &Assets, title: &str, data: &Value) -> String {
     let data_text = data.to_string().replace('<', "\\u003c");
-    let title = escaped(data["name"].as_str().unwrap_or_default());
-    let parts = [("{{title}}", title.as_str()), ("{{style}}", STYLE), ("{{script}}", SCRIPT), ("{{data}}", &data_text)];
-    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data_text.len());
-    let mut rest = PAGE;
+    let (title, style, script) =
+        (escaped(title), [COMMON_STYLE, assets.style].concat(), [COMMON_SCRIPT, assets.script].concat());
+    let parts = [("{{title}}", &title), ("{{style}}", &style), ("{{script}}", &script), ("{{data}}", &data_text)];
+    let mut page = String::with_capacity(assets.page.len() + style.len() + script.len() + data_text.len());
+    let mut rest = assets.page;
     // The template is read once from left to right: a part may hold the mark of another.
     while let Some(at) = rest.find("{{") {
         let (before, mark) = rest.split_at(at);

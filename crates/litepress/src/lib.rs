@@ -20,7 +20,7 @@
 //! [`FileTable`] reads the rows of files without a database.
 //!
 //! [`plan_load`] and [`plan_generate`] say what a run would do, [`check()`] looks at every page of any database, and
-//! [`profile()`] learns a recipe for a database that looks like another one.
+//! [`profile()`] learns a recipe for a database that looks like another one, [`compare`] shows how far apart two databases are.
 //!
 //! A database gets its name when it is complete, and is synced before. A run that fails leaves nothing behind, and a file
 //! that was there is as it was. The bytes of a database follow from its rows and options alone, not from threads, memory or
@@ -107,7 +107,7 @@ pub use loaded_file::LoadedFile;
 pub use merge::{MergeOptions, MergeReport, RowidPolicy, merge, plan_merge};
 pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
 pub use plan_report::{MergedDatabases, PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
-pub use profile::{Profile, ProfileOptions, profile};
+pub use profile::{DatabaseComparison, Profile, ProfileOptions, compare, profile};
 #[doc(hidden)]
 pub use read::refuse_database;
 pub use read::{Comparison, FileScan, FileTable, RowFilter, Scanned};

@@ -1,12 +1,12 @@
-//! Profiles of databases, as recipes for databases that look alike.
+//! Profiles of databases, as recipes for databases that look alike, and comparisons of two databases.
 
-use crate::{Progress, Result};
-use std::path::Path;
+use crate::{Progress, Result, page_file};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use litepress_profile::Profile;
+pub use litepress_profile::{Comparison as DatabaseComparison, Profile};
 
-/// Options of [`profile`].
+/// Options of [`profile`] and [`compare`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ProfileOptions {
@@ -14,6 +14,10 @@ pub struct ProfileOptions {
     pub threads: usize,
     /// Whether texts are kept in columns with few different ones.
     pub keep_values: bool,
+    /// The file of a page that shows the values: histograms, shares, NULL, relations.
+    pub html: Option<PathBuf>,
+    /// Whether that file is replaced if it exists.
+    pub overwrite: bool,
     /// Carries the wish to stop.
     pub progress: Arc<Progress>,
 }
@@ -21,7 +25,7 @@ pub struct ProfileOptions {
 impl Default for ProfileOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { threads, keep_values: false, progress: Arc::default() }
+        Self { threads, keep_values: false, html: None, overwrite: false, progress: Arc::default() }
     }
 }
 
@@ -37,6 +41,29 @@ impl ProfileOptions {
     #[must_use]
     pub fn keep_values(mut self, keep_values: bool) -> Self {
         self.keep_values = keep_values;
+        self
+    }
+
+    /// Sets the file of a page that shows the values.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let (path, page) = (folder.path().join("t.db"), folder.path().join("t.html"));
+    /// # litepress::Writer::create(&path, "CREATE TABLE t (a)")?.finish()?;
+    /// litepress::profile(&path, &litepress::ProfileOptions::default().html(&page))?;
+    /// assert!(std::fs::read_to_string(&page)?.starts_with("<!doctype html>"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn html(mut self, page: impl Into<PathBuf>) -> Self {
+        self.html = Some(page.into());
+        self
+    }
+
+    /// Sets whether the file of the page is replaced if it exists.
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
         self
     }
 
@@ -66,9 +93,52 @@ impl ProfileOptions {
 /// ```
 ///
 /// # Errors
-/// A file that SQLite cannot read; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) after a wish to stop.
+/// A file that SQLite cannot read; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) after a wish to stop. If the page cannot be written.
 pub fn profile(database: impl AsRef<Path>, options: &ProfileOptions) -> Result<Profile> {
-    let ProfileOptions { threads, keep_values, ref progress } = *options;
-    let options = litepress_profile::ProfileOptions { threads, keep_values };
-    litepress_profile::profile(database.as_ref(), &options, &|| progress.go_on())
+    let database = database.as_ref();
+    options.refuse_page()?;
+    let ProfileOptions { threads, keep_values, ref progress, .. } = *options;
+    let of_engine = litepress_profile::ProfileOptions { threads, keep_values };
+    let profile = litepress_profile::profile(database, &of_engine, &|| progress.go_on())?;
+    options.write_page(|| litepress_html::profile_page(database, &profile))?;
+    Ok(profile)
+}
+
+/// Compares the values of two databases: the histograms of every column side by side, and how far apart they are.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let paths = ["a.db", "b.db"].map(|name| folder.path().join(name));
+/// for path in &paths {
+///     let mut db = litepress::Writer::create(path, "CREATE TABLE t (a INTEGER)")?;
+///     (0..100).try_for_each(|row| db.table("t")?.insert([row]))?;
+///     db.finish()?;
+/// }
+/// let comparison = litepress::compare(&paths[0], &paths[1], &litepress::ProfileOptions::default())?;
+/// assert_eq!(comparison.tables[0].columns[0].distance, 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`profile`]; [`ErrorKind::Data`](crate::ErrorKind::Data) if the other database lacks a table or a column of the first.
+pub fn compare(
+    database: impl AsRef<Path>,
+    other: impl AsRef<Path>,
+    options: &ProfileOptions,
+) -> Result<DatabaseComparison> {
+    let (one, other) = (database.as_ref(), other.as_ref());
+    options.refuse_page()?;
+    let comparison = litepress_profile::compare(one, other, options.threads, &|| options.progress.go_on())?;
+    options.write_page(|| litepress_html::comparison_page([one, other], &comparison))?;
+    Ok(comparison)
+}
+
+impl ProfileOptions {
+    fn refuse_page(&self) -> Result<()> {
+        self.html.as_ref().map_or(Ok(()), |page| page_file::refuse(page, self.overwrite))
+    }
+
+    fn write_page(&self, text: impl FnOnce() -> String) -> Result<()> {
+        self.html.as_ref().map_or(Ok(()), |page| page_file::write(page, &text(), self.overwrite))
+    }
 }

@@ -21,6 +21,9 @@ use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::path::Path;
 
+/// Start of the labels that stand for texts.
+const RANK: &str = "no. ";
+
 /// Approximate number of buckets of a histogram.
 const BUCKETS: usize = 10;
 
@@ -51,6 +54,8 @@ pub struct TableComparison {
 pub struct ColumnComparison {
     /// Name.
     pub name: String,
+    /// Declared type in the first database.
+    pub declared_type: String,
     /// Shares of NULL.
     pub nulls: [f64; 2],
     /// Numbers of distinct values.
@@ -93,13 +98,18 @@ pub struct Bucket {
     pub shares: [f64; 2],
 }
 
-/// Compares two databases by reading all rows.
+/// Compares two databases by reading all rows. `go_on` is called now and then; its error stops the run.
 ///
 /// # Errors
-/// As for [`profile`](crate::profile()); [`ErrorKind::Data`] if the second one lacks a table or a column of the
+/// Errors of `go_on`; as for [`profile`](crate::profile()); [`ErrorKind::Data`] if the second one lacks a table or a column of the
 /// first.
-pub fn compare(one: &Path, other: &Path, threads: usize) -> Result<Comparison> {
-    let both = [read(one, threads, &|| Ok(()))?, read(other, threads, &|| Ok(()))?];
+pub fn compare(
+    one: &Path,
+    other: &Path,
+    threads: usize,
+    go_on: &(dyn Fn() -> Result<()> + Sync),
+) -> Result<Comparison> {
+    let both = [read(one, threads, go_on)?, read(other, threads, go_on)?];
     let mut tables = Vec::new();
     for (position, stats) in both[0].tables.iter().enumerate() {
         let Some(stats) = stats else { continue };
@@ -118,6 +128,38 @@ pub fn compare(one: &Path, other: &Path, threads: usize) -> Result<Comparison> {
         tables.push(TableComparison { name: table.name.clone(), rows: pair.map(|side| side.stats.rows), columns });
     }
     Ok(Comparison { tables })
+}
+
+/// The property of a column that a histogram counts, and the shares of its values.
+pub(crate) type ColumnHistogram = (Measure, Vec<(String, f64)>);
+
+/// Returns the histograms of a table's ordinary columns: those of a comparison with itself. Texts have their ranks as names,
+/// unless they may be told.
+pub(crate) fn histograms(database: &DatabaseStats, position: usize, keep_values: bool) -> Vec<ColumnHistogram> {
+    let Some(stats) = database.tables[position].as_ref() else { return Vec::new() };
+    let side = Side { of: database, position, stats };
+    let table = side.table();
+    let columns = table.ordinary_columns().zip(&stats.columns);
+    let histogram = |(column, stats): (usize, &ColumnStats)| {
+        let Some(found) = column_of(&[side, side], &table.columns[column].name) else {
+            return (Measure::Nothing, Vec::new());
+        };
+        let mut shares: Vec<(String, f64)> =
+            found.buckets.into_iter().map(|bucket| (bucket.label, bucket.shares[0])).collect();
+        if keep_values && found.measure == Measure::Shares {
+            let labels = shares.iter_mut().map(|(label, _)| label).filter(|label| label.starts_with(RANK));
+            labels.zip(by_frequency(stats)).for_each(|(label, text)| text.clone_into(label));
+        }
+        (found.measure, shares)
+    };
+    columns.map(histogram).collect()
+}
+
+/// Returns the texts of a column of few texts, the most frequent first.
+fn by_frequency(stats: &ColumnStats) -> Vec<&str> {
+    let mut counts: Vec<_> = stats.text_counts.0.iter().flatten().collect();
+    counts.sort_unstable_by(|(one, of_one), (other, of_other)| of_other.cmp(of_one).then(one.cmp(other)));
+    counts.into_iter().map(|(text, _)| &**text).collect()
 }
 
 fn lacks(file: &Path, what: &str) -> Error {
@@ -170,6 +212,7 @@ fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
     };
     Some(ColumnComparison {
         name: name.to_owned(),
+        declared_type: pair[0].table().columns[column].declared_type.clone(),
         nulls: both.map(|stats| stats.nulls as f64 / (stats.nulls + stats.values()).max(1) as f64),
         distinct: both.map(|stats| stats.distinct().0),
         distinct_is_exact: both.map(|stats| stats.distinct().1),
@@ -297,7 +340,7 @@ fn ranked(stats: &ColumnStats) -> Option<Vec<f64>> {
 fn by_rank(one: &[f64], other: &[f64]) -> Histogram {
     let share = |shares: &[f64], rank: usize| shares.get(rank).copied().unwrap_or(0.0);
     let bucket =
-        |rank: usize| Bucket { label: format!("no. {}", rank + 1), shares: [share(one, rank), share(other, rank)] };
+        |rank: usize| Bucket { label: format!("{RANK}{}", rank + 1), shares: [share(one, rank), share(other, rank)] };
     let mut buckets: Vec<Bucket> = (0..one.len().max(other.len())).map(bucket).collect();
     let distance = total_variation(&buckets);
     if buckets.len() > BUCKETS + 1 {

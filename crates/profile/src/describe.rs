@@ -2,13 +2,14 @@
 
 use crate::annotation_text::{quoted, with_nulls};
 use crate::column_stats::{ColumnStats, Order, Run, Step};
+use crate::compare::ColumnHistogram;
 use crate::fan_out::ReferenceAnnotation;
 use crate::histogram::{bounds, from_least, real_histogram, whole_histogram};
 use crate::text_pattern;
 use crate::{ColumnProfile, ProfileOptions, datetime};
 use litepress_gen::catalogue::is_valid_annotation;
 use litepress_gen::infer::{self, Reference};
-use litepress_rows::schema::{Schema, Table};
+use litepress_rows::schema::{Column, Schema, Table};
 use std::fmt::Display;
 
 /// Limits up to which values are listed one by one: number of distinct values, and their mean frequency.
@@ -32,6 +33,7 @@ pub(crate) fn describe(
     context: &ColumnContext<'_>,
     stats: ColumnStats,
     reference: Option<ReferenceAnnotation>,
+    (measure, histogram): ColumnHistogram,
 ) -> ColumnProfile {
     let (distinct, distinct_is_exact) = stats.distinct();
     let range = if stats.least <= stats.largest {
@@ -39,7 +41,9 @@ pub(crate) fn describe(
     } else {
         (stats.texts + stats.blobs > 0).then_some((stats.shortest as f64, stats.longest as f64))
     };
-    let (name, nulls) = (context.table.columns[context.column].name.clone(), stats.nulls);
+    let Column { name, declared_type, .. } = context.table.columns[context.column].clone();
+    let refers_to = refers_to(context);
+    let nulls = stats.nulls;
     let (generator, because) = match (reference, inferred(context, &stats)) {
         (Some(ReferenceAnnotation { generator: None, .. }), _) if stats.values() == 0 && nulls > 0 => {
             (Some("constant(NULL)".to_owned()), "only NULL".to_owned())
@@ -52,7 +56,28 @@ pub(crate) fn describe(
             (Some(with_nulls(inner, nulls, rows)), because)
         }
     };
-    ColumnProfile { name, nulls, distinct, distinct_is_exact, range, generator, because }
+    ColumnProfile {
+        name,
+        declared_type,
+        refers_to,
+        nulls,
+        distinct,
+        distinct_is_exact,
+        range,
+        measure,
+        histogram,
+        generator,
+        because,
+    }
+}
+
+/// Returns the table that the column refers to, with the column there if the foreign key names it.
+fn refers_to(context: &ColumnContext<'_>) -> Option<String> {
+    let mut keys = context.table.foreign_keys.iter();
+    let (key, place) =
+        keys.find_map(|key| Some((key, key.columns.iter().position(|&column| column == context.column)?)))?;
+    let column = key.parent_columns.get(place).map(|column| format!(".{column}"));
+    Some(key.parent.clone() + &column.unwrap_or_default())
 }
 
 /// Returns why a column is left to inference, if it is: its annotation depends on numbers of rows.

@@ -6,6 +6,7 @@
 //! ColumnStats --describe.rs, histogram.rs, text_pattern.rs, datetime.rs--> one annotation a column --> recipe
 //! ReferenceStats --fan_out.rs--> annotations of foreign keys
 //! two databases' stats --compare.rs--> their columns side by side
+//! profile or comparison --json.rs--> what programs and pages read
 //! ```
 //!
 //! Everything is collected in one pass and in memory that does not grow with the source: counts, extremes, values
@@ -28,6 +29,7 @@ mod datetime;
 mod describe;
 mod fan_out;
 mod histogram;
+mod json;
 mod read;
 mod references;
 mod row_values;
@@ -81,6 +83,10 @@ pub struct TableProfile {
 pub struct ColumnProfile {
     /// Name.
     pub name: String,
+    /// Declared type.
+    pub declared_type: String,
+    /// The table that a foreign key of the column refers to, with its column if the key names it.
+    pub refers_to: Option<String>,
     /// Rows that are NULL.
     pub nulls: u64,
     /// Number of distinct values without NULL: an estimate unless `distinct_is_exact`.
@@ -90,6 +96,10 @@ pub struct ColumnProfile {
     /// The least and the largest number, or else the least and the largest length of a text in characters or a blob
     /// in bytes.
     pub range: Option<(f64, f64)>,
+    /// The property that the histogram counts.
+    pub measure: Measure,
+    /// Ranges of values, or values, with their shares of the values other than NULL.
+    pub histogram: Vec<(String, f64)>,
     /// The annotation for similar values; `None` if the recipe leaves it to inference from keys and numbers of rows.
     pub generator: Option<String>,
     /// Reason for the annotation.
@@ -104,7 +114,10 @@ pub struct ColumnProfile {
 /// [`ErrorKind::Schema`](litepress_rows::ErrorKind::Schema) if the schema uses something that the bundled SQLite
 /// lacks.
 pub fn profile(file: &Path, options: &ProfileOptions, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Profile> {
-    let read::DatabaseStats { schema, tables: stats } = read::read(file, options.threads, go_on)?;
+    let database = read::read(file, options.threads, go_on)?;
+    let mut histograms: Vec<_> =
+        (0..database.tables.len()).map(|table| compare::histograms(&database, table, options.keep_values)).collect();
+    let read::DatabaseStats { schema, tables: stats } = database;
     let annotated = annotated_columns(&schema);
     let mut planner = ReferencePlanner::new(&schema, &stats);
     let mut references = Vec::new();
@@ -117,9 +130,12 @@ pub fn profile(file: &Path, options: &ProfileOptions, go_on: &(dyn Fn() -> Resul
     let mut tables = Vec::new();
     for (position, (stats, references)) in stats.into_iter().zip(references).enumerate() {
         let (Some(stats), table) = (stats, &schema.tables[position]) else { continue };
-        let columns = table.ordinary_columns().zip(stats.columns).map(|(column, stats)| {
+        let histograms = std::mem::take(&mut histograms[position]);
+        let columns = table.ordinary_columns().zip(stats.columns).zip(histograms);
+        let columns = columns.map(|((column, stats), histogram)| {
             let reference = references.iter().find(|reference| reference.column == column).cloned();
-            describe::describe(&describe::ColumnContext { schema: &schema, table, column, options }, stats, reference)
+            let context = describe::ColumnContext { schema: &schema, table, column, options };
+            describe::describe(&context, stats, reference, histogram)
         });
         let (name, rows, rows_are_derived) = (table.name.clone(), stats.rows, row_sources[position].is_some());
         tables.push(TableProfile { name, rows, rows_are_derived, columns: columns.collect() });

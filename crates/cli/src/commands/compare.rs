@@ -1,12 +1,12 @@
 //! `litepress compare`: shows the values of two databases side by side, and how far apart they are.
 
 use crate::failure::{DONE, ErrorForm};
+use crate::options::HtmlArgs;
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::{ProfileOptions, Result, parse};
-use litepress_profile::{ColumnComparison, Comparison, Measure, compare};
+use litepress_profile::{ColumnComparison, Comparison};
 use litepress_rows::{counted, grouped};
-use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -15,6 +15,7 @@ Examples:
   litepress compare user.db large.db
   litepress compare user.db large.db --threads 1
   litepress compare user.db large.db --json
+  litepress compare user.db large.db --html both.html
 ";
 
 /// Compare two databases: histograms of every column side by side, and how far apart they are
@@ -30,6 +31,8 @@ pub struct CompareArguments {
     /// Threads that read [default: one a core]
     #[arg(long, value_name = "N", value_parser = parse::threads)]
     threads: Option<usize>,
+    #[command(flatten)]
+    html: HtmlArgs,
     /// Print the comparison as one JSON object
     #[arg(long)]
     json: bool,
@@ -43,26 +46,15 @@ impl CompareArguments {
 }
 
 pub fn run(arguments: &CompareArguments) -> Result<u8> {
-    let threads = arguments.threads.unwrap_or(ProfileOptions::default().threads);
-    let comparison = compare(&arguments.database, &arguments.other, threads)?;
+    let options = arguments.html.profile(ProfileOptions::default());
+    let options = options.clone().threads(arguments.threads.unwrap_or(options.threads));
+    let comparison = litepress::compare(&arguments.database, &arguments.other, &options)?;
+    arguments.html.open()?;
     match arguments.json {
-        true => print_json(&comparison_as_json(&comparison))?,
+        true => print_json(&comparison.to_json())?,
         false => print(&side_by_side(&comparison))?,
     }
     Ok(DONE)
-}
-
-/// Names the measure of a comparison.
-fn measured(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Nothing => "nothing to compare",
-        Measure::Numbers => "numbers",
-        Measure::Places => "places of unique numbers",
-        Measure::Times => "times",
-        Measure::Shares => "shares of values",
-        Measure::Lengths => "lengths",
-        Measure::Children => "rows that refer to a row",
-    }
 }
 
 /// Shows both histograms of every column as bars, and the most different columns once more at the end.
@@ -96,7 +88,7 @@ fn of_column(column: &ColumnComparison) -> String {
     let mut out = format!(
         "  {}: {}, distance {:.3}; NULL {nulls} | {nulls_of_other}; {distinct} | {distinct_of_other} different\n",
         column.name,
-        measured(column.measure),
+        column.measure.name(),
         column.distance
     );
     let bar = |share: f64| {
@@ -113,24 +105,4 @@ fn of_column(column: &ColumnComparison) -> String {
         out.push('\n');
     }
     out
-}
-
-fn comparison_as_json(comparison: &Comparison) -> Value {
-    let column = |column: &ColumnComparison| {
-        let buckets = column.buckets.iter().map(|bucket| json!({"values": bucket.label, "shares": bucket.shares}));
-        json!({
-            "name": column.name,
-            "measure": measured(column.measure),
-            "distance": column.distance,
-            "nulls": column.nulls,
-            "distinct": column.distinct,
-            "distinct_is_exact": column.distinct_is_exact,
-            "buckets": buckets.collect::<Vec<Value>>(),
-        })
-    };
-    let tables = comparison.tables.iter().map(|table| {
-        let columns: Vec<Value> = table.columns.iter().map(column).collect();
-        json!({"name": table.name, "rows": table.rows, "columns": columns})
-    });
-    json!({"tables": tables.collect::<Vec<Value>>()})
 }
