@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -88,7 +89,9 @@ def _converted(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
         return pyarrow.array(values, pyarrow.int8()).cast(kind)
     if types.is_integer(kind) or types.is_floating(kind):
         return pyarrow.array(values, kind)
-    if types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind):
+    if types.is_time(kind):
+        return pyarrow.array([None if value is None else _ticks(value, kind) for value in values], kind)
+    if types.is_date(kind) or types.is_timestamp(kind):
         return pyarrow.array(values, pyarrow.string()).cast(kind)
     if types.is_duration(kind):
         return pyarrow.array(values, pyarrow.int64()).cast(pyarrow.duration("us")).cast(kind)
@@ -131,13 +134,36 @@ def _from_json(pyarrow: Any, value: Any, kind: Any) -> Any:
         return datetime.date.fromisoformat(value)
     if types.is_timestamp(kind):
         return pyarrow.scalar(value).cast(kind).as_py()
+    if types.is_time(kind) or types.is_duration(kind):
+        return _ticks(value, kind)
     if types.is_binary(kind) or types.is_large_binary(kind):
         return bytes.fromhex(value)
-    if types.is_duration(kind):
-        raise ValueError("durations inside of lists and structs are not read back")
     return float(value) if types.is_floating(kind) else value
 
 
 def _key_of_json(pyarrow: Any, name: str, kind: Any) -> Any:
-    return json.loads(name) if pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_boolean(kind) else name
+    """Returns a key of a JSON object as the value that its text stands for."""
+    types = pyarrow.types
+    is_json = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_nested(kind)
+    # NaN and the infinities are words, in a key as in a value.
+    if types.is_floating(kind):
+        return float(name)
+    return json.loads(name, parse_float=decimal.Decimal) if is_json else name
 
+
+_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""Ticks of a second by their unit in Arrow."""
+_TIME = re.compile(r"(?P<H>\d\d):(?P<M>\d\d):(?P<S>\d\d(\.\d+)?)")
+_DURATION = re.compile(r"PT((?P<H>-?\d+)H)?((?P<M>-?\d+)M)?((?P<S>-?\d+(\.\d+)?)S)?")
+
+
+def _ticks(text: Any, kind: Any) -> int:
+    """Returns a time of day (``12:30:00.5``) or a duration of ISO 8601 (``PT1.5S``) in the unit of an Arrow type."""
+    found = (_TIME.fullmatch(text) or _DURATION.fullmatch(text)) if isinstance(text, str) else None
+    if found is None:
+        raise ValueError(f"{text!r}")
+    seconds = int(found["H"] or 0) * 3600 + int(found["M"] or 0) * 60 + decimal.Decimal(found["S"] or 0)
+    ticks = seconds * _TICKS[kind.unit]
+    if ticks != int(ticks):
+        raise ValueError(f"{text!r} is finer than {kind.unit}")
+    return int(ticks)

@@ -10,6 +10,7 @@ The rules that make commits exact:
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import re
 import socket
@@ -107,20 +108,35 @@ def begin(
     TargetExistsError
         There is a set of shards, and ``if_exists`` is ``"fail"``.
     """
-    given = dict(locals())
+    job, store = _prepared(dict(locals()))
+    store.begin(job.generation)
+    return job
+
+
+def unbegun(path: str, **options: Any) -> tuple[Job, Store]:
+    """Makes a job that :func:`begin` would make, without a folder for its files."""
+    known = {name: parameter.default for name, parameter in inspect.signature(begin).parameters.items()}
+    return _prepared({**known, **options, "path": path})
+
+
+def published(path: str, storage_options: dict[str, Any] | None) -> Manifest | None:
+    """Returns the manifest of a set, or ``None`` if there is no set."""
+    return _published(store_at(path, storage_options))
+
+
+def _prepared(given: dict[str, Any]) -> tuple[Job, Store]:
+    """Makes a job of the arguments of :func:`begin`, without a folder for its files."""
     place = given.pop("path")
     if_exists_word = text("if_exists", given.pop("if_exists"))
     if if_exists_word not in ("fail", "append", "overwrite"):
         raise ValueError(f"if_exists: {if_exists_word!r} is none of 'fail', 'append', 'overwrite'")
     url = _absolute(checked_path(place))
-    store = store_at(url, storage_options)
+    store = store_at(url, given["storage_options"])
     old = _published(store)
     if old is not None and if_exists_word == "fail":
         file = store.name(NAME)
         raise TargetExistsError(f"{url} is a set of shards", file=file, advice='if_exists="overwrite" replaces it, "append" adds to it')
-    job = _job(url, if_exists_word, old, given)
-    store.begin(job.generation)
-    return job
+    return _job(url, if_exists_word, old, given), store
 
 
 def _job(url: str, if_exists: str, old: Manifest | None, given: dict[str, Any]) -> Job:

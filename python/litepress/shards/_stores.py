@@ -82,7 +82,7 @@ class Folder:
         return str(self.root / file)
 
     def begin(self, generation: str) -> None:
-        (self.root / generation).mkdir(parents=True)
+        (self.root / generation).mkdir(parents=True, exist_ok=True)
         _sync_folder(self.root)
 
     def end(self, generation: str) -> None:
