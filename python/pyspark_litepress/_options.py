@@ -59,7 +59,7 @@ _WRITING: dict[str, tuple[str, Callable[[str], Any]]] = {
     "verify": ("verify", str),
 }
 """Options of writers: the argument of ``litepress.shards.begin``, and how its text is read."""
-_OWN: dict[str, Callable[[str], Any]] = {"path": str, "nan": _nan, "columns": _names, "storageOptions": json.loads}
+_OWN: dict[str, Callable[[str], Any]] = {"path": str, "nan": _nan, "columns": _names, "where": str, "storageOptions": json.loads}
 _OF_SPARK = {"checkpointlocation", "queryname"}
 """Options that Spark itself reads and passes on."""
 TABLE_ARGUMENTS = frozenset({"primary_key", "indexes", "unique", "without_rowid", "strict"})
@@ -76,6 +76,8 @@ class Options:
     """Arguments for fsspec."""
     columns: list[str] | None = None
     """The columns to read."""
+    where: str | None = None
+    """A condition of SQL for the rows to read."""
     is_nan_null: bool = False
     """Whether NaN is stored as NULL. By default it is an error."""
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -101,9 +103,9 @@ class Options:
             (arguments if name in _WRITING else own)[argument] = value
         if "path" not in own:
             raise UsageError("no path is given", advice='name a folder that all machines share: .save("/data/user"), .load("/data/user")')
-        if writes and "columns" in own:
-            raise UsageError("option columns is for readers", advice="use df.select(...) to write some columns")
-        return cls(own["path"], own.get("storageOptions"), own.get("columns"), own.get("nan") == "null", arguments)
+        if writes and own.keys() & {"columns", "where"}:
+            raise UsageError("the options columns and where are for readers", advice="use df.select(...).where(...) to write some rows")
+        return cls(own["path"], own.get("storageOptions"), own.get("columns"), own.get("where"), own.get("nan") == "null", arguments)
 
     def columns_of(self, schema: StructType) -> list[str]:
         """Returns the columns to read. Refuses names that the set lacks."""

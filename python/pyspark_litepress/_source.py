@@ -29,8 +29,8 @@ class DefaultSource(DataSource):
         return whole if options.columns is None else StructType([whole[name] for name in options.columns_of(whole)])
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        _, found = self._open()
-        return ShardsReader(found, schema)
+        options, found = self._open()
+        return ShardsReader(found, schema, options.where)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         return ShardsWriter(Options.of(self.options, writes=True), schema, overwrite)

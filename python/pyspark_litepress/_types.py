@@ -62,10 +62,10 @@ def _unstorable(kind: DataType) -> DataType | None:
 
 def long_decimals(schema: StructType) -> list[str]:
     """Returns the columns of decimals that fit no number of SQLite: they are texts with all digits."""
-    return [field.name for field in schema.fields if isinstance(field.dataType, spark.DecimalType) and not fits_number(field.dataType)]
+    return [field.name for field in schema.fields if isinstance(field.dataType, spark.DecimalType) and not _fits_number(field.dataType)]
 
 
-def fits_number(kind: spark.DecimalType) -> bool:
+def _fits_number(kind: spark.DecimalType) -> bool:
     """Returns whether each value of a decimal type is a number of SQLite without loss."""
     return kind.precision <= (15 if kind.scale > 0 else 18)
 

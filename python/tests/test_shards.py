@@ -463,3 +463,21 @@ def test_the_program_agrees_on_a_set(tmp_path: Path) -> None:
 def program(*arguments: Any) -> subprocess.CompletedProcess[str]:
     """Runs the program of the package."""
     return subprocess.run([sys.executable, "-m", "litepress", *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_times_durations_and_keys_are_read_back(tmp_path: Path) -> None:
+    """Times of day had no way back from their text, durations had none within lists, and a struct as a key of a map was a crash."""
+    key = pa.struct([("x", pa.int32())])
+    times, durations = [1, 86_399_999_999_999, None], [1, -90_000_000_000_123, 0]
+    batch = pa.record_batch(
+        {
+            "time": pa.array(times, pa.time64("ns")),
+            "times": pa.array([times, [], None], pa.list_(pa.time64("ns"))),
+            "durations": pa.array([durations, [], None], pa.list_(pa.duration("us"))),
+            "map": pa.array([[({"x": 1}, "a")], [], None], pa.map_(key, pa.string())),
+            "numbers": pa.array([[(float("inf"), "a"), (0.5, None)], [], None], pa.map_(pa.float64(), pa.string())),
+        }
+    )
+    job = shards.begin(tmp_path / "t")
+    made = job.commit([job.write(0, [batch])])
+    assert pa.Table.from_batches(made.batches()).to_batches() == [batch]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from litepress.shards import Job
+from pyspark_litepress import DefaultSource
+from pyspark_litepress._options import Options
+from pyspark_litepress._writing import ShardsWriter
 
 
 def once(marker: str, action: Callable[[], Any]) -> None:
@@ -24,21 +26,42 @@ def fail(word: str) -> NoReturn:
     raise RuntimeError(f"a fault of the test: {word}")
 
 
-def install(fault: str, marker: str, number: int) -> None:
-    """Wraps ``Job.write`` of this process, so that part 1 fails when its file is there."""
-    original = getattr(Job.write, "original", Job.write)
+class FaultySource(DefaultSource):
+    """The data source, with a task 1 that fails."""
 
-    def write(self: Job, part: int, batches: Any) -> Any:
-        made = original(self, part, batches)
-        if part == 1 and number == 1:
-            assert made.shards and Path(self.path, made.shards[0].file).exists()
-            if fault == "raise after":
-                once(marker, lambda: fail("after"))
-            if fault == "kill after":
-                once(marker, lambda: os.kill(os.getpid(), signal.SIGKILL))
-            if fault == "raise always":
-                fail("always")
+    @classmethod
+    def name(cls) -> str:
+        return "faulty"
+
+    def writer(self, schema: Any, overwrite: bool) -> Any:
+        options = dict(self.options)
+        fault, marker = options.pop("fault"), options.pop("marker")
+        return FaultyWriter(fault, marker, Options.of(options, writes=True), schema, overwrite)
+
+
+class FaultyWriter(ShardsWriter):
+    def __init__(self, fault: str, marker: str, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.fault, self.marker = fault, marker
+
+    def write(self, iterator: Iterator[Any]) -> Any:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        if context is None or context.partitionId() != 1:
+            return super().write(iterator)
+        made = super().write(self._half(iterator))
+        assert Path(self.job.path, made.part.shards[0].file).exists()
+        if self.fault == "raise after":
+            once(self.marker, lambda: fail("after"))
+        if self.fault == "kill after":
+            once(self.marker, lambda: os.kill(os.getpid(), signal.SIGKILL))
+        if self.fault == "raise always":
+            fail("always")
         return made
 
-    write.original = original  # type: ignore[attr-defined]
-    Job.write = write  # type: ignore[method-assign]
+    def _half(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield batch
+            if self.fault == "raise half-way":
+                once(self.marker, lambda: fail("half-way"))

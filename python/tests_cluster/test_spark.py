@@ -70,34 +70,22 @@ def test_rows_go_there_and_back(spark: SparkSession, tmp_path: Path) -> None:
     assert read.exceptAll(users(spark)).count() == 0 and read.count() == ROWS
 
 
-WRAPPED = ["raise half-way", "raise after", "kill after", "raise always"]
-
-
-@pytest.mark.parametrize("fault", WRAPPED)
+@pytest.mark.parametrize("fault", ["raise half-way", "raise after", "kill after", "raise always"])
 def test_a_fault_of_a_task(fault: str, spark: SparkSession, tmp_path: Path) -> None:
+    from faults import FaultySource
+
+    spark.dataSource.register(FaultySource)
     save(users(spark), tmp_path / "user")
     old = (tmp_path / "user" / "_manifest.json").read_bytes()
-    marker = str(tmp_path / "marker")
-
-    def broken(batches: Iterator[Any]) -> Iterator[Any]:
-        from pyspark import TaskContext
-
-        import faults
-
-        faults.install(fault, marker, TaskContext.get().partitionId())
-        for batch in batches:
-            yield batch
-            if fault == "raise half-way":
-                faults.once(marker, lambda: faults.fail("half-way"))
-
-    frame = users(spark, first=100_000).mapInArrow(broken, users(spark).schema)
+    frame = users(spark, first=100_000).write.format("faulty").mode("overwrite").option("primaryKey", "id").option("table", "user")
+    frame = frame.option("fault", fault).option("marker", str(tmp_path / "marker"))
     if fault == "raise always":
-        with pytest.raises(Exception, match="always"):
-            save(frame, tmp_path / "user")
+        with pytest.raises(Exception, match="a fault of the test: always"):
+            frame.save(str(tmp_path / "user"))
         assert (tmp_path / "user" / "_manifest.json").read_bytes() == old
         assert_whole(tmp_path / "user")
     else:
-        save(frame, tmp_path / "user")
+        frame.save(str(tmp_path / "user"))
         assert (tmp_path / "marker").exists()
         assert_whole(tmp_path / "user", first=100_000)
 
@@ -139,13 +127,12 @@ def test_one_file_per_value(spark: SparkSession, tmp_path: Path) -> None:
     assert len(made.shards) == 7 and made.shard_of("../é a1").rows in (5714, 5715)
     assert made.shard_of(None) is not None and made.check()
     read = spark.read.format("litepress").load(str(tmp_path / "area"))
-    assert read.where("area = '../é a1'").rdd.getNumPartitions() == 1
     assert read.exceptAll(frame).count() == 0 and read.count() == ROWS
 
 
 def test_modes_and_options_that_are_wrong(spark: SparkSession, tmp_path: Path) -> None:
     for mode in ("error", "ignore"):
-        with pytest.raises(Exception, match="UNSUPPORTED_DATA_SOURCE_SAVE_MODE|(?i)cannot be written with"):
+        with pytest.raises(Exception, match="cannot be written with"):
             save(users(spark), tmp_path / "user", mode=mode)
     with pytest.raises(Exception, match="there is no option primarykeys; did you mean primaryKey"):
         save(users(spark), tmp_path / "user", primaryKeys="id")
@@ -192,7 +179,7 @@ def test_a_type_goes_there_and_back(name: str, spark: SparkSession, tmp_path: Pa
     schema = t.StructType([t.StructField("n", t.IntegerType(), False), t.StructField("c", kind)])
     frame = spark.createDataFrame([*enumerate(values), (2, None)], schema)
     save(frame, tmp_path / "t", table="t")
-    save(frame, tmp_path / "t", mode="append")
+    save(frame, tmp_path / "t", mode="append", table="t")
     read = spark.read.format("litepress").load(str(tmp_path / "t"))
     assert read.schema["c"].dataType == frame.schema["c"].dataType and not read.schema["n"].nullable
     rows = sorted(read.collect(), key=lambda row: row.n)
@@ -217,66 +204,32 @@ def test_a_type_without_a_form_is_refused(sql: str, found: str, spark: SparkSess
 
 def test_nan_is_no_value_of_sqlite(spark: SparkSession, tmp_path: Path) -> None:
     """SQLite stores NaN as NULL: the rows that came back had another value, and nothing was said."""
-    frame = spark.sql("SELECT double('NaN') AS c")
+    frame = spark.sql("SELECT if(id = 1, NULL, double('NaN')) AS c FROM range(1)")
     with pytest.raises(Exception, match="the column c has a NaN"):
         save(frame, tmp_path / "t", table="t")
     save(frame, tmp_path / "t", table="t", nan="null")
     assert [row.c for row in spark.read.format("litepress").load(str(tmp_path / "t")).collect()] == [None]
 
 
-FILTERS = [
-    "n = 3", "n <> 3", "n > 3 AND n <= 7", "n IN (1, 2, 99)", "n NOT IN (1, 2)", "s = 'B'", "s < 'a'", "s LIKE 'a%'", "s LIKE '%b'",
-    "s LIKE '%\\0%'", "contains(s, 'é')", "startswith(s, 'a\\0')", "endswith(s, '\\0b')", "s IS NULL", "s IS NOT NULL", "s <=> NULL",
-    "NOT s = 'B'", "NOT (s <=> 'B')", "s NOT LIKE 'a%'", "b", "NOT b", "d = 0.1D", "d > 0.1D", "d = double('NaN')", "g = float(0.1)",
-    "m = 1.10", "m < 1.10", "m IN (1.10, 2.20)", "l > 1", "day >= date'2024-03-01'", "day = date'2024-03-01'",
-    "at > timestamp'2024-03-01 12:00:00'", "at = timestamp'2024-03-01 12:00:00.5'", "ntz <= timestamp_ntz'2024-03-01 12:00:00'", "x > X'00'",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def filtered(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[DataFrame, DataFrame]:
-    """Rows, and the same rows in a set."""
-    texts = [None, "", "a", "ab", "B", "a\0b", "é", "b", "a\0", "A"]
-    decimals = [None, D("1.10"), D("-3.00"), D("2.20"), D("99999999.99")]
-    schema = "n int, s string, b boolean, d double, g float, m decimal(10,2), l decimal(30,5), day date, at timestamp, ntz timestamp_ntz, x binary"
-    rows = []
-    for n in range(20):
-        moment = dt.datetime(2024, 3, 1, 12) + dt.timedelta(milliseconds=500 * (n - 5))
-        day = dt.date(2024, 2, 20) + dt.timedelta(days=n)
-        rows.append((n, texts[n % 10], [True, False, None][n % 3], [0.1, -1.0, None, 5.0][n % 4], [0.1, 2.0][n % 2], decimals[n % 5], decimals[n % 5], day, moment, moment, bytes([n % 4])))
-    frame = spark.createDataFrame(rows, schema).coalesce(1).cache()
-    path = tmp_path_factory.mktemp("filters") / "t"
-    save(frame, path, table="t", primaryKey="n")
-    return frame, spark.read.format("litepress").load(str(path))
-
-
-@pytest.mark.parametrize("condition", FILTERS)
-def test_a_filter_finds_the_same_rows(condition: str, filtered: tuple[DataFrame, DataFrame]) -> None:
-    frame, read = (one.where(condition).select("n").collect() for one in filtered)
-    assert sorted(frame) == sorted(read)
-
-
-def test_filters_reach_sqlite(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", ["true", "false"])
+def test_a_query_does_not_change_the_next(setting: str, spark: SparkSession, tmp_path: Path) -> None:
+    """Spark keeps filters that a reader took with the DataFrame: a count after a filter gave the rows of the filter."""
     save(users(spark), tmp_path / "user")
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", setting)
     read = spark.read.format("litepress").load(str(tmp_path / "user"))
-    one = read.where("id = 15000 AND area LIKE 'a%'")
-    assert one.rdd.getNumPartitions() == 1, "other shards have other keys"
-    assert "Filter" not in one._jdf.queryExecution().executedPlan().toString()
-    assert [row.area for row in one.collect()] == ["a6"]
-    assert read.where("id = -1").count() == 0
+    assert read.where("id = 15000 AND area LIKE 'a%'").count() == 1
+    assert read.count() == ROWS
+    assert read.where("id < 10").union(read.where("id >= 39980")).count() == 30
 
 
-def test_reading_works_without_pushdown(spark: SparkSession, tmp_path: Path) -> None:
-    """Spark refuses readers with pushFilters unless a setting is true, and it is false by default."""
+def test_sqlite_applies_columns_and_conditions(spark: SparkSession, tmp_path: Path) -> None:
     save(users(spark), tmp_path / "user")
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "false")
-    try:
-        assert spark.read.format("litepress").load(str(tmp_path / "user")).where("id = 15000").count() == 1
-        some = spark.read.format("litepress").option("columns", "area").load(str(tmp_path / "user"))
-        assert some.columns == ["area"] and some.distinct().count() == 7
-        assert spark.read.format("litepress").schema("area string").load(str(tmp_path / "user")).distinct().count() == 7
-    finally:
-        spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    reader = spark.read.format("litepress").option("columns", "area").option("where", "id < 7 OR id = 15000")
+    read = reader.load(str(tmp_path / "user"))
+    assert read.columns == ["area"] and read.count() == 8 and read.distinct().count() == 7
+    assert spark.read.format("litepress").schema("area string").load(str(tmp_path / "user")).distinct().count() == 7
+    with pytest.raises(Exception, match="the set of shards has no column name"):
+        spark.read.format("litepress").option("columns", "name").load(str(tmp_path / "user"))
 
 
 def test_sets_of_other_programs_are_read(spark: SparkSession, tmp_path: Path) -> None:
