@@ -9,7 +9,7 @@ ARCH ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python race crash powercut lint test-bench bench figures clean tools
+.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut lint test-bench bench figures clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,7 +59,7 @@ test-bench: tools ## run every benchmark once with few rows: builds all competit
 	cd bench && LITEPRESS_BENCH_UNOPTIMIZED=1 python3 -m unittest smoke_tests
 
 # Tests compile the package with the dev profile, like the tests in Rust: it takes a quarter of the time and checks more.
-test test-python test-bench: export MATURIN_PEP517_ARGS = --profile dev
+test test-python test-cluster test-bench: export MATURIN_PEP517_ARGS = --profile dev
 
 # Installs the package in a new environment, like a user, and runs its tests, stub and examples.
 test-python: tools
@@ -69,6 +69,13 @@ test-python: tools
 	$(VENV)/bin/python -m mypy.stubtest litepress
 	$(VENV)/bin/python -m mypy --config-file python/pyproject.toml python/examples
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
+
+test-cluster: CLUSTER = $(CURDIR)/target/cluster-venv
+test-cluster: tools ## run the tests with Spark, in an environment of their own: needs Java 17
+	@java -version 2>&1 | grep -q 'version "\(1[7-9]\|2[0-9]\)' || { echo "SKIPPED: make test-cluster needs Java 17 or later"; exit 0; }; set -ex; \
+	$(PYTHON) -m venv $(CLUSTER); \
+	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check pyspark==4.3.0 pyarrow pandas pytest ./python; \
+	$(CLUSTER)/bin/python -m pytest -c python/tests_cluster/pytest.ini python/tests_cluster
 
 crash: ## kill programs that change databases at random moments: RUNS=1000 kills, over all operations and journal modes
 	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment --nocapture
