@@ -7,7 +7,7 @@ use crate::text_table::{Align, format_table};
 use litepress::{
     BuildReport, CheckResult, Choice, Conflict, Flags, LoadReport, MergeReport, Message, PlannedColumn, units,
 };
-use litepress_rows::escaped;
+use litepress_rows::{escaped, quoted_name};
 use std::time::Duration;
 
 /// Number of files that a summary describes.
@@ -29,6 +29,8 @@ pub fn load_text(report: &LoadReport, verbose: bool) -> String {
         (false, [(_, decisions)]) if report.build.summary.tables.len() == 1 => {
             let columns = decisions.iter().map(|decision| {
                 let [name, declared, _] = PlannedColumn::from(decision).in_words(&Flags);
+                // A comma in a name would look like the end of a column.
+                let name = if name.contains([',', ' ']) { quoted_name(&name) } else { name };
                 format!("{name} {declared}")
             });
             short(&report.build) + &listed("columns", &columns.collect::<Vec<_>>())

@@ -33,6 +33,15 @@ fn the_summary_has_three_lines() {
     assert_eq!(room.done("check u.db").lines().count(), 1);
 }
 
+/// `Name, Vorname` looked like two columns.
+#[test]
+fn names_with_commas_are_quoted_in_the_summary() {
+    let room = Room::new();
+    room.write("person.csv", "\"Name, Vorname\",age\nx,1\n");
+    let out = room.done("load person.db person.csv");
+    assert!(out.ends_with("\ncolumns: \"Name, Vorname\" TEXT, age INTEGER; -v shows more\n"), "{out}");
+}
+
 /// `--progress none` did not silence a run, and `--quiet` did not exist.
 #[test]
 fn quiet_shows_errors_alone() {
