@@ -31,7 +31,7 @@ class ShardsReader(DataSourceReader):
         # Partitions carry the shards: a set of 20,000 files need not go to each task.
         return {"schema": self.schema, "where": self.where}
 
-    def partitions(self) -> list[InputPartition]:  # type: ignore[override]
+    def partitions(self) -> list[InputPartition]:
         manifest = self.shards.manifest
         wanted = [shard for shard in manifest.shards if shard.rows]
         count = min(len(wanted), _MOST_PARTITIONS)

@@ -91,7 +91,7 @@ def _no_rows(schema: StructType) -> Any:
 
 def _without_nan(batches: Iterator[Any], schema: StructType) -> Iterator[Any]:
     """Refuses NaN: SQLite would store it as NULL."""
-    import pyarrow.compute
+    import pyarrow.compute  # type: ignore[import-untyped, unused-ignore]
 
     numbers = [place for place, field in enumerate(schema.fields) if isinstance(field.dataType, (spark.FloatType, spark.DoubleType))]
     for batch in batches:
