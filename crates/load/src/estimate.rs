@@ -122,6 +122,7 @@ mod tests {
                 type_checks: Vec::new(),
                 conversions: Vec::new(),
                 gives_records: false,
+                keeps_rowids: false,
             };
             let table = &Schema::from_sql("CREATE TABLE t (a INTEGER)", "<test>").unwrap().tables[0];
             FirstPiece::read(file, table, Conflict::Abort, &options.bytes_read).unwrap()

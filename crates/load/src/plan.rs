@@ -260,6 +260,7 @@ impl PlannedFile {
             type_checks,
             conversions,
             gives_records: false,
+            keeps_rowids: false,
         })
     }
 }
@@ -419,9 +420,13 @@ impl LoadPlan {
         let estimate = self.estimate(table, page_size);
         let open = |file: &PlannedFile| file.open(&self.read);
         let mut files = table.files.iter().map(open).collect::<Result<Vec<OpenFile>>>()?;
-        if self.is_copied(table) || table.is_stored_alike(definition) {
-            for file in &mut files {
-                file.reader.keep_rowids();
+        let is_alike = table.are_stored_alike(definition);
+        let keeps_rowids = self.is_copied(table) || table.exists && is_alike == [true];
+        for (file, is_alike) in files.iter_mut().zip(is_alike) {
+            if keeps_rowids {
+                file.keep_rowids();
+            }
+            if keeps_rowids || is_alike {
                 file.ask_for_records(definition)?;
             }
         }
@@ -429,6 +434,9 @@ impl LoadPlan {
         let source = LoadSource::new(definition, files, conflict, on_error, rejects.clone(), estimate);
         let source = source.lacking(missing);
         let source = source.limited_to(self.limit);
+        // The first of two rows of one key stays, and so do the first rows up to a limit.
+        let is_set = conflict == Conflict::Abort && on_error == OnError::Abort && self.limit.is_none();
+        let source = if is_set && table.files.len() > 1 { source.in_order_of_rowids()? } else { source };
         Ok(if Self::is_of_databases(table) { source } else { source.watching(&table.decisions) })
     }
 

@@ -8,6 +8,7 @@ use crate::filter::RowFilter;
 use crate::infer::FileStats;
 use litepress_rows::{Affinity, CellBlock, Error, Message, RecordChunk, Result, Table};
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 /// A file whose records are read in order.
 pub trait Reader: Send {
@@ -29,12 +30,21 @@ pub trait Reader: Send {
     fn keep_rowids(&mut self) {}
 
     /// Asks for records as the database stores them ([`Piece::read_records`]), for a table with the same definition. Returns whether
-    /// the reader will give them.
+    /// the reader will give them. Unless rowids are [kept](Self::keep_rowids), those that no column holds have no meaning.
     ///
     /// # Errors
     /// If the table's pages cannot be read.
     fn give_records(&mut self, _table: &Table) -> Result<bool> {
         Ok(false)
+    }
+
+    /// Returns the smallest and the largest rowid of a reader that [gives records](Self::give_records) of a table with an INTEGER
+    /// PRIMARY KEY; an empty range if there are no rows.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    fn rowid_range(&self) -> Result<Option<RangeInclusive<i64>>> {
+        Ok(None)
     }
 
     /// Says which rows are wanted; [`RowFilter::column`] is the position among the selected columns. A reader may leave out pieces

@@ -27,6 +27,7 @@ use litepress_rows::{
 };
 use part::{LoadPart, PieceReader};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -74,9 +75,17 @@ pub struct OpenFile {
     pub(crate) conversions: Vec<(usize, Conversion)>,
     /// The reader [gives records](Reader::give_records) as they are stored, and they are what the table stores.
     pub gives_records: bool,
+    /// Rowids that no column holds are those of the database. Otherwise they are the numbers of the records through all files.
+    pub keeps_rowids: bool,
 }
 
 impl OpenFile {
+    /// Keeps the rowids that no column holds.
+    pub(crate) fn keep_rowids(&mut self) {
+        self.reader.keep_rowids();
+        self.keeps_rowids = true;
+    }
+
     /// Asks the reader for records as they are stored, if `table` stores them so: no column and no value is changed.
     ///
     /// REQUIRES: the table is defined as in the database of the file.
@@ -111,6 +120,8 @@ pub struct LoadSource {
     refused: Mutex<BTreeMap<u64, Error>>,
     /// Readers may leave out records between pieces.
     is_filtered: bool,
+    /// Each rowid is above that of the row before, through all files.
+    ascends: bool,
     files: Mutex<Files>,
 }
 
@@ -156,6 +167,7 @@ impl LoadSource {
             changes: Changes::default(),
             refused: Mutex::default(),
             is_filtered: false,
+            ascends: false,
             files: Mutex::new(files),
         }
     }
@@ -172,6 +184,41 @@ impl LoadSource {
     pub(crate) fn filtered(mut self) -> Self {
         self.is_filtered = true;
         self
+    }
+
+    /// Reads the files in the order of their rowids, if each gives records and no two overlap: nothing is sorted then.
+    ///
+    /// REQUIRES: the order of the files has no meaning but in the order of rowids.
+    ///
+    /// # Errors
+    /// If the rowids cannot be read.
+    pub(crate) fn in_order_of_rowids(mut self) -> Result<Self> {
+        let mut files = lock(&self.files);
+        if self.table.rowid_alias.is_none() || !files.files.iter().all(|file| file.gives_records) {
+            drop(files);
+            return Ok(self);
+        }
+        let ranges = files.files.iter().map(|file| file.reader.rowid_range()).collect::<Result<Vec<_>>>()?;
+        let ranges: Option<Vec<RangeInclusive<i64>>> = ranges.into_iter().collect();
+        if let Some(ranges) = ranges {
+            let mut ranged: Vec<_> = ranges.into_iter().zip(std::mem::take(&mut files.files)).collect();
+            let is_disjoint = {
+                let mut filled: Vec<_> =
+                    ranged.iter().map(|(range, _)| range).filter(|range| !range.is_empty()).collect();
+                filled.sort_by_key(|range| *range.start());
+                filled.is_sorted_by(|one, next| one.end() < next.start())
+            };
+            if is_disjoint {
+                // A file without rows may stand anywhere.
+                ranged.sort_by_key(|(range, _)| *range.start());
+            }
+            files.files = ranged.into_iter().map(|(_, file)| file).collect();
+            drop(files);
+            self.ascends = is_disjoint;
+            return Ok(self);
+        }
+        drop(files);
+        Ok(self)
     }
 
     /// Limits the table to its first records, if there is a limit.
@@ -305,6 +352,7 @@ impl Source for LoadSource {
                 let (name, column_sources, type_checks) =
                     (file.name.clone(), file.column_sources.clone(), file.type_checks.clone());
                 let (conversions, gives_records) = (file.conversions.clone(), file.gives_records);
+                let numbers_records = !file.keeps_rowids && self.table.rowid_alias.is_none();
                 if self.is_filtered {
                     files.records_of_current = piece.first_record() - 1;
                 }
@@ -315,6 +363,7 @@ impl Source for LoadSource {
                     piece,
                     file: name,
                     gives_records,
+                    numbers_records,
                     part,
                     records_before,
                     read: 0,
@@ -344,9 +393,11 @@ impl Source for LoadSource {
         self.estimate.rows
     }
 
-    /// Rowids ascend if they are row numbers, or those of one rowid table. Their order is unknown if they come from another file.
+    /// Rowids ascend if they are row numbers, those of one rowid table, or of several that do not overlap. Their order is unknown if
+    /// they come from another file.
     fn rowid_order(&self) -> RowidOrder {
-        let is_numbered = self.table.rowid_alias.is_none() || self.has_automatic_rowids() || self.is_scan();
+        let is_numbered =
+            self.table.rowid_alias.is_none() || self.has_automatic_rowids() || self.is_scan() || self.ascends;
         if is_numbered { RowidOrder::Ascending } else { RowidOrder::Unknown }
     }
 

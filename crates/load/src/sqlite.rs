@@ -8,8 +8,12 @@
 //! transaction from [`Database::open`] on ([`Moment`]). In WAL mode, later commits of others are not seen; without it, writers
 //! wait. Each table is stepped through by a thread that ends before its reader does. For a table with the same definition, all
 //! threads read records from pages (records.rs), which are those of the same moment.
+//!
+//! Of more than [`MOST_KEPT`] databases, none stays open: each is [released](Database::release) once its tables are known, and
+//! opened again when its turn comes (database_file.rs).
 
 mod catalogue;
+mod database_file;
 mod piece;
 mod records;
 
@@ -19,19 +23,23 @@ use crate::input::Input;
 use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{FileColumn, Piece, ProjectedColumn, Reader};
 use catalogue::Catalogue;
-use litepress_format::header::TextEncoding;
+use database_file::DatabaseFile;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use litepress_scan::Moment;
 use piece::{PieceBuilder, TablePiece};
-use records::RecordScan;
+use records::{Layout, RecordScan};
 use rusqlite::Connection;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::ops::RangeInclusive;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
+/// Number of databases that stay open from the plan to the end. Each takes three files, and three more for each thread that
+/// reads it.
+pub(crate) const MOST_KEPT: usize = 8;
 /// Target size of a piece in bytes of values. A single row may exceed it.
 const PIECE_BYTES: usize = 4 << 20;
 /// Target size of a block in bytes of values. A single row may exceed it.
@@ -42,8 +50,7 @@ const PIECES_AHEAD: usize = 2;
 /// A snapshot of a database that is being read.
 #[derive(Debug)]
 pub struct Database {
-    name: PathBuf,
-    moment: Arc<Moment>,
+    file: Arc<DatabaseFile>,
     tables: Vec<Arc<Table>>,
     shadows: Vec<Arc<Table>>,
     /// All of these tables, by name.
@@ -88,24 +95,28 @@ impl Database {
             // Only a file with a name can be a database; this error says what to do.
             drop(input.file()?);
         }
-        let moment = Moment::begin(&input.name)?;
+        let (file, moment) = DatabaseFile::open(&input.name)?;
         let catalogue = Catalogue::read(&moment.connection());
         let Catalogue { tables, shadows, extras, statistics, settings } =
             catalogue.map_err(|error| moment.failure(error))?;
         moment.check_unchanged()?;
         let by_name = tables.iter().chain(&shadows).map(|table| (table.name.clone(), table.clone())).collect();
-        let (name, moment) = (input.name.clone(), Arc::new(moment));
-        Ok(Self { name, moment, tables, shadows, by_name, extras, statistics, settings })
+        Ok(Self { file: Arc::new(file), tables, shadows, by_name, extras, statistics, settings })
     }
 
     /// Closes the database: other programs may replace it then, and nothing can be read any more.
     pub fn close(&self) {
-        self.moment.close();
+        self.file.close();
+    }
+
+    /// Closes the database until a table is read. It must not be changed meanwhile.
+    pub(crate) fn release(&self) {
+        self.file.release();
     }
 
     /// Returns the name of the file in errors.
     pub fn name(&self) -> &Path {
-        &self.name
+        self.file.name()
     }
 
     /// Returns the tables in the order of their creation.
@@ -141,24 +152,32 @@ impl Database {
     pub fn reader(&self, table: &str, options: &ReadOptions) -> Result<Box<dyn Reader>> {
         let Some(table) = self.by_name.get(table).cloned() else {
             let message = format!("there is no table {}", quoted_name(table));
-            return Err(Error::new(ErrorKind::Usage, message).in_file(&self.name));
+            return Err(Error::new(ErrorKind::Usage, message).in_file(self.name()));
         };
         let positions = (0..table.fields.len()).collect();
-        let (moment, options) = (self.moment.clone(), options.clone());
-        let (name, keeps_rowids, stage) = (self.name.clone(), false, Stage::Unread);
-        Ok(Box::new(TableReader { name, moment, table, positions, keeps_rowids, options, stage }))
+        Ok(Box::new(TableReader {
+            file: self.file.clone(),
+            is_utf8: self.settings.is_utf8,
+            table,
+            positions,
+            keeps_rowids: false,
+            options: options.clone(),
+            layout: None,
+            stage: Stage::Unread,
+        }))
     }
 }
 
 /// A reader of one table.
 struct TableReader {
-    /// The name of the file.
-    name: PathBuf,
-    moment: Arc<Moment>,
+    file: Arc<DatabaseFile>,
+    is_utf8: bool,
     table: Arc<Table>,
     positions: Vec<usize>,
     keeps_rowids: bool,
     options: ReadOptions,
+    /// The columns of its records, if these are read as they are stored.
+    layout: Option<Arc<Layout>>,
     stage: Stage,
 }
 
@@ -218,30 +237,35 @@ impl Reader for TableReader {
     }
 
     fn give_records(&mut self, table: &litepress_rows::Table) -> Result<bool> {
-        let Some(snapshot) = self.moment.snapshot() else { return Ok(false) };
         let is_whole = self.positions.iter().copied().eq(0..self.table.fields.len());
-        if !is_whole || !self.keeps_rowids || snapshot.encoding() != TextEncoding::Utf8 {
-            return Ok(false);
+        if is_whole && self.is_utf8 {
+            let layout = Layout::of((self.file.name(), &self.table), table, self.keeps_rowids, &self.options);
+            self.layout = layout.map(Arc::new);
         }
-        let of_file = (self.name.clone(), &*self.table);
-        let scan = RecordScan::begin(of_file, (snapshot, self.table.root_page), table, &self.options)?;
-        let Some(scan) = scan else { return Ok(false) };
-        self.stage = Stage::Records(scan);
-        Ok(true)
+        Ok(self.layout.is_some())
+    }
+
+    fn rowid_range(&self) -> Result<Option<RangeInclusive<i64>>> {
+        let Some(alias) = self.layout.as_ref().and_then(|layout| layout.rowid_alias) else { return Ok(None) };
+        let moment = self.file.moment()?;
+        let range = rowid_range(&moment.connection(), &self.table.name, &quoted_name(&self.table.fields[alias].name));
+        range.map(Some).map_err(|error| moment.failure(error))
     }
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
         if let Stage::Records(scan) = &mut self.stage {
             let piece = scan.next_piece()?;
             if piece.is_none() {
-                let records = scan.records;
+                let (moment, records) = (scan.moment.clone(), scan.records);
                 self.stage = Stage::Ended;
-                self.note_rowids(records)?;
+                moment.check_unchanged()?;
+                self.note_rowids(&moment, records)?;
             }
             return Ok(piece.map(|piece| Box::new(piece) as Box<dyn Piece>));
         }
         if let Stage::Unread = self.stage {
-            self.stage = Stage::PieceReader(self.step());
+            self.stage = self.begin()?;
+            return self.next_piece();
         }
         let Stage::PieceReader(Stepper { pieces: Some(pieces), .. }) = &self.stage else { return Ok(None) };
         // The thread always sends its end; one that hangs up without it has panicked.
@@ -254,17 +278,28 @@ impl Reader for TableReader {
 }
 
 impl TableReader {
+    /// Opens the database if it is closed, and begins with the first record.
+    fn begin(&self) -> Result<Stage> {
+        let moment = self.file.moment()?;
+        if let Some(layout) = &self.layout
+            && let Some(scan) = RecordScan::begin(&moment, layout, self.table.root_page)?
+        {
+            return Ok(Stage::Records(scan));
+        }
+        Ok(Stage::PieceReader(self.step(moment)))
+    }
+
     /// Notes whether rowids that no column holds differ from the record numbers.
-    fn note_rowids(&self, records: u64) -> Result<()> {
-        let renumbered = is_renumbered(&self.moment.connection(), &self.table, records);
-        if renumbered.map_err(|error| self.moment.failure(error))? {
+    fn note_rowids(&self, moment: &Moment, records: u64) -> Result<()> {
+        let renumbered = is_renumbered(&moment.connection(), &self.table, records);
+        if renumbered.map_err(|error| moment.failure(error))? {
             self.table.is_renumbered.store(true, Ordering::Relaxed);
         }
         Ok(())
     }
 
     /// Starts the thread that steps through the table.
-    fn step(&self) -> Stepper {
+    fn step(&self, moment: Arc<Moment>) -> Stepper {
         let (send, receive) = sync_channel(PIECES_AHEAD);
         let stepping = Stepping {
             names: self.positions.iter().map(|&position| self.table.fields[position].name.clone()).collect(),
@@ -273,7 +308,7 @@ impl TableReader {
             piece_bytes: self.options.piece_bytes.unwrap_or(PIECE_BYTES),
             bytes_read: self.options.bytes_read.clone(),
         };
-        let (name, moment, table) = (self.name.clone(), self.moment.clone(), self.table.clone());
+        let (name, table) = (self.file.name().to_owned(), self.table.clone());
         let thread = std::thread::spawn(move || {
             let ended = step_through(&moment, &table, &stepping, &send);
             // Sending fails if the reader was dropped.
@@ -358,9 +393,17 @@ fn send_pieces(
 /// Returns whether rowids that no column holds differ from the record numbers 1 to `records`.
 fn is_renumbered(connection: &Connection, table: &Table, records: u64) -> rusqlite::Result<bool> {
     let Some(rowid) = table.hidden_rowid.filter(|_| records > 0) else { return Ok(false) };
-    let name = quoted_name(&table.name);
-    // Distinct integers have no gap if there are as many as from the first to the last. Each query descends the tree once.
+    // Distinct integers have no gap if there are as many as from the first to the last.
+    let rowids = rowid_range(connection, &table.name, rowid)?;
+    Ok(*rowids.start() != 1 || u64::try_from(*rowids.end()) != Ok(records))
+}
+
+/// Returns the smallest and the largest rowid; an empty range without rows. `rowid` is its name in SQL.
+fn rowid_range(connection: &Connection, table: &str, rowid: &str) -> rusqlite::Result<RangeInclusive<i64>> {
+    let name = quoted_name(table);
+    // Each query descends the tree once.
     let sql = format!("SELECT (SELECT min({rowid}) FROM main.{name}), (SELECT max({rowid}) FROM main.{name})");
-    let (first, last): (i64, i64) = connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(first != 1 || u64::try_from(last) != Ok(records))
+    let (first, last): (Option<i64>, Option<i64>) =
+        connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(first.unwrap_or(1)..=last.unwrap_or(0))
 }

@@ -3,38 +3,12 @@
 //! Up to [`MOST_KEPT`] shards stay open from their survey to the end, so that all of their tables are read from one moment.
 //! More shards are closed in between. A shard that was changed since its survey is an error then.
 
-use litepress_rows::files::FileId;
-use litepress_rows::sqlite::companion;
 use litepress_rows::{Error, ErrorKind, Result};
-use litepress_scan::{Connected, Moment, Snapshot};
-use std::fs;
+use litepress_scan::{Connected, FileStamp, Moment, Snapshot};
 use std::path::Path;
-use std::time::SystemTime;
 
 /// Number of shards that stay open. Each takes three files, and three more for each thread that reads it.
 pub(crate) const MOST_KEPT: usize = 8;
-
-/// Sizes and times of the files of a database: they differ once somebody has written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    file: FileId,
-    database: (u64, Option<SystemTime>),
-    log: Option<(u64, Option<SystemTime>)>,
-}
-
-impl Stamp {
-    pub fn of(path: &Path) -> Result<Self> {
-        let failed = |error| Error::io("open", path, error);
-        let found = fs::metadata(path).map_err(failed)?;
-        // An empty log appears and vanishes as the database is read.
-        let log = fs::metadata(companion(path, "-wal")).ok().filter(|log| log.len() > 0);
-        Ok(Self {
-            file: FileId::at(path).map_err(failed)?,
-            database: (found.len(), found.modified().ok()),
-            log: log.map(|log| (log.len(), log.modified().ok())),
-        })
-    }
-}
 
 /// An open shard.
 #[derive(Debug)]
@@ -59,9 +33,9 @@ impl OpenShard {
     }
 
     /// Opens a database that must be as it was at its survey.
-    pub fn reopen(name: &Path, stamp: &Stamp, change_counter: u32) -> Result<Self> {
+    pub fn reopen(name: &Path, stamp: &FileStamp, change_counter: u32) -> Result<Self> {
         let shard = Self::open(name)?;
-        if shard.snapshot.header().change_counter != change_counter || Stamp::of(name)? != *stamp {
+        if shard.snapshot.header().change_counter != change_counter || FileStamp::of(name)? != *stamp {
             let message = format!(
                 "the database was changed while it was merged; only of up to {MOST_KEPT} databases one moment is kept to the end"
             );

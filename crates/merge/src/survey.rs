@@ -1,10 +1,10 @@
 //! Looks at each shard once: its schema, the roots of its tables, their least and largest rowids.
 
-use crate::shard::{MOST_KEPT, OpenShard, Stamp};
+use crate::shard::{MOST_KEPT, OpenShard};
 use litepress_format::header::TextEncoding;
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, Part, RecordChunk, Result, quoted_name};
-use litepress_scan::TableScan;
+use litepress_scan::{FileStamp, TableScan};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -69,7 +69,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Survey {
     pub name: PathBuf,
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
     /// The counter in the header, which commits outside WAL mode raise.
     pub change_counter: u32,
     /// Bytes of its pages.
@@ -85,7 +85,7 @@ pub(crate) struct Survey {
 impl Survey {
     /// Surveys a shard.
     fn of(name: &Path, is_kept: bool, known: &Mutex<Vec<Arc<Catalogue>>>) -> Result<Self> {
-        let stamp = Stamp::of(name)?;
+        let stamp = FileStamp::of(name)?;
         let shard = OpenShard::open(name)?;
         let (catalogue, mut facts, settings) = {
             let connection = shard.connection();

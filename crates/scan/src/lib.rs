@@ -12,6 +12,7 @@
 //! snapshot       Snapshot: the bytes of every page at the moment; PageReader: a handle for one thread
 //!
 //! moment         Moment: a connection with a read transaction, its snapshot, and no file left behind
+//! file_stamp     FileStamp: whether a database was changed while it was closed
 //! walk           interior pages, read by one worker at a time: leaves in key order, cut into groups
 //! leaf           ScanPart: rows and entries of a group, read by one worker each
 //!  `- overflow   payloads that go on behind their page
@@ -32,6 +33,7 @@
 #![deny(unsafe_code)]
 
 mod file_pointer;
+mod file_stamp;
 mod leaf;
 mod moment;
 mod overflow;
@@ -43,6 +45,7 @@ mod wal;
 mod walk;
 
 pub use file_pointer::{FilePointer, vfs_name};
+pub use file_stamp::FileStamp;
 pub use leaf::ScanPart;
 pub use moment::{Connected, Moment};
 pub use scan::{IndexScan, TableScan};

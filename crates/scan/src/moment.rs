@@ -125,6 +125,13 @@ impl Moment {
     }
 }
 
+impl Drop for Moment {
+    fn drop(&mut self) {
+        // The files beside the database are removed after the last connection is closed.
+        self.close();
+    }
+}
+
 /// Opens a database for reading and begins the transaction. Also returns its pages, if they can be read.
 fn connect(path: &Path) -> rusqlite::Result<(Connection, Option<Snapshot>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;

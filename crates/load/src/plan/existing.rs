@@ -8,6 +8,7 @@ use crate::options::Format;
 use crate::schema::LACKS_COLUMNS;
 use litepress_rows::schema::SchemaAdditions;
 use litepress_rows::{Column, Conflict, Error, ErrorKind, OptionName, Result, Schema, Table, message};
+use std::collections::HashMap;
 
 /// A database that exists, whose tables get rows.
 #[derive(Clone, Debug)]
@@ -26,29 +27,37 @@ pub(super) struct Extended {
 }
 
 impl PlannedTable {
-    /// Returns whether `target` exists and the rows come from one database, whose table stores them as `target` does: its records can
-    /// be taken as they are.
-    pub(super) fn is_stored_alike(&self, target: &Table) -> bool {
-        if !self.exists {
-            return false;
-        }
-        let [PlannedFile { content: Content::Table { table, .. }, .. }] = &self.files[..] else { return false };
-        let Ok(schema) = Schema::from_sql(&table.sql, &table.name) else { return false };
-        let [source] = &schema.tables[..] else { return false };
-        let stores_alike = |(source, target): (&Column, &Column)| {
-            // Records that are older than a column mean the DEFAULT of their table.
-            source.name == target.name
-                && source.affinity == target.affinity
-                && source.default == target.default
-                && source.declared_type.eq_ignore_ascii_case(&target.declared_type)
+    /// Returns for each file whether it is a database whose table stores rows as `target` does: its records can be taken as they are.
+    pub(super) fn are_stored_alike(&self, target: &Table) -> Vec<bool> {
+        // Shards have the same statements.
+        let mut known: HashMap<&str, bool> = HashMap::new();
+        let is_alike = |file| match file {
+            &PlannedFile { content: Content::Table { ref table, .. }, .. } => {
+                *known.entry(&table.sql).or_insert_with(|| is_stored_alike(&table.sql, target))
+            }
+            _ => false,
         };
-        source.columns.len() == target.columns.len()
-            && source.strict == target.strict
-            && source.without_rowid == target.without_rowid
-            && source.rowid_alias == target.rowid_alias
-            && source.stored_columns() == target.stored_columns()
-            && source.columns.iter().zip(&target.columns).all(stores_alike)
+        self.files.iter().map(is_alike).collect()
     }
+}
+
+/// Returns whether the table of this statement stores rows as `target` does.
+fn is_stored_alike(sql: &str, target: &Table) -> bool {
+    let Ok(schema) = Schema::from_sql(sql, &target.name) else { return false };
+    let [source] = &schema.tables[..] else { return false };
+    let stores_alike = |(source, target): (&Column, &Column)| {
+        // Records that are older than a column mean the DEFAULT of their table.
+        source.name == target.name
+            && source.affinity == target.affinity
+            && source.default == target.default
+            && source.declared_type.eq_ignore_ascii_case(&target.declared_type)
+    };
+    source.columns.len() == target.columns.len()
+        && source.strict == target.strict
+        && source.without_rowid == target.without_rowid
+        && source.rowid_alias == target.rowid_alias
+        && source.stored_columns() == target.stored_columns()
+        && source.columns.iter().zip(&target.columns).all(stores_alike)
 }
 
 impl LoadRequest {

@@ -168,6 +168,9 @@ impl LoadRequest {
     /// Returns a group for each table of a database, or for the requested table only.
     fn groups_of_database(&self, input: &Input, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
         let database = Arc::new(sqlite::Database::open(input)?);
+        if self.inputs.iter().filter(|input| input.format == Format::Sqlite).count() > sqlite::MOST_KEPT {
+            database.release();
+        }
         let is_wanted = |name: &str| self.table.as_ref().is_none_or(|table| table.eq_ignore_ascii_case(name));
         let tables: Vec<Arc<sqlite::Table>> =
             database.tables().iter().filter(|table| is_wanted(&table.name)).cloned().collect();

@@ -63,6 +63,7 @@ impl LoadPlan {
                 .filter_map(|(block, conversion)| Some((narrow.block(block)?, conversion)))
                 .collect(),
             gives_records: false,
+            keeps_rowids: false,
         })
     }
 

@@ -29,6 +29,8 @@ pub(super) struct PieceReader<'s> {
     pub file: Option<PathBuf>,
     /// The piece gives records as they are stored.
     pub gives_records: bool,
+    /// Rowids of these records are their numbers through all files.
+    pub numbers_records: bool,
     /// Number of the part in [`Rejects`](crate::rejects::Rejects).
     pub part: u64,
     /// Number of records in the files before.
@@ -67,7 +69,11 @@ impl LoadPart<'_> {
         if chunk.is_empty() {
             chunk.set_first_record(at.first_record());
         }
+        let known = chunk.len();
         let rows = at.piece.read_records(chunk).map_err(|error| in_file(error, at.file.as_deref()))?;
+        if at.numbers_records {
+            chunk.renumber(known, at.first_record().cast_signed());
+        }
         at.read += rows as u64;
         Ok(rows > 0)
     }

@@ -89,6 +89,7 @@ fn file(name: &str, pieces: &[&[&[&'static str]]]) -> OpenFile {
         type_checks: Vec::new(),
         conversions: Vec::new(),
         gives_records: false,
+        keeps_rowids: false,
     }
 }
 

@@ -15,9 +15,9 @@ use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::schema::{Generated, value_in_older_rows};
 use litepress_rows::sqlite_value::to_sqlite;
 use litepress_rows::{Affinity, Error, ErrorKind, Part, RecordChunk, Result};
-use litepress_scan::{IndexScan, ScanPart, Snapshot, TableScan};
+use litepress_scan::{IndexScan, Moment, ScanPart, TableScan};
 use rusqlite::types::{Value as OwnedValue, ValueRef};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -27,6 +27,8 @@ pub(super) struct RecordScan {
     layout: Arc<Layout>,
     /// Number of records that were handed out.
     pub records: u64,
+    /// Declared last: the readers of pages are closed before the database.
+    pub moment: Arc<Moment>,
 }
 
 enum Tree {
@@ -35,7 +37,7 @@ enum Tree {
 }
 
 /// The columns of a table as its records have them.
-struct Layout {
+pub(super) struct Layout {
     /// The name of the file in errors.
     file: PathBuf,
     table: String,
@@ -44,8 +46,10 @@ struct Layout {
     /// The names of the columns, by block of a batch.
     names: Vec<String>,
     /// Block of the INTEGER PRIMARY KEY.
-    rowid_alias: Option<usize>,
+    pub rowid_alias: Option<usize>,
     without_rowid: bool,
+    /// Rowids that no column holds are kept.
+    keeps_rowids: bool,
     invalid_utf8: InvalidUtf8,
     bytes_read: Arc<AtomicU64>,
 }
@@ -60,19 +64,19 @@ struct Column {
     value_of_old: OnceLock<Option<OwnedValue>>,
 }
 
-impl RecordScan {
-    /// Begins at the root page of a table, if all columns are stored and the order of the blocks is that of `definition`.
-    pub fn begin(
-        (file, table): (PathBuf, &Table),
-        (snapshot, root): (&Snapshot, u32),
+impl Layout {
+    /// Returns the columns of a table's records, if all are stored and the order of the blocks is that of `definition`.
+    pub fn of(
+        (file, table): (&Path, &Table),
         definition: &litepress_rows::Table,
+        keeps_rowids: bool,
         options: &ReadOptions,
-    ) -> Result<Option<Self>> {
+    ) -> Option<Self> {
         let names: Vec<String> = table.fields.iter().map(|field| field.name.clone()).collect();
         let is_stored = |column: &litepress_rows::Column| column.generated == Generated::No;
         let is_same = names.iter().eq(definition.columns.iter().map(|column| &column.name));
         if !is_same || definition.is_virtual || !definition.columns.iter().all(is_stored) {
-            return Ok(None);
+            return None;
         }
         let column = |position: usize| {
             let column = &definition.columns[position];
@@ -80,22 +84,30 @@ impl RecordScan {
             let (affinity, default) = (column.affinity, column.default.clone());
             Column { block: position, refuses_null, affinity, default, value_of_old: OnceLock::new() }
         };
-        let layout = Layout {
-            file,
+        Some(Self {
+            file: file.to_owned(),
             table: table.name.clone(),
             columns: definition.stored_columns().into_iter().map(column).collect(),
             names,
             rowid_alias: definition.rowid_alias,
             without_rowid: definition.without_rowid,
+            keeps_rowids,
             invalid_utf8: options.invalid_utf8,
             bytes_read: options.bytes_read.clone(),
-        };
-        let tree = match definition.without_rowid {
-            true => IndexScan::new(snapshot, root, &table.name).map(Tree::WithoutRowid),
-            false => TableScan::new(snapshot, root, &table.name).map(Tree::Table),
+        })
+    }
+}
+
+impl RecordScan {
+    /// Begins at the root page of a table. Returns `None` if pages cannot be read at this moment.
+    pub fn begin(moment: &Arc<Moment>, layout: &Arc<Layout>, root: u32) -> Result<Option<Self>> {
+        let Some(snapshot) = moment.snapshot() else { return Ok(None) };
+        let tree = match layout.without_rowid {
+            true => IndexScan::new(snapshot, root, &layout.table).map(Tree::WithoutRowid),
+            false => TableScan::new(snapshot, root, &layout.table).map(Tree::Table),
         };
         let tree = tree.map_err(|error| error.in_file(&layout.file))?;
-        Ok(Some(Self { tree, layout: Arc::new(layout), records: 0 }))
+        Ok(Some(Self { tree, layout: layout.clone(), records: 0, moment: moment.clone() }))
     }
 
     /// Returns the next piece, or `None` at the end. It has read its leaves: one thread after another reads them faster than
@@ -123,6 +135,7 @@ impl RecordScan {
             seen: 0,
             waiting,
             next: 0,
+            _moment: self.moment.clone(),
         }))
     }
 }
@@ -168,7 +181,7 @@ impl Layout {
         }
         if let Some(block) = self.rowid_alias {
             values[block] = ValueRef::Integer(rowid);
-        } else if !self.without_rowid {
+        } else if self.keeps_rowids && !self.without_rowid {
             batch.rowids.push(rowid);
         }
         let pushed = push_row(batch, &self.names, self.invalid_utf8, |block| Ok(values[block]));
@@ -217,6 +230,8 @@ pub(super) struct RecordPiece {
     /// Records that follow one that needs a look, from `next` on with that record.
     waiting: RecordChunk,
     next: usize,
+    /// Declared last: the readers of pages are closed before the database.
+    _moment: Arc<Moment>,
 }
 
 impl RecordPiece {
