@@ -15,6 +15,7 @@
 mod catalogue;
 mod database_file;
 mod piece;
+mod read_bytes;
 mod records;
 
 pub use catalogue::{Extra, ExtraKind, Object, Table};
@@ -27,13 +28,14 @@ use database_file::DatabaseFile;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use litepress_scan::Moment;
 use piece::{PieceBuilder, TablePiece};
+use read_bytes::ReadBytes;
 use records::{Layout, RecordScan};
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -51,6 +53,8 @@ const PIECES_AHEAD: usize = 2;
 #[derive(Debug)]
 pub struct Database {
     file: Arc<DatabaseFile>,
+    /// Size of the file, if known.
+    bytes: Option<u64>,
     tables: Vec<Arc<Table>>,
     shadows: Vec<Arc<Table>>,
     /// All of these tables, by name.
@@ -101,7 +105,7 @@ impl Database {
             catalogue.map_err(|error| moment.failure(error))?;
         moment.check_unchanged()?;
         let by_name = tables.iter().chain(&shadows).map(|table| (table.name.clone(), table.clone())).collect();
-        Ok(Self { file: Arc::new(file), tables, shadows, by_name, extras, statistics, settings })
+        Ok(Self { file: Arc::new(file), bytes: input.bytes, tables, shadows, by_name, extras, statistics, settings })
     }
 
     /// Closes the database: other programs may replace it then, and nothing can be read any more.
@@ -155,6 +159,8 @@ impl Database {
             return Err(Error::new(ErrorKind::Usage, message).in_file(self.name()));
         };
         let positions = (0..table.fields.len()).collect();
+        // The share of one of several tables is not known.
+        let most = self.bytes.filter(|_| self.by_name.len() == 1);
         Ok(Box::new(TableReader {
             file: self.file.clone(),
             is_utf8: self.settings.is_utf8,
@@ -162,6 +168,7 @@ impl Database {
             positions,
             keeps_rowids: false,
             options: options.clone(),
+            read: Arc::new(ReadBytes::new(options.bytes_read.clone(), most)),
             layout: None,
             stage: Stage::Unread,
         }))
@@ -176,6 +183,7 @@ struct TableReader {
     positions: Vec<usize>,
     keeps_rowids: bool,
     options: ReadOptions,
+    read: Arc<ReadBytes>,
     /// The columns of its records, if these are read as they are stored.
     layout: Option<Arc<Layout>>,
     stage: Stage,
@@ -239,7 +247,8 @@ impl Reader for TableReader {
     fn give_records(&mut self, table: &litepress_rows::Table) -> Result<bool> {
         let is_whole = self.positions.iter().copied().eq(0..self.table.fields.len());
         if is_whole && self.is_utf8 {
-            let layout = Layout::of((self.file.name(), &self.table), table, self.keeps_rowids, &self.options);
+            let layout =
+                Layout::of((self.file.name(), &self.table), table, self.keeps_rowids, self.options.invalid_utf8);
             self.layout = layout.map(Arc::new);
         }
         Ok(self.layout.is_some())
@@ -259,6 +268,7 @@ impl Reader for TableReader {
                 let (moment, records) = (scan.moment.clone(), scan.records);
                 self.stage = Stage::Ended;
                 moment.check_unchanged()?;
+                self.read.complete();
                 self.note_rowids(&moment, records)?;
             }
             return Ok(piece.map(|piece| Box::new(piece) as Box<dyn Piece>));
@@ -282,7 +292,7 @@ impl TableReader {
     fn begin(&self) -> Result<Stage> {
         let moment = self.file.moment()?;
         if let Some(layout) = &self.layout
-            && let Some(scan) = RecordScan::begin(&moment, layout, self.table.root_page)?
+            && let Some(scan) = RecordScan::begin(&moment, (layout, &self.read), self.table.root_page)?
         {
             return Ok(Stage::Records(scan));
         }
@@ -306,7 +316,7 @@ impl TableReader {
             rowid: self.table.hidden_rowid.filter(|_| self.keeps_rowids),
             invalid_utf8: self.options.invalid_utf8,
             piece_bytes: self.options.piece_bytes.unwrap_or(PIECE_BYTES),
-            bytes_read: self.options.bytes_read.clone(),
+            read: self.read.clone(),
         };
         let (name, table) = (self.file.name().to_owned(), self.table.clone());
         let thread = std::thread::spawn(move || {
@@ -328,8 +338,7 @@ struct Stepping {
     rowid: Option<&'static str>,
     invalid_utf8: InvalidUtf8,
     piece_bytes: usize,
-    /// Counts the approximate size of the values read, because SQLite does not report which pages it reads.
-    bytes_read: Arc<AtomicU64>,
+    read: Arc<ReadBytes>,
 }
 
 /// Reads the table to its end, or until its reader is dropped.
@@ -368,7 +377,7 @@ fn send_pieces(
     while let Some(row) = rows.next()? {
         piece.push(row)?;
         if piece.bytes >= stepping.piece_bytes {
-            stepping.bytes_read.fetch_add(piece.stored_bytes, Ordering::Relaxed);
+            stepping.read.add(piece.stored_bytes);
             let done = std::mem::replace(&mut piece, PieceBuilder::new(stepping, 0)).finish();
             first_record += done.rows;
             piece.first_record = first_record;
@@ -377,7 +386,8 @@ fn send_pieces(
             }
         }
     }
-    stepping.bytes_read.fetch_add(piece.stored_bytes, Ordering::Relaxed);
+    stepping.read.add(piece.stored_bytes);
+    stepping.read.complete();
     let last = piece.finish();
     let records = first_record - 1 + last.rows;
     if is_renumbered(connection, table, records)? {

@@ -31,6 +31,7 @@ mod profile;
 mod readme;
 mod recipe;
 mod rejects;
+mod shards;
 mod shells;
 mod split;
 mod usage;

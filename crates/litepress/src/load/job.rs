@@ -255,6 +255,8 @@ impl<'o> LoadJob<'o> {
         let (total, before) = (self.plan.input_bytes(), read.load(Ordering::Relaxed));
         Meter::new(Unit::InputBytes, move || {
             let done = read.load(Ordering::Relaxed).saturating_sub(before);
+            // The bytes of tables of a database are estimates.
+            let done = done.min(total.unwrap_or(u64::MAX));
             Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), phase: progress.phase() }
         })
     }

@@ -85,3 +85,25 @@ impl DatabaseFile {
 fn change_counter(moment: &Moment) -> Option<u32> {
     moment.snapshot().map(|snapshot| snapshot.header().change_counter)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_released_database_must_stay_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let writer = rusqlite::Connection::open(&path).unwrap();
+        writer.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
+        let (file, moment) = DatabaseFile::open(&path).unwrap();
+        drop(moment);
+        file.release();
+        assert!(file.moment().is_ok(), "nobody has written");
+        writer.execute_batch("UPDATE t SET a = 2").unwrap();
+        let error = file.moment().unwrap_err();
+        assert!(error.message().contains("changed while it was loaded"), "{error}");
+        file.close();
+        assert!(file.moment().unwrap_err().message().contains("was closed"));
+    }
+}

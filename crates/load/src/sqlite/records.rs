@@ -5,8 +5,9 @@
 //! are decoded, together with some neighbours, and take the way of all other rows.
 
 use super::piece::{push_row, settle};
+use super::read_bytes::ReadBytes;
 use super::{BLOCK_BYTES, Table};
-use crate::options::{InvalidUtf8, ReadOptions};
+use crate::options::InvalidUtf8;
 use crate::reader::{Batch, Piece};
 use litepress_format::record::{self, RecordReader};
 use litepress_format::value::Value;
@@ -18,13 +19,13 @@ use litepress_rows::{Affinity, Error, ErrorKind, Part, RecordChunk, Result};
 use litepress_scan::{IndexScan, Moment, ScanPart, TableScan};
 use rusqlite::types::{Value as OwnedValue, ValueRef};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A reader of the records of a table.
 pub(super) struct RecordScan {
     tree: Tree,
     layout: Arc<Layout>,
+    bytes: Arc<ReadBytes>,
     /// Number of records that were handed out.
     pub records: u64,
     /// Declared last: the readers of pages are closed before the database.
@@ -51,7 +52,6 @@ pub(super) struct Layout {
     /// Rowids that no column holds are kept.
     keeps_rowids: bool,
     invalid_utf8: InvalidUtf8,
-    bytes_read: Arc<AtomicU64>,
 }
 
 struct Column {
@@ -70,7 +70,7 @@ impl Layout {
         (file, table): (&Path, &Table),
         definition: &litepress_rows::Table,
         keeps_rowids: bool,
-        options: &ReadOptions,
+        invalid_utf8: InvalidUtf8,
     ) -> Option<Self> {
         let names: Vec<String> = table.fields.iter().map(|field| field.name.clone()).collect();
         let is_stored = |column: &litepress_rows::Column| column.generated == Generated::No;
@@ -92,22 +92,25 @@ impl Layout {
             rowid_alias: definition.rowid_alias,
             without_rowid: definition.without_rowid,
             keeps_rowids,
-            invalid_utf8: options.invalid_utf8,
-            bytes_read: options.bytes_read.clone(),
+            invalid_utf8,
         })
     }
 }
 
 impl RecordScan {
     /// Begins at the root page of a table. Returns `None` if pages cannot be read at this moment.
-    pub fn begin(moment: &Arc<Moment>, layout: &Arc<Layout>, root: u32) -> Result<Option<Self>> {
+    pub fn begin(
+        moment: &Arc<Moment>,
+        (layout, read): (&Arc<Layout>, &Arc<ReadBytes>),
+        root: u32,
+    ) -> Result<Option<Self>> {
         let Some(snapshot) = moment.snapshot() else { return Ok(None) };
         let tree = match layout.without_rowid {
             true => IndexScan::new(snapshot, root, &layout.table).map(Tree::WithoutRowid),
             false => TableScan::new(snapshot, root, &layout.table).map(Tree::Table),
         };
         let tree = tree.map_err(|error| error.in_file(&layout.file))?;
-        Ok(Some(Self { tree, layout: layout.clone(), records: 0, moment: moment.clone() }))
+        Ok(Some(Self { tree, layout: layout.clone(), bytes: read.clone(), records: 0, moment: moment.clone() }))
     }
 
     /// Returns the next piece, or `None` at the end. It has read its leaves: one thread after another reads them faster than
@@ -121,13 +124,14 @@ impl RecordScan {
         let Some(mut part) = part.map_err(in_file)? else { return Ok(None) };
         let rows = part.count().map_err(in_file)?;
         let leaf_bytes = part.leaf_bytes() as u64;
-        self.layout.bytes_read.fetch_add(leaf_bytes, Ordering::Relaxed);
+        self.bytes.add(leaf_bytes);
         let first_record = self.records + 1;
         self.records += rows;
         let (layout, waiting) = (self.layout.clone(), RecordChunk::new());
         Ok(Some(RecordPiece {
             part,
             layout,
+            bytes: self.bytes.clone(),
             first_record,
             rows,
             read: 0,
@@ -220,6 +224,7 @@ fn is_utf8(text: &[u8]) -> bool {
 pub(super) struct RecordPiece {
     part: ScanPart,
     layout: Arc<Layout>,
+    bytes: Arc<ReadBytes>,
     first_record: u64,
     rows: u64,
     /// Number of records that were handed out.
@@ -240,7 +245,7 @@ impl RecordPiece {
         self.seen += records as u64;
         let more = self.seen.saturating_sub(self.counted);
         self.counted += more;
-        self.layout.bytes_read.fetch_add(more, Ordering::Relaxed);
+        self.bytes.add(more);
     }
 
     /// Appends records of the part to a chunk that may have rows.
