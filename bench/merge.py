@@ -2,8 +2,9 @@
 """Measures `litepress merge` against SQLite's ATTACH, INSERT ... SELECT and CREATE INDEX, at its best settings.
 
 The shards have one table with an index, and rowids of their own; in a second case all of them have the same rowids, and
-are renumbered. SQLite copies rows without a journal and without syncs, into a table without its index, which it makes
-afterwards. The times of litepress are the whole run, sync included.
+are renumbered; in a third case they have no index. SQLite copies rows without a journal and without syncs, into a table
+without its index, which it makes afterwards. The times of litepress are the whole run, sync included. The ceiling is `cat`
+of the same files into one, synced. `load` reads the shards as `merge` does, but makes the index anew.
 
     bench/merge.py --shards 100 --rows 1m --repeat 3
 """
@@ -47,20 +48,42 @@ def verify(path, rows):
         raise SystemExit(f"{path}: {counts} rows, not {rows}")
 
 
-def make_shards(folder, options, same_ids):
+def make_shards(folder, options, same_ids=False, index=INDEX):
     """Makes the shards, with disjoint rowids or with the same ones."""
     folder.mkdir()
     sql = folder.parent / "shards.sql"
-    sql.write_text(SCHEMA + INDEX)
+    sql.write_text(SCHEMA + index)
     rows = options.rows if same_ids else options.rows * options.shards
     for shard in range(options.shards):
         which = ["--seed", shard] if same_ids else ["--shard", f"{shard + 1}/{options.shards}"]
         gen(folder / f"{shard:05}.db", [sql, "--rows", f"user={rows}", *which, "--sync", "off"])
 
 
+def cat(folder, path):
+    """Copies the files of a folder into one, and syncs it."""
+    result = run(["sh", "-c", 'cat "$1"/* > "$2" && sync "$2"', "sh", folder, path])
+    del result["output"]
+    remove(path)
+    return result
+
+
 def one_round(folder, options):
     """Runs every engine once."""
     results, path, rows = {}, folder / "merged.db", options.shards * options.rows
+    for name, command, shards in [
+        ("litepress, without index", "merge", [folder / "plain"]),
+        ("litepress load, without index", "load", sorted((folder / "plain").iterdir())),
+        ("litepress load, own rowids", "load", sorted((folder / "own").iterdir())),
+    ]:
+        results[name] = run([TARGET / "litepress", command, path, *shards, "--progress", "none", "--json"])
+        del results[name]["output"]
+        with reading(path) as database:
+            found = database.execute("SELECT count(*) FROM user NOT INDEXED").fetchone()[0]
+        if found != rows:
+            raise SystemExit(f"{path}: {found} rows, not {rows}")
+        remove(path)
+    results["cat, without index"] = cat(folder / "plain", path)
+    results["cat, own rowids"] = cat(folder / "own", path)
     for name, shards, arguments, columns in [
         ("own rowids", "own", [], "id, area, age, active"),
         ("same rowids", "same", ["--rowids", "renumber"], "NULL, area, age, active"),
@@ -95,6 +118,10 @@ def ratios(rounds):
     for name in ("own rowids", "same rowids"):
         figures[f"{name}, times SQLite"] = times(f"sqlite, {name}", f"litepress, {name}")
         figures[f"{name}, MB/s written"] = rate(f"litepress, {name}")
+    figures["without index, times cat"] = times("litepress, without index", "cat, without index")
+    figures["own rowids, times cat"] = times("litepress, own rowids", "cat, own rowids")
+    figures["load without index, times cat"] = times("litepress load, without index", "cat, without index")
+    figures["load own rowids, times cat"] = times("litepress load, own rowids", "cat, own rowids")
     return figures | {"disk, MB/s": rate("disk, two writers")}
 
 
@@ -107,7 +134,8 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "merge.jsonl")
     options = parser.parse_args()
     with scratch(options.dir) as folder:
-        make_shards(folder / "own", options, same_ids=False)
+        make_shards(folder / "own", options)
+        make_shards(folder / "plain", options, index="")
         make_shards(folder / "same", options, same_ids=True)
         rounds = repeat(options.repeat, lambda: one_round(folder, options))
         figures = ratios(rounds)
