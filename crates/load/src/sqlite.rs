@@ -193,7 +193,7 @@ struct TableReader {
 enum Stage {
     Unread,
     /// Records are read as they are stored.
-    Records(RecordScan),
+    Records(Box<RecordScan>),
     PieceReader(Stepper),
     Ended,
 }
@@ -294,7 +294,7 @@ impl TableReader {
         if let Some(layout) = &self.layout
             && let Some(scan) = RecordScan::begin(&moment, (layout, &self.read), self.table.root_page)?
         {
-            return Ok(Stage::Records(scan));
+            return Ok(Stage::Records(Box::new(scan)));
         }
         Ok(Stage::PieceReader(self.step(moment)))
     }

@@ -16,9 +16,8 @@ struct Shape {
     settings: [&'static str; 3],
     /// Statements after the rows.
     afterwards: &'static str,
-    columns: &'static str,
-    /// Rows of each; `?1` is the number of the database.
-    rows: &'static str,
+    /// Query of the rows of each; `?1` is the number of the database.
+    rows: String,
 }
 
 /// Makes `a.db`, `b.db` and `c.db`, loads them, and compares the rows with those of SQLite's INSERT ... SELECT.
@@ -30,7 +29,7 @@ fn assert_as_by_sqlite(shape: &Shape) {
         let made = room.sqlite(name);
         made.execute_batch(&format!("{settings}; {created}")).expect("a table");
         let rows = shape.rows.replace("?1", &number.to_string());
-        made.execute_batch(&format!("INSERT INTO t ({}) {rows}; {}", shape.columns, shape.afterwards)).expect("rows");
+        made.execute_batch(&format!("INSERT INTO t ({COLUMNS}) {rows}; {}", shape.afterwards)).expect("rows");
         if number == 0 {
             let sql: String = made
                 .query_row("SELECT sql FROM sqlite_schema WHERE name = 't'", [], |row| row.get(0))
@@ -87,85 +86,56 @@ fn dump(database: &Connection) -> Vec<String> {
     statement.query_map([], |row| row.get(0)).expect("rows").collect::<Result<_, _>>().expect("texts")
 }
 
+const COLUMNS: &str = "i, t1, b, r, n";
+const PLAIN: &str = "CREATE TABLE t (i INTEGER, t1 TEXT, b BLOB, r REAL, n NUMERIC)";
+const SAME: [&str; 3] = [""; 3];
+/// Settings of files that differ.
+const SETTINGS: [&str; 3] = ["PRAGMA page_size = 512", "PRAGMA journal_mode = WAL", "PRAGMA page_size = 65536"];
+
+/// Returns a query with the values, several times.
+fn rows() -> String {
+    format!("SELECT column1, column2, column3, column4, column5 FROM (VALUES {VALUES}), json_each('[1, 2, 3]')")
+}
+
+/// Returns a query with the values, and keys that differ by database.
+fn keyed_rows() -> String {
+    let key = "?1 * 1000 + row_number() OVER () * 3";
+    format!("SELECT {key}, column2, column3, column4, column5 FROM (VALUES {VALUES})")
+}
+
 /// SQLite stepped through one database after another on one core. Now records are taken as they are stored, which must not show.
 #[test]
-fn many_databases_become_what_sqlite_makes_of_them() {
-    const SAME: [&str; 3] = [""; 3];
-    const SETTINGS: [&str; 3] = ["PRAGMA page_size = 512", "PRAGMA journal_mode = WAL", "PRAGMA page_size = 65536"];
-    let columns = "i, t1, b, r, n";
-    let all = |created: &'static str| [created; 3];
-    let rows = Box::leak(
-        format!("SELECT * FROM (VALUES {VALUES}), (SELECT value FROM json_each('[1,2,3]'))").into_boxed_str(),
-    );
-    let rows: &'static str =
-        Box::leak(rows.replace("SELECT *", "SELECT column1, column2, column3, column4, column5").into_boxed_str());
-    let keyed = Box::leak(
-        format!(
-            "SELECT ?1 * 1000 + row_number() OVER () * 3, column2, column3, column4, column5 FROM (VALUES {VALUES})"
-        )
-        .into_boxed_str(),
-    );
-    let plain = "CREATE TABLE t (i INTEGER, t1 TEXT, b BLOB, r REAL, n NUMERIC)";
-    let shapes = [
-        Shape { created: all(plain), settings: SETTINGS, afterwards: "", columns, rows },
-        Shape {
-            created: all(
-                "CREATE TABLE t (i INTEGER PRIMARY KEY, t1 TEXT, b, r REAL, n NUMERIC); CREATE INDEX x ON t (b)",
-            ),
-            settings: SETTINGS,
-            afterwards: "",
-            columns,
-            rows: keyed,
-        },
-        Shape {
-            created: all("CREATE TABLE t (i INTEGER PRIMARY KEY AUTOINCREMENT, t1, b, r, n)"),
-            settings: SAME,
-            afterwards: "DELETE FROM t WHERE i % 2 = 0",
-            columns,
-            rows: keyed,
-        },
-        Shape {
-            created: all("CREATE TABLE t (i, t1, b, r, n, PRIMARY KEY (i)) WITHOUT ROWID"),
-            settings: SETTINGS,
-            afterwards: "",
-            columns,
-            rows: keyed,
-        },
-        Shape {
-            created: all(plain),
-            settings: SAME,
-            afterwards: "ALTER TABLE t ADD COLUMN later TEXT NOT NULL DEFAULT 1.10; ALTER TABLE t ADD COLUMN last INTEGER DEFAULT '7'",
-            columns,
-            rows,
-        },
-        Shape {
-            created: all("CREATE TABLE t (i INTEGER PRIMARY KEY, t1, b, r, n, g AS (i * 2) STORED, v AS (i + 1))"),
-            settings: SAME,
-            afterwards: "",
-            columns,
-            rows: keyed,
-        },
-        Shape { created: all(plain), settings: ["", "PRAGMA encoding = 'UTF-16'", ""], afterwards: "", columns, rows },
-        Shape {
-            created: [
-                plain,
-                "CREATE TABLE t (n NUMERIC, r REAL, b BLOB, t1 TEXT, i INTEGER)",
-                "CREATE TABLE t (i, t1, b, r, n)",
-            ],
-            settings: SAME,
-            afterwards: "",
-            columns,
-            rows,
-        },
-        Shape {
-            created: all("CREATE TABLE t (i INTEGER, t1 TEXT CHECK (t1 IS NOT 'no'), b ANY, r REAL, n ANY) STRICT"),
-            settings: SAME,
-            afterwards: "",
-            columns,
-            rows: "SELECT value, 'x' || value, value % 2, value * 0.5, NULL FROM json_each('[1, 2, 3]')",
-        },
-    ];
-    shapes.iter().for_each(assert_as_by_sqlite);
+fn databases_with_keys_become_what_sqlite_makes_of_them() {
+    for (created, settings, afterwards) in [
+        (
+            "CREATE TABLE t (i INTEGER PRIMARY KEY, t1 TEXT, b, r REAL, n NUMERIC); CREATE INDEX x ON t (b)",
+            SETTINGS,
+            "",
+        ),
+        ("CREATE TABLE t (i INTEGER PRIMARY KEY AUTOINCREMENT, t1, b, r, n)", SAME, "DELETE FROM t WHERE i % 2 = 0"),
+        ("CREATE TABLE t (i, t1, b, r, n, PRIMARY KEY (i)) WITHOUT ROWID", SETTINGS, ""),
+        ("CREATE TABLE t (i INTEGER PRIMARY KEY, t1, b, r, n, g AS (i * 2) STORED, v AS (i + 1))", SAME, ""),
+    ] {
+        assert_as_by_sqlite(&Shape { created: [created; 3], settings, afterwards, rows: keyed_rows() });
+    }
+}
+
+#[test]
+fn databases_without_keys_become_what_sqlite_makes_of_them() {
+    let later =
+        "ALTER TABLE t ADD COLUMN later TEXT NOT NULL DEFAULT 1.10; ALTER TABLE t ADD COLUMN n2 INTEGER DEFAULT '7'";
+    let others = ["CREATE TABLE t (n NUMERIC, r REAL, b BLOB, t1 TEXT, i INTEGER)", "CREATE TABLE t (i, t1, b, r, n)"];
+    for (created, settings, afterwards) in [
+        ([PLAIN; 3], SETTINGS, ""),
+        ([PLAIN; 3], SAME, later),
+        ([PLAIN; 3], ["", "PRAGMA encoding = 'UTF-16'", ""], ""),
+        ([PLAIN, others[0], others[1]], SAME, ""),
+    ] {
+        assert_as_by_sqlite(&Shape { created, settings, afterwards, rows: rows() });
+    }
+    let strict = "CREATE TABLE t (i INTEGER, t1 TEXT CHECK (t1 IS NOT 'no'), b ANY, r REAL, n ANY) STRICT";
+    let rows = "SELECT value, 'x' || value, value % 2, value * 0.5, NULL FROM json_each('[1, 2, 3]')".to_owned();
+    assert_as_by_sqlite(&Shape { created: [strict; 3], settings: SAME, afterwards: "", rows });
 }
 
 /// All sources were open from the beginning to the end: `unable to open database file`.
@@ -232,4 +202,30 @@ fn generated_shards_make_the_whole() {
     assert!(rows("merged.db") == rows("whole.db") && rows("loaded.db") == rows("whole.db"));
     let schema = |name| room.query(name, "SELECT sql FROM sqlite_schema ORDER BY 1");
     assert_eq!((schema("merged.db"), schema("loaded.db")), (schema("whole.db"), schema("whole.db")));
+}
+
+/// The table is that of the first database. Records of others that break its rules are errors, though theirs allow them.
+#[test]
+fn the_rules_of_the_first_database_hold_for_all() {
+    for (rule, row, message) in [
+        ("a INTEGER CHECK (a < 10), b", "(10, 'x')", "CHECK"),
+        ("a INTEGER NOT NULL, b", "(NULL, 'x')", "NOT NULL"),
+        ("a INTEGER UNIQUE, b", "(1, 'y')", "UNIQUE"),
+        ("a INTEGER, b, CHECK (b IS NOT 'x' OR a = 1)", "(2, 'x')", "CHECK"),
+    ] {
+        let room = Room::new();
+        let first = format!("CREATE TABLE t ({rule}); INSERT INTO t VALUES (1, 'x')");
+        room.sqlite("a.db").execute_batch(&first).expect("a database");
+        room.sqlite("b.db")
+            .execute_batch(&format!("CREATE TABLE t (a INTEGER, b); INSERT INTO t VALUES {row}"))
+            .expect("a database");
+        let ended = room.run("load all.db a.db b.db");
+        assert!(
+            ended.code == Some(1) && ended.err.contains(message) && ended.err.contains("b.db"),
+            "{rule}: {ended:?}"
+        );
+        assert_eq!(room.files(), ["a.db", "b.db"]);
+        room.done("load all.db a.db b.db --on-error reject --rejects wrong.jsonl");
+        assert_eq!(room.query("all.db", "SELECT group_concat(a || b) FROM t"), "1x", "{rule}");
+    }
 }

@@ -139,9 +139,12 @@ proptest! {
         // Of two texts that are equally near, only the one that programs write must be kept.
         let is_tie = rounds(value, &text, true) != rounds(value, &text, false);
         prop_assert!(kept_of(&text) == expected || is_tie, "{text}: {expected:?}");
+        if value.is_infinite() {
+            return Ok(());
+        }
         // Away from powers of ten, this is what `%.*e` writes.
         let written = format!("{value:.*e}", digits - 1);
-        if Parts::of(written.as_bytes()).unwrap().last_place() == parts.last_place() && value.is_finite() {
+        if Parts::of(written.as_bytes()).unwrap().last_place() == parts.last_place() {
             prop_assert!((written == text) == rounds_to(value, &text) || is_tie, "{text}");
         }
     }
