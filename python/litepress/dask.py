@@ -17,8 +17,8 @@ from typing import Any
 from . import shards
 
 try:
-    import dask
-    import dask.dataframe
+    import dask  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    import dask.dataframe  # type: ignore[import-not-found, import-untyped, unused-ignore]
 except ImportError as error:
     raise ImportError("litepress.dask needs Dask: pip install 'dask[dataframe]' pyarrow") from error
 
@@ -92,7 +92,8 @@ def read(
 ) -> Any:
     """Read a set of shards as a dask DataFrame with a partition for each shard.
 
-    Columns have Arrow types of pandas (``int64[pyarrow]``), as the rows were written: a NULL does not change the type of a column.
+    Columns have Arrow types of pandas (``int64[pyarrow]``), as the rows were written, and texts are Dask's strings: a NULL does not
+    change the type of a column.
 
     Parameters
     ----------

@@ -19,10 +19,10 @@ from ._errors import UsageError
 from .shards._job import unbegun
 
 try:
-    import ray.data
-    from ray.data.block import BlockAccessor, BlockMetadata
-    from ray.data.datasource import Datasource as _Datasource
-    from ray.data.datasource import ReadTask
+    import ray.data  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    from ray.data.block import BlockAccessor, BlockMetadata  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    from ray.data.datasource import Datasource as _Datasource  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    from ray.data.datasource import ReadTask  # type: ignore[import-not-found, import-untyped, unused-ignore]
 except ImportError as error:
     raise ImportError("litepress.ray needs Ray Data: pip install 'ray[data]' pyarrow") from error
 

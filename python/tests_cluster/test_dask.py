@@ -68,11 +68,11 @@ def test_rows_go_there_and_back(tmp_path: Path) -> None:
     manifest = made.manifest
     assert (len(manifest.shards), manifest.partitioning, len(manifest.schema)) == (PARTS, "range", 2)
     read = litepress.dask.read(tmp_path / "user")
-    assert read.npartitions == PARTS and [str(kind) for kind in read.dtypes] == ["int64[pyarrow]", "large_string[pyarrow]"]
+    assert read.npartitions == PARTS and [str(kind) for kind in read.dtypes] == ["int64[pyarrow]", "string"]
     rows = read.compute()
     assert rows["id"].to_list() == list(range(ROWS)) and rows["area"].to_list() == users().compute()["area"].to_list()
     some = litepress.dask.read(tmp_path / "user", columns=["id"], where="area = ? OR id < 3", parameters=["a5"]).compute()
-    assert some["id"].to_list() == [one for one in range(ROWS) if one % 7 == 5 or one < 3]
+    assert sorted(some["id"]) == [one for one in range(ROWS) if one % 7 == 5 or one < 3]
     assert len(litepress.dask.read(tmp_path / "user", where="id < 0")) == 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "clusters.md"
-BLOCKS = re.findall(r"^```(?:python|text)\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(r"^```(?:py|text)\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("engine", ["ray", "dask"])
