@@ -121,6 +121,11 @@ class EveryFigure(unittest.TestCase):
         self.assertEqual(len(line["figures"]), 4)
         self.assertEqual(len(line["rounds"][0]), 4)
 
+    def test_merge(self):
+        line = tiny("merge.py", ["--shards", "3", "--rows", "5k"])
+        for name in ("own rowids, times SQLite", "own rowids, times cat", "without index, times cat", "load own rowids, times cat"):
+            self.assertGreater(line["figures"][name]["median"], 0)
+
     def test_existing(self):
         line = tiny("existing.py", ["--rows", "80k", "--new", "20k"])
         cases = 8 + (2 if shutil.which("sqlite3") else 0)
