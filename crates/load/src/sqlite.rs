@@ -9,7 +9,7 @@
 //! wait. Each table is stepped through by a thread that ends before its reader does. For a table with the same definition, all
 //! threads read records from pages (records.rs), which are those of the same moment.
 //!
-//! Of more than [`MOST_KEPT`] databases, none stays open: each is [released](Database::release) once its tables are known, and
+//! Of more than 8 databases, none stays open: each is released once its tables are known, and
 //! opened again when its turn comes (database_file.rs).
 
 mod catalogue;
