@@ -9,7 +9,7 @@ ARCH ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut lint test-bench bench figures clean tools
+.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut fuzz lint test-bench bench figures clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ test-cluster: tools ## run the tests with Spark, Ray and Dask, in an environment
 crash: ## kill programs that change databases at random moments: RUNS=1000 kills, over all operations and journal modes
 	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment --nocapture
 	$(CARGO) test --locked -p litepress-conformance --test conformance -- --ignored real_rows_cross
+
+fuzz: ## give every reader mutated files: RUNS=100 times as many as the tests do
+	LITEPRESS_FUZZ=$(or $(RUNS),100) $(CARGO) test --locked -p litepress-load --lib fuzzing
 
 powercut: ## replay power cuts and fail every call during changes of databases, STATES=16 for each write or sync
 	LITEPRESS_STATES=$(or $(STATES),16) $(CARGO) test --locked -p litepress-conformance --test laboratory -- --nocapture
