@@ -9,7 +9,7 @@ ARCH ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut fuzz lint test-bench bench figures clean tools
+.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut fuzz lint test-bench bench figures docs clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -118,6 +118,7 @@ ifeq ($(SCALE),full)
 	python3 bench/fts.py --bytes 1b --repeat 3
 	python3 bench/geo.py --rows 2m --repeat 3
 	python3 bench/mbtiles.py --tiles 200k --repeat 3
+	python3 bench/jobs.py --rows 4m --repeat 3 --write
 	python3 bench/cells.py
 else
 	python3 bench/press.py --rows 100m --insert-rows 10m --repeat 3
@@ -131,7 +132,16 @@ else
 	python3 bench/fts.py --bytes 200m --repeat 3
 	python3 bench/geo.py --rows 200k --repeat 3
 	python3 bench/mbtiles.py --tiles 50k --repeat 3
+	python3 bench/jobs.py --rows 400k --repeat 3
 endif
+
+# Material for MkDocs is a minute less than building a generator in Rust, and searches without a server.
+docs: DOCS = $(CURDIR)/target/docs-venv
+docs: tools ## build the docs site in target/docs, and check every link of it
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r docs/site/requirements.txt
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --quiet --strict
+	$(PYTHON) docs/site/links.py target/docs
 
 clean: ## remove what was built
 	$(CARGO) clean

@@ -11,25 +11,22 @@ from pathlib import Path
 from mkdocs.structure.files import File, InclusionLevel
 
 ROOT = Path(__file__).resolve().parents[2]
-HOME = {"README.md": "index.md"}
+# Pages with another name on the site. The report of the benchmarks is there as its HTML, which has the charts.
+RENAMED = {"README.md": "index.md", "docs/benchmarks.md": "benchmarks.html"}
+ANCHORS = {"how-cost-grows": "growth"}
 LINK = re.compile(r"(?<=\]\()<?([^)<>#\s]+)(#[^)>\s]*)?>?(?=\))")
 FENCE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"rs": "rust", "py": "python", "h": "c", "cpp": "cpp", "c": "c", "sql": "sql", "go": "go", "toml": "toml"}
 LARGEST_CODE_BYTES = 100_000
-# Long tables and copies of code would hide the pages that a search is for.
-NOT_SEARCHED = ("benchmarks.md", "repository/")
+# Copies of code would hide the pages that a search is for.
+NOT_SEARCHED = "repository/"
 
 
 def on_files(files, config):
-    pages = [(HOME_PATH, "README.md") for HOME_PATH in HOME.values()]
-    for page, path in pages:
-        files.append(_page(config, page, (ROOT / path).read_text(encoding="utf-8")))
-    for name in ("python/README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
-        _bring(name, files, config)
-    waiting = [file for file in files.documentation_pages() if file.src_uri != "index.md"]
-    for file in waiting:
+    for file in files.documentation_pages():
         _bring_targets(origin(file.src_uri), file.content_string, files, config)
-    _bring_targets("README.md", (ROOT / "README.md").read_text(encoding="utf-8"), files, config)
+    for name in ("README.md", "python/README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
+        _bring(name, files, config)
     return files
 
 
@@ -44,22 +41,25 @@ def on_page_markdown(markdown, page, config, files):
 
 def origin(page):
     """Returns the path in the repository of a page of the site."""
-    by_page = {page: path for path, page in HOME.items()}
-    if page in by_page:
-        return by_page[page]
+    if page == "index.md":
+        return "README.md"
     return page.removeprefix("repository/") if page.startswith("repository/") else f"docs/{page}"
 
 
 def uri(path):
     """Returns the path on the site of a file of the repository."""
-    if path in HOME:
-        return HOME[path]
-    if path.startswith("docs/"):
+    if path in RENAMED:
+        return RENAMED[path]
+    if _is_of_docs(path):
         return path.removeprefix("docs/")
     if (ROOT / path).is_dir():
         return f"repository/{path}/index.md"
     suffix = "" if path.endswith((".md", ".jsonl")) else ".md"
     return f"repository/{path}{suffix}"
+
+
+def _is_of_docs(path):
+    return path.startswith("docs/") and not path.endswith(".py")
 
 
 def _target(link, path):
@@ -74,14 +74,16 @@ def _link(link, page, files):
     target = _target(link[1], origin(page))
     if target is None or files.get_file_from_path(uri(target)) is None:
         return link[0]
-    return posixpath.relpath(uri(target), posixpath.dirname(page) or ".") + (link[2] or "")
+    anchor = (link[2] or "").removeprefix("#")
+    anchor = ANCHORS.get(anchor, anchor) if target in RENAMED else anchor
+    return posixpath.relpath(uri(target), posixpath.dirname(page) or ".") + (anchor and f"#{anchor}")
 
 
 def _bring_targets(path, text, files, config):
     for part in FENCE.split(text)[::2]:
         for link in LINK.finditer(part):
             target = _target(link[1], path)
-            if target and not target.startswith("docs/"):
+            if target and not _is_of_docs(target):
                 _bring(target, files, config)
 
 

@@ -72,4 +72,4 @@ pub use sink::Sink;
 pub use split::{SplitDatabases, SplitTable, split};
 #[doc(hidden)]
 pub use spool::{PartRows, Spool, SpoolBudget};
-pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};
+pub use summary::{Stages, Summary, TableSummary, memory_bytes, peak_memory_bytes};
