@@ -36,7 +36,7 @@ def axe():
 
 def violations(browser, script):
     """Returns the rules of axe-core that the open page breaks, with the elements that do so."""
-    browser.run(f"{script}; window.found = null; axe.run().then((result) => {{ window.found = result; }})")
+    browser.run(f"{script}; window.found = null; axe.run({{preload: false}}).then((result) => {{ window.found = result; }})")
     for _ in range(100):
         found = browser.run(
             "return window.found && window.found.violations.map((rule) => rule.id + ': ' + rule.nodes.map((node) => node.html).join(' '))"

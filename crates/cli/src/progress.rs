@@ -331,14 +331,18 @@ mod tests {
         let line = describe(&sample(450_000, ""), Unit::Rows, after(5));
         assert_eq!(line, "450,000 of 1,000,000 rows (45 %), 9.00 MB, 90,000 rows/s, 6.11 s left, 71.0 MiB of memory");
         let short = describe_shortly(&sample(450_000, "rows of t"), Unit::Rows, after(5));
-        let expected = "45 %, 90,000 rows/s, 6.11 s left, phase 1 of 6: rows of t, 71.0 MiB of memory, 450,000 rows, 9.00 MB";
+        let expected =
+            "45 %, 90,000 rows/s, 6.11 s left, phase 1 of 6: rows of t, 71.0 MiB of memory, 450,000 rows, 9.00 MB";
         assert_eq!(short, expected);
         let silent = Status { memory_bytes: None, ..after(5) };
         assert!(!describe(&sample(450_000, ""), Unit::Rows, silent).contains("memory"));
         let start = describe(&sample(0, ""), Unit::Rows, after(1));
         assert!(start.contains("starting"), "{start}");
         let end = describe(&sample(1_000_000, "index i"), Unit::Rows, after(1));
-        assert!(end.starts_with("phase 1 of 6: index i, ") && end.contains("(100 %)") && end.contains("finishing"), "{end}");
+        assert!(
+            end.starts_with("phase 1 of 6: index i, ") && end.contains("(100 %)") && end.contains("finishing"),
+            "{end}"
+        );
     }
 
     /// The bar stood at 100 % for half of the time, with rows/s falling.
@@ -347,7 +351,10 @@ mod tests {
         let done = 12_000_000;
         let sample = Sample { done, total: done, bytes: 9_000_000, phase: phase("CHECK of t, by SQLite", 4, true) };
         for text in [describe(&sample, Unit::Rows, after(8)), describe_shortly(&sample, Unit::Rows, after(8))] {
-            assert_eq!(text, "phase 4 of 6: CHECK of t, by SQLite, 4.00 s; 12.0 million rows, 9.00 MB, 71.0 MiB of memory");
+            assert_eq!(
+                text,
+                "phase 4 of 6: CHECK of t, by SQLite, 4.00 s; 12.0 million rows, 9.00 MB, 71.0 MiB of memory"
+            );
         }
         let line = to_json(&sample, Unit::Rows, after(8));
         assert_eq!((&line["phase"], &line["phases"], &line["is_after_rows"]), (&4.into(), &6.into(), &true.into()));
@@ -360,7 +367,10 @@ mod tests {
         let (done, total) = (340_000_000, 680_000_000);
         let sample = Sample { done, total, bytes: 9_000_000, phase: phase("rows of t", 1, false) };
         let line = describe(&sample, Unit::InputBytes, after(1));
-        assert_eq!(line, "phase 1 of 6: rows of t, 340 MB of 680 MB read (50 %), 9.00 MB written, 340 MB/s, 1.00 s left, 71.0 MiB of memory");
+        assert_eq!(
+            line,
+            "phase 1 of 6: rows of t, 340 MB of 680 MB read (50 %), 9.00 MB written, 340 MB/s, 1.00 s left, 71.0 MiB of memory"
+        );
         let piped = describe(&Sample { total: 0, ..sample.clone() }, Unit::InputBytes, after(1));
         assert_eq!(piped, "phase 1 of 6: rows of t, 340 MB read, 9.00 MB written, 340 MB/s, 71.0 MiB of memory");
         assert_eq!(to_json(&sample, Unit::InputBytes, after(1))["input_bytes_total"], 680_000_000);

@@ -19,8 +19,7 @@ fails if it is old. `litepress load --help` shows the same.
 fn page() -> String {
     let mut program = Cli::command().term_width(100);
     program.build();
-    let commands: Vec<&Command> =
-        program.get_subcommands().filter(|command| command.get_name() != "help").collect();
+    let commands: Vec<&Command> = program.get_subcommands().filter(|command| command.get_name() != "help").collect();
     let mut text = HEAD.to_owned();
     text += "| command | what it does |\n|---|---|\n";
     for command in &commands {
@@ -61,7 +60,8 @@ fn section(command: &Command) -> String {
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     if let Some(examples) = examples.strip_prefix("Examples:\n") {
         let (examples, rest) = examples.split_once("\n\n").unwrap_or((examples, ""));
-        let lines: String = examples.lines().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect();
+        let lines: String =
+            examples.lines().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect();
         write!(text, "\n**Examples**\n\n```text\n{lines}```\n").expect("a text");
         if !rest.trim().is_empty() {
             write!(text, "\n{}\n", rest.trim()).expect("a text");
@@ -83,9 +83,9 @@ fn names(argument: &Arg) -> String {
     }
     let takes_values = matches!(argument.get_action(), ArgAction::Set | ArgAction::Append);
     let short = argument.get_short().map(|short| format!("`-{short}`"));
-    let long = argument.get_long().map(|long| {
-        if takes_values { format!("`--{long} {}`", escaped(&values)) } else { format!("`--{long}`") }
-    });
+    let long = argument
+        .get_long()
+        .map(|long| if takes_values { format!("`--{long} {}`", escaped(&values)) } else { format!("`--{long}`") });
     short.into_iter().chain(long).collect::<Vec<_>>().join(", ")
 }
 
