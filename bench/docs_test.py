@@ -57,6 +57,9 @@ class Site(unittest.TestCase):
         self.browser.size(width, 900, mobile=width < 500)
         self.browser.colour_scheme(scheme)
         self.browser.open(SITE / page)
+        # The theme remembers the scheme of the first page. A reader who comes anew has none.
+        self.browser.run("localStorage.clear()")
+        self.browser.open(SITE / page)
         for _ in range(100):
             if self.browser.run("return document.readyState === 'complete'"):
                 return
