@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -29,8 +30,7 @@ class Output:
         """Shows HTML, or a text where HTML cannot be shown."""
         content = {"text/html": html, "text/plain": text}
         if self._handle is None:
-            from IPython.display import display
-
+            display: Any = importlib.import_module("IPython.display").display
             self._handle = display(content, raw=True, display_id=True)
         else:
             self._handle.update(content, raw=True)

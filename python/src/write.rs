@@ -231,10 +231,11 @@ fn sources(plan: &LoadPlan, options: &Options, rejects: &Arc<Rejects>) -> Result
 }
 
 fn make(mut database: Database, order: &[usize], sources: &[(usize, LoadSource)], plan: &LoadPlan) -> Result<Finished> {
-    for &table in order {
-        if let Some((_, source)) = sources.iter().find(|(position, _)| *position == table) {
-            database.fill(table, source).map_err(|error| source.explain(error))?;
-        }
+    let source_of = |table: usize| sources.iter().find(|(position, _)| *position == table);
+    let filled: Vec<usize> = order.iter().copied().filter(|&table| source_of(table).is_some()).collect();
+    database.expect(&filled);
+    for (table, source) in filled.into_iter().filter_map(source_of) {
+        database.fill(*table, source).map_err(|error| source.explain(error))?;
     }
     // Otherwise a database of which tables are kept would be in use by this process.
     plan.close_databases();

@@ -42,12 +42,12 @@ def test_results_are_shown_as_html(tmp_path: Path) -> None:
     summary = litepress.write(path, {"user": {"id": [1, 2, 3], "city": ["a", "b", "c"]}}, primary_key="id")
     shown = Text(summary._repr_html_()).text
     assert "<shop>.db: 3 rows, " in shown
-    assert "user  3" in shown
+    assert "user 3" in shown
     report = litepress.check(path)
     assert Text(report._repr_html_()).text.startswith("ok ")
     indexes = litepress.index(path, "CREATE INDEX by_city ON user(city)")
     assert "1 indexes in" in Text(indexes._repr_html_()).text
-    assert "by_city  user" in Text(indexes._repr_html_()).text
+    assert "by_city user" in Text(indexes._repr_html_()).text
 
 
 def test_faults_are_shown_as_html(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_plans_are_shown_as_html(tmp_path: Path) -> None:
     plan = litepress.plan(data, primary_key="id")
     assert isinstance(plan, dict)
     assert json.loads(json.dumps(plan)) == plan
-    assert "id  INTEGER" in Text(plan._repr_html_()).text
+    assert "id INTEGER" in Text(plan._repr_html_()).text
     schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)"
     assert "full_name" in Text(litepress.plan(schema, rows=10)._repr_html_()).text
 
