@@ -20,7 +20,7 @@ pub struct FoundRTree {
     pub tree: Result<RTree, rusqlite::Error>,
 }
 
-/// Returns the R-Tree tables of an open database. Tables of unknown modules are none.
+/// Returns the R-Tree tables of an open database. Tables of unknown modules are not R-Trees.
 ///
 /// # Errors
 /// If SQLite refuses to watch its statements.
@@ -57,7 +57,7 @@ pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<V
     Ok(found)
 }
 
-/// Counts columns: an id, two for each dimension, and auxiliary ones, which alone are in `%_rowid`, too.
+/// Counts columns: an id, two for each dimension, and auxiliary ones. Only the auxiliary columns are also in `%_rowid`.
 fn tree(sqlite: &Connection, name: &str, kind: CoordinateKind) -> rusqlite::Result<Option<RTree>> {
     let columns = |table: &str| -> rusqlite::Result<usize> {
         sqlite.query_row("SELECT count(*) FROM pragma_table_info(?)", [table], |row| row.get(0))
