@@ -13,7 +13,7 @@ const SHADOWS: [&str; 3] = ["node", "parent", "rowid"];
 
 /// An R-Tree table of an open database.
 #[derive(Debug)]
-pub struct FoundRTree {
+pub struct NamedRTree {
     /// The name of the table.
     pub name: String,
     /// The tree, or the reason why SQLite cannot open it.
@@ -24,7 +24,7 @@ pub struct FoundRTree {
 ///
 /// # Errors
 /// If SQLite refuses to watch its statements.
-pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<Vec<FoundRTree>> {
+pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<Vec<NamedRTree>> {
     let has_shadows = |name: &&str| SHADOWS.iter().all(|suffix| kinds.is_shadow(&format!("{name}_{suffix}")));
     let mut names: Vec<&str> = kinds.virtual_tables().filter(has_shadows).collect();
     names.sort_unstable();
@@ -50,7 +50,7 @@ pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<V
             Ok(tree) => Ok(tree?),
             Err(error) => Err(error),
         };
-        Some(FoundRTree { name: name.to_owned(), tree })
+        Some(NamedRTree { name: name.to_owned(), tree })
     });
     let found = found.collect();
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
