@@ -16,11 +16,18 @@ pub(super) fn check(schema: &Schema, options: &Options) -> Result<()> {
         return usage("a part has no statistics for SQLite's planner", "ask for them when the parts are stitched");
     }
     if options.verify != Verify::None {
-        return usage("a part is no database that could be verified", "verify the database that is stitched from parts");
+        return usage(
+            "a part is no database that could be verified",
+            "verify the database that is stitched from parts",
+        );
     }
     for table in &schema.tables {
         let is_special = table.is_virtual || table.rtree.is_some() || table.full_text.is_some();
-        let why = if is_special { Some("it is virtual".to_owned()) } else { plan::unsupported_reason(table, Conflict::Abort) };
+        let why = if is_special {
+            Some("it is virtual".to_owned())
+        } else {
+            plan::unsupported_reason(table, Conflict::Abort)
+        };
         if let Some(why) = why {
             let error = Error::new(ErrorKind::Unsupported, format!("a part cannot hold this table: {why}"));
             return Err(error.in_table(&table.name).advise("write databases instead of parts, and merge them"));

@@ -83,7 +83,16 @@ impl Directory {
                 let (first, last) = (run.first_rowid, run.last_rowid);
                 let StoredRun { first_page, pages, checksum, leaves, pointers, .. } = run;
                 runs.execute(params![
-                    tree, first_page, pages, checksum, rows, first, last, payload_bytes, leaves, pointers
+                    tree,
+                    first_page,
+                    pages,
+                    checksum,
+                    rows,
+                    first,
+                    last,
+                    payload_bytes,
+                    leaves,
+                    pointers
                 ])?;
             }
             let mut items = transaction.prepare("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?)")?;
@@ -100,12 +109,16 @@ impl Directory {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut connection = Connection::open_in_memory().map_err(unreadable)?;
         connection.deserialize_read_exact(MAIN_DB, bytes, bytes.len(), true).map_err(unreadable)?;
-        let version: u32 = connection.query_row("SELECT version FROM part", [], |row| row.get(0)).map_err(unreadable)?;
+        let version: u32 =
+            connection.query_row("SELECT version FROM part", [], |row| row.get(0)).map_err(unreadable)?;
         if version != VERSION {
-            let message = format!("the part has version {version} of the format, and this program knows version {VERSION}");
+            let message =
+                format!("the part has version {version} of the format, and this program knows version {VERSION}");
             return Err(Error::new(ErrorKind::Data, message).advise("print and stitch with one version of litepress"));
         }
-        Self::read(&connection).map_err(unreadable)?.ok_or_else(|| damaged("the directory names an impossible page size"))
+        Self::read(&connection)
+            .map_err(unreadable)?
+            .ok_or_else(|| damaged("the directory names an impossible page size"))
     }
 
     fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {

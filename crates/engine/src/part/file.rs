@@ -155,7 +155,8 @@ fn directory_range(header: &[u8]) -> Result<Range<u64>> {
     if &header[..16] != MAGIC {
         return Err(no_part());
     }
-    let page_size = PageSize::new(be32(&header[16..])).filter(|_| be32(&header[36..]) == crc32fast::hash(&header[..36]));
+    let page_size =
+        PageSize::new(be32(&header[16..])).filter(|_| be32(&header[36..]) == crc32fast::hash(&header[..36]));
     let page_size = page_size.ok_or_else(|| damaged("the checksum of the first page is wrong"))?;
     let bytes = u64::from_be_bytes(header[24..32].try_into().expect("eight bytes"));
     let start = offset_of(be32(&header[20..]), page_size);
@@ -267,7 +268,8 @@ impl Parts {
         for file in &self.files {
             progress.go_on()?;
             let stored = file.table(table).into_iter().flat_map(|table| &table.items);
-            let Some(stored) = stored.filter(|items| items.items > 0).find(|items| items.index.as_deref() == index) else {
+            let Some(stored) = stored.filter(|items| items.items > 0).find(|items| items.index.as_deref() == index)
+            else {
                 continue;
             };
             let (file, mut writer) = (file.open()?, sorter.ordered_writer(stored.items, stored.item_bytes)?);
@@ -282,12 +284,8 @@ impl Parts {
 
     fn overlap(&self, table: &str, before: (usize, i64), behind: (usize, i64)) -> Error {
         let [path, other] = [before.0, behind.0].map(|number| &self.files[number].path);
-        let message = format!(
-            "rowids overlap: a run begins with {}, and {} goes up to {}",
-            behind.1,
-            path.display(),
-            before.1
-        );
+        let message =
+            format!("rowids overlap: a run begins with {}, and {} goes up to {}", behind.1, path.display(), before.1);
         Error::new(ErrorKind::Constraint, message).in_file(other).in_table(table).advise(
             "give each part another range of the INTEGER PRIMARY KEY; or write databases instead of parts, and merge them",
         )

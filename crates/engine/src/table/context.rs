@@ -1,8 +1,8 @@
 //! What the build of a table is given, and what it returns.
 
 use crate::index::Indexes;
-use crate::progress::Progress;
 use crate::part::StoredRun;
+use crate::progress::Progress;
 use crate::tree::bulk_load::IndexTree;
 
 /// The context of a table's build.
