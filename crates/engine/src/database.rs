@@ -6,6 +6,8 @@ mod sqlite_part;
 mod stitched;
 mod stored_part;
 
+pub(crate) use stored_part::refuse_part;
+
 use crate::draft::Draft;
 use crate::evaluate::computed::{self, ComputedColumns};
 use crate::full_text::PrintedTable;

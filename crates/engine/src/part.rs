@@ -15,6 +15,8 @@ mod directory;
 mod file;
 mod items;
 mod run;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use directory::{Directory, StoredTable};
 pub use file::Parts;

@@ -5,6 +5,15 @@ use crate::part::{Directory, PageStream, header_page};
 use crate::{Conflict, Error, ErrorKind, Options, Result, Verify, plan};
 use litepress_rows::Schema;
 
+/// Refuses a part where a database is made or changed: `why`.
+pub(crate) fn refuse_part(options: &Options, why: &str) -> Result<()> {
+    if !options.part {
+        return Ok(());
+    }
+    let error = Error::new(ErrorKind::Usage, format!("a part cannot be written: {why}"));
+    Err(error.advise("write parts of new rows, and stitch them to a new database"))
+}
+
 /// Checks that a part can hold the tables, and that no option is for whole databases only.
 pub(super) fn check(schema: &Schema, options: &Options) -> Result<()> {
     let usage = |message: &str, advice: &str| Err(Error::new(ErrorKind::Usage, message).advise(advice.to_owned()));
@@ -20,6 +29,9 @@ pub(super) fn check(schema: &Schema, options: &Options) -> Result<()> {
             "a part is no database that could be verified",
             "verify the database that is stitched from parts",
         );
+    }
+    if options.successor_of.is_some() {
+        refuse_part(options, "tables of a database that exists are replaced")?;
     }
     for table in &schema.tables {
         let is_special = table.is_virtual || table.rtree.is_some() || table.full_text.is_some();

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Bytes of page 1 that have a meaning.
-const HEADER_BYTES: usize = 40;
+const HEADER_BYTES: usize = 44;
 
 /// Bytes of items that are read at once.
 const READ_BYTES: usize = 1 << 20;
@@ -30,12 +30,13 @@ const READ_BYTES: usize = 1 << 20;
 pub(crate) fn header_page(page_size: PageSize, directory_page: u32, directory: &[u8]) -> Vec<u8> {
     let mut page = vec![0; page_size.bytes()];
     page[..16].copy_from_slice(MAGIC);
-    page[16..20].copy_from_slice(&u32::try_from(page_size.bytes()).expect("at most 65536").to_be_bytes());
-    page[20..24].copy_from_slice(&directory_page.to_be_bytes());
-    page[24..32].copy_from_slice(&(directory.len() as u64).to_be_bytes());
-    page[32..36].copy_from_slice(&crc32fast::hash(directory).to_be_bytes());
-    let checksum = crc32fast::hash(&page[..36]);
-    page[36..HEADER_BYTES].copy_from_slice(&checksum.to_be_bytes());
+    // Bytes 16 to 19 stay zero: a database has its journal mode there, which is changed before a file is replaced.
+    page[20..24].copy_from_slice(&u32::try_from(page_size.bytes()).expect("at most 65536").to_be_bytes());
+    page[24..28].copy_from_slice(&directory_page.to_be_bytes());
+    page[28..36].copy_from_slice(&(directory.len() as u64).to_be_bytes());
+    page[36..40].copy_from_slice(&crc32fast::hash(directory).to_be_bytes());
+    let checksum = crc32fast::hash(&page[..40]);
+    page[40..HEADER_BYTES].copy_from_slice(&checksum.to_be_bytes());
     page
 }
 
@@ -64,7 +65,7 @@ impl PartFile {
         let mut directory = vec![0; bytes];
         let failed = |error| Error::io("read", path, error);
         file.read_exact_at(&mut directory, directory_bytes.start).map_err(failed)?;
-        if crc32fast::hash(&directory) != be32(&header[32..]) {
+        if crc32fast::hash(&directory) != be32(&header[36..]) {
             return Err(in_file(damaged("the checksum of the directory is wrong")));
         }
         let directory = Directory::from_bytes(&directory).map_err(in_file)?;
@@ -156,11 +157,11 @@ fn directory_range(header: &[u8]) -> Result<Range<u64>> {
         return Err(no_part());
     }
     let page_size =
-        PageSize::new(be32(&header[16..])).filter(|_| be32(&header[36..]) == crc32fast::hash(&header[..36]));
+        PageSize::new(be32(&header[20..])).filter(|_| be32(&header[40..]) == crc32fast::hash(&header[..40]));
     let page_size = page_size.ok_or_else(|| damaged("the checksum of the first page is wrong"))?;
-    let bytes = u64::from_be_bytes(header[24..32].try_into().expect("eight bytes"));
-    let start = offset_of(be32(&header[20..]), page_size);
-    Ok(start..start + bytes)
+    let bytes = u64::from_be_bytes(header[28..36].try_into().expect("eight bytes"));
+    let start = offset_of(be32(&header[24..]).max(2), page_size);
+    Ok(start..start.saturating_add(bytes))
 }
 
 fn be32(bytes: &[u8]) -> u32 {
