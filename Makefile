@@ -71,10 +71,10 @@ test-python: tools
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
 
 test-cluster: CLUSTER = $(CURDIR)/target/cluster-venv
-test-cluster: tools ## run the tests with Spark, Ray and Dask, in an environment of their own: needs Java 17
+test-cluster: tools ## run the tests with Spark, Ray, Dask and an S3 store, in an environment of their own: needs Java 17
 	@java -version 2>&1 | grep -q 'version "\(1[7-9]\|2[0-9]\)' || { echo "SKIPPED: make test-cluster needs Java 17 or later"; exit 0; }; set -ex; \
 	$(PYTHON) -m venv $(CLUSTER); \
-	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest ./python; \
+	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest s3fs 'moto[server]' ./python; \
 	$(CLUSTER)/bin/python -m pytest -c python/tests_cluster/pytest.ini python/tests_cluster
 
 crash: ## kill programs that change databases at random moments: RUNS=1000 kills, over all operations and journal modes

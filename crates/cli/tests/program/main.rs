@@ -34,6 +34,7 @@ mod rejects;
 mod shards;
 mod shells;
 mod split;
+mod stitch;
 mod usage;
 mod values;
 
