@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 import sqlite3
 from pathlib import Path
@@ -58,7 +59,7 @@ def test_wrong_parts_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(litepress.UsageError, match="must all be files"):
         litepress.stitch("s3://bucket/one.db", [tmp_path / "a.part"])
     with pytest.raises(litepress.UsageError, match="a part cannot be written"):
-        litepress.load(tmp_path / "folder", __file__, split_by="c1", format="csv", part=True)
+        litepress.load(tmp_path / "folder", io.BytesIO(b"a,b\n1,2\n"), table="t", split_by="a", part=True)
     for options in ({"analyze": True}, {"verify": "quick"}, {"on_conflict": "ignore"}):
         with pytest.raises(litepress.UsageError):
             litepress.write(tmp_path / "c.part", {"user": []}, **write, **options)

@@ -34,7 +34,7 @@ def bucket(options: dict[str, Any], request: pytest.FixtureRequest) -> Iterator[
     from s3fs import S3FileSystem
 
     system = S3FileSystem(**options, skip_instance_cache=True)
-    system.mkdir("bucket")
+    system.call_s3("create_bucket", Bucket="bucket")
     yield system
     system.rm("bucket", recursive=True)
 

@@ -111,7 +111,7 @@ def test_a_killed_driver_leaves_the_old_set_and_the_next_job_cleans_up(master: s
         end(driver)
     assert_whole(folder, may_have_others=True)
     others = files(folder) - {"_manifest.json", *(shard.file for shard in shards.open(folder).shards)}
-    assert len(others) == 4, "the files of four tasks wait for a commit"
+    assert len(others) >= 4, "the files of four tasks, or of more attempts, wait for a commit"
     job = shards.begin(folder, table="user", primary_key="id", if_exists="append")
     job.commit([job.write(0, [{"id": ROWS}])])
     assert_whole(folder, rows=ROWS + 1)
