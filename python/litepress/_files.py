@@ -142,6 +142,7 @@ class PlanArguments(TypedDict, total=False):
     memory: int | str | None
     temp_dir: PathLike | None
     analyze: bool
+    part: bool
     sync: Sync
     verify: Verify
 
@@ -221,6 +222,7 @@ def load(
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
+    part: bool = False,
     sync: Sync = "full",
     verify: Verify = "none",
     progress: bool | ProgressFunction = False,
@@ -316,7 +318,7 @@ def load(
         Copy a database even if something of it cannot be copied; ``details["left_out"]`` lists it.
     if_exists, on_conflict, key, update_columns, truncate, add_columns, enforce_foreign_keys, through_wal, busy_timeout
         As of :func:`write`.
-    page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+    page_size, threads, memory, temp_dir, analyze, part, sync, verify, progress
         As of :func:`write`.
 
     Returns
@@ -360,6 +362,7 @@ def generate(
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
+    part: bool = False,
     sync: Sync = "full",
     verify: Verify = "none",
     progress: bool | ProgressFunction = False,
@@ -381,12 +384,13 @@ def generate(
     scale
         Factor for the numbers of rows in the recipe, the schema or the built-in schema; those of ``rows`` stay.
     shard
-        One of several equal shards of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter.
+        One of several equal shards of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter. With ``part``
+        they are nearly equal.
     set
         Generators of columns, which override those of the schema: ``{"user.area": "hex(6)"}``.
     seed
         Seed of the rows: another seed makes other rows.
-    if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+    if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, part, sync, verify, progress
         As of :func:`write`.
 
     Raises
