@@ -23,7 +23,7 @@ impl Profile {
     pub fn to_json(&self) -> Value {
         let table = |table: &TableProfile| {
             let columns: Vec<Value> = table.columns.iter().map(column_json).collect();
-            json!({"name": table.name, "rows": table.rows, "columns": columns})
+            json!({"name": table.name, "rows": table.rows, "fixed": table.is_fixed, "columns": columns})
         };
         json!({
             "schema": self.schema.text,
