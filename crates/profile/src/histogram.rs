@@ -121,6 +121,8 @@ impl Number for f64 {
 /// Returns the ends of these sorted numbers, of which `least` and `largest` are the extremes of all rows: round
 /// numbers within the outermost five.
 pub(crate) fn ends<N: Number>(sorted: &[N], least: N, largest: N, precision: Precision) -> (N, N) {
+    /// Share of the range that a round end may be beyond the fifth number.
+    const BEYOND: f64 = 0.05;
     let Some(last) = sorted.len().checked_sub(1).filter(|_| !precision.is_exact) else { return (least, largest) };
     let edge = (last / 4).min(IN_A_BIN - 1);
     let (low, high) = (sorted[edge], sorted[last - edge]);
@@ -129,16 +131,14 @@ pub(crate) fn ends<N: Number>(sorted: &[N], least: N, largest: N, precision: Pre
         let (low, high) = (low.vague(), high.vague());
         return if low < high { (low, high) } else { (high, high) };
     }
-    let low = if least < low { N::roundest(least, low) } else { low };
-    let above_high = high.towards(largest, 1.0);
-    let end = if high < above_high {
-        let round = N::roundest(high, above_high);
-        // The extreme itself is the number of a single row.
-        if round < largest { round } else { high }
-    } else {
-        high
-    };
-    (low, end)
+    // An outlier does not stretch the range.
+    let (below, above) = (low.towards(high, -BEYOND), high.towards(low, -BEYOND));
+    let below = if least > below { least } else { below };
+    let above = if largest < above { largest } else { above };
+    let first = if below < low { N::roundest(below, low) } else { low };
+    let last = if high < above { N::roundest(high, above) } else { high };
+    // The extreme itself is the number of a single row.
+    (first, if last < largest { last } else { high })
 }
 
 /// Returns bounds of bins that hold about equally many of these numbers. A very frequent number gets its own bin, up
@@ -264,8 +264,8 @@ pub(crate) fn real_histogram(sample: Vec<f64>, least: f64, largest: f64, precisi
     sorted.sort_unstable_by(f64::total_cmp);
     let (low, high) = ends(&sorted, least, largest, precision);
     let bounds = from_least(bounds(&sorted, precision.bins(sorted.len())), low);
-    let generator =
-        histogram(&sorted, rounded(bounds, low, precision), high.next_up(), |bound| format!("{bound:?}"));
+    let end = if high < largest && low < high { high } else { high.next_up() };
+    let generator = histogram(&sorted, rounded(bounds, low, precision), end, |bound| format!("{bound:?}"));
     (generator, "numbers with this distribution".to_owned())
 }
 

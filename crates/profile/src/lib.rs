@@ -6,7 +6,7 @@
 //! ColumnStats --describe.rs, histogram.rs, text_pattern.rs, datetime.rs--> one annotation a column --> recipe
 //! ReferenceStats --fan_out.rs--> annotations of foreign keys
 //! sampled rows and their parents (row_sample.rs) --relations.rs--> relations of columns --weave.rs--> annotations that follow from others
-//! two databases' stats --compare.rs--> their columns side by side
+//! two databases' stats --compare.rs, likeness.rs--> their columns and relations side by side, and a score
 //! profile or comparison --json.rs--> what programs and pages read
 //! ```
 //!
@@ -31,6 +31,7 @@ mod describe;
 mod fan_out;
 mod histogram;
 mod json;
+mod likeness;
 mod names;
 mod read;
 mod references;
@@ -43,7 +44,7 @@ mod tests;
 mod text_pattern;
 mod weave;
 
-pub use compare::{Bucket, ColumnComparison, Comparison, Measure, TableComparison, compare};
+pub use compare::{Bucket, ColumnComparison, Comparison, Measure, RelationComparison, TableComparison, compare};
 
 use describe::Model;
 use fan_out::ReferencePlanner;
