@@ -194,8 +194,7 @@ pub(crate) fn of(texts: &[Box<str>], unique: Option<u64>, precision: Precision) 
             times.at(&format!("sequence({first}, {})", ((last - first) / steps).max(1)))
         }
     };
-    let because =
-        if times.format.len == 10 { "dates with this distribution" } else { "times with this distribution" };
+    let because = if times.format.len == 10 { "dates with this distribution" } else { "times with this distribution" };
     Some((annotation, because.to_owned()))
 }
 
@@ -282,10 +281,7 @@ mod tests {
                 &["1996-01-04 00:00:00.000", "1996-01-05 00:00:00.000"],
                 "date_add('1996-01-01 00:00:00', histogram(3: 2, 5), 'days') || '.000'",
             ),
-            (
-                &["10:30", "11:59"],
-                "substr(date_add('2000-01-01 00:00:00', histogram(630: 2, 720), 'minutes'), 12, 5)",
-            ),
+            (&["10:30", "11:59"], "substr(date_add('2000-01-01 00:00:00', histogram(630: 2, 720), 'minutes'), 12, 5)"),
             (
                 &["10:00:00", "11:59:59"],
                 "substr(date_add('2000-01-01 00:00:00', histogram(36000: 2, 43200), 'seconds'), 12, 8)",
@@ -299,11 +295,14 @@ mod tests {
     #[test]
     fn no_day_of_a_single_row_is_told() {
         let days: Vec<Box<str>> = (0..40)
-            .map(|n| Box::from(if n == 7 { "1910-12-07".to_owned() } else { format!("19{}-0{}-13", 60 + n % 30, 1 + n % 9) }))
+            .map(|n| {
+                Box::from(if n == 7 { "1910-12-07".to_owned() } else { format!("19{}-0{}-13", 60 + n % 30, 1 + n % 9) })
+            })
             .collect();
         let (annotation, _) = of(&days, None, Precision::new(false)).expect("they are dates");
         assert!(annotation.starts_with("date_add('1962-01-01', histogram("), "{annotation}");
-        let first: i64 = annotation["date_add('1962-01-01', histogram(".len()..].split(':').next().unwrap().parse().unwrap();
+        let first: i64 =
+            annotation["date_add('1962-01-01', histogram(".len()..].split(':').next().unwrap().parse().unwrap();
         assert!(first > -3000, "{annotation}");
         let single = of(&days[7..8], None, Precision::new(false)).expect("it is a date").0;
         assert_eq!(single, "date_add('1910-01-01', histogram(0: 1, 366), 'days')");

@@ -409,8 +409,13 @@ fn days(sample: &[Box<str>], unique: Option<u64>, precision: Precision) -> Optio
 
 /// Lists few texts with their shares, if they may be told: the caller wants that, or the schema names them.
 fn told_texts(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<Description> {
-    let counts = by_frequency(stats).filter(|counts| is_few(stats.texts, counts.len()))?;
-    let because = if context.options.keep_values {
+    let keep_values = context.options.keep_values;
+    let is_few = |counts: &Vec<_>| {
+        is_few(stats.texts, counts.len())
+            || (keep_values && counts.len() <= FEW && repeats(counts.len() as u64, stats.texts))
+    };
+    let counts = by_frequency(stats).filter(is_few)?;
+    let because = if keep_values {
         "a few texts by their shares"
     } else if counts.iter().all(|(text, _)| context.schema.text.contains(&quoted(text))) {
         "texts that the schema names, by their shares"
@@ -423,7 +428,8 @@ fn told_texts(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<Descri
 
 /// Lists texts under made-up names, if there are not too many and some come more than once.
 fn listed_texts(context: &ColumnContext<'_>, stats: &ColumnStats, pattern: &Pattern) -> Option<Description> {
-    let counts = by_frequency(stats).filter(|counts| counts.len() <= FEW && repeats(counts.len() as u64, stats.texts))?;
+    let counts =
+        by_frequency(stats).filter(|counts| counts.len() <= FEW && repeats(counts.len() as u64, stats.texts))?;
     let texts: Vec<&str> = counts.iter().map(|(text, _)| *text).collect();
     let generator = pattern.is_specific.then_some(&*pattern.call);
     let names = names::made_up(generator, &texts, &context.table.columns[context.column].name);

@@ -297,7 +297,10 @@ impl TablePlanner<'_, '_> {
         let Order::Ascending(Run { first, last, step: Some(Step::Same(step)) }) = keys.order() else { return None };
         let is_key = |value: i64| (first..=last).contains(&value) && (value - first) % step == 0;
         let counts = own.int_counts.0.as_ref().filter(|counts| counts.keys().all(|&value| is_key(value)))?;
-        let is_free = matches!(self.patterns[key], Some(Pattern::Exact | Pattern::Uniform | Pattern::Zipf(_) | Pattern::InTurn(_)));
+        let is_free = matches!(
+            self.patterns[key],
+            Some(Pattern::Exact | Pattern::Uniform | Pattern::Zipf(_) | Pattern::InTurn(_))
+        );
         let is_told = self.database.fixed[foreign.parent] && own.ints == own.values() && of_parent.rows >= 3;
         if !is_free || !is_told || first != first.vague() || counts.is_empty() {
             return None;
@@ -306,7 +309,8 @@ impl TablePlanner<'_, '_> {
         counts.sort_unstable();
         let values: Vec<String> = counts.iter().map(|(value, count)| format!("{value}: {count}")).collect();
         let generator = with_nulls(format!("choice({})", values.join(", ")), references.nulls, self.stats.rows);
-        let because = format!("refers to {}({}), which stays as it is", parent.name, parent.columns[parent_column].name);
+        let because =
+            format!("refers to {}({}), which stays as it is", parent.name, parent.columns[parent_column].name);
         Some(ReferenceAnnotation { column, generator: Some(generator), because })
     }
 
@@ -408,7 +412,8 @@ fn is_lookup(schema: &Schema, stats: &[Option<TableStats>], position: usize) -> 
             let rows = stats.rows - references.nulls;
             let table = &schema.tables[child];
             // A partner in a join table grows with it.
-            let is_partner = |columns: Vec<usize>| columns.len() > 1 && columns.iter().any(|of| key.columns.contains(of));
+            let is_partner =
+                |columns: Vec<usize>| columns.len() > 1 && columns.iter().any(|of| key.columns.contains(of));
             if infer::unique_keys(table).any(is_partner) {
                 return false;
             }

@@ -102,7 +102,10 @@ impl Number for f64 {
             Some(round).filter(|round| *round > above && *round <= most)
         };
         let powers = (largest - POWERS..=largest).rev();
-        powers.flat_map(|power| [(power, 5.0), (power, 1.0)]).find_map(|(power, digit)| at(power, digit)).unwrap_or(most)
+        powers
+            .flat_map(|power| [(power, 5.0), (power, 1.0)])
+            .find_map(|(power, digit)| at(power, digit))
+            .unwrap_or(most)
     }
 
     fn successor(self) -> Self {

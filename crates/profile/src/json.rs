@@ -55,9 +55,9 @@ impl Comparison {
     pub fn to_json(&self) -> Value {
         let tables = self.tables.iter().map(|table| {
             let columns: Vec<Value> = table.columns.iter().map(compared_column_json).collect();
-            let relations = table.relations.iter().map(|relation| {
-                json!({"relation": relation.text, "values": relation.values, "distance": relation.distance})
-            });
+            let relations = table.relations.iter().map(
+                |relation| json!({"relation": relation.text, "values": relation.values, "distance": relation.distance}),
+            );
             let relations: Vec<Value> = relations.collect();
             json!({"name": table.name, "rows": table.rows, "columns": columns, "relations": relations})
         });

@@ -65,9 +65,8 @@ const RULES: [Rule; 12] = [
 pub(crate) fn generator(table: &str, column: &str, texts: &[Box<str>]) -> Option<&'static str> {
     let (table, column) = (plain(table), plain(column));
     let singular = table.strip_suffix('s').unwrap_or(&table);
-    let is_end = |name: &str, of: &str| {
-        name.strip_suffix(of).is_some_and(|before| before.is_empty() || before.ends_with('_'))
-    };
+    let is_end =
+        |name: &str, of: &str| name.strip_suffix(of).is_some_and(|before| before.is_empty() || before.ends_with('_'));
     let is_like = |rule: &&str| match rule.split_once('.') {
         Some((of, name)) => (is_end(&table, of) || is_end(singular, of)) && column == name,
         None => is_end(&column, rule),

@@ -120,9 +120,8 @@ impl<'a> SampleView<'a> {
             Kind::OfParent { key, of } => {
                 let parents = self.stats.parents.get(key)?;
                 let pairs = self.rows.iter().zip(parents).filter_map(|(row, parent)| {
-                    Some((&row.cells[column], parent.as_ref()?.get(of)?)).filter(|(one, other)| {
-                        !one.is_null() || !other.is_null()
-                    })
+                    Some((&row.cells[column], parent.as_ref()?.get(of)?))
+                        .filter(|(one, other)| !one.is_null() || !other.is_null())
                 });
                 let (mut all, mut equal) = (0_u32, 0_u32);
                 pairs.for_each(|(one, other)| (all, equal) = (all + 1, equal + u32::from(one == other)));
@@ -199,7 +198,10 @@ impl<'a> SampleView<'a> {
         const ASCENDS: f64 = 0.99;
         let relation = Relation { column, kind: Kind::Ascends };
         let view = &self.columns[column];
-        if self.has_rowids && !view.is_key && !view.is_reference && self.measure(&relation).is_some_and(|rank| rank >= ASCENDS)
+        if self.has_rowids
+            && !view.is_key
+            && !view.is_reference
+            && self.measure(&relation).is_some_and(|rank| rank >= ASCENDS)
         {
             found.push(relation);
         }
@@ -285,6 +287,7 @@ impl<'a> SampleView<'a> {
                 if view.is_key || !varies { None } else { self.binned(column) }
             })
             .collect();
+        let ranks: Vec<Vec<f64>> = self.columns.iter().map(|view| centred_ranks(&view.numbers)).collect();
         let mut edges: Vec<(f64, usize, usize, Kind)> = Vec::new();
         for column in 0..bins.len() {
             for other in 0..column {
@@ -292,13 +295,8 @@ impl<'a> SampleView<'a> {
                 let Some(Information { share, bits, .. }) = information(one, two) else { continue };
                 let is_continuous = |at: usize| self.columns[at].groups.is_empty();
                 let kind = match is_continuous(column) && is_continuous(other) {
-                    true => {
-                        let rank = rank_correlation(&self.pairs(other, column)).unwrap_or(0.0);
-                        if rank.abs() < CORRELATED {
-                            continue;
-                        }
-                        Kind::Correlates(other)
-                    }
+                    true if cosine(&ranks[other], &ranks[column]).abs() < CORRELATED => continue,
+                    true => Kind::Correlates(other),
                     false if share >= SHARE => Kind::DependsOn(other),
                     false => continue,
                 };
@@ -397,12 +395,27 @@ fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     }
     let one = ranks(pairs.iter().map(|pair| pair.0).collect());
     let other = ranks(pairs.iter().map(|pair| pair.1).collect());
-    let mean = (pairs.len() as f64 - 1.0) / 2.0;
-    let sum = |one: &[f64], other: &[f64]| -> f64 {
-        one.iter().zip(other).map(|(one, other)| (one - mean) * (other - mean)).sum()
-    };
-    let spread = (sum(&one, &one) * sum(&other, &other)).sqrt();
-    (spread > 0.0).then(|| sum(&one, &other) / spread)
+    let [one, other] = [one, other].map(|ranks| centred(&ranks));
+    let varies = [&one, &other].iter().all(|ranks| ranks.iter().any(|rank| *rank != 0.0));
+    varies.then(|| cosine(&one, &other))
+}
+
+/// Returns the ranks less their mean.
+fn centred(ranks: &[f64]) -> Vec<f64> {
+    let mean = (ranks.len() as f64 - 1.0) / 2.0;
+    ranks.iter().map(|rank| rank - mean).collect()
+}
+
+/// Returns the ranks of numbers less their mean; 0 where there is none.
+fn centred_ranks(numbers: &[Option<f64>]) -> Vec<f64> {
+    let mut ranked = centred(&ranks(numbers.iter().flatten().copied().collect())).into_iter();
+    numbers.iter().map(|number| number.and_then(|_| ranked.next()).unwrap_or(0.0)).collect()
+}
+
+/// Returns the cosine of two vectors: the correlation, if the means are 0.
+fn cosine(one: &[f64], other: &[f64]) -> f64 {
+    let product = |one: &[f64], other: &[f64]| -> f64 { one.iter().zip(other).map(|(one, other)| one * other).sum() };
+    product(one, other) / (product(one, one) * product(other, other)).sqrt().max(f64::MIN_POSITIVE)
 }
 
 /// Returns the ranks of numbers; equal ones share their mean rank.
@@ -460,7 +473,8 @@ mod tests {
         assert_eq!(rank_correlation(&pairs), Some(1.0));
         let falling: Vec<(f64, f64)> = pairs.iter().map(|(one, other)| (*one, -other)).collect();
         assert_eq!(rank_correlation(&falling), Some(-1.0));
-        let any: Vec<(f64, f64)> = (0..1000).map(|n| (f64::from(n * 7919 % 997), f64::from(n * 104_729 % 991))).collect();
+        let any: Vec<(f64, f64)> =
+            (0..1000).map(|n| (f64::from(n * 7919 % 997), f64::from(n * 104_729 % 991))).collect();
         assert!(rank_correlation(&any).expect("enough").abs() < 0.1);
         assert_eq!(rank_correlation(&[(1.0, 2.0); 100]), None);
         assert_eq!(ranks(vec![5.0, 1.0, 5.0]), [1.5, 0.0, 1.5]);

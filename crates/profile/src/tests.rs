@@ -1,3 +1,6 @@
+mod look_alikes;
+mod membership;
+
 use super::*;
 use litepress::{Database, Options, PageSize, Target};
 use litepress_gen::{ColumnPlan, GenPlan, GenSource, Recipe, Request};
@@ -138,15 +141,13 @@ fn texts_are_kept_only_where_that_is_wanted() {
     );
     let learnt = profile_of(&sql, false);
     let plan = learnt.to_toml();
-    for (found, start) in generators(&learnt).into_iter().zip(
-        [
-            "sequence",
-            "choice('paid': 1500, 'new': 500)",
-            "choice('",
-            "regex('[A-Z][a-z]{8}')",
-            "email"
-        ]
-    ) {
+    for (found, start) in generators(&learnt).into_iter().zip([
+        "sequence",
+        "choice('paid': 1500, 'new': 500)",
+        "choice('",
+        "regex('[A-Z][a-z]{8}')",
+        "email",
+    ]) {
         assert!(found.starts_with(start), "{found}");
     }
     for secret in ["Rome", "Paris", "secret1"] {

@@ -42,7 +42,8 @@ pub(crate) fn format(
     if all(|text| text.starts_with("{\"") || text == "{}") {
         return plain("json", "JSON objects, whose fields are not learnt");
     }
-    hash(texts).map(|digits| (format!("hex({digits})"), "hex digits, as of a hash"))
+    hash(texts)
+        .map(|digits| (format!("hex({digits})"), "hex digits, as of a hash"))
         .or_else(|| masks(texts).map(|annotation| (annotation, "digits and signs in these places")))
 }
 
@@ -50,9 +51,8 @@ pub(crate) fn format(
 fn hash(texts: &[Box<str>]) -> Option<usize> {
     const LEAST: usize = 16;
     let length = texts.first()?.len();
-    let is_hash = |text: &str| {
-        text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    };
+    let is_hash =
+        |text: &str| text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let is_mixed = texts.iter().any(|text| text.bytes().any(|byte| byte.is_ascii_lowercase()));
     // Texts are sampled up to 64 characters; a hash of 128 digits is rare, and text of other lengths never is one.
     (length >= LEAST && is_mixed && texts.iter().all(|text| is_hash(text))).then_some(length)
@@ -348,7 +348,9 @@ mod tests {
             (&["$12.34", "$99.90"], Some("regex('\\$[1-9][0-9]\\.[1-9][0-9]')")),
             (
                 &["+49 30 1234567", "+44 20 79460"],
-                Some("if(bool(0.5000), regex('\\+[1-9][0-9] [1-9][0-9] [1-9][0-9]{4}'), regex('\\+[1-9][0-9] [1-9][0-9] [1-9][0-9]{6}'))"),
+                Some(
+                    "if(bool(0.5000), regex('\\+[1-9][0-9] [1-9][0-9] [1-9][0-9]{4}'), regex('\\+[1-9][0-9] [1-9][0-9] [1-9][0-9]{6}'))",
+                ),
             ),
             (&["10.0.0.1", "192.168.1.254"], Some("ipv4")),
             (&["fe80::1", "2001:db8::7"], Some("ipv6")),
