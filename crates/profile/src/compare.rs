@@ -15,7 +15,7 @@
 
 use crate::child_counts::ChildCounts;
 use crate::column_stats::ColumnStats;
-use crate::describe::is_few;
+use crate::describe::is_listed;
 use crate::likeness::{self, Related};
 use crate::read::{DatabaseStats, TableStats, read};
 use litepress_gen::infer;
@@ -353,10 +353,9 @@ fn total_variation(buckets: &[Bucket]) -> f64 {
 /// Returns the shares of texts, largest first, if they are few.
 fn ranked(stats: &ColumnStats) -> Option<Vec<f64>> {
     let counts = stats.text_counts.0.as_ref()?;
-    let is_few = is_few(stats.texts, counts.len());
     let mut shares: Vec<f64> = counts.values().map(|count| *count as f64 / stats.texts as f64).collect();
     shares.sort_unstable_by(|one, other| other.total_cmp(one));
-    is_few.then_some(shares)
+    is_listed(stats).then_some(shares)
 }
 
 fn by_rank(one: &[f64], other: &[f64]) -> Histogram {

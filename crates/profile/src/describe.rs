@@ -27,6 +27,8 @@ pub(crate) struct ColumnContext<'a> {
     pub table: &'a Table,
     pub column: usize,
     pub options: &'a ProfileOptions,
+    /// Whether the table is as large at any scale.
+    pub is_fixed: bool,
 }
 
 /// The kind of a column's annotation, as far as relations can change it.
@@ -412,7 +414,7 @@ fn told_texts(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<Descri
     let keep_values = context.options.keep_values;
     let is_few = |counts: &Vec<_>| {
         is_few(stats.texts, counts.len())
-            || (keep_values && counts.len() <= FEW && repeats(counts.len() as u64, stats.texts))
+            || (keep_values && counts.len() <= FEW && (context.is_fixed || is_listed(stats)))
     };
     let counts = by_frequency(stats).filter(is_few)?;
     let because = if keep_values {
@@ -434,6 +436,12 @@ fn listed_texts(context: &ColumnContext<'_>, stats: &ColumnStats, pattern: &Patt
     let generator = pattern.is_specific.then_some(&*pattern.call);
     let names = names::made_up(generator, &texts, &context.table.columns[context.column].name);
     Some(listed(&counts, names, "a few texts by their shares, under made-up names"))
+}
+
+/// Returns whether a column has few texts, some of which repeat.
+pub(crate) fn is_listed(stats: &ColumnStats) -> bool {
+    let distinct = stats.text_counts.0.as_ref().map_or(usize::MAX, HashMap::len);
+    distinct <= FEW && repeats(distinct as u64, stats.texts)
 }
 
 /// Returns whether this many distinct values stand for so many that some repeat.
@@ -470,8 +478,9 @@ fn pooled_texts(stats: &ColumnStats, pattern: &Pattern) -> Option<Description> {
         None => stats.text_rows.rows().collect::<Vec<u64>>(),
     };
     let text = || format!("text({}, {})", middle_lengths(stats).0.max(8), middle_lengths(stats).1.max(12));
-    let inner = [pattern.call.clone(), text()].into_iter().find(|inner| names::has_enough(inner, distinct))?;
-    let generator = format!("pool({inner}, {})", frequency_groups(frequencies, distinct, stats.texts));
+    let enough = |inner: String| Some((names::rows_of_distinct(&inner, distinct)?, inner));
+    let (rows, inner) = [pattern.call.clone(), text()].into_iter().find_map(enough)?;
+    let generator = format!("pool({inner}, {})", frequency_groups(frequencies, rows, stats.texts));
     let because = format!("{distinct} different texts, each as often ({})", pattern.because);
     Some(Description::new(generator, because, Model::Fixed))
 }

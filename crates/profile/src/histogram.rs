@@ -234,7 +234,13 @@ fn stepped(mut sorted: Vec<i64>, least: i64, largest: i64, precision: Precision)
 fn whole_bins(sorted: &[i64], least: i64, largest: i64, precision: Precision) -> String {
     let (low, high) = ends(sorted, least, largest, precision);
     let bounds = from_least(bounds(sorted, precision.bins(sorted.len())), low);
-    match high.checked_add(1) {
+    // A rounded end needs no successor.
+    let is_round = high < largest
+        && high.saturating_sub(low) >= 100
+        && high % 10 == 0
+        && sorted.partition_point(|n| *n < high) < sorted.len();
+    let end = if is_round && !precision.is_exact { Some(high) } else { high.checked_add(1) };
+    match end {
         Some(end) => histogram(sorted, rounded(bounds, low, precision), end, |bound| bound.to_string()),
         None => format!("int({low}, {high})"),
     }

@@ -148,7 +148,8 @@ pub fn profile(file: &Path, options: &ProfileOptions, go_on: &(dyn Fn() -> Resul
         let columns = table.ordinary_columns().zip(&stats.columns).zip(histograms);
         let columns = columns.map(|((column, stats), histogram)| {
             let reference = references.iter().find(|reference| reference.column == column).cloned();
-            let context = describe::ColumnContext { schema: &schema, table, column, options };
+            let is_fixed = fixed[position];
+            let context = describe::ColumnContext { schema: &schema, table, column, options, is_fixed };
             describe::describe(&context, stats, reference, histogram)
         });
         let (mut columns, models): (Vec<ColumnProfile>, Vec<Model>) = columns.unzip();

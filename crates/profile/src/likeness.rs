@@ -26,6 +26,9 @@ pub(crate) fn relations(pair: &[Related<'_>; 2]) -> Vec<RelationComparison> {
     }
     let places: Vec<(usize, String)> = pair[0].names().enumerate().collect();
     for (place, name) in places {
+        if views[0].columns.get(place).is_none_or(|view| view.times.is_some()) {
+            continue;
+        }
         let Some(of_other) = pair[1].names().position(|other| other.eq_ignore_ascii_case(&name)) else { continue };
         found.extend(distinct(pair, [place, of_other], &name));
         found.extend(characters(pair, [place, of_other], &name));

@@ -126,13 +126,19 @@ fn is_alike(texts: &[Box<str>], others: &[String]) -> bool {
     is_near(0) && is_near(1) && one[2] < 3.0 * other[2] && other[2] < 3.0 * one[2]
 }
 
-/// Returns the share of distinct texts in the first rows of a generator that are needed.
-pub(crate) fn has_enough(generator: &str, values: u64) -> bool {
+/// Returns the number of rows in which a generator has so many distinct texts; `None` if that takes half as many more, or
+/// too many.
+pub(crate) fn rows_of_distinct(generator: &str, wanted: u64) -> Option<u64> {
     const MOST: u64 = 20_000;
-    const SHARE: f64 = 0.97;
-    let Some(texts) = self::values(generator, 0..values.min(MOST)) else { return false };
-    let (all, distinct) = (texts.len(), texts.into_iter().collect::<HashSet<String>>().len());
-    distinct as f64 >= SHARE * all as f64
+    let tried = wanted.min(MOST);
+    let texts = values(generator, 0..tried + tried / 2 + 1)?;
+    let mut seen = HashSet::new();
+    let mut distinct = texts.iter().map(|text| {
+        seen.insert(text.as_str());
+        seen.len() as u64
+    });
+    let rows = distinct.position(|distinct| distinct == tried)? as u64 + 1;
+    Some((rows as f64 / tried.max(1) as f64 * wanted as f64).round() as u64)
 }
 
 /// Makes up distinct texts for these, in their order: values of the generator, or else texts of similar letters and digits.
@@ -147,14 +153,10 @@ pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> 
         let mut seen = HashSet::new();
         names.extend(found.into_iter().filter(|text| !taken.contains(&**text) && seen.insert(text.clone())));
         names.truncate(texts.len());
-        if names.len() == texts.len() {
-            return names;
-        }
-        names.clear();
     }
     let words = values("word", 0..2000).unwrap_or_default();
-    let mut seen = HashSet::new();
-    for (rank, text) in texts.iter().enumerate() {
+    let mut seen: HashSet<String> = names.iter().cloned().collect();
+    for (rank, text) in texts.iter().enumerate().skip(names.len()) {
         let rank = rank as u64;
         let mut round = 0;
         let name = loop {
@@ -187,13 +189,10 @@ fn like(text: &str, salt: u64, words: &[String]) -> String {
         let place = made.len();
         let first = run[0];
         if first.is_alphabetic() && run.len() > SHORT {
-            let near = words.iter().filter(|word| word.len().abs_diff(run.len()) <= 1);
-            let near: Vec<&String> = near.collect();
-            let fallback = "x".repeat(run.len());
-            let word = match near.is_empty() {
-                true => &fallback,
-                false => near[usize::try_from(random(place) % near.len() as u64).expect("a small index")],
-            };
+            let longest = words.iter().map(String::len).max().unwrap_or(0);
+            let near = |word: &&String| word.len().abs_diff(run.len().min(longest)) <= 2;
+            let near: Vec<&String> = words.iter().filter(near).collect();
+            let word = near[usize::try_from(random(place) % near.len() as u64).expect("a small index")];
             let is_upper = run.iter().all(|c| c.is_uppercase());
             let mut letters = word.chars();
             match letters.next() {

@@ -261,6 +261,10 @@ impl<'a> SampleView<'a> {
                     return None;
                 }
                 let pairs = self.grouped(*other, column);
+                // What is NULL says nothing.
+                if pairs.len() * 20 < view.ids.iter().flatten().count() * 19 {
+                    return None;
+                }
                 let (share, repeats) = determined(&pairs)?;
                 let mut counts = vec![0_u32; view.values.len()];
                 pairs.iter().for_each(|pair| counts[pair.1] += 1);
@@ -280,11 +284,14 @@ impl<'a> SampleView<'a> {
     fn tree(&self, found: &mut Vec<Relation>) {
         const CORRELATED: f64 = 0.3;
         const SHARE: f64 = 0.1;
+        // Rows of large tables have no meaning beyond their relations.
+        const MOST_KEYS: usize = 30;
         let bins: Vec<Option<Vec<usize>>> = (0..self.columns.len())
             .map(|column| {
                 let view = &self.columns[column];
                 let varies = view.values.len() != 1;
-                if view.is_key || !varies { None } else { self.binned(column) }
+                let is_to_many = view.is_reference && !(2..=MOST_KEYS).contains(&view.values.len());
+                if view.is_key || is_to_many || !varies { None } else { self.binned(column) }
             })
             .collect();
         let ranks: Vec<Vec<f64>> = self.columns.iter().map(|view| centred_ranks(&view.numbers)).collect();

@@ -62,8 +62,8 @@ fn hash(texts: &[Box<str>]) -> Option<usize> {
 /// most frequent shapes. Letters are rare in them, and become others.
 fn masks(texts: &[Box<str>]) -> Option<String> {
     /// Most shapes, and the least share of the texts that have one of them.
-    const SHAPES: usize = 8;
-    const SHARE: f64 = 0.8;
+    const SHAPES: usize = 12;
+    const SHARE: f64 = 0.6;
     const LONGEST_MASK: usize = 40;
     const LETTERS: usize = 2;
     let mut shapes: BTreeMap<String, (u64, bool)> = BTreeMap::new();
@@ -71,7 +71,7 @@ fn masks(texts: &[Box<str>]) -> Option<String> {
         let is_plain = text.len() <= LONGEST_MASK && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
         let letters = text.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max().unwrap_or(0);
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
-        if !is_plain || letters > LETTERS || 2 * digits < text.len() {
+        if !is_plain || letters > LETTERS || 3 * digits < text.len() {
             return None;
         }
         let (mask, has_zeros) = mask(text);

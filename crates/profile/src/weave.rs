@@ -38,39 +38,75 @@ pub(crate) struct Weaver<'a> {
 }
 
 impl Weaver<'_> {
-    /// Changes the annotations of columns that have relations.
+    /// Changes the annotations of columns that have relations. Dependencies of a tree point away from the columns that are settled
+    /// by other relations.
     pub fn weave(mut self, columns: &mut [ColumnProfile]) {
         let mut follows: Vec<Option<usize>> = vec![None; columns.len()];
-        let mut is_woven = vec![false; columns.len()];
-        for relation in self.view.relations() {
-            let turned = match relation.kind {
-                Kind::Correlates(other) => Some(Relation { column: other, kind: Kind::Correlates(relation.column) }),
-                Kind::DependsOn(other) => Some(Relation { column: other, kind: Kind::DependsOn(relation.column) }),
-                _ => None,
+        let is_of_tree = |relation: &Relation| matches!(relation.kind, Kind::Correlates(_) | Kind::DependsOn(_));
+        let (mut edges, others): (Vec<_>, Vec<_>) = self.view.relations().into_iter().partition(is_of_tree);
+        let mut is_settled: Vec<bool> = (0..columns.len()).map(|column| !self.can_depend(column, columns)).collect();
+        for relation in others {
+            self.apply(&relation, columns, &mut follows, &mut is_settled);
+        }
+        while !edges.is_empty() {
+            let ends = |relation: &Relation| (relation.column, other_of(relation.kind).unwrap_or(relation.column));
+            let is_next = |relation: &Relation| {
+                let (one, other) = ends(relation);
+                is_settled[one] != is_settled[other]
             };
-            for Relation { column, kind } in [Some(relation), turned].into_iter().flatten() {
-                let other = match kind {
-                    Kind::Ascends | Kind::OfParent { .. } => None,
-                    Kind::NotBelow(of) | Kind::FollowsFrom(of) | Kind::Correlates(of) | Kind::DependsOn(of) => Some(of),
+            let Some(next) = edges.iter().position(is_next) else {
+                // The root of another tree.
+                let (one, other) = ends(&edges[0]);
+                if is_settled[one] {
+                    edges.remove(0);
+                } else {
+                    is_settled[other] = true;
+                }
+                continue;
+            };
+            let mut relation = edges.remove(next);
+            let (one, other) = ends(&relation);
+            if is_settled[one] {
+                relation.column = other;
+                relation.kind = match relation.kind {
+                    Kind::Correlates(_) => Kind::Correlates(one),
+                    _ => Kind::DependsOn(one),
                 };
-                let is_circle = std::iter::successors(other, |&of| follows[of]).any(|of| of == column);
-                if is_woven[column] || is_circle || columns[column].generator.is_none() {
-                    continue;
-                }
-                let Some((generator, because)) = self.annotation(column, kind, columns) else { continue };
-                if generator.len() > LONGEST {
-                    continue;
-                }
-                let of = &mut columns[column];
-                let alone = of.generator.replace(generator);
-                of.alone = alone.map(|alone| (alone, std::mem::replace(&mut of.because, because)));
-                (is_woven[column], follows[column]) = (true, other);
-                if matches!(kind, Kind::OfParent { .. }) && matches!(self.models[column], Model::Texts(_)) {
-                    // Its names are those of the parent.
-                    self.models[column] = Model::Fixed;
-                }
-                break;
             }
+            self.apply(&relation, columns, &mut follows, &mut is_settled);
+        }
+    }
+
+    /// Returns whether the annotation of a column can depend on another column of the row.
+    fn can_depend(&self, column: usize, columns: &[ColumnProfile]) -> bool {
+        columns[column].generator.is_some()
+            && (self.is_of_lookup(column, columns)
+                || matches!(self.models[column], Model::Numbers | Model::FewNumbers | Model::Texts(_)))
+    }
+
+    /// Gives a column the annotation of a relation, unless it has another one's.
+    fn apply(
+        &mut self,
+        relation: &Relation,
+        columns: &mut [ColumnProfile],
+        follows: &mut [Option<usize>],
+        is_settled: &mut [bool],
+    ) {
+        let Relation { column, kind } = *relation;
+        let other = other_of(kind);
+        let is_circle = std::iter::successors(other, |&of| follows[of]).any(|of| of == column);
+        if columns[column].alone.is_some() || is_circle || columns[column].generator.is_none() {
+            return;
+        }
+        let found = self.annotation(column, kind, columns).filter(|(generator, _)| generator.len() <= LONGEST);
+        let Some((generator, because)) = found else { return };
+        let of = &mut columns[column];
+        let alone = of.generator.replace(generator);
+        of.alone = alone.map(|alone| (alone, std::mem::replace(&mut of.because, because)));
+        (follows[column], is_settled[column]) = (other, true);
+        if matches!(kind, Kind::OfParent { .. }) && matches!(self.models[column], Model::Texts(_)) {
+            // Its names are those of the parent.
+            self.models[column] = Model::Fixed;
         }
     }
 
@@ -353,6 +389,14 @@ impl Weaver<'_> {
             }
         };
         Some(with_nulls(generator, nulls as u64, rows.len() as u64))
+    }
+}
+
+/// Returns the other column of a relation.
+fn other_of(kind: Kind) -> Option<usize> {
+    match kind {
+        Kind::Ascends | Kind::OfParent { .. } => None,
+        Kind::NotBelow(of) | Kind::FollowsFrom(of) | Kind::Correlates(of) | Kind::DependsOn(of) => Some(of),
     }
 }
 
