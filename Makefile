@@ -8,14 +8,18 @@ ONLY ?=
 ARCH ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
+CLUSTER = $(CURDIR)/target/cluster-venv
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
+ENGINES = pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest
 
-.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut fuzz lint test-bench bench figures clean tools
+.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut fuzz fetch lint test-bench bench figures clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+build: PROFILE ?= release
 build: ## build the program: target/release/litepress
-	$(CARGO) build --release --locked -p litepress-cli
+	$(CARGO) build --profile $(PROFILE) --locked -p litepress-cli
 
 # `man` looks beside the folders of programs: for ~/.cargo/bin in ~/.cargo/share/man.
 install: PREFIX ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)
@@ -48,7 +52,7 @@ install-extension: ## install litepress.so, the extension of SQLite, and its hea
 	install -m 644 crates/extension/include/litepress_extension.h $(PREFIX)/include/
 
 demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
-	python3 bench/demo.py --rows $(or $(ROWS),100m)
+	$(if $(filter dev,$(PROFILE)),LITEPRESS_BENCH_UNOPTIMIZED=1) python3 bench/demo.py --rows $(or $(ROWS),100m)
 
 test: tools ## pass all tests; builds no competitor
 	$(CARGO) test --workspace --locked
@@ -64,18 +68,25 @@ test test-python test-cluster test-bench: export MATURIN_PEP517_ARGS = --profile
 # Installs the package in a new environment, like a user, and runs its tests, stub and examples.
 test-python: tools
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check './python[test]'
+	$(VENV)/bin/python $(PIP_INSTALL) './python[test]'
 	$(VENV)/bin/python -m pytest -n auto -c python/pyproject.toml python/tests python/examples
 	$(VENV)/bin/python -m mypy.stubtest litepress --allowlist python/stubtest.txt
 	$(VENV)/bin/python -m mypy --config-file python/pyproject.toml python/examples
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
 
-test-cluster: CLUSTER = $(CURDIR)/target/cluster-venv
 test-cluster: tools ## run the tests with Spark, Ray and Dask, in an environment of their own: needs Java 17
 	@java -version 2>&1 | grep -q 'version "\(1[7-9]\|2[0-9]\)' || { echo "SKIPPED: make test-cluster needs Java 17 or later"; exit 0; }; set -ex; \
 	$(PYTHON) -m venv $(CLUSTER); \
-	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest ./python; \
+	$(CLUSTER)/bin/python $(PIP_INSTALL) $(ENGINES) ./python; \
 	$(CLUSTER)/bin/python -m pytest -c python/tests_cluster/pytest.ini python/tests_cluster
+
+# The tests install what they lack. Done before, it takes the network's time while the processors compile.
+fetch: tools ## install the packages of test-python and test-cluster; needs Python 3.11
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -c 'import tomllib; print(*tomllib.load(open("python/pyproject.toml", "rb"))["project"]["optional-dependencies"]["test"], sep="\n")' > $(VENV)/test.txt
+	$(VENV)/bin/python $(PIP_INSTALL) -r $(VENV)/test.txt
+	$(PYTHON) -m venv $(CLUSTER)
+	$(CLUSTER)/bin/python $(PIP_INSTALL) $(ENGINES)
 
 crash: ## kill programs that change databases at random moments: RUNS=1000 kills, over all operations and journal modes
 	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment --nocapture

@@ -52,7 +52,7 @@ mod tree;
 mod verify;
 
 pub use append::{
-    Append, AppendOptions, AppendReport, AppendedTable, Outlook, PlannedAppend, Route, RoutePlan, RowFigures,
+    Append, AppendOptions, AppendReport, AppendedTable, PageCandidates, PlannedAppend, Route, RoutePlan, RowFigures,
     append_pages, beside_spools, schema_of, spool_rows,
 };
 pub use copy::{CopiedDatabase, CopiedTree};
