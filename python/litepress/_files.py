@@ -504,8 +504,9 @@ def compare(
     Returns
     -------
     dict
-        The comparison, as ``litepress compare --json`` prints it: ``tables``, each with ``columns``, each with ``distance``
-        (0 is alike, 1 has nothing in common) and ``buckets``.
+        The comparison, as ``litepress compare --json`` prints it: ``score`` (1 is alike), and ``tables``, each with ``columns``,
+        each with ``distance`` (0 is alike, 1 has nothing in common) and ``buckets``, and with ``relations`` between columns,
+        each with ``relation``, ``values`` and ``distance``.
 
     Raises
     ------

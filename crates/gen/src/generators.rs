@@ -14,6 +14,7 @@ pub mod catalogue;
 
 mod alias;
 mod arguments;
+mod ascending;
 mod blobs;
 mod choice;
 mod digits;
@@ -28,6 +29,7 @@ mod nested;
 mod nulls;
 mod numbers;
 mod people;
+mod pool;
 mod regex;
 pub(crate) mod relations;
 mod shuffle;
