@@ -47,26 +47,37 @@ fn no_bytes_make_it_panic() {
     }
 }
 
+/// Faults of the check in files that SQLite calls `ok`: `docs/promises.md` lists them. No other may come up.
+const STRICTER: [&str; 3] = ["must hold NULL", "%_idx", "XX"];
+
+/// Returns the first complaint of the sqlite3 of the system, or `None` if it is not installed.
+fn of_system(path: &Path) -> Option<String> {
+    let done = Command::new("sqlite3").arg("-readonly").arg(path).arg("PRAGMA integrity_check(1)").output().ok()?;
+    let text = if done.stdout.is_empty() { done.stderr } else { done.stdout };
+    Some(String::from_utf8_lossy(&text).trim().to_owned())
+}
+
+/// Both verdicts on nearly valid files, by the new SQLite and an old one. It printed what differs, when the list was made.
 #[test]
 fn what_sqlite_finds_is_found() {
-    let (mut missed, mut stricter, mut both, mut clean) = (BTreeMap::new(), BTreeMap::new(), 0, 0);
-    for round in 0..rounds(400) {
+    let (mut stricter, mut counts) = (BTreeMap::new(), [0; 4]);
+    for round in 0..rounds(300) {
         let verdicts = verdicts(&choices(round + 1_000));
-        let lines = verdicts.missed();
-        match (verdicts.report.is_clean(), verdicts.sqlite.is_empty()) {
-            (true, true) => clean += 1,
-            (false, false) => both += 1,
-            (false, true) => {
-                for fault in &verdicts.report.faults {
-                    let key: String = fault.what.chars().filter(|c| !c.is_ascii_digit()).collect();
-                    stricter.entry(key).or_insert((0, round)).0 += 1;
-                }
-            }
-            (true, false) => {
-                let key = format!("{:?} {lines:?}", verdicts.mutations);
-                missed.entry(key).or_insert((0, round)).0 += 1;
+        if !verdicts.missed().is_empty() {
+            println!("MISSED {round} {:?} {:?}", verdicts.mutations, verdicts.missed());
+        }
+        let (is_clean, is_ok) = (verdicts.report.is_clean(), verdicts.sqlite.is_empty());
+        counts[usize::from(is_clean) * 2 + usize::from(is_ok)] += 1;
+        if is_ok {
+            for fault in &verdicts.report.faults {
+                let key: String = fault.what.chars().filter(|c| !c.is_ascii_digit()).collect();
+                stricter.entry(key).or_insert((0, round, verdicts.mutations.clone())).0 += 1;
             }
         }
     }
-    println!("clean {clean} both {both}\nMISSED {missed:#?}\nSTRICTER {stricter:#?}");
+    println!(
+        "found by both {}, by the check alone {}, by SQLite alone {}, by neither {}",
+        counts[0], counts[1], counts[2], counts[3]
+    );
+    println!("STRICTER {stricter:#?}");
 }
