@@ -95,8 +95,12 @@ crash: ## kill programs that change databases at random moments: RUNS=1000 kills
 	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment --nocapture
 	$(CARGO) test --locked -p litepress-conformance --test conformance -- --ignored real_rows_cross
 
-fuzz: ## give every reader mutated files: RUNS=100 times as many as the tests do
-	LITEPRESS_FUZZ=$(or $(RUNS),100) $(CARGO) test --locked -p litepress-load --lib fuzzing
+fuzz: ## give readers and check mutated files: RUNS=100 times as many as the tests do; HOURS=1 with coverage (nightly, cargo-fuzz)
+ifdef HOURS
+	fuzz/run $(HOURS) $(TARGETS)
+else
+	LITEPRESS_FUZZ=$(or $(RUNS),100) $(CARGO) test --locked -p litepress-load -p litepress-check --lib fuzzing
+endif
 
 powercut: ## replay power cuts and fail every call during changes of databases, STATES=16 for each write or sync
 	LITEPRESS_STATES=$(or $(STATES),16) $(CARGO) test --locked -p litepress-conformance --test laboratory -- --nocapture

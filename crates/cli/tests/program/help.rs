@@ -126,6 +126,7 @@ fn every_option_works() {
         ("check", "check u.db --quiet --html u.html --overwrite".to_owned()),
         ("check", "check u.db --html u.html --open --help".to_owned()),
         ("check", "check u.db --verbose".to_owned()),
+        ("check", "check u.db --sample".to_owned()),
         ("check", "check --help".to_owned()),
         ("completions", "completions --help".to_owned()),
         ("man", "man --help".to_owned()),
