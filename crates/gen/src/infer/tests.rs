@@ -1,9 +1,25 @@
 use super::*;
 
+/// Infers all columns of a table as if none referred to another one.
+fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
+    let columns = &schema.tables[table].columns;
+    let context = TableContext {
+        schema,
+        table,
+        rows: 1000,
+        day: ReferenceDay::default(),
+        open: vec![true; columns.len()],
+        parents: vec![None; columns.len()],
+        per_parent: None,
+        depth: 0,
+    };
+    TableInference::new(context).infer().into_iter().map(|inferred| inferred.expect("the column is open")).collect()
+}
+
 fn only_column(definition: &str, rest: &str) -> Inference {
     let sql = format!("create table t ({definition}){rest}");
     let schema = Schema::from_sql(&sql, "test").expect(&sql);
-    column(&schema.tables[0], 0, 1000)
+    columns_of(&schema, 0).remove(0)
 }
 
 #[test]
@@ -39,8 +55,7 @@ fn one_column_makes_a_key_of_several_unique() {
         create table t (a int references u, b text, c text, d int references u, e int unique,
             primary key (a, b, c, d), unique (b, e));";
     let schema = Schema::from_sql(sql, "test").expect(sql);
-    let table = &schema.tables[1];
-    let texts: Vec<String> = (0..5).map(|position| column(table, position, 10).text).collect();
+    let texts: Vec<String> = columns_of(&schema, 1).into_iter().map(|inferred| inferred.text).collect();
     assert_eq!(texts[1..3], ["text(8, 32)", "unique_hex(16)"]);
     assert_eq!(texts[4], "sequence");
 }

@@ -22,7 +22,7 @@ fn plan_of(sql: &str) -> Result<GenPlan> {
 }
 
 /// Makes a database by inserting the rows of a plan.
-fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
+pub(super) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
     let sqlite = Connection::open_in_memory().expect("memory");
     sqlite.execute_batch("PRAGMA foreign_keys = OFF").expect("a setting");
     sqlite.execute_batch(sql).expect(sql);
@@ -53,7 +53,7 @@ fn database(sql: &str) -> Connection {
     insert(sql, &plan).unwrap_or_else(|error| panic!("{error}\n{sql}"))
 }
 
-fn number(sqlite: &Connection, query: &str) -> i64 {
+pub(super) fn number(sqlite: &Connection, query: &str) -> i64 {
     sqlite.query_row(query, [], |row| row.get(0)).expect(query)
 }
 

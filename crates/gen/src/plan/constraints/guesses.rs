@@ -48,6 +48,7 @@ pub(super) fn guesses(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<S
         texts.extend(derived);
         texts.extend(clamped);
     }
+    texts.extend(likes(context, bounds));
     let [ints, reals] = [ints(context, bounds), reals(context, bounds)];
     texts.extend(if context.now.starts_with("real(") { [reals, ints] } else { [ints, reals] }.concat());
     texts.extend(times(context, bounds));
@@ -207,6 +208,44 @@ fn lengths(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<String> {
         .flat_map(|function| texts.iter().map(move |text| format!("{function}({text})")))
         .collect();
     cased.into_iter().chain(texts).collect()
+}
+
+/// Suggests texts that match patterns of LIKE.
+fn likes(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<String> {
+    if !context.is(&[TypeClass::Text, TypeClass::Any]) || bounds.likes.is_empty() {
+        return Vec::new();
+    }
+    let quoted = |text: &str| literal(&OwnedValue::Text(text.to_owned()));
+    let mut texts = Vec::new();
+    // '%a%' OR '%b%': the words themselves.
+    let inner = |pattern: &String| pattern.trim_matches('%').to_owned();
+    let are_words = |word: &String| !word.is_empty() && !word.contains(['%', '_']);
+    let words: Vec<String> = bounds.likes.iter().map(inner).filter(are_words).collect();
+    if words.len() == bounds.likes.len() && !context.is_key && bounds.likes.iter().all(|like| like.starts_with('%')) {
+        texts.push(format!("choice({})", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", ")));
+    }
+    let fills: &[&str] =
+        if context.is_key { &["unique_hex(12)", "uuid()"] } else { &["word()", "digits(6)", "hex(16)", "uuid()"] };
+    for pattern in &bounds.likes {
+        for fill in fills {
+            let mut parts = Vec::new();
+            for part in pattern.split_inclusive(['%', '_']) {
+                let fixed = part.trim_end_matches(['%', '_']);
+                parts.extend((!fixed.is_empty()).then(|| quoted(fixed)));
+                match part.chars().last() {
+                    Some('%') => parts.push((*fill).to_owned()),
+                    Some('_') => parts.push("digits(1)".to_owned()),
+                    _ => {}
+                }
+            }
+            // One literal alone is not an annotation.
+            if parts.len() == 1 && parts[0].starts_with('\'') {
+                parts = vec![format!("constant({})", parts[0])];
+            }
+            texts.push(parts.join(" || "));
+        }
+    }
+    texts
 }
 
 /// Suggests common values for a column of this class, if its constraints have no simple form.
