@@ -149,7 +149,7 @@ fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
 }
 
 /// Texts that are unique, with the length of the longest, by name.
-const UNIQUE_TEXTS: [(&str, &str, u64); 10] = [
+const UNIQUE_TEXTS: [(&str, &str, u64); 12] = [
     ("uuid guid *_uuid *_guid", "uuid", 36),
     ("*token* *session* *secret* api_key sha1 *_sha1 *_hash hash sha digest nonce", "hex(40)", 40),
     ("md5 *_md5", "hex(32)", 32),
@@ -159,6 +159,8 @@ const UNIQUE_TEXTS: [(&str, &str, u64); 10] = [
     ("key *_key setting keyword option_name", "unique_phrase('{setting_key}', '_')", 48),
     ("sku *_sku code *_code number *_number reference *_no", "unique_regex('[A-Z]{3}-[0-9]{6}')", 10),
     ("phone *_phone phone_number mobile", "'+1 ' || unique_digits(10)", 13),
+    ("codename", "unique_phrase('{permission_code}', '_')", 40),
+    ("*_id", "unique_regex('[A-Z]{5}[0-9]{2}')", 7),
     ("name title label topic tag *_name", "unique_phrase('{Adjective} {Noun}')", 40),
 ];
 
@@ -179,7 +181,7 @@ fn by_declared_type(traits: &ColumnTraits<'_>) -> Option<Inference> {
         "JSON" | "JSONB" => Some(inferred("json", because())),
         "DECIMAL" | "NUMERIC" | "NUMBER" => decimal(traits).map(|text| inferred(text, because())),
         "TINYINT" => Some(inferred("int(0, 127)", because())),
-        "SMALLINT" | "INT2" => Some(inferred("int(0, 32_767)", because())),
+        "SMALLINT" | "INT2" => Some(inferred("int(0, 999)", because())),
         _ => None,
     }
 }
@@ -472,6 +474,12 @@ pub(crate) fn null_share(table: &Table, position: usize) -> f64 {
     }
     let is_deliberate = table.columns.iter().any(|other| other.not_null && other.key_position.is_none());
     rules::null_share(&names::plain(&column.name)).unwrap_or(if is_deliberate { USUAL } else { 0.0 })
+}
+
+/// Returns whether the rows of a table are lines of the orders in another one.
+pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
+    let kind = |table: &Table| subjects::subject(&table.name).map(|subject| subject.kind);
+    kind(table) == Some(subjects::Kind::Line) && kind(parent) == Some(subjects::Kind::Order)
 }
 
 /// Returns whether a table has a time at which its rows came.

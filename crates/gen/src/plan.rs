@@ -260,6 +260,8 @@ struct Planner<'a> {
     day: ReferenceDay,
     /// The number of declared foreign keys of each table; the others are implied.
     declared: Vec<usize>,
+    /// Columns, by table, that need no unique values, because pairs of foreign keys make their key unique.
+    relieved: Vec<(usize, usize)>,
     /// The drafts of all columns, by table and column.
     columns: Vec<Vec<Option<ColumnDraft<'a>>>>,
 }
@@ -274,7 +276,7 @@ impl<'a> Planner<'a> {
                 usage(message![OptionName::Until.word(text.clone()).given(), ": this is not a day"]).advise("write it as 2026-12-31")
             })?,
         };
-        Ok(Self { schema, sizes, on_conflict: request.on_conflict, day, declared: Vec::new(), columns })
+        Ok(Self { schema, sizes, on_conflict: request.on_conflict, day, declared: Vec::new(), relieved: Vec::new(), columns })
     }
 
     /// Drafts the columns that have annotations.

@@ -609,6 +609,13 @@ pub(crate) fn null_arguments(source: &SourceText<'_>, call: &Call) -> Result<(f6
     Ok((arguments.share("p")?, inner))
 }
 
+/// Returns the bytes of the longest value of a single generator; `None` for other annotations.
+pub(crate) fn longest_bytes(annotation: &str) -> Option<u64> {
+    let source = SourceText::new(annotation, "<annotation>");
+    let call = parse_call(&source, 0..annotation.len()).ok()?;
+    build(&source, &call, Some(1)).ok().map(|generator| generator.longest_bytes())
+}
+
 /// Returns whether an annotation that names no columns is valid in a table of `rows` rows.
 pub fn is_valid_annotation(annotation: &str, rows: u64) -> bool {
     let source = SourceText::new(annotation, "<annotation>");

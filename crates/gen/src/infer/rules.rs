@@ -38,6 +38,8 @@ const HTTP_STATUS: &str = "choice(200: 82, 201: 3, 204: 2, 301: 2, 302: 3, 304: 
 
 static RULES: &[Rule] = &[
     // Identifiers and secrets.
+    text("public_key private_key ssh_key *_public_key", "'ssh-ed25519 AAAA' || regex('[A-Za-z0-9+/]{64}')"),
+    text("transaction_id external_id remote_id charge_id payment_id *_transaction_id gateway_id", "regex('(ch|tx|py)_[0-9A-Za-z]{16}')"),
     text("uuid guid *_uuid *_guid", "uuid"),
     text("password passwd user_pass password_hash *_password encrypted_password password_digest pass_hash", PASSWORD),
     text("md5 *_md5 etag", "hex(32)"),
@@ -65,9 +67,9 @@ static RULES: &[Rule] = &[
     text("mac mac_address", "mac"),
     text("user_agent useragent *_user_agent *_agent agent", "user_agent"),
     text("domain hostname host *_domain fqdn", "phrase('{domain}')"),
-    text("server node worker runner_name", "phrase('{host}')"),
+    text("server node worker runner runner_name", "phrase('{host}')"),
     text("referrer referer *_referrer *_referer http_referer referer_url", "phrase('{referrer}')"),
-    text("image image_url *_image_url avatar_url photo_url picture_url thumbnail_url cover_url logo_url icon_url *_thumbnail_url *_avatar_url favicon_url", "phrase('{image_url}')"),
+    text("image_url *_image_url avatar_url photo_url picture_url thumbnail_url cover_url logo_url icon_url *_thumbnail_url *_avatar_url favicon_url", "phrase('{image_url}')"),
     text("url *_url website homepage link uri *_uri web_site home_page *_link website_url guid_url canonical source_url", "phrase('{web_url}')"),
     text("rev_host", "phrase('{domain}')"),
     any("port *_port", "choice('80', '443', '8080')", "choice(443: 8, 80: 5, 8080: 3, 22: 2, 3306: 1, 5432: 2, 6379: 1)", ""),
@@ -100,7 +102,7 @@ static RULES: &[Rule] = &[
     text("model model_name *_type_name", "phrase('{model}')"),
     text("job_class handler class_name klass", "phrase('{job_class}')"),
     text("queue queue_name", "choice('default': 6, 'mailers': 2, 'low', 'critical')"),
-    text("branch ref branch_name git_ref head_branch", "phrase('{git_branch}')"),
+    text("branch ref branch_name git_ref head_branch default_branch *_branch", "phrase('{git_branch}')"),
     text("stage stage_name step", "phrase('{ci_stage}')"),
     text("workflow workflow_name", "phrase('{workflow}')"),
     text("repo repository repo_name", "phrase('{repository}')"),
@@ -122,6 +124,7 @@ static RULES: &[Rule] = &[
     number("priority severity urgency importance", "choice(1: 2, 2: 5, 3: 3)", "choice(1: 2, 2: 5, 3: 3)"),
     text("level log_level loglevel", "choice('info': 70, 'debug': 15, 'warning': 10, 'error': 5)"),
     number("level *_level", "choice(1: 5, 2: 3, 3: 2)", "real(0, 10, 1)"),
+    number("visibility privacy", "choice(0: 80, 1: 8, 2: 12)", ""),
     text("visibility privacy", "choice('public': 75, 'private': 15, 'unlisted': 10)"),
     text("environment env", "choice('production': 6, 'staging': 3, 'development': 1)"),
     text("role user_role *_role", "choice('user': 85, 'editor': 8, 'moderator': 4, 'admin': 3)"),
@@ -147,7 +150,7 @@ static RULES: &[Rule] = &[
     text("category_name", "phrase('{category}')"),
     text("job job_title occupation profession position contact_title job_position *_job", "phrase('{job}')"),
     text("composer", "phrase('{person}, {person}, {first} {last}')"),
-    text("author *_author artist editor narrator director created_by updated_by modified_by owner *_by assignee reporter contact sender_name recipient_name billing_name shipping_name ship_name full_name contact_name customer_name *_full_name *_contact_name account_owner cardholder card_holder holder reviewer signature_name poc", "phrase('{person}')"),
+    text("author *_author artist editor narrator director created_by updated_by modified_by owner *_by *_login *_contact emergency_contact assignee reporter contact sender_name recipient_name billing_name shipping_name ship_name full_name contact_name customer_name *_full_name *_contact_name account_owner cardholder card_holder holder reviewer signature_name poc", "phrase('{person}')"),
     text("author_sort name_sort", "phrase('{last}, {first}')"),
     text("album album_title album_name", "phrase('{album}')"),
     text("track song track_name song_title", "phrase('{song}')"),
@@ -156,7 +159,8 @@ static RULES: &[Rule] = &[
     text("project project_name", "phrase('{project}')"),
     text("group_name", "phrase('{group}')"),
     text("tag tags label labels *_tags keyword topic *_tag hashtag", "phrase('{topic}')"),
-    text("room room_name", "phrase('{room}')"),
+    text("room room_number room_no", "int(101, 499) || ''"),
+    text("room_name", "phrase('{room}')"),
     text("area", "phrase('{region}')"),
     text("region territory *_region zone", "phrase('{region}')"),
     text("language_name", "phrase('{language_name}')"),
@@ -177,7 +181,7 @@ static RULES: &[Rule] = &[
     text("error error_message last_error exception *_error failure_reason", "phrase('{error_message}')"),
     text("message *_message msg", "phrase('{message}')"),
     text("comment comments *_comment *_comments feedback remark remarks", "phrase('{comment}')"),
-    text("note notes *_note *_notes annotation memo internal_note", "phrase('{note}')"),
+    text("note notes *_note *_notes annotation memo internal_note *instructions*", "phrase('{note}')"),
     text("question", "phrase('{question}')"),
     text("answer", "phrase('{answer}')"),
     text("body content text *_body *_content *_text html markdown message_body post_content", "phrase('{paragraph}')"),
@@ -204,6 +208,7 @@ static RULES: &[Rule] = &[
     number("percent percentage *_percent pct *_pct *_percentage", "int(0, 100)", "beta(2, 3, decimals=3) * 100"),
     number("discount *_discount discount_rate discount_percent", "choice(0: 80, 5: 6, 10: 8, 15: 3, 20: 3)", "choice(0: 80, 0.05: 6, 0.1: 8, 0.15: 3, 0.2: 3)"),
     number("tax_rate vat_rate *_tax_rate", "choice(19: 6, 7: 3, 20: 2, 0)", "choice(0.19: 6, 0.07: 3, 0.2: 2, 0)"),
+    number("rental_rate", "", "choice(0.99: 4, 2.99: 3, 4.99: 3)"),
     number("exchange_rate rate *_rate", "int(1, 100)", "lognormal(0, 0.5, min=0.01, max=10, decimals=4)"),
     number("rating stars *_rating average_rating", "choice(5: 46, 4: 28, 3: 12, 2: 6, 1: 8)", "normal(4.1, 0.6, min=1, max=5, decimals=1)"),
     text("rating", "choice('G': 18, 'PG': 22, 'PG-13': 28, 'R': 22, 'NC-17': 10)"),
@@ -216,7 +221,7 @@ static RULES: &[Rule] = &[
     number("shipping shipping_cost shipping_fee freight delivery_fee shipping_amount postage", "choice(0: 40, 5: 40, 10: 20)", "choice(0: 40, 4.95: 38, 9.9: 15, 19.9: 7)"),
     number("fee *_fee", "choice(0: 50, 5: 30, 10: 20)", "choice(0: 30, 1.5: 30, 2.9: 25, 4.9: 15)"),
     number("tip gratuity", "int(0, 12)", "choice(0: 30, 1: 20, 2: 20, 3: 15, 5: 15)"),
-    number("price amount total cost *_price *_amount *_total *_cost price_* total_* amount_* subtotal sub_total revenue value_amount grand_total msrp turnover", "price(2, 400)", "price(2, 400)"),
+    number("price amount total cost *_price *_amount *_total *_cost price_* total_price total_amount total_cost total_paid amount_* subtotal sub_total revenue value_amount grand_total msrp turnover", "price(2, 400)", "price(2, 400)"),
     any("latitude lat *_lat *_latitude latitude_number latitudenumber", "", "int(-40, 65)", "real(-38, 62, 6)"),
     any("longitude lon lng long *_lon *_lng *_longitude longitude_number longitudenumber", "", "int(-180, 180)", "real(-125, 150, 6)"),
     number("altitude elevation ele", "exponential(0.004, max=4000, decimals=0)", "exponential(0.004, max=4000, decimals=1)"),
@@ -235,13 +240,14 @@ static RULES: &[Rule] = &[
     number("pages page_count num_pages number_of_pages", "normal(310, 110, min=24, max=1200, decimals=0)", ""),
     number("runtime duration_minutes length_minutes", "normal(105, 22, min=40, max=240, decimals=0)", ""),
     number("milliseconds duration_ms *_duration_ms elapsed_ms latency_ms response_time_ms *_ms elapsed latency *_latency", MILLISECONDS, MILLISECONDS),
+    number("rental_duration", "choice(3: 3, 4: 2, 5: 2, 6: 2, 7: 2)", ""),
     number("duration *_duration total_time typing_time scrolling_time time_spent seconds *_seconds elapsed_time visit_total_time time_taken length_seconds response_time", SECONDS, SECONDS),
     number("population", "lognormal(11, 1.6, min=800, max=30000000, decimals=0)", ""),
     number("followers* *_followers following* friends_count", "exponential(0.006, max=90000, decimals=0)", ""),
     number("views *_views hits view_count *_view_count play_count downloads *_downloads download_count impressions", "exponential(0.004, max=90000, decimals=0)", ""),
     number("likes *_likes upvotes reactions", "exponential(0.05, max=9000, decimals=0)", ""),
     number("failed_attempts attempts *_attempts retries retry_count failures", "choice(0: 90, 1: 6, 2: 3, 3: 1)", ""),
-    number("count *_count num_* number_of_* n_* *_number_of total_count counter visit_* *_visits visits", COUNT, COUNT),
+    number("count *_count items num_* number_of_* n_* *_number_of total_count counter visit_* *_visits visits", COUNT, COUNT),
     number("frecency", "exponential(0.004, max=9000, decimals=0)", ""),
     number("ease ease_factor factor", "choice(2500: 7, 2350: 2, 2650: 1)", "real(1.3, 3, 2)"),
     number("exit_code return_code", "choice(0: 90, 1: 7, 2: 2, 137: 1)", ""),
@@ -258,6 +264,10 @@ static STATES: &[(&str, Option<Kind>, &str)] = &[
     ("status state *_status conclusion result", Some(Kind::Run), "choice('success': 80, 'failed': 13, 'cancelled': 4, 'running': 3)"),
     ("status state *_status", Some(Kind::Task), "choice('done': 55, 'open': 28, 'in_progress': 14, 'blocked': 3)"),
     ("status state *_status post_status comment_status ping_status", Some(Kind::Text), "choice('published': 80, 'draft': 12, 'archived': 8)"),
+    ("method", Some(Kind::Payment), "choice('card': 55, 'paypal': 25, 'invoice': 12, 'transfer': 8)"),
+    ("status state *_status *_state", Some(Kind::Event), "choice('completed': 72, 'scheduled': 16, 'cancelled': 8, 'no_show': 4)"),
+    ("payment_state", None, "choice('paid': 88, 'balance_due': 8, 'failed': 4)"),
+    ("shipment_state *_state", None, "choice('shipped': 80, 'ready': 12, 'pending': 8)"),
     ("payment_status", None, "choice('paid': 88, 'pending': 7, 'failed': 3, 'refunded': 2)"),
     ("status state *_status", None, "choice('active': 85, 'inactive': 10, 'pending': 5)"),
     ("type *_type kind", Some(Kind::Payment), "choice('payment': 90, 'refund': 8, 'chargeback': 2)"),
@@ -269,9 +279,13 @@ static STATES: &[(&str, Option<Kind>, &str)] = &[
     ("type *_type kind", None, "choice('standard': 70, 'special': 20, 'other': 10)"),
 ];
 
+/// Names that end like those of states, and have rules of their own.
+const NO_STATES: &str = "*content_type *mime_type *media_type *file_type *blood_type *card_type *payment_type *event_type *device_type *unit_type http_status *status_code state_code *marital_status estate";
+
 /// Returns the annotation of a name for a column of this class, with the name of the rule.
 pub(super) fn rule(name: &str, traits: &ColumnTraits<'_>, kind: Option<Kind>) -> Option<(&'static str, &'static str)> {
     if matches!(traits.class, TypeClass::Text | TypeClass::Any)
+        && !is_like(name, NO_STATES)
         && let Some((names, _, text)) =
             STATES.iter().find(|(names, of, _)| is_like(name, names) && (of.is_none() || *of == kind))
     {
@@ -324,7 +338,8 @@ pub(super) fn is_flag(name: &str) -> bool {
 
 /// The share of rows that are NULL in a nullable column, by its name.
 static NULLS: &[(&str, f64)] = &[
-    ("*deleted* *removed* *banned* *blocked* *suspended* *cancel* *archived* *silenced* *revoked* *trashed* *refunded* *discontinue* *sensitized* *locked* *muted*", 0.97),
+    ("*deleted* *removed* *banned* *blocked* *suspended* *cancel* *archived* *silenced* *revoked* *trashed* *refunded* *discontinue* *deceased* *died* *death* *sensitized* *locked* *muted*", 0.97),
+    ("*spoiler* *activation* *post_password*", 0.9),
     ("*reset* *unconfirmed* *unlock* *otp* *recovery* *remember* *retry* *failed_at *error* *exception* *failure*", 0.94),
     ("*reason", 0.9),
     ("name_suffix suffix salutation maiden_name", 0.9),

@@ -9,6 +9,7 @@
 use super::names::{is_like, plain};
 use super::rules;
 use super::subjects::{Kind, Subject, subject};
+use crate::generators::catalogue;
 use super::times::{Delay, Form, ReferenceDay, Stage, delay, time_of};
 use super::{ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, inferred, null_share, quoted_always, unique, unique_because};
 use litepress_rows::schema::{Generated, Schema, Table};
@@ -31,13 +32,17 @@ pub(crate) struct TableContext<'a> {
     pub parents: Vec<Option<Parent>>,
     /// The column whose parents have consecutive children, if there is one.
     pub per_parent: Option<usize>,
+    /// Columns that need no unique values, because different pairs of foreign keys make their key unique.
+    pub relieved: Vec<usize>,
     /// The longest chain of parents.
     pub depth: i64,
 }
 
 /// A column with the names that rules look at.
 struct NamedColumn<'a> {
+    /// The name without the prefix that all columns have.
     plain: String,
+    full: String,
     traits: ColumnTraits<'a>,
     is_open: bool,
     is_unique: bool,
@@ -60,10 +65,11 @@ impl<'a> TableInference<'a> {
         let named = |(at, column): (usize, &'a litepress_rows::schema::Column)| {
             let name = plain(&column.name);
             NamedColumn {
-                plain: name.strip_prefix(prefix.as_str()).filter(|rest| !rest.is_empty()).unwrap_or(&name).to_owned(),
+                plain: name.strip_prefix(prefix.as_str()).filter(|rest| rest.len() > 1).unwrap_or(&name).to_owned(),
                 traits: ColumnTraits::new(column),
                 is_open: context.open[at],
-                is_unique: unique_because(table, at).is_some(),
+                full: name,
+                is_unique: unique_because(table, at).is_some() && !context.relieved.contains(&at),
                 not_null: column.not_null || column.key_position.is_some(),
             }
         };
@@ -89,6 +95,7 @@ impl<'a> TableInference<'a> {
                 self.found[at] = Some(found);
             }
         }
+        self.states();
         let required = self.required();
         for (at, required) in required.into_iter().enumerate() {
             self.add_defaults_and_nulls(at, required);
@@ -127,8 +134,13 @@ impl<'a> TableInference<'a> {
     fn find(&self, patterns: &str, is: impl Fn(usize) -> bool) -> Option<usize> {
         let mut patterns = patterns.split(' ');
         patterns.find_map(|pattern| {
-            (0..self.columns.len()).find(|&at| is_like(&self.columns[at].plain, pattern) && self.columns[at].is_open && is(at))
+            (0..self.columns.len()).find(|&at| self.is_like(at, pattern) && self.columns[at].is_open && is(at))
         })
+    }
+
+    /// Returns whether the name of a column, with or without its prefix, is like one of the patterns.
+    fn is_like(&self, at: usize, patterns: &str) -> bool {
+        is_like(&self.columns[at].plain, patterns) || is_like(&self.columns[at].full, patterns)
     }
 
     fn find_text(&self, patterns: &str) -> Option<usize> {
@@ -159,34 +171,43 @@ impl<'a> TableInference<'a> {
             };
             self.set(gender, values, "its name is like gender");
         }
+        let courtesy = self.find_text("title_of_courtesy salutation courtesy honorific name_prefix prefix");
+        if let Some(at) = courtesy.filter(|_| gender.is_none()) {
+            self.set(at, "choice('Mr.': 50, 'Ms.': 38, 'Mrs.': 12)", "a form of address");
+        }
+        let by_gender = |female: &str, male: &str, any: &str| match (gender.filter(|&gender| self.is_text(gender)), courtesy) {
+            (Some(gender), _) => format!(
+                "CASE upper(substr({}, 1, 1)) WHEN 'F' THEN phrase('{female}') WHEN 'M' THEN phrase('{male}') ELSE phrase('{any}') END",
+                self.column(gender)
+            ),
+            (None, Some(courtesy)) => {
+                format!("if({} = 'Mr.', phrase('{male}'), phrase('{female}'))", self.column(courtesy))
+            }
+            _ => format!("phrase('{any}')"),
+        };
+        let given = by_gender("{first_female}", "{first_male}", "{first}");
+        let whole = by_gender("{first_female} {last}", "{first_male} {last}", "{person}");
         if let (Some(at), false) = (first, first.is_some_and(|at| self.columns[at].is_unique)) {
-            let text = match gender.filter(|&gender| self.is_text(gender)) {
-                Some(gender) => format!(
-                    "CASE upper(substr({}, 1, 1)) WHEN 'F' THEN phrase('{{first_female}}') WHEN 'M' THEN phrase('{{first_male}}') ELSE phrase('{{first}}') END",
-                    self.column(gender)
-                ),
-                None => "phrase('{first}')".to_owned(),
-            };
-            self.set(at, text, "its name is like first_name");
+            self.set(at, given.clone(), "its name is like first_name");
+        }
+        if let Some(at) = self.find_text("middle_name middlename second_name") {
+            self.set(at, given, "its name is like middle_name");
         }
         if let (Some(at), false) = (last, last.is_some_and(|at| self.columns[at].is_unique)) {
             self.set(at, "phrase('{last}')", "its name is like last_name");
         }
         let both = first.zip(last).map(|(first, last)| format!("{} || ' ' || {}", self.column(first), self.column(last)));
-        let full_patterns = if is_person {
+        let has_mail = |name: &str| self.find(&format!("{name}_email {name}_mail"), |at| self.is_text(at)).is_some();
+        let full_patterns = if !is_person && has_mail("author") {
+            "author author_name"
+        } else if is_person {
             "full_name fullname display_name displayname real_name realname contact_name complete_name name customer_name employee_name"
         } else {
             "contact_name full_name fullname customer_name"
         };
         let mut full = self.find_text(full_patterns);
         if let Some(at) = full {
-            let text = both.clone().unwrap_or_else(|| match gender.filter(|&gender| self.is_text(gender)) {
-                Some(gender) => format!(
-                    "CASE upper(substr({}, 1, 1)) WHEN 'M' THEN phrase('{{first_male}} {{last}}') ELSE phrase('{{first_female}} {{last}}') END",
-                    self.column(gender)
-                ),
-                None => "phrase('{person}')".to_owned(),
-            });
+            let text = both.clone().unwrap_or(whole);
             match (self.columns[at].is_unique, &both) {
                 (false, _) => self.set(at, text, "the name of a person"),
                 (true, None) => self.set(at, "unique_phrase('{person}')", "it is unique, and the name of a person"),
@@ -195,8 +216,9 @@ impl<'a> TableInference<'a> {
         }
         // All further parts follow from the name as it is written here.
         let name = both.clone().or_else(|| full.map(|at| self.column(at)));
-        let logins = "username user_name login user_login nickname nick handle screen_name acct account_name user_nicename nicename uid_name";
+        let logins = "username user_name login user_login nickname nick handle screen_name acct account_name uid_name";
         let login = self.find_text(logins);
+        let nice = self.find_text("user_nicename nicename");
         if let Some(at) = login {
             match (&name, self.columns[at].is_unique) {
                 (Some(name), true) => self.set(at, format!("slug({name}, '') || sequence()"), "follows from the name, and is unique"),
@@ -204,6 +226,10 @@ impl<'a> TableInference<'a> {
                 (None, true) => self.set(at, "unique_phrase('{handle}', '')", "it is unique, and a user's name"),
                 (None, false) => self.set(at, "phrase('{handle}')", "its name is like username"),
             }
+        }
+        if let (Some(nice), Some(login)) = (nice, login) {
+            let text = format!("slug({}, '')", self.column(login));
+            self.set(nice, text, "follows from the user's name");
         }
         let mails: Vec<usize> = (0..self.columns.len())
             .filter(|&at| self.is_free(at) && self.is_text(at) && is_like(&self.columns[at].plain, "email e_mail mail *_email *email_address email_* mail_address user_email"))
@@ -240,7 +266,8 @@ impl<'a> TableInference<'a> {
         let mut groups: Vec<(String, Vec<(usize, &str)>)> = Vec::new();
         for at in (0..self.columns.len()).filter(|&at| self.columns[at].is_open && self.found[at].is_none()) {
             let name = &self.columns[at].plain;
-            if self.columns[at].is_unique && !is_city_table {
+            let is_own_name = is_city_table && super::names::words_of_table(&self.table.name).last().is_some_and(|word| word == name);
+            if self.columns[at].is_unique || is_own_name {
                 continue;
             }
             let part = FIELDS.iter().find_map(|(field, names)| {
@@ -263,7 +290,17 @@ impl<'a> TableInference<'a> {
             let outside = main.flat_map(|(_, parts)| parts).find(|(at, field)| *field == "city" && self.is_text(*at));
             let alone = parts.len() == 1;
             let Some((leader, field)) = leader.or(outside.map(|(at, _)| (*at, "city"))) else {
+                let city = self.city_of_parent();
                 for &(at, field) in parts {
+                    match (field, &city) {
+                        ("phone" | "postcode", Some(city)) if self.is_text(at) => {
+                            self.set(at, format!("place_of({city}, '{field}', digits(8))"), "belongs to the city");
+                        }
+                        _ => {}
+                    }
+                    if self.found[at].is_some() {
+                        continue;
+                    }
                     match field {
                         "phone" => self.set(at, "place_of(place('city'), 'phone', digits(8))", "its name is like phone"),
                         "postcode" if self.is_text(at) => self.set(at, "digits(5)", "its name is like postcode"),
@@ -314,6 +351,17 @@ impl<'a> TableInference<'a> {
         }
     }
 
+    /// Returns the name of the city that the row refers to.
+    fn city_of_parent(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|at| {
+            let parent = self.context.parents[at]?;
+            let of = &self.context.schema.tables[parent.table];
+            subject(&of.name).filter(|subject| subject.names == "city_name")?;
+            let is_name = |column: &&litepress_rows::schema::Column| ["city", "name"].contains(&plain(&column.name).as_str());
+            Some(format!("{}.{}", self.column(at), quoted_always(&of.columns.iter().find(is_name)?.name)))
+        })
+    }
+
     /// Times in their order.
     fn times(&mut self) {
         let mut times: Vec<(Stage, usize, Form)> = Vec::new();
@@ -324,7 +372,8 @@ impl<'a> TableInference<'a> {
                 times.push((stage, at, form));
             }
         }
-        times.sort_by_key(|&(stage, at, _)| (stage, at));
+        // The current sign-in follows the last one.
+        times.sort_by_key(|&(stage, at, _)| (stage, self.is_like(at, "current_*"), at));
         let day = self.context.day;
         let has_hire = times.iter().any(|&(_, at, _)| is_like(&self.columns[at].plain, "*hire* *employ*"));
         let ages = if has_hire { (62, 26) } else { (75, 18) };
@@ -349,7 +398,8 @@ impl<'a> TableInference<'a> {
                 self.set(at, later, "a time, in the order of rows");
                 continue;
             }
-            let base = self.base_of(stage, at, &known);
+            let last = known.iter().rev().find(|(of, ..)| *of == Stage::LastSeen).filter(|_| self.is_like(at, "current_*"));
+            let base = last.map(|&(_, at, form)| (at, form)).or_else(|| self.base_of(stage, at, &known));
             let limit = (stage != Stage::Due).then_some(day);
             let later = base.and_then(|(base, of)| {
                 let text = form.after(&self.column(base), of, delay(stage, self.kind(), form), limit)?;
@@ -361,6 +411,7 @@ impl<'a> TableInference<'a> {
             }
             known.push((stage, at, form));
         }
+        self.durations(&known);
         // A key needs a new time in every row.
         for &(_, at, form) in &times {
             if self.columns[at].is_unique {
@@ -368,6 +419,25 @@ impl<'a> TableInference<'a> {
                 self.set(at, text, "a time that is unique");
             }
         }
+    }
+
+    /// The time from a start to an end.
+    fn durations(&mut self, times: &[(Stage, usize, Form)]) {
+        let find = |wanted: Stage| times.iter().find(|(stage, ..)| *stage == wanted);
+        let Some((_, end, form)) = find(Stage::Ended).copied() else { return };
+        let Some((_, start, of)) = find(Stage::Started).or(find(Stage::Created)).copied() else { return };
+        let duration = self.find("duration_ms duration *_duration elapsed_ms elapsed elapsed_time runtime_ms", |at| {
+            self.is_number(at) && self.found[at].is_none()
+        });
+        let Some(at) = duration.filter(|_| form == of) else { return };
+        let (start, end) = (self.column(start), self.column(end));
+        let seconds = match form {
+            Form::Text => format!("date_diff({start}, {end}, 'seconds')"),
+            Form::Unix(1) => format!("({end} - {start})"),
+            _ => return,
+        };
+        let text = if self.is_like(at, "*_ms") { format!("1000 * {seconds}") } else { format!("1 * {seconds}") };
+        self.set(at, text, "from the start to the end");
     }
 
     /// Returns the time that a later one follows from: the latest that is always known, or the start of an end.
@@ -406,15 +476,49 @@ impl<'a> TableInference<'a> {
         form.after(&through, form, delay, Some(self.context.day))
     }
 
+    /// Times that a state excludes: an order that is pending has no time of delivery.
+    fn states(&mut self) {
+        const KNOWN: [(&str, bool, &str); 5] = [
+            ("*delivered* *arrived*", true, "'delivered', 'completed', 'complete', 'done', 'returned'"),
+            ("*shipped* *ship_date *dispatched*", true, "'shipped', 'delivered', 'completed', 'complete', 'done', 'returned'"),
+            ("paid_at paid_on paid_date payment_date paid", false, "'pending', 'new', 'draft', 'open', 'created', 'cancelled', 'canceled', 'failed'"),
+            ("*cancel*", true, "'cancelled', 'canceled'"),
+            ("*closed* *finished* *ended* *completed* *resolved* *merged*", true, "'closed', 'done', 'resolved', 'completed', 'complete', 'success', 'succeeded', 'passed', 'failed', 'failure', 'error', 'cancelled', 'canceled', 'finished', 'merged', 'shipped', 'delivered'"),
+        ];
+        let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
+        let Some(state) = self.find("status state order_status", is_state) else { return };
+        let object = self.context.schema.objects.iter().find(|object| object.kind == "table" && object.name == self.table.name);
+        let sql = object.and_then(|object| object.sql.clone()).unwrap_or_default();
+        let values = self.found[state].as_ref().map_or(String::new(), |found| found.text.clone()) + &sql;
+        for at in 0..self.columns.len() {
+            if self.columns[at].not_null || !self.is_time(at) || !self.columns[at].is_open {
+                continue;
+            }
+            let Some((_, is_in, states)) = KNOWN.iter().find(|(names, ..)| self.is_like(at, names)) else { continue };
+            if !states.split(", ").any(|state| values.contains(state)) {
+                continue;
+            }
+            let state = self.column(state);
+            let Some(found) = &mut self.found[at] else { continue };
+            let not = if *is_in { "" } else { "NOT " };
+            found.text = format!("if({state} {not}IN ({states}), {})", found.text);
+            found.because = format!("{}, and the state", found.because);
+        }
+    }
+
     /// Quantities, prices, totals.
     fn amounts(&mut self) {
         const PRICES: &str = "unit_price unitprice price list_price item_price sale_price retail_price amount_per_unit";
         let numbers = |patterns: &str| self.find(patterns, |at| self.is_number(at) && self.found[at].is_none());
         let quantity = numbers("quantity qty *_quantity order_qty pieces units count_ordered");
         let price = numbers(PRICES);
-        let total = numbers("line_total linetotal total total_price subtotal sub_total extended_price total_amount amount net_amount");
+        let base = numbers("subtotal sub_total item_total net_amount goods_total net_total amount_net");
+        let total = self.find("line_total linetotal total total_price extended_price total_amount grand_total amount order_total total_due amount_due", |at| {
+            self.is_number(at) && self.found[at].is_none() && Some(at) != price && Some(at) != base
+        });
         let cost = numbers("cost unit_cost standard_cost cost_price wholesale_price purchase_price buy_price");
-        let tax = numbers("tax tax_amount vat_amount sales_tax taxes vat");
+        let tax = numbers("tax tax_amount vat_amount sales_tax taxes vat tax_total");
+        let shipping = numbers("shipping shipping_cost freight shipping_amount delivery_fee shipping_total shipping_fee");
         if let Some(quantity) = quantity {
             self.set(quantity, "choice(1: 62, 2: 20, 3: 8, 4: 4, 5: 3, 6: 1, 10: 2)", "its name is like quantity");
         }
@@ -426,22 +530,28 @@ impl<'a> TableInference<'a> {
             let text = format!("round({} * real(0.35, 0.75, 3), 2)", self.column(price));
             self.set(cost, text, "less than the price");
         }
-        if let (Some(total), Some(quantity), Some(price)) = (total.filter(|total| Some(*total) != price), quantity, price) {
-            let text = format!("round({} * {}, 2)", self.column(quantity), self.column(price));
-            self.set(total, text, "quantity and price");
-        } else if let Some(total) = total.filter(|total| Some(*total) != price && self.found[*total].is_none()) {
-            let text = self.price(total);
-            self.set(total, text, "an amount");
+        if let Some(shipping) = shipping {
+            self.set(shipping, "choice(0: 40, 4.95: 38, 9.9: 15, 19.9: 7)", "a fee of delivery");
         }
-        if let (Some(tax), Some(base)) = (tax, total.or(price).filter(|base| Some(*base) != tax)) {
-            let text = format!("round({} * 0.19, 2)", self.column(base));
+        // The sum that taxes are computed from: a subtotal, a line's total, or the only amount.
+        let product = quantity.zip(price).map(|(quantity, price)| format!("round({} * {}, 2)", self.column(quantity), self.column(price)));
+        let net = base.or(total);
+        if let Some(net) = net {
+            let text = product.unwrap_or_else(|| self.price(net));
+            self.set(net, text, "an amount");
+        }
+        if let (Some(tax), Some(net)) = (tax, net.or(price)) {
+            let text = format!("round({} * 0.19, 2)", self.column(net));
             self.set(tax, text, "a tax of the amount");
         }
-        let parts: Vec<usize> = [tax, numbers_in(self, "shipping shipping_cost freight shipping_amount delivery_fee")].into_iter().flatten().collect();
-        let grand = self.find("grand_total total_due total_paid amount_total", |at| self.is_number(at) && self.found[at].is_none());
-        if let (Some(grand), Some(base)) = (grand, total.or(price)) {
-            let sum: Vec<String> = std::iter::once(base).chain(parts).map(|at| self.column(at)).collect();
-            self.set(grand, format!("round({}, 2)", sum.join(" + ")), "the sum of the amounts");
+        let parts: Vec<usize> = [net, tax, shipping].into_iter().flatten().collect();
+        let sums = ["grand_total total_due total_paid amount_total total_with_tax gross_amount gross", "total total_amount order_total"];
+        for patterns in sums {
+            let sum = self.find(patterns, |at| self.is_number(at) && self.found[at].is_none());
+            if let Some(sum) = sum.filter(|_| !parts.is_empty()) {
+                let text: Vec<String> = parts.iter().map(|&at| self.column(at)).collect();
+                self.set(sum, format!("round({}, 2)", text.join(" + ")), "the sum of the amounts");
+            }
         }
     }
 
@@ -522,8 +632,12 @@ impl<'a> TableInference<'a> {
                 (0..self.columns.len()).find(is_low)
             });
             let Some(low) = low.filter(|&low| !self.columns[low].is_unique && !self.columns[at].is_unique) else { continue };
-            let more = if self.columns[at].traits.class == TypeClass::Int { "int(1, 100)" } else { "real(0, 100, 2)" };
-            let text = format!("{} + {more}", self.column(low));
+            let low_column = self.column(low);
+            let text = match self.columns[at].traits.class {
+                _ if self.is_like(at, "*temp* *humid* *pressure*") => format!("round({low_column} + real(0.5, 12, 1), 1)"),
+                TypeClass::Int => format!("{low_column} + int(1, 100)"),
+                _ => format!("round({low_column} + real(0, 100, 2), 2)"),
+            };
             let because = format!("not below {}", self.table.columns[low].name);
             self.set(at, text, &because);
         }
@@ -538,10 +652,15 @@ impl<'a> TableInference<'a> {
             return;
         };
         let last_word = super::names::words_of_table(&self.table.name).pop().unwrap_or_default();
-        let own = format!("name {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr");
+        let own = format!("name {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description");
         for pattern in own.split(' ') {
             let Some(at) = self.find_text(pattern) else { continue };
-            let is_titled = matches!(subject.kind, Kind::Order | Kind::Payment | Kind::Log | Kind::Place) && is_like(&self.columns[at].plain, "title label");
+            let is_titled = matches!(subject.kind, Kind::Person | Kind::Order | Kind::Payment | Kind::Log | Kind::Place)
+                && is_like(&self.columns[at].plain, "title label");
+            // Where a table has no name, its description is one.
+            if pattern.ends_with("_description") && (self.columns.len() > 4 || self.find("name title", |_| true).is_some()) {
+                continue;
+            }
             let is_key = self.table.columns[at].key_position.is_some() && self.columns[at].traits.longest.is_some_and(|longest| longest < 12);
             if is_titled || is_key || self.is_time(at) {
                 continue;
@@ -558,6 +677,7 @@ impl<'a> TableInference<'a> {
             "comment" => &[("body content text comment message *_content", "{comment}")],
             "message" => &[("body content text message subject", "{message}")],
             "title" if self.kind() == Some(Kind::Other) => &[("description plot synopsis summary overview", "{film_plot}")],
+            "person" => &[("title", "{job}"), ("note notes about bio description", "{bio}")],
             "issue" | "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
             "commit" => &[("message subject title", "{commit}")],
             "log_message" => &[("message msg text event description change_message", "{log_message}")],
@@ -578,10 +698,14 @@ impl<'a> TableInference<'a> {
     fn alone(&self, at: usize) -> Inference {
         let column = &self.columns[at];
         let (traits, name) = (&column.traits, &self.table.columns[at].name);
-        if let Some(because) = unique_because(self.table, at) {
-            return unique(traits, &column.plain, because);
-        }
         let full = plain(name);
+        if let Some(because) = unique_because(self.table, at).filter(|_| column.is_unique) {
+            let like = if super::unique_text(&full, traits).is_some() { &full } else { &column.plain };
+            return unique(traits, like, because);
+        }
+        if let Some((text, because)) = self.special(at) {
+            return inferred(fitted(text.to_owned(), traits), because);
+        }
         if is_boolean(traits) || self.is_number(at) && self.is_flag(at, &full) {
             let share = self.flag_share(at, &full);
             return inferred(format!("bool({share})"), "a flag");
@@ -599,6 +723,34 @@ impl<'a> TableInference<'a> {
         by_affinity(traits)
     }
 
+    /// Infers what a name means in a table of this kind only.
+    fn special(&self, at: usize) -> Option<(String, &'static str)> {
+        let name = self.columns[at].plain.as_str();
+        let names = self.subject.map(|subject| subject.names);
+        let is_text = self.is_text(at);
+        let status = || self.find("status state conclusion result", |at| self.is_text(at)).map(|at| self.column(at));
+        Some(match (name, names) {
+            ("milliseconds" | "duration_ms" | "length_ms", Some("song")) => ("normal(245000, 70000, min=40000, max=1200000, decimals=0)".to_owned(), "the length of a song"),
+            ("duration" | "length" | "seconds", Some("song")) if !is_text => ("normal(245, 70, min=40, max=1200, decimals=0)".to_owned(), "the length of a song"),
+            ("bytes" | "size", Some("song")) => ("normal(7800000, 2300000, min=900000, max=60000000, decimals=0)".to_owned(), "the size of a song"),
+            ("length" | "runtime" | "duration", Some("title")) if !is_text => ("normal(112, 26, min=46, max=210, decimals=0)".to_owned(), "the length of a film"),
+            ("path" | "uri" | "url_path" | "request_path", _) if self.find("*method http_status status_code referrer referer user_agent", |_| true).is_some() => {
+                ("phrase('{url_path}')".to_owned(), "the path of a request")
+            }
+            ("extension" | "ext", Some("person")) if is_text => ("digits(4)".to_owned(), "of a telephone"),
+            ("password", _) if is_text && self.kind() == Some(Kind::Text) => ("if(bool(0.97), '', phrase('{handle}'))".to_owned(), "few texts have a password"),
+            ("exit_code" | "return_code", _) => {
+                let status = status()?;
+                (format!("if({status} IN ('failed', 'failure', 'error', 'canceled', 'cancelled'), choice(1: 8, 2: 1, 137: 1), 0)"), "follows from the state")
+            }
+            ("error_message" | "error" | "failure_reason", _) if is_text && !self.columns[at].not_null && self.kind() == Some(Kind::Run) => {
+                let status = status()?;
+                (format!("if({status} IN ('failed', 'failure', 'error'), phrase('{{error_message}}'))"), "follows from the state")
+            }
+            _ => return None,
+        })
+    }
+
     fn is_flag(&self, at: usize, full: &str) -> bool {
         let is_default = self.default(at).is_some_and(|default| default == "0" || default == "1");
         let is_small = matches!(self.columns[at].traits.declared.to_ascii_uppercase().split('(').next(), Some("TINYINT"));
@@ -607,8 +759,8 @@ impl<'a> TableInference<'a> {
 
     fn flag_share(&self, at: usize, full: &str) -> f64 {
         let usual = match self.default(at).as_deref().map(str::to_ascii_uppercase).as_deref() {
-            Some("1" | "TRUE") => 0.9,
-            Some("0" | "FALSE") => 0.1,
+            Some("1" | "'1'" | "TRUE") => 0.9,
+            Some("0" | "'0'" | "FALSE") => 0.1,
             _ => 0.5,
         };
         rules::flag_share(full).unwrap_or(usual)
@@ -617,6 +769,11 @@ impl<'a> TableInference<'a> {
     /// Infers flags that are letters: CHAR(1) DEFAULT 'Y'.
     fn coded_flag(&self, at: usize) -> Option<Inference> {
         let default = self.default(at)?;
+        if default == "'0'" || default == "'1'" {
+            let share = self.flag_share(at, &self.columns[at].full);
+            let share = if default == "'1'" && share == 0.5 { 0.9 } else { share };
+            return Some(inferred(format!("choice('1': {share}, '0': {})", 1.0 - share), "a flag with a DEFAULT"));
+        }
         let pairs = [("'Y'", "'N'"), ("'N'", "'Y'"), ("'y'", "'n'"), ("'n'", "'y'"), ("'T'", "'F'"), ("'t'", "'f'"), ("'f'", "'t'"), ("'yes'", "'no'"), ("'no'", "'yes'"), ("'open'", "'closed'"), ("'on'", "'off'"), ("'off'", "'on'")];
         let (default, other) = pairs.iter().find(|(one, _)| *one == default)?;
         Some(inferred(format!("choice({default}: 92, {other}: 8)"), "a flag with a DEFAULT"))
@@ -644,13 +801,17 @@ impl<'a> TableInference<'a> {
             return 0.0;
         }
         // Times and names of persons are unknown only if their name says so.
+        // A company is an extra only beside the name of a person.
+        if is_like(&column.plain, "*company* organization organisation") && self.find("first_name last_name firstname lastname", |_| true).is_none() {
+            return 0.0;
+        }
         let is_core = self.is_time(at) || is_like(&column.plain, "*name* *email* *title* status state type *price* *amount* *total* city country");
         if is_core && rules::null_share(&column.plain).is_none() { 0.0 } else { null_share(self.table, at) }
     }
 
     /// Returns the columns that are never NULL because a column that is NOT NULL is computed from them.
     fn required(&self) -> Vec<bool> {
-        let mut required: Vec<bool> = self.columns.iter().map(|column| column.not_null || column.is_unique).collect();
+        let mut required: Vec<bool> = self.columns.iter().map(|column| column.not_null).collect();
         for _ in 0..self.columns.len() {
             for at in 0..self.columns.len() {
                 let text = self.found[at].as_ref().filter(|_| required[at]).map(|found| found.text.as_str());
@@ -666,14 +827,18 @@ impl<'a> TableInference<'a> {
     /// Adds the NULLs of nullable columns and the values of DEFAULTs.
     fn add_defaults_and_nulls(&mut self, at: usize, required: bool) {
         let Some(found) = self.found[at].take() else { return };
-        let share = if required { 0.0 } else { self.share_of_null(at) };
+        let has_state = found.because.ends_with(", and the state");
+        let share = if required || has_state || found.because == "follows from the state" { 0.0 } else { self.share_of_null(at) };
         let text = &found.text;
         let changed = if share > 0.0 {
             Some(format!("null({share}, {text})"))
-        } else if self.columns[at].is_unique || is_plain_choice(text) {
+        } else if self.columns[at].is_unique || text.starts_with("bool(") || text == "sequence" || found.because == "a flag with a DEFAULT" {
             None
         } else {
             self.default_share(at, text).map(|(share, default)| {
+                if share == 1.0 {
+                    return format!("constant({default})");
+                }
                 let called = if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') { format!("{text}()") } else { text.clone() };
                 format!("if(bool({share}), {default}, {called})")
             })
@@ -686,30 +851,36 @@ impl<'a> TableInference<'a> {
 
     /// Returns how often the DEFAULT comes, and the DEFAULT.
     fn default_share(&self, at: usize, text: &str) -> Option<(f64, String)> {
-        let default = self.default(at).filter(|default| !text.contains(default.as_str()) || self.is_number(at))?;
+        const NEVER: &str = "*price* *amount* *total* *cost* *name* *email* *mail title *_title *pass* *login* *content text body salary subtotal sku *_path path url uri quantity";
+        let default = self.default(at)?;
+        let name = &self.columns[at].plain;
         if self.is_time(at) || text.contains('"') || ["TRUE", "FALSE"].contains(&default.as_str()) {
             return None;
         }
-        let is_named = rules::rule(&self.columns[at].plain, &self.columns[at].traits, self.kind()).is_some() || text.contains("phrase('{");
+        let is_number = self.is_number(at);
+        let is_named = rules::rule(name, &self.columns[at].traits, self.kind()).is_some() || text.contains("phrase('{") && !text.contains("phrase('{words}");
+        let is_choice = is_plain_choice(text);
+        if is_choice && (is_number || text.contains(default.as_str())) {
+            return None;
+        }
         Some(match default.as_str() {
-            // What is empty by default is often filled in.
-            "''" if is_named => (0.1, default),
+            "''" if is_named => (rules::null_share(name)?, default),
             "''" => (0.5, default),
+            "0" | "0.0" | "0.00" if is_like(name, NEVER) => return None,
             "0" | "0.0" | "0.00" if is_named => (0.3, default),
             "0" | "0.0" | "0.00" => (0.6, default),
-            _ if self.is_number(at) => (0.5, default),
-            _ => (0.6, default),
+            _ if is_number && is_like(name, NEVER) => return None,
+            _ if is_number => (0.5, default),
+            _ if is_named => (0.8, default),
+            // Nothing is known of other values.
+            _ => (1.0, default),
         })
     }
 }
 
-fn numbers_in(inference: &TableInference<'_>, patterns: &str) -> Option<usize> {
-    inference.find(patterns, |at| inference.is_number(at))
-}
-
-/// Returns whether the annotation is a choice or a flag, which has the DEFAULT in its own share.
+/// Returns whether the annotation is a choice, which may have the DEFAULT in its own share.
 fn is_plain_choice(text: &str) -> bool {
-    text.starts_with("choice(") || text.starts_with("bool(") || text == "sequence"
+    text.starts_with("choice(")
 }
 
 fn is_boolean(traits: &ColumnTraits<'_>) -> bool {
@@ -728,16 +899,22 @@ fn common_prefix(table: &Table) -> String {
 
 /// Cuts the annotation of a text to the declared length of the column.
 fn fitted(text: String, traits: &ColumnTraits<'_>) -> String {
+    const LONGEST_PLACE: u64 = 27;
+    const LONGEST_PASSWORD: u64 = 90;
+    const LONGEST_OTHER: u64 = 60;
     let Some(longest) = traits.longest.filter(|&longest| longest > 0) else { return text };
+    if text.starts_with("'pbkdf2") && longest < LONGEST_PASSWORD {
+        return format!("hex({})", longest.min(40));
+    }
     if let Some(pattern) = text.strip_prefix("phrase('").and_then(|rest| rest.strip_suffix("')"))
         && !pattern.contains('\'')
     {
-        return if longest < 300 { format!("phrase('{pattern}', {longest})") } else { text };
+        return if longest < LONGEST_OTHER { format!("phrase('{pattern}', {longest})") } else { text };
     }
-    let is_short = longest < 60 && !text.starts_with("choice(");
-    if is_short && !text.starts_with("unique_") && !text.starts_with("events(") && !text.starts_with("date") {
-        let called = if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') { format!("{text}()") } else { text };
-        return format!("substr({called}, 1, {longest})");
+    let needed = catalogue::longest_bytes(&text).unwrap_or(if text.contains("place") { LONGEST_PLACE } else { LONGEST_OTHER });
+    if longest >= needed || ["unique_", "events(", "date", "choice("].iter().any(|call| text.starts_with(call)) {
+        return text;
     }
-    text
+    let called = if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') { format!("{text}()") } else { text };
+    format!("substr({called}, 1, {longest})")
 }

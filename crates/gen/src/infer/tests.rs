@@ -11,6 +11,7 @@ fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
         open: vec![true; columns.len()],
         parents: vec![None; columns.len()],
         per_parent: None,
+        relieved: Vec::new(),
         depth: 0,
     };
     TableInference::new(context).infer().into_iter().map(|inferred| inferred.expect("the column is open")).collect()

@@ -70,7 +70,7 @@ pub(super) enum Stage {
 static STAGES: &[(&str, Stage)] = &[
     ("*birth* dob born", Stage::Birth),
     ("*expire* *expiry* *expiration* *due* *valid_until *valid_to *_until *deadline* required_date *requireddate *scheduled* *remind* *renew* *publish_up *ban_end*", Stage::Due),
-    ("*deleted* *removed* *cancel* *archived* *banned* *suspended* *revoked* *locked* *refunded* *discontinu* *unsubscribed* *silenced* *disabled* *sensitized* *destroyed*", Stage::Deleted),
+    ("*deleted* *removed* *cancel* *archived* *banned* *suspended* *revoked* *locked* *refunded* *deceased* *died* *death* *discontinu* *unsubscribed* *silenced* *disabled* *sensitized* *destroyed*", Stage::Deleted),
     ("*delivered* *arrived* *delivery_date received_at received_date arrival*", Stage::Delivered),
     ("*shipped* *ship_date *dispatched* *finished* *ended* *_end end end_* *_end_* *stopped* *completed* *closed* *resolved* *return* *processed* *merged* *_to to_date *stop_time *leaves* *check_out* *checkout* *departure* *settled* last_day", Stage::Ended),
     ("*last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *viewed* *clicked* *current_sign* *accessed* *atime", Stage::LastSeen),
@@ -195,6 +195,7 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
         (Stage::Updated, Some(Kind::Run | Kind::Log)) => of("int(0, 600)", "seconds"),
         (Stage::Paid, _) if is_day => of("choice(0: 6, 1: 2, 3: 1, 14: 1)", "days"),
         (Stage::Paid, _) => of("lognormal(4, 2, min=1, max=20000, decimals=0)", "minutes"),
+        (Stage::Ended, Some(Kind::Event)) if !is_day => of("choice(15: 3, 30: 5, 45: 3, 60: 4, 90: 1)", "minutes"),
         (Stage::Ended, Some(Kind::Task)) => of("lognormal(4.5, 1.2, min=1, max=4000, decimals=0)", "hours"),
         (Stage::Ended, _) if is_day => of("int(1, 9)", "days"),
         (Stage::Ended, _) => of("int(5, 190)", "hours"),

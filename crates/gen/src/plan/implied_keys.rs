@@ -42,6 +42,11 @@ pub(super) fn with_implied_keys(schema: &Schema) -> PlannedSchema {
                 .filter(named)
                 .filter(|column| !index.columns.iter().any(|part| part.column == Some(*column)))
                 .collect();
+            // A generated column is unique if a column in its expression is.
+            for part in &mut planned.tables[position].indexes[at].columns {
+                let generated = part.column.filter(|&column| table.columns[column].generated != Generated::No);
+                part.column = generated.and_then(|column| source_of(schema, table, column)).or(part.column);
+            }
             let mut free = free.into_iter().rev();
             for part in planned.tables[position].indexes[at].columns.iter_mut().filter(|part| part.column.is_none()) {
                 // A value that is unique by itself is unique in lower(name).
@@ -50,6 +55,22 @@ pub(super) fn with_implied_keys(schema: &Schema) -> PlannedSchema {
         }
     }
     PlannedSchema { schema: planned, declared }
+}
+
+/// Returns the last ordinary column in the expression of a generated one.
+fn source_of(schema: &Schema, table: &Table, column: usize) -> Option<usize> {
+    let object = schema.objects.iter().find(|object| object.kind == "table" && object.name == table.name)?;
+    let words = words(object.sql.as_deref()?);
+    let name = &table.columns[column].name;
+    let start = words.iter().position(|word| word.eq_ignore_ascii_case(name))?;
+    let mut rest = words[start + 1..].iter().skip_while(|word| !word.eq_ignore_ascii_case("as")).skip(1);
+    let end = |word: &String| ["stored", "virtual"].iter().any(|end| word.eq_ignore_ascii_case(end));
+    let mut found = None;
+    for word in rest.by_ref().take_while(|word| !end(word)) {
+        let ordinary = |&at: &usize| table.columns[at].generated == Generated::No && table.columns[at].name.eq_ignore_ascii_case(word);
+        found = (0..table.columns.len()).find(ordinary).or(found);
+    }
+    found
 }
 
 /// Returns the table and key that the name of a column says it refers to.
@@ -75,8 +96,18 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     if stem == "parent" || name.ends_with("_parent") || name.ends_with("parent_id") || stem == "in_reply_to" || stem == "reply_to" {
         return (of.affinity == Affinity::Integer).then(|| key_of(position))?;
     }
+    // The name of another table's key, such as `idsite`, is that key.
+    let mut same = (0..schema.tables.len()).filter(|&parent| {
+        let key = single_key(&schema.tables[parent]);
+        parent != position && key.is_some_and(|key| infer::plain(&schema.tables[parent].columns[key].name) == name)
+    });
+    let is_own_key = single_key(table) == Some(column);
+    if let (Some(parent), None, false) = (same.next(), same.next(), is_own_key || !name.contains("id") || name == "id") {
+        return key_of(parent);
+    }
     // A text or a name without id is a reference only if it names a whole table.
-    if !is_id && (of.affinity != Affinity::Integer || table.rowid_alias == Some(column) && name == *stem) {
+    let is_author = of.affinity == Affinity::Integer && (name == "author" || name.ends_with("_author"));
+    if !is_id && !is_author && (of.affinity != Affinity::Integer || table.rowid_alias == Some(column) && name == *stem) {
         return None;
     }
     let parts: Vec<&str> = stem.split('_').collect();
@@ -88,7 +119,7 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         found.find_map(key_of).filter(|(parent, _)| *parent != position || is_id)
     });
     let by_role = || {
-        if !is_id || !PERSONS.split(' ').any(|role| role == stem) {
+        if !is_author && (!is_id || !PERSONS.split(' ').any(|role| role == stem)) {
             return None;
         }
         let persons = ["user", "account", "member", "person", "profile"];

@@ -62,6 +62,12 @@ impl Planner<'_> {
                 },
             }
         }
+        for (table, of_table) in generated_tables(self.schema) {
+            let pairs = infer::unique_keys(of_table).filter_map(|key| Some((self.pair_of(table, &key)?, key)));
+            let others = pairs.flat_map(|(pair, key)| key.into_iter().filter(move |column| !pair.contains(column)));
+            let others: Vec<(usize, usize)> = others.map(|column| (table, column)).collect();
+            self.relieved.extend(others);
+        }
         let mut tables: Vec<usize> = open.iter().map(|(table, _)| *table).collect();
         tables.dedup();
         for table in tables {
@@ -94,6 +100,7 @@ impl Planner<'_> {
             table,
             rows: self.sizes[table].rows,
             day: self.day,
+            relieved: columns().filter(|&column| self.relieved.contains(&(table, column))).collect(),
             open: columns().map(|column| alone.contains(&(table, column))).collect(),
             parents: columns().map(parent).collect(),
             per_parent: per_parent.filter(|&column| parent(column).is_some()),
@@ -183,6 +190,9 @@ impl Planner<'_> {
                 let most = u64::MAX;
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (u64::from(rows >= parent_rows), most))))
             }
+            None if rows >= parent_rows && infer::is_line_of(of_table, of_parent) => {
+                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
+            }
             None => {
                 let grow = [table, parent.table].map(|table| infer::has_times(&self.schema.tables[table]));
                 Ok(ReferencePattern::Popular { growing: grow == [true; 2] && table != parent.table })
@@ -202,6 +212,7 @@ impl Planner<'_> {
         let is_open = |&column: &usize| self.columns[table][column].is_none();
         for columns in infer::unique_keys(of_table) {
             let is_resolved = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
+            let columns = self.pair_of(table, &columns).unwrap_or(columns);
             let Some(parts) = self.parts(table, &columns).filter(|_| columns.len() > 1 && !is_resolved) else {
                 continue;
             };
@@ -231,6 +242,19 @@ impl Planner<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the two foreign keys of a key that has other columns, too: different pairs make it unique.
+    fn pair_of(&self, table: usize, columns: &[usize]) -> Option<Vec<usize>> {
+        let of_table = &self.schema.tables[table];
+        let is_reference = |&&column: &&usize| {
+            let is_open = self.columns[table][column].is_none();
+            is_open && matches!(infer::reference(self.schema, of_table, column), Reference::Single(_))
+        };
+        let pair: Vec<usize> = columns.iter().filter(is_reference).copied().collect();
+        let parents = self.parts(table, &pair).filter(|parts| parts.len() == 2 && pair.len() == 2)?;
+        let mean = self.sizes[table].rows as f64 / parents[0].parents.max(1) as f64;
+        (pair.len() < columns.len() && mean <= 0.4 * parents[1].parents as f64).then_some(pair)
     }
 
     /// Chooses random pairs for a key of two foreign keys.

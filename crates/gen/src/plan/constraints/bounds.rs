@@ -59,6 +59,17 @@ impl CheckBounds {
         }
     }
 
+    /// Returns how many whole numbers lie between both bounds, if there are both.
+    pub(super) fn whole_numbers(&self) -> Option<u64> {
+        let int = |bound: &Bound| match bound.value {
+            OwnedValue::Int(int) => Some((int, i64::from(bound.is_out))),
+            _ => None,
+        };
+        let ((low, low_out), (high, high_out)) = (int(self.low.as_ref()?)?, int(self.high.as_ref()?)?);
+        let values = high.checked_sub(high_out)?.checked_sub(low.checked_add(low_out)?)?.checked_add(1)?;
+        u64::try_from(values).ok()
+    }
+
     /// Returns the expressions that it must differ from.
     pub(super) fn unequal(&self) -> impl Iterator<Item = &str> {
         let is_unequal = |(comparison, _): &&(Comparison, String)| *comparison == Comparison::Unequal;

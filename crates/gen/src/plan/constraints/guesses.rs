@@ -30,7 +30,7 @@ impl GuessContext<'_> {
 
     /// Columns declared DATE have numeric affinity and hold texts.
     fn may_be_text(&self) -> bool {
-        let is_time = self.now.starts_with("date(") || self.now.starts_with("timestamp(");
+        let is_time = ["date(", "timestamp(", "events('", "date_add("].iter().any(|call| self.now.contains(call));
         self.is(&[TypeClass::Text, TypeClass::Any]) || is_time
     }
 }
@@ -193,7 +193,9 @@ fn lengths(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<String> {
     let most = if bounds.most_length == bounds.least_length { most } else { most.min(least.max(USUAL)) };
     let mut texts = Vec::new();
     let digits = most.clamp(1, 16);
-    if context.is_key {
+    if context.is_key && least > 16 {
+        texts.push(format!("hex({least})"));
+    } else if context.is_key {
         texts.push(format!("unique_hex({digits})"));
     } else if context.traits.class == TypeClass::Blob {
         texts.push(format!("blob({least}, {most})"));
