@@ -154,7 +154,11 @@ const UNIQUE_TEXTS: [(&str, &str, u64); 12] = [
     ("*token* *session* *secret* api_key sha1 *_sha1 *_hash hash sha digest nonce", "hex(40)", 40),
     ("md5 *_md5", "hex(32)", 32),
     ("url *_url uri link website permalink", "phrase('{site}') || '/' || sequence()", 64),
-    ("path *_path filename file_name file *_file", "phrase('/{folder}/{noun}-') || sequence() || '.' || phrase('{ext}')", 64),
+    (
+        "path *_path filename file_name file *_file",
+        "phrase('/{folder}/{noun}-') || sequence() || '.' || phrase('{ext}')",
+        64,
+    ),
     ("host hostname domain *_domain", "phrase('{noun}') || sequence() || '.example'", 40),
     ("key *_key setting keyword option_name", "unique_phrase('{setting_key}', '_')", 48),
     ("sku *_sku code *_code number *_number reference *_no", "unique_regex('[A-Z]{3}-[0-9]{6}')", 10),
@@ -357,7 +361,8 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             format!("{because}, in a key with {other}"),
         ),
         ReferencePattern::PerParent(counts) => {
-            let pairs: Vec<String> = counts.iter().map(|(children, parents)| format!("{children}: {parents}")).collect();
+            let pairs: Vec<String> =
+                counts.iter().map(|(children, parents)| format!("{children}: {parents}")).collect();
             let text = match counts[..] {
                 [(each, _)] => format!("ref({parent}, per_parent({each}))"),
                 _ => format!("ref({parent}, per_parent(deal({})))", pairs.join(", ")),
@@ -385,7 +390,9 @@ pub(crate) fn skewed_counts(rows: u64, parents: u64, (least, most): (u64, u64)) 
         let children = (mean * quantile).round() as u64;
         counts.push((children.clamp(least, most), size));
     }
-    let sum = |counts: &[(u64, u64)]| counts.iter().fold(0_u64, |sum, (children, parents)| sum.saturating_add(children.saturating_mul(*parents)));
+    let sum = |counts: &[(u64, u64)]| {
+        counts.iter().fold(0_u64, |sum, (children, parents)| sum.saturating_add(children.saturating_mul(*parents)))
+    };
     // One more or one less for as many parents as are needed, from the largest groups on.
     loop {
         let (now, before) = (sum(&counts), counts.clone());
@@ -464,12 +471,12 @@ pub(crate) fn without_parent(table: &Table, position: usize, reason: &NoReferenc
 }
 
 /// Returns the share of rows that are NULL in a nullable column, by its name; of other columns 0.
-pub(crate) fn null_share(table: &Table, position: usize) -> f64 {
+pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64 {
     /// Of a nullable column whose name says nothing, where others are NOT NULL.
     const USUAL: f64 = 0.04;
     let column = &table.columns[position];
     let default = column.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("NULL"));
-    if column.not_null || column.key_position.is_some() || default.is_some() {
+    if column.not_null || column.key_position.is_some() || default.is_some() || is_referred(schema, table, column) {
         return 0.0;
     }
     let is_deliberate = table.columns.iter().any(|other| other.not_null && other.key_position.is_none());
@@ -480,6 +487,13 @@ pub(crate) fn null_share(table: &Table, position: usize) -> f64 {
 pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
     let kind = |table: &Table| subjects::subject(&table.name).map(|subject| subject.kind);
     kind(table) == Some(subjects::Kind::Line) && kind(parent) == Some(subjects::Kind::Order)
+}
+
+/// Returns whether a foreign key refers to the column.
+fn is_referred(schema: &Schema, table: &Table, column: &Column) -> bool {
+    let keys = schema.tables.iter().flat_map(|table| &table.foreign_keys);
+    let mut to_table = keys.filter(|key| key.parent.eq_ignore_ascii_case(&table.name));
+    to_table.any(|key| key.parent_columns.iter().any(|name| name.eq_ignore_ascii_case(&column.name)))
 }
 
 /// Returns whether a table has a time at which its rows came.

@@ -273,10 +273,19 @@ impl<'a> Planner<'a> {
         let day = match &request.until {
             None => ReferenceDay::default(),
             Some(text) => ReferenceDay::parse(text).ok_or_else(|| {
-                usage(message![OptionName::Until.word(text.clone()).given(), ": this is not a day"]).advise("write it as 2026-12-31")
+                usage(message![OptionName::Until.word(text.clone()).given(), ": this is not a day"])
+                    .advise("write it as 2026-12-31")
             })?,
         };
-        Ok(Self { schema, sizes, on_conflict: request.on_conflict, day, declared: Vec::new(), relieved: Vec::new(), columns })
+        Ok(Self {
+            schema,
+            sizes,
+            on_conflict: request.on_conflict,
+            day,
+            declared: Vec::new(),
+            relieved: Vec::new(),
+            columns,
+        })
     }
 
     /// Drafts the columns that have annotations.

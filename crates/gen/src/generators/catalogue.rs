@@ -4,8 +4,8 @@ pub use super::entry::{Entry, Parameter};
 
 use super::entry::{default, given, optional};
 use super::{
-    Arguments, Generator, blobs, check_digits, choice, digits, distributions, events, histogram, lists, nested, nulls, numbers,
-    people, phrases, places, prices, regex, shuffle, template, text, time, unique, walk, wordlist, zipf,
+    Arguments, Generator, blobs, check_digits, choice, digits, distributions, events, histogram, lists, nested, nulls,
+    numbers, people, phrases, places, prices, regex, shuffle, template, text, time, unique, walk, wordlist, zipf,
 };
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, SourceText, parse, parse_call};
 use crate::expression::functions;

@@ -73,7 +73,11 @@ fn node_of(pattern: &str, depth: usize) -> std::result::Result<Node, String> {
 
 /// Builds the tree of a list. `Noun` is the list `noun` with capitals if there is no list `Noun`.
 fn list_of(name: &str, depth: usize) -> std::result::Result<Node, String> {
-    let lower = || name.chars().next().map_or_else(String::new, |first| first.to_lowercase().to_string() + &name[first.len_utf8()..]);
+    let lower = || {
+        name.chars()
+            .next()
+            .map_or_else(String::new, |first| first.to_lowercase().to_string() + &name[first.len_utf8()..])
+    };
     let (items, has_capitals) = match lists().get(name) {
         Some(items) => (items, false),
         None => (lists().get(lower().as_str()).filter(|_| depth < DEEPEST).ok_or_else(|| name.to_owned())?, true),
@@ -254,12 +258,15 @@ mod tests {
     /// A number behind a text must not make it another text of the list.
     #[test]
     fn unique_phrases_are_unique() {
-        for (name, separator) in [("category", " "), ("product", " "), ("handle", ""), ("person", " "), ("slug", "-"), ("vehicle", " ")]
+        for (name, separator) in
+            [("category", " "), ("product", " "), ("handle", ""), ("person", " "), ("slug", "-"), ("vehicle", " ")]
         {
             let texts = texts(&format!("unique_phrase('{{{name}}}', '{separator}')"), 40_000);
             assert_eq!(texts.iter().collect::<HashSet<_>>().len(), texts.len(), "{name}");
         }
-        assert!(texts("unique_phrase('{category}')", 40).iter().all(|text| !text.contains(|c: char| c.is_ascii_digit())));
+        assert!(
+            texts("unique_phrase('{category}')", 40).iter().all(|text| !text.contains(|c: char| c.is_ascii_digit()))
+        );
     }
 
     #[test]
@@ -280,7 +287,7 @@ mod tests {
         let first = |annotation: &str| texts(annotation, 1).remove(0);
         assert_eq!(
             ["phrase('{product}')", "phrase('A {noun} of {city_name}')", "unique_phrase('{category}')"].map(first),
-            ["", "", ""]
+            ["Travel Plant Pot", "A path of Milan", "Cycling"]
         );
     }
 

@@ -54,8 +54,10 @@ struct Places {
 fn places() -> &'static Places {
     static PLACES: OnceLock<Places> = OnceLock::new();
     PLACES.get_or_init(|| {
-        let lines = || DATA.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
-        let countries: HashMap<&str, Vec<&str>> = lines().filter(|line| line.len() == 8).map(|line| (line[0], line)).collect();
+        let lines =
+            || DATA.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
+        let countries: HashMap<&str, Vec<&str>> =
+            lines().filter(|line| line.len() == 8).map(|line| (line[0], line)).collect();
         let cities = lines().filter(|line| line.len() == 10);
         let places: Vec<Place> = cities
             .map(|line| {
@@ -63,8 +65,8 @@ fn places() -> &'static Places {
                 let [city, state, state_code, code, postcode, latitude, longitude, phone, timezone] =
                     std::array::from_fn(|at| line[at]);
                 let fields = [
-                    city, state, state_code, code, postcode, latitude, longitude, phone, timezone, country[1], country[2],
-                    country[3], country[4], country[5], country[6],
+                    city, state, state_code, code, postcode, latitude, longitude, phone, timezone, country[1],
+                    country[2], country[3], country[4], country[5], country[6],
                 ];
                 Place { fields, weight: line[9].parse().expect("a weight") }
             })
@@ -120,7 +122,9 @@ pub(super) fn place(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         let error = arguments.error_at("field", message);
         let known = FIELDS.iter().filter(|name| !["postcode", "phone"].contains(name)).copied().collect::<Vec<_>>();
         return Err(match is_filled {
-            true => error.advise(format!("write place_of(city, '{name}', digits(8)), with a column that is place('city')")),
+            true => {
+                error.advise(format!("write place_of(city, '{name}', digits(8)), with a column that is place('city')"))
+            }
             false => error.advise(format!("there are {}", known.join(", "))),
         });
     };
@@ -163,7 +167,8 @@ mod tests {
         let all = places();
         assert!(all.places.len() > 100);
         for place in &all.places {
-            let [latitude, longitude] = [LATITUDE, LONGITUDE].map(|at| place.fields[at].parse::<f64>().expect("a number"));
+            let [latitude, longitude] =
+                [LATITUDE, LONGITUDE].map(|at| place.fields[at].parse::<f64>().expect("a number"));
             assert!(latitude.abs() <= 90.0 && longitude.abs() <= 180.0 && place.weight > 0.0, "{place:?}");
             assert!(place.fields.iter().all(|field| !field.is_empty()), "{place:?}");
             // Every city is found by its own name.

@@ -40,7 +40,11 @@ impl Price {
         // Above a hundred, prices are whole tens less a bit.
         let whole = if value >= 200.0 { 10.0 * round(value / 10.0) - 1.0 } else { round(value - 0.5) };
         let price = (100.0 * whole + cents) / 100.0;
-        if price < self.low || price > self.high { round(value * 100.0).clamp(self.low * 100.0, self.high * 100.0) / 100.0 } else { price }
+        if price < self.low || price > self.high {
+            round(value * 100.0).clamp(self.low * 100.0, self.high * 100.0) / 100.0
+        } else {
+            price
+        }
     }
 }
 
@@ -79,6 +83,6 @@ mod tests {
         assert!(prices.iter().all(|price| (2.0..=500.0).contains(price)));
         // Half of all prices are below the geometric mean.
         assert!((0.47..0.53).contains(&share(&|price| price < 31.62)));
-        assert_eq!([0, 1, 2, 3].map(|row| price.of(random.u64(row))), [0.0; 4]);
+        assert_eq!([0, 1, 2, 3].map(|row| price.of(random.u64(row))), [29.99, 41.99, 10.99, 8.99]);
     }
 }

@@ -60,9 +60,8 @@ fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>>
     let Some(entry) = relations().iter().find(|entry| is_call(call, entry.name)) else {
         let near = did_you_mean(&call.name, relations().iter().map(|entry| entry.name));
         let error = source.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
-        return Err(
-            error.advise("there are deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform and zipf")
-        );
+        return Err(error
+            .advise("there are deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform and zipf"));
     };
     Arguments::bind(source, call, entry, None, build)
 }

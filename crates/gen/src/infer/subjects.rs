@@ -38,7 +38,11 @@ const fn of(words: &'static str, names: &'static str, kind: Kind) -> (&'static s
 /// Words of tables' names, in the singular, and their subject. Pairs of words come first.
 static SUBJECTS: &[(&str, Subject)] = &[
     of("media_type mediatype file_type", "media_type", Kind::Other),
-    of("order_item order_line order_detail orderline line_item lineitem order_product invoice_line invoiceline invoice_item cart_item basket_item sale_item purchase_item", "product", Kind::Line),
+    of(
+        "order_item order_line order_detail orderline line_item lineitem order_product invoice_line invoiceline invoice_item cart_item basket_item sale_item purchase_item",
+        "product",
+        Kind::Line,
+    ),
     of("product_variant product_item stock_item inventory_item catalog_item menu_item", "product", Kind::Product),
     of("line_status order_status", "status_word", Kind::Other),
     of("content_type", "model", Kind::Other),
@@ -49,8 +53,16 @@ static SUBJECTS: &[(&str, Subject)] = &[
     of("film_category", "film_genre", Kind::Other),
     of("blog_post", "article_title", Kind::Text),
     of("card_type payment_method", "label", Kind::Other),
-    of("user customer employee author member contact person actor student teacher patient staff driver player guest client owner participant recipient subscriber director manager doctor agent reviewer account profile passenger attendee candidate volunteer citizen lead friend speaker instructor borrower reader tenant nurse physician worker buyer seller admin writer presenter tutor", "person", Kind::Person),
-    of("company supplier vendor manufacturer organization organisation publisher shipper partner firm employer corporation business provider retailer merchant sponsor bank insurer", "company", Kind::Company),
+    of(
+        "user customer employee author member contact person actor student teacher patient staff driver player guest client owner participant recipient subscriber director manager doctor agent reviewer account profile passenger attendee candidate volunteer citizen lead friend speaker instructor borrower reader tenant nurse physician worker buyer seller admin writer presenter tutor",
+        "person",
+        Kind::Person,
+    ),
+    of(
+        "company supplier vendor manufacturer organization organisation publisher shipper partner firm employer corporation business provider retailer merchant sponsor bank insurer",
+        "company",
+        Kind::Company,
+    ),
     of("brand", "brand", Kind::Company),
     of("carrier courier", "carrier", Kind::Company),
     of("product item article good variant merchandise part sku", "product", Kind::Product),

@@ -9,9 +9,12 @@
 use super::names::{is_like, plain};
 use super::rules;
 use super::subjects::{Kind, Subject, subject};
-use crate::generators::catalogue;
 use super::times::{Delay, Form, ReferenceDay, Stage, delay, time_of};
-use super::{ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, inferred, null_share, quoted_always, unique, unique_because};
+use super::{
+    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, inferred, null_share, quoted_always,
+    unique, unique_because,
+};
+use crate::generators::catalogue;
 use litepress_rows::schema::{Generated, Schema, Table};
 
 /// Days before the reference day at which the times of a table begin that refers to no other one.
@@ -126,8 +129,12 @@ impl<'a> TableInference<'a> {
 
     /// Sets the annotation of a column, cut to its declared length.
     fn set(&mut self, at: usize, text: impl Into<String>, because: &str) {
-        let text = fitted(text.into(), &self.columns[at].traits);
-        self.found[at] = Some(inferred(text, because));
+        let whole = text.into();
+        let text = fitted(whole.clone(), &self.columns[at].traits);
+        // What is cut may repeat: a key gets another text.
+        if text == whole || !self.columns[at].is_unique {
+            self.found[at] = Some(inferred(text, because));
+        }
     }
 
     /// Returns the first free column whose name is like one of the patterns and that `is` right.
@@ -175,7 +182,10 @@ impl<'a> TableInference<'a> {
         if let Some(at) = courtesy.filter(|_| gender.is_none()) {
             self.set(at, "choice('Mr.': 50, 'Ms.': 38, 'Mrs.': 12)", "a form of address");
         }
-        let by_gender = |female: &str, male: &str, any: &str| match (gender.filter(|&gender| self.is_text(gender)), courtesy) {
+        let by_gender = |female: &str, male: &str, any: &str| match (
+            gender.filter(|&gender| self.is_text(gender)),
+            courtesy,
+        ) {
             (Some(gender), _) => format!(
                 "CASE upper(substr({}, 1, 1)) WHEN 'F' THEN phrase('{female}') WHEN 'M' THEN phrase('{male}') ELSE phrase('{any}') END",
                 self.column(gender)
@@ -196,7 +206,8 @@ impl<'a> TableInference<'a> {
         if let (Some(at), false) = (last, last.is_some_and(|at| self.columns[at].is_unique)) {
             self.set(at, "phrase('{last}')", "its name is like last_name");
         }
-        let both = first.zip(last).map(|(first, last)| format!("{} || ' ' || {}", self.column(first), self.column(last)));
+        let both =
+            first.zip(last).map(|(first, last)| format!("{} || ' ' || {}", self.column(first), self.column(last)));
         let has_mail = |name: &str| self.find(&format!("{name}_email {name}_mail"), |at| self.is_text(at)).is_some();
         let full_patterns = if !is_person && has_mail("author") {
             "author author_name"
@@ -221,7 +232,9 @@ impl<'a> TableInference<'a> {
         let nice = self.find_text("user_nicename nicename");
         if let Some(at) = login {
             match (&name, self.columns[at].is_unique) {
-                (Some(name), true) => self.set(at, format!("slug({name}, '') || sequence()"), "follows from the name, and is unique"),
+                (Some(name), true) => {
+                    self.set(at, format!("slug({name}, '') || sequence()"), "follows from the name, and is unique")
+                }
                 (Some(name), false) => self.set(at, format!("slug({name}, '') || int(1, 99)"), "follows from the name"),
                 (None, true) => self.set(at, "unique_phrase('{handle}', '')", "it is unique, and a user's name"),
                 (None, false) => self.set(at, "phrase('{handle}')", "its name is like username"),
@@ -232,8 +245,20 @@ impl<'a> TableInference<'a> {
             self.set(nice, text, "follows from the user's name");
         }
         let mails: Vec<usize> = (0..self.columns.len())
-            .filter(|&at| self.is_free(at) && self.is_text(at) && is_like(&self.columns[at].plain, "email e_mail mail *_email *email_address email_* mail_address user_email"))
-            .filter(|&at| !is_like(&self.columns[at].plain, "*subject* *body* *token* *hash* *verified* *confirmed* *_at *type* *template* *domain*"))
+            .filter(|&at| {
+                self.is_free(at)
+                    && self.is_text(at)
+                    && is_like(
+                        &self.columns[at].plain,
+                        "email e_mail mail *_email *email_address email_* mail_address user_email",
+                    )
+            })
+            .filter(|&at| {
+                !is_like(
+                    &self.columns[at].plain,
+                    "*subject* *body* *token* *hash* *verified* *confirmed* *_at *type* *template* *domain*",
+                )
+            })
             .collect();
         for at in mails {
             const DOMAIN: &str = "choice('@example.com': 6, '@example.net': 2, '@example.org': 2)";
@@ -243,7 +268,19 @@ impl<'a> TableInference<'a> {
                 (None, None) if self.columns[at].is_unique => "slug(phrase('{person}'), '.') || sequence()".to_owned(),
                 (None, None) => "slug(phrase('{person}'), '.') || int(1, 999)".to_owned(),
             };
-            self.set(at, format!("{base} || {DOMAIN}"), "an e-mail address, of the name in the row if there is one");
+            const BECAUSE: &str = "an e-mail address, of the name in the row if there is one";
+            const LONGEST: u64 = 48;
+            match self.columns[at].traits.longest.filter(|&longest| longest < LONGEST) {
+                None => self.set(at, format!("{base} || {DOMAIN}"), BECAUSE),
+                // A shorter name before a number of 8 digits and a short domain.
+                Some(longest @ 30..) => {
+                    let name = name.clone().unwrap_or_else(|| "phrase('{person}')".to_owned());
+                    let text =
+                        format!("substr(slug({name}, '.'), 1, {}) || sequence() || '@example.org'", longest - 20);
+                    self.found[at] = Some(inferred(text, BECAUSE));
+                }
+                Some(_) => {}
+            }
         }
     }
 
@@ -256,17 +293,22 @@ impl<'a> TableInference<'a> {
             ("country", "country country_name nation"),
             ("country_code", "country_code country_iso iso_country country_iso2 iso2"),
             ("postcode", "zip zip_code zipcode postal_code postcode postalcode zip_postal_code"),
-            ("phone", "phone phone_number telephone tel mobile mobile_phone cell cell_phone phone_mobile home_phone work_phone phone2 fax"),
+            (
+                "phone",
+                "phone phone_number telephone tel mobile mobile_phone cell cell_phone phone_mobile home_phone work_phone phone2 fax",
+            ),
             ("latitude", "latitude lat location_latitude geo_lat"),
             ("longitude", "longitude lon lng location_longitude geo_lng geo_lon"),
             ("timezone", "timezone time_zone"),
             ("currency", "currency currency_code"),
         ];
-        let is_city_table = self.subject.is_some_and(|subject| subject.names == "city_name" || subject.names == "country_name");
+        let is_city_table =
+            self.subject.is_some_and(|subject| subject.names == "city_name" || subject.names == "country_name");
         let mut groups: Vec<(String, Vec<(usize, &str)>)> = Vec::new();
         for at in (0..self.columns.len()).filter(|&at| self.columns[at].is_open && self.found[at].is_none()) {
             let name = &self.columns[at].plain;
-            let is_own_name = is_city_table && super::names::words_of_table(&self.table.name).last().is_some_and(|word| word == name);
+            let is_own_name =
+                is_city_table && super::names::words_of_table(&self.table.name).last().is_some_and(|word| word == name);
             if self.columns[at].is_unique || is_own_name {
                 continue;
             }
@@ -284,7 +326,8 @@ impl<'a> TableInference<'a> {
         }
         for (prefix, parts) in &groups {
             let of = |field: &str| parts.iter().find(|(at, of)| *of == field && self.is_text(*at)).map(|(at, _)| *at);
-            let leader = ["city", "country", "country_code", "state"].into_iter().find_map(|field| Some((of(field)?, field)));
+            let leader =
+                ["city", "country", "country_code", "state"].into_iter().find_map(|field| Some((of(field)?, field)));
             // Of a lone telephone number or currency, those of the row's other place.
             let main = groups.iter().filter(|(other, _)| other != prefix && other.is_empty());
             let outside = main.flat_map(|(_, parts)| parts).find(|(at, field)| *field == "city" && self.is_text(*at));
@@ -302,7 +345,9 @@ impl<'a> TableInference<'a> {
                         continue;
                     }
                     match field {
-                        "phone" => self.set(at, "place_of(place('city'), 'phone', digits(8))", "its name is like phone"),
+                        "phone" => {
+                            self.set(at, "place_of(place('city'), 'phone', digits(8))", "its name is like phone")
+                        }
                         "postcode" if self.is_text(at) => self.set(at, "digits(5)", "its name is like postcode"),
                         _ => {}
                     }
@@ -310,7 +355,10 @@ impl<'a> TableInference<'a> {
                 continue;
             };
             let is_inside = parts.iter().any(|(at, _)| *at == leader);
-            if is_inside && field == "state" && (alone || parts.iter().all(|(_, field)| ["state", "phone", "currency", "timezone"].contains(field))) {
+            if is_inside
+                && field == "state"
+                && (alone || parts.iter().all(|(_, field)| ["state", "phone", "currency", "timezone"].contains(field)))
+            {
                 // `state` beside no city or country is more likely a status.
                 continue;
             }
@@ -337,7 +385,9 @@ impl<'a> TableInference<'a> {
                     "latitude" | "longitude" if self.is_number(at) => {
                         format!("round(place_of({key}, '{field}') + real(-0.06, 0.06, 4), 5)")
                     }
-                    "latitude" | "longitude" => format!("round(place_of({key}, '{field}') + real(-0.06, 0.06, 4), 5) || ''"),
+                    "latitude" | "longitude" => {
+                        format!("round(place_of({key}, '{field}') + real(-0.06, 0.06, 4), 5) || ''")
+                    }
                     "postcode" | "phone" if self.is_text(at) => format!("place_of({key}, '{field}', digits(8))"),
                     _ if !self.is_text(at) => continue,
                     "country" if longest == Some(2) => format!("place_of({key}, 'country_code')"),
@@ -357,7 +407,8 @@ impl<'a> TableInference<'a> {
             let parent = self.context.parents[at]?;
             let of = &self.context.schema.tables[parent.table];
             subject(&of.name).filter(|subject| subject.names == "city_name")?;
-            let is_name = |column: &&litepress_rows::schema::Column| ["city", "name"].contains(&plain(&column.name).as_str());
+            let is_name =
+                |column: &&litepress_rows::schema::Column| ["city", "name"].contains(&plain(&column.name).as_str());
             Some(format!("{}.{}", self.column(at), quoted_always(&of.columns.iter().find(is_name)?.name)))
         })
     }
@@ -367,7 +418,8 @@ impl<'a> TableInference<'a> {
         let mut times: Vec<(Stage, usize, Form)> = Vec::new();
         for at in 0..self.columns.len() {
             let column = &self.columns[at];
-            let found = time_of(&column.plain, &column.traits).or_else(|| time_of(&plain(&self.table.columns[at].name), &column.traits));
+            let found = time_of(&column.plain, &column.traits)
+                .or_else(|| time_of(&plain(&self.table.columns[at].name), &column.traits));
             if let Some((stage, form)) = found.filter(|_| self.is_free(at)) {
                 times.push((stage, at, form));
             }
@@ -398,7 +450,8 @@ impl<'a> TableInference<'a> {
                 self.set(at, later, "a time, in the order of rows");
                 continue;
             }
-            let last = known.iter().rev().find(|(of, ..)| *of == Stage::LastSeen).filter(|_| self.is_like(at, "current_*"));
+            let last =
+                known.iter().rev().find(|(of, ..)| *of == Stage::LastSeen).filter(|_| self.is_like(at, "current_*"));
             let base = last.map(|&(_, at, form)| (at, form)).or_else(|| self.base_of(stage, at, &known));
             let limit = (stage != Stage::Due).then_some(day);
             let later = base.and_then(|(base, of)| {
@@ -415,7 +468,11 @@ impl<'a> TableInference<'a> {
         // A key needs a new time in every row.
         for &(_, at, form) in &times {
             if self.columns[at].is_unique {
-                let text = if form == Form::Day || self.context.rows > 10_000_000 { unique(&self.columns[at].traits, &self.columns[at].plain, "").text } else { form.ascending(&from, &day.before(0)) };
+                let text = if form == Form::Day || self.context.rows > 10_000_000 {
+                    unique(&self.columns[at].traits, &self.columns[at].plain, "").text
+                } else {
+                    form.ascending(&from, &day.before(0))
+                };
                 self.set(at, text, "a time that is unique");
             }
         }
@@ -443,7 +500,11 @@ impl<'a> TableInference<'a> {
     /// Returns the time that a later one follows from: the latest that is always known, or the start of an end.
     fn base_of(&self, stage: Stage, at: usize, known: &[(Stage, usize, Form)]) -> Option<(usize, Form)> {
         let form = self.columns[at].traits.class;
-        let is_usable = |&&(_, other, _): &&(Stage, usize, Form)| self.columns[other].traits.class == form || self.is_text(other) || self.columns[other].traits.class == TypeClass::Numeric;
+        let is_usable = |&&(_, other, _): &&(Stage, usize, Form)| {
+            self.columns[other].traits.class == form
+                || self.is_text(other)
+                || self.columns[other].traits.class == TypeClass::Numeric
+        };
         let wanted = match stage {
             Stage::Delivered => Some(Stage::Ended),
             Stage::Ended => Some(Stage::Started),
@@ -451,7 +512,8 @@ impl<'a> TableInference<'a> {
         };
         let of_stage = known.iter().rev().filter(is_usable).find(|(of, ..)| Some(*of) == wanted);
         let always = known.iter().rev().filter(is_usable).find(|(of, other, _)| {
-            self.share_of_null(*other) == 0.0 && !matches!(of, Stage::LastSeen | Stage::Deleted | Stage::Due | Stage::Updated)
+            self.share_of_null(*other) == 0.0
+                && !matches!(of, Stage::LastSeen | Stage::Deleted | Stage::Due | Stage::Updated)
         });
         of_stage.or(always).or(known.first()).map(|&(_, at, form)| (at, form))
     }
@@ -463,7 +525,11 @@ impl<'a> TableInference<'a> {
         let of = &self.context.schema.tables[parent.table];
         let mut times = of.columns.iter().filter_map(|column| {
             let (stage, of) = time_of(&plain(&column.name), &ColumnTraits::new(column))?;
-            (matches!(stage, Stage::Created | Stage::Queued | Stage::Started) && of == form && column.generated == Generated::No && rules::null_share(&plain(&column.name)).is_none()).then_some((stage, column))
+            (matches!(stage, Stage::Created | Stage::Queued | Stage::Started)
+                && of == form
+                && column.generated == Generated::No
+                && rules::null_share(&plain(&column.name)).is_none())
+            .then_some((stage, column))
         });
         let first = times.next()?;
         let (_, column) = times.fold(first, |least, next| if next.0 < least.0 { next } else { least });
@@ -480,14 +546,27 @@ impl<'a> TableInference<'a> {
     fn states(&mut self) {
         const KNOWN: [(&str, bool, &str); 5] = [
             ("*delivered* *arrived*", true, "'delivered', 'completed', 'complete', 'done', 'returned'"),
-            ("*shipped* *ship_date *dispatched*", true, "'shipped', 'delivered', 'completed', 'complete', 'done', 'returned'"),
-            ("paid_at paid_on paid_date payment_date paid", false, "'pending', 'new', 'draft', 'open', 'created', 'cancelled', 'canceled', 'failed'"),
+            (
+                "*shipped* *ship_date *dispatched*",
+                true,
+                "'shipped', 'delivered', 'completed', 'complete', 'done', 'returned'",
+            ),
+            (
+                "paid_at paid_on paid_date payment_date paid",
+                false,
+                "'pending', 'new', 'draft', 'open', 'created', 'cancelled', 'canceled', 'failed'",
+            ),
             ("*cancel*", true, "'cancelled', 'canceled'"),
-            ("*closed* *finished* *ended* *completed* *resolved* *merged*", true, "'closed', 'done', 'resolved', 'completed', 'complete', 'success', 'succeeded', 'passed', 'failed', 'failure', 'error', 'cancelled', 'canceled', 'finished', 'merged', 'shipped', 'delivered'"),
+            (
+                "*closed* *finished* *ended* *completed* *resolved* *merged*",
+                true,
+                "'closed', 'done', 'resolved', 'completed', 'complete', 'success', 'succeeded', 'passed', 'failed', 'failure', 'error', 'cancelled', 'canceled', 'finished', 'merged', 'shipped', 'delivered'",
+            ),
         ];
         let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
         let Some(state) = self.find("status state order_status", is_state) else { return };
-        let object = self.context.schema.objects.iter().find(|object| object.kind == "table" && object.name == self.table.name);
+        let object =
+            self.context.schema.objects.iter().find(|object| object.kind == "table" && object.name == self.table.name);
         let sql = object.and_then(|object| object.sql.clone()).unwrap_or_default();
         let values = self.found[state].as_ref().map_or(String::new(), |found| found.text.clone()) + &sql;
         for at in 0..self.columns.len() {
@@ -513,12 +592,13 @@ impl<'a> TableInference<'a> {
         let quantity = numbers("quantity qty *_quantity order_qty pieces units count_ordered");
         let price = numbers(PRICES);
         let base = numbers("subtotal sub_total item_total net_amount goods_total net_total amount_net");
-        let total = self.find("line_total linetotal total total_price extended_price total_amount grand_total amount order_total total_due amount_due", |at| {
+        let total = self.find("line_total linetotal amount total total_price extended_price total_amount", |at| {
             self.is_number(at) && self.found[at].is_none() && Some(at) != price && Some(at) != base
         });
         let cost = numbers("cost unit_cost standard_cost cost_price wholesale_price purchase_price buy_price");
         let tax = numbers("tax tax_amount vat_amount sales_tax taxes vat tax_total");
-        let shipping = numbers("shipping shipping_cost freight shipping_amount delivery_fee shipping_total shipping_fee");
+        let shipping =
+            numbers("shipping shipping_cost freight shipping_amount delivery_fee shipping_total shipping_fee");
         if let Some(quantity) = quantity {
             self.set(quantity, "choice(1: 62, 2: 20, 3: 8, 4: 4, 5: 3, 6: 1, 10: 2)", "its name is like quantity");
         }
@@ -534,7 +614,9 @@ impl<'a> TableInference<'a> {
             self.set(shipping, "choice(0: 40, 4.95: 38, 9.9: 15, 19.9: 7)", "a fee of delivery");
         }
         // The sum that taxes are computed from: a subtotal, a line's total, or the only amount.
-        let product = quantity.zip(price).map(|(quantity, price)| format!("round({} * {}, 2)", self.column(quantity), self.column(price)));
+        let product = quantity
+            .zip(price)
+            .map(|(quantity, price)| format!("round({} * {}, 2)", self.column(quantity), self.column(price)));
         let net = base.or(total);
         if let Some(net) = net {
             let text = product.unwrap_or_else(|| self.price(net));
@@ -545,7 +627,10 @@ impl<'a> TableInference<'a> {
             self.set(tax, text, "a tax of the amount");
         }
         let parts: Vec<usize> = [net, tax, shipping].into_iter().flatten().collect();
-        let sums = ["grand_total total_due total_paid amount_total total_with_tax gross_amount gross", "total total_amount order_total"];
+        let sums = [
+            "grand_total total_due total_paid amount_total total_with_tax gross_amount gross",
+            "total total_amount order_total",
+        ];
         for patterns in sums {
             let sum = self.find(patterns, |at| self.is_number(at) && self.found[at].is_none());
             if let Some(sum) = sum.filter(|_| !parts.is_empty()) {
@@ -581,7 +666,9 @@ impl<'a> TableInference<'a> {
             let parent = self.context.parents[at].filter(|parent| parent.table != self.context.table)?;
             let of = &self.context.schema.tables[parent.table];
             let is_price = |column: &&litepress_rows::schema::Column| {
-                is_like(&plain(&column.name), "unit_price unitprice price list_price retail_price") && column.generated == Generated::No && (column.not_null || column.default.is_some())
+                is_like(&plain(&column.name), "unit_price unitprice price list_price retail_price")
+                    && column.generated == Generated::No
+                    && (column.not_null || column.default.is_some())
             };
             let price = of.columns.iter().find(is_price)?;
             Some(format!("{}.{}", self.column(at), quoted_always(&price.name)))
@@ -591,7 +678,9 @@ impl<'a> TableInference<'a> {
     /// Slugs of titles and names.
     fn slugs(&mut self) {
         let Some(slug) = self.find_text("slug *_slug permalink post_name url_key") else { return };
-        let title = self.find("title name headline subject *_title label", |at| self.is_text(at) && at != slug && self.found[at].is_none() && !self.is_time(at));
+        let title = self.find("title name headline subject *_title label", |at| {
+            self.is_text(at) && at != slug && self.found[at].is_none() && !self.is_time(at)
+        });
         match (title, self.columns[slug].is_unique) {
             (Some(title), true) if self.columns[title].is_unique => {
                 let text = format!("slug({})", self.column(title));
@@ -616,8 +705,15 @@ impl<'a> TableInference<'a> {
 
     /// Ends of ranges: `max_x` is not below `min_x`.
     fn ranges(&mut self) {
-        const ENDS: [(&str, &str); 7] =
-            [("min_", "max_"), ("_min", "_max"), ("low", "high"), ("start_", "end_"), ("from_", "to_"), ("lft", "rgt"), ("lower", "upper")];
+        const ENDS: [(&str, &str); 7] = [
+            ("min_", "max_"),
+            ("_min", "_max"),
+            ("low", "high"),
+            ("start_", "end_"),
+            ("from_", "to_"),
+            ("lft", "rgt"),
+            ("lower", "upper"),
+        ];
         for at in 0..self.columns.len() {
             let name = self.columns[at].plain.clone();
             if !self.is_free(at) || !self.is_number(at) {
@@ -627,14 +723,21 @@ impl<'a> TableInference<'a> {
                 let low = name.replacen(high, low, 1);
                 let is_low = |&other: &usize| {
                     let column = &self.columns[other];
-                    other != at && column.plain == low && column.is_open && column.traits.class == self.columns[at].traits.class
+                    other != at
+                        && column.plain == low
+                        && column.is_open
+                        && column.traits.class == self.columns[at].traits.class
                 };
                 (0..self.columns.len()).find(is_low)
             });
-            let Some(low) = low.filter(|&low| !self.columns[low].is_unique && !self.columns[at].is_unique) else { continue };
+            let Some(low) = low.filter(|&low| !self.columns[low].is_unique && !self.columns[at].is_unique) else {
+                continue;
+            };
             let low_column = self.column(low);
             let text = match self.columns[at].traits.class {
-                _ if self.is_like(at, "*temp* *humid* *pressure*") => format!("round({low_column} + real(0.5, 12, 1), 1)"),
+                _ if self.is_like(at, "*temp* *humid* *pressure*") => {
+                    format!("round({low_column} + real(0.5, 12, 1), 1)")
+                }
                 TypeClass::Int => format!("{low_column} + int(1, 100)"),
                 _ => format!("round({low_column} + real(0, 100, 2), 2)"),
             };
@@ -652,31 +755,50 @@ impl<'a> TableInference<'a> {
             return;
         };
         let last_word = super::names::words_of_table(&self.table.name).pop().unwrap_or_default();
-        let own = format!("name {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description");
+        let own = format!(
+            "name {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description"
+        );
         for pattern in own.split(' ') {
             let Some(at) = self.find_text(pattern) else { continue };
-            let is_titled = matches!(subject.kind, Kind::Person | Kind::Order | Kind::Payment | Kind::Log | Kind::Place)
-                && is_like(&self.columns[at].plain, "title label");
+            let is_titled =
+                matches!(subject.kind, Kind::Person | Kind::Order | Kind::Payment | Kind::Log | Kind::Place)
+                    && is_like(&self.columns[at].plain, "title label");
             // Where a table has no name, its description is one.
-            if pattern.ends_with("_description") && (self.columns.len() > 4 || self.find("name title", |_| true).is_some()) {
+            if pattern.ends_with("_description")
+                && (self.columns.len() > 4 || self.find("name title", |_| true).is_some())
+            {
                 continue;
             }
-            let is_key = self.table.columns[at].key_position.is_some() && self.columns[at].traits.longest.is_some_and(|longest| longest < 12);
+            let is_key = self.table.columns[at].key_position.is_some()
+                && self.columns[at].traits.longest.is_some_and(|longest| longest < 12);
             if is_titled || is_key || self.is_time(at) {
                 continue;
             }
             let list = subject.names;
-            let text = if self.columns[at].is_unique { format!("unique_phrase('{{{list}}}')") } else { format!("phrase('{{{list}}}')") };
+            let text = if self.columns[at].is_unique {
+                format!("unique_phrase('{{{list}}}')")
+            } else {
+                format!("phrase('{{{list}}}')")
+            };
             let because = format!("the name of what {} holds", self.table.name);
             self.set(at, text, &because);
         }
         let texts: &[(&str, &str)] = match subject.names {
-            "product" => &[("description *_description", "{product_description}"), ("color colour", "{colour}"), ("brand", "{brand}")],
-            "article_title" => &[("content body text post_content *_content html", "{post}"), ("excerpt summary description *_excerpt", "{excerpt}")],
+            "product" => &[
+                ("description *_description", "{product_description}"),
+                ("color colour", "{colour}"),
+                ("brand", "{brand}"),
+            ],
+            "article_title" => &[
+                ("content body text post_content *_content html", "{post}"),
+                ("excerpt summary description *_excerpt", "{excerpt}"),
+            ],
             "review_title" => &[("body content text comment review review_text message", "{review}")],
             "comment" => &[("body content text comment message *_content", "{comment}")],
             "message" => &[("body content text message subject", "{message}")],
-            "title" if self.kind() == Some(Kind::Other) => &[("description plot synopsis summary overview", "{film_plot}")],
+            "title" if self.kind() == Some(Kind::Other) => {
+                &[("description plot synopsis summary overview", "{film_plot}")]
+            }
             "person" => &[("title", "{job}"), ("note notes about bio description", "{bio}")],
             "issue" | "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
             "commit" => &[("message subject title", "{commit}")],
@@ -686,7 +808,11 @@ impl<'a> TableInference<'a> {
         };
         for (patterns, phrase) in texts {
             for at in 0..self.columns.len() {
-                if self.is_free(at) && self.is_text(at) && !self.columns[at].is_unique && is_like(&self.columns[at].plain, patterns) {
+                if self.is_free(at)
+                    && self.is_text(at)
+                    && !self.columns[at].is_unique
+                    && is_like(&self.columns[at].plain, patterns)
+                {
                     let because = format!("a text of {}", self.table.name);
                     self.set(at, format!("phrase('{phrase}')"), &because);
                 }
@@ -713,7 +839,9 @@ impl<'a> TableInference<'a> {
         if let Some(found) = self.coded_flag(at) {
             return found;
         }
-        if let Some(found) = by_declared_type(traits).filter(|_| !self.is_number(at) || rules::rule(&column.plain, traits, self.kind()).is_none()) {
+        if let Some(found) = by_declared_type(traits)
+            .filter(|_| !self.is_number(at) || rules::rule(&column.plain, traits, self.kind()).is_none())
+        {
             return found;
         }
         let rule = rules::rule(&column.plain, traits, self.kind()).or_else(|| rules::rule(&full, traits, self.kind()));
@@ -730,22 +858,44 @@ impl<'a> TableInference<'a> {
         let is_text = self.is_text(at);
         let status = || self.find("status state conclusion result", |at| self.is_text(at)).map(|at| self.column(at));
         Some(match (name, names) {
-            ("milliseconds" | "duration_ms" | "length_ms", Some("song")) => ("normal(245000, 70000, min=40000, max=1200000, decimals=0)".to_owned(), "the length of a song"),
-            ("duration" | "length" | "seconds", Some("song")) if !is_text => ("normal(245, 70, min=40, max=1200, decimals=0)".to_owned(), "the length of a song"),
-            ("bytes" | "size", Some("song")) => ("normal(7800000, 2300000, min=900000, max=60000000, decimals=0)".to_owned(), "the size of a song"),
-            ("length" | "runtime" | "duration", Some("title")) if !is_text => ("normal(112, 26, min=46, max=210, decimals=0)".to_owned(), "the length of a film"),
-            ("path" | "uri" | "url_path" | "request_path", _) if self.find("*method http_status status_code referrer referer user_agent", |_| true).is_some() => {
+            ("milliseconds" | "duration_ms" | "length_ms", Some("song")) => {
+                ("normal(245000, 70000, min=40000, max=1200000, decimals=0)".to_owned(), "the length of a song")
+            }
+            ("duration" | "length" | "seconds", Some("song")) if !is_text => {
+                ("normal(245, 70, min=40, max=1200, decimals=0)".to_owned(), "the length of a song")
+            }
+            ("bytes" | "size", Some("song")) => {
+                ("normal(7800000, 2300000, min=900000, max=60000000, decimals=0)".to_owned(), "the size of a song")
+            }
+            ("length" | "runtime" | "duration", Some("title")) if !is_text => {
+                ("normal(112, 26, min=46, max=210, decimals=0)".to_owned(), "the length of a film")
+            }
+            ("path" | "uri" | "url_path" | "request_path", _)
+                if self.find("*method http_status status_code referrer referer user_agent", |_| true).is_some() =>
+            {
                 ("phrase('{url_path}')".to_owned(), "the path of a request")
             }
             ("extension" | "ext", Some("person")) if is_text => ("digits(4)".to_owned(), "of a telephone"),
-            ("password", _) if is_text && self.kind() == Some(Kind::Text) => ("if(bool(0.97), '', phrase('{handle}'))".to_owned(), "few texts have a password"),
+            ("password", _) if is_text && self.kind() == Some(Kind::Text) => {
+                ("if(bool(0.97), '', phrase('{handle}'))".to_owned(), "few texts have a password")
+            }
             ("exit_code" | "return_code", _) => {
                 let status = status()?;
-                (format!("if({status} IN ('failed', 'failure', 'error', 'canceled', 'cancelled'), choice(1: 8, 2: 1, 137: 1), 0)"), "follows from the state")
+                (
+                    format!(
+                        "if({status} IN ('failed', 'failure', 'error', 'canceled', 'cancelled'), choice(1: 8, 2: 1, 137: 1), 0)"
+                    ),
+                    "follows from the state",
+                )
             }
-            ("error_message" | "error" | "failure_reason", _) if is_text && !self.columns[at].not_null && self.kind() == Some(Kind::Run) => {
+            ("error_message" | "error" | "failure_reason", _)
+                if is_text && !self.columns[at].not_null && self.kind() == Some(Kind::Run) =>
+            {
                 let status = status()?;
-                (format!("if({status} IN ('failed', 'failure', 'error'), phrase('{{error_message}}'))"), "follows from the state")
+                (
+                    format!("if({status} IN ('failed', 'failure', 'error'), phrase('{{error_message}}'))"),
+                    "follows from the state",
+                )
             }
             _ => return None,
         })
@@ -753,8 +903,13 @@ impl<'a> TableInference<'a> {
 
     fn is_flag(&self, at: usize, full: &str) -> bool {
         let is_default = self.default(at).is_some_and(|default| default == "0" || default == "1");
-        let is_small = matches!(self.columns[at].traits.declared.to_ascii_uppercase().split('(').next(), Some("TINYINT"));
-        rules::is_flag(full) || is_default && (is_small || rules::flag_share(full).is_some() && !is_like(full, "*count* *_id *number* *total* *_at *time* *date*"))
+        let is_small =
+            matches!(self.columns[at].traits.declared.to_ascii_uppercase().split('(').next(), Some("TINYINT"));
+        rules::is_flag(full)
+            || is_default
+                && (is_small
+                    || rules::flag_share(full).is_some()
+                        && !is_like(full, "*count* *_id *number* *total* *_at *time* *date*"))
     }
 
     fn flag_share(&self, at: usize, full: &str) -> f64 {
@@ -774,7 +929,20 @@ impl<'a> TableInference<'a> {
             let share = if default == "'1'" && share == 0.5 { 0.9 } else { share };
             return Some(inferred(format!("choice('1': {share}, '0': {})", 1.0 - share), "a flag with a DEFAULT"));
         }
-        let pairs = [("'Y'", "'N'"), ("'N'", "'Y'"), ("'y'", "'n'"), ("'n'", "'y'"), ("'T'", "'F'"), ("'t'", "'f'"), ("'f'", "'t'"), ("'yes'", "'no'"), ("'no'", "'yes'"), ("'open'", "'closed'"), ("'on'", "'off'"), ("'off'", "'on'")];
+        let pairs = [
+            ("'Y'", "'N'"),
+            ("'N'", "'Y'"),
+            ("'y'", "'n'"),
+            ("'n'", "'y'"),
+            ("'T'", "'F'"),
+            ("'t'", "'f'"),
+            ("'f'", "'t'"),
+            ("'yes'", "'no'"),
+            ("'no'", "'yes'"),
+            ("'open'", "'closed'"),
+            ("'on'", "'off'"),
+            ("'off'", "'on'"),
+        ];
         let (default, other) = pairs.iter().find(|(one, _)| *one == default)?;
         Some(inferred(format!("choice({default}: 92, {other}: 8)"), "a flag with a DEFAULT"))
     }
@@ -784,10 +952,17 @@ impl<'a> TableInference<'a> {
         let text = self.table.columns[at].default.as_deref()?.trim();
         let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text).trim();
         let is_number = inner.parse::<f64>().is_ok_and(f64::is_finite);
-        let is_text = inner.len() > 1 && inner.starts_with('\'') && inner.ends_with('\'') && !inner[1..inner.len() - 1].contains('\'');
+        let is_text = inner.len() > 1
+            && inner.starts_with('\'')
+            && inner.ends_with('\'')
+            && !inner[1..inner.len() - 1].contains('\'');
         match inner {
             _ if is_number || is_text => Some(inner.to_owned()),
-            _ if inner.len() > 1 && inner.starts_with('"') && inner.ends_with('"') && !inner[1..inner.len() - 1].contains(['"', '\'']) => {
+            _ if inner.len() > 1
+                && inner.starts_with('"')
+                && inner.ends_with('"')
+                && !inner[1..inner.len() - 1].contains(['"', '\'']) =>
+            {
                 Some(format!("'{}'", &inner[1..inner.len() - 1]))
             }
             _ if ["TRUE", "FALSE"].contains(&inner.to_ascii_uppercase().as_str()) => Some(inner.to_ascii_uppercase()),
@@ -802,11 +977,23 @@ impl<'a> TableInference<'a> {
         }
         // Times and names of persons are unknown only if their name says so.
         // A company is an extra only beside the name of a person.
-        if is_like(&column.plain, "*company* organization organisation") && self.find("first_name last_name firstname lastname", |_| true).is_none() {
+        if is_like(&column.plain, "*company* organization organisation")
+            && self.find("first_name last_name firstname lastname", |_| true).is_none()
+        {
             return 0.0;
         }
-        let is_core = self.is_time(at) || is_like(&column.plain, "*name* *email* *title* status state type *price* *amount* *total* city country");
-        if is_core && rules::null_share(&column.plain).is_none() { 0.0 } else { null_share(self.table, at) }
+        // Most shops, firms and people are still there.
+        let is_end = matches!(time_of(&column.plain, &column.traits), Some((Stage::Ended, _)));
+        if is_end && matches!(self.kind(), Some(Kind::Place | Kind::Company | Kind::Person | Kind::Product)) {
+            return if null_share(self.context.schema, self.table, at) > 0.0 { 0.9 } else { 0.0 };
+        }
+        let is_core = self.is_time(at)
+            || is_like(&column.plain, "*name* *email* *title* status state type *price* *amount* *total* city country");
+        if is_core && rules::null_share(&column.plain).is_none() {
+            0.0
+        } else {
+            null_share(self.context.schema, self.table, at)
+        }
     }
 
     /// Returns the columns that are never NULL because a column that is NOT NULL is computed from them.
@@ -828,18 +1015,30 @@ impl<'a> TableInference<'a> {
     fn add_defaults_and_nulls(&mut self, at: usize, required: bool) {
         let Some(found) = self.found[at].take() else { return };
         let has_state = found.because.ends_with(", and the state");
-        let share = if required || has_state || found.because == "follows from the state" { 0.0 } else { self.share_of_null(at) };
+        let share = if required || has_state || found.because == "follows from the state" {
+            0.0
+        } else {
+            self.share_of_null(at)
+        };
         let text = &found.text;
         let changed = if share > 0.0 {
             Some(format!("null({share}, {text})"))
-        } else if self.columns[at].is_unique || text.starts_with("bool(") || text == "sequence" || found.because == "a flag with a DEFAULT" {
+        } else if self.columns[at].is_unique
+            || text.starts_with("bool(")
+            || text == "sequence"
+            || found.because == "a flag with a DEFAULT"
+        {
             None
         } else {
             self.default_share(at, text).map(|(share, default)| {
                 if share == 1.0 {
                     return format!("constant({default})");
                 }
-                let called = if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') { format!("{text}()") } else { text.clone() };
+                let called = if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                    format!("{text}()")
+                } else {
+                    text.clone()
+                };
                 format!("if(bool({share}), {default}, {called})")
             })
         };
@@ -858,7 +1057,8 @@ impl<'a> TableInference<'a> {
             return None;
         }
         let is_number = self.is_number(at);
-        let is_named = rules::rule(name, &self.columns[at].traits, self.kind()).is_some() || text.contains("phrase('{") && !text.contains("phrase('{words}");
+        let is_named = rules::rule(name, &self.columns[at].traits, self.kind()).is_some()
+            || text.contains("phrase('{") && !text.contains("phrase('{words}");
         let is_choice = is_plain_choice(text);
         if is_choice && (is_number || text.contains(default.as_str())) {
             return None;
@@ -911,7 +1111,8 @@ fn fitted(text: String, traits: &ColumnTraits<'_>) -> String {
     {
         return if longest < LONGEST_OTHER { format!("phrase('{pattern}', {longest})") } else { text };
     }
-    let needed = catalogue::longest_bytes(&text).unwrap_or(if text.contains("place") { LONGEST_PLACE } else { LONGEST_OTHER });
+    let needed =
+        catalogue::longest_bytes(&text).unwrap_or(if text.contains("place") { LONGEST_PLACE } else { LONGEST_OTHER });
     if longest >= needed || ["unique_", "events(", "date", "choice("].iter().any(|call| text.starts_with(call)) {
         return text;
     }

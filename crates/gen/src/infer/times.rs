@@ -22,7 +22,8 @@ impl Default for ReferenceDay {
 impl ReferenceDay {
     /// Parses `YYYY-MM-DD`, from the year 200 to 9000.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let time = DateTime::parse(text.as_bytes()).filter(|time| time.second.is_none() && text.len() == 10)?;
+        let time = DateTime::parse(text.as_bytes())
+            .filter(|time| time.second.is_none() && text.len() == 10 && time.date.exists())?;
         (200..9000).contains(&time.date.year).then(|| Self(time.date.days()))
     }
 
@@ -69,20 +70,44 @@ pub(super) enum Stage {
 /// Names of times by stage. The first that matches counts.
 static STAGES: &[(&str, Stage)] = &[
     ("*birth* dob born", Stage::Birth),
-    ("*expire* *expiry* *expiration* *due* *valid_until *valid_to *_until *deadline* required_date *requireddate *scheduled* *remind* *renew* *publish_up *ban_end*", Stage::Due),
-    ("*deleted* *removed* *cancel* *archived* *banned* *suspended* *revoked* *locked* *refunded* *deceased* *died* *death* *discontinu* *unsubscribed* *silenced* *disabled* *sensitized* *destroyed*", Stage::Deleted),
+    (
+        "*expire* *expiry* *expiration* *due* *valid_until *valid_to *_until *deadline* required_date *requireddate *scheduled* *remind* *renew* *publish_up *ban_end*",
+        Stage::Due,
+    ),
+    (
+        "*deleted* *removed* *cancel* *archived* *banned* *suspended* *revoked* *locked* *refunded* *deceased* *died* *death* *discontinu* *unsubscribed* *silenced* *disabled* *sensitized* *destroyed*",
+        Stage::Deleted,
+    ),
     ("*delivered* *arrived* *delivery_date received_at received_date arrival*", Stage::Delivered),
-    ("*shipped* *ship_date *dispatched* *finished* *ended* *_end end end_* *_end_* *stopped* *completed* *closed* *resolved* *return* *processed* *merged* *_to to_date *stop_time *leaves* *check_out* *checkout* *departure* *settled* last_day", Stage::Ended),
-    ("*last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *viewed* *clicked* *current_sign* *accessed* *atime", Stage::LastSeen),
-    ("*updated* *modified* *changed* *edited* *mtime* *last_* mod *_mod *synced* *refreshed* *touched* *dirty* post_modified* *update_time *lastmodified* *last_update*", Stage::Updated),
-    ("*paid* *payment_date *approved* *confirmed* *verified* *accepted* *activated* *reviewed* *authorized*", Stage::Paid),
-    ("*started* *start_* *_start *begin* *began* *opens* *valid_from *from_date *check_in* *checkin* *published* *pubdate* *released* *release_date", Stage::Started),
+    (
+        "*shipped* *ship_date *dispatched* *finished* *ended* *_end end end_* *_end_* *stopped* *completed* *closed* *resolved* *return* *processed* *merged* *_to to_date *stop_time *leaves* *check_out* *checkout* *departure* *settled* last_day",
+        Stage::Ended,
+    ),
+    (
+        "*last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *viewed* *clicked* *current_sign* *accessed* *atime",
+        Stage::LastSeen,
+    ),
+    (
+        "*updated* *modified* *changed* *edited* *mtime* *last_* mod *_mod *synced* *refreshed* *touched* *dirty* post_modified* *update_time *lastmodified* *last_update*",
+        Stage::Updated,
+    ),
+    (
+        "*paid* *payment_date *approved* *confirmed* *verified* *accepted* *activated* *reviewed* *authorized*",
+        Stage::Paid,
+    ),
+    (
+        "*started* *start_* *_start *begin* *began* *opens* *valid_from *from_date *check_in* *checkin* *published* *pubdate* *released* *release_date",
+        Stage::Started,
+    ),
     ("*queued* *enqueued* *submitted* *requested*", Stage::Queued),
-    ("*created* *inserted* *added* *registered* *registration* *joined* *ordered* *placed* *posted* *opened* *since *hire* *purchase* *signup* *first_* *issued* *booked* *sent* *applied* *fired* *occurred* *_date date date_* *_at *_on *_time time datetime timestamp ts *_ts day created crt ctime *_ctime when *_gmt *dateadded* *_datetime *_timestamp *founded* *established* *uploaded* *imported* *logged* *recorded* *taken*", Stage::Created),
+    (
+        "*created* *inserted* *added* *registered* *registration* *joined* *ordered* *placed* *posted* *opened* *since *hire* *purchase* *signup* *first_* *issued* *booked* *sent* *applied* *fired* *occurred* *_date date date_* *_at *_on *_time time datetime timestamp ts *_ts day created crt ctime *_ctime when *_gmt *dateadded* *_datetime *_timestamp *founded* *established* *uploaded* *imported* *logged* *recorded* *taken*",
+        Stage::Created,
+    ),
 ];
 
 /// Names that hold durations, counts and persons, although a part of them is that of a time.
-const NO_TIMES: &str = "*_name *_ip* *_count *_by *_id *_user* *_status *duration* total_time typing_time scrolling_time visit_total_time time_spent elapsed* *_ms_total *_seconds *_zone* timezone time_slot *_num *_number *_url *_reason *_email *_hash *_version *_token *_visits *_generation* *_comment* *_address* *_author* *_attempt* *_size *_index *_page* *_row *_error* *_message* based_on *_location *start_line *end_line *_title *_text created_from *_text return_code *_sequence *_pos* *_offset";
+const NO_TIMES: &str = "response_time* *load_time* *processing_time *latency* *wait_time *run_time *work_time *_ttl *_name *_ip* *_count *_by *_id *_user* *_status *duration* total_time typing_time scrolling_time visit_total_time time_spent elapsed* *_ms_total *_seconds *_zone* timezone time_slot *_num *_number *_url *_reason *_email *_hash *_version *_token *_visits *_generation* *_comment* *_address* *_author* *_attempt* *_size *_index *_page* *_row *_error* *_message* based_on *_location *start_line *end_line *_title *_text created_from *_text return_code *_sequence *_pos* *_offset";
 
 /// Returns the stage and the form of a column of times.
 pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, Form)> {
@@ -90,20 +115,26 @@ pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, F
     let base = declared.split('(').next().unwrap_or_default().trim();
     let of_type = match base {
         "DATE" => Some(Form::Day),
-        "DATETIME" | "TIMESTAMP" | "TIMESTAMP WITH TIME ZONE" | "TIMESTAMP WITHOUT TIME ZONE" | "TIMESTAMPTZ" => Some(Form::Text),
+        "DATETIME" | "TIMESTAMP" | "TIMESTAMP WITH TIME ZONE" | "TIMESTAMP WITHOUT TIME ZONE" | "TIMESTAMPTZ" => {
+            Some(Form::Text)
+        }
+        "TIME" | "TIME WITHOUT TIME ZONE" => return None,
         _ => None,
     };
+    let whole_name = name;
+    let name = ["_ms", "_millis", "_msec"].iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(name);
     let stage = STAGES.iter().find(|(names, _)| is_like(name, names)).map(|(_, stage)| *stage);
     if let Some(form) = of_type {
         return Some((stage.unwrap_or(Stage::Created), form));
     }
     let stage = stage.filter(|_| !is_like(name, NO_TIMES) && !is_weak(name, traits.class))?;
-    let is_day = is_like(name, "date *_date day *_on *date dob *birthday* born hire_date") && !is_like(name, "*_at update* *lastmodified*");
+    let is_day = is_like(name, "date *_date day *_on *date dob *birthday* born hire_date")
+        && !is_like(name, "*_at update* *lastmodified*");
     let form = match traits.class {
         TypeClass::Text if traits.longest.is_some_and(|longest| longest < 10) => return None,
         TypeClass::Text if is_day || traits.longest.is_some_and(|longest| longest < 19) => Form::Day,
         TypeClass::Text | TypeClass::Any => Form::Text,
-        TypeClass::Int | TypeClass::Numeric => Form::Unix(if is_like(name, "*_ms *_millis *milliseconds") { 1000 } else { 1 }),
+        TypeClass::Int | TypeClass::Numeric => Form::Unix(if whole_name != name { 1000 } else { 1 }),
         TypeClass::Real if is_like(name, "*_ts ts timestamp *unix* *_epoch") => Form::Unix(1),
         TypeClass::Real => Form::Julian,
         TypeClass::Blob => return None,
@@ -142,7 +173,11 @@ impl Form {
         match self {
             Self::Day => format!("date('{from}', '{to}')"),
             Self::Text => format!("date('{from}', '{to}') || ' 00:00:00'"),
-            Self::Unix(units) => format!("86400 * {units} * int({}, {})", day.unix() / 86_400 - oldest * 365, day.unix() / 86_400 - youngest * 365),
+            Self::Unix(units) => format!(
+                "86400 * {units} * int({}, {})",
+                day.unix() / 86_400 - oldest * 365,
+                day.unix() / 86_400 - youngest * 365
+            ),
             Self::Julian => format!("timestamp('{from}', '{to}', as='julian')"),
         }
     }
@@ -153,15 +188,18 @@ impl Form {
         let Delay { amount, unit } = delay;
         let later = match (self, of) {
             (Self::Day, Self::Day) if unit == "seconds" || unit == "minutes" || unit == "hours" => base.to_owned(),
-            (Self::Text, Self::Text | Self::Day) | (Self::Day, Self::Day) => format!("date_add({base}, {amount}, '{unit}')"),
+            (Self::Text, Self::Text | Self::Day) | (Self::Day, Self::Day) => {
+                format!("date_add({base}, {amount}, '{unit}')")
+            }
             (Self::Day, Self::Text) => format!("substr(date_add({base}, {amount}, '{unit}'), 1, 10)"),
             (Self::Unix(units), Self::Unix(of)) if units == of => {
-                let seconds = units * match unit {
-                    "seconds" => 1,
-                    "minutes" => 60,
-                    "hours" => 3600,
-                    _ => 86_400,
-                };
+                let seconds = units
+                    * match unit {
+                        "seconds" => 1,
+                        "minutes" => 60,
+                        "hours" => 3600,
+                        _ => 86_400,
+                    };
                 format!("{base} + {seconds} * ({amount})")
             }
             _ => return None,
@@ -195,6 +233,7 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
         (Stage::Updated, Some(Kind::Run | Kind::Log)) => of("int(0, 600)", "seconds"),
         (Stage::Paid, _) if is_day => of("choice(0: 6, 1: 2, 3: 1, 14: 1)", "days"),
         (Stage::Paid, _) => of("lognormal(4, 2, min=1, max=20000, decimals=0)", "minutes"),
+        (Stage::Ended, Some(Kind::Place | Kind::Company | Kind::Person | Kind::Product)) => of("int(30, 900)", "days"),
         (Stage::Ended, Some(Kind::Event)) if !is_day => of("choice(15: 3, 30: 5, 45: 3, 60: 4, 90: 1)", "minutes"),
         (Stage::Ended, Some(Kind::Task)) => of("lognormal(4.5, 1.2, min=1, max=4000, decimals=0)", "hours"),
         (Stage::Ended, _) if is_day => of("int(1, 9)", "days"),

@@ -33,10 +33,28 @@ impl Planner<'_> {
             let Some(evaluator) = CheckEvaluator::new(self.schema, table).filter(|_| is_checked) else { continue };
             self.keep_apart(&evaluator, table)?;
             let mut report = evaluator.evaluate(self.drafts(), table)?;
+            let mut is_simplified = false;
             while !report.is_met() {
                 match self.replace_one(&evaluator, table, &report) {
                     Some(better) => report = better,
+                    None if !is_simplified => {
+                        is_simplified = true;
+                        self.simplify(&evaluator, table, &report)?;
+                        report = evaluator.evaluate(self.drafts(), table)?;
+                    }
                     None => return Err(self.violation(&evaluator, table, &report)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Infers the columns of failing constraints by their types alone, so that none of them depends on another.
+    fn simplify(&mut self, evaluator: &CheckEvaluator, table: usize, report: &CheckReport) -> Result<()> {
+        for check in report.failing() {
+            for column in self.changeable(evaluator, table, check) {
+                if self.drafts().reference((table, column)).is_none() {
+                    self.assign(table, column, infer::by_type(&self.schema.tables[table], column))?;
                 }
             }
         }
@@ -57,7 +75,8 @@ impl Planner<'_> {
                 for text in self.guesses(evaluator, table, column) {
                     let before = self.columns[table][column].take();
                     let inferred = Inference { text, because: because.clone() };
-                    let evaluated = self.assign(table, column, inferred).and_then(|()| evaluator.evaluate(self.drafts(), table));
+                    let evaluated =
+                        self.assign(table, column, inferred).and_then(|()| evaluator.evaluate(self.drafts(), table));
                     match evaluated {
                         Ok(report) if report.meets(check) => break,
                         _ => self.columns[table][column] = before,
@@ -116,6 +135,7 @@ impl Planner<'_> {
             traits: infer::ColumnTraits::new(&of_table.columns[column]),
             is_key: infer::is_made_unique(of_table, column) && !self.relieved.contains(&(table, column)),
             now,
+            default: of_table.columns[column].default.clone(),
         };
         guesses::guesses(&context, &bounds)
     }
@@ -144,7 +164,12 @@ impl Planner<'_> {
             bounds.read(&evaluated.text, &of_table.columns[column].name);
             let rows = self.sizes[table].rows;
             if let Some(values) = bounds.whole_numbers().filter(|&values| values < rows) {
-                let message = format!("the column is unique, and CHECK ({}) has {} for {}", shortened(&evaluated.text), counted(values, "whole number"), counted(rows, "row"));
+                let message = format!(
+                    "the column is unique, and CHECK ({}) has {} for {}",
+                    shortened(&evaluated.text),
+                    counted(values, "whole number"),
+                    counted(rows, "row")
+                );
                 let fewer = OptionName::Rows.count(Some(&of_table.name), &values.to_string());
                 return Error::new(ErrorKind::Generator, message)
                     .in_table(&of_table.name)

@@ -37,7 +37,8 @@ pub(super) fn with_implied_keys(schema: &Schema) -> PlannedSchema {
             let Some(sql) = object.and_then(|object| object.sql.as_deref()) else { continue };
             // The list of columns begins after the name of the table.
             let list = sql.split_once('(').map_or("", |(_, list)| list);
-            let named = |column: &usize| words(list).iter().any(|word| word.eq_ignore_ascii_case(&table.columns[*column].name));
+            let named =
+                |column: &usize| words(list).iter().any(|word| word.eq_ignore_ascii_case(&table.columns[*column].name));
             let free: Vec<usize> = (0..table.columns.len())
                 .filter(named)
                 .filter(|column| !index.columns.iter().any(|part| part.column == Some(*column)))
@@ -67,7 +68,9 @@ fn source_of(schema: &Schema, table: &Table, column: usize) -> Option<usize> {
     let end = |word: &String| ["stored", "virtual"].iter().any(|end| word.eq_ignore_ascii_case(end));
     let mut found = None;
     for word in rest.by_ref().take_while(|word| !end(word)) {
-        let ordinary = |&at: &usize| table.columns[at].generated == Generated::No && table.columns[at].name.eq_ignore_ascii_case(word);
+        let ordinary = |&at: &usize| {
+            table.columns[at].generated == Generated::No && table.columns[at].name.eq_ignore_ascii_case(word)
+        };
         found = (0..table.columns.len()).find(ordinary).or(found);
     }
     found
@@ -83,17 +86,23 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         return None;
     }
     let name = infer::plain(&of.name);
-    let (stem, is_id) = match name.strip_suffix("_id").or_else(|| name.strip_prefix("id_")).or_else(|| name.strip_suffix("_fk")) {
-        Some(stem) => (stem, true),
-        None => (name.strip_suffix("id").filter(|stem| stem.len() > 2).unwrap_or(&name), false),
-    };
+    let (stem, is_id) =
+        match name.strip_suffix("_id").or_else(|| name.strip_prefix("id_")).or_else(|| name.strip_suffix("_fk")) {
+            Some(stem) => (stem, true),
+            None => (name.strip_suffix("id").filter(|stem| stem.len() > 2).unwrap_or(&name), false),
+        };
     let key_of = |parent: usize| {
         let key = single_key(&schema.tables[parent])?;
         let is_same = parent == position && key == column;
         let fits = schema.tables[parent].columns[key].affinity == of.affinity && !is_same;
         (fits && is_generated(schema, &schema.tables[parent])).then_some((parent, key))
     };
-    if stem == "parent" || name.ends_with("_parent") || name.ends_with("parent_id") || stem == "in_reply_to" || stem == "reply_to" {
+    if stem == "parent"
+        || name.ends_with("_parent")
+        || name.ends_with("parent_id")
+        || stem == "in_reply_to"
+        || stem == "reply_to"
+    {
         return (of.affinity == Affinity::Integer).then(|| key_of(position))?;
     }
     // The name of another table's key, such as `idsite`, is that key.
@@ -102,20 +111,23 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         parent != position && key.is_some_and(|key| infer::plain(&schema.tables[parent].columns[key].name) == name)
     });
     let is_own_key = single_key(table) == Some(column);
-    if let (Some(parent), None, false) = (same.next(), same.next(), is_own_key || !name.contains("id") || name == "id") {
+    if let (Some(parent), None, false) = (same.next(), same.next(), is_own_key || !name.contains("id") || name == "id")
+    {
         return key_of(parent);
     }
     // A text or a name without id is a reference only if it names a whole table.
     let is_author = of.affinity == Affinity::Integer && (name == "author" || name.ends_with("_author"));
-    if !is_id && !is_author && (of.affinity != Affinity::Integer || table.rowid_alias == Some(column) && name == *stem) {
+    if !is_id && !is_author && (of.affinity != Affinity::Integer || table.rowid_alias == Some(column) && name == *stem)
+    {
         return None;
     }
     let parts: Vec<&str> = stem.split('_').collect();
     let by_name = (0..if is_id { parts.len() } else { 1 }).find_map(|from| {
         let wanted = parts[from..].join("_");
-        let mut found = (0..schema.tables.len()).filter(|&parent| is_called(&schema.tables[parent], &wanted, true)).chain(
-            (0..schema.tables.len()).filter(|&parent| is_id && is_called(&schema.tables[parent], &wanted, false)),
-        );
+        let mut found =
+            (0..schema.tables.len()).filter(|&parent| is_called(&schema.tables[parent], &wanted, true)).chain(
+                (0..schema.tables.len()).filter(|&parent| is_id && is_called(&schema.tables[parent], &wanted, false)),
+            );
         found.find_map(key_of).filter(|(parent, _)| *parent != position || is_id)
     });
     let by_role = || {
@@ -123,7 +135,12 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
             return None;
         }
         let persons = ["user", "account", "member", "person", "profile"];
-        persons.iter().find_map(|person| (0..schema.tables.len()).find(|&parent| is_called(&schema.tables[parent], person, false))).and_then(key_of)
+        persons
+            .iter()
+            .find_map(|person| {
+                (0..schema.tables.len()).find(|&parent| is_called(&schema.tables[parent], person, false))
+            })
+            .and_then(key_of)
     };
     by_name.or_else(by_role)
 }
@@ -133,7 +150,11 @@ fn is_called(table: &Table, wanted: &str, whole: bool) -> bool {
     let words = infer::words_of_table(&table.name);
     let name = words.join("_");
     let plain = name.replace('_', "");
-    if whole { name == wanted || plain == wanted.replace('_', "") } else { words.last().is_some_and(|word| word == wanted) || name.ends_with(&format!("_{wanted}")) }
+    if whole {
+        name == wanted || plain == wanted.replace('_', "")
+    } else {
+        words.last().is_some_and(|word| word == wanted) || name.ends_with(&format!("_{wanted}"))
+    }
 }
 
 /// Returns the only column of a table's primary key.

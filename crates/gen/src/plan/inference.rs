@@ -51,7 +51,9 @@ impl Planner<'_> {
                     None => alone.push((table, column)),
                 },
                 Reference::Unclear(_) if self.is_implied(table, column) => alone.push((table, column)),
-                Reference::Unclear(why) => drafts.push((table, column, infer::without_parent(of_table, column, &why.into())?)),
+                Reference::Unclear(why) => {
+                    drafts.push((table, column, infer::without_parent(of_table, column, &why.into())?))
+                }
                 Reference::Single(parent) => match self.pattern(table, column, parent) {
                     Ok(pattern) => {
                         let inferred = infer::of_parent(&pattern, &self.schema.tables[parent.table], parent.column);
@@ -87,7 +89,12 @@ impl Planner<'_> {
     ) -> Vec<Option<Inference>> {
         let of_table = &self.schema.tables[table];
         let columns = || 0..of_table.columns.len();
-        let text = |column: usize| drafts.iter().find(|(of, at, _)| (*of, *at) == (table, column)).map(|(_, _, inferred)| inferred.text.as_str());
+        let text = |column: usize| {
+            drafts
+                .iter()
+                .find(|(of, at, _)| (*of, *at) == (table, column))
+                .map(|(_, _, inferred)| inferred.text.as_str())
+        };
         let parent = |column: usize| match infer::reference(self.schema, of_table, column) {
             Reference::Single(parent) if parent.table != table => {
                 text(column).filter(|text| text.starts_with("ref(")).map(|_| parent)
@@ -127,10 +134,13 @@ impl Planner<'_> {
     /// Adds NULL in a share of the rows of a nullable foreign key.
     fn with_nulls(&self, table: usize, column: usize, pattern: &ReferencePattern, inferred: Inference) -> Inference {
         let of_table = &self.schema.tables[table];
-        let is_key = infer::unique_keys(of_table).any(|key| key.contains(&column)) || of_table.rowid_alias == Some(column);
-        let is_alone = of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column)).all(|key| key.columns.len() == 1);
+        let is_key =
+            infer::unique_keys(of_table).any(|key| key.contains(&column)) || of_table.rowid_alias == Some(column);
+        let is_alone =
+            of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column)).all(|key| key.columns.len() == 1);
         let is_popular = matches!(pattern, ReferencePattern::Popular { .. });
-        let share = if is_key || !is_alone || !is_popular { 0.0 } else { infer::null_share(of_table, column) };
+        let share =
+            if is_key || !is_alone || !is_popular { 0.0 } else { infer::null_share(self.schema, of_table, column) };
         match share {
             0.0 => inferred,
             share => Inference { text: format!("null({share}, {})", inferred.text), because: inferred.because },
@@ -187,8 +197,12 @@ impl Planner<'_> {
             _ if columns.iter().any(|&column| self.columns[table][column].is_some()) => Ok(ReferencePattern::AtRandom),
             None if is_key => Ok(ReferencePattern::Once),
             None if self.numbered_key(table).is_some_and(|numbered_key| numbered_key.key == parent.key) => {
-                let most = u64::MAX;
-                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (u64::from(rows >= parent_rows), most))))
+                let most = (5 * (rows / parent_rows) / 2).saturating_add(3);
+                Ok(ReferencePattern::PerParent(infer::skewed_counts(
+                    rows,
+                    parent_rows,
+                    (u64::from(rows >= parent_rows), most),
+                )))
             }
             None if rows >= parent_rows && infer::is_line_of(of_table, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))

@@ -178,7 +178,10 @@ fn scale_to(schema: &Schema, request: &Request, sizes: &mut [TableSize], rows: u
     if free.is_empty() || largest == 0 {
         let error = usage(message![given(), " has no effect: the number of rows of every table is fixed"]);
         let first = generated_tables(schema).map(|(_, table)| table.name.as_str()).next();
-        let advice = message!["give a table its number: ", OptionName::Rows.count(first, &rows.to_string())];
+        let advice = match sizes.iter().any(|size| size.tpch.is_some()) {
+            true => message!["use ", OptionName::Scale.count(None, "0.1")],
+            false => message!["give a table its number: ", OptionName::Rows.count(first, &rows.to_string())],
+        };
         return Err(error.in_file(&schema.origin).advise(advice));
     }
     if request.scale.is_some() {
@@ -190,7 +193,12 @@ fn scale_to(schema: &Schema, request: &Request, sizes: &mut [TableSize], rows: u
         let size = &mut sizes[table];
         // The numbers of children follow from those of their parents.
         let is_known = !size.is_derived;
-        *size = TableSize { rows: if is_known { scaled(size.rows, Some(factor)) } else { 0 }, is_known, is_scaled: is_known, ..*size };
+        *size = TableSize {
+            rows: if is_known { scaled(size.rows, Some(factor)) } else { 0 },
+            is_known,
+            is_scaled: is_known,
+            ..*size
+        };
     }
     Ok(())
 }

@@ -13,6 +13,8 @@ pub(super) struct GuessContext<'a> {
     pub is_key: bool,
     /// The annotation that does not meet them.
     pub now: String,
+    /// The DEFAULT as written.
+    pub default: Option<String>,
 }
 
 impl GuessContext<'_> {
@@ -38,8 +40,21 @@ impl GuessContext<'_> {
 pub(super) fn guesses(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<String> {
     let mut texts = Vec::new();
     if let (Some(values), false) = (&bounds.values, context.is_key) {
-        let values: Vec<String> = values.iter().map(literal).collect();
-        texts.push(format!("choice({})", values.join(", ")));
+        let weighted = |value: &OwnedValue| {
+            let text = literal(value);
+            let is_default = context.default.as_ref().is_some_and(|default| default.trim_matches(['(', ')']) == text);
+            let weight = if is_default { 12 } else { usual_weight(value) };
+            if weight == 2 { text } else { format!("{text}: {weight}") }
+        };
+        let all: Vec<String> = values.iter().map(weighted).collect();
+        let is_even = all.iter().all(|value| !value.contains(": "));
+        // A weight of 1 is that of a value without one.
+        let all = if is_even {
+            all
+        } else {
+            all.into_iter().map(|value| if value.contains(": ") { value } else { value + ": 2" }).collect()
+        };
+        texts.push(format!("choice({})", all.join(", ")));
     }
     if !context.is_key {
         let derived = bounds.others.iter().flat_map(|(comparison, other)| of_other(context, *comparison, other));
@@ -56,6 +71,19 @@ pub(super) fn guesses(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<S
     texts.extend(bounds.functions.iter().map(|function| format!("{function}({})", called(&context.now))));
     texts.extend(usual(context).iter().map(|&text| text.to_owned()));
     texts
+}
+
+/// Returns how frequent a state usually is: most orders are delivered, and few are cancelled.
+fn usual_weight(value: &OwnedValue) -> u32 {
+    const FREQUENT: &str = "delivered completed complete done closed active published success succeeded paid enabled normal user member public standard open";
+    const RARE: &str = "cancelled canceled failed error rejected deleted banned suspended refunded inactive archived disabled returned blocked owner admin superuser urgent critical";
+    let OwnedValue::Text(text) = value else { return 2 };
+    let text = text.to_lowercase();
+    match () {
+        () if FREQUENT.split(' ').any(|word| word == text) => 6,
+        () if RARE.split(' ').any(|word| word == text) => 1,
+        () => 2,
+    }
 }
 
 /// Formats a value as a literal of annotations.
