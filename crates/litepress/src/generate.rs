@@ -173,10 +173,12 @@ pub fn generate(
 ) -> Result<BuildReport> {
     let (started, target) = (Instant::now(), target.into());
     refuse_special_target(&target)?;
-    options.observer.enter(Stage::Build);
+    // A plan may take seconds: the children of a billion parents are counted. There is nothing to clean up yet.
+    options.observer.enter(Stage::Inspect);
     let job = GenerateJob::new(&schema.into(), options)?;
     job.write_recipe()?;
     let sources = job.sources()?;
+    options.observer.enter(Stage::Build);
     let (schema, observer) = (&job.schema, &*options.observer);
     let build = BuildJob { schema, sources: &listed(&sources), target: &target, started, observer };
     build.run(options.build.clone(), job.meter(), &|| Ok(())).map_err(|error| job.texts.explain(error))

@@ -50,7 +50,7 @@ fn keys_come_first() {
     }
     assert_eq!(only_column("id integer primary key", " without rowid").text, "sequence");
     assert_eq!(only_column("a text", "; create unique index i on t(a)").text, "unique_hex(16)");
-    assert_eq!(only_column("a text", "; create unique index i on t(lower(a))").text, "text(8, 32)");
+    assert_eq!(only_column("a text", "; create unique index i on t(lower(a))").text, "phrase('{words}', 32)");
 }
 
 #[test]

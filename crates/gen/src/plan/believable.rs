@@ -3,6 +3,7 @@
 use super::schemas::{insert, number};
 use super::*;
 use rusqlite::Connection;
+use rusqlite::types::Value as Sql;
 use std::path::{Path, PathBuf};
 
 /// Rows of every table.
@@ -29,54 +30,6 @@ fn make(sql: &str, rows: u64) -> Connection {
 
 fn database(name: &str) -> Connection {
     make(&read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/schemas/{name}.sql"))), ROWS)
-}
-
-#[test]
-fn look() {
-    let Ok(name) = std::env::var("LOOK") else { return };
-    let mut sql = String::new();
-    for file in files("tests/schemas").into_iter().chain(files("../../tests/programs")) {
-        if file.file_stem().is_some_and(|stem| stem.to_str() == Some(&name)) {
-            sql = of_program(&read(&file));
-        }
-    }
-    let rows: u64 = std::env::var("ROWS").map_or(300, |rows| rows.parse().unwrap());
-    let schema = Schema::from_sql(&sql, "test.sql").unwrap();
-    let request = Request { rows: vec![(None, rows)], ..Request::default() };
-    let plan = GenPlan::new(&schema, &request).unwrap_or_else(|error| panic!("{error}"));
-    if std::env::var("PLAN").is_ok() {
-        for table in plan.tables() {
-            for column in &table.columns {
-                println!("{}.{}: {}   [{}]", table.name, column.name, column.expression, column.provenance);
-            }
-        }
-    }
-    let sqlite = insert(&sql, &plan).unwrap_or_else(|error| panic!("{error}"));
-    for table in plan.tables() {
-        println!(
-            "== {} ({})",
-            table.name,
-            table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
-        );
-        let mut statement = sqlite
-            .prepare(&format!("SELECT * FROM \"{}\" WHERE rowid % {} = 7 LIMIT 8", table.name, rows / 10))
-            .or_else(|_| sqlite.prepare(&format!("SELECT * FROM \"{}\" LIMIT 8", table.name)))
-            .unwrap();
-        let count = statement.column_count();
-        let mut found = statement.query([]).unwrap();
-        while let Some(row) = found.next().unwrap() {
-            let cells: Vec<String> = (0..count)
-                .map(|at| match row.get_ref(at).unwrap() {
-                    rusqlite::types::ValueRef::Null => "-".to_owned(),
-                    rusqlite::types::ValueRef::Integer(int) => int.to_string(),
-                    rusqlite::types::ValueRef::Real(real) => real.to_string(),
-                    rusqlite::types::ValueRef::Text(text) => String::from_utf8_lossy(text).chars().take(40).collect(),
-                    rusqlite::types::ValueRef::Blob(blob) => format!("x{}", blob.len()),
-                })
-                .collect();
-            println!("{}", cells.join(" | "));
-        }
-    }
 }
 
 /// Returns the schema of a program's file in `tests/programs`: the part before the rows, without settings.
@@ -482,5 +435,58 @@ fn unique_indexes_on_expressions_are_met() {
             "CREATE TABLE tags (id INTEGER PRIMARY KEY, name TEXT NOT NULL); CREATE UNIQUE INDEX i ON tags ({index});"
         );
         drop(make(&sql, 3000));
+    }
+}
+
+/// The six tables of the guide, with the columns that it shows.
+const SHOWN: [&str; 6] = [
+    "SELECT id, first_name, last_name, gender, email, city, country, phone, registered_at FROM customer",
+    "SELECT id, name, slug FROM category",
+    "SELECT id, category_id, name, sku, price, stock FROM product",
+    "SELECT id, customer_id, status, placed_at, shipped_at, delivered_at FROM orders",
+    "SELECT order_id, product_id, quantity, unit_price, total FROM order_item",
+    "SELECT id, product_id, customer_id, rating, title, body FROM review",
+];
+
+/// Formats ten rows as a Markdown table.
+fn ten_rows(sqlite: &Connection, query: &str) -> String {
+    let mut statement = sqlite.prepare(&format!("{query} LIMIT 10")).expect(query);
+    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let mut text = format!("| {} |\n|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    let mut rows = statement.query([]).expect(query);
+    while let Some(row) = rows.next().expect(query) {
+        let cell = |at: usize| match row.get::<_, Sql>(at).expect("a value") {
+            Sql::Null => String::new(),
+            Sql::Integer(int) => int.to_string(),
+            Sql::Real(real) => format!("{real}"),
+            Sql::Text(text) => text,
+            Sql::Blob(blob) => format!("{} bytes", blob.len()),
+        };
+        let cells: Vec<String> = (0..names.len()).map(cell).collect();
+        text += &format!("| {} |\n", cells.join(" | ")).replace("|  |", "| |");
+    }
+    text
+}
+
+/// The rows in the guide are those of `litepress generate store.db examples/store.sql --rows 1k`. With the environment
+/// variable WRITE they are written anew.
+#[test]
+fn the_guide_shows_rows_as_they_are() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sqlite = make(&read(&root.join("examples/store.sql")), 1000);
+    let guide = root.join("docs/generate.md");
+    let mut text = read(&guide);
+    for query in SHOWN {
+        let rows = ten_rows(&sqlite, query);
+        if std::env::var_os("WRITE").is_some() {
+            let head = format!("{query}`\n\n");
+            let start = text.find(&head).unwrap_or_else(|| panic!("the guide lacks {query}")) + head.len();
+            let end = start + text[start..].find("\n\n").map_or(text.len() - start, |end| end + 1);
+            text.replace_range(start..end, &rows);
+        }
+        assert!(text.contains(&rows), "docs/generate.md has other rows of {query}; make it with WRITE=1\n{rows}");
+    }
+    if std::env::var_os("WRITE").is_some() {
+        std::fs::write(guide, text).expect("the guide");
     }
 }
