@@ -70,6 +70,7 @@ class PlanArguments(TypedDict, total=False):
     skip_tables: str | Sequence[str] | None
     rows: Rows | None
     scale: float | None
+    until: str | None
     shard: str | tuple[int, int] | None
     set: Pairs | None
     seed: int | None
@@ -352,6 +353,7 @@ def generate(
     *,
     recipe: SchemaLike | None = None,
     scale: float | None = None,
+    until: str | None = None,
     shard: str | tuple[int, int] | None = None,
     set: Pairs | None = None,
     seed: int | None = None,
@@ -383,6 +385,8 @@ def generate(
         A recipe instead of a schema: its text, such as :func:`profile` returns, or a path to one.
     scale
         Factor for the numbers of rows in the recipe, the schema or the built-in schema; those of ``rows`` stay.
+    until
+        The day at which the times of columns without a generator end, such as ``"2026-12-31"``; ``"2026-01-01"`` if ``None``.
     shard
         One of several equal shards of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter. With ``part``
         they are nearly equal.
@@ -584,6 +588,7 @@ def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, A
         "seed": number("seed", given["seed"]),
         "is_recipe": recipe is not None,
         "scale": _scale(given["scale"]),
+        "until": _until(given["until"]),
         "shard": _shard(given["shard"]),
     }
     return read, rows, pick_options(making_options, given)
@@ -626,6 +631,12 @@ def _rows(rows: Rows | None) -> list[tuple[str | None, str]]:
     if isinstance(rows, Mapping):
         return [(text("a key of rows", table), _count(f"rows[{table!r}]", count)) for table, count in rows.items()]
     return [(None, _count("rows", rows))]
+
+
+def _until(day: str | None) -> str | None:
+    if day is None or isinstance(day, str):
+        return day
+    raise_type_error("until", "a day as text", day)
 
 
 def _scale(scale: float | None) -> str | None:

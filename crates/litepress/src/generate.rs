@@ -33,6 +33,8 @@ pub struct GenerateOptions {
     pub seed: Option<u64>,
     /// Factor for the numbers of rows that the schema or the recipe gives.
     pub scale: Option<f64>,
+    /// The day at which inferred times end, as `YYYY-MM-DD`; 2026-01-01 by default.
+    pub until: Option<String>,
     /// The part of the rows to make; by default all.
     pub shard: Option<Shard>,
     /// File to write the recipe to.
@@ -53,6 +55,7 @@ impl Default for GenerateOptions {
             set: Vec::new(),
             seed: None,
             scale: None,
+            until: None,
             shard: None,
             write_recipe: None,
             record_recipe: false,
@@ -102,6 +105,13 @@ impl GenerateOptions {
     #[must_use]
     pub fn scale(mut self, scale: f64) -> Self {
         self.scale = Some(scale);
+        self
+    }
+
+    /// Sets the day at which inferred times end, as `YYYY-MM-DD`.
+    #[must_use]
+    pub fn until(mut self, day: impl Into<String>) -> Self {
+        self.until = Some(day.into());
         self
     }
 
@@ -163,10 +173,12 @@ pub fn generate(
 ) -> Result<BuildReport> {
     let (started, target) = (Instant::now(), target.into());
     refuse_special_target(&target)?;
-    options.observer.enter(Stage::Build);
+    // A plan may take seconds: the children of a billion parents are counted. There is nothing to clean up yet.
+    options.observer.enter(Stage::Inspect);
     let job = GenerateJob::new(&schema.into(), options)?;
     job.write_recipe()?;
     let sources = job.sources()?;
+    options.observer.enter(Stage::Build);
     let (schema, observer) = (&job.schema, &*options.observer);
     let build = BuildJob { schema, sources: &listed(&sources), target: &target, started, observer };
     build.run(options.build.clone(), job.meter(&sources), &|| Ok(())).map_err(|error| job.texts.explain(error))
@@ -244,6 +256,7 @@ impl<'o> GenerateJob<'o> {
         request.rows.clone_from(&options.rows);
         request.seed = options.seed;
         request.scale = options.scale;
+        request.until.clone_from(&options.until);
         request.recipe = file;
         request.on_conflict = options.build.on_conflict;
         for (column, expression) in &options.set {

@@ -260,6 +260,7 @@ impl<'a> Resolver<'a> {
             Distribution::Zipf { exponent, scatter } => {
                 Assignment::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
             }
+            Distribution::Popular { growing } => Assignment::Popular { children: growing.then(|| self.rows()) },
             Distribution::Once => Assignment::Once,
             Distribution::InTurn { each } => Assignment::InTurn { each },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
