@@ -1,7 +1,10 @@
 /* Calls every function of litepress.h with right and wrong arguments. Prints nothing and returns 0 if all behave as documented. */
+#define _POSIX_C_SOURCE 200809L /* fcntl(2) */
+#include <fcntl.h>
 #include <litepress.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char *folder;
 static char path_buffer[4096];
@@ -197,6 +200,25 @@ static void a_watcher_stops_the_writer(void) {
     EXPECT(file == NULL);
 }
 
+/* A program in Ruby had a transaction open by its own SQLite, and rows were added to the same database: the two copies of SQLite do not
+ * see each other's locks, so the transaction went on with pages that were old. */
+static void locks_of_another_sqlite_are_found(void) {
+    litepress_writer *writer;
+    struct flock reserved = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000001, .l_len = 1};
+    int file = open(in_folder("rows.db"), O_RDWR);
+    EXPECT(file >= 0 && fcntl(file, F_SETLK, &reserved) == 0);
+    FAILS(litepress_open(in_folder("rows.db"), NULL, NULL, &writer, &error), LITEPRESS_TARGET, "has a lock on the database");
+    reserved.l_type = F_UNLCK;
+    EXPECT(writer == NULL && fcntl(file, F_SETLK, &reserved) == 0);
+    WORKS(litepress_open(in_folder("rows.db"), NULL, NULL, &writer, &error));
+    reserved.l_type = F_WRLCK;
+    EXPECT(fcntl(file, F_SETLK, &reserved) == 0);
+    FAILS(litepress_finish(writer, NULL, &error), LITEPRESS_TARGET, "has a lock on the database");
+    close(file);
+    WORKS(litepress_open(in_folder("rows.db"), NULL, NULL, &writer, &error));
+    WORKS(litepress_finish(writer, NULL, &error));
+}
+
 int main(int count, char **arguments) {
     EXPECT(count == 2);
     folder = arguments[1];
@@ -205,5 +227,6 @@ int main(int count, char **arguments) {
     rows_and_columns();
     errors_have_a_place();
     a_watcher_stops_the_writer();
+    locks_of_another_sqlite_are_found();
     return 0;
 }
