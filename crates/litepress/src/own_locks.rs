@@ -5,11 +5,13 @@
 //! could write into the middle of a transaction of the other, or delete the WAL that the other writes to.
 
 use crate::{Error, ErrorKind, Result};
+use litepress_rows::files::FileId;
 use litepress_rows::sqlite::companion;
+use litepress_rows::sync::lock;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,12 +19,12 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Number of uses that are under way. Locks on databases may then be those of litepress.
-static USES: AtomicUsize = AtomicUsize::new(0);
+/// The files of uses that are under way. Locks on them may be those of litepress.
+static USES: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
 
 /// A use of a database by litepress in a program that may have another copy of SQLite.
 #[derive(Debug)]
-pub struct OwnUse(());
+pub struct OwnUse(Option<FileId>);
 
 impl OwnUse {
     /// Begins a use.
@@ -39,7 +41,9 @@ impl OwnUse {
     /// As [`begin`](Self::begin).
     pub fn begin_unless(path: &Path, is_used: impl Fn() -> bool) -> Result<Self> {
         let deadline = Instant::now() + PATIENCE;
-        while USES.load(Ordering::SeqCst) == 0 && is_used() {
+        let file = FileId::at(path).ok();
+        let is_own = || lock(&USES).iter().any(|used| Some(*used) == file);
+        while !is_own() && is_used() {
             if Instant::now() >= deadline {
                 let message = "this program itself has a lock on the database, by another copy of SQLite";
                 let advice = "end its transaction, or close its connection";
@@ -47,14 +51,17 @@ impl OwnUse {
             }
             thread::sleep(PAUSE);
         }
-        USES.fetch_add(1, Ordering::SeqCst);
-        Ok(Self(()))
+        lock(&USES).extend(file);
+        Ok(Self(file))
     }
 }
 
 impl Drop for OwnUse {
     fn drop(&mut self) {
-        USES.fetch_sub(1, Ordering::SeqCst);
+        let mut uses = lock(&USES);
+        if let Some(place) = uses.iter().position(|used| Some(*used) == self.0) {
+            uses.swap_remove(place);
+        }
     }
 }
 
