@@ -158,6 +158,28 @@ static void rows_and_columns(void) {
     litepress_options_free(options);
 }
 
+/* NULL with a length, and the length -1 that SQLite takes, were read from memory. */
+static void bytes_that_are_not_there_are_refused(void) {
+    litepress_writer *writer;
+    size_t table;
+    WORKS(litepress_create(in_folder("bytes.db"), "CREATE TABLE t (a)", NULL, &writer, &error));
+    WORKS(litepress_table(writer, "t", NULL, 0, &table, &error));
+    litepress_value text = {.type = LITEPRESS_TEXT, .as = {.bytes = NULL}, .length = 3};
+    FAILS(litepress_insert(writer, table, &text, 1, &error), LITEPRESS_DATA, "the pointer is NULL");
+    litepress_abort(writer);
+    WORKS(litepress_create(in_folder("bytes.db"), "CREATE TABLE t (a)", NULL, &writer, &error));
+    WORKS(litepress_table(writer, "t", NULL, 0, &table, &error));
+    litepress_value blob = {.type = LITEPRESS_BLOB, .as = {.bytes = "abc"}, .length = (size_t)-1};
+    FAILS(litepress_insert(writer, table, &blob, 1, &error), LITEPRESS_DATA, "the length is negative");
+    litepress_abort(writer);
+    WORKS(litepress_create(in_folder("bytes.db"), "CREATE TABLE t (a)", NULL, &writer, &error));
+    WORKS(litepress_table(writer, "t", NULL, 0, &table, &error));
+    litepress_bytes missing = {.data = NULL, .length = 3};
+    litepress_column column = {.type = LITEPRESS_TEXT, .values = &missing, .valid = NULL};
+    FAILS(litepress_append(writer, table, &column, 1, 1, &error), LITEPRESS_USAGE, "the pointer is NULL");
+    litepress_abort(writer);
+}
+
 static void errors_have_a_place(void) {
     litepress_writer *writer;
     size_t table;
@@ -225,6 +247,7 @@ int main(int count, char **arguments) {
     arguments_are_checked();
     options_are_checked();
     rows_and_columns();
+    bytes_that_are_not_there_are_refused();
     errors_have_a_place();
     a_watcher_stops_the_writer();
     locks_of_another_sqlite_are_found();
