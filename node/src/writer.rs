@@ -88,7 +88,7 @@ impl Inner {
     }
 
     fn table(&mut self, number: u32) -> Result<TableWriter<'_>> {
-        let Self { writer, tables } = self;
+        let Self { writer, tables, .. } = self;
         let table = tables.get(number as usize);
         let table = table.ok_or_else(|| Error::new(ErrorKind::Usage, format!("no table has the number {number}")))?;
         let columns: Vec<&str> = table.columns.iter().map(String::as_str).collect();
