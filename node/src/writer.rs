@@ -3,11 +3,13 @@
 use crate::batch::Batch;
 use crate::error::told;
 use arrow_ipc::reader::{FileReader, StreamReader};
+use litepress::own_locks::OwnUse;
 use litepress::{AppendOptions, Error, ErrorKind, Options, Progress, Result, TableWriter, Writer, option_by_name};
 use napi::bindgen_prelude::{AsyncTask, Uint8Array};
 use napi::{Env, Task};
 use napi_derive::napi;
 use std::io::Cursor;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A writer that index.js wraps.
@@ -20,6 +22,8 @@ pub struct NativeWriter {
 /// The writer until it is finished or discarded, and its tables.
 struct Inner {
     writer: Option<Writer>,
+    /// The database, if it exists.
+    existing: Option<PathBuf>,
     tables: Vec<Table>,
 }
 
@@ -84,7 +88,7 @@ impl Inner {
     }
 
     fn table(&mut self, number: u32) -> Result<TableWriter<'_>> {
-        let Self { writer, tables } = self;
+        let Self { writer, tables, .. } = self;
         let table = tables.get(number as usize);
         let table = table.ok_or_else(|| Error::new(ErrorKind::Usage, format!("no table has the number {number}")))?;
         let columns: Vec<&str> = table.columns.iter().map(String::as_str).collect();
@@ -132,12 +136,14 @@ impl NativeWriter {
             told(is_known.then_some(()).ok_or_else(unknown))?;
         }
         let progress = Arc::clone(&options.progress);
+        let existing = exists.then(|| PathBuf::from(&path));
+        let _own_use = told(existing.as_deref().map(OwnUse::begin).transpose())?;
         let writer = match (exists, schema) {
             (false, schema) => Writer::create_with(path.as_str(), &schema.unwrap_or_default(), options),
             (true, None) => Writer::open(path, options, &append),
             (true, Some(schema)) => Writer::open_with(path, &schema, options, &append),
         };
-        let inner = Inner { writer: Some(told(writer)?), tables: Vec::new() };
+        let inner = Inner { writer: Some(told(writer)?), existing, tables: Vec::new() };
         Ok(Self { inner: Arc::new(Mutex::new(inner)), progress })
     }
 
@@ -229,7 +235,9 @@ impl Task for Finish {
 
     fn compute(&mut self) -> napi::Result<Summary> {
         // The lock is free while it waits: the progress is asked by the thread of JavaScript.
-        let writer = with(&self.inner, |inner| inner.writer.take().ok_or_else(finished))?;
+        let (writer, existing) =
+            with(&self.inner, |inner| Ok((inner.writer.take().ok_or_else(finished)?, inner.existing.take())))?;
+        let _own_use = told(existing.as_deref().map(OwnUse::begin).transpose())?;
         let written = told(writer.finish())?;
         let added = written.appended.map(|appended| appended.tables.iter().map(|table| table.added).sum());
         let summary = written.summary;

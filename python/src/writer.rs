@@ -101,6 +101,7 @@ impl Writer {
         let mut taken = 0;
         let iterator = rows.try_iter()?;
         self.with_work(py, |work| {
+            work.pipeline.name_table(table);
             for row in iterator {
                 work.append(&row?, table, self.adapters.bind(py))?;
                 taken += 1;
@@ -116,6 +117,7 @@ impl Writer {
     fn extend(&self, described: &Bound<'_, PyAny>, table: usize) -> PyResult<()> {
         let py = described.py();
         self.with_work(py, |work| {
+            work.pipeline.name_table(table);
             let mut pieces = Pieces::open(described, self.adapters.bind(py), work.pipeline.encoder(table))?;
             while work.pending[table].take_piece(py, &mut pieces, work.pipeline.encoder(table))? {
                 work.send_parts(py, table)?;

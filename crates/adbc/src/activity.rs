@@ -1,9 +1,10 @@
 //! Transactions of this process on a file.
 //!
 //! POSIX locks belong to a process: closing any handle of a file ends all of its locks on it. So litepress opens a file by itself
-//! only while no other connection of the driver is within a transaction on it.
+//! only while no other connection of the driver is within a transaction on it, and no other copy of SQLite in this process uses it.
 
 use crate::sqlite::Sqlite;
+use litepress::own_locks;
 use litepress_rows::sync::lock;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,13 +42,30 @@ impl Activity {
     }
 
     fn is_active(&self) -> bool {
-        let reads = || lock(&self.sqlite).upgrade().is_some_and(|sqlite| sqlite.open_results() > 0);
-        self.is_active.load(Ordering::SeqCst) || reads()
+        let sqlite = || lock(&self.sqlite).upgrade();
+        self.is_active.load(Ordering::SeqCst)
+            || sqlite().is_some_and(|sqlite| sqlite.open_results() > 0 || sqlite.is_at_work())
     }
 
     /// Returns whether another connection is within a transaction on the same file.
     pub fn others_are_active(self: &Arc<Self>) -> bool {
-        let is_active = |other: Arc<Self>| !Arc::ptr_eq(self, &other) && other.file == self.file && other.is_active();
-        lock(&ALL).iter().filter_map(Weak::upgrade).any(is_active)
+        self.others().any(|other| other.is_active())
+    }
+
+    /// Returns whether another copy of SQLite in this process, such as that of Python, uses the file. A lock tells that unless it may be
+    /// one of the driver.
+    pub fn is_used_by_another_copy(self: &Arc<Self>) -> bool {
+        let Some(file) = &self.file else { return false };
+        let is_open = |of: &Self| lock(&of.sqlite).strong_count() > 0;
+        let own = usize::from(is_open(self) || self.others().any(|other| is_open(&other)));
+        match own_locks::copies_with_wal(file) {
+            0 => !self.is_active() && !self.others_are_active() && own_locks::has_own_lock(file),
+            copies => copies > own,
+        }
+    }
+
+    fn others(self: &Arc<Self>) -> impl Iterator<Item = Arc<Self>> {
+        let all: Vec<Arc<Self>> = lock(&ALL).iter().filter_map(Weak::upgrade).collect();
+        all.into_iter().filter(move |other| !Arc::ptr_eq(self, other) && other.file == self.file)
     }
 }

@@ -21,6 +21,7 @@ use crate::sqlite::Sqlite;
 use adbc_core::error::Status;
 use litepress::engine::Draft;
 use litepress::named_options::NamedOptions;
+use litepress::own_locks::OwnUse;
 use rusqlite::{OpenFlags, TransactionState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -161,6 +162,7 @@ impl Session {
             (Some(draft), _) => self.open_draft(draft.path())?,
             (None, Location::Memory(uri)) => Sqlite::open_memory(uri)?,
             (None, Location::File { path, access }) => {
+                let _own_use = self.own_use(path)?;
                 let flags = match access {
                     Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
                     Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
@@ -291,6 +293,11 @@ impl Session {
         Err(failed(Status::InvalidState, message))
     }
 
+    /// Begins a use of the file, unless another copy of SQLite in this process uses it.
+    fn own_use(&self, path: &Path) -> Result<OwnUse> {
+        OwnUse::begin_unless(path, || self.activity.is_used_by_another_copy()).map_err(|error| of_press(&error))
+    }
+
     /// Returns whether litepress may open the file now ([`Activity`]).
     fn can_add_pages(&self) -> bool {
         let reads = self.sqlite.as_ref().is_some_and(|sqlite| sqlite.open_results() > 0);
@@ -308,6 +315,7 @@ impl Session {
         }
         self.end();
         let Location::File { path, .. } = &self.location else { return Ok(()) };
+        let _own_use = self.own_use(path)?;
         let Waiting { printed, mut options, .. } = waiting;
         options.build.progress = self.cancel.progress();
         let added = press::append_printed(path, printed.draft.path(), &options);
@@ -447,6 +455,7 @@ impl Session {
         options: NamedOptions,
     ) -> Result<u64> {
         if self.autocommit {
+            let _own_use = self.own_use(path)?;
             let (count, by_pages) = press::append(path, rows, &options).map_err(|error| of_press(&error))?;
             self.way = Some(if by_pages { IngestRoute::Pages } else { IngestRoute::Insert });
             return Ok(count);
@@ -521,11 +530,15 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        let Some(sqlite) = self.sqlite.take() else { return };
         // A transaction that is not committed is taken back. Results that are still read keep the connection.
-        if let Some(sqlite) = self.sqlite.take()
-            && !sqlite.is_autocommit()
-        {
+        if !sqlite.is_autocommit() {
             let _ = sqlite.run("ROLLBACK");
+        }
+        self.activity.note(false);
+        // Its end would end the locks of the other copy, and delete the WAL that this one writes to.
+        if self.draft.is_none() && self.activity.is_used_by_another_copy() {
+            std::mem::forget(sqlite);
         }
     }
 }

@@ -50,6 +50,11 @@ impl Sqlite {
         self.lock().is_autocommit()
     }
 
+    /// Returns whether a statement runs or a transaction is open.
+    pub fn is_at_work(&self) -> bool {
+        self.connection.try_lock().map_or(true, |connection| !connection.is_autocommit())
+    }
+
     /// Returns a handle that stops a statement.
     pub fn interrupt_handle(&self) -> InterruptHandle {
         self.lock().get_interrupt_handle()

@@ -135,3 +135,24 @@ fn sql_may_end_the_transaction() {
     assert_eq!(count(&mut connection, "SELECT count(*) FROM sqlite_schema"), 2);
     assert_eq!(count(&mut connection, "SELECT count(*) FROM person"), 3);
 }
+
+/// A program in Python had a connection of its own SQLite beside the driver: neither saw the locks of the other, and the end of one
+/// connection ended the locks of both.
+#[test]
+fn a_database_that_another_sqlite_uses_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("people.db");
+    let mut one = connection(&path, &[]);
+    ingest(&mut one, "create", people(0..100)).expect("rows");
+    one.commit().expect("a commit");
+    assert_eq!(ingest(&mut one, "append", people(100..200)).expect("rows"), Some(100));
+    let other = std::fs::File::options().read(true).write(true).open(&path).expect("a file");
+    rustix::fs::fcntl_lock(&other, rustix::fs::FlockOperation::NonBlockingLockExclusive).expect("a lock");
+    let error = one.commit().expect_err("another SQLite has a lock");
+    assert!(error.message.contains("this program itself has a lock on the database"), "{error:?}");
+    drop(one);
+    let refused = database(&path, &[]).expect("a database").new_connection().err().expect("another SQLite has a lock");
+    assert!(refused.message.contains("this program itself has a lock on the database"), "{refused:?}");
+    drop(other);
+    assert_eq!(count(&mut connection(&path, &[]), "SELECT count(*) FROM person"), 100);
+}

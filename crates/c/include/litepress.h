@@ -141,6 +141,8 @@ litepress_status litepress_create(const char *path, const char *schema, const li
 /*
  * Begins to add rows to a database that exists. All rows are added in one transaction by litepress_finish(), and no lock is
  * held before. `schema` makes tables that the database lacks, or all of it if there is no file; NULL if there is nothing to make.
+ * LITEPRESS_TARGET, here or from litepress_finish(): another SQLite in this process has a lock on the database. End its
+ * transaction, or close its connection.
  */
 litepress_status litepress_open(const char *path, const char *schema, const litepress_options *options,
                                 litepress_writer **writer, litepress_error **error);

@@ -69,12 +69,12 @@ impl CValue {
             // SAFETY: the type says that the union holds a double.
             REAL => Value::Real(unsafe { self.content.real }),
             TEXT => {
-                let bytes = self.bytes();
+                let bytes = self.bytes()?;
                 let told =
                     || UnsupportedValue::new(String::from_utf8_lossy(bytes), "the text is not UTF-8", BLOB_ADVICE);
                 Value::Text(std::str::from_utf8(bytes).map_err(|_| told())?)
             }
-            BLOB => Value::Blob(self.bytes()),
+            BLOB => Value::Blob(self.bytes()?),
             NULL => Value::Null,
             other => {
                 let advice = "make values with litepress_integer() and the like";
@@ -83,26 +83,34 @@ impl CValue {
         })
     }
 
-    fn bytes(&self) -> &[u8] {
+    fn bytes(&self) -> Result<&[u8], UnsupportedValue> {
         // SAFETY: the type says that the union holds a pointer.
         let data = unsafe { self.content.bytes };
         // SAFETY: the header demands that it points to `length` bytes.
-        unsafe { bytes(data, self.length) }
+        let bytes = unsafe { bytes(data, self.length) };
+        bytes.ok_or_else(|| UnsupportedValue::new(self.length.cast_signed(), NO_BYTES, NO_BYTES_ADVICE))
     }
 }
 
 const BLOB_ADVICE: &str = "give it as a blob, or convert it";
 
-/// Returns bytes of the caller.
+const NO_BYTES: &str = "there are no bytes of this length: the pointer is NULL, or the length is negative";
+const NO_BYTES_ADVICE: &str = "give the number of bytes, and NULL by its own type";
+
+/// Returns bytes of the caller. Returns `None` if there cannot be this number of them: a length of -1, which SQLite takes for "up to the
+/// NUL", is the largest `usize` here.
 ///
 /// # Safety
-/// The pointer points to this number of bytes, which live for `'a`; it may be NULL if the number is 0.
-unsafe fn bytes<'a>(data: *const c_void, length: usize) -> &'a [u8] {
+/// The pointer is NULL or points to this number of bytes, which live for `'a`.
+unsafe fn bytes<'a>(data: *const c_void, length: usize) -> Option<&'a [u8]> {
     if length == 0 {
-        return &[];
+        return Some(&[]);
     }
-    // SAFETY: as the caller promises.
-    unsafe { slice::from_raw_parts(data.cast(), length) }
+    if data.is_null() || isize::try_from(length).is_err() {
+        return None;
+    }
+    // SAFETY: as the caller promises, and it is not NULL.
+    Some(unsafe { slice::from_raw_parts(data.cast(), length) })
 }
 
 /// Returns values of the caller.
@@ -141,7 +149,7 @@ impl CColumn {
             TEXT | BLOB => {
                 // SAFETY: the type says that there are this number of texts or blobs.
                 let all = unsafe { values(self.values.cast::<CBytes>(), rows, "values") }.map_err(told)?;
-                let (offsets, joined) = joined(all, nulls.as_ref())?;
+                let (offsets, joined) = joined(all, nulls.as_ref()).map_err(told)?;
                 self.bytes_array(offsets, joined, nulls, name)?
             }
             other => {
@@ -194,7 +202,11 @@ fn joined(all: &[CBytes], nulls: Option<&NullBuffer>) -> Result<(OffsetBuffer<i3
     for (row, one) in all.iter().enumerate() {
         if is_valid(row) {
             // SAFETY: the header demands a pointer to this number of bytes.
-            joined.extend_from_slice(unsafe { bytes(one.data, one.length) });
+            let bytes = unsafe { bytes(one.data, one.length) };
+            joined.extend_from_slice(bytes.ok_or_else(|| {
+                let error = Error::new(ErrorKind::Usage, NO_BYTES).in_record(row as u64 + 1);
+                error.with_value(one.length.cast_signed().to_string()).advise(NO_BYTES_ADVICE)
+            })?);
         }
         let end = i32::try_from(joined.len()).map_err(|_| {
             let message = "the texts or blobs of one column of a batch have more than 2 GiB";

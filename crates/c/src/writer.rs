@@ -2,14 +2,18 @@
 
 use crate::error::{CError, Status, given, run, text};
 use crate::options::{COptions, WATCH_TIME, Watcher};
+use litepress::own_locks::OwnUse;
 use litepress::{Error, ErrorKind, Progress, Result, TableWriter, Writer};
 use std::ffi::{CString, c_char};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A database whose rows come while the program runs: `litepress_writer`.
 #[derive(Debug)]
 pub struct CWriter {
     writer: Writer,
+    /// The database, if it exists.
+    existing: Option<PathBuf>,
     progress: Arc<Progress>,
     watcher: Option<Watcher>,
     tables: Vec<NumberedTable>,
@@ -38,14 +42,14 @@ pub struct CSummary {
 }
 
 impl CWriter {
-    fn new(options: COptions, begin: impl FnOnce(&COptions) -> Result<Writer>) -> Result<Box<Self>> {
+    fn new(options: COptions, begin: impl FnOnce(&COptions) -> Result<(Writer, Option<PathBuf>)>) -> Result<Box<Self>> {
         // Writers of the same options are apart.
         let mut options = options;
         options.options.progress = Arc::default();
-        let writer = begin(&options)?;
+        let (writer, existing) = begin(&options)?;
         let prepared = vec![None; writer.schema().tables.len()];
         let (progress, watcher) = (options.options.progress, options.watcher);
-        Ok(Box::new(Self { writer, progress, watcher, tables: Vec::new(), prepared }))
+        Ok(Box::new(Self { writer, existing, progress, watcher, tables: Vec::new(), prepared }))
     }
 
     /// Returns the number of a table with these columns.
@@ -103,7 +107,8 @@ impl CWriter {
     }
 
     fn finish(self) -> Result<CSummary> {
-        let Self { writer, progress, mut watcher, .. } = self;
+        let Self { writer, existing, progress, mut watcher, .. } = self;
+        let _own_use = existing.as_deref().map(OwnUse::begin).transpose()?;
         let written = writer.finish_watched(WATCH_TIME, &mut || {
             if let Some(watcher) = &mut watcher {
                 watcher.look(&progress);
@@ -126,7 +131,7 @@ unsafe fn begin(
     options: Option<&COptions>,
     writer: Option<&mut *mut CWriter>,
     error: Option<&mut *mut CError>,
-    begin: impl FnOnce(&COptions) -> Result<Writer>,
+    begin: impl FnOnce(&COptions) -> Result<(Writer, Option<PathBuf>)>,
 ) -> Status {
     run(error, || {
         let writer = given(writer, "writer")?;
@@ -150,7 +155,7 @@ pub unsafe extern "C" fn litepress_create(
         let path = unsafe { text(path, "path") }?;
         // SAFETY: as above.
         let schema = unsafe { text(schema, "schema") }?;
-        Writer::create_with(path, schema, options.options.clone())
+        Ok((Writer::create_with(path, schema, options.options.clone())?, None))
     };
     // SAFETY: both texts live until the function returns.
     unsafe { begin(options, writer, error, create) }
@@ -168,12 +173,14 @@ pub unsafe extern "C" fn litepress_open(
     let open = |options: &COptions| {
         // SAFETY: the caller gives a text that ends with a NUL, or NULL.
         let path = unsafe { text(path, "path") }?;
+        let existing = Some(PathBuf::from(path));
+        let _own_use = OwnUse::begin(path.as_ref())?;
         if schema.is_null() {
-            return Writer::open(path, options.options.clone(), &options.append);
+            return Ok((Writer::open(path, options.options.clone(), &options.append)?, existing));
         }
         // SAFETY: as above, and it is not NULL.
         let schema = unsafe { text(schema, "schema") }?;
-        Writer::open_with(path, schema, options.options.clone(), &options.append)
+        Ok((Writer::open_with(path, schema, options.options.clone(), &options.append)?, existing))
     };
     // SAFETY: both texts live until the function returns.
     unsafe { begin(options, writer, error, open) }

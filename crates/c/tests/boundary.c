@@ -1,7 +1,10 @@
 /* Calls every function of litepress.h with right and wrong arguments. Prints nothing and returns 0 if all behave as documented. */
+#define _POSIX_C_SOURCE 200809L /* fcntl(2) */
+#include <fcntl.h>
 #include <litepress.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char *folder;
 static char path_buffer[4096];
@@ -155,6 +158,28 @@ static void rows_and_columns(void) {
     litepress_options_free(options);
 }
 
+/* NULL with a length, and the length -1 that SQLite takes, were read from memory. */
+static void bytes_that_are_not_there_are_refused(void) {
+    litepress_writer *writer;
+    size_t table;
+    WORKS(litepress_create(in_folder("bytes.db"), "CREATE TABLE t (a)", NULL, &writer, &error));
+    WORKS(litepress_table(writer, "t", NULL, 0, &table, &error));
+    litepress_value text = {.type = LITEPRESS_TEXT, .as = {.bytes = NULL}, .length = 3};
+    FAILS(litepress_insert(writer, table, &text, 1, &error), LITEPRESS_DATA, "the pointer is NULL");
+    litepress_abort(writer);
+    WORKS(litepress_create(in_folder("bytes.db"), "CREATE TABLE t (a)", NULL, &writer, &error));
+    WORKS(litepress_table(writer, "t", NULL, 0, &table, &error));
+    litepress_value blob = {.type = LITEPRESS_BLOB, .as = {.bytes = "abc"}, .length = (size_t)-1};
+    FAILS(litepress_insert(writer, table, &blob, 1, &error), LITEPRESS_DATA, "the length is negative");
+    litepress_abort(writer);
+    WORKS(litepress_create(in_folder("bytes.db"), "CREATE TABLE t (a)", NULL, &writer, &error));
+    WORKS(litepress_table(writer, "t", NULL, 0, &table, &error));
+    litepress_bytes missing = {.data = NULL, .length = 3};
+    litepress_column column = {.type = LITEPRESS_TEXT, .values = &missing, .valid = NULL};
+    FAILS(litepress_append(writer, table, &column, 1, 1, &error), LITEPRESS_USAGE, "the pointer is NULL");
+    litepress_abort(writer);
+}
+
 static void errors_have_a_place(void) {
     litepress_writer *writer;
     size_t table;
@@ -197,13 +222,34 @@ static void a_watcher_stops_the_writer(void) {
     EXPECT(file == NULL);
 }
 
+/* A program in Ruby had a transaction open by its own SQLite, and rows were added to the same database: the two copies of SQLite do not
+ * see each other's locks, so the transaction went on with pages that were old. */
+static void locks_of_another_sqlite_are_found(void) {
+    litepress_writer *writer;
+    struct flock reserved = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000001, .l_len = 1};
+    int file = open(in_folder("rows.db"), O_RDWR);
+    EXPECT(file >= 0 && fcntl(file, F_SETLK, &reserved) == 0);
+    FAILS(litepress_open(in_folder("rows.db"), NULL, NULL, &writer, &error), LITEPRESS_TARGET, "has a lock on the database");
+    reserved.l_type = F_UNLCK;
+    EXPECT(writer == NULL && fcntl(file, F_SETLK, &reserved) == 0);
+    WORKS(litepress_open(in_folder("rows.db"), NULL, NULL, &writer, &error));
+    reserved.l_type = F_WRLCK;
+    EXPECT(fcntl(file, F_SETLK, &reserved) == 0);
+    FAILS(litepress_finish(writer, NULL, &error), LITEPRESS_TARGET, "has a lock on the database");
+    close(file);
+    WORKS(litepress_open(in_folder("rows.db"), NULL, NULL, &writer, &error));
+    WORKS(litepress_finish(writer, NULL, &error));
+}
+
 int main(int count, char **arguments) {
     EXPECT(count == 2);
     folder = arguments[1];
     arguments_are_checked();
     options_are_checked();
     rows_and_columns();
+    bytes_that_are_not_there_are_refused();
     errors_have_a_place();
     a_watcher_stops_the_writer();
+    locks_of_another_sqlite_are_found();
     return 0;
 }

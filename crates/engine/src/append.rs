@@ -35,7 +35,7 @@ use crate::sqlite::{Inserted, LiveSession, SessionOptions};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::{Conflict, Error, ErrorKind, Result, plan, resources};
 use litepress_rows::schema::{SchemaAdditions, SchemaObject};
-use litepress_rows::sqlite::open_file;
+use litepress_rows::sqlite::file_bytes;
 use litepress_rows::{OptionName, Schema, Source, Table, message, quoted_name};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ pub struct Append {
 /// # Errors
 /// If the file is no database, or cannot be read.
 pub fn schema_of(path: &Path, append: &AppendOptions) -> Result<Schema> {
-    open_file(path)?;
+    file_bytes(path)?;
     LiveSession::schema(path, append.busy_timeout)
 }
 
@@ -86,7 +86,7 @@ impl Append {
             let message = message![option, " has no effect beside ", this, ", which keeps the database"];
             return Err(Error::new(ErrorKind::Usage, message).advise("leave one of them out"));
         }
-        open_file(path)?;
+        file_bytes(path)?;
         let options = resources::bounded(options)?;
         let temp_dir = resources::temp_dir(&crate::Target::File(path.to_owned()), &options);
         let progress = options.progress.clone();

@@ -270,9 +270,12 @@ fn check_beside(target: &Path, empty: EmptyWal) -> Result<()> {
         return Ok(());
     };
     let message = format!("'{}' lies beside the target: SQLite would apply it to the new file", found.display());
-    Err(Error::new(ErrorKind::Target, message)
-        .in_file(target)
-        .advise("close the programs that use the database and open it once with sqlite3, or remove that file"))
+    // A log or a journal may have the only copy of commits: only one without its database can be removed.
+    let advice = match target.exists() {
+        true => "close the programs that use the database, and open it once with sqlite3, which applies that file",
+        false => "remove that file, if the database that it belonged to is gone for good",
+    };
+    Err(Error::new(ErrorKind::Target, message).in_file(target).advise(advice))
 }
 
 /// Checks that the target may get a new file. Returns the rights to the file that will be replaced.

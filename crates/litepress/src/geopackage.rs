@@ -27,6 +27,7 @@ use features::{Conversion, FeatureRows};
 use layer::PlannedLayer;
 use litepress_geo::wkb::kind::Kinds;
 use litepress_geo::{Crs, Srs, package};
+use litepress_load::infer::InferredColumn;
 use litepress_load::plan::LoadPlan;
 use litepress_load::source::LoadSource;
 use litepress_rows::{OptionName, Source, message};
@@ -138,6 +139,12 @@ impl GeoPackage {
     /// Returns notes about reference systems that are not defined in the file.
     pub fn notes(&self) -> Vec<Message> {
         self.layers.iter().filter_map(note_on_system).collect()
+    }
+
+    /// Returns the types of a layer's columns, and the reasons, from those of the planned table at this position.
+    pub fn decisions(&self, plan: &LoadPlan, table: usize, decisions: &[InferredColumn]) -> Vec<InferredColumn> {
+        let layer = self.layers.iter().find(|layer| layer.table_of_files == table);
+        layer.expect("every planned table is a layer").decisions(&plan.schema.tables[table], decisions)
     }
 
     /// Returns whether a table is one of a layer, whose rows are those of the files.

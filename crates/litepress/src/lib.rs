@@ -69,6 +69,8 @@ pub mod named_options;
 mod number_notes;
 mod observer;
 pub mod option_by_name;
+#[doc(hidden)]
+pub mod own_locks;
 mod page_file;
 pub mod parse;
 pub mod pipeline;

@@ -27,6 +27,7 @@ use litepress_engine::plan::{BuildMethod, plan_objects};
 use litepress_engine::{Spool, SpoolBudget};
 use litepress_rows::RowidOrder;
 use litepress_rows::schema::SchemaAdditions;
+use std::collections::BTreeSet;
 use std::mem;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -52,6 +53,8 @@ pub struct Pipeline {
     streamed: Option<usize>,
     /// Whether the database existed before.
     is_append: bool,
+    /// Positions of the tables that [were named](Self::name_table), if their old rows are deleted.
+    truncated: Option<BTreeSet<usize>>,
     /// Positions of the tables, in the order in which the engine takes them.
     order: Vec<usize>,
     /// Tables that can be streamed.
@@ -132,6 +135,7 @@ impl Pipeline {
         order: Vec<usize>,
         may_be_first: Vec<usize>,
     ) -> Self {
+        let truncates = matches!(&destination, Destination::Existing(job, _) if job.append.truncate);
         let is_append = matches!(destination, Destination::Existing(..));
         let spool_bytes = options.memory_bytes / SPOOL_SHARE;
         let temp_dir = match (&options.temp_dir, &target) {
@@ -156,6 +160,14 @@ impl Pipeline {
             state: State::Waiting(Box::new(destination)),
             streamed: None,
             is_append,
+            truncated: truncates.then(BTreeSet::new),
+        }
+    }
+
+    /// Notes that rows come for a table. If the old ones are to be deleted, they are, even if none come.
+    pub fn name_table(&mut self, table: usize) {
+        if let Some(truncated) = &mut self.truncated {
+            truncated.insert(table);
         }
     }
 
@@ -273,7 +285,8 @@ impl Pipeline {
         for &table in &self.order {
             let spool = mem::replace(&mut self.tables[table].1, Spool::new(RowidOrder::Unknown));
             let spool = spool.lacking(self.tables[table].0.missing().to_vec());
-            if !spool.is_empty() || self.is_append && self.streamed == Some(table) {
+            let is_truncated = self.truncated.as_ref().is_some_and(|truncated| truncated.contains(&table));
+            if !spool.is_empty() || is_truncated || self.is_append && self.streamed == Some(table) {
                 spooled.push((table, spool));
             }
         }

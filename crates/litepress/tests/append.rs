@@ -283,6 +283,51 @@ fn every_route_leaves_what_sqlite_leaves() {
     assert_eq!(paged.len(), TABLES.len(), "rows of every table become pages: {paged:?}");
 }
 
+/// An empty file of the day, or an empty frame, left the rows of the day before: only tables that got rows lost their old ones.
+#[test]
+fn rows_are_deleted_even_if_none_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let sqlite = Connection::open(&path).unwrap();
+    sqlite.execute_batch("CREATE TABLE t (a); CREATE TABLE other (a); INSERT INTO other VALUES (1)").unwrap();
+    for route in [Route::Sql, Route::Edge, Route::Rebuild] {
+        sqlite.execute("INSERT INTO t VALUES (1)", []).unwrap();
+        append(&path, &[], (Conflict::Abort, &[]), route, (false, true)).unwrap();
+        assert_eq!(content(&sqlite), Vec::<String>::new(), "{route:?}");
+    }
+    assert!(sqlite.query_row("SELECT EXISTS (SELECT 1 FROM other)", [], |row| row.get::<_, bool>(0)).unwrap());
+}
+
+/// Programs write into `sqlite_sequence`, too. Pages left a text there as it was, since it is above all numbers, and gave a table with
+/// negative rowids a negative number.
+#[test]
+fn autoincrement_counts_on_from_what_is_no_integer() {
+    let folder = tempfile::tempdir().unwrap();
+    let setup = "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, a); INSERT INTO t VALUES (-9, 1);";
+    let sequences =
+        ["'abc'", "'700'", "NULL", "3.5", "-5", "600"].map(|seq| format!("UPDATE sqlite_sequence SET seq = {seq}"));
+    for (number, change) in sequences.iter().map(String::as_str).chain(["DELETE FROM sqlite_sequence"]).enumerate() {
+        for id in [types::Value::Integer(-3), types::Value::Integer(500), types::Value::Null] {
+            let names: &[&str] = if id == types::Value::Null { &["a"] } else { &["id", "a"] };
+            let row = &[id, types::Value::Integer(2)][2 - names.len()..];
+            let contents = [Route::Sql, Route::Edge, Route::Rebuild].map(|route| {
+                let path = folder.path().join(format!("{number}.db"));
+                let _ = std::fs::remove_file(&path);
+                let sqlite = Connection::open(&path).unwrap();
+                sqlite.execute_batch(&format!("{setup}{change}")).unwrap();
+                let mut appending = AppendOptions::default();
+                appending.route = Some(route);
+                let mut db = Writer::open(&path, Options::default(), &appending).unwrap();
+                let row: Vec<Value<'_>> = row.iter().map(value).collect();
+                db.table_columns("t", names).unwrap().insert(&row[..]).unwrap();
+                db.finish().unwrap();
+                content(&sqlite)
+            });
+            assert!(contents.iter().all(|content| *content == contents[0]), "{change} {row:?}: {contents:?}");
+        }
+    }
+}
+
 /// A row that breaks a rule must be named as SQLite names it, whatever the route.
 #[test]
 fn a_page_route_that_fails_leaves_the_error_to_sqlite() {

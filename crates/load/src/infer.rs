@@ -265,6 +265,13 @@ impl FileStats {
         }
     }
 
+    /// Adds the findings of one column to those of another one.
+    pub fn join(&mut self, from: &str, into: &str) {
+        let Some(from) = self.of(from).cloned() else { return };
+        let position = self.column(into);
+        self.columns[position].merge(&from);
+    }
+
     /// Merges the findings of another part. Columns are matched by name, or by position if they have none. The order of merges does
     /// not matter.
     pub fn merge(&mut self, other: Self) {

@@ -40,13 +40,22 @@ pub fn stop_if(connection: &mut Connection, is_stopped: impl FnMut() -> bool + S
 /// # Errors
 /// If the file cannot be opened, or is not a regular file.
 pub fn open_file(path: &Path) -> Result<(File, u64)> {
-    let failed = |error| Error::io("open the database", path, error);
-    let metadata = std::fs::metadata(path).map_err(failed)?;
+    let bytes = file_bytes(path)?;
+    Ok((File::open(path).map_err(|error| Error::io("open the database", path, error))?, bytes))
+}
+
+/// Returns the number of bytes of a file that may be a database which this process has open. So it opens nothing: the first handle
+/// that is closed ends all locks of the process on the file.
+///
+/// # Errors
+/// If there is no file, or it is not a regular one.
+pub fn file_bytes(path: &Path) -> Result<u64> {
+    let metadata = std::fs::metadata(path).map_err(|error| Error::io("open the database", path, error))?;
     if !metadata.is_file() {
         let what = if metadata.is_dir() { "this is a folder" } else { "this is not a regular file" };
         return Err(Error::new(ErrorKind::Io, what).in_file(path));
     }
-    Ok((File::open(path).map_err(failed)?, metadata.len()))
+    Ok(metadata.len())
 }
 
 /// Returns the path in a form that SQLite takes for a name. Built with URI support, it takes `file:x.db` for a URI.

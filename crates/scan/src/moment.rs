@@ -10,6 +10,7 @@
 //! ```
 
 use crate::Snapshot;
+use crate::snapshot::HOT_JOURNAL;
 use litepress_rows::sqlite::{FilesBeside, companion, open_file, open_immutable};
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
@@ -182,12 +183,11 @@ fn is_in_wal_mode(path: &Path) -> bool {
 fn failure(name: &Path, error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode;
     if error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK) {
-        let message = "a program died while it wrote to the database, and its journal must be rolled back first";
         let advice = format!(
             "have SQLite do that: sqlite3 '{}' 'SELECT count(*) FROM sqlite_schema'; then try again",
             name.display()
         );
-        return Error::new(ErrorKind::Data, message).in_file(name).advise(advice).caused_by(error);
+        return Error::new(ErrorKind::Data, HOT_JOURNAL).in_file(name).advise(advice).caused_by(error);
     }
     let advice = match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => Some("the file is not a SQLite database, or it is encrypted"),

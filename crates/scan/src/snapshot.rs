@@ -6,7 +6,7 @@ use litepress_format::header::{DatabaseHeader, TextEncoding};
 use litepress_format::page::{FILE_HEADER_LEN, PageSize};
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -341,6 +341,14 @@ fn unmapped(error: io::Error) -> Error {
     Error::new(ErrorKind::Unsupported, message).caused_by(error)
 }
 
+/// The message about a journal that a program left behind.
+pub(crate) const HOT_JOURNAL: &str =
+    "a program died while it wrote to the database, and its journal must be rolled back first";
+
 fn failed(error: rusqlite::Error) -> Error {
+    if error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK) {
+        let advice = "open it once with sqlite3, which does that; then try again";
+        return Error::new(ErrorKind::Data, HOT_JOURNAL).advise(advice).caused_by(error);
+    }
     Error::new(ErrorKind::Io, format!("the database cannot be read: {error}")).caused_by(error)
 }

@@ -133,7 +133,9 @@ fn features_of_geojson_become_rows() {
     room.write("lines.ndjson", features.join("\n") + "\n");
     for (file, layer) in [("all.geojson", "all"), ("lines.ndjson", "lines")] {
         let target = format!("{layer}.gpkg");
-        room.done(&format!("load {target} {file} --geometry geometry --progress none"));
+        let told = room.done(&format!("load {target} {file} --geometry geometry --progress none"));
+        // The summary named the columns that the reader makes of features: type, properties_name, geometry_coordinates.
+        assert!(told.contains("geometry GEOMETRY, name TEXT, size INTEGER") && !told.contains("properties_"), "{told}");
         assert_sound(&room, &target, layer, 4);
         let columns = format!("SELECT group_concat(name || ' ' || type, ', ') FROM pragma_table_info('{layer}')");
         assert_eq!(room.query(&target, &columns), "fid INTEGER, geometry GEOMETRY, name TEXT, size INTEGER");

@@ -216,6 +216,22 @@ fn the_target_is_no_source() {
     assert_eq!(room.query("x.db", "SELECT a FROM t"), "1");
 }
 
+/// `--map y=x` for two files, of which the other has `x`, failed: "two columns have one name: x, x".
+#[test]
+fn columns_of_two_files_get_one_name() {
+    let room = Room::new();
+    room.write("a.csv", "id,y\n1,10\n2,20\n");
+    room.write("b.csv", "id,x\n3,1.5\n");
+    room.write("c.csv", "id,x,y\n4,1,2\n");
+    room.done("load t.db a.csv b.csv --table t --map y=x --progress none");
+    let columns = "SELECT group_concat(name || ' ' || type, ', ') FROM pragma_table_info('t')";
+    assert_eq!(room.query("t.db", columns), "id INTEGER, x REAL");
+    assert_eq!(room.query("t.db", "SELECT group_concat(x, ' ') FROM t"), "10.0 20.0 1.5");
+    room.done("load u.db b.csv a.csv --table t --map y=x --progress none");
+    assert_eq!(room.query("u.db", "SELECT group_concat(x, ' ') FROM t"), "1.5 10.0 20.0");
+    assert_ne!(room.run("load v.db a.csv c.csv --table t --map y=x --progress none").code, Some(0));
+}
+
 /// `--map` worked only with a schema: without one a column left out became one of NULLs, and a new name was an error.
 #[test]
 fn columns_of_tables_that_are_found_out_are_renamed_and_left_out() {

@@ -139,7 +139,7 @@ impl PageAppend<'_, '_> {
         if self.schema.tables.iter().all(|table| !table.autoincrement) {
             return Ok(HashMap::new());
         }
-        self.map("SELECT name, seq FROM sqlite_sequence WHERE typeof(seq) = 'integer'")
+        self.map("SELECT name, coalesce(CAST(seq AS INTEGER), 0) FROM sqlite_sequence WHERE typeof(name) = 'text'")
     }
 
     fn map<T: FromSql>(&mut self, sql: &str) -> Result<HashMap<String, T>> {
@@ -188,9 +188,13 @@ impl PageAppend<'_, '_> {
     fn raise_sequence(&mut self, table: &str, sequence: i64) -> Result<()> {
         let connection = self.transaction.connection()?;
         let raise = || {
-            let update = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
-            if connection.execute(update, (table, sequence))? == 0 {
-                connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)", (table, sequence))?;
+            // As SQLite does it: what is no integer counts as one, and a table that never had rows counts from zero.
+            let update =
+                "UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1 AND coalesce(CAST(seq AS INTEGER), 0) < ?2";
+            let insert = "INSERT INTO sqlite_sequence (name, seq) SELECT ?1, max(0, ?2)
+                          WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?1)";
+            for sql in [update, insert] {
+                connection.execute(sql, (table, sequence))?;
             }
             Ok(())
         };

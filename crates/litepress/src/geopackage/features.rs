@@ -7,6 +7,7 @@ use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_geo::{Given, Srs, append_blob};
 use litepress_load::source::LoadSource;
+use litepress_rows::sync::lock;
 use litepress_rows::{OptionName, Part, RecordChunk, RowidOrder, Source, message, quote};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -202,7 +203,9 @@ impl Source for FeatureRows<'_> {
 
     /// Returns the statement of the table with the type of all geometries.
     fn final_sql(&self) -> Option<String> {
-        Some(self.conversion.layer.create_table(self.spool.look(|noted| noted.kinds)))
+        let (layer, kinds) = (&self.conversion.layer, self.spool.look(|noted| noted.kinds));
+        *lock(&layer.kinds) = kinds;
+        Some(layer.create_table(kinds))
     }
 
     fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {

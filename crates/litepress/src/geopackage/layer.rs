@@ -5,9 +5,12 @@ use crate::{Error, ErrorKind, Result};
 use litepress_geo::package::Layer;
 use litepress_geo::wkb::kind::Kinds;
 use litepress_geo::{Crs, Srs};
+use litepress_load::infer::InferredColumn;
 use litepress_load::plan::{LoadPlan, PlannedTable};
 use litepress_rows::schema::IndexOrigin;
+use litepress_rows::sync::lock;
 use litepress_rows::{OptionName, Table, message, quoted_name};
+use std::sync::Mutex;
 
 /// Names of the key of a layer that has none, in the order of preference. The first is GDAL's.
 const KEYS: [&str; 3] = ["fid", "ogc_fid", "gpkg_fid"];
@@ -33,6 +36,8 @@ pub(super) struct PlannedLayer {
     /// The layer has a key that the files lack.
     pub has_own_key: bool,
     pub create_indexes: String,
+    /// The types of the geometries of the last run.
+    pub kinds: Mutex<Kinds>,
 }
 
 /// The origin of the values of a column of a layer.
@@ -100,7 +105,28 @@ impl PlannedLayer {
             geometry: origin,
             has_own_key,
             create_indexes,
+            kinds: Mutex::default(),
         })
+    }
+
+    /// Returns the types of the layer's columns, and the reasons. `decisions` are those about the columns of `table`, the table of the
+    /// files.
+    pub fn decisions(&self, table: &Table, decisions: &[InferredColumn]) -> Vec<InferredColumn> {
+        let of_column = |(column, name): (&LayerColumn, &String)| match *column {
+            LayerColumn::Key => None,
+            LayerColumn::Geometry => {
+                let declared = self.geometry_type(*lock(&self.kinds));
+                Some(InferredColumn::declared(name, declared, "the type that all geometries have", false))
+            }
+            LayerColumn::Field(position) => {
+                let of_file = &table.columns[position].name;
+                let found = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(of_file));
+                let mut decision = found?.clone();
+                decision.name.clone_from(name);
+                Some(decision)
+            }
+        };
+        self.columns.iter().zip(&self.names).filter_map(of_column).collect()
     }
 
     /// Returns the declared type of geometries of these types.

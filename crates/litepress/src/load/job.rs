@@ -267,7 +267,7 @@ impl<'o> LoadJob<'o> {
         notes.extend(sources.iter().flat_map(|(_, source)| notes::changes(source, self.options.schema.is_some())));
         let inferred = |table: &PlannedTable| {
             let name = self.plan.schema.tables[table.table].name.clone();
-            (!table.decisions.is_empty()).then(|| (name, table.decisions.clone()))
+            (!table.decisions.is_empty()).then(|| (name, self.decisions(table)))
         };
         let found = rejects.repeated_headers();
         let ended_by = found.iter().filter(|(_, ends_table)| *ends_table).map(|(place, _)| place.clone()).collect();
@@ -294,6 +294,14 @@ impl<'o> LoadJob<'o> {
         }
     }
 
+    /// Returns the types of the columns that a table will have, and the reasons.
+    fn decisions(&self, table: &PlannedTable) -> Vec<InferredColumn> {
+        match &self.geopackage {
+            Some(package) => package.decisions(&self.plan, table.table, &table.decisions),
+            None => table.decisions.clone(),
+        }
+    }
+
     /// Describes the files and how they were read.
     fn files(&self) -> Vec<LoadedFile> {
         let of_table = |table: &PlannedTable| -> Vec<LoadedFile> {
@@ -316,7 +324,8 @@ impl<'o> LoadJob<'o> {
                 because: because.into(),
             }
         };
-        let decided: Vec<PlannedColumn> = table.decisions.iter().map(PlannedColumn::from).collect();
+        let decisions = if table.decisions.is_empty() { Vec::new() } else { self.decisions(table) };
+        let decided: Vec<PlannedColumn> = decisions.iter().map(PlannedColumn::from).collect();
         let mapped = |origin: ColumnOrigin| PlannedColumn::Loaded {
             name: origin.name,
             declared_type: origin.declared_type,

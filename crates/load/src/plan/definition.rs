@@ -78,6 +78,9 @@ impl LoadRequest {
         }
         found.most_digits = decimals.become_numbers(&mut fields);
         let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+        if self.select.is_empty() {
+            self.join_mapped(&mut fields, &names, &found.fields, &mut findings);
+        }
         found.decisions = findings.decide(&fields, self.options.strict, self.sample, &|column| {
             schema::numbers_of(&self.options.numbers, &group.name, self.name_in_table(column, &names))
         });

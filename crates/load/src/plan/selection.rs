@@ -2,7 +2,7 @@
 
 use super::LoadRequest;
 use super::groups::{Found, Group};
-use crate::infer::InferredColumn;
+use crate::infer::{FileStats, InferredColumn};
 use crate::reader::FileColumn;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 
@@ -96,6 +96,34 @@ impl LoadRequest {
         let mapped = self.map.iter().find(|(from, _)| from == name);
         let alike = |(from, _): &&(String, String)| from.eq_ignore_ascii_case(name) && !is_for_another(from);
         mapped.or_else(|| self.map.iter().find(alike)).map_or(name, |(_, to)| to)
+    }
+
+    /// Joins columns of different files that `map` gives one name, so that the values of all decide about its type. `names` are those
+    /// of all columns.
+    pub(super) fn join_mapped(
+        &self,
+        fields: &mut Vec<FileColumn>,
+        names: &[String],
+        files: &[Vec<FileColumn>],
+        findings: &mut FileStats,
+    ) {
+        let is_in = |file: &[FileColumn], name: &str| file.iter().any(|field| field.name == name);
+        let mut at = usize::from(!self.map.is_empty());
+        while at > 0 && at < fields.len() {
+            let (field, target) = (&fields[at], self.name_in_table(&fields[at].name, names));
+            let is_same = |other: &FileColumn| {
+                let is_beside = files.iter().any(|file| is_in(file, &other.name) && is_in(file, &field.name));
+                let is_alike = || self.name_in_table(&other.name, names).eq_ignore_ascii_case(target);
+                other.kind == field.kind && !is_beside && is_alike()
+            };
+            match fields[..at].iter().find(|other| !target.is_empty() && is_same(other)) {
+                Some(first) => {
+                    findings.join(&field.name, &first.name);
+                    fields.remove(at);
+                }
+                None => at += 1,
+            }
+        }
     }
 
     /// Returns the targets of the columns of one file: the entries of `map` for them, and nothing for those that are not selected.

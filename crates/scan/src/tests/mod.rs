@@ -4,14 +4,15 @@ mod corrupt;
 mod random;
 mod wal;
 
-use crate::{IndexScan, Snapshot, TableScan};
+use crate::{IndexScan, Moment, Snapshot, TableScan};
 use litepress_format::header::TextEncoding;
 use litepress_format::record;
 use litepress_format::value::Value;
+use litepress_rows::sqlite::companion;
 use litepress_rows::sync::lock;
 use litepress_rows::{RecordChunk, Result, Source};
-use rusqlite::Connection;
 use rusqlite::types::Value as Stored;
+use rusqlite::{Connection, OpenFlags};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use tempfile::TempDir;
@@ -279,6 +280,26 @@ fn a_write_transaction_is_a_moment_too() {
         assert_eq!(snapshot.reads_wal(), mode == "wal");
         check_tables(&connection, &snapshot);
         connection.execute_batch("ROLLBACK").unwrap();
+    }
+}
+
+/// A copy of a database with a hot journal failed as "attempt to write a readonly database".
+#[test]
+fn a_journal_that_must_be_rolled_back_is_told() {
+    let database = Database::new(
+        "CREATE TABLE t (a); INSERT INTO t WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+         SELECT zeroblob(500) FROM n",
+    );
+    let writer = database.connect();
+    writer.execute_batch("PRAGMA cache_size = 5; BEGIN; UPDATE t SET a = randomblob(500)").unwrap();
+    let crashed = database.path.with_file_name("crashed.db");
+    for suffix in ["", "-journal"] {
+        std::fs::copy(companion(&database.path, suffix), companion(&crashed, suffix)).unwrap();
+    }
+    let connection = Connection::open_with_flags(&crashed, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let errors = [Snapshot::begin(&connection).err(), Moment::begin(&crashed).err()];
+    for error in errors.map(Option::unwrap) {
+        assert!(error.to_string().contains("its journal must be rolled back first"), "{error}");
     }
 }
 
