@@ -11,7 +11,7 @@ VENV = $(CURDIR)/target/python-venv
 CLUSTER = $(CURDIR)/target/cluster-venv
 DOCS = $(CURDIR)/target/docs-venv
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
-ENGINES = pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest
+ENGINES = pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest s3fs 'moto[server]'
 
 .PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut fuzz fetch lint test-bench bench figures docs clean tools
 
@@ -75,7 +75,7 @@ test-python: tools
 	$(VENV)/bin/python -m mypy --config-file python/pyproject.toml python/examples
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
 
-test-cluster: tools ## run the tests with Spark, Ray and Dask, in an environment of their own: needs Java 17
+test-cluster: tools ## run the tests with Spark, Ray, Dask and an S3 store, in an environment of their own: needs Java 17
 	@java -version 2>&1 | grep -q 'version "\(1[7-9]\|2[0-9]\)' || { echo "SKIPPED: make test-cluster needs Java 17 or later"; exit 0; }; set -ex; \
 	$(PYTHON) -m venv $(CLUSTER); \
 	$(CLUSTER)/bin/python $(PIP_INSTALL) $(ENGINES) ./python; \
@@ -95,8 +95,12 @@ crash: ## kill programs that change databases at random moments: RUNS=1000 kills
 	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment --nocapture
 	$(CARGO) test --locked -p litepress-conformance --test conformance -- --ignored real_rows_cross
 
-fuzz: ## give every reader mutated files: RUNS=100 times as many as the tests do
-	LITEPRESS_FUZZ=$(or $(RUNS),100) $(CARGO) test --locked -p litepress-load --lib fuzzing
+fuzz: ## give readers and check mutated files: RUNS=100 times as many as the tests do; HOURS=1 with coverage (nightly, cargo-fuzz)
+ifdef HOURS
+	fuzz/run $(HOURS) $(TARGETS)
+else
+	LITEPRESS_FUZZ=$(or $(RUNS),100) $(CARGO) test --locked -p litepress-load -p litepress-check --lib fuzzing
+endif
 
 powercut: ## replay power cuts and fail every call during changes of databases, STATES=16 for each write or sync
 	LITEPRESS_STATES=$(or $(STATES),16) $(CARGO) test --locked -p litepress-conformance --test laboratory -- --nocapture

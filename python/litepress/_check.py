@@ -41,6 +41,8 @@ class CheckReport:
     """Number of all faults."""
     notes: list[str]
     """Parts that were not checked, and oddities that are no faults."""
+    sample: float | None
+    """Share of the leaf pages that a sample read, from 0 to 1; ``None`` if all were read."""
     sqlite: list[str] | None
     """Complaints of SQLite's ``integrity_check`` and ``foreign_key_check``; ``None`` if SQLite was not asked."""
     pages: int
@@ -79,11 +81,19 @@ class CheckReport:
         )
 
 
+def sample_share(sample: dict[str, int] | None) -> float | None:
+    """Return the share of leaves that a sample read."""
+    if sample is None:
+        return None
+    return sample["leaves_read"] / sample["leaves"] if sample["leaves"] else 1.0
+
+
 @suggests
 def check(
     path: PathLike,
     *,
     full: bool = False,
+    sample: int | str | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     max_faults: int | str | None = None,
@@ -98,6 +108,8 @@ def check(
         The database. No program may change it meanwhile.
     full
         Whether SQLite checks it too: ``integrity_check`` and ``foreign_key_check``.
+    sample
+        About how many leaf pages of each b-tree to read, such as 1000: a quick look that is no proof. By default all.
     threads
         Number of threads that read pages; by default one a core.
     memory
@@ -122,6 +134,7 @@ def check(
         The file of the page exists, and ``if_exists="overwrite"`` is not given.
     """
     options = {
+        "sample": number("sample", sample, words=True),
         "threads": number("threads", threads),
         "memory": number("memory", memory, words=True),
         "max_faults": number("max_faults", max_faults, words=True),
@@ -133,6 +146,7 @@ def check(
         faults=[Fault(**fault) for fault in details["faults"]],
         faults_total=details["faults_total"],
         notes=details["notes"],
+        sample=sample_share(details["sample"]),
         sqlite=details["sqlite"],
         pages=details["pages"],
         page_size=details["page_size_bytes"],

@@ -142,6 +142,7 @@ pub fn check(
         Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
         None => options.max_faults,
     };
+    options.sample = given.parsed("sample", units::count)?;
     options.html = given.parsed("html", |page| Ok(PathBuf::from(page)))?;
     options.overwrite = overwrite;
     run(py, &options.progress, None, || Ok(litepress::check(&path, &options)?.to_json()))
@@ -298,6 +299,7 @@ fn generate_options(
     options.set = given.or_default("set")?;
     options.seed = given.parsed("seed", units::count)?;
     options.scale = given.parsed("scale", parse::scale)?;
+    options.until = given.or_default("until")?;
     options.shard = given.parsed("shard", parse::shard)?;
     let schema = schema_of(schema);
     Ok((if given.or_default("is_recipe")? { schema.recipe() } else { schema }, options))

@@ -78,7 +78,7 @@ pub fn write<'py>(
     let data = Data::open(py, tables, known.as_ref(), adapters, &request.store_as)?;
     let plan = LoadPlan::from_readers(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
     refuse_left_out(&plan).map_err(raise)?;
-    options = options.clone().analyze(options.analyze || plan.has_statistics);
+    options = options.clone().analyze(options.analyze || plan.has_statistics && !options.part);
     let target = path.clone().map_or(Target::Memory, Target::File);
     let made = py.detach(|| {
         let destination = match (existing, &target) {

@@ -1,11 +1,12 @@
-//! The summary of a finished database for people: three lines, or all that is known. What was left out or changed is told in
+//! The summary of a finished database for people: three lines, or all that is known. Rows left out and values changed are told in
 //! both.
 
 use crate::append_text::append_text;
 use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
 use litepress::{
-    BuildReport, CheckResult, Choice, Conflict, Flags, LoadReport, MergeReport, Message, PlannedColumn, units,
+    BuildReport, CheckResult, Choice, Conflict, Flags, LoadReport, MergeReport, Message, PlannedColumn, StitchReport,
+    units,
 };
 use litepress_rows::{escaped, quoted_name};
 use std::time::Duration;
@@ -46,6 +47,14 @@ pub fn merge_text(report: &MergeReport, verbose: bool) -> String {
     let of = units::counted(report.databases as u64, "database");
     text += &format!("merged {of}, {}\n", units::bytes(report.database_bytes));
     text += &ignored_text(report.ignored, report.build.options.on_conflict);
+    text + &dropped_text(report.build.dropped.iter()) + &notes_text(&report.notes) + &verify_text(&report.build)
+}
+
+/// Describes a database that was stitched from parts.
+pub fn stitch_text(report: &StitchReport, verbose: bool) -> String {
+    let mut text = build_text(&report.build, verbose);
+    let of = units::counted(report.parts as u64, "part");
+    text += &format!("stitched {of}, {}\n", units::bytes(report.part_bytes));
     text + &dropped_text(report.build.dropped.iter()) + &notes_text(&report.notes) + &verify_text(&report.build)
 }
 

@@ -250,7 +250,7 @@ fn plan_options(options: &MergeOptions, keeps_differences: bool) -> litepress_me
 /// Returns the options of the merged database.
 fn build_options(plan: &MergePlan, options: &MergeOptions) -> Options {
     let mut build = options.build.clone();
-    build.analyze |= plan.has_statistics();
+    build.analyze |= plan.has_statistics() && !build.part;
     if build.on_conflict == Conflict::Abort && options.skip_tables.is_empty() {
         // Pages of the databases may be half empty.
         build.expected_bytes = plan.bytes() / 2;

@@ -225,6 +225,13 @@ pub struct ForeignKey {
     pub parent_columns: Vec<String>,
 }
 
+impl ForeignKey {
+    /// Makes a foreign key of one column.
+    pub fn single(column: usize, parent: &str, parent_column: &str) -> Self {
+        Self { columns: vec![column], parent: parent.to_owned(), parent_columns: vec![parent_column.to_owned()] }
+    }
+}
+
 /// The ends of the names of the shadow tables of FTS5.
 const SHADOWS: [&str; 5] = ["data", "idx", "content", "docsize", "config"];
 

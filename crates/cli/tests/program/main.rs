@@ -35,6 +35,7 @@ mod rejects;
 mod shards;
 mod shells;
 mod split;
+mod stitch;
 mod tutorials;
 mod usage;
 mod values;

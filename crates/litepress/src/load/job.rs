@@ -163,7 +163,7 @@ impl<'o> LoadJob<'o> {
     /// Returns the options of the database. A copy has statistics if its source has.
     pub(super) fn build_options(&self) -> Options {
         let build = self.options.build.clone();
-        let analyze = build.analyze || self.plan.has_statistics;
+        let analyze = build.analyze || self.plan.has_statistics && !build.part;
         let mut build = build.analyze(analyze);
         build.successor_of.clone_from(&self.successor_of);
         build.overwrite |= self.successor_of.is_some();
