@@ -114,8 +114,7 @@ def exported(job, folder, rows):
     made, sql, csv = folder / "made.db", folder / "made.sql", folder / f"{job.table}.csv"
     sql.write_text(job.schema + ";\n")
     gen(made, [sql, "--rows", f"{job.table}={rows}"])
-    script = f".headers on\n.mode csv\n.once {csv}\nSELECT * FROM {job.table};\n"
-    run(["sqlite3", made, script])
+    run(["sqlite3", made, ".headers on", ".mode csv", f".once {csv}", f"SELECT * FROM {job.table};"])
     with reading(made) as database:
         expected = database.execute(f"SELECT {job.sums} FROM {job.table}").fetchone()
     remove(made)
@@ -125,7 +124,7 @@ def exported(job, folder, rows):
 def by_import(job, csv, target):
     lines = ["PRAGMA journal_mode=OFF;", "PRAGMA synchronous=OFF;", job.schema + ";", ".mode csv"]
     lines += [f".import --skip 1 {csv} {job.table}", *(f"{index};" for index in job.indexes)]
-    return run(["sqlite3", target, "\n".join(lines)])
+    return run(["sqlite3", target, *lines])
 
 
 def by_litepress(job, csv, target):

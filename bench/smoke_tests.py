@@ -69,6 +69,10 @@ class EveryBenchmark(unittest.TestCase):
 
 
 class EveryFigure(unittest.TestCase):
+    def test_jobs(self):
+        line = tiny("jobs.py", ["--rows", "2k"])
+        self.assertEqual([len(one["rounds"][0]) for one in line["jobs"]], [2] * 4)
+
     def test_press(self):
         line = tiny("press.py", ["--rows", "200k", "--insert-rows", "100k"])
         self.assertEqual(line["rows"], 200_000)

@@ -38,7 +38,7 @@ class Layout:
         return self.left > 100
 
 
-WIDE, NARROW = Layout(1000, 350, 24, 6.6), Layout(340, 8, 42, 6.6)
+WIDE, NARROW = Layout(1000, 350, 24, 7.2), Layout(340, 8, 42, 6.9)
 TOP, RIGHT = 24, 16
 
 

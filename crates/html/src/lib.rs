@@ -58,7 +58,7 @@ const COMMON_SCRIPT: &str = include_str!("../assets/page.js");
 pub fn database_page(path: &Path, report: &Report) -> Result<String> {
     let objects = Objects::read(path, report);
     let advice = advice::advice(report, &objects);
-    let file = DatabaseFile::open(path)?;
+    let (map, samples) = map_and_samples(path, report)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let data = json!({
         "name": name,
@@ -73,10 +73,24 @@ pub fn database_page(path: &Path, report: &Report) -> Result<String> {
         "trees": objects.trees_json(report),
         "tables": objects.tables_json(),
         "advice": advice.iter().map(Advice::to_json).collect::<Vec<_>>(),
-        "map": report.map.as_ref().map(packed_map::to_json),
-        "samples": compressed(&samples::texts(&file, report)?.to_string().into_bytes()),
+        "map": map,
+        "samples": samples,
     });
     Ok(filled(&DATABASE, &name, &data))
+}
+
+/// Returns the packed map and the explained pages. They are made side by side: one after the other they took a third of the time
+/// that the check of a file of 1 GB takes on two cores.
+fn map_and_samples(path: &Path, report: &Report) -> Result<(Option<Value>, String)> {
+    let samples = || {
+        let texts = samples::texts(&DatabaseFile::open(path)?, report)?;
+        Ok(compressed(texts.to_string().as_bytes()))
+    };
+    std::thread::scope(|threads| {
+        let map = threads.spawn(|| report.map.as_ref().map(packed_map::to_json));
+        let samples = samples()?;
+        Ok((map.join().expect("packing does not panic"), samples))
+    })
 }
 
 /// Returns the page with its data. The data cannot end the element that holds it.

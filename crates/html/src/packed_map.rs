@@ -50,15 +50,20 @@ impl Columns {
         let free = cells.iter().map(|cell| mean(cell.free_bytes, cell).map_or(NO_PAGES, short));
         let entries = cells.iter().map(|cell| mean(cell.entries, cell).map_or(0, short));
         let parents = cells.iter().filter(|_| map.pages_per_cell == 1);
-        Self {
-            btrees: packed(cells.iter().flat_map(|cell| btree(cell).to_le_bytes())),
-            uses: packed(cells.iter().map(|cell| cell.uses | if cell.several_btrees { SEVERAL } else { 0 })),
-            levels: packed(cells.iter().map(|cell| cell.level)),
-            free: packed(free.flat_map(u16::to_le_bytes)),
-            jumps: packed(cells.iter().map(jumps)),
-            entries: packed(entries.flat_map(u16::to_le_bytes)),
-            parents: packed(parents.flat_map(|cell| cell.parent.unwrap_or(0).to_le_bytes())),
-        }
+        let bytes: [Vec<u8>; 7] = [
+            cells.iter().flat_map(|cell| btree(cell).to_le_bytes()).collect(),
+            cells.iter().map(|cell| cell.uses | if cell.several_btrees { SEVERAL } else { 0 }).collect(),
+            cells.iter().map(|cell| cell.level).collect(),
+            free.flat_map(u16::to_le_bytes).collect(),
+            cells.iter().map(jumps).collect(),
+            entries.flat_map(u16::to_le_bytes).collect(),
+            parents.flat_map(|cell| cell.parent.unwrap_or(0).to_le_bytes()).collect(),
+        ];
+        let [btrees, uses, levels, free, jumps, entries, parents] = std::thread::scope(|threads| {
+            let packing = bytes.each_ref().map(|column| threads.spawn(|| compressed(column)));
+            packing.map(|column| column.join().expect("compressing does not panic"))
+        });
+        Self { btrees, uses, levels, free, jumps, entries, parents }
     }
 
     fn characters(&self) -> usize {
@@ -88,10 +93,6 @@ fn btree(cell: &MapCell) -> u16 {
 fn jumps(cell: &MapCell) -> u8 {
     let share = (u64::from(cell.jumps) * 255).checked_div(cell.btree_pages.into());
     share.map_or(0, |share| u8::try_from(share).unwrap_or(u8::MAX))
-}
-
-fn packed(bytes: impl Iterator<Item = u8>) -> String {
-    compressed(&bytes.collect::<Vec<u8>>())
 }
 
 /// Returns the map with twice as many pages a cell.

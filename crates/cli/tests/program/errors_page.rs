@@ -129,10 +129,13 @@ fn run(case: &Case) -> (i32, String) {
     assert_eq!(object["kind"], case.kind, "{object}");
     let failed = shell(last);
     let text = String::from_utf8(failed.stderr).expect("UTF-8");
-    (failed.status.code().expect("an exit code"), without_numbers_of_the_disk(&text))
+    (
+        failed.status.code().expect("an exit code"),
+        without_numbers_of_the_disk(&text.replace(&format!("{}/", room.0.path().display()), "")),
+    )
 }
 
-/// Returns a message without the free bytes, which are others on each machine.
+/// Returns a message without the free bytes, which differ between machines.
 fn without_numbers_of_the_disk(text: &str) -> String {
     match text.split_once("the disk has ") {
         Some((before, after)) => {
