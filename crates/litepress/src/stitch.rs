@@ -2,7 +2,7 @@
 
 use crate::build::refuse_special_target;
 use crate::load::notes::foreign_keys;
-use crate::observer::{Measured, Meter, Observer, Sample, NullObserver, Stage, Unit};
+use crate::observer::{Measured, Meter, NullObserver, Observer, Sample, Stage, Unit};
 use crate::report::BuildReport;
 use crate::{Database, Error, ErrorKind, Finished, Options, Result, Target};
 use litepress_engine::{PageCopy, Parts};
