@@ -266,7 +266,7 @@ class Job:
 
     def _spool(self, data: Any, file: Path) -> bool:
         """Writes rows to a file of Arrow. Returns whether there are any. Refuses rows of one value that do not follow one another."""
-        import pyarrow
+        import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
         assert self.one_file_per is not None
         seen: set[Any] = set()
