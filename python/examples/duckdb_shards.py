@@ -19,7 +19,9 @@ def main(folder: Path) -> None:
             parts.append(job.write(number, duck.sql(query)))
     made = job.commit(parts)
     print(f"{made.manifest.rows:,} rows in {len(made.shards)} shards")
-    print(made.shard_of(250_000).file.rpartition("/")[2][:10], *made.read(["score"], "id = ?", [250_000]))
+    shard = made.shard_of(250_000)
+    assert shard is not None
+    print(shard.file.rpartition("/")[2][:10], *made.read(["score"], "id = ?", [250_000]))
 
 
 if __name__ == "__main__":

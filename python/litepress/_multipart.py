@@ -144,7 +144,7 @@ class _Store:
             found = sorted(schemes - {"s3", "s3a"})[0]
             raise UsageError(f"{found}://: only S3 stores copy pieces of objects", advice="stitch a file, and upload it")
         try:
-            from s3fs import S3FileSystem
+            from s3fs import S3FileSystem  # type: ignore[import-untyped, import-not-found, unused-ignore]
         except ImportError as error:
             raise FileError(f"{url}: s3fs is not installed", file=url, advice="pip install s3fs") from error
         self.url, self.urls = url, parts

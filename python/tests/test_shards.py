@@ -481,3 +481,32 @@ def test_times_durations_and_keys_are_read_back(tmp_path: Path) -> None:
     job = shards.begin(tmp_path / "t")
     made = job.commit([job.write(0, [batch])])
     assert pa.Table.from_batches(made.batches()).to_batches() == [batch]
+
+
+WRITES_MUCH = """
+import sys
+import pyarrow as pa
+from litepress import shards
+
+def batches():
+    for start in range(0, 1_500_000, 50_000):
+        numbers = range(start, start + 50_000)
+        texts = [f"{number * 7919 % 1_500_000:040d}" for number in numbers]
+        yield pa.record_batch({"id": pa.array(numbers, pa.int64()), "text": pa.array(texts)})
+
+def status(name):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+
+job = shards.begin(sys.argv[1], table="t", primary_key="id", indexes=["text", ("text", "id")], memory="64MiB", sync="off")
+part = job.write(0, [next(batches())])
+before = status("VmRSS")
+part = job.write(1, batches())
+print(status("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_a_task_stays_within_its_memory(tmp_path: Path) -> None:
+    """Eight tasks on a machine have an eighth of its memory each. The entries of the two indexes alone take 200 MB here."""
+    run = subprocess.run([sys.executable, "-c", WRITES_MUCH, str(tmp_path / "t")], capture_output=True, text=True, check=True)
+    assert int(run.stdout) < 140 << 10, f"{run.stdout} KiB more than before"

@@ -11,7 +11,7 @@ mod numbering;
 mod page_run;
 mod read_back;
 
-pub(crate) use numbering::{Placement, SkippedPages};
+pub(crate) use numbering::{Placement, SkippedPages, Stretch};
 pub(crate) use page_run::PageRun;
 pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, WrittenPages, changed_pages};
 

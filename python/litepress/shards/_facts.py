@@ -23,16 +23,17 @@ class Facts:
     primary_key: tuple[str, ...]
 
 
-def facts_of(path: Path, table: str, column: str | None = None) -> Facts:
-    """Reads the facts of a database. ``column`` has one value in all rows. The name of the file and the rows are left open."""
+def facts_of(path: Path, table: str, column: str | None = None, *, counts_rows: bool = False) -> Facts:
+    """Reads the facts of a database. ``column`` has one value in all rows. The name of the file is left open, and the rows unless they are counted."""
     with closing(connect(path)) as database:
         schema = tuple(sql for (sql,) in database.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid"))
         primary_key = primary_key_of(database, table)
         smallest, largest = key_range(database, table, primary_key)
         found = database.execute(f"SELECT {quoted(column)} FROM {quoted(table)} LIMIT 1").fetchone() if column else None
         ((pages,),) = database.execute("PRAGMA page_count")
+        ((rows,),) = database.execute(f"SELECT count(*) FROM {quoted(table)}") if counts_rows else ((0,),)
     size, checksum = checksum_of(path)
-    shard = Shard("", 0, size, pages, checksum, smallest, largest, found[0] if found else None)
+    shard = Shard("", rows, size, pages, checksum, smallest, largest, found[0] if found else None)
     return Facts(shard, schema, primary_key)
 
 

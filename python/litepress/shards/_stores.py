@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,9 @@ class Store(Protocol):
 
     def end(self, generation: str) -> None:
         """Removes the room of a generation without files."""
+
+    def room(self, generation: str) -> Path | None:
+        """Returns a folder for temporary files of a generation; ``None`` for that of the system."""
 
     @contextlib.contextmanager
     def new_file(self, file: str) -> Iterator[Path]:
@@ -90,16 +94,20 @@ class Folder:
             with contextlib.suppress(OSError):
                 folder.rmdir()
 
-    @contextlib.contextmanager
-    def new_file(self, file: str) -> Iterator[Path]:
-        path = self.root / file
-        if not path.parent.is_dir():
+    def room(self, generation: str) -> Path:
+        folder = self.root / generation
+        if not folder.is_dir():
             raise FileError(
-                f"{path.parent}: the folder of the job is absent",
-                file=str(path.parent),
+                f"{folder}: the folder of the job is absent",
+                file=str(folder),
                 advice="if the job was not ended meanwhile, write to a folder that all machines share, or to an object store",
             )
-        yield path
+        return folder
+
+    @contextlib.contextmanager
+    def new_file(self, file: str) -> Iterator[Path]:
+        generation, _, name = file.partition("/")
+        yield self.room(generation) / name
 
     @contextlib.contextmanager
     def local(self, file: str) -> Iterator[Path]:
@@ -118,8 +126,13 @@ class Folder:
 
     def remove(self, files: list[str]) -> None:
         for file in files:
+            path = self.root / file
+            if path.is_dir() and not path.is_symlink():
+                # A task was killed in the middle of its databases.
+                shutil.rmtree(path, ignore_errors=True)
+                continue
             with contextlib.suppress(FileNotFoundError):
-                (self.root / file).unlink()
+                path.unlink()
         for folder in {file.partition("/")[0] for file in files if "/" in file}:
             with contextlib.suppress(OSError):
                 (self.root / folder).rmdir()
@@ -182,6 +195,9 @@ class ObjectStore:
 
     def end(self, generation: str) -> None:
         """Does nothing: object stores have no folders."""
+
+    def room(self, generation: str) -> None:
+        """Returns ``None``: files are made on this machine."""
 
     @contextlib.contextmanager
     def new_file(self, file: str) -> Iterator[Path]:

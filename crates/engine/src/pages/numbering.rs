@@ -82,6 +82,16 @@ impl Placement {
     }
 }
 
+/// Consecutive pages of a run that lie next to one another in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// Offset in the run, in bytes.
+    pub from: u64,
+    /// Offset in the file, in bytes.
+    pub to: u64,
+    pub bytes: u64,
+}
+
 impl Pages {
     /// Returns the number of pages so far.
     pub fn count(&self) -> u32 {
@@ -145,19 +155,19 @@ impl Pages {
         Ok(page_1)
     }
 
-    /// Takes the numbers of a run whose pages another program copies. Returns offsets in the run and in the file with numbers of bytes,
-    /// for each sequence without a skipped page.
-    pub fn reserve_run(&mut self, count: u32) -> Result<(Placement, Vec<(u64, u64, u64)>)> {
+    /// Takes the numbers of a run whose pages another program copies.
+    pub fn reserve_run(&mut self, count: u32) -> Result<(Placement, Vec<Stretch>)> {
         let placement = self.take_numbers(count)?;
         let page_bytes = self.page_size.bytes() as u64;
-        let (mut copies, mut start) = (Vec::new(), 0);
+        let (mut stretches, mut start) = (Vec::new(), 0);
         while start < count {
             let end = placement.next_break(start).min(count);
             let bytes = u64::from(end - start) * page_bytes;
-            copies.push((u64::from(start) * page_bytes, self.offset(placement.number(start)), bytes));
+            let (from, to) = (u64::from(start) * page_bytes, self.offset(placement.number(start)));
+            stretches.push(Stretch { from, to, bytes });
             start = end;
         }
-        Ok((placement, copies))
+        Ok((placement, stretches))
     }
 
     /// Takes the next `count` page numbers, whose pages are [written](Self::write_page) later. Returns them.
@@ -191,6 +201,26 @@ fn resolve_pointers(run: &mut PageRun, placement: Placement) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::Progress;
+    use crate::sink::DiscardSink;
+    use crate::sink::block::BlockPool;
+    use crate::sink::writers::Writers;
+    use std::sync::Arc;
+
+    /// A run that is copied over the lock-byte page is copied in two pieces.
+    #[test]
+    fn a_reserved_run_steps_over_the_lock_byte_page() {
+        let page_size = PageSize::DEFAULT;
+        let lock = page_size.lock_byte_page();
+        let writers = Writers::new(Box::new(DiscardSink), "<test>".into(), 0, Arc::new(Progress::default()));
+        let mut pages = Pages::behind(lock - 4, page_size, BlockPool::new(1), writers);
+        let (placement, stretches) = pages.reserve_run(10).expect("page numbers");
+        let offset = |number: u32| u64::from(number - 1) * 4096;
+        let first = Stretch { from: 0, to: offset(lock - 3), bytes: 3 * 4096 };
+        let second = Stretch { from: first.bytes, to: offset(lock + 1), bytes: 7 * 4096 };
+        assert_eq!(stretches, [first, second]);
+        assert_eq!((placement.number(2), placement.number(3), pages.count()), (lock - 1, lock + 1, lock + 7));
+    }
 
     #[test]
     fn runs_step_over_every_skipped_page() {

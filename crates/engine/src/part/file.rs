@@ -15,16 +15,13 @@ use litepress_format::page::PageSize;
 use litepress_rows::Schema;
 use litepress_rows::files::FileExt;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Bytes of page 1 that have a meaning.
 const HEADER_BYTES: usize = 44;
-
-/// Bytes of items that are read at once.
-const READ_BYTES: usize = 1 << 20;
 
 /// Returns the bytes of page 1: where the directory is.
 pub(crate) fn header_page(page_size: PageSize, directory_page: u32, directory: &[u8]) -> Vec<u8> {
@@ -126,7 +123,7 @@ impl OpenPart<'_> {
     pub fn items<'f>(&'f self, stored: &StoredItems) -> ItemReader<impl Read + 'f> {
         let at = offset_of(stored.first_page, self.part.directory.page_size);
         let bytes = ReadAt { file: &self.file, at, end: at + stored.bytes };
-        ItemReader::new(BufReader::with_capacity(READ_BYTES, bytes), stored)
+        ItemReader::new(bytes, stored)
     }
 
     /// Names the file in an error.

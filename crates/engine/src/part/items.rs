@@ -12,7 +12,10 @@ use crate::progress::Progress;
 use crate::sort::{SortedItems, common_prefix};
 use crate::{Error, ErrorKind, Result};
 use litepress_format::varint;
-use std::io::Read;
+use std::io::{BufReader, Read};
+
+/// Bytes that are read at once.
+const READ_BYTES: usize = 1 << 20;
 
 /// Sort items in a part file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,7 +83,6 @@ impl<'p> PageStream<'p> {
     }
 
     pub fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
-        self.checksum.update(bytes);
         self.bytes += bytes.len() as u64;
         while !bytes.is_empty() {
             let page_bytes = self.pages.page_size().bytes();
@@ -102,6 +104,12 @@ impl<'p> PageStream<'p> {
 
     fn flush(&mut self) -> Result<()> {
         let mut run = std::mem::replace(&mut self.run, self.pages.new_run());
+        // One call for a block: each costs more than the few bytes of an item.
+        let mut left = run.bytes() - (self.pages.page_size().bytes() - self.used);
+        for block in run.slices() {
+            self.checksum.update(&block[..left.min(block.len())]);
+            left = left.saturating_sub(block.len());
+        }
         let placement = self.pages.place(&mut run)?;
         self.pages.write(run, placement)?;
         self.pages.pool().wait_for_room();
@@ -115,22 +123,37 @@ impl<'p> PageStream<'p> {
     }
 }
 
+/// A reader that computes the checksum of all bytes.
+struct Checksummed<R> {
+    input: R,
+    checksum: crc32fast::Hasher,
+}
+
+impl<R: Read> Read for Checksummed<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.input.read(bytes)?;
+        self.checksum.update(&bytes[..read]);
+        Ok(read)
+    }
+}
+
 /// Reads items back.
 pub(crate) struct ItemReader<R> {
-    input: R,
+    input: BufReader<Checksummed<R>>,
     left: u64,
     item: Vec<u8>,
     /// The longest possible item.
     most: u64,
-    checksum: crc32fast::Hasher,
+    /// The checksum of all bytes.
     expected: u32,
 }
 
 impl<R: Read> ItemReader<R> {
-    /// `input` has the bytes of the items, and is buffered.
+    /// `input` has the bytes of the items, and no others.
     pub fn new(input: R, stored: &StoredItems) -> Self {
         let (left, most, expected) = (stored.items, stored.item_bytes, stored.checksum);
-        Self { input, left, item: Vec::new(), most, checksum: crc32fast::Hasher::new(), expected }
+        let input = Checksummed { input, checksum: crc32fast::Hasher::new() };
+        Self { input: BufReader::with_capacity(READ_BYTES, input), left, item: Vec::new(), most, expected }
     }
 
     /// Returns the next item.
@@ -150,12 +173,11 @@ impl<R: Read> ItemReader<R> {
         let before = self.item.get(shared).copied();
         self.item.resize(shared + rest, 0);
         self.input.read_exact(&mut self.item[shared..]).map_err(|error| unreadable(&error))?;
-        self.checksum.update(&self.item[shared..]);
         if before.is_some_and(|before| self.item[shared] <= before) {
             return Err(damaged("items are not in order"));
         }
         self.left -= 1;
-        if self.left == 0 && self.checksum.clone().finalize() != self.expected {
+        if self.left == 0 && self.input.get_ref().checksum.clone().finalize() != self.expected {
             return Err(damaged("the checksum of items is wrong"));
         }
         Ok(Some(&self.item))
@@ -166,7 +188,6 @@ impl<R: Read> ItemReader<R> {
         for len in 1..=bytes.len() {
             self.input.read_exact(&mut bytes[len - 1..len]).map_err(|error| unreadable(&error))?;
             if bytes[len - 1] < 0x80 || len == bytes.len() {
-                self.checksum.update(&bytes[..len]);
                 return Ok(varint::read(&bytes[..len]).expect("a whole varint").0);
             }
         }

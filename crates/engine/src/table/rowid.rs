@@ -6,7 +6,7 @@ use super::one_chunk::OneChunk;
 use super::row_key::RowidKey;
 use crate::Result;
 use crate::index::Indexes;
-use crate::pages::{PageRun, Pages, Placement, offset_of};
+use crate::pages::{PageRun, Pages, Placement, Stretch, offset_of};
 use crate::part::{PageCopy, Parts, StoredRun};
 use crate::progress::Progress;
 use crate::spool::WaitingPart;
@@ -77,10 +77,10 @@ pub(crate) fn stitch(
             (None, loaded) => tree.place(loaded.expect("it was loaded"))?,
             (Some(_), Some(part)) => reserved.push((run, tree.assembler.write(part.run)?)),
             (Some(copies), None) => {
-                let (placement, pieces) = tree.assembler.reserve(run.pages)?;
+                let (placement, stretches) = tree.assembler.reserve(run.pages)?;
                 let start = offset_of(run.first_page, page_size);
-                let copy = |(from, to, bytes)| PageCopy { part: number, from: start + from, to, bytes };
-                copies.extend(pieces.into_iter().map(copy));
+                let copy = |Stretch { from, to, bytes }| PageCopy { part: number, from: start + from, to, bytes };
+                copies.extend(stretches.into_iter().map(copy));
                 reserved.push((run, placement));
             }
         }

@@ -4,7 +4,7 @@
 use super::interior::{Child, Divider, Levels, Root, write_interior};
 use super::open_page::write_empty;
 use crate::Result;
-use crate::pages::{PageRun, Pages, Placement};
+use crate::pages::{PageRun, Pages, Placement, Stretch};
 use litepress_format::page::PageKind;
 
 /// Gives parts their page numbers and builds the levels above them.
@@ -105,9 +105,8 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         Ok(placement)
     }
 
-    /// Takes the numbers of a run that another program copies. Returns the copies: offsets in the run and in the database, and
-    /// numbers of bytes.
-    pub fn reserve(&mut self, pages: u32) -> Result<(Placement, Vec<(u64, u64, u64)>)> {
+    /// Takes the numbers of a run whose pages another program copies.
+    pub fn reserve(&mut self, pages: u32) -> Result<(Placement, Vec<Stretch>)> {
         self.pages.reserve_run(pages)
     }
 
