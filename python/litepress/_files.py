@@ -52,7 +52,7 @@ from ._options import (
     text,
 )
 from ._progress import ProgressCallback, ProgressFunction
-from ._result import Summary
+from ._result import Plan, Summary
 from ._sources import FileLike, LocalFiles
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class PlanArguments(TypedDict, total=False):
     skip_tables: str | Sequence[str] | None
     rows: Rows | None
     scale: float | None
+    until: str | None
     shard: str | tuple[int, int] | None
     set: Pairs | None
     seed: int | None
@@ -142,6 +143,7 @@ class PlanArguments(TypedDict, total=False):
     memory: int | str | None
     temp_dir: PathLike | None
     analyze: bool
+    part: bool
     sync: Sync
     verify: Verify
 
@@ -221,6 +223,7 @@ def load(
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
+    part: bool = False,
     sync: Sync = "full",
     verify: Verify = "none",
     progress: bool | ProgressFunction = False,
@@ -316,7 +319,7 @@ def load(
         Copy a database even if something of it cannot be copied; ``details["left_out"]`` lists it.
     if_exists, on_conflict, key, update_columns, truncate, add_columns, enforce_foreign_keys, through_wal, busy_timeout
         As of :func:`write`.
-    page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+    page_size, threads, memory, temp_dir, analyze, part, sync, verify, progress
         As of :func:`write`.
 
     Returns
@@ -350,6 +353,7 @@ def generate(
     *,
     recipe: SchemaLike | None = None,
     scale: float | None = None,
+    until: str | None = None,
     shard: str | tuple[int, int] | None = None,
     set: Pairs | None = None,
     seed: int | None = None,
@@ -360,6 +364,7 @@ def generate(
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
+    part: bool = False,
     sync: Sync = "full",
     verify: Verify = "none",
     progress: bool | ProgressFunction = False,
@@ -380,13 +385,16 @@ def generate(
         A recipe instead of a schema: its text, such as :func:`profile` returns, or a path to one.
     scale
         Factor for the numbers of rows in the recipe, the schema or the built-in schema; those of ``rows`` stay.
+    until
+        The day at which the times of columns without a generator end, such as ``"2026-12-31"``; ``"2026-01-01"`` if ``None``.
     shard
-        One of several equal shards of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter.
+        One of several equal shards of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter. With ``part``
+        they are nearly equal.
     set
         Generators of columns, which override those of the schema: ``{"user.area": "hex(6)"}``.
     seed
         Seed of the rows: another seed makes other rows.
-    if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+    if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, part, sync, verify, progress
         As of :func:`write`.
 
     Raises
@@ -408,7 +416,7 @@ def plan(
     source: FileLike | Iterable[FileLike],
     path: PathLike | None = None,
     **arguments: Unpack[PlanArguments],
-) -> dict[str, Any]:
+) -> Plan:
     """Predict the work of :func:`generate`, :func:`load` or :func:`merge` for the same arguments, without making a database.
 
     ``source`` is a schema or a recipe as for :func:`generate`, or files as for :func:`load`; with ``merge=True``, databases as for
@@ -431,8 +439,7 @@ def plan(
         with _local_files(source, given, keeps_position=True) as local:
             paths = local.checked(given["encoding"])
             told = local.renamed_report(_litepress.plan_load(target, *_load_arguments({"files": paths, **given})))
-    report: dict[str, Any] = json.loads(told)
-    return report
+    return Plan(json.loads(told))
 
 
 @suggests
@@ -501,8 +508,9 @@ def compare(
     Returns
     -------
     dict
-        The comparison, as ``litepress compare --json`` prints it: ``tables``, each with ``columns``, each with ``distance``
-        (0 is alike, 1 has nothing in common) and ``buckets``.
+        The comparison, as ``litepress compare --json`` prints it: ``score`` (1 is alike), and ``tables``, each with ``columns``,
+        each with ``distance`` (0 is alike, 1 has nothing in common) and ``buckets``, and with ``relations`` between columns,
+        each with ``relation``, ``values`` and ``distance``.
 
     Raises
     ------
@@ -580,6 +588,7 @@ def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, A
         "seed": number("seed", given["seed"]),
         "is_recipe": recipe is not None,
         "scale": _scale(given["scale"]),
+        "until": _until(given["until"]),
         "shard": _shard(given["shard"]),
     }
     return read, rows, pick_options(making_options, given)
@@ -622,6 +631,12 @@ def _rows(rows: Rows | None) -> list[tuple[str | None, str]]:
     if isinstance(rows, Mapping):
         return [(text("a key of rows", table), _count(f"rows[{table!r}]", count)) for table, count in rows.items()]
     return [(None, _count("rows", rows))]
+
+
+def _until(day: str | None) -> str | None:
+    if day is None or isinstance(day, str):
+        return day
+    raise_type_error("until", "a day as text", day)
 
 
 def _scale(scale: float | None) -> str | None:

@@ -299,6 +299,7 @@ fn generate_options(
     options.set = given.or_default("set")?;
     options.seed = given.parsed("seed", units::count)?;
     options.scale = given.parsed("scale", parse::scale)?;
+    options.until = given.or_default("until")?;
     options.shard = given.parsed("shard", parse::shard)?;
     let schema = schema_of(schema);
     Ok((if given.or_default("is_recipe")? { schema.recipe() } else { schema }, options))

@@ -29,6 +29,9 @@ pub struct GenerateArgs {
     /// Multiply the numbers of rows that the recipe, the schema or the preset gives; those of --rows stay
     #[arg(long, value_name = "F", value_parser = parse::scale)]
     pub scale: Option<f64>,
+    /// End the times of columns without a generator at this day, 2026-12-31 say [default: 2026-01-01]
+    #[arg(long, value_name = "DAY")]
+    pub until: Option<String>,
     /// Only the rows of the I-th of N equal shards of every table, I from 1; together they are the whole
     #[arg(long, value_name = "I/N", value_parser = parse::shard)]
     pub shard: Option<Shard>,
@@ -106,6 +109,7 @@ impl GenerateArgs {
         options.set.clone_from(&self.set);
         options.seed = self.seed;
         options.scale = self.scale;
+        options.until.clone_from(&self.until);
         options.shard = self.shard;
         options.write_recipe.clone_from(&self.write_recipe);
         options.record_recipe = self.record_recipe;

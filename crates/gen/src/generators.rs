@@ -14,7 +14,9 @@ pub mod catalogue;
 
 mod alias;
 mod arguments;
+mod ascending;
 mod blobs;
+mod check_digits;
 mod choice;
 mod digits;
 mod distributions;
@@ -28,6 +30,10 @@ mod nested;
 mod nulls;
 mod numbers;
 mod people;
+pub mod phrases;
+mod places;
+mod pool;
+mod prices;
 mod regex;
 pub(crate) mod relations;
 mod shuffle;
@@ -47,6 +53,7 @@ use arguments::Arguments;
 pub(crate) use arguments::number;
 pub(crate) use functions::pow;
 pub(crate) use nulls::fill_flags;
+pub(crate) use places::{field as place_field, place_of};
 pub(crate) use shuffle::Permutation;
 pub(crate) use zipf::Zipf;
 

@@ -1,10 +1,23 @@
-//! Inference of annotations: by a column's keys, declared type, name and affinity, in this order.
+//! Inference of annotations: by a column's keys, the other columns of its table, its name, declared type and affinity.
 //!
 //! The result is an annotation as a person would write it, with the reason, so that `plan` can print both and the
-//! user can copy and change it. Inferred columns have no NULL: a column that should have some needs an annotation
-//! (`null(0.1, ...)`). `plan/constraints` changes the result to meet CHECK constraints.
+//! user can copy and change it. `plan/constraints` changes the result to meet CHECK constraints.
+//!
+//! ```text
+//! keys, foreign keys ------------------------------> this file, plan/inference.rs
+//! subject of the table (subjects.rs), columns -----> table_columns.rs, times.rs: persons, places, times, amounts
+//! other columns -----------------------------------> rules.rs
+//! ```
 
-mod name_rules;
+mod names;
+mod rules;
+mod subjects;
+mod table_columns;
+mod times;
+
+pub(crate) use names::{plain, words_of_table};
+pub(crate) use table_columns::{TableContext, TableInference};
+pub(crate) use times::ReferenceDay;
 
 use crate::annotation::{is_name, is_reserved};
 use litepress_rows::schema::{Column, ForeignKey, Generated, IndexColumn, Schema, Table};
@@ -64,21 +77,6 @@ impl<'a> ColumnTraits<'a> {
     }
 }
 
-/// Infers the annotation of a column that no foreign key decides ([`of_parent`] infers those), in a table of `rows`.
-pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inference {
-    let column = &table.columns[position];
-    let traits = ColumnTraits::new(column);
-    if table.rowid_alias == Some(position) {
-        return inferred("sequence", "INTEGER PRIMARY KEY");
-    }
-    if let Some(because) = unique_because(table, position) {
-        return unique(&traits, &column.name, because);
-    }
-    None.or_else(|| by_declared_type(&traits, &column.name))
-        .or_else(|| name_rules::rule(&column.name, &traits, rows))
-        .unwrap_or_else(|| by_affinity(&traits))
-}
-
 /// Returns whether inference gives every row of a column a distinct value.
 pub fn is_made_unique(table: &Table, position: usize) -> bool {
     unique_because(table, position).is_some()
@@ -136,12 +134,13 @@ pub(crate) fn is_key_of_all(table: &Table, position: usize) -> bool {
         || whole().any(|index| matches!(&index.columns[..], [only] if is_column(only)))
 }
 
+/// Infers distinct values that suit the name.
 fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
     const HEX_DIGITS: u64 = 16;
     let text = match traits.class {
         TypeClass::Int | TypeClass::Real | TypeClass::Numeric | TypeClass::Any => "sequence".to_owned(),
         TypeClass::Blob => "blob(16, 16)".to_owned(),
-        TypeClass::Text => match name_rules::unique_text(name, traits) {
+        TypeClass::Text => match unique_text(name, traits) {
             Some(text) => text.to_owned(),
             None => format!("unique_hex({})", traits.longest.unwrap_or(HEX_DIGITS).clamp(1, HEX_DIGITS)),
         },
@@ -149,24 +148,44 @@ fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
     inferred(text, because)
 }
 
-/// Infers by the declared type: BOOLEAN, DATE, TIME, DATETIME, TIMESTAMP, JSON, DECIMAL(p, s), for which SQLite has
-/// no affinity.
-fn by_declared_type(traits: &ColumnTraits<'_>, name: &str) -> Option<Inference> {
+/// Texts that are unique, with the length of the longest, by name.
+const UNIQUE_TEXTS: [(&str, &str, u64); 12] = [
+    ("uuid guid *_uuid *_guid", "uuid", 36),
+    ("*token* *session* *secret* api_key sha1 *_sha1 *_hash hash sha digest nonce", "hex(40)", 40),
+    ("md5 *_md5", "hex(32)", 32),
+    ("url *_url uri link website permalink", "phrase('{site}') || '/' || sequence()", 64),
+    (
+        "path *_path filename file_name file *_file",
+        "phrase('/{folder}/{noun}-') || sequence() || '.' || phrase('{ext}')",
+        64,
+    ),
+    ("host hostname domain *_domain", "phrase('{noun}') || sequence() || '.example'", 40),
+    ("key *_key setting keyword option_name", "unique_phrase('{setting_key}', '_')", 48),
+    ("sku *_sku code *_code number *_number reference *_no", "unique_regex('[A-Z]{3}-[0-9]{6}')", 10),
+    ("phone *_phone phone_number mobile", "'+1 ' || unique_digits(10)", 13),
+    ("codename", "unique_phrase('{permission_code}', '_')", 40),
+    ("*_id", "unique_regex('[A-Z]{5}[0-9]{2}')", 7),
+    ("name title label topic tag *_name", "unique_phrase('{Adjective} {Noun}')", 40),
+];
+
+/// Returns a unique text that suits the name and the declared length.
+fn unique_text(name: &str, traits: &ColumnTraits<'_>) -> Option<&'static str> {
+    let known = UNIQUE_TEXTS.iter().find(|(names, ..)| names::is_like(name, names));
+    known.filter(|(.., longest)| traits.takes_len(*longest)).map(|(_, text, _)| *text)
+}
+
+/// Infers by the declared type: TIME, JSON, DECIMAL(p, s), for which SQLite has no affinity. BOOLEAN and times are
+/// inferred with the rest of their row.
+fn by_declared_type(traits: &ColumnTraits<'_>) -> Option<Inference> {
     let because = || format!("declared {}", traits.declared);
     let declared = traits.declared.to_ascii_uppercase();
     let base = declared.split('(').next().unwrap_or_default().trim();
     match base {
-        "BOOLEAN" | "BOOL" => Some(inferred("bool", because())),
-        "DATE" => Some(inferred(name_rules::days_of(name), because())),
-        "DATETIME" | "TIMESTAMP" | "TIMESTAMP WITH TIME ZONE" | "TIMESTAMPTZ" => {
-            Some(inferred(name_rules::TIMESTAMP, because()))
-        }
         "TIME" | "TIME WITHOUT TIME ZONE" => Some(inferred("time_of_day", because())),
         "JSON" | "JSONB" => Some(inferred("json", because())),
         "DECIMAL" | "NUMERIC" | "NUMBER" => decimal(traits).map(|text| inferred(text, because())),
-        "TINYINT" if type_arguments(traits.declared) == [1] => Some(inferred("bool", because())),
         "TINYINT" => Some(inferred("int(0, 127)", because())),
-        "SMALLINT" | "INT2" => Some(inferred("int(0, 32_767)", because())),
+        "SMALLINT" | "INT2" => Some(inferred("int(0, 999)", because())),
         _ => None,
     }
 }
@@ -194,10 +213,11 @@ fn by_affinity(traits: &ColumnTraits<'_>) -> Inference {
         TypeClass::Numeric => inferred("int(0, 999_999)", "a numeric column"),
         TypeClass::Any => inferred("int(0, 999_999)", "a column without type"),
         TypeClass::Blob => inferred("blob(8, 32)", "a BLOB column"),
-        TypeClass::Text => {
-            let max = traits.longest.unwrap_or(USUAL).min(USUAL);
-            inferred(format!("text({}, {max})", (max / 4).max(1).min(max)), "a text column")
-        }
+        TypeClass::Text => match traits.longest.unwrap_or(USUAL) {
+            0 => inferred("constant('')", "a text column"),
+            longest @ 1..=4 => inferred(format!("regex('[A-Z]{{{longest}}}')"), "a text column"),
+            longest => inferred(format!("phrase('{{words}}', {})", longest.min(USUAL)), "a text column"),
+        },
     }
 }
 
@@ -317,8 +337,10 @@ pub(crate) enum ReferencePattern {
     InTurn { each: u64 },
     /// No row twice for the same row in the column of this name.
     DistinctIn(String),
-    /// Runs of varying length, whose rows another column of the key counts.
-    PerParent { least: u64, most: u64 },
+    /// Consecutive rows for each parent: numbers of children with the numbers of parents that have so many.
+    PerParent(Vec<(u64, u64)>),
+    /// Random rows, some of them often; early rows refer to early rows if both tables grow with time.
+    Popular { growing: bool },
     /// Random rows, or the rows of another column of the foreign key.
     AtRandom,
 }
@@ -338,16 +360,75 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             format!("ref({parent}, distinct_in({}))", quoted(other)),
             format!("{because}, in a key with {other}"),
         ),
-        ReferencePattern::PerParent { least, most } => inferred(
-            format!("ref({parent}, per_parent({least}, {most}))"),
-            format!("{because}, in a key with a number"),
-        ),
+        ReferencePattern::PerParent(counts) => {
+            let pairs: Vec<String> =
+                counts.iter().map(|(children, parents)| format!("{children}: {parents}")).collect();
+            let text = match counts[..] {
+                [(each, _)] => format!("ref({parent}, per_parent({each}))"),
+                _ => format!("ref({parent}, per_parent(deal({})))", pairs.join(", ")),
+            };
+            inferred(text, format!("{because}, in a key"))
+        }
+        ReferencePattern::Popular { growing: false } => inferred(format!("ref({parent}, popular)"), because),
+        ReferencePattern::Popular { growing: true } => {
+            inferred(format!("ref({parent}, popular(growing=TRUE))"), format!("{because}, which grows with time, too"))
+        }
     }
+}
+
+/// Divides rows among parents: many parents have few, and few have many. Every parent has `least` to `most`, and the
+/// sum is the number of rows if that is possible.
+pub(crate) fn skewed_counts(rows: u64, parents: u64, (least, most): (u64, u64)) -> Vec<(u64, u64)> {
+    /// Quantiles of the exponential distribution of mean 1.
+    const QUANTILES: [f64; 12] = [0.04, 0.13, 0.23, 0.34, 0.47, 0.61, 0.78, 0.98, 1.23, 1.57, 2.07, 3.55];
+    let mean = rows as f64 / parents as f64;
+    let groups = QUANTILES.len() as u64;
+    let mut counts: Vec<(u64, u64)> = Vec::new();
+    for (at, quantile) in (0..groups).zip(QUANTILES) {
+        let size = parents * (at + 1) / groups - parents * at / groups;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and saturates")]
+        let children = (mean * quantile).round() as u64;
+        counts.push((children.clamp(least, most), size));
+    }
+    let sum = |counts: &[(u64, u64)]| {
+        counts.iter().fold(0_u64, |sum, (children, parents)| sum.saturating_add(children.saturating_mul(*parents)))
+    };
+    // One more or one less for as many parents as are needed, from the largest groups on.
+    loop {
+        let (now, before) = (sum(&counts), counts.clone());
+        for at in (0..counts.len()).rev() {
+            let (children, size) = counts[at];
+            let gap = rows.abs_diff(sum(&counts)).min(size);
+            let moved = match now < rows {
+                true if children < most => children + 1,
+                false if children > least => children - 1,
+                _ => continue,
+            };
+            counts[at].1 -= gap;
+            counts.push((moved, gap));
+        }
+        counts.retain(|(_, size)| *size > 0);
+        if counts == before || sum(&counts) == rows {
+            break;
+        }
+    }
+    counts.sort_unstable();
+    counts.dedup_by(|next, kept| {
+        let is_same = next.0 == kept.0;
+        kept.1 += if is_same { next.1 } else { 0 };
+        is_same
+    });
+    counts
 }
 
 /// Infers the ordinal of a row among those with the same parent, for a key with the column of this name.
 pub(crate) fn number_in(name: &str) -> Inference {
     inferred(format!("number_in({})", quoted(name)), format!("it is unique together with {name}"))
+}
+
+/// Quotes a name, so that it is never a generator.
+fn quoted_always(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// Quotes a name, if annotations need that.
@@ -374,7 +455,8 @@ impl From<String> for NoReference {
 pub(crate) fn without_parent(table: &Table, position: usize, reason: &NoReference) -> Result<Inference> {
     const ANNOTATE: &str = "annotate the column, for example ref(table.column); docs/generators.md shows how two foreign keys share a column";
     let (column, NoReference { why, most_rows }) = (&table.columns[position], reason);
-    if !column.not_null && table.rowid_alias != Some(position) {
+    // NULLs instead of pairs would hide that the rows are too many.
+    if !column.not_null && table.rowid_alias != Some(position) && most_rows.is_none() {
         return Ok(inferred("constant(NULL)", why));
     }
     let error = Error::new(ErrorKind::Generator, format!("nothing can be inferred for this foreign key: {why}"));
@@ -386,6 +468,52 @@ pub(crate) fn without_parent(table: &Table, position: usize, reason: &NoReferenc
             error.advise(message!["make no more rows than that: ", fewer, "; or its parents more"])
         }
     })
+}
+
+/// Returns the share of rows that are NULL in a nullable column, by its name; of other columns 0.
+pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64 {
+    /// Of a nullable column whose name says nothing, where others are NOT NULL.
+    const USUAL: f64 = 0.04;
+    let column = &table.columns[position];
+    let default = column.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("NULL"));
+    if column.not_null || column.key_position.is_some() || default.is_some() || is_referred(schema, table, column) {
+        return 0.0;
+    }
+    let is_deliberate = table.columns.iter().any(|other| other.not_null && other.key_position.is_none());
+    rules::null_share(&names::plain(&column.name)).unwrap_or(if is_deliberate { USUAL } else { 0.0 })
+}
+
+/// Returns whether the rows of a table are lines of the orders in another one.
+pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
+    let kind = |table: &Table| subjects::subject(&table.name).map(|subject| subject.kind);
+    kind(table) == Some(subjects::Kind::Line) && kind(parent) == Some(subjects::Kind::Order)
+}
+
+/// Returns whether a foreign key refers to the column.
+fn is_referred(schema: &Schema, table: &Table, column: &Column) -> bool {
+    let keys = schema.tables.iter().flat_map(|table| &table.foreign_keys);
+    let mut to_table = keys.filter(|key| key.parent.eq_ignore_ascii_case(&table.name));
+    to_table.any(|key| key.parent_columns.iter().any(|name| name.eq_ignore_ascii_case(&column.name)))
+}
+
+/// Returns whether a table has a time at which its rows came.
+pub(crate) fn has_times(table: &Table) -> bool {
+    table.columns.iter().any(|column| times::has_time(&names::plain(&column.name), &ColumnTraits::new(column)))
+}
+
+/// Infers a column by its type alone.
+pub(crate) fn by_type(table: &Table, position: usize) -> Inference {
+    let traits = ColumnTraits::new(&table.columns[position]);
+    match unique_because(table, position) {
+        Some(because) => unique(&traits, "", because),
+        None => by_declared_type(&traits).unwrap_or_else(|| by_affinity(&traits)),
+    }
+}
+
+/// Returns whether an annotation without columns builds.
+#[cfg(test)]
+fn parts_build(text: &str) -> bool {
+    crate::generators::catalogue::is_valid_annotation(text, 1000)
 }
 
 #[cfg(test)]

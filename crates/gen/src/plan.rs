@@ -8,11 +8,14 @@
 //! column expressions --compile.rs--> one program a table; computed columns and keys of several columns are checked
 //! ```
 
+#[cfg(test)]
+mod believable;
 mod checks;
 mod column_annotations;
 mod compile;
 mod constraints;
 mod derived_rows;
+mod implied_keys;
 mod inference;
 mod properties;
 mod resolve;
@@ -24,7 +27,7 @@ mod tests;
 
 use crate::annotation::{SourceText, parse};
 use crate::generators::{Cardinality, ValueProperties};
-use crate::infer::{self, Inference, Parent, ReferencePattern};
+use crate::infer::{self, Inference, ReferenceDay};
 use crate::program::Program;
 use crate::recipe::Recipe;
 use crate::schema_annotations;
@@ -33,8 +36,9 @@ use crate::tables::{generated_tables, is_generated};
 use column_annotations::{ColumnAnnotation, column_annotations};
 use compile::{ColumnDrafts, CompiledTable, ReferencedRows};
 use derived_rows::derive_rows;
+use implied_keys::{PlannedSchema, with_implied_keys};
 use litepress_rows::schema::{Schema, Table};
-use litepress_rows::{Conflict, Error, ErrorKind, Message, Result};
+use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, message};
 use litepress_tpch::TpchTable;
 use resolve::{ColumnExpr, Resolver, Scope};
 use std::collections::HashMap;
@@ -56,6 +60,8 @@ pub struct Request {
     pub recipe: Option<Recipe>,
     /// Conflict policy. If a conflict is not an error, keys may repeat.
     pub on_conflict: Conflict,
+    /// The day at which inferred times end, as `YYYY-MM-DD`; 2026-01-01 by default.
+    pub until: Option<String>,
 }
 
 /// A request's annotation of a column.
@@ -202,6 +208,7 @@ impl GenPlan {
     }
 
     fn build(schema: &Schema, request: &Request) -> Result<Self> {
+        let PlannedSchema { schema, declared } = &with_implied_keys(schema);
         let annotations = schema_annotations::annotations(schema)?;
         let mut sizes = table_sizes::sizes(schema, request, &annotations)?;
         let column_annotations = column_annotations(schema, request, &annotations)?;
@@ -209,7 +216,8 @@ impl GenPlan {
         table_sizes::fill_unset(schema, request, &mut sizes)?;
         derive_rows(schema, &column_annotations, &mut sizes);
         table_sizes::reject_unset(schema, &sizes)?;
-        let mut planner = Planner::new(schema, sizes, request.on_conflict);
+        let mut planner = Planner::new(schema, sizes, request)?;
+        planner.declared.clone_from(declared);
         planner.annotate(&column_annotations)?;
         planner.infer()?;
         planner.meet_checks()?;
@@ -244,26 +252,40 @@ fn table_position(schema: &Schema, name: &str) -> Result<usize> {
     Ok(position)
 }
 
-/// A column of a foreign key, before any of the columns to infer is assigned.
-struct PendingReference {
-    table: usize,
-    column: usize,
-    parent: Parent,
-    pattern: std::result::Result<ReferencePattern, infer::NoReference>,
-}
-
 struct Planner<'a> {
     schema: &'a Schema,
     sizes: Vec<table_sizes::TableSize>,
     on_conflict: Conflict,
+    /// The day at which inferred times end.
+    day: ReferenceDay,
+    /// The number of declared foreign keys of each table; the others are implied.
+    declared: Vec<usize>,
+    /// Columns, by table, that need no unique values, because pairs of foreign keys make their key unique.
+    relieved: Vec<(usize, usize)>,
     /// The drafts of all columns, by table and column.
     columns: Vec<Vec<Option<ColumnDraft<'a>>>>,
 }
 
 impl<'a> Planner<'a> {
-    fn new(schema: &'a Schema, sizes: Vec<table_sizes::TableSize>, on_conflict: Conflict) -> Self {
+    fn new(schema: &'a Schema, sizes: Vec<table_sizes::TableSize>, request: &Request) -> Result<Self> {
         let empty = |table: &Table| table.columns.iter().map(|_| None).collect();
-        Self { schema, sizes, on_conflict, columns: schema.tables.iter().map(empty).collect() }
+        let columns = schema.tables.iter().map(empty).collect();
+        let day = match &request.until {
+            None => ReferenceDay::default(),
+            Some(text) => ReferenceDay::parse(text).ok_or_else(|| {
+                usage(message![OptionName::Until.word(text.clone()).given(), ": this is not a day"])
+                    .advise("write it as 2026-12-31")
+            })?,
+        };
+        Ok(Self {
+            schema,
+            sizes,
+            on_conflict: request.on_conflict,
+            day,
+            declared: Vec::new(),
+            relieved: Vec::new(),
+            columns,
+        })
     }
 
     /// Drafts the columns that have annotations.

@@ -8,6 +8,7 @@
 //! | `once` | row r: each parent has at most one child |
 //! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits |
 //! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
+//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows |
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
 //! | `other_than(c)` | a random one, except the row that column c refers to |
 //! | `distinct_in(c)` | a random one, but never twice for the same row in column c |
@@ -19,13 +20,16 @@ mod exact_counts;
 mod fan_out;
 
 use crate::generators::{Permutation, Zipf, pow};
-use crate::random::{CellRandom, Fraction, Rows};
+use crate::random::{CellRandom, CellStream, Fraction, Rows};
 pub(crate) use exact_counts::ExactCounts;
 pub(crate) use fan_out::FanOut;
 use std::sync::Arc;
 
 /// The purpose of `distinct_in` in [`CellRandom::fork`]; each parent row has random numbers of its own.
 const PARTNERS: u64 = 1 << 32;
+
+/// The purpose of the weights of parents.
+const POPULARITY: u64 = 72;
 
 /// The purpose of the order of the most frequent parents.
 const ORDER: u64 = 64;
@@ -69,6 +73,10 @@ pub(crate) enum Assignment {
     Zipf {
         zipf: Arc<Zipf>,
         scatter: bool,
+    },
+    /// `children`: the number of children, if early ones refer to early parents only.
+    Popular {
+        children: Option<u64>,
     },
     Once,
     InTurn {
@@ -124,6 +132,13 @@ impl Relation {
                     Permutation::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
+            Assignment::Popular { children } => {
+                let weights = random.fork(POPULARITY);
+                rows.append_to(&mut out.rows, |row| {
+                    let among = children.map_or(parents, |children| parents_so_far(row, children, parents));
+                    popular(&weights, &mut random.stream(row), among)
+                });
+            }
             Assignment::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
             Assignment::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
@@ -155,6 +170,10 @@ impl Relation {
         match &self.assignment {
             Assignment::Zipf { zipf, .. } => {
                 rows.append_to(&mut out.rows, |row| zipf.draw_among(row.max(1), &mut random.stream(row)) - 1);
+            }
+            Assignment::Popular { .. } => {
+                let weights = random.fork(POPULARITY);
+                rows.append_to(&mut out.rows, |row| popular(&weights, &mut random.stream(row), row.max(1)));
             }
             Assignment::Once if self.is_total => rows.append_to(&mut out.rows, |row| row),
             Assignment::Once => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
@@ -190,6 +209,28 @@ impl Relation {
         order.apply(&mut out.rows);
         out.nulls.clone_from(&siblings.nulls);
     }
+}
+
+/// Returns how many parents there are when child `row` of `children` comes, if both come evenly over the same time.
+fn parents_so_far(row: u64, children: u64, parents: u64) -> u64 {
+    let share = u128::from(row) * u128::from(parents) / u128::from(children.max(1));
+    u64::try_from(share).unwrap_or(parents).clamp(1, parents)
+}
+
+/// Draws a parent by rejection: a parent is accepted with its weight, which is a function of its number alone. One of 20
+/// has the full weight, and the weight exceeded by a share s of the parents is about 1 / (20 s).
+fn popular(weights: &CellRandom, stream: &mut CellStream, parents: u64) -> u64 {
+    const TRIES: usize = 40;
+    const TOP: f64 = 0.05;
+    let share = |word: u64| (word >> 11) as f64 / 9_007_199_254_740_992.0;
+    for _ in 1..TRIES {
+        let parent = stream.below(parents);
+        let weight = TOP / share(weights.u64(parent)).max(1e-9) - TOP / 2.0;
+        if share(stream.u64()) < weight {
+            return parent;
+        }
+    }
+    stream.below(parents)
 }
 
 /// Returns the first parent in the range of child `ordinal` of `siblings`.

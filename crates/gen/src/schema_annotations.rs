@@ -16,7 +16,7 @@
 mod checks;
 mod sql_tokens;
 
-pub(crate) use checks::{CheckText, checks, words};
+pub(crate) use checks::{CheckText, checks, raw_words, words};
 
 use crate::annotation::{Expression, ExpressionKind, SourceText, is_name, parse};
 use crate::generators::catalogue::find;
@@ -271,7 +271,7 @@ fn column(table: &Table, first: &str) -> Result<usize, String> {
 }
 
 /// Removes a name's quotes.
-fn unquoted(name: &str) -> String {
+pub(crate) fn unquoted(name: &str) -> String {
     let inner = || name[1..].strip_suffix(|_: char| true).unwrap_or_default();
     match name.chars().next() {
         Some(quote @ ('"' | '`' | '\'')) => inner().replace(&format!("{quote}{quote}"), &quote.to_string()),

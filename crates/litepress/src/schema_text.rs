@@ -58,7 +58,7 @@ impl SchemaText {
             let mut bytes = Vec::new();
             std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
         } else {
-            std::fs::read(file)
+            read_regular(file)
         };
         let bytes = bytes.map_err(|error| Error::io("read the schema", Path::new(&origin), error))?;
         match String::from_utf8(bytes) {
@@ -89,6 +89,22 @@ impl SchemaText {
     pub fn presets() -> impl Iterator<Item = &'static str> {
         presets::all().iter().map(|preset| preset.name)
     }
+}
+
+/// Reads a file of limited size. A named pipe might never end, and a device has no end.
+fn read_regular(file: &Path) -> std::io::Result<Vec<u8>> {
+    const LARGEST: u64 = 64 << 20;
+    let refused = |what: &str| std::io::Error::other(what.to_owned());
+    let metadata = std::fs::metadata(file)?;
+    if metadata.is_dir() {
+        return std::fs::read(file);
+    }
+    if !metadata.is_file() {
+        return Err(refused("it is not a regular file; '-' reads standard input"));
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(file)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST { Err(refused("a schema is 64 MiB at most")) } else { Ok(bytes) }
 }
 
 /// The texts that errors may be about, by their names in errors.

@@ -26,7 +26,7 @@ pub use existing::SchemaAdditions;
 pub use full_text::{FullText, TextContent, full_text_has_positions};
 pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
 pub use read::{TableKinds, has_check, table_of, with_evaluation};
-pub use rtree::{FoundRTree, rtrees};
+pub use rtree::{NamedRTree, rtrees};
 pub use statement_text::Check;
 pub use triggers::{Trigger, missing_objects};
 
@@ -223,6 +223,13 @@ pub struct ForeignKey {
     pub parent: String,
     /// Names of the parent's columns. Empty if they are its primary key.
     pub parent_columns: Vec<String>,
+}
+
+impl ForeignKey {
+    /// Makes a foreign key of one column.
+    pub fn single(column: usize, parent: &str, parent_column: &str) -> Self {
+        Self { columns: vec![column], parent: parent.to_owned(), parent_columns: vec![parent_column.to_owned()] }
+    }
 }
 
 /// The ends of the names of the shadow tables of FTS5.

@@ -29,7 +29,7 @@ fn run_all(document: &str, room: &Room) -> Vec<String> {
     // Fewer rows are enough.
     let shop = read("examples/shop.sql").replace("rows=1m", "rows=1k").replace("00k", "00").replace("50k", "50");
     room.write("examples/shop.sql", shop);
-    for file in ["examples/lineitem.csv", "examples/sensors.csv"] {
+    for file in ["examples/lineitem.csv", "examples/sensors.csv", "examples/store.sql"] {
         room.write(file, read(file));
     }
     let programs = Path::new(LITEPRESS).parent().expect("the folder of the program");
@@ -67,6 +67,8 @@ fn every_command_of_the_documents_works() {
         "docs/recipes.md",
         "docs/program.md",
         "docs/pictures.md",
+        "docs/tasks.md",
+        "docs/jobs.md",
     ] {
         let room = Room::new();
         assert!(run_all(document, &room).is_empty(), "{document}");

@@ -37,10 +37,18 @@ fn missing_files_have_one_exit_code() {
 
 /// The first thing to try failed with "every table's number of rows is said: one for the others is for none".
 #[test]
-fn a_number_of_rows_without_effect() {
+fn a_number_of_rows_scales_a_preset() {
     let room = Room::new();
-    let ended = room.run("generate u.db --preset shop --rows 10k");
-    for part in ["--rows 10000 has no effect", "--rows customer=10000", "--scale 0.1"] {
+    room.done("generate shop.db --preset shop --rows 3k");
+    assert_eq!(
+        room.query(
+            "shop.db",
+            "SELECT (SELECT count(*) FROM line) BETWEEN 2800 AND 3200, count(*) BETWEEN 900 AND 1100 FROM purchase"
+        ),
+        "1|1"
+    );
+    let ended = room.run("generate t.db --preset tpch --rows 10k");
+    for part in ["--rows 10000 has no effect", "--scale 0.1"] {
         assert!(ended.err.contains(part), "{part}: {ended:#?}");
     }
 }

@@ -13,8 +13,10 @@ pub enum Function {
     Max,
     Min,
     NullIf,
+    PlaceOf,
     Replace,
     Round,
+    Slug,
     Substr,
     Upper,
 }
@@ -47,7 +49,7 @@ const fn entry(
 const ANY: usize = usize::MAX;
 
 /// In the order of [`Function`].
-static FUNCTIONS: [Described; 14] = [
+static FUNCTIONS: [Described; 16] = [
     entry(Function::Abs, ("abs", "abs(x)"), "the number without its sign", (1, 1)),
     entry(Function::Coalesce, ("coalesce", "coalesce(x, y, ...)"), "the first that is not NULL", (2, ANY)),
     entry(
@@ -68,11 +70,23 @@ static FUNCTIONS: [Described; 14] = [
     entry(Function::Max, ("max", "max(x, y, ...)"), "the largest; NULL if one is NULL", (2, ANY)),
     entry(Function::Min, ("min", "min(x, y, ...)"), "the smallest; NULL if one is NULL", (2, ANY)),
     entry(Function::NullIf, ("nullif", "nullif(x, y)"), "NULL if both are equal, else x", (2, 2)),
+    entry(
+        Function::PlaceOf,
+        ("place_of", "place_of(x, 'field', [digits])"),
+        "state, country, currency, latitude, ... of a city, state or country; digits fill a postcode or phone",
+        (2, 3),
+    ),
     entry(Function::Replace, ("replace", "replace(x, old, new)"), "the text with every old replaced by new", (3, 3)),
     entry(
         Function::Round,
         ("round", "round(x, [digits])"),
         "the number rounded to a number of decimals, by default 0",
+        (1, 2),
+    ),
+    entry(
+        Function::Slug,
+        ("slug", "slug(x, [separator])"),
+        "lower-case letters a to z and digits of a text, with hyphens, or another text, between words",
         (1, 2),
     ),
     entry(

@@ -84,8 +84,8 @@ fn characters(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
-/// Evaluates `substr(x, start, length)`: bytes of a blob, characters of other values. Of an empty blob it is NULL, as
-/// in SQLite.
+/// Evaluates `substr(x, start, length)`: bytes of a blob, characters of other values. For an empty blob the result is
+/// NULL, as in SQLite.
 pub(super) fn substr(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     let mut memory = Vec::new();
     let mut cut = |row: usize| -> Option<(Vec<u8>, bool)> {
@@ -148,6 +148,89 @@ pub(super) fn replace(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock
             (Some(found), Some([]), _) => text.extend_from_slice(found),
             (Some(found), Some(old), Some(new)) => append_replaced(found, old, new, text),
             _ => return false,
+        }
+        true
+    });
+}
+
+/// Evaluates `place_of(x, field, digits)`: NULL if there is no such place or field.
+pub(super) fn place_of(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let mut memory = [Vec::new(), Vec::new(), Vec::new()];
+    put_values(out, rows, |row| {
+        let [one, other, third] = &mut memory;
+        let key = text_of(operands[0].value(row), one).and_then(|key| std::str::from_utf8(key).ok());
+        let field = text_of(operands[1].value(row), other).and_then(|name| std::str::from_utf8(name).ok());
+        let digits = operands.get(2).and_then(|digits| text_of(digits.value(row), third)).unwrap_or_default();
+        let place = key.zip(field.and_then(crate::generators::place_field));
+        place.and_then(|(key, field)| crate::generators::place_of(key, field, digits)).unwrap_or(OwnedValue::Null)
+    });
+}
+
+/// Letters of Latin scripts with marks, and the letters without.
+const PLAIN: [(&str, &str); 17] = [
+    ("àáâãåāăą", "a"),
+    ("äæ", "ae"),
+    ("çćč", "c"),
+    ("ďđð", "d"),
+    ("èéêëēęě", "e"),
+    ("ğ", "g"),
+    ("ìíîïīı", "i"),
+    ("łľ", "l"),
+    ("ñńň", "n"),
+    ("òóôõøōő", "o"),
+    ("öœ", "oe"),
+    ("ř", "r"),
+    ("śšş", "s"),
+    ("ťț", "t"),
+    ("ùúûūůű", "u"),
+    ("ü", "ue"),
+    ("źżž", "z"),
+];
+
+/// Appends the letters and digits of a character, in lower case; returns `false` if it has none.
+fn append_plain(character: char, text: &mut Vec<u8>) -> bool {
+    if character.is_ascii_alphanumeric() {
+        text.push(character.to_ascii_lowercase() as u8);
+        return true;
+    }
+    let lower = character.to_lowercase().next().unwrap_or(character);
+    let plain = match lower {
+        'ß' => Some("ss"),
+        'ý' | 'ÿ' => Some("y"),
+        'þ' => Some("th"),
+        _ => PLAIN.iter().find(|(marked, _)| marked.contains(lower)).map(|(_, plain)| *plain),
+    };
+    plain.is_some_and(|plain| {
+        text.extend_from_slice(plain.as_bytes());
+        true
+    })
+}
+
+/// Evaluates `slug(x, separator)`. An apostrophe separates no words.
+pub(super) fn slug(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let mut memory = [Vec::new(), Vec::new()];
+    put_texts(out, rows, |row, text| {
+        let [one, other] = &mut memory;
+        let Some(source) = text_of(operands[0].value(row), one) else { return false };
+        let separator = match operands.get(1) {
+            None => b"-",
+            Some(separator) => match text_of(separator.value(row), other) {
+                Some(separator) => separator,
+                None => return false,
+            },
+        };
+        let (start, mut is_apart) = (text.len(), false);
+        for character in String::from_utf8_lossy(source).chars().filter(|c| !matches!(c, '\'' | '\u{2019}')) {
+            let before = text.len();
+            if is_apart && before > start {
+                text.extend_from_slice(separator);
+            }
+            if append_plain(character, text) {
+                is_apart = false;
+            } else {
+                text.truncate(before);
+                is_apart = true;
+            }
         }
         true
     });

@@ -4,8 +4,9 @@ pub use super::entry::{Entry, Parameter};
 
 use super::entry::{default, given, optional};
 use super::{
-    Arguments, Generator, blobs, choice, digits, distributions, events, histogram, lists, nested, nulls, numbers,
-    people, regex, shuffle, template, text, time, unique, walk, wordlist, zipf,
+    Arguments, Generator, ascending, blobs, check_digits, choice, digits, distributions, events, histogram, lists,
+    nested, nulls, numbers, people, phrases, places, pool, prices, regex, shuffle, template, text, time, unique, walk,
+    wordlist, zipf,
 };
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, SourceText, parse, parse_call};
 use crate::expression::functions;
@@ -51,6 +52,13 @@ static GENERATORS: &[Registration] = &[
         "array(word, 1, 3)",
         nested::array,
     ),
+    variadic(
+        "ascending",
+        "bound: weight, ..., bound",
+        "the numbers of such a histogram in ascending order over the rows of the table",
+        "ascending(0: 5, 18: 60, 65: 20, 90)",
+        ascending::ascending,
+    ),
     entry(
         "beta",
         &[given("a"), given("b"), optional("min"), optional("max"), optional("decimals")],
@@ -72,6 +80,13 @@ static GENERATORS: &[Registration] = &[
         "a time of a Monday to Friday between open and close; as timestamp has it",
         "business_hours('2024-01-01', '2025-01-01')",
         events::business_hours,
+    ),
+    entry(
+        "card_number",
+        &[],
+        "the number of a credit card, with its check digit",
+        "card_number",
+        check_digits::card_number,
     ),
     variadic(
         "choice",
@@ -107,6 +122,7 @@ static GENERATORS: &[Registration] = &[
     ),
     entry("digits", &[given("n")], "a text of n decimal digits, 1 to 18", "digits(6)", digits::digits),
     entry("domain", &[], "a domain under a reserved top-level domain", "domain", people::domain),
+    entry("ean", &[], "the number of an article (EAN-13), with its check digit", "ean", check_digits::ean),
     entry("email", &[], "an e-mail address that holds the row's number: no two rows share one", "email", lists::email),
     entry(
         "events",
@@ -132,6 +148,7 @@ static GENERATORS: &[Registration] = &[
         "histogram(0: 5, 18: 60, 65: 20, 90)",
         histogram::histogram,
     ),
+    entry("iban", &[], "the number of a bank account (IBAN), with its check digits", "iban", check_digits::iban),
     entry(
         "int",
         &[given("lo"), given("hi"), default("step", "1")],
@@ -141,6 +158,7 @@ static GENERATORS: &[Registration] = &[
     ),
     entry("ipv4", &[], "an IPv4 address", "ipv4", people::ipv4),
     entry("ipv6", &[], "an IPv6 address of the network for examples", "ipv6", people::ipv6),
+    entry("isbn", &[], "the number of a book (ISBN-13), with its check digit", "isbn", check_digits::isbn),
     entry("job", &[optional("locale")], "an occupation", "job", people::job),
     entry("json", &[], "a JSON object: {\"number\":7,\"word\":\"reed\",\"flag\":true}", "json", lists::json),
     entry("last_name", &[optional("locale")], "a person's last name", "last_name", people::last_name),
@@ -202,13 +220,41 @@ static GENERATORS: &[Registration] = &[
         people::phone,
     ),
     entry(
+        "phrase",
+        &[given("pattern"), optional("max")],
+        "a text with items of built-in lists in {}; whole words of max characters at most",
+        "phrase('{adjective} {noun}')",
+        phrases::phrase,
+    ),
+    entry(
+        "place",
+        &[given("field")],
+        "a city, or its state, country, timezone, ...; place_of(city, 'state') belongs to it",
+        "place('city')",
+        places::place,
+    ),
+    entry(
         "poisson",
         &[given("mean")],
         "a count of events, Poisson distributed around mean (1000000 at most)",
         "poisson(3.5)",
         histogram::poisson,
     ),
+    variadic(
+        "pool",
+        "inner, rows: values, ...",
+        "a limited number of values of inner: so many are in that number of rows each, at any scale",
+        "pool(full_name, 1: 50, 2: 20, 9: 3)",
+        pool::pool,
+    ),
     entry("postcode", &[optional("locale")], "a postal code", "postcode('fr')", people::postcode),
+    entry(
+        "price",
+        &[given("lo"), given("hi")],
+        "a price from lo to hi, more often low than high, that ends in .99, .95, .50 or .00",
+        "price(1, 500)",
+        prices::price,
+    ),
     entry(
         "real",
         &[given("lo"), given("hi"), optional("decimals")],
@@ -303,6 +349,13 @@ static GENERATORS: &[Registration] = &[
         unique::unique_hex,
     ),
     entry(
+        "unique_phrase",
+        &[given("pattern"), default("separator", "' '")],
+        "a phrase that differs in every row; numbers follow after all texts came once",
+        "unique_phrase('{category}')",
+        phrases::unique_phrase,
+    ),
+    entry(
         "unique_regex",
         &[given("regex")],
         "a text that the regular expression matches, different in every row, in no order",
@@ -371,10 +424,22 @@ static RELATIONS: &[Entry] = &[
         "per_parent(1, 5)",
     ),
     Entry::new(
+        "popular",
+        &[default("growing", "FALSE")],
+        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only",
+        "popular(growing=TRUE)",
+    ),
+    Entry::new(
         "ref",
         &[given("parent"), default("distribution", "'uniform'")],
         "the value of a column of another table's row, or of an earlier row of the same table",
         "ref(orders.id, zipf(1.1))",
+    ),
+    Entry::new(
+        "same_in",
+        &[given("column"), given("inner")],
+        "a value of inner that is the same in all rows that refer to one row through the column",
+        "same_in(album_id, choice('rock', 'jazz'))",
     ),
     Entry::new("uniform", &[], "in ref: a random row, all equally likely", "uniform"),
     Entry::new(
@@ -405,7 +470,7 @@ fn find_registration(name: &str) -> Option<&'static Registration> {
 }
 
 /// Names of generators in other tools and types of columns, and the generator that does the same.
-const ELSEWHERE: [(&str, &str); 41] = [
+const ELSEWHERE: [(&str, &str); 40] = [
     ("autoincrement", "sequence"),
     ("boolean", "bool"),
     ("bytes", "blob"),
@@ -433,7 +498,6 @@ const ELSEWHERE: [(&str, &str); 41] = [
     ("password", "hex"),
     ("person", "full_name"),
     ("pick", "choice"),
-    ("price", "real"),
     ("randint", "int"),
     ("sentence", "sentences"),
     ("serial", "sequence"),
@@ -564,6 +628,13 @@ pub(crate) fn null_arguments(source: &SourceText<'_>, call: &Call) -> Result<(f6
     let arguments = Arguments::bind(source, call, entry, None, build)?;
     let inner = arguments.written("inner").ok_or_else(|| arguments.error_here("argument 'inner' is missing"))?;
     Ok((arguments.share("p")?, inner))
+}
+
+/// Returns the bytes of the longest value of a single generator; `None` for other annotations.
+pub(crate) fn longest_bytes(annotation: &str) -> Option<u64> {
+    let source = SourceText::new(annotation, "<annotation>");
+    let call = parse_call(&source, 0..annotation.len()).ok()?;
+    build(&source, &call, Some(1)).ok().map(|generator| generator.longest_bytes())
 }
 
 /// Returns whether an annotation that names no columns is valid in a table of `rows` rows.

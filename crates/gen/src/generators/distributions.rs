@@ -1,7 +1,10 @@
 //! Numbers of statistical distributions.
 //!
 //! A distribution with a closed inverse takes one word a cell and is one formula ([`Law`]). The others are drawn by
-//! rejection, from further words of the same cell: a few at most, without tables or state.
+//! rejection, from further words of the same cell: a few at most, without tables or state. Bounds truncate: a value
+//! outside is drawn anew, and if the range is in a tail, it is drawn from the truncated distribution ([`truncated`]).
+
+mod truncated;
 
 use super::functions::{exp, ln, normal_quantile, pow, round};
 use super::numbers::units;
@@ -10,13 +13,21 @@ use crate::random::{CellRandom, CellStream, Rows};
 use litepress_rows::{CellBlock, Result};
 use std::fmt::Debug;
 
-/// Number of redraws of a value outside the bounds, before it is clamped.
+/// Number of redraws of a value outside the bounds, before it is drawn from the truncated distribution.
 const RETRIES: usize = 32;
 
 /// A distribution.
 trait Law: Debug + Send + Sync {
     /// Draws a number.
     fn draw(&self, stream: &mut CellStream) -> f64;
+
+    /// Draws a number of the distribution truncated to `low..=high`, which holds a part of the support.
+    fn draw_within(&self, stream: &mut CellStream, low: f64, high: f64) -> f64;
+
+    /// Returns the least and the largest value.
+    fn support(&self) -> (f64, f64) {
+        (f64::MIN, f64::MAX)
+    }
 }
 
 /// Maps a word to a number above 0 and below 1.
@@ -51,6 +62,12 @@ fn bounded<L: Law + 'static>(arguments: &Arguments<'_>, law: L) -> Result<Box<dy
     if low > high {
         return Err(arguments.error_at("min", format!("'min' is above 'max': {low} > {high}")));
     }
+    let (least, largest) = law.support();
+    if high < least || low > largest {
+        let name = if high < least { "max" } else { "min" };
+        let message = format!("no value lies between 'min' and 'max': the distribution has {least} to {largest}");
+        return Err(arguments.error_at(name, message.replace(&format!(" to {}", f64::MAX), " and more")));
+    }
     let decimals = match arguments.optional_int("decimals")? {
         None => None,
         Some(_) => Some(decimals(arguments, low, high)?),
@@ -75,14 +92,13 @@ fn decimals(arguments: &Arguments<'_>, low: f64, high: f64) -> Result<Decimals> 
 impl<L: Law> Bounded<L> {
     #[inline(always)]
     fn value(&self, stream: &mut CellStream) -> f64 {
-        let mut value = self.law.draw(stream);
-        for _ in 0..RETRIES {
+        for _ in 0..=RETRIES {
+            let value = self.law.draw(stream);
             if (self.low..=self.high).contains(&value) {
-                break;
+                return value;
             }
-            value = self.law.draw(stream);
         }
-        value.clamp(self.low, self.high)
+        self.law.draw_within(stream, self.low, self.high).clamp(self.low, self.high)
     }
 }
 
@@ -137,6 +153,11 @@ impl Law for Normal {
     fn draw(&self, stream: &mut CellStream) -> f64 {
         self.mean + self.sd * normal_quantile(between(stream.u64()))
     }
+
+    #[cold]
+    fn draw_within(&self, stream: &mut CellStream, low: f64, high: f64) -> f64 {
+        self.mean + self.sd * truncated::normal(stream, (low - self.mean) / self.sd, (high - self.mean) / self.sd)
+    }
 }
 
 /// `lognormal(mu, sigma)`
@@ -152,6 +173,16 @@ impl Law for LogNormal {
     #[inline(always)]
     fn draw(&self, stream: &mut CellStream) -> f64 {
         exp(self.0.draw(stream))
+    }
+
+    #[cold]
+    fn draw_within(&self, stream: &mut CellStream, low: f64, high: f64) -> f64 {
+        let least = if low > f64::MIN_POSITIVE { ln(low) } else { f64::MIN };
+        exp(self.0.draw_within(stream, least, ln(high)))
+    }
+
+    fn support(&self) -> (f64, f64) {
+        (f64::MIN_POSITIVE, f64::MAX)
     }
 }
 
@@ -171,6 +202,18 @@ impl Law for Exponential {
     fn draw(&self, stream: &mut CellStream) -> f64 {
         -ln(between(stream.u64())) * self.mean
     }
+
+    /// Inverts: beyond a bound the distribution begins anew.
+    #[cold]
+    fn draw_within(&self, stream: &mut CellStream, low: f64, high: f64) -> f64 {
+        let low = low.max(0.0);
+        let beyond = exp(-(high - low) / self.mean);
+        low - ln(1.0 - between(stream.u64()) * (1.0 - beyond)) * self.mean
+    }
+
+    fn support(&self) -> (f64, f64) {
+        (0.0, f64::MAX)
+    }
 }
 
 /// `pareto(scale, shape)`
@@ -189,6 +232,18 @@ impl Law for Pareto {
     #[inline(always)]
     fn draw(&self, stream: &mut CellStream) -> f64 {
         self.scale * pow(between(stream.u64()), self.power)
+    }
+
+    /// Inverts: beyond a bound the distribution is one of that scale.
+    #[cold]
+    fn draw_within(&self, stream: &mut CellStream, low: f64, high: f64) -> f64 {
+        let low = low.max(self.scale);
+        let beyond = pow(low / high, -1.0 / self.power);
+        low * pow(1.0 - between(stream.u64()) * (1.0 - beyond), self.power)
+    }
+
+    fn support(&self) -> (f64, f64) {
+        (self.scale, f64::MAX)
     }
 }
 
@@ -231,18 +286,20 @@ impl Gamma {
 struct Beta {
     a: Gamma,
     b: Gamma,
+    shapes: (f64, f64),
 }
 
 pub(super) fn beta(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let shape = |name| {
         let shape = arguments.positive(name)?;
         if (0.1..=1e6).contains(&shape) {
-            Ok(Gamma::new(shape))
+            Ok(shape)
         } else {
             Err(arguments.error_at(name, format!("argument '{name}' of beta is 0.1 to 1000000")))
         }
     };
-    let law = Beta { a: shape("a")?, b: shape("b")? };
+    let (a, b) = (shape("a")?, shape("b")?);
+    let law = Beta { a: Gamma::new(a), b: Gamma::new(b), shapes: (a, b) };
     bounded(arguments, law)
 }
 
@@ -251,5 +308,14 @@ impl Law for Beta {
     fn draw(&self, stream: &mut CellStream) -> f64 {
         let (a, b) = (self.a.draw(stream), self.b.draw(stream));
         a / (a + b)
+    }
+
+    #[cold]
+    fn draw_within(&self, stream: &mut CellStream, low: f64, high: f64) -> f64 {
+        truncated::beta(between(stream.u64()), self.shapes, low.max(0.0), high.min(1.0))
+    }
+
+    fn support(&self) -> (f64, f64) {
+        (0.0, 1.0)
     }
 }

@@ -27,6 +27,9 @@ pub(crate) enum Distribution {
         exponent: f64,
         scatter: bool,
     },
+    Popular {
+        growing: bool,
+    },
     Once,
     InTurn {
         each: u64,
@@ -57,9 +60,8 @@ fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>>
     let Some(entry) = relations().iter().find(|entry| is_call(call, entry.name)) else {
         let near = did_you_mean(&call.name, relations().iter().map(|entry| entry.name));
         let error = source.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
-        return Err(
-            error.advise("there are deal, distinct_in, in_turn, once, other_than, per_parent, uniform and zipf")
-        );
+        return Err(error
+            .advise("there are deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform and zipf"));
     };
     Arguments::bind(source, call, entry, None, build)
 }
@@ -89,6 +91,20 @@ pub(crate) fn number_in_call(source: &SourceText<'_>, call: &Call) -> Result<Exp
     arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))
 }
 
+/// Parses a call of `same_in`, in a table of `rows`. Returns the column, and the generator of the values.
+pub(crate) fn same_in_call(
+    source: &SourceText<'_>,
+    call: &Call,
+    rows: Option<u64>,
+) -> Result<(Expression, Box<dyn Generator>)> {
+    let arguments = bind(source, call)?;
+    let column = arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))?;
+    match arguments.written("inner") {
+        Some(Expression { kind: ExpressionKind::Call(inner), .. }) => Ok((column, build(source, &inner, rows)?)),
+        _ => Err(arguments.error_at("inner", "argument 'inner' of same_in is a generator")),
+    }
+}
+
 fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Result<Distribution> {
     // `deal` is also a generator, and takes any number of pairs.
     if is_call(call, "deal") {
@@ -98,6 +114,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
         "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
+        "popular" => Distribution::Popular { growing: arguments.int("growing")? != 0 },
         "once" => Distribution::Once,
         "in_turn" => Distribution::InTurn { each: arguments.int_within("each", 1, i64::MAX.unsigned_abs())? },
         "per_parent" => Distribution::PerParent(fan_out(source, &arguments, rows)?),

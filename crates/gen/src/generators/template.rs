@@ -165,6 +165,11 @@ impl Node {
         }
     }
 
+    /// Appends the random text of a cell.
+    pub fn write_random(&self, stream: CellStream, out: &mut Vec<u8>) {
+        self.write(&mut PickBits::new(stream), out);
+    }
+
     /// Appends a random text.
     fn write(&self, bits: &mut PickBits, out: &mut Vec<u8>) {
         match self {
@@ -179,7 +184,7 @@ impl Node {
     }
 
     /// Appends text number `number` of [`count`](Self::count).
-    fn write_number(&self, mut number: u128, out: &mut Vec<u8>) {
+    pub fn write_number(&self, mut number: u128, out: &mut Vec<u8>) {
         match self {
             Self::List(list) => list.write(low(number), out),
             Self::Sequence(nodes) => {

@@ -4,6 +4,7 @@ use super::choice::ListPick;
 use super::{Arguments, Generator};
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
+use std::io::Read;
 
 /// Limit in bytes; the words are kept in memory.
 const LARGEST: u64 = 256 << 20;
@@ -12,11 +13,17 @@ const LARGEST: u64 = 256 << 20;
 pub(super) fn wordlist(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let path = arguments.path("file")?;
     let unreadable = |what: String| arguments.error_at("file", format!("{} {what}", path.display()));
-    let len = std::fs::metadata(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?.len();
-    if len > LARGEST {
+    let failed = |error: std::io::Error| unreadable(format!("cannot be read: {error}"));
+    // Opening a named pipe would wait for a writer, and a device may have no end.
+    if !std::fs::metadata(&path).map_err(failed)?.is_file() {
+        return Err(unreadable("is not a regular file".to_owned()));
+    }
+    let mut text = String::new();
+    let file = std::fs::File::open(&path).map_err(failed)?;
+    file.take(LARGEST + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > LARGEST {
         return Err(unreadable("is larger than 256 MiB".to_owned()));
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
     let (mut words, mut weights) = (Vec::new(), Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
         let (word, weight) = match line.rsplit_once('\t') {

@@ -1,9 +1,26 @@
 use super::*;
 
+/// Infers all columns of a table as if none referred to another one.
+fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
+    let columns = &schema.tables[table].columns;
+    let context = TableContext {
+        schema,
+        table,
+        rows: 1000,
+        day: ReferenceDay::default(),
+        open: vec![true; columns.len()],
+        parents: vec![None; columns.len()],
+        per_parent: None,
+        relieved: Vec::new(),
+        depth: 0,
+    };
+    TableInference::new(context).infer().into_iter().map(|inferred| inferred.expect("the column is open")).collect()
+}
+
 fn only_column(definition: &str, rest: &str) -> Inference {
     let sql = format!("create table t ({definition}){rest}");
     let schema = Schema::from_sql(&sql, "test").expect(&sql);
-    column(&schema.tables[0], 0, 1000)
+    columns_of(&schema, 0).remove(0)
 }
 
 #[test]
@@ -14,11 +31,14 @@ fn keys_come_first() {
         ("id text primary key", "unique_hex(16)"),
         ("code char(6) unique", "unique_hex(6)"),
         ("code char(0) unique", "unique_hex(1)"),
-        ("email text unique", "email"),
+        (
+            "email text unique",
+            "slug(phrase('{person}'), '.') || sequence() || choice('@example.com': 6, '@example.net': 2, '@example.org': 2)",
+        ),
         ("email varchar(20) unique", "unique_hex(16)"),
         ("uuid text primary key", "uuid"),
         ("uuid char(32) unique", "unique_hex(16)"),
-        ("name text unique", "unique_hex(16)"),
+        ("name text unique", "unique_phrase('{Adjective} {Noun}')"),
         ("r real unique", "sequence"),
         ("x unique", "sequence"),
         ("b blob unique", "blob(16, 16)"),
@@ -30,7 +50,7 @@ fn keys_come_first() {
     }
     assert_eq!(only_column("id integer primary key", " without rowid").text, "sequence");
     assert_eq!(only_column("a text", "; create unique index i on t(a)").text, "unique_hex(16)");
-    assert_eq!(only_column("a text", "; create unique index i on t(lower(a))").text, "text(8, 32)");
+    assert_eq!(only_column("a text", "; create unique index i on t(lower(a))").text, "phrase('{words}', 32)");
 }
 
 #[test]
@@ -39,23 +59,22 @@ fn one_column_makes_a_key_of_several_unique() {
         create table t (a int references u, b text, c text, d int references u, e int unique,
             primary key (a, b, c, d), unique (b, e));";
     let schema = Schema::from_sql(sql, "test").expect(sql);
-    let table = &schema.tables[1];
-    let texts: Vec<String> = (0..5).map(|position| column(table, position, 10).text).collect();
-    assert_eq!(texts[1..3], ["text(8, 32)", "unique_hex(16)"]);
+    let texts: Vec<String> = columns_of(&schema, 1).into_iter().map(|inferred| inferred.text).collect();
+    assert_eq!(texts[1..3], ["phrase('{words}', 32)", "unique_hex(16)"]);
     assert_eq!(texts[4], "sequence");
 }
 
 #[test]
 fn then_types_then_names_then_affinity() {
     for (definition, text) in [
-        ("x boolean", "bool"),
-        ("x tinyint(1)", "bool"),
+        ("x boolean", "bool(0.5)"),
+        ("x tinyint(1)", "bool(0.5)"),
         ("x tinyint", "int(0, 127)"),
-        ("x date", "date('2020-01-01', '2025-01-01')"),
-        ("birthday date", "date('1940-01-01', '2007-01-01')"),
-        ("x datetime", "timestamp('2020-01-01', '2025-01-01')"),
-        ("created_at timestamp", "timestamp('2020-01-01', '2025-01-01')"),
-        ("price decimal(10, 2)", "real(0, 1000, 2)"),
+        ("x date", "substr(events('2021-01-02', '2026-01-01'), 1, 10)"),
+        ("birthday date", "null(0.12, date('1951-01-20', '2008-01-06'))"),
+        ("x datetime", "events('2021-01-02', '2026-01-01')"),
+        ("created_at timestamp", "events('2021-01-02', '2026-01-01')"),
+        ("price decimal(10, 2)", "price(3, 400)"),
         ("x decimal(4,2)", "real(0, 100, 2)"),
         ("x time", "time_of_day"),
         ("created time", "time_of_day"),
@@ -63,31 +82,34 @@ fn then_types_then_names_then_affinity() {
         ("x jsonb", "json"),
         ("x numeric(4)", "int(0, 9999)"),
         ("x numeric", "int(0, 999_999)"),
-        ("price numeric", "real(1, 1000, 2)"),
-        ("email text", "email"),
-        ("email varchar(28)", "text(7, 28)"),
-        ("email varchar(29)", "email"),
-        ("firstName text", "first_name"),
-        ("name varchar(100)", "full_name"),
-        ("name varchar(10)", "text(2, 10)"),
-        ("product_name text", "word"),
-        ("createdAt text", "timestamp('2020-01-01', '2025-01-01')"),
-        ("created_at integer", "int(1_577_836_800, 1_735_689_599)"),
-        ("created_at real", "real(2458849.5, 2460676.5, 5)"),
-        ("age integer", "int(18, 90)"),
-        ("age text", "text(8, 32)"),
-        ("age", "int(18, 90)"),
-        ("status text", "choice('active': 6, 'pending': 2, 'suspended': 1, 'closed': 1)"),
-        ("status int", "choice(0: 6, 1: 2, 2: 1, 3: 1)"),
-        ("price real", "real(1, 1000, 2)"),
-        ("price integer", "int(1, 100_000)"),
-        ("is_admin integer", "bool"),
+        ("price numeric", "price(3, 400)"),
+        (
+            "email text",
+            "slug(phrase('{person}'), '.') || int(1, 999) || choice('@example.com': 6, '@example.net': 2, '@example.org': 2)",
+        ),
+        ("email varchar(28)", "phrase('{words}', 28)"),
+        ("email varchar(29)", "phrase('{words}', 29)"),
+        ("firstName text", "phrase('{first}')"),
+        ("name varchar(100)", "phrase('{Adjective} {Noun}')"),
+        ("name varchar(10)", "phrase('{Adjective} {Noun}', 10)"),
+        ("product_name text", "phrase('{product}')"),
+        ("createdAt text", "events('2021-01-02', '2026-01-01')"),
+        ("created_at integer", "events('2021-01-02', '2026-01-01', as='unix')"),
+        ("created_at real", "events('2021-01-02', '2026-01-01', as='julian')"),
+        ("age integer", "normal(41, 14, min=18, max=95, decimals=0)"),
+        ("age text", "phrase('{words}', 32)"),
+        ("age", "normal(41, 14, min=18, max=95, decimals=0)"),
+        ("status text", "choice('active': 85, 'inactive': 10, 'pending': 5)"),
+        ("status int", "choice(1: 80, 2: 12, 0: 8)"),
+        ("price real", "price(3, 400)"),
+        ("price integer", "round(price(3, 400) * 100)"),
+        ("is_admin integer", "bool(0.03)"),
         ("uuid", "uuid"),
         ("uuid blob", "blob(16, 16)"),
-        ("description varchar(50)", "text(12, 50)"),
-        ("description text", "text(20, 120)"),
-        ("x char(3)", "text(1, 3)"),
-        ("x varchar(255)", "text(8, 32)"),
+        ("description varchar(50)", "null(0.1, phrase('{sentence}', 50))"),
+        ("description text", "null(0.1, phrase('{sentence}'))"),
+        ("x char(3)", "regex('[A-Z]{3}')"),
+        ("x varchar(255)", "phrase('{words}', 32)"),
         ("x int", "int(0, 999_999)"),
         ("x double", "real(0, 1000, 3)"),
         ("x blob", "blob(8, 32)"),

@@ -18,7 +18,7 @@ use super::{Planner, Provenance};
 use crate::infer::{self, Inference};
 use crate::tables::generated_tables;
 use evaluator::{CheckEvaluator, CheckReport};
-use litepress_rows::{Error, ErrorKind, Result};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 
 impl Planner<'_> {
     /// Replaces the annotations of inferred columns until all CHECK constraints hold.
@@ -31,12 +31,58 @@ impl Planner<'_> {
             let is_checked =
                 of_table.has_check && rows > 0 && tpch.is_none() && !of_table.can_drop_rows(self.on_conflict);
             let Some(evaluator) = CheckEvaluator::new(self.schema, table).filter(|_| is_checked) else { continue };
+            self.keep_apart(&evaluator, table)?;
             let mut report = evaluator.evaluate(self.drafts(), table)?;
+            let mut is_simplified = false;
             while !report.is_met() {
                 match self.replace_one(&evaluator, table, &report) {
                     Some(better) => report = better,
+                    None if !is_simplified => {
+                        is_simplified = true;
+                        self.simplify(&evaluator, table, &report)?;
+                        report = evaluator.evaluate(self.drafts(), table)?;
+                    }
                     None => return Err(self.violation(&evaluator, table, &report)),
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Infers the columns of failing constraints by their types alone, so that none of them depends on another.
+    fn simplify(&mut self, evaluator: &CheckEvaluator, table: usize, report: &CheckReport) -> Result<()> {
+        for check in report.failing() {
+            for column in self.changeable(evaluator, table, check) {
+                if self.drafts().reference((table, column)).is_none() {
+                    self.assign(table, column, infer::by_type(&self.schema.tables[table], column))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes columns differ that a constraint wants to differ: in a sample they may be equal too rarely to be seen.
+    fn keep_apart(&mut self, evaluator: &CheckEvaluator, table: usize) -> Result<()> {
+        for check in 0..evaluator.checks.len() {
+            for column in self.changeable(evaluator, table, check) {
+                let mut bounds = bounds::CheckBounds::default();
+                bounds.read(&evaluator.checks[check].text, &self.schema.tables[table].columns[column].name);
+                let is_reference = self.drafts().reference((table, column)).is_some();
+                if !is_reference || bounds.unequal().next().is_none() {
+                    continue;
+                }
+                let because = format!("CHECK ({})", shortened(&evaluator.checks[check].text));
+                for text in self.guesses(evaluator, table, column) {
+                    let before = self.columns[table][column].take();
+                    let inferred = Inference { text, because: because.clone() };
+                    let evaluated =
+                        self.assign(table, column, inferred).and_then(|()| evaluator.evaluate(self.drafts(), table));
+                    match evaluated {
+                        Ok(report) if report.meets(check) => break,
+                        _ => self.columns[table][column] = before,
+                    }
+                }
+                break;
             }
         }
         Ok(())
@@ -87,8 +133,9 @@ impl Planner<'_> {
         }
         let context = guesses::GuessContext {
             traits: infer::ColumnTraits::new(&of_table.columns[column]),
-            is_key: infer::is_made_unique(of_table, column),
+            is_key: infer::is_made_unique(of_table, column) && !self.relieved.contains(&(table, column)),
             now,
+            default: of_table.columns[column].default.clone(),
         };
         guesses::guesses(&context, &bounds)
     }
@@ -110,6 +157,26 @@ impl Planner<'_> {
             report.rows
         );
         let error = Error::new(ErrorKind::Generator, message).in_table(&of_table.name);
+        if let [column] = evaluated.columns[..]
+            && infer::is_made_unique(of_table, column)
+        {
+            let mut bounds = bounds::CheckBounds::default();
+            bounds.read(&evaluated.text, &of_table.columns[column].name);
+            let rows = self.sizes[table].rows;
+            if let Some(values) = bounds.whole_numbers().filter(|&values| values < rows) {
+                let message = format!(
+                    "the column is unique, and CHECK ({}) has {} for {}",
+                    shortened(&evaluated.text),
+                    counted(values, "whole number"),
+                    counted(rows, "row")
+                );
+                let fewer = OptionName::Rows.count(Some(&of_table.name), &values.to_string());
+                return Error::new(ErrorKind::Generator, message)
+                    .in_table(&of_table.name)
+                    .in_column(&of_table.columns[column].name)
+                    .advise(message!["make no more rows than that: ", fewer]);
+            }
+        }
         if names.is_empty() {
             return error.advise("the constraint names no column, so no row can meet it");
         }

@@ -1,9 +1,7 @@
 //! Inference of columns without annotation, foreign keys among them.
 
-use super::column_annotations::ColumnAnnotation;
-use super::{PendingReference, Planner, Provenance};
-use crate::annotation::SourceText;
-use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern};
+use super::Planner;
+use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
 use crate::relation::Assignment;
 use crate::tables::generated_tables;
 use litepress_rows::schema::Generated;
@@ -42,34 +40,122 @@ impl Planner<'_> {
 
     /// Drafts all columns that are left. All foreign keys are decided before any of them is drafted.
     pub(super) fn infer(&mut self) -> Result<()> {
-        let (mut pending, mut others) = (Vec::new(), Vec::new());
-        for (table, column) in self.open_columns() {
+        let open = self.open_columns();
+        let (mut drafts, mut alone) = (Vec::new(), Vec::new());
+        for &(table, column) in &open {
             let (of_table, rows) = (&self.schema.tables[table], self.sizes[table].rows);
             match infer::reference(self.schema, of_table, column) {
-                Reference::Unclear(why) if rows > 0 => {
-                    others.push((table, column, infer::without_parent(of_table, column, &why.into())?));
+                _ if rows == 0 => alone.push((table, column)),
+                Reference::None => match self.number_in(table, column) {
+                    Some(inferred) => drafts.push((table, column, inferred)),
+                    None => alone.push((table, column)),
+                },
+                Reference::Unclear(_) if self.is_implied(table, column) => alone.push((table, column)),
+                Reference::Unclear(why) => {
+                    drafts.push((table, column, infer::without_parent(of_table, column, &why.into())?))
                 }
-                Reference::Single(parent) if rows > 0 => {
-                    let pattern = self.pattern(table, column, parent);
-                    pending.push(PendingReference { table, column, parent, pattern });
-                }
-                _ => {
-                    let inferred = self.number_in(table, column);
-                    let inferred = inferred.unwrap_or_else(|| infer::column(of_table, column, rows));
-                    others.push((table, column, inferred));
-                }
+                Reference::Single(parent) => match self.pattern(table, column, parent) {
+                    Ok(pattern) => {
+                        let inferred = infer::of_parent(&pattern, &self.schema.tables[parent.table], parent.column);
+                        drafts.push((table, column, self.with_nulls(table, column, &pattern, inferred)));
+                    }
+                    Err(_) if self.is_implied(table, column) => alone.push((table, column)),
+                    Err(why) => drafts.push((table, column, infer::without_parent(of_table, column, &why)?)),
+                },
             }
         }
-        for PendingReference { table, column, parent, pattern } in pending {
-            let inferred = match pattern {
-                Ok(pattern) => infer::of_parent(&pattern, &self.schema.tables[parent.table], parent.column),
-                Err(why) => infer::without_parent(&self.schema.tables[table], column, &why)?,
-            };
-            others.push((table, column, inferred));
+        for (table, of_table) in generated_tables(self.schema) {
+            let pairs = infer::unique_keys(of_table).filter_map(|key| Some((self.pair_of(table, &key)?, key)));
+            let others = pairs.flat_map(|(pair, key)| key.into_iter().filter(move |column| !pair.contains(column)));
+            let others: Vec<(usize, usize)> = others.map(|column| (table, column)).collect();
+            self.relieved.extend(others);
         }
-        others
-            .into_iter()
-            .try_for_each(|(table, column, inferred): (usize, usize, Inference)| self.assign(table, column, inferred))
+        let mut tables: Vec<usize> = open.iter().map(|(table, _)| *table).collect();
+        tables.dedup();
+        for table in tables {
+            let columns = self.table_columns(table, &alone, &drafts);
+            let found = columns.into_iter().enumerate();
+            drafts.extend(found.filter_map(|(column, inferred)| Some((table, column, inferred?))));
+        }
+        drafts.into_iter().try_for_each(|(table, column, inferred)| self.assign_or_simpler(table, column, inferred))
+    }
+
+    /// Infers the columns of a table that refer to no other table; `drafts` are those that do.
+    fn table_columns(
+        &self,
+        table: usize,
+        alone: &[(usize, usize)],
+        drafts: &[(usize, usize, Inference)],
+    ) -> Vec<Option<Inference>> {
+        let of_table = &self.schema.tables[table];
+        let columns = || 0..of_table.columns.len();
+        let text = |column: usize| {
+            drafts
+                .iter()
+                .find(|(of, at, _)| (*of, *at) == (table, column))
+                .map(|(_, _, inferred)| inferred.text.as_str())
+        };
+        let parent = |column: usize| match infer::reference(self.schema, of_table, column) {
+            Reference::Single(parent) if parent.table != table => {
+                text(column).filter(|text| text.starts_with("ref(")).map(|_| parent)
+            }
+            _ => None,
+        };
+        let per_parent = columns().find(|&column| text(column).is_some_and(|text| text.contains("per_parent(")));
+        TableInference::new(TableContext {
+            schema: self.schema,
+            table,
+            rows: self.sizes[table].rows,
+            day: self.day,
+            relieved: columns().filter(|&column| self.relieved.contains(&(table, column))).collect(),
+            open: columns().map(|column| alone.contains(&(table, column))).collect(),
+            parents: columns().map(parent).collect(),
+            per_parent: per_parent.filter(|&column| parent(column).is_some()),
+            depth: self.depth(table, 0),
+        })
+        .infer()
+    }
+
+    /// Returns the length of the longest chain of parents of a table.
+    fn depth(&self, table: usize, steps: i64) -> i64 {
+        const MOST: i64 = 8;
+        let parents = self.schema.tables[table].foreign_keys.iter().filter_map(|key| self.schema.position(&key.parent));
+        let others = parents.filter(|&parent| parent != table && steps < MOST);
+        others.map(|parent| self.depth(parent, steps + 1) + 1).max().unwrap_or(0)
+    }
+
+    /// Returns whether the column is a foreign key only by its name.
+    fn is_implied(&self, table: usize, column: usize) -> bool {
+        let keys = self.schema.tables[table].foreign_keys.iter().enumerate();
+        let mut keys = keys.filter(|(_, key)| key.columns.contains(&column));
+        keys.all(|(at, _)| at >= self.declared[table])
+    }
+
+    /// Adds NULL in a share of the rows of a nullable foreign key.
+    fn with_nulls(&self, table: usize, column: usize, pattern: &ReferencePattern, inferred: Inference) -> Inference {
+        let of_table = &self.schema.tables[table];
+        let is_key =
+            infer::unique_keys(of_table).any(|key| key.contains(&column)) || of_table.rowid_alias == Some(column);
+        let is_alone =
+            of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column)).all(|key| key.columns.len() == 1);
+        let is_popular = matches!(pattern, ReferencePattern::Popular { .. });
+        let share =
+            if is_key || !is_alone || !is_popular { 0.0 } else { infer::null_share(self.schema, of_table, column) };
+        match share {
+            0.0 => inferred,
+            share => Inference { text: format!("null({share}, {})", inferred.text), because: inferred.because },
+        }
+    }
+
+    /// Drafts a column, by its type alone if the better annotation does not fit.
+    fn assign_or_simpler(&mut self, table: usize, column: usize, inferred: Inference) -> Result<()> {
+        let is_reference = inferred.text.contains("ref(");
+        let failed = match self.assign(table, column, inferred) {
+            Err(error) if !is_reference => error,
+            result => return result,
+        };
+        let simpler = infer::by_type(&self.schema.tables[table], column);
+        self.assign(table, column, simpler).map_err(|_| failed)
     }
 
     /// Chooses the rows that a column refers to. `Err` is the reason why it cannot refer to any.
@@ -111,50 +197,36 @@ impl Planner<'_> {
             _ if columns.iter().any(|&column| self.columns[table][column].is_some()) => Ok(ReferencePattern::AtRandom),
             None if is_key => Ok(ReferencePattern::Once),
             None if self.numbered_key(table).is_some_and(|numbered_key| numbered_key.key == parent.key) => {
-                Ok(self.per_parent(table, column, parent))
+                let most = (5 * (rows / parent_rows) / 2).saturating_add(3);
+                Ok(ReferencePattern::PerParent(infer::skewed_counts(
+                    rows,
+                    parent_rows,
+                    (u64::from(rows >= parent_rows), most),
+                )))
             }
-            None => Ok(ReferencePattern::AtRandom),
+            None if rows >= parent_rows && infer::is_line_of(of_table, of_parent) => {
+                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
+            }
+            None => {
+                let grow = [table, parent.table].map(|table| infer::has_times(&self.schema.tables[table]));
+                Ok(ReferencePattern::Popular { growing: grow == [true; 2] && table != parent.table })
+            }
             Some(pattern) => Ok(pattern),
         }
     }
 
-    /// Chooses the numbers of children, so that there are enough of them: fewer than twice the average, if the draw
-    /// allows.
-    fn per_parent(&self, table: usize, column: usize, parent: infer::Parent) -> ReferencePattern {
-        const TRIES: u64 = 3;
-        let (rows, parents) = (self.sizes[table].rows, self.sizes[parent.table].rows);
-        let least = u64::from(rows >= parents);
-        let first = (2 * u128::from(rows)).div_ceil(parents.into()).saturating_sub(least.into());
-        let first = u64::try_from(first).unwrap_or(u64::MAX).max(1);
-        let of_parent = &self.schema.tables[parent.table];
-        let suffices = |pattern: &ReferencePattern| {
-            let inferred = infer::of_parent(pattern, of_parent, parent.column);
-            let source = SourceText::new(&inferred.text, "<inferred>");
-            let span = 0..inferred.text.len();
-            self.draft(&ColumnAnnotation {
-                table,
-                column,
-                source,
-                span,
-                provenance: Provenance::Inferred(inferred.because),
-            })
-            .is_ok()
-        };
-        let drawn = (0..TRIES).map(|more| ReferencePattern::PerParent { least, most: first.saturating_add(more) });
-        let each = rows.div_ceil(parents);
-        drawn.into_iter().find(suffices).unwrap_or(ReferencePattern::PerParent { least: each, most: each })
-    }
-
     /// Chooses the pattern of a foreign key within a key that consists of foreign keys.
     ///
-    /// If all of them are inferred, they count like the digits of the row number: the first one uses the rows of its
-    /// parent evenly, one after another, and the last one has another row of its parent in each row. So all parents
-    /// are used, and rows are in the order of the key.
+    /// Of two, the first one has consecutive rows for each parent, in varying numbers, and the second one other rows in
+    /// each of them. Of more, or of two that are almost all pairs, they count like the digits of the row number: the
+    /// first one uses the rows of its parent evenly, one after another, and the last one has another row of its parent
+    /// in each row. So all parents are used, and rows are in the order of the key.
     fn in_key(&self, table: usize, key: usize) -> Result<Option<ReferencePattern>, NoReference> {
         let of_table = &self.schema.tables[table];
         let is_open = |&column: &usize| self.columns[table][column].is_none();
         for columns in infer::unique_keys(of_table) {
             let is_resolved = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
+            let columns = self.pair_of(table, &columns).unwrap_or(columns);
             let Some(parts) = self.parts(table, &columns).filter(|_| columns.len() > 1 && !is_resolved) else {
                 continue;
             };
@@ -169,6 +241,9 @@ impl Planner<'_> {
                     let why = format!("it is part of a key that has {values} for {of}");
                     return Err(NoReference { why, most_rows: Some(combinations) });
                 }
+                if let Some(pattern) = self.pairs(table, &parts, position) {
+                    return Ok(Some(pattern));
+                }
                 let each = match position {
                     0 => rows.div_ceil(parts[0].parents.max(1)),
                     _ => product(&parts[position + 1..]),
@@ -181,6 +256,39 @@ impl Planner<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the two foreign keys of a key that has other columns, too: different pairs make it unique.
+    fn pair_of(&self, table: usize, columns: &[usize]) -> Option<Vec<usize>> {
+        let of_table = &self.schema.tables[table];
+        let is_reference = |&&column: &&usize| {
+            let is_open = self.columns[table][column].is_none();
+            is_open && matches!(infer::reference(self.schema, of_table, column), Reference::Single(_))
+        };
+        let pair: Vec<usize> = columns.iter().filter(is_reference).copied().collect();
+        let parents = self.parts(table, &pair).filter(|parts| parts.len() == 2 && pair.len() == 2)?;
+        let mean = self.sizes[table].rows as f64 / parents[0].parents.max(1) as f64;
+        (pair.len() < columns.len() && mean <= 0.4 * parents[1].parents as f64).then_some(pair)
+    }
+
+    /// Chooses random pairs for a key of two foreign keys.
+    fn pairs(&self, table: usize, parts: &[KeyPart], position: usize) -> Option<ReferencePattern> {
+        let of_table = &self.schema.tables[table];
+        let [one, other] = parts else { return None };
+        let parent = |part: &KeyPart| self.schema.position(&of_table.foreign_keys[part.key].parent);
+        let is_itself = parts.iter().any(|part| parent(part) == Some(table));
+        // A CHECK may want two different rows of one table.
+        let may_be_unequal = of_table.has_check && parent(one) == parent(other);
+        let rows = self.sizes[table].rows;
+        // Consecutive children need parents enough on the other side.
+        let mean = rows as f64 / one.parents.max(1) as f64;
+        if is_itself || may_be_unequal || mean > 0.4 * other.parents as f64 {
+            return None;
+        }
+        Some(match position {
+            0 => ReferencePattern::PerParent(infer::skewed_counts(rows, one.parents, (0, other.parents / 2 + 1))),
+            _ => ReferencePattern::DistinctIn(of_table.columns[one.columns[0]].name.clone()),
+        })
     }
 
     /// Splits a key into foreign keys, if it consists of whole ones.

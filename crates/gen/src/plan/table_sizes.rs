@@ -57,7 +57,7 @@ pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotatio
     (0..schema.tables.len()).map(size).collect()
 }
 
-/// Checks that TPC-H tables have the columns of the benchmark, and no other number of rows than its own.
+/// Checks that TPC-H tables have the columns of the benchmark, and that no other number of rows is requested.
 fn check_tpch(
     schema: &Schema,
     settings: &[TableSettings],
@@ -153,7 +153,7 @@ pub(super) fn fill_unset(schema: &Schema, request: &Request, sizes: &mut [TableS
     let unset: Vec<usize> =
         generated_tables(schema).map(|(table, _)| table).filter(|table| !sizes[*table].is_known).collect();
     if unset.is_empty() {
-        return Err(no_table_left(schema, rows));
+        return scale_to(schema, request, sizes, rows);
     }
     for table in unset {
         check(schema, table, rows)?;
@@ -162,19 +162,45 @@ pub(super) fn fill_unset(schema: &Schema, request: &Request, sizes: &mut [TableS
     Ok(())
 }
 
-/// Refuses a number of rows for all tables that have none, if each has one.
-fn no_table_left(schema: &Schema, rows: u64) -> Error {
-    let rows = rows.to_string();
-    let given = OptionName::Rows.count(None, &rows).given();
-    let first = generated_tables(schema).map(|(_, table)| table.name.as_str()).next();
-    let advice = message![
-        "give a table its number: ",
-        OptionName::Rows.count(first, &rows),
-        "; or multiply the numbers of all tables: ",
-        OptionName::Scale.count(None, "0.1")
-    ];
-    let error = usage(message!["every table has a number of rows already, so ", given, " has no effect"]);
-    error.in_file(&schema.origin).advise(advice)
+/// Multiplies the numbers of rows of the schema so that the largest table has `rows`. Fixed tables, and those that the
+/// request names, stay.
+fn scale_to(schema: &Schema, request: &Request, sizes: &mut [TableSize], rows: u64) -> Result<()> {
+    let is_named = |table: usize| {
+        let name = &schema.tables[table].name;
+        request.rows.iter().any(|(named, _)| named.as_deref().is_some_and(|named| named.eq_ignore_ascii_case(name)))
+    };
+    let free: Vec<usize> = generated_tables(schema)
+        .map(|(table, _)| table)
+        .filter(|&table| !sizes[table].fixed && sizes[table].tpch.is_none() && !is_named(table))
+        .collect();
+    let largest = free.iter().map(|&table| sizes[table].rows).max().unwrap_or(0);
+    let given = || OptionName::Rows.count(None, &rows.to_string()).given();
+    if free.is_empty() || largest == 0 {
+        let error = usage(message![given(), " has no effect: the number of rows of every table is fixed"]);
+        let first = generated_tables(schema).map(|(_, table)| table.name.as_str()).next();
+        let advice = match sizes.iter().any(|size| size.tpch.is_some()) {
+            true => message!["use ", OptionName::Scale.count(None, "0.1")],
+            false => message!["give a table its number: ", OptionName::Rows.count(first, &rows.to_string())],
+        };
+        return Err(error.in_file(&schema.origin).advise(advice));
+    }
+    if request.scale.is_some() {
+        let error = usage(message![given(), " and ", OptionName::Scale.alone(), " exclude one another: both multiply"]);
+        return Err(error.in_file(&schema.origin));
+    }
+    let factor = rows as f64 / largest as f64;
+    for table in free {
+        let size = &mut sizes[table];
+        // The numbers of children follow from those of their parents.
+        let is_known = !size.is_derived;
+        *size = TableSize {
+            rows: if is_known { scaled(size.rows, Some(factor)) } else { 0 },
+            is_known,
+            is_scaled: is_known,
+            ..*size
+        };
+    }
+    Ok(())
 }
 
 fn no_rows(schema: &Schema, unset: &[&str]) -> Error {

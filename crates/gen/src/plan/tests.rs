@@ -59,17 +59,17 @@ fn foreign_keys_follow_their_parents() {
     assert_eq!(
         expressions(&plan),
         [
-            "line.order_id: ref(orders.id)",
-            "line.again: ref(line.id)",
+            "line.order_id: ref(orders.id, popular)",
+            "line.again: null(0.04, ref(line.id, popular))",
             "line.id: sequence",
             "orders.id: sequence",
-            "orders.customer: ref(customer.number)",
-            "orders.code: unique_hex(16)",
-            "customer.name: full_name",
+            "orders.customer: ref(customer.number, popular)",
+            "orders.code: unique_regex('[A-Z]{3}-[0-9]{6}')",
+            "customer.name: phrase('{person}')",
             "customer.number: sequence(100, 10)",
             "profile.id: ref(customer.number, once)",
             "photo.id: ref(profile.id, once)",
-            "photo.code: ref(orders.code)",
+            "photo.code: ref(orders.code, popular)",
         ]
     );
 }
@@ -258,12 +258,12 @@ fn keys_of_foreign_keys_are_unique() {
         (
             "a references a, b references b, primary key (a, b)",
             31,
-            Some("a: ref(a.id, in_turn(2)) b: ref(b.id, in_turn)"),
+            Some("a: ref(a.id, per_parent(deal(0: 12, 1: 10, 2: 5, 3: 1, 4: 2))) b: ref(b.id, distinct_in(a))"),
         ),
         (
             "a references a, b references b, primary key (b, a)",
             30,
-            Some("a: ref(a.id, in_turn) b: ref(b.id, in_turn(2))"),
+            Some("a: ref(a.id, distinct_in(b)) b: ref(b.id, per_parent(deal(0: 5, 1: 8, 2: 3, 3: 2, 5: 2)))"),
         ),
         ("a not null references a, b references b, unique (a, b)", 601, None),
         (
@@ -274,9 +274,9 @@ fn keys_of_foreign_keys_are_unique() {
         (
             "a references a, b references b, n int, unique (a, b, n)",
             9000,
-            Some("a: ref(a.id) b: ref(b.id) n: sequence"),
+            Some("a: ref(a.id, popular) b: ref(b.id, popular) n: sequence"),
         ),
-        ("a unique references a, b references b, unique (a, b)", 30, Some("a: ref(a.id, once) b: ref(b.id)")),
+        ("a unique references a, b references b, unique (a, b)", 30, Some("a: ref(a.id, once) b: ref(b.id, popular)")),
     ] {
         let sql = format!("{sql} /* gen: rows={rows} */ create table t ({definition})");
         match (plan_of(&sql, &Request::default()), expected) {

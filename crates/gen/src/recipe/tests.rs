@@ -43,7 +43,7 @@ fn the_file_comes_before_the_schema_and_behind_the_request() {
     let plan = planned(FILE, request).expect("a good recipe");
     let sizes: Vec<_> = plan.tables().iter().map(|table| (table.rows, table.seed)).collect();
     assert_eq!(sizes, [(2500, 1), (25, 1), (3, 1)]);
-    assert_eq!(plan.tables()[2].columns[0].expression, "ref(a.id)");
+    assert_eq!(plan.tables()[2].columns[0].expression, "ref(a.id, popular)");
 }
 
 /// Numbers of rows that follow from those of parents do so in a written recipe too, at any scale.
@@ -83,7 +83,7 @@ fn what_is_written_is_read_as_the_same() {
     let plan = planned(FILE, Request::default()).expect("a good recipe");
     let schema = Recipe::parse(FILE, "recipe.toml").and_then(|recipe| recipe.schema()).expect("a good schema");
     let written = to_toml(&schema, &plan);
-    assert!(written.contains("# z = \"ref(a.id)\"  # inferred anew: refers to a.id"), "{written}");
+    assert!(written.contains("# z = \"ref(a.id, popular)\"  # inferred anew: refers to a.id"), "{written}");
     let again = planned(&written, Request::default()).expect(&written);
     let all = |plan: &GenPlan| {
         let columns = |table: &crate::TablePlan| -> Vec<String> {

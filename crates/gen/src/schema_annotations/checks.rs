@@ -43,11 +43,13 @@ fn close(sql: &[Token], open: usize) -> Option<usize> {
 
 /// Returns the names, keywords and literals of an expression, without their quotes.
 pub(crate) fn words(expression: &str) -> Vec<String> {
-    tokens(expression)
-        .into_iter()
-        .filter(|token| token.kind == Kind::Other)
-        .map(|token| unquoted(&expression[token.span]))
-        .collect()
+    raw_words(expression).into_iter().map(unquoted).collect()
+}
+
+/// Returns the names, keywords and literals of an expression as they are written.
+pub(crate) fn raw_words(expression: &str) -> Vec<&str> {
+    let tokens = tokens(expression).into_iter().filter(|token| token.kind == Kind::Other);
+    tokens.map(|token| &expression[token.span]).collect()
 }
 
 #[cfg(test)]

@@ -153,6 +153,8 @@ pub enum OptionName {
     Union,
     /// Unique columns of a new table.
     Unique,
+    /// Day at which inferred times end.
+    Until,
     /// Columns that an update changes.
     UpdateColumns,
     /// Check of the finished file.
@@ -254,6 +256,7 @@ impl OptionName {
             Self::Truncate => "truncate",
             Self::Union => "union",
             Self::Unique => "unique",
+            Self::Until => "until",
             Self::UpdateColumns => "update-columns",
             Self::Verify => "verify",
             Self::WithoutRowid => "without-rowid",

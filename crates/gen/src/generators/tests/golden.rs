@@ -179,4 +179,18 @@ pub(super) const GOLDEN: &[(&str, &str)] = &[
     ),
     ("unique_digits(9)", "'086157269'; '625944730'; '698558499'; '866025462'"),
     ("unique_regex('[A-Z]{2}[0-9]{6}')", "'SF372568'; 'MZ142667'; 'ZD698227'; 'HL539543'"),
+    ("card_number", "'5231688404858914'; '378657696276394'; '376271501363363'; '5404747612018793'"),
+    ("ean", "'7631688404854'; '8786576962769'; '8762715013639'; '7604747612019'"),
+    ("iban", "'ES1331688404858913084396'; 'NL80BANK8657696276'; 'NL83BANK6271501363'; 'ES1404747612018792560968'"),
+    ("isbn", "'9781316884041'; '9783865769626'; '9783627150136'; '9781047476126'"),
+    ("phrase('{product}')", "'Soft Kettle'; 'Driftwood Portable Yoga Mat'; 'Zephyr Rustic Kettle'; 'Fable Plant Pot'"),
+    (
+        "phrase('{paragraph}', 30)",
+        "'The next version will be'; 'The invoice needs another'; 'See the notes of last week.'; 'See the notes of last week.'",
+    ),
+    ("place('city')", "'Milan'; 'Sydney'; 'Istanbul'; 'Geneva'"),
+    ("place('latitude')", "45.4642; -33.8688; 41.0082; 46.2044"),
+    ("price(1, 500)", "39.99; 4.0; 249.9; 15.95"),
+    ("unique_phrase('{category}')", "'Electronics'; 'Pet Supplies'; 'Garden'; 'Bedding 22222223'"),
+    ("unique_phrase('{handle}', '')", "'wanderingsky'; 'honest_flame'; 'garden_bell'; 'dreamroad61437'"),
 ];

@@ -2,6 +2,7 @@
 
 use crate::annotation::{Expression, ExpressionKind, SourceText, parse};
 use crate::expression::{Comparison, Function, Operator};
+use crate::schema_annotations::{raw_words, unquoted};
 use litepress_format::sort_key::{self, Collation};
 use litepress_rows::cells::OwnedValue;
 use std::cmp::Ordering;
@@ -38,6 +39,8 @@ pub(super) struct CheckBounds {
     pub others: Vec<(Comparison, String)>,
     /// Functions that leave the column unchanged: `code = upper(code)`.
     pub functions: Vec<&'static str>,
+    /// Patterns of LIKE.
+    pub likes: Vec<String>,
 }
 
 /// Reader of one constraint.
@@ -50,9 +53,21 @@ struct Reader<'a> {
 impl CheckBounds {
     /// Adds the bounds of a constraint on the column of this name. Parts that are not understood are ignored.
     pub(super) fn read(&mut self, text: &str, column: &str) {
+        self.likes.extend(likes(text, column));
         if let Ok(expression) = parse(&SourceText::new(text, "<check>"), 0..text.len()) {
             Reader { text, column, bounds: self }.condition(&expression);
         }
+    }
+
+    /// Returns how many whole numbers lie between both bounds, if there are both.
+    pub(super) fn whole_numbers(&self) -> Option<u64> {
+        let int = |bound: &Bound| match bound.value {
+            OwnedValue::Int(int) => Some((int, i64::from(bound.is_out))),
+            _ => None,
+        };
+        let ((low, low_out), (high, high_out)) = (int(self.low.as_ref()?)?, int(self.high.as_ref()?)?);
+        let values = high.checked_sub(high_out)?.checked_sub(low.checked_add(low_out)?)?.checked_add(1)?;
+        u64::try_from(values).ok()
     }
 
     /// Returns the expressions that it must differ from.
@@ -60,6 +75,14 @@ impl CheckBounds {
         let is_unequal = |(comparison, _): &&(Comparison, String)| *comparison == Comparison::Unequal;
         self.others.iter().filter(is_unequal).map(|(_, other)| other.as_str())
     }
+}
+
+/// Returns the patterns in `column LIKE 'pattern'`, wherever that stands in the constraint. Annotations have no LIKE.
+fn likes(text: &str, column: &str) -> Vec<String> {
+    let words = raw_words(text);
+    let is = |word: &str, name: &str| unquoted(word).eq_ignore_ascii_case(name);
+    let found = words.windows(3).filter(|three| is(three[0], column) && three[1].eq_ignore_ascii_case("like"));
+    found.filter(|three| three[2].starts_with('\'')).map(|three| unquoted(three[2])).collect()
 }
 
 impl Reader<'_> {
@@ -257,7 +280,9 @@ mod tests {
             ("a = upper(a)", CheckBounds { functions: vec!["upper"], ..none() }),
             ("b + 1 <= a", CheckBounds { others: vec![(Comparison::GreaterOrEqual, "b + 1".into())], ..none() }),
             ("a > 5 OR b", none()),
-            ("a LIKE 'x%'", none()),
+            ("a LIKE 'x%'", CheckBounds { likes: vec!["x%".into()], ..none() }),
+            ("a NOT LIKE 'x%' OR b LIKE 'y%'", none()),
+            ("\"a\" like '%x%' OR a LIKE 'it''s'", CheckBounds { likes: vec!["%x%".into(), "it's".into()], ..none() }),
         ] {
             assert_eq!(of(text), expected, "{text}");
         }

@@ -13,6 +13,8 @@ pub(super) struct GuessContext<'a> {
     pub is_key: bool,
     /// The annotation that does not meet them.
     pub now: String,
+    /// The DEFAULT as written.
+    pub default: Option<String>,
 }
 
 impl GuessContext<'_> {
@@ -30,7 +32,7 @@ impl GuessContext<'_> {
 
     /// Columns declared DATE have numeric affinity and hold texts.
     fn may_be_text(&self) -> bool {
-        let is_time = self.now.starts_with("date(") || self.now.starts_with("timestamp(");
+        let is_time = ["date(", "timestamp(", "events('", "date_add("].iter().any(|call| self.now.contains(call));
         self.is(&[TypeClass::Text, TypeClass::Any]) || is_time
     }
 }
@@ -38,8 +40,21 @@ impl GuessContext<'_> {
 pub(super) fn guesses(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<String> {
     let mut texts = Vec::new();
     if let (Some(values), false) = (&bounds.values, context.is_key) {
-        let values: Vec<String> = values.iter().map(literal).collect();
-        texts.push(format!("choice({})", values.join(", ")));
+        let weighted = |value: &OwnedValue| {
+            let text = literal(value);
+            let is_default = context.default.as_ref().is_some_and(|default| default.trim_matches(['(', ')']) == text);
+            let weight = if is_default { 12 } else { usual_weight(value) };
+            if weight == 2 { text } else { format!("{text}: {weight}") }
+        };
+        let all: Vec<String> = values.iter().map(weighted).collect();
+        let is_even = all.iter().all(|value| !value.contains(": "));
+        // A weight of 1 is that of a value without one.
+        let all = if is_even {
+            all
+        } else {
+            all.into_iter().map(|value| if value.contains(": ") { value } else { value + ": 2" }).collect()
+        };
+        texts.push(format!("choice({})", all.join(", ")));
     }
     if !context.is_key {
         let derived = bounds.others.iter().flat_map(|(comparison, other)| of_other(context, *comparison, other));
@@ -48,6 +63,7 @@ pub(super) fn guesses(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<S
         texts.extend(derived);
         texts.extend(clamped);
     }
+    texts.extend(likes(context, bounds));
     let [ints, reals] = [ints(context, bounds), reals(context, bounds)];
     texts.extend(if context.now.starts_with("real(") { [reals, ints] } else { [ints, reals] }.concat());
     texts.extend(times(context, bounds));
@@ -55,6 +71,19 @@ pub(super) fn guesses(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<S
     texts.extend(bounds.functions.iter().map(|function| format!("{function}({})", called(&context.now))));
     texts.extend(usual(context).iter().map(|&text| text.to_owned()));
     texts
+}
+
+/// Returns how frequent a state usually is: most orders are delivered, and few are cancelled.
+fn usual_weight(value: &OwnedValue) -> u32 {
+    const FREQUENT: &str = "delivered completed complete done closed active published success succeeded paid enabled normal user member public standard open";
+    const RARE: &str = "cancelled canceled failed error rejected deleted banned suspended refunded inactive archived disabled returned blocked owner admin superuser urgent critical";
+    let OwnedValue::Text(text) = value else { return 2 };
+    let text = text.to_lowercase();
+    match () {
+        () if FREQUENT.split(' ').any(|word| word == text) => 6,
+        () if RARE.split(' ').any(|word| word == text) => 1,
+        () => 2,
+    }
 }
 
 /// Formats a value as a literal of annotations.
@@ -192,7 +221,9 @@ fn lengths(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<String> {
     let most = if bounds.most_length == bounds.least_length { most } else { most.min(least.max(USUAL)) };
     let mut texts = Vec::new();
     let digits = most.clamp(1, 16);
-    if context.is_key {
+    if context.is_key && least > 16 {
+        texts.push(format!("hex({least})"));
+    } else if context.is_key {
         texts.push(format!("unique_hex({digits})"));
     } else if context.traits.class == TypeClass::Blob {
         texts.push(format!("blob({least}, {most})"));
@@ -207,6 +238,44 @@ fn lengths(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<String> {
         .flat_map(|function| texts.iter().map(move |text| format!("{function}({text})")))
         .collect();
     cased.into_iter().chain(texts).collect()
+}
+
+/// Suggests texts that match patterns of LIKE.
+fn likes(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<String> {
+    if !context.is(&[TypeClass::Text, TypeClass::Any]) || bounds.likes.is_empty() {
+        return Vec::new();
+    }
+    let quoted = |text: &str| literal(&OwnedValue::Text(text.to_owned()));
+    let mut texts = Vec::new();
+    // '%a%' OR '%b%': the words themselves.
+    let inner = |pattern: &String| pattern.trim_matches('%').to_owned();
+    let are_words = |word: &String| !word.is_empty() && !word.contains(['%', '_']);
+    let words: Vec<String> = bounds.likes.iter().map(inner).filter(are_words).collect();
+    if words.len() == bounds.likes.len() && !context.is_key && bounds.likes.iter().all(|like| like.starts_with('%')) {
+        texts.push(format!("choice({})", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", ")));
+    }
+    let fills: &[&str] =
+        if context.is_key { &["unique_hex(12)", "uuid()"] } else { &["word()", "digits(6)", "hex(16)", "uuid()"] };
+    for pattern in &bounds.likes {
+        for fill in fills {
+            let mut parts = Vec::new();
+            for part in pattern.split_inclusive(['%', '_']) {
+                let fixed = part.trim_end_matches(['%', '_']);
+                parts.extend((!fixed.is_empty()).then(|| quoted(fixed)));
+                match part.chars().last() {
+                    Some('%') => parts.push((*fill).to_owned()),
+                    Some('_') => parts.push("digits(1)".to_owned()),
+                    _ => {}
+                }
+            }
+            // One literal alone is not an annotation.
+            if parts.len() == 1 && parts[0].starts_with('\'') {
+                parts = vec![format!("constant({})", parts[0])];
+            }
+            texts.push(parts.join(" || "));
+        }
+    }
+    texts
 }
 
 /// Suggests common values for a column of this class, if its constraints have no simple form.

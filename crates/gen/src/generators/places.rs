@@ -1,0 +1,193 @@
+//! Cities with what belongs to them: state, country, postcode, telephone, coordinates, currency.
+//!
+//! The generator `place` draws a city by its weight. The function `place_of` finds a city, state or country by its name
+//! or code, so that further columns of a row agree with the first one.
+
+use super::alias::AliasTable;
+use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES, size};
+use crate::random::{CellRandom, Fraction, Rows};
+use crate::suggest::did_you_mean;
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::{CellBlock, Result};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+static DATA: &str = include_str!("../../data/places.txt");
+
+/// The fields of a place.
+const FIELDS: [&str; 15] = [
+    "city",
+    "state",
+    "state_code",
+    "country_code",
+    "postcode",
+    "latitude",
+    "longitude",
+    "phone",
+    "timezone",
+    "country_code3",
+    "country_number",
+    "country",
+    "currency",
+    "language",
+    "calling_code",
+];
+
+const POSTCODE: usize = 4;
+const LATITUDE: usize = 5;
+const LONGITUDE: usize = 6;
+const PHONE: usize = 7;
+
+/// A city with the fields of its country.
+#[derive(Debug)]
+struct Place {
+    fields: [&'static str; 15],
+    weight: f64,
+}
+
+/// All places, and their positions by name of city, of country, of state, and by code.
+struct Places {
+    places: Vec<Place>,
+    by_key: HashMap<&'static str, usize>,
+}
+
+fn places() -> &'static Places {
+    static PLACES: OnceLock<Places> = OnceLock::new();
+    PLACES.get_or_init(|| {
+        let lines =
+            || DATA.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
+        let countries: HashMap<&str, Vec<&str>> =
+            lines().filter(|line| line.len() == 8).map(|line| (line[0], line)).collect();
+        let cities = lines().filter(|line| line.len() == 10);
+        let places: Vec<Place> = cities
+            .map(|line| {
+                let country = &countries[line[3]];
+                let [city, state, state_code, code, postcode, latitude, longitude, phone, timezone] =
+                    std::array::from_fn(|at| line[at]);
+                let fields = [
+                    city, state, state_code, code, postcode, latitude, longitude, phone, timezone, country[1],
+                    country[2], country[3], country[4], country[5], country[6],
+                ];
+                Place { fields, weight: line[9].parse().expect("a weight") }
+            })
+            .collect();
+        let mut by_key = HashMap::new();
+        // A city is found before a country, and that before a state: names of the first kind win.
+        for field in ["city", "country", "country_code", "country_code3", "state", "state_code", "timezone"] {
+            let at = FIELDS.iter().position(|name| *name == field).expect("a field");
+            for (position, place) in places.iter().enumerate() {
+                by_key.entry(place.fields[at]).or_insert(position);
+            }
+        }
+        Places { places, by_key }
+    })
+}
+
+/// Returns the position of a field.
+pub(crate) fn field(name: &str) -> Option<usize> {
+    FIELDS.iter().position(|field| field.eq_ignore_ascii_case(name))
+}
+
+/// Returns a field of the place with this name or code. Digits replace the marks of a postcode or telephone number.
+pub(crate) fn place_of(key: &str, field: usize, digits: &[u8]) -> Option<OwnedValue> {
+    let all = places();
+    let place = &all.places[*all.by_key.get(key)?];
+    let text = place.fields[field];
+    Some(match field {
+        LATITUDE | LONGITUDE => OwnedValue::Real(text.parse().ok()?),
+        _ => {
+            let mut digits = digits.iter().cycle();
+            let filled = text.chars().map(|c| match c {
+                '#' => char::from(*digits.next().unwrap_or(&b'0')),
+                c => c,
+            });
+            OwnedValue::Text(filled.collect())
+        }
+    })
+}
+
+/// `place(field)`
+#[derive(Debug)]
+struct PlaceField {
+    field: usize,
+    weights: AliasTable,
+}
+
+pub(super) fn place(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let name = arguments.text("field")?;
+    let Some(field) = field(&name).filter(|&field| field != POSTCODE && field != PHONE) else {
+        let near = did_you_mean(&name, FIELDS);
+        let message = format!("a place has no field '{name}'{near}");
+        let is_filled = field(&name).is_some();
+        let error = arguments.error_at("field", message);
+        let known = FIELDS.iter().filter(|name| !["postcode", "phone"].contains(name)).copied().collect::<Vec<_>>();
+        return Err(match is_filled {
+            true => {
+                error.advise(format!("write place_of(city, '{name}', digits(8)), with a column that is place('city')"))
+            }
+            false => error.advise(format!("there are {}", known.join(", "))),
+        });
+    };
+    let weights: Vec<f64> = places().places.iter().map(|place| place.weight).collect();
+    Ok(Box::new(PlaceField { field, weights: AliasTable::new(&weights) }))
+}
+
+impl Generator for PlaceField {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let places = &places().places;
+        let pick = |row| places[size(u64::from(self.weights.pick(&mut Fraction(random.u64(row)))))].fields[self.field];
+        if self.kinds() == Kinds::REAL {
+            rows.append_to(out.reals(), |row| pick(row).parse().unwrap_or(0.0));
+        } else {
+            let texts = out.texts();
+            rows.for_each(|row| texts.push(pick(row).as_bytes()));
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        if [LATITUDE, LONGITUDE].contains(&self.field) { Kinds::REAL } else { Kinds::TEXT }
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        let longest = places().places.iter().map(|place| place.fields[self.field].len() as u64).max();
+        longest.unwrap_or(0).max(NUMBER_BYTES)
+    }
+
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: places().places.len() as u64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_whole() {
+        let all = places();
+        assert!(all.places.len() > 100);
+        for place in &all.places {
+            let [latitude, longitude] =
+                [LATITUDE, LONGITUDE].map(|at| place.fields[at].parse::<f64>().expect("a number"));
+            assert!(latitude.abs() <= 90.0 && longitude.abs() <= 180.0 && place.weight > 0.0, "{place:?}");
+            assert!(place.fields.iter().all(|field| !field.is_empty()), "{place:?}");
+            // Every city is found by its own name.
+            assert_eq!(place_of(place.fields[0], 11, b""), Some(OwnedValue::Text(place.fields[11].to_owned())));
+        }
+    }
+
+    #[test]
+    fn names_and_codes_find_their_place() {
+        let text = |key, name| match place_of(key, field(name).expect(name), b"1234") {
+            Some(OwnedValue::Text(text)) => text,
+            other => panic!("{key} {name}: {other:?}"),
+        };
+        assert_eq!(text("Seattle", "state_code"), "WA");
+        assert_eq!(text("Seattle", "postcode"), "98112");
+        assert_eq!(text("Berlin", "phone"), "+49 30 23125 123");
+        assert_eq!(text("Japan", "currency"), "JPY");
+        assert_eq!(text("SE", "language"), "sv");
+        assert_eq!(text("Texas", "country"), "United States");
+        assert_eq!(place_of("Nowhere", 0, b""), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! Names of tables and columns, in one form: words in lower case, with underscores between them.
+
+/// Normalizes `createdAt`, `Created-At` and `CREATED_AT` to `created_at`.
+pub(crate) fn plain(name: &str) -> String {
+    let mut plain = String::new();
+    let mut was_lower = false;
+    for c in name.chars() {
+        if c.is_uppercase() && was_lower {
+            plain.push('_');
+        }
+        was_lower = c.is_lowercase();
+        match c {
+            '-' | ' ' | '.' => plain.push('_'),
+            _ => plain.extend(c.to_lowercase()),
+        }
+    }
+    plain
+}
+
+/// Returns the singular of an English plural.
+pub(super) fn singular(word: &str) -> String {
+    match word {
+        "people" => return "person".to_owned(),
+        "children" => return "child".to_owned(),
+        "status" | "address" | "news" | "series" | "species" | "os" | "gps" | "dns" | "sms" | "class" | "business"
+        | "process" | "access" | "progress" => return word.to_owned(),
+        _ => {}
+    }
+    for (plural, one) in [("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("uses", "us")] {
+        if let Some(stem) = word.strip_suffix(plural).filter(|stem| stem.len() > 1) {
+            return format!("{stem}{one}");
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 1 && !stem.ends_with('s') => stem.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+/// Returns the words of a table's name, each in the singular.
+pub(crate) fn words_of_table(name: &str) -> Vec<String> {
+    plain(name).split('_').filter(|word| !word.is_empty()).map(singular).collect()
+}
+
+/// Returns whether a plain name matches a pattern: `*_at` the end, `is_*` the beginning, `*mail*` any part.
+pub(super) fn matches(name: &str, pattern: &str) -> bool {
+    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(part), Some(_)) => name.contains(part.trim_end_matches('*')),
+        (Some(end), None) => name.ends_with(end),
+        (None, Some(begin)) => name.starts_with(begin),
+        (None, None) => name == pattern,
+    }
+}
+
+/// Returns whether a plain name matches one of the patterns, which are separated by blanks.
+pub(super) fn is_like(name: &str, patterns: &str) -> bool {
+    patterns.split(' ').any(|pattern| matches(name, pattern))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_plainly() {
+        for (name, expected) in [
+            ("createdAt", "created_at"),
+            ("CREATED_AT", "created_at"),
+            ("First Name", "first_name"),
+            ("userID", "user_id"),
+        ] {
+            assert_eq!(plain(name), expected);
+        }
+    }
+
+    #[test]
+    fn tables_have_words_in_the_singular() {
+        for (name, expected) in [
+            ("shop_categories", vec!["shop", "category"]),
+            ("OrderDetails", vec!["order", "detail"]),
+            ("wp_posts", vec!["wp", "post"]),
+            ("addresses", vec!["address"]),
+            ("People", vec!["person"]),
+            ("status", vec!["status"]),
+            ("boxes", vec!["box"]),
+        ] {
+            assert_eq!(words_of_table(name), expected);
+        }
+    }
+
+    #[test]
+    fn patterns_match_the_beginning_the_end_or_a_part() {
+        for (name, pattern, expected) in [
+            ("paid_at", "*_at", true),
+            ("is_new", "is_*", true),
+            ("e_mail_address", "*mail*", true),
+            ("name", "name", true),
+            ("names", "name", false),
+        ] {
+            assert_eq!(matches(name, pattern), expected, "{name} {pattern}");
+        }
+        assert!(is_like("city", "town city") && !is_like("velocity", "town city"));
+    }
+}

@@ -1,0 +1,266 @@
+//! Times of a row: which columns hold one, in which form, and in which order they come.
+//!
+//! The first time of a row ascends with the row number and ends near the reference day. The others follow from it, so
+//! that no order is paid before it is placed.
+
+use super::names::is_like;
+use super::subjects::Kind;
+use super::{ColumnTraits, TypeClass};
+use litepress_rows::calendar::{Date, DateTime};
+
+/// The last day of inferred times, in days from 1970-01-01.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReferenceDay(i64);
+
+impl Default for ReferenceDay {
+    /// Returns 2026-01-01: a day that does not move, so that the same schema has the same rows.
+    fn default() -> Self {
+        Self(20_454)
+    }
+}
+
+impl ReferenceDay {
+    /// Parses `YYYY-MM-DD`, from the year 200 to 9000.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let time = DateTime::parse(text.as_bytes())
+            .filter(|time| time.second.is_none() && text.len() == 10 && time.date.exists())?;
+        (200..9000).contains(&time.date.year).then(|| Self(time.date.days()))
+    }
+
+    /// Returns the text of a day so many days before.
+    pub(super) fn before(self, days: i64) -> String {
+        let Date { year, month, day } = Date::from_days(self.0 - days);
+        format!("{year:04}-{month:02}-{day:02}")
+    }
+
+    pub(super) fn unix(self) -> i64 {
+        self.0 * 86_400
+    }
+}
+
+/// How a column stores times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `YYYY-MM-DD`
+    Day,
+    /// `YYYY-MM-DD HH:MM:SS`
+    Text,
+    /// A number of units from 1970, with so many in a second.
+    Unix(i64),
+    Julian,
+}
+
+/// The place of a time in the life of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    Birth,
+    Created,
+    Queued,
+    Started,
+    Paid,
+    Updated,
+    LastSeen,
+    Ended,
+    Delivered,
+    Deleted,
+    /// A time that may be after the reference day.
+    Due,
+}
+
+/// Names of times by stage. The first that matches counts.
+static STAGES: &[(&str, Stage)] = &[
+    ("*birth* dob born", Stage::Birth),
+    (
+        "*expire* *expiry* *expiration* *due* *valid_until *valid_to *_until *deadline* required_date *requireddate *scheduled* *remind* *renew* *publish_up *ban_end*",
+        Stage::Due,
+    ),
+    (
+        "*deleted* *removed* *cancel* *archived* *banned* *suspended* *revoked* *locked* *refunded* *deceased* *died* *death* *discontinu* *unsubscribed* *silenced* *disabled* *sensitized* *destroyed*",
+        Stage::Deleted,
+    ),
+    ("*delivered* *arrived* *delivery_date received_at received_date arrival*", Stage::Delivered),
+    (
+        "*shipped* *ship_date *dispatched* *finished* *ended* *_end end end_* *_end_* *stopped* *completed* *closed* *resolved* *return* *processed* *merged* *_to to_date *stop_time *leaves* *check_out* *checkout* *departure* *settled* last_day",
+        Stage::Ended,
+    ),
+    (
+        "*last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *viewed* *clicked* *current_sign* *accessed* *atime",
+        Stage::LastSeen,
+    ),
+    (
+        "*updated* *modified* *changed* *edited* *mtime* *last_* mod *_mod *synced* *refreshed* *touched* *dirty* post_modified* *update_time *lastmodified* *last_update*",
+        Stage::Updated,
+    ),
+    (
+        "*paid* *payment_date *approved* *confirmed* *verified* *accepted* *activated* *reviewed* *authorized*",
+        Stage::Paid,
+    ),
+    (
+        "*started* *start_* *_start *begin* *began* *opens* *valid_from *from_date *check_in* *checkin* *published* *pubdate* *released* *release_date",
+        Stage::Started,
+    ),
+    ("*queued* *enqueued* *submitted* *requested*", Stage::Queued),
+    (
+        "*created* *inserted* *added* *registered* *registration* *joined* *ordered* *placed* *posted* *opened* *since *hire* *purchase* *signup* *first_* *issued* *booked* *sent* *applied* *fired* *occurred* *_date date date_* *_at *_on *_time time datetime timestamp ts *_ts day created crt ctime *_ctime when *_gmt *dateadded* *_datetime *_timestamp *founded* *established* *uploaded* *imported* *logged* *recorded* *taken*",
+        Stage::Created,
+    ),
+];
+
+/// Names that hold durations, counts and persons, although a part of them is that of a time.
+const NO_TIMES: &str = "response_time* *load_time* *processing_time *latency* *wait_time *run_time *work_time *_ttl *_name *_ip* *_count *_by *_id *_user* *_status *duration* total_time typing_time scrolling_time visit_total_time time_spent elapsed* *_ms_total *_seconds *_zone* timezone time_slot *_num *_number *_url *_reason *_email *_hash *_version *_token *_visits *_generation* *_comment* *_address* *_author* *_attempt* *_size *_index *_page* *_row *_error* *_message* based_on *_location *start_line *end_line *_title *_text created_from *_text return_code *_sequence *_pos* *_offset";
+
+/// Returns the stage and the form of a column of times.
+pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, Form)> {
+    let declared = traits.declared.to_ascii_uppercase();
+    let base = declared.split('(').next().unwrap_or_default().trim();
+    let of_type = match base {
+        "DATE" => Some(Form::Day),
+        "DATETIME" | "TIMESTAMP" | "TIMESTAMP WITH TIME ZONE" | "TIMESTAMP WITHOUT TIME ZONE" | "TIMESTAMPTZ" => {
+            Some(Form::Text)
+        }
+        "TIME" | "TIME WITHOUT TIME ZONE" => return None,
+        _ => None,
+    };
+    let whole_name = name;
+    let name = ["_ms", "_millis", "_msec"].iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(name);
+    let stage = STAGES.iter().find(|(names, _)| is_like(name, names)).map(|(_, stage)| *stage);
+    if let Some(form) = of_type {
+        return Some((stage.unwrap_or(Stage::Created), form));
+    }
+    let stage = stage.filter(|_| !is_like(name, NO_TIMES) && !is_weak(name, traits.class))?;
+    let is_day = is_like(name, "date *_date day *_on *date dob *birthday* born hire_date")
+        && !is_like(name, "*_at update* *lastmodified*");
+    let form = match traits.class {
+        TypeClass::Text if traits.longest.is_some_and(|longest| longest < 10) => return None,
+        TypeClass::Text if is_day || traits.longest.is_some_and(|longest| longest < 19) => Form::Day,
+        TypeClass::Text | TypeClass::Any => Form::Text,
+        TypeClass::Int | TypeClass::Numeric => Form::Unix(if whole_name != name { 1000 } else { 1 }),
+        TypeClass::Real if is_like(name, "*_ts ts timestamp *unix* *_epoch") => Form::Unix(1),
+        TypeClass::Real => Form::Julian,
+        TypeClass::Blob => return None,
+    };
+    Some((stage, form))
+}
+
+/// Returns whether a column holds a time at which a row came, so that the rows of its table grow with time.
+pub(super) fn has_time(name: &str, traits: &ColumnTraits<'_>) -> bool {
+    time_of(name, traits).is_some_and(|(stage, _)| !matches!(stage, Stage::Birth | Stage::Due | Stage::Deleted))
+}
+
+/// Returns whether a name says too little of a column that is not declared as a time: `opened` may be a flag.
+fn is_weak(name: &str, class: TypeClass) -> bool {
+    const STRONG: &str = "*_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity";
+    let is_integer_day = matches!(class, TypeClass::Int) && is_like(name, "day *_day due *_due");
+    !is_like(name, STRONG) || is_integer_day
+}
+
+impl Form {
+    /// Returns the annotation of times that ascend with the row number.
+    pub(super) fn ascending(self, from: &str, to: &str) -> String {
+        match self {
+            Self::Day => format!("substr(events('{from}', '{to}'), 1, 10)"),
+            Self::Text => format!("events('{from}', '{to}')"),
+            Self::Unix(1) => format!("events('{from}', '{to}', as='unix')"),
+            Self::Unix(1000) => format!("events('{from}', '{to}', as='unix_ms')"),
+            Self::Unix(units) => format!("events('{from}', '{to}', as='unix') * {units}"),
+            Self::Julian => format!("events('{from}', '{to}', as='julian')"),
+        }
+    }
+
+    /// Returns the annotation of a day between two ages in years before the reference day.
+    pub(super) fn birth(self, day: ReferenceDay, oldest: i64, youngest: i64) -> String {
+        let (from, to) = (day.before(oldest * 365), day.before(youngest * 365));
+        match self {
+            Self::Day => format!("date('{from}', '{to}')"),
+            Self::Text => format!("date('{from}', '{to}') || ' 00:00:00'"),
+            Self::Unix(units) => format!(
+                "86400 * {units} * int({}, {})",
+                day.unix() / 86_400 - oldest * 365,
+                day.unix() / 86_400 - youngest * 365
+            ),
+            Self::Julian => format!("timestamp('{from}', '{to}', as='julian')"),
+        }
+    }
+
+    /// Returns the annotation of a time that is `delay` later than the time in `base`, in `of` form; `None` if these
+    /// forms cannot be computed from one another.
+    pub(super) fn after(self, base: &str, of: Self, delay: Delay, limit: Option<ReferenceDay>) -> Option<String> {
+        let Delay { amount, unit } = delay;
+        let later = match (self, of) {
+            (Self::Day, Self::Day) if unit == "seconds" || unit == "minutes" || unit == "hours" => base.to_owned(),
+            (Self::Text, Self::Text | Self::Day) | (Self::Day, Self::Day) => {
+                format!("date_add({base}, {amount}, '{unit}')")
+            }
+            (Self::Day, Self::Text) => format!("substr(date_add({base}, {amount}, '{unit}'), 1, 10)"),
+            (Self::Unix(units), Self::Unix(of)) if units == of => {
+                let seconds = units
+                    * match unit {
+                        "seconds" => 1,
+                        "minutes" => 60,
+                        "hours" => 3600,
+                        _ => 86_400,
+                    };
+                format!("{base} + {seconds} * ({amount})")
+            }
+            _ => return None,
+        };
+        let bound = limit.map(|day| match self {
+            Self::Unix(units) => (day.unix() * units).to_string(),
+            _ => format!("'{}'", day.before(0)),
+        });
+        Some(match bound {
+            // Of a text that begins with that day, the day is the lesser one.
+            Some(bound) => format!("min({later}, {bound})"),
+            None => later,
+        })
+    }
+}
+
+/// A span of time between two stages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delay {
+    pub amount: &'static str,
+    pub unit: &'static str,
+}
+
+/// Returns the usual delay of a stage, in a table of this kind.
+pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
+    let of = |amount, unit| Delay { amount, unit };
+    let is_day = form == Form::Day;
+    match (stage, kind) {
+        (Stage::Started, Some(Kind::Run)) => of("int(1, 90)", "seconds"),
+        (Stage::Ended, Some(Kind::Run)) => of("lognormal(5, 1, min=2, max=7200, decimals=0)", "seconds"),
+        (Stage::Updated, Some(Kind::Run | Kind::Log)) => of("int(0, 600)", "seconds"),
+        (Stage::Paid, _) if is_day => of("choice(0: 6, 1: 2, 3: 1, 14: 1)", "days"),
+        (Stage::Paid, _) => of("lognormal(4, 2, min=1, max=20000, decimals=0)", "minutes"),
+        (Stage::Ended, Some(Kind::Place | Kind::Company | Kind::Person | Kind::Product)) => of("int(30, 900)", "days"),
+        (Stage::Ended, Some(Kind::Event)) if !is_day => of("choice(15: 3, 30: 5, 45: 3, 60: 4, 90: 1)", "minutes"),
+        (Stage::Ended, Some(Kind::Task)) => of("lognormal(4.5, 1.2, min=1, max=4000, decimals=0)", "hours"),
+        (Stage::Ended, _) if is_day => of("int(1, 9)", "days"),
+        (Stage::Ended, _) => of("int(5, 190)", "hours"),
+        (Stage::Delivered, _) if is_day => of("int(1, 6)", "days"),
+        (Stage::Delivered, _) => of("int(20, 150)", "hours"),
+        (Stage::Updated, _) if is_day => of("choice(0: 5, 1: 1, 7: 1, 30: 1, 90: 1)", "days"),
+        (Stage::Updated, _) => of("if(bool(0.35), 0, exponential(0.0000006, max=30000000, decimals=0))", "seconds"),
+        (Stage::LastSeen, _) if is_day => of("int(0, 600)", "days"),
+        (Stage::LastSeen, _) => of("exponential(0.0002, max=12000, decimals=0)", "hours"),
+        (Stage::Deleted, _) => of("int(1, 300)", "days"),
+        (Stage::Due, _) => of("int(7, 90)", "days"),
+        (_, _) if is_day => of("choice(0: 4, 1: 2, 2: 1)", "days"),
+        (_, _) => of("int(0, 3600)", "seconds"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reference_days_are_days() {
+        assert_eq!(ReferenceDay::default().before(0), "2026-01-01");
+        assert_eq!(ReferenceDay::parse("2024-02-29").map(|day| day.before(1)), Some("2024-02-28".to_owned()));
+        for text in ["2024-02-30", "2024-02-28 10:00", "now", "99999-01-01"] {
+            assert_eq!(ReferenceDay::parse(text), None, "{text}");
+        }
+    }
+}

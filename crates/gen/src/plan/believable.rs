@@ -1,0 +1,492 @@
+//! Schemas of real programs without one annotation: SQLite accepts the rows, and queries find nothing absurd in them.
+
+use super::schemas::{insert, number};
+use super::*;
+use rusqlite::Connection;
+use rusqlite::types::Value as Sql;
+use std::path::{Path, PathBuf};
+
+/// Rows of every table.
+const ROWS: u64 = 400;
+
+fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    files
+}
+
+fn make(sql: &str, rows: u64) -> Connection {
+    let schema = Schema::from_sql(sql, "test.sql").unwrap_or_else(|error| panic!("{error}\n{sql}"));
+    let request = Request { rows: vec![(None, rows)], ..Request::default() };
+    let plan = GenPlan::new(&schema, &request).unwrap_or_else(|error| panic!("{error}\n{sql}"));
+    insert(sql, &plan).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn database(name: &str) -> Connection {
+    make(&read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/schemas/{name}.sql"))), ROWS)
+}
+
+/// Returns the schema of a program's file in `tests/programs`: the part before the rows, without settings.
+fn of_program(text: &str) -> String {
+    let before = text.split("\n-- rows").next().unwrap_or_default();
+    before.lines().filter(|line| !line.starts_with("PRAGMA")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn schemas_of_programs_are_filled_without_annotations() {
+    let mut failed = Vec::new();
+    for file in files("tests/schemas").into_iter().chain(files("../../tests/programs")) {
+        let sql = of_program(&read(&file));
+        let made = || -> std::result::Result<(), String> {
+            let schema = Schema::from_sql(&sql, "test.sql").map_err(|error| error.to_string())?;
+            // Calibre has eleven ratings at most.
+            let few = schema.table("ratings").map(|_| (Some("ratings".to_owned()), 11));
+            let rows = std::iter::once((None, 150)).chain(few).collect();
+            let plan =
+                GenPlan::new(&schema, &Request { rows, ..Request::default() }).map_err(|error| error.to_string())?;
+            insert(&sql, &plan).map(drop)
+        };
+        if let Err(error) = made() {
+            failed.push(format!("{}: {error}", file.display()));
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// A query that counts something, and the least and the largest count; `ROWS` rows are in every table.
+type Judge = (&'static str, i64, i64);
+
+/// Asks the database of a schema all questions.
+fn judge(name: &str, judges: &[Judge]) {
+    let sqlite = database(name);
+    let failed: Vec<String> = judges
+        .iter()
+        .filter_map(|(query, least, most)| {
+            let found = number(&sqlite, query);
+            (!(*least..=*most).contains(&found)).then(|| format!("{found} is not {least} to {most}: {query}"))
+        })
+        .collect();
+    assert!(failed.is_empty(), "{name}: {failed:#?}");
+}
+
+/// Half of all users were superusers, and no row was ever NULL; orders were paid before they were placed.
+#[test]
+fn a_shop_made_with_django_is_believable() {
+    judge(
+        "django_shop",
+        &[
+            ("SELECT count(*) FROM auth_user WHERE is_superuser", 0, 15),
+            ("SELECT count(*) FROM auth_user WHERE is_active", 350, 398),
+            ("SELECT count(*) FROM auth_user WHERE last_login < date_joined", 0, 0),
+            ("SELECT count(*) FROM auth_user WHERE last_login IS NULL", 20, 90),
+            ("SELECT count(*) FROM auth_user WHERE instr(email, lower(first_name)) = 0 OR first_name = ''", 0, 4),
+            ("SELECT count(*) FROM auth_user WHERE instr(username, lower(substr(last_name, 1, 3))) = 0", 0, 8),
+            ("SELECT count(DISTINCT n) FROM (SELECT count(*) n FROM auth_user_groups GROUP BY user_id)", 3, 100),
+            (
+                "SELECT count(*) FROM auth_user u WHERE NOT EXISTS (SELECT 1 FROM auth_user_groups WHERE user_id = u.id)",
+                50,
+                250,
+            ),
+            (
+                "SELECT count(*) FROM shop_category WHERE name LIKE '% Smith' OR name GLOB '*[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]*'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM shop_category WHERE slug NOT LIKE lower(substr(name, 1, 3)) || '%'", 0, 0),
+            ("SELECT count(*) FROM shop_product WHERE updated_at < created_at OR deleted_at < created_at", 0, 0),
+            ("SELECT count(*) FROM shop_product WHERE deleted_at IS NULL", 370, 399),
+            (
+                "SELECT count(*) FROM shop_product WHERE printf('%.2f', price) GLOB '*.99' OR printf('%.2f', price) GLOB '*.95'",
+                260,
+                380,
+            ),
+            ("SELECT count(*) FROM shop_product WHERE cost > price", 0, 0),
+            ("SELECT count(*) FROM shop_product WHERE price <= 0", 0, 0),
+            ("SELECT count(DISTINCT price) FROM shop_product", 60, 400),
+            ("SELECT count(*) FROM shop_address WHERE length(country) <> 2", 0, 0),
+            (
+                "SELECT count(DISTINCT country) FROM (SELECT city, country FROM shop_address GROUP BY city HAVING count(DISTINCT country) > 1)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM shop_address WHERE city = 'Berlin' AND (latitude NOT BETWEEN 52 AND 53 OR country <> 'DE')",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM shop_order WHERE paid_at < placed_at OR shipped_at < placed_at OR delivered_at < shipped_at",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM shop_order WHERE status = 'pending' AND (shipped_at IS NOT NULL OR delivered_at IS NOT NULL)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM shop_order WHERE (status = 'cancelled') <> (cancelled_at IS NOT NULL)", 0, 40),
+            ("SELECT count(*) FROM shop_order WHERE delivered_at IS NOT NULL", 40, 300),
+            ("SELECT count(*) FROM shop_order WHERE abs(total - subtotal - shipping - tax) > 0.011", 0, 0),
+            (
+                "SELECT count(*) FROM shop_order a JOIN shop_order b ON b.id = a.id + 1 WHERE b.placed_at < a.placed_at",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM shop_order o JOIN auth_user u ON u.id = o.user_id WHERE placed_at < date_joined",
+                0,
+                8,
+            ),
+            ("SELECT count(*) FROM shop_order WHERE placed_at >= '2026-01-01'", 0, 0),
+            ("SELECT count(*) FROM shop_order WHERE placed_at >= '2025-12-01'", 2, 40),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM shop_order GROUP BY user_id)", 4, 60),
+            (
+                "SELECT count(*) FROM auth_user u WHERE NOT EXISTS (SELECT 1 FROM shop_order WHERE user_id = u.id)",
+                120,
+                340,
+            ),
+            (
+                "SELECT count(*) FROM shop_orderitem i JOIN shop_product p ON p.id = product_id WHERE unit_price <> price",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM shop_orderitem WHERE abs(line_total - quantity * unit_price) > 0.01", 0, 0),
+            ("SELECT count(*) FROM shop_orderitem WHERE quantity = 1", 180, 320),
+            ("SELECT count(*) FROM shop_payment WHERE iban IS NOT NULL AND length(iban) NOT BETWEEN 18 AND 24", 0, 0),
+            ("SELECT count(*) FROM shop_payment WHERE method NOT IN ('card', 'paypal', 'invoice', 'transfer')", 0, 0),
+        ],
+    );
+}
+
+#[test]
+fn a_music_shop_is_believable() {
+    judge(
+        "chinook",
+        &[
+            ("SELECT count(*) FROM Employee WHERE HireDate < date(BirthDate, '+16 years')", 0, 0),
+            ("SELECT count(*) FROM Employee WHERE ReportsTo = EmployeeId", 0, 0),
+            ("SELECT count(DISTINCT Title) FROM Employee", 10, 60),
+            ("SELECT count(*) FROM Customer WHERE Company IS NULL", 180, 300),
+            ("SELECT count(*) FROM Customer WHERE Email NOT LIKE '%' || lower(substr(LastName, 1, 2)) || '%@%'", 0, 8),
+            (
+                "SELECT count(*) FROM (SELECT City FROM Customer GROUP BY City HAVING count(DISTINCT Country) > 1 OR count(DISTINCT State) > 1)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM Invoice WHERE BillingCity IS NULL AND BillingCountry IS NOT NULL", 0, 0),
+            ("SELECT count(*) FROM Track WHERE Milliseconds BETWEEN 40000 AND 1200000", 400, 400),
+            ("SELECT count(*) FROM Track WHERE Name IS NULL OR Name = ''", 0, 0),
+            ("SELECT count(DISTINCT Name) FROM MediaType", 4, 12),
+            ("SELECT count(*) FROM InvoiceLine l JOIN Track t USING (TrackId) WHERE l.UnitPrice <> t.UnitPrice", 0, 0),
+            (
+                "SELECT count(*) FROM InvoiceLine a JOIN InvoiceLine b ON b.InvoiceLineId = a.InvoiceLineId + 1 WHERE b.InvoiceId < a.InvoiceId",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM PlaylistTrack WHERE PlaylistId = TrackId", 0, 12),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM PlaylistTrack GROUP BY PlaylistId)", 3, 40),
+        ],
+    );
+}
+
+#[test]
+fn a_trading_company_is_believable() {
+    judge(
+        "northwind",
+        &[
+            ("SELECT count(*) FROM Orders WHERE ShippedDate < OrderDate OR RequiredDate < OrderDate", 0, 0),
+            ("SELECT count(*) FROM Orders WHERE ShippedDate IS NULL", 10, 70),
+            ("SELECT count(*) FROM Employees WHERE HireDate < BirthDate", 0, 0),
+            ("SELECT count(*) FROM Products WHERE Discontinued <> '0'", 1, 60),
+            ("SELECT count(*) FROM Products WHERE UnitPrice <= 0", 0, 0),
+            ("SELECT count(*) FROM Suppliers WHERE CompanyName = ContactName", 0, 0),
+            (
+                "SELECT count(*) FROM (SELECT City FROM Customers GROUP BY City HAVING count(DISTINCT Country) > 1)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM \"Order Details\" d JOIN Products p USING (ProductID) WHERE d.UnitPrice <> p.UnitPrice",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM \"Order Details\" WHERE Discount = 0", 240, 390),
+            (
+                "SELECT count(*) FROM (SELECT OrderID FROM \"Order Details\" GROUP BY OrderID HAVING count(*) > 1)",
+                60,
+                200,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_video_rental_is_believable() {
+    judge(
+        "sakila",
+        &[
+            ("SELECT count(*) FROM rental WHERE return_date < rental_date OR last_update < rental_date", 0, 0),
+            ("SELECT count(*) FROM rental WHERE return_date IS NULL", 10, 70),
+            ("SELECT count(*) FROM customer WHERE active NOT IN ('Y', 'N')", 0, 0),
+            ("SELECT count(*) FROM customer WHERE active = 'Y'", 330, 395),
+            ("SELECT count(*) FROM staff WHERE active", 330, 395),
+            ("SELECT count(*) FROM film WHERE length NOT BETWEEN 40 AND 220", 0, 0),
+            ("SELECT count(*) FROM film WHERE rental_rate NOT IN (0.99, 2.99, 4.99)", 0, 0),
+            ("SELECT count(DISTINCT rating) FROM film", 5, 5),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM film_actor GROUP BY actor_id)", 3, 40),
+            (
+                "SELECT count(*) FROM address a JOIN city c USING (city_id) WHERE c.city = 'Berlin' AND a.phone NOT LIKE '+49 30%'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM payment WHERE amount <= 0", 0, 0),
+        ],
+    );
+}
+
+/// Without REFERENCES, half a percent of the keys hit a row.
+#[test]
+fn programs_without_foreign_keys_are_believable() {
+    judge(
+        "wordpress",
+        &[
+            ("SELECT count(*) FROM wp_postmeta m JOIN wp_posts p ON p.ID = m.post_id", 400, 400),
+            ("SELECT count(*) FROM wp_usermeta m JOIN wp_users u ON u.ID = m.user_id", 400, 400),
+            ("SELECT count(*) FROM wp_comments c JOIN wp_posts p ON p.ID = c.comment_post_ID", 400, 400),
+            ("SELECT count(*) FROM wp_posts p JOIN wp_users u ON u.ID = post_author", 400, 400),
+            ("SELECT count(*) FROM wp_posts WHERE post_modified < post_date", 0, 0),
+            ("SELECT count(*) FROM wp_posts WHERE post_name NOT LIKE lower(substr(post_title, 1, 1)) || '%'", 0, 10),
+            ("SELECT count(*) FROM wp_posts WHERE post_password <> ''", 0, 30),
+            ("SELECT count(*) FROM wp_users WHERE user_email NOT LIKE '%@%.%'", 0, 0),
+            ("SELECT count(*) FROM wp_users WHERE user_registered LIKE '0000%'", 0, 0),
+            ("SELECT count(*) FROM wp_options WHERE autoload = 'yes'", 330, 395),
+        ],
+    );
+    judge(
+        "matomo",
+        &[
+            ("SELECT count(*) FROM log_visit JOIN site USING (idsite)", 400, 400),
+            ("SELECT count(*) FROM log_link_visit_action JOIN log_visit USING (idvisit)", 400, 400),
+            ("SELECT count(*) FROM log_visit WHERE visit_last_action_time < visit_first_action_time", 0, 0),
+            ("SELECT count(*) FROM log_visit WHERE visit_total_time NOT BETWEEN 0 AND 90000", 0, 0),
+            ("SELECT count(*) FROM user WHERE superuser_access", 0, 15),
+        ],
+    );
+    judge(
+        "rails_shop",
+        &[
+            ("SELECT count(*) FROM orders o JOIN users u ON u.id = o.user_id WHERE o.created_at < u.created_at", 0, 8),
+            (
+                "SELECT count(*) FROM line_items i JOIN orders o ON o.id = i.order_id JOIN products p ON p.id = i.product_id",
+                400,
+                400,
+            ),
+            ("SELECT count(*) FROM line_items WHERE abs(total - quantity * price) > 0.01", 0, 0),
+            ("SELECT count(*) FROM users WHERE reset_password_token IS NOT NULL", 4, 60),
+            ("SELECT count(*) FROM users WHERE admin", 1, 40),
+            ("SELECT count(*) FROM users WHERE middle_name IS NULL", 110, 220),
+            ("SELECT count(*) FROM users WHERE current_sign_in_at < last_sign_in_at", 0, 0),
+            (
+                "SELECT count(*) FROM users WHERE gender = 'female' AND first_name IN ('James', 'John', 'Peter', 'Thomas', 'William')",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM users WHERE date_of_birth > '2008-01-01'", 0, 0),
+            ("SELECT count(*) FROM products WHERE price_cents <= 0", 0, 0),
+            ("SELECT count(*) FROM taggings a JOIN taggings b USING (tag_id) WHERE a.id < b.id", 60, 4000),
+        ],
+    );
+}
+
+#[test]
+fn a_social_network_is_believable() {
+    judge(
+        "mastodon",
+        &[
+            ("SELECT count(*) FROM accounts WHERE suspended_at IS NOT NULL OR silenced_at IS NOT NULL", 2, 60),
+            ("SELECT count(*) FROM statuses WHERE deleted_at IS NULL", 370, 399),
+            ("SELECT count(*) FROM statuses WHERE in_reply_to_id >= id OR reblog_of_id >= id", 0, 0),
+            ("SELECT count(*) FROM statuses WHERE in_reply_to_id IS NULL", 80, 250),
+            ("SELECT count(*) FROM follows WHERE account_id = target_account_id", 0, 12),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM follows GROUP BY target_account_id)", 2, 40),
+            ("SELECT count(*) FROM media_attachments WHERE file_content_type NOT LIKE '%/%'", 0, 0),
+            ("SELECT count(*) FROM users WHERE sign_up_ip NOT GLOB '*.*.*.*'", 0, 0),
+            ("SELECT count(*) FROM users WHERE time_zone NOT LIKE '%/%' AND time_zone <> 'UTC'", 0, 0),
+        ],
+    );
+    judge(
+        "chat",
+        &[
+            ("SELECT count(*) FROM direct_messages WHERE read_at < sent_at", 0, 0),
+            ("SELECT count(*) FROM messages WHERE edited_at_ms < sent_at_ms OR deleted_at_ms < sent_at_ms", 0, 0),
+            (
+                "SELECT count(*) FROM messages WHERE date(sent_at_ms / 1000, 'unixepoch') NOT BETWEEN '2021-01-01' AND '2026-01-01'",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT emoji) FROM reactions", 4, 4),
+            ("SELECT count(*) FROM memberships WHERE role = 'member'", 150, 395),
+            ("SELECT count(*) FROM devices WHERE pni NOT LIKE 'PNI:%'", 0, 0),
+        ],
+    );
+}
+
+#[test]
+fn builds_people_and_machines_are_believable() {
+    judge(
+        "ci",
+        &[
+            ("SELECT count(*) FROM pipelines WHERE started_at < queued_at OR finished_at < started_at", 0, 0),
+            ("SELECT count(*) FROM pipelines WHERE status = 'success'", 280, 360),
+            ("SELECT count(*) FROM jobs WHERE finished_at - started_at <> duration_ms / 1000", 0, 0),
+            ("SELECT count(*) FROM jobs WHERE (status IN ('failed', 'cancelled')) <> (exit_code > 0)", 0, 0),
+            ("SELECT count(*) FROM jobs WHERE status = 'success' AND error_message IS NOT NULL", 0, 0),
+            ("SELECT count(*) FROM issues WHERE state = 'open' AND closed_at IS NOT NULL", 0, 0),
+            ("SELECT count(*) FROM issues WHERE closed_at < created_at", 0, 0),
+            ("SELECT count(*) FROM artifacts WHERE length(sha256) <> 64 OR content_type NOT LIKE '%/%'", 0, 0),
+            ("SELECT count(*) FROM commits WHERE length(sha) <> 40", 0, 0),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM issue_labels GROUP BY issue_id)", 3, 40),
+        ],
+    );
+    judge(
+        "hospital",
+        &[
+            ("SELECT count(*) FROM doctor WHERE hire_date < date(birth_date, '+18 years')", 0, 0),
+            ("SELECT count(*) FROM appointment WHERE end_time <= start_time", 0, 0),
+            ("SELECT count(*) FROM stay WHERE check_out < check_in OR max_temperature < min_temperature", 0, 0),
+            ("SELECT count(*) FROM patient WHERE deceased_at IS NOT NULL", 1, 40),
+            ("SELECT count(*) FROM patient WHERE blood_type NOT GLOB '*[+-]'", 0, 0),
+            (
+                "SELECT count(*) FROM invoice WHERE abs(grand_total - amount - tax) > 0.011 OR paid_at < issued_at OR due_date < substr(issued_at, 1, 10)",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge(
+        "telemetry",
+        &[
+            ("SELECT count(*) FROM requests WHERE http_status NOT BETWEEN 200 AND 599", 0, 0),
+            ("SELECT count(*) FROM requests WHERE http_status = 200", 290, 370),
+            ("SELECT count(*) FROM hosts WHERE port NOT BETWEEN 1 AND 65535", 0, 0),
+            (
+                "SELECT count(*) FROM hosts WHERE date(created_at, 'unixepoch') NOT BETWEEN '2020-12-31' AND '2026-01-01' OR last_seen < created_at",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM certificates WHERE valid_until <= valid_from", 0, 0),
+            ("SELECT count(*) FROM certificates WHERE revoked_at IS NULL", 370, 399),
+            ("SELECT count(*) FROM requests WHERE path NOT LIKE '/%'", 0, 0),
+        ],
+    );
+}
+
+#[test]
+fn times_end_at_the_day_that_is_asked_for() {
+    let sql = "CREATE TABLE visit (id INTEGER PRIMARY KEY, created_at TEXT NOT NULL, updated_at TEXT NOT NULL)";
+    let schema = Schema::from_sql(sql, "test.sql").expect(sql);
+    let request =
+        |until: &str| Request { rows: vec![(None, 200)], until: Some(until.to_owned()), ..Request::default() };
+    let plan = GenPlan::new(&schema, &request("2019-07-01")).expect(sql);
+    let sqlite = insert(sql, &plan).expect(sql);
+    let late = "SELECT count(*) FROM visit WHERE created_at >= '2019-07-01' OR updated_at > '2019-07-01'";
+    assert_eq!(number(&sqlite, late), 0);
+    assert!(number(&sqlite, "SELECT count(*) FROM visit WHERE created_at > '2019-05-01'") > 3);
+    let error = GenPlan::new(&schema, &request("soon")).expect_err("it is no day");
+    assert!(error.message().contains("soon") && error.message().contains("not a day"), "{error}");
+}
+
+/// A join table of 101 rows for 10 x 10 pairs became 101 rows of (NULL, NULL).
+#[test]
+fn join_tables_with_too_few_pairs_are_an_error() {
+    let sql = "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY);
+        CREATE TABLE j (a INTEGER REFERENCES a, b INTEGER REFERENCES b, PRIMARY KEY (a, b));";
+    let with = |rows: u64| {
+        let rows = [("a", 10), ("b", 10), ("j", rows)].map(|(table, rows)| (Some(table.to_owned()), rows));
+        let schema = Schema::from_sql(sql, "test.sql").expect(sql);
+        GenPlan::new(&schema, &Request { rows: rows.to_vec(), ..Request::default() })
+    };
+    insert(sql, &with(100).expect("all pairs")).expect("all pairs");
+    let error = with(101).expect_err("too many");
+    assert!(error.message().contains("100 values for 101 rows"), "{error}");
+}
+
+/// The rows of a small sample met the constraint, and a later one did not.
+#[test]
+fn references_that_must_differ_always_do() {
+    let sql = "CREATE TABLE place (id INTEGER PRIMARY KEY, url TEXT UNIQUE);
+        CREATE TABLE visit (id INTEGER PRIMARY KEY, place_id INTEGER NOT NULL REFERENCES place, referrer_place_id INTEGER NOT NULL REFERENCES place,
+            CHECK (place_id != referrer_place_id));";
+    for rows in [20, 3000] {
+        drop(make(sql, rows));
+    }
+}
+
+#[test]
+fn unique_indexes_on_expressions_are_met() {
+    for index in ["lower(name)", "lower(trim(name))", "name COLLATE NOCASE"] {
+        let sql = format!(
+            "CREATE TABLE tags (id INTEGER PRIMARY KEY, name TEXT NOT NULL); CREATE UNIQUE INDEX i ON tags ({index});"
+        );
+        drop(make(&sql, 3000));
+    }
+}
+
+/// The six tables of the guide, with the columns that it shows.
+const SHOWN: [&str; 6] = [
+    "SELECT id, first_name, last_name, gender, email, city, country, phone, registered_at FROM customer",
+    "SELECT id, name, slug FROM category",
+    "SELECT id, category_id, name, sku, price, stock FROM product",
+    "SELECT id, customer_id, status, placed_at, shipped_at, delivered_at FROM orders",
+    "SELECT order_id, product_id, quantity, unit_price, total FROM order_item",
+    "SELECT id, product_id, customer_id, rating, title, body FROM review",
+];
+
+/// Formats ten rows as a Markdown table.
+fn ten_rows(sqlite: &Connection, query: &str) -> String {
+    let mut statement = sqlite.prepare(&format!("{query} LIMIT 10")).expect(query);
+    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let mut text = format!("| {} |\n|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    let mut rows = statement.query([]).expect(query);
+    while let Some(row) = rows.next().expect(query) {
+        let cell = |at: usize| match row.get::<_, Sql>(at).expect("a value") {
+            Sql::Null => String::new(),
+            Sql::Integer(int) => int.to_string(),
+            Sql::Real(real) => format!("{real}"),
+            Sql::Text(text) => text,
+            Sql::Blob(blob) => format!("{} bytes", blob.len()),
+        };
+        let cells: Vec<String> = (0..names.len()).map(cell).collect();
+        text += &format!("| {} |\n", cells.join(" | ")).replace("|  |", "| |");
+    }
+    text
+}
+
+/// The rows in the guide are those of `litepress generate store.db examples/store.sql --rows 1k`. With the environment
+/// variable WRITE they are written anew.
+#[test]
+fn the_guide_shows_rows_as_they_are() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sqlite = make(&read(&root.join("examples/store.sql")), 1000);
+    let guide = root.join("docs/generate.md");
+    let mut text = read(&guide);
+    for query in SHOWN {
+        let rows = ten_rows(&sqlite, query);
+        if std::env::var_os("WRITE").is_some() {
+            let head = format!("{query}`\n\n");
+            let start = text.find(&head).unwrap_or_else(|| panic!("the guide lacks {query}")) + head.len();
+            let end = start + text[start..].find("\n\n").map_or(text.len() - start, |end| end + 1);
+            text.replace_range(start..end, &rows);
+        }
+        assert!(text.contains(&rows), "docs/generate.md has other rows of {query}; make it with WRITE=1\n{rows}");
+    }
+    if std::env::var_os("WRITE").is_some() {
+        std::fs::write(guide, text).expect("the guide");
+    }
+}

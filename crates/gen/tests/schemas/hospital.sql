@@ -1,0 +1,7 @@
+-- A hospital: people of several kinds, appointments, stays.
+CREATE TABLE department (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, phone TEXT, budget REAL);
+CREATE TABLE doctor (id INTEGER PRIMARY KEY, department_id INTEGER NOT NULL REFERENCES department, full_name TEXT NOT NULL, gender CHAR(1) NOT NULL, email TEXT NOT NULL UNIQUE, hire_date DATE NOT NULL, birth_date DATE NOT NULL, salary INTEGER NOT NULL, is_active BOOLEAN NOT NULL DEFAULT 1);
+CREATE TABLE patient (id INTEGER PRIMARY KEY, first_name TEXT NOT NULL, middle_name TEXT, last_name TEXT NOT NULL, gender TEXT NOT NULL, date_of_birth DATE NOT NULL, blood_type TEXT, street TEXT NOT NULL, city TEXT NOT NULL, state TEXT NOT NULL, zip TEXT NOT NULL, country TEXT NOT NULL, phone TEXT, email TEXT, emergency_contact TEXT, deceased_at TEXT, registered_at TEXT NOT NULL);
+CREATE TABLE appointment (id INTEGER PRIMARY KEY, patient_id INTEGER NOT NULL REFERENCES patient, doctor_id INTEGER NOT NULL REFERENCES doctor, start_time TEXT NOT NULL, end_time TEXT NOT NULL, status TEXT NOT NULL, reason TEXT, notes TEXT, CHECK (end_time > start_time));
+CREATE TABLE stay (id INTEGER PRIMARY KEY, patient_id INTEGER NOT NULL REFERENCES patient, room TEXT NOT NULL, check_in DATE NOT NULL, check_out DATE, min_temperature REAL, max_temperature REAL);
+CREATE TABLE invoice (id INTEGER PRIMARY KEY, patient_id INTEGER NOT NULL REFERENCES patient, invoice_number TEXT NOT NULL UNIQUE, amount REAL NOT NULL, tax REAL NOT NULL, grand_total REAL NOT NULL, issued_at TEXT NOT NULL, due_date DATE NOT NULL, paid_at TEXT);
