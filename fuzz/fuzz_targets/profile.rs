@@ -12,7 +12,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     }
     let path = std::env::temp_dir().join(format!("litepress-fuzz-{}.db", std::process::id()));
     std::fs::write(&path, &bytes).expect("room for a temporary file");
-    if let Ok(profile) = profile(&path, &ProfileOptions::default(), &|| Ok(())) {
+    if let Ok(profile) = profile(&path, &ProfileOptions { threads: 1, keep_values: true }, &|| Ok(())) {
         drop(profile.to_toml());
     }
     std::fs::remove_file(&path).expect("the file is there");

@@ -65,6 +65,8 @@ pub fn mutated(data: &[u8]) {
 
 /// The verdicts on one database.
 pub struct Verdicts {
+    /// The database.
+    pub bytes: Vec<u8>,
     /// The names of the changed fields.
     pub mutations: Vec<&'static str>,
     /// The verdict of the check.
@@ -86,12 +88,11 @@ pub fn verdicts(data: &[u8]) -> Verdicts {
     let mut choices = Choices::new(data);
     let mut bytes = SEEDS[choices.below(SEEDS.len())].clone();
     let mutations = (0..[1, 1, 2, 3][choices.below(4)]).map(|_| mutate(&mut bytes, &mut choices)).collect();
-    in_file(&bytes, |path| {
-        let report = report(path, 1);
-        explain(path);
+    let (report, sqlite) = in_file(&bytes, |path| {
         let sqlite = sqlite_integrity_check(path, 10).unwrap_or_else(|error| vec![error.to_string()]);
-        Verdicts { mutations, report, sqlite }
-    })
+        (report(path, 1), sqlite)
+    });
+    Verdicts { bytes, mutations, report, sqlite }
 }
 
 /// Returns whether the check leaves this finding of SQLite to it: its notes say so.

@@ -1039,8 +1039,8 @@ fn a_sample_of_a_large_file() {
         let page = bytes.chunks_exact_mut(512).skip(1).find(|page| page[0] == 5).unwrap();
         page[7] ^= 1;
     };
-    let changes: [&dyn Fn(&mut Vec<u8>); 4] =
-        [&leaves_broken, &interior_broken, &|bytes| bytes[39] ^= 1, &|bytes| bytes[21] ^= 1];
+    type Change = fn(&mut Vec<u8>);
+    let changes: [Change; 4] = [leaves_broken, interior_broken, |bytes| bytes[39] ^= 1, |bytes| bytes[21] ^= 1];
     for change in changes {
         made.patch(change);
         assert!(!sample(16).is_clean());

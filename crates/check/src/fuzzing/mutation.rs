@@ -83,7 +83,7 @@ pub fn mutate(bytes: &mut [u8], choices: &mut Choices<'_>) -> &'static str {
         }
         // Trunks of the freelist and overflow pages begin with a page number; entries of the pointer map have five bytes.
         _ => {
-            let (unit, skip) = if kind % 2 == 0 { (4, 0) } else { (5, usize::from(kind % 4 == 1)) };
+            let (unit, skip) = if kind.is_multiple_of(2) { (4, 0) } else { (5, usize::from(kind % 4 == 1)) };
             let offset = choices.below(if kind < 100 { 3 } else { PAGE / unit }) * unit + skip;
             let len = if unit == 5 && skip == 0 { 1 } else { 4 };
             put(&mut page[offset.min(PAGE - 4)..][..len], choices, pages);
