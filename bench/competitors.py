@@ -217,7 +217,7 @@ def install_dbgen():
 def versions(packages=PACKAGES, python=PYTHON):
     """Returns the versions of the competitors that are installed."""
     found = {}
-    if python.exists():
+    if os.path.exists(python):
         found = json.loads(run([python, "-c", VERSIONS, *packages])["output"])
     if shutil.which("sqlite3"):
         found["sqlite3"] = run(["sqlite3", "--version"])["output"].split()[0]

@@ -116,6 +116,10 @@ class EveryFigure(unittest.TestCase):
         self.assertEqual(len(line["figures"]), 8)
         self.assertEqual(len(line["rounds"][0]), 6)
 
+    def test_check(self):
+        line = tiny("check.py", ["--rows", "20k"])
+        self.assertGreater(line["bytes"]["indexed"], line["bytes"]["plain"])
+
     def test_compact(self):
         line = tiny("compact.py", ["--rows", "20k"])
         self.assertEqual(len(line["figures"]), 4)

@@ -19,6 +19,7 @@ All cores encode records and build b-tree pages, each page is written once, and 
 :func:`index`                indexes of a database that exists, while others use it
 :func:`reindex`              its indexes once more
 :func:`merge`                databases of one schema as one
+:func:`stitch`               parts that other machines have printed as one database
 :func:`compact`              a database without its free space, in place or as a copy
 ===========================  ====================================================================
 
@@ -48,7 +49,8 @@ from ._index import IndexSummary, index, reindex
 from ._litepress import __version__
 from ._merge import merge
 from ._progress import Progress
-from ._result import Summary
+from ._result import Plan, Summary
+from ._stitch import stitch
 from ._write import connect, to_bytes, write
 from ._writer import TableWriter, Writer, create
 
@@ -66,6 +68,7 @@ __all__ = [
     "IndexSummary",
     "LimitError",
     "NoSpaceError",
+    "Plan",
     "Progress",
     "SchemaError",
     "Summary",
@@ -88,6 +91,7 @@ __all__ = [
     "plan",
     "profile",
     "reindex",
+    "stitch",
     "to_bytes",
     "write",
 ]

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import _litepress
+from . import _litepress, _notebook
 from ._options import IfExists, PathLike, checked_path, flag, number, page_options, suggests
 
 
@@ -41,6 +41,8 @@ class CheckReport:
     """Number of all faults."""
     notes: list[str]
     """Parts that were not checked, and oddities that are no faults."""
+    sample: float | None
+    """Share of the leaf pages that a sample read, from 0 to 1; ``None`` if all were read."""
     sqlite: list[str] | None
     """Complaints of SQLite's ``integrity_check`` and ``foreign_key_check``; ``None`` if SQLite was not asked."""
     pages: int
@@ -62,12 +64,36 @@ class CheckReport:
         lines = [str(fault) for fault in self.faults] + ([f"and {more:,} more"] if more else [])
         return "ok" if self.ok else "\n".join(lines + [f"SQLite: {line}" for line in self.sqlite or []])
 
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows."""
+        said = "ok" if self.ok else f"{self.faults_total:,} faults" if self.faults_total else "SQLite complains"
+        below = f"{self.pages:,} pages, {_notebook.size(self.bytes)}, {_notebook.duration(self.seconds)}"
+        trees = [
+            (one["kind"], one["name"], one["rows"], one["leaf_pages"] + one["interior_pages"] + one["overflow_pages"], one["depth"])
+            for one in self.details["btrees"]
+        ]
+        return _notebook.page(
+            _notebook.heading(said, below),
+            _notebook.table(("page", "of", "fault"), ((one.page, one.object, one.what) for one in self.faults), "Faults"),
+            _notebook.table(("said by SQLite",), ((line,) for line in self.sqlite or ()), "SQLite"),
+            _notebook.table(("kind", "name", "entries", "pages", "levels"), trees, "B-trees"),
+            "".join(_notebook.heading("", note) for note in self.notes),
+        )
+
+
+def sample_share(sample: dict[str, int] | None) -> float | None:
+    """Return the share of leaves that a sample read."""
+    if sample is None:
+        return None
+    return sample["leaves_read"] / sample["leaves"] if sample["leaves"] else 1.0
+
 
 @suggests
 def check(
     path: PathLike,
     *,
     full: bool = False,
+    sample: int | str | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     max_faults: int | str | None = None,
@@ -82,6 +108,8 @@ def check(
         The database. No program may change it meanwhile.
     full
         Whether SQLite checks it too: ``integrity_check`` and ``foreign_key_check``.
+    sample
+        About how many leaf pages of each b-tree to read, such as 1000: a quick look that is no proof. By default all.
     threads
         Number of threads that read pages; by default one a core.
     memory
@@ -106,6 +134,7 @@ def check(
         The file of the page exists, and ``if_exists="overwrite"`` is not given.
     """
     options = {
+        "sample": number("sample", sample, words=True),
         "threads": number("threads", threads),
         "memory": number("memory", memory, words=True),
         "max_faults": number("max_faults", max_faults, words=True),
@@ -117,6 +146,7 @@ def check(
         faults=[Fault(**fault) for fault in details["faults"]],
         faults_total=details["faults_total"],
         notes=details["notes"],
+        sample=sample_share(details["sample"]),
         sqlite=details["sqlite"],
         pages=details["pages"],
         page_size=details["page_size_bytes"],

@@ -85,7 +85,7 @@ def _of_python(data: Any, wishes: Wishes) -> Arrow | Rows | Columns:
             raise TypeError(f"a dict of single values is one row and no table: pass a list of rows, [{{...}}]; or {_ADVICE}")
         return _columns_of(data.items(), wishes)
     if type(data).__name__ == "LazyFrame":
-        raise TypeError("a LazyFrame has no rows yet: pass .collect() of it")
+        raise TypeError("a LazyFrame has no rows yet: pass .collect() of it, or .collect_batches() if it is larger than the memory")
     if not isinstance(data, collections.abc.Iterable) and not hasattr(type(data), "__getitem__"):
         raise TypeError(f"{type(data).__name__} is not data of a table: {_ADVICE}")
     names = wishes.names or _names_of_cursor(data)

@@ -52,7 +52,7 @@ from ._options import (
     text,
 )
 from ._progress import ProgressCallback, ProgressFunction
-from ._result import Summary
+from ._result import Plan, Summary
 from ._sources import FileLike, LocalFiles
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ class PlanArguments(TypedDict, total=False):
     memory: int | str | None
     temp_dir: PathLike | None
     analyze: bool
+    part: bool
     sync: Sync
     verify: Verify
 
@@ -222,6 +223,7 @@ def load(
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
+    part: bool = False,
     sync: Sync = "full",
     verify: Verify = "none",
     progress: bool | ProgressFunction = False,
@@ -317,7 +319,7 @@ def load(
         Copy a database even if something of it cannot be copied; ``details["left_out"]`` lists it.
     if_exists, on_conflict, key, update_columns, truncate, add_columns, enforce_foreign_keys, through_wal, busy_timeout
         As of :func:`write`.
-    page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+    page_size, threads, memory, temp_dir, analyze, part, sync, verify, progress
         As of :func:`write`.
 
     Returns
@@ -362,6 +364,7 @@ def generate(
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
+    part: bool = False,
     sync: Sync = "full",
     verify: Verify = "none",
     progress: bool | ProgressFunction = False,
@@ -385,12 +388,13 @@ def generate(
     until
         The day at which the times of columns without a generator end, such as ``"2026-12-31"``; ``"2026-01-01"`` if ``None``.
     shard
-        One of several equal shards of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter.
+        One of several equal shards of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter. With ``part``
+        they are nearly equal.
     set
         Generators of columns, which override those of the schema: ``{"user.area": "hex(6)"}``.
     seed
         Seed of the rows: another seed makes other rows.
-    if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+    if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, part, sync, verify, progress
         As of :func:`write`.
 
     Raises
@@ -412,7 +416,7 @@ def plan(
     source: FileLike | Iterable[FileLike],
     path: PathLike | None = None,
     **arguments: Unpack[PlanArguments],
-) -> dict[str, Any]:
+) -> Plan:
     """Predict the work of :func:`generate`, :func:`load` or :func:`merge` for the same arguments, without making a database.
 
     ``source`` is a schema or a recipe as for :func:`generate`, or files as for :func:`load`; with ``merge=True``, databases as for
@@ -435,8 +439,7 @@ def plan(
         with _local_files(source, given, keeps_position=True) as local:
             paths = local.checked(given["encoding"])
             told = local.renamed_report(_litepress.plan_load(target, *_load_arguments({"files": paths, **given})))
-    report: dict[str, Any] = json.loads(told)
-    return report
+    return Plan(json.loads(told))
 
 
 @suggests
@@ -505,8 +508,9 @@ def compare(
     Returns
     -------
     dict
-        The comparison, as ``litepress compare --json`` prints it: ``tables``, each with ``columns``, each with ``distance``
-        (0 is alike, 1 has nothing in common) and ``buckets``.
+        The comparison, as ``litepress compare --json`` prints it: ``score`` (1 is alike), and ``tables``, each with ``columns``,
+        each with ``distance`` (0 is alike, 1 has nothing in common) and ``buckets``, and with ``relations`` between columns,
+        each with ``relation``, ``values`` and ``distance``.
 
     Raises
     ------

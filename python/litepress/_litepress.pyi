@@ -18,6 +18,8 @@ __all__ = [
     "load",
     "merge",
     "only_table",
+    "part_directory",
+    "part_needs",
     "plan_generate",
     "plan_load",
     "plan_merge",
@@ -26,12 +28,13 @@ __all__ = [
     "profile",
     "run_program",
     "schema_file",
+    "stitch",
     "write",
 ]
 
 __version__: str
 
-_Tell = Callable[[int, int, str], object] | None
+_Tell = Callable[[int, int, str, int, int, int | None], object] | None
 
 def write(
     path: object,
@@ -65,6 +68,11 @@ def merge(
     path: object, databases: list[Any], arguments: dict[str, Any], making: dict[str, Any], tell: _Tell
 ) -> str: ...
 def plan_merge(path: object, databases: list[Any], arguments: dict[str, Any], making: dict[str, Any]) -> str: ...
+def stitch(
+    path: object, parts: list[Any], making: dict[str, Any], leaves_out_copies: bool, tell: _Tell
+) -> str: ...
+def part_directory(header: bytes) -> tuple[int, int]: ...
+def part_needs(path: object) -> list[tuple[int, int]]: ...
 def schema_file(path: object) -> tuple[str, str]: ...
 def preset(name: str) -> tuple[str, str]: ...
 def presets() -> list[str]: ...

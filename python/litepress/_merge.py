@@ -43,6 +43,7 @@ def merge(
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
+    part: bool = False,
     sync: Sync = "full",
     verify: Verify = "none",
     progress: bool | ProgressFunction = False,
@@ -66,7 +67,7 @@ def merge(
         Tables that are left out, with their indexes and triggers.
     on_conflict
         What becomes of a row whose key exists: ``"abort"`` fails, ``"ignore"`` keeps the first, ``"replace"`` the last.
-    if_exists, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+    if_exists, page_size, threads, memory, temp_dir, analyze, part, sync, verify, progress
         As of :func:`write`.
 
     Raises

@@ -91,6 +91,7 @@ def making_options(
     memory: int | str | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     analyze: bool = False,
+    part: bool = False,
     sync: Sync = "full",
     verify: Verify = "none",
 ) -> dict[str, Any]:
@@ -110,6 +111,7 @@ def making_options(
         "memory": number("memory", memory, words=True),
         "temp_dir": None if temp_dir is None else os.fspath(temp_dir),
         "analyze": flag("analyze", analyze),
+        "part": flag("part", part),
         "sync": text("sync", sync),
         "verify": text("verify", verify),
     }
@@ -124,7 +126,7 @@ _OF_OTHERS = {
     "quotechar": "quote", "quote_char": "quote", "escapechar": "escape", "names": "columns", "column_names": "columns",
     "has_header": "header", "comment_prefix": "comment", "replace": "if_exists", "overwrite": "if_exists", "append": "if_exists",
     "if_table_exists": "if_exists", "mode": "if_exists", "pk": "primary_key", "key": "primary_key", "index": "indexes",
-    "foreign_key": "foreign_keys", "recipe_file": "recipe", "plan": "recipe", "part": "shard", "sqlite": "full",
+    "foreign_key": "foreign_keys", "recipe_file": "recipe", "plan": "recipe", "sqlite": "full",
 }  # fmt: skip
 """Words of the program and of other libraries, and the keyword that stands for them here."""
 

@@ -79,6 +79,7 @@ def write(
     memory: int | str | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     analyze: bool = False,
+    part: bool = False,
     sync: Sync = "full",
     verify: Verify = "none",
     progress: bool | ProgressFunction = False,
@@ -166,6 +167,8 @@ def write(
         Folder for temporary files of sorts that exceed the memory; by default that of ``path``.
     analyze
         Whether SQLite's planner gets statistics, as from ``ANALYZE``.
+    part
+        Whether to write a part of a database, for :func:`stitch`, instead of a database.
     sync
         ``"full"``: the file survives a power cut once this returns. ``"off"``: the system decides when to write.
     verify

@@ -160,6 +160,9 @@ class ShardsStreamWriter(DataSourceStreamArrowWriter):
         job.commit([message.part for message in messages], origin={"streams": {**streams, query: batchId}})
 
     def abort(self, messages: list[Any], batchId: int) -> None:
-        # Without any message the folder is not known: the next commit removes its files.
+        # Tasks that were killed send no message, and only messages tell the job. One job at a time writes to the folder, so files that
+        # the manifest does not name are of this batch.
+        if any(message is None for message in messages) or not messages:
+            self.job.remove_orphans()
         for job in {message.job.id: message.job for message in messages if message is not None}.values():
             job.abort()

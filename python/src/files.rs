@@ -142,6 +142,7 @@ pub fn check(
         Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
         None => options.max_faults,
     };
+    options.sample = given.parsed("sample", units::count)?;
     options.html = given.parsed("html", |page| Ok(PathBuf::from(page)))?;
     options.overwrite = overwrite;
     run(py, &options.progress, None, || Ok(litepress::check(&path, &options)?.to_json()))

@@ -28,6 +28,7 @@ mod merge;
 mod names;
 mod options;
 mod rows;
+mod stitch;
 mod words;
 mod write;
 mod writer;
@@ -47,6 +48,8 @@ mod _litepress {
     use crate::merge::{merge, plan_merge};
     #[pymodule_export]
     use crate::options::choices;
+    #[pymodule_export]
+    use crate::stitch::{part_directory, part_needs, stitch};
     #[pymodule_export]
     use crate::write::{columns_of, only_table, write};
     #[pymodule_export]

@@ -80,6 +80,7 @@ pub fn making_options(arguments: &Bound<'_, PyDict>) -> PyResult<Options> {
     options.overwrite = if_exists(&given)? == IfExists::Overwrite;
     options.on_conflict = given.parsed("on_conflict", Choice::from_name)?.unwrap_or_default();
     options.analyze = given.or_default("analyze")?;
+    options.part = given.or_default("part")?;
     options.key = given.or_default("key")?;
     options.update_columns = given.or_default("update_columns")?;
     options.sync = given.parsed("sync", Choice::from_name)?.unwrap_or_default();

@@ -107,7 +107,6 @@ def test_summaries_are_keys_and_keep_names_that_are_no_utf8(tmp_path: Path) -> N
         ("load", "sep", "delimiter"),
         ("load", "na_values", "null_value"),
         ("load", "index", "indexes"),
-        ("generate", "part", "shard"),
         ("check", "sqlite", "full"),
         ("plan", "delimeter", "delimiter"),
     ],

@@ -593,6 +593,9 @@ def test_a_damaged_database_is_no_exception(db: Path, tmp_path: Path) -> None:
     report = litepress.check(written(tmp_path / "damaged.db", bytes(damaged)), full=True)
     assert not report and report.faults and report.sqlite
     assert report.faults[0].page == 2 and str(report.faults[0]) in str(report)
+    assert litepress.check(db).sample is None
+    look = litepress.check(db, sample=100)
+    assert look.ok and look.sample == 1.0 and any("no proof" in note for note in look.notes)
     few = litepress.check(tmp_path / "damaged.db", max_faults=1, memory="64MiB")
     assert len(few.faults) == 1 and few.faults_total == report.faults_total
     report = litepress.check(written(tmp_path / "text.db", "no database" * 100))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,6 +25,15 @@ def once(marker: str, action: Callable[[], Any]) -> None:
 
 def fail(word: str) -> NoReturn:
     raise RuntimeError(f"a fault of the test: {word}")
+
+
+def kill_executor() -> None:
+    """Kills the process of Spark that runs this task, and waits for the end of this one."""
+    process = os.getpid()
+    while b"CoarseGrainedExecutorBackend" not in Path(f"/proc/{process}/cmdline").read_bytes():
+        process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(process, signal.SIGKILL)
+    time.sleep(60)
 
 
 class FaultySource(DefaultSource):
@@ -52,6 +62,11 @@ class FaultyWriter(ShardsWriter):
             return super().write(iterator)
         made = super().write(self._half(iterator))
         assert Path(self.job.path, made.part.shards[0].file).exists()
+        if self.fault == "slow":
+            Path(f"{self.marker}-{context.attemptNumber()}").touch()
+            once(self.marker, lambda: time.sleep(60))
+        if self.fault == "kill executor":
+            once(self.marker, kill_executor)
         if self.fault == "raise after":
             once(self.marker, lambda: fail("after"))
         if self.fault == "kill after":
@@ -59,6 +74,14 @@ class FaultyWriter(ShardsWriter):
         if self.fault == "raise always":
             fail("always")
         return made
+
+    def commit(self, messages: list[Any]) -> None:
+        if self.fault == "commit":
+            fail("commit")
+        if self.fault == "kill driver":
+            Path(self.marker).touch()
+            time.sleep(60)
+        super().commit(messages)
 
     def _half(self, batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:

@@ -260,3 +260,20 @@ def test_a_stream_is_written_exactly_once(spark: SparkSession, tmp_path: Path) -
     run()
     assert files(out) == before
     assert_whole(out, rows=3 * ROWS)
+
+
+def test_an_aborted_batch_of_a_stream_leaves_no_files(spark: SparkSession, tmp_path: Path) -> None:
+    """Tasks whose executor was lost send no message, and only messages told `abort` the folder: its files stayed until another commit."""
+    from pyspark_litepress._options import Options
+    from pyspark_litepress._writing import ShardsStreamWriter
+
+    path = tmp_path / "user"
+    save(users(spark), path)
+    orphans = path / f"v-{'0' * 32}"
+    orphans.mkdir()
+    (orphans / "part-00001-0123456789ab.db").write_bytes(b"a file of a task that was killed")
+    (path / "notes.txt").write_text("a file of somebody else")
+    options = Options.of({"path": str(path), "table": "user", "primaryKey": "id"}, writes=True)
+    ShardsStreamWriter(options, users(spark).schema, overwrite=False).abort([None, None], 7)
+    (path / "notes.txt").unlink()
+    assert_whole(path)

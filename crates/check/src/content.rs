@@ -3,7 +3,7 @@
 //! Every row and every entry adds a 128-bit hash to the sum of its tree. The hash depends only on the key columns and
 //! the rowid. Equal numbers of hashes with equal sums mean equal contents, in any order.
 
-use super::record::{FieldAt, Record};
+use super::record::{FieldAt, FieldWord, Record, word_of_bytes, word_of_int};
 use litepress_format::record as format_record;
 use litepress_format::value::Value;
 use litepress_rows::{Affinity, affinity};
@@ -64,6 +64,19 @@ impl Digest {
         }
         Some(hash.finish())
     }
+
+    /// Returns the same hash for a plain record of this page.
+    #[inline]
+    pub(super) fn of_words(&self, rowid: Option<i64>, page: &[u8], fields: &[FieldWord]) -> Option<u128> {
+        let mut hash = Hash::new();
+        for part in &self.parts {
+            match part {
+                Part::Rowid => hash.int(rowid?),
+                Part::Field { index, numbers, .. } => hash.word(fields.get(*index)?, page, *numbers)?,
+            }
+        }
+        Some(hash.finish())
+    }
 }
 
 const INT_TAG: u64 = 1;
@@ -102,7 +115,20 @@ impl Hash {
 
     #[inline]
     fn int(&mut self, int: i64) {
-        self.words(int.cast_unsigned(), INT_TAG);
+        self.words(word_of_int(int), INT_TAG);
+    }
+
+    /// Adds the value of a plain field, as [`value`](Self::value) does.
+    #[inline]
+    fn word(&mut self, field: &FieldWord, page: &[u8], numbers: Numbers) -> Option<()> {
+        match field.serial {
+            serial @ 12.. => self.bytes_of_word(serial.into(), field.word, field.body(page)?),
+            serial @ (0..=6 | 8..) if numbers != Numbers::AsDoubles => {
+                self.words(field.word, if serial == 0 { 0 } else { INT_TAG });
+            }
+            serial => self.value(serial.into(), field.body(page)?, numbers)?,
+        }
+        Some(())
     }
 
     /// Adds a value. Returns `None` if the body does not have the length of its serial type.
@@ -130,23 +156,32 @@ impl Hash {
     /// Adds a text or a blob. The serial type tells which, and the length; so words of the same bytes may overlap.
     #[inline]
     fn bytes(&mut self, serial: u64, bytes: &[u8]) {
-        let tag = serial.wrapping_mul(KEYS[2]);
-        if let Some(last) = bytes.last_chunk::<16>() {
-            if bytes.len() > 16 {
-                bytes.as_chunks::<16>().0.iter().for_each(|pair| self.pair(pair, 0));
-            }
-            self.pair(last, tag);
-        } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-            self.words(u64::from_be_bytes(*first), u64::from_be_bytes(*last) ^ tag);
-        } else {
-            self.words(up_to_seven(bytes), tag);
+        self.bytes_of_word(serial, word_of_bytes(bytes), bytes);
+    }
+
+    /// Adds a text or a blob whose word is known.
+    #[inline]
+    fn bytes_of_word(&mut self, serial: u64, word: u64, bytes: &[u8]) {
+        self.words(word, serial.wrapping_mul(KEYS[2]));
+        if bytes.len() > 8 {
+            self.later_bytes(bytes);
+        }
+    }
+
+    /// Adds the bytes of a text or blob behind its word.
+    fn later_bytes(&mut self, bytes: &[u8]) {
+        bytes[8..].as_chunks::<16>().0.iter().for_each(|pair| self.pair(pair));
+        match (bytes.last_chunk(), bytes.last_chunk()) {
+            (Some(last), _) => self.pair(last),
+            (None, Some(last)) => self.words(u64::from_be_bytes(*last), KEYS[3]),
+            (None, None) => {}
         }
     }
 
     #[inline]
-    fn pair(&mut self, pair: &[u8; 16], tag: u64) {
+    fn pair(&mut self, pair: &[u8; 16]) {
         let (words, _) = pair.as_chunks();
-        self.words(u64::from_be_bytes(words[0]), u64::from_be_bytes(words[1]) ^ tag);
+        self.words(u64::from_be_bytes(words[0]), u64::from_be_bytes(words[1]));
     }
 
     #[inline]
@@ -163,15 +198,6 @@ impl Hash {
 fn product(left: u64, right: u64) -> (u64, u64) {
     let product = u128::from(left) * u128::from(right);
     (product as u64, (product >> 64) as u64)
-}
-
-/// Packs up to seven bytes into one word.
-#[inline]
-fn up_to_seven(bytes: &[u8]) -> u64 {
-    match (bytes.first_chunk(), bytes.last_chunk()) {
-        (Some(first), Some(last)) => u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last)),
-        _ => bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
-    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,11 @@ use litepress_rows::schema::full_text_has_positions;
 use rusqlite::{Connection, OptionalExtension, Rows};
 use std::io;
 
+/// The version of an index whose leaves are as they were written.
+const PLAIN_VERSION: i64 = 4;
+/// The version of an index in which `secure-delete` has taken out entries of leaves.
+const EDITED_VERSION: i64 = 5;
+
 /// Checks the full-text table `name`. Faults go to the context.
 pub(super) fn check(context: &CheckContext<'_>, sqlite: &Connection, name: &str) {
     let fault = |what: String| {
@@ -27,7 +32,11 @@ pub(super) fn check(context: &CheckContext<'_>, sqlite: &Connection, name: &str)
     };
     let has_positions = full_text_has_positions(sqlite, name).unwrap_or(true);
     let checker = Checker { sqlite, name, has_positions, is_edited: false };
-    let checker = Checker { is_edited: checker.is_edited(), ..checker };
+    let is_edited = match checker.version() {
+        Ok(version) => version > PLAIN_VERSION,
+        Err(Found(what)) => return fault(what),
+    };
+    let checker = Checker { is_edited, ..checker };
     match checker.structure() {
         Ok(structure) => {
             for segment in structure.levels.iter().flat_map(|level| &level.segments) {
@@ -79,11 +88,14 @@ struct Checker<'c> {
 }
 
 impl Checker<'_> {
-    /// Returns whether the version of the index says that entries may have been taken out.
-    fn is_edited(&self) -> bool {
-        const PLAIN_VERSION: i64 = 4;
-        let sql = format!("SELECT v FROM {} WHERE k = 'version'", self.shadow("config"));
-        self.sqlite.query_row(&sql, [], |row| row.get::<_, i64>(0)).is_ok_and(|version| version > PLAIN_VERSION)
+    /// Returns the version of the index. SQLite opens no other than these two.
+    fn version(&self) -> Result<i64, Found> {
+        let sql = format!("SELECT CAST(v AS INTEGER) FROM {} WHERE k = 'version'", self.shadow("config"));
+        match self.sqlite.query_row(&sql, [], |row| row.get(0)).optional()? {
+            Some(version @ PLAIN_VERSION..=EDITED_VERSION) => Ok(version),
+            Some(version) => Err(Found(format!("its version is {version}, which SQLite does not read"))),
+            None => Err(Found("%_config does not tell its version".to_owned())),
+        }
     }
 
     fn shadow(&self, suffix: &str) -> String {

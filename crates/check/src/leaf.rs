@@ -16,7 +16,7 @@
 //! between its leaves. The entry between two tasks is the upper bound of the first and the lower bound of the second.
 
 use super::context::CheckContext;
-use super::leaf_fast_path;
+use super::leaf_fast_path::{self, Neighbours, PlainLeaf};
 use super::order::{KeyOrder, Step};
 use super::overflow::{Chain, ChainReader, Visit};
 use super::pages::RunReader;
@@ -111,6 +111,7 @@ pub(super) struct Scanner<'a> {
     pub(super) map: MapReader,
     /// The counts since the last [`flush`](Self::flush).
     pub(super) totals: Totals,
+    plain: PlainLeaf,
     byte_usage: ByteUsage,
     chains: ChainReader,
     fields: Vec<FieldAt>,
@@ -124,6 +125,9 @@ pub(super) struct Scanner<'a> {
     /// The previous rowid, in a rowid table.
     last_rowid: Option<i64>,
 }
+
+/// A leaf: its reader and its bytes.
+type Leaf<'r, 'p> = (&'r PageReader<'p>, &'p [u8]);
 
 /// The place of a cell.
 #[derive(Clone, Copy)]
@@ -141,6 +145,7 @@ impl<'a> Scanner<'a> {
             context,
             map: MapReader::default(),
             totals: Totals::default(),
+            plain: PlainLeaf::default(),
             byte_usage: ByteUsage::default(),
             chains: ChainReader::default(),
             fields: Vec::new(),
@@ -217,19 +222,8 @@ impl<'a> Scanner<'a> {
         if reader.cell_count() == 0 && page != tree.root {
             self.context.add_fault(tree, page, None, "a leaf without a cell");
         }
-        let plain = if tree.digests.is_empty() {
-            leaf_fast_path::counts(&reader, bytes, &tree.rules, self.last_rowid, upper)
-        } else {
-            None
-        };
-        if let Some(rows) = plain {
-            self.totals.entries += reader.cell_count() as u64;
-            self.totals.payload_bytes += rows.payload_bytes;
-            let free_bytes = (reader.content_start() - reader.pointers_end()) as u64;
-            self.totals.free_bytes += free_bytes;
-            self.context.record_btree_page(page, None, reader.cell_count(), free_bytes);
-            self.totals.max_rowid = self.totals.max_rowid.max(Some(rows.last_rowid));
-            self.last_rowid = upper.or(Some(rows.last_rowid));
+        if self.plain_rows(tree, page, (&reader, bytes), upper) || self.plain_leaf(tree, page, (&reader, bytes), upper)
+        {
             return Ok(());
         }
         let free_bytes = self.totals.free_bytes;
@@ -249,6 +243,48 @@ impl<'a> Scanner<'a> {
         }
         self.last_rowid = upper.or(self.last_rowid);
         Ok(())
+    }
+
+    /// Checks a leaf of rows that no other tree repeats. Returns `false` if it needs a second look.
+    fn plain_rows(&mut self, tree: &Tree, page: u32, (reader, bytes): Leaf<'_, '_>, upper: Option<i64>) -> bool {
+        if !tree.digests.is_empty() {
+            return false;
+        }
+        let rows = leaf_fast_path::counts(reader, bytes, &tree.rules, self.last_rowid, upper);
+        let Some(rows) = rows else { return false };
+        let free_bytes = (reader.content_start() - reader.pointers_end()) as u64;
+        self.count_plain(page, reader.cell_count(), rows.payload_bytes, free_bytes);
+        self.totals.max_rowid = self.totals.max_rowid.max(Some(rows.last_rowid));
+        self.last_rowid = upper.or(Some(rows.last_rowid));
+        true
+    }
+
+    /// Checks a leaf of any tree. Returns `false` if it needs a second look.
+    fn plain_leaf(&mut self, tree: &Tree, page: u32, (reader, bytes): Leaf<'_, '_>, upper: Option<i64>) -> bool {
+        let previous = self.has_previous.then(|| (self.previous.record(), &*self.previous_fields));
+        let around = Neighbours { lower: self.last_rowid, upper, previous };
+        let Some(counts) = self.plain.read(reader, bytes, tree, around) else { return false };
+        self.count_plain(page, reader.cell_count(), counts.payload_bytes, counts.free_bytes);
+        for (sum, part) in self.totals.sums.iter_mut().zip(&self.plain.sums) {
+            *sum = sum.map(|sum| sum.wrapping_add(*part));
+        }
+        if reader.kind().is_table() {
+            self.totals.max_rowid = self.totals.max_rowid.max(counts.last_rowid);
+            self.last_rowid = upper.or(counts.last_rowid);
+        }
+        if tree.order.is_some() {
+            self.previous.set(&Record::whole(&bytes[counts.last_record.0..counts.last_record.1]));
+            self.previous_fields.clear();
+            self.has_previous = true;
+        }
+        true
+    }
+
+    fn count_plain(&mut self, page: u32, entries: usize, payload_bytes: u64, free_bytes: u64) {
+        self.totals.entries += entries as u64;
+        self.totals.payload_bytes += payload_bytes;
+        self.totals.free_bytes += free_bytes;
+        self.context.record_btree_page(page, None, entries, free_bytes);
     }
 
     /// Calls `look` with every cell of a page. Checks that cells and free space fill the page without overlap or loss.

@@ -21,6 +21,7 @@
 //!  |- ptrmap           back pointers
 //!  `- content          sums of rows and entries
 //! visited_pages    one bit a page: is it used twice, or never?
+//! sample           some leaves of each tree, for a quick look
 //! page_map         what each page holds, for pictures
 //!
 //! full_text        segments of full-text tables
@@ -58,6 +59,9 @@ mod context;
 mod defaults;
 mod file_header;
 mod full_text;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod inspect;
 mod leaf;
 mod leaf_fast_path;
@@ -71,6 +75,7 @@ mod ptrmap;
 mod record;
 mod report;
 mod rtree;
+mod sample;
 mod schema;
 mod sqlite;
 mod totals;
@@ -80,6 +85,7 @@ mod walk;
 
 pub use page_map::{MapCell, PageMap, PageUse};
 pub use report::{BtreeKind, BtreeReport, Fault, Report};
+pub use sample::SampleReport;
 pub use sqlite::{GoOn, SqliteChecker, SqliteFaults, sqlite_integrity_check};
 
 use context::CheckContext;
@@ -93,6 +99,7 @@ use page_map::PageRecorder;
 use pages::{PageFile, RunReader};
 use plan::Plan;
 use report::FaultLog;
+use sample::Sampler;
 use sqlite::SqliteSchema;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -111,16 +118,19 @@ pub struct CheckOptions {
     pub max_faults: usize,
     /// Whether the report has a map of the pages.
     pub map: bool,
+    /// About how many leaves of each b-tree are read, for a quick look at a large file. `None` reads all. A sample is no
+    /// proof: [`Report::sample`] says what it saw.
+    pub sample: Option<u64>,
 }
 
 /// A callback that gets the number of inspected pages and of all pages. Its error stops the check.
 type Watcher<'w> = &'w (dyn Fn(u64, u64) -> Result<()> + Sync);
 
 impl Default for CheckOptions {
-    /// All cores, 256 MiB, 100 faults, no map.
+    /// All cores, 256 MiB, 100 faults, no map, all leaves.
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { threads, memory_bytes: 256 << 20, max_faults: 100, map: false }
+        Self { threads, memory_bytes: 256 << 20, max_faults: 100, map: false, sample: None }
     }
 }
 
@@ -183,7 +193,7 @@ fn check_unlocked(path: &Path, options: &CheckOptions, progress: Watcher<'_>) ->
             let recorder = options.map.then(|| PageRecorder::new(pages));
             let mut context =
                 CheckContext::new(file, header, &faults, options.record_limit(), progress).record(recorder);
-            inspect(&context, path, options.threads.max(1), &mut report)?;
+            inspect(&context, path, options, &mut report)?;
             report.map = context.recorder.take().map(PageRecorder::finish);
         }
     }
@@ -205,11 +215,12 @@ fn empty_report(bytes: u64) -> Report {
         pointer_map_pages: 0,
         seconds: 0.0,
         map: None,
+        sample: None,
     }
 }
 
 /// Inspects everything behind the header.
-fn inspect(context: &CheckContext<'_>, path: &Path, threads: usize, report: &mut Report) -> Result<()> {
+fn inspect(context: &CheckContext<'_>, path: &Path, options: &CheckOptions, report: &mut Report) -> Result<()> {
     report.pointer_map_pages = other_pages::claim_fixed_pages(context);
     let (schema_tree, entries) = schema::read(context)?;
     let sqlite = match SqliteSchema::open(path) {
@@ -220,25 +231,35 @@ fn inspect(context: &CheckContext<'_>, path: &Path, threads: usize, report: &mut
         }
     };
     let plan = plan::plan(context, &entries, sqlite.as_ref());
-    walk_all(context, &plan, threads)?;
+    report.sample = walk_all(context, &plan, options)?;
     report.freelist_pages = other_pages::freelist(context)?;
     other_pages::largest_root(context, &plan);
-    totals::indexes(context, &plan);
-    totals::sequences(context, &plan, sqlite.as_ref());
-    // SQLite reads the shadow tables, which it trusts.
-    if let Some(sqlite) = sqlite.as_ref().filter(|_| context.faults.total() == 0) {
-        sqlite.full_texts().for_each(|name| full_text::check(context, sqlite.connection(), name));
-        sqlite.rtrees().iter().for_each(|tree| rtree::check(context, sqlite.connection(), tree));
+    match &report.sample {
+        None => compare(context, &plan, sqlite.as_ref()),
+        Some(sample) => context.faults.note(sample.to_string()),
     }
-    other_pages::orphans(context);
     let trees: Vec<&tree::Tree> = std::iter::once(&schema_tree).chain(&plan.trees).collect();
     totals::note_warnings(context, &trees);
     report.btrees = trees.iter().map(|tree| tree.report()).collect();
     context.finish_progress()
 }
 
-/// Walks every tree on this thread while other threads inspect the leaves.
-fn walk_all<'t>(context: &'t CheckContext<'t>, plan: &'t Plan, threads: usize) -> Result<()> {
+/// Compares what was read with one another, once all of it was.
+fn compare(context: &CheckContext<'_>, plan: &Plan, sqlite: Option<&SqliteSchema>) {
+    totals::indexes(context, plan);
+    totals::sequences(context, plan, sqlite);
+    // SQLite reads the shadow tables, which it trusts.
+    if let Some(sqlite) = sqlite.filter(|_| context.faults.total() == 0) {
+        sqlite.full_texts().for_each(|name| full_text::check(context, sqlite.connection(), name));
+        sqlite.rtrees().iter().for_each(|tree| rtree::check(context, sqlite.connection(), tree));
+    }
+    other_pages::orphans(context);
+}
+
+/// Walks every tree on this thread while other threads inspect the leaves. Returns the share of leaves in a sample.
+fn walk_all<'t>(context: &'t CheckContext<'t>, plan: &'t Plan, options: &CheckOptions) -> Result<Option<SampleReport>> {
+    let threads = options.threads.max(1);
+    let mut seen = options.sample.map(|_| SampleReport::default());
     let (sender, receiver) = sync_channel::<Task<'t>>(2 * threads);
     let receiver = Arc::new(Mutex::new(receiver));
     std::thread::scope(|scope| {
@@ -250,9 +271,20 @@ fn walk_all<'t>(context: &'t CheckContext<'t>, plan: &'t Plan, threads: usize) -
         drop(receiver);
         let mut scanner = Scanner::new(context);
         for tree in &plan.trees {
-            let mut emit = |task| Ok(sender.send(task).is_ok() && !context.is_stopped());
+            let send = |task| sender.send(task).is_ok() && !context.is_stopped();
+            let mut sampler = options.sample.map(|leaves| Sampler::new(leaves, tree.root));
+            let mut emit = |task| match &mut sampler {
+                None => Ok(send(task)),
+                Some(sampler) => sampler.add(&task, context).map(|()| !context.is_stopped()),
+            };
             if let Err(error) = walk::walk(&mut scanner, tree, &mut emit) {
                 context.fail(error);
+            }
+            if let (Some(sampler), Some(seen)) = (sampler, &mut seen) {
+                let (tasks, of_tree) = sampler.finish();
+                seen.leaves += of_tree.leaves;
+                seen.leaves_read += of_tree.leaves_read;
+                tasks.take_while(|_| !context.is_stopped()).all(send);
             }
             if context.is_stopped() {
                 break;
@@ -260,7 +292,7 @@ fn walk_all<'t>(context: &'t CheckContext<'t>, plan: &'t Plan, threads: usize) -
         }
         drop(sender);
     });
-    context.result()
+    context.result().map(|()| seen)
 }
 
 /// Inspects the leaves of one task after another. After a failure, drains the remaining tasks.

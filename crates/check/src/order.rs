@@ -1,6 +1,6 @@
 //! Compares index entries: which of two records comes first, and in which column they differ.
 
-use super::record::{FieldAt, Record, class, classify};
+use super::record::{FieldAt, FieldWord, Record, class, classify};
 use litepress_format::header::TextEncoding;
 use litepress_format::record as format_record;
 use litepress_format::sort_key::{Collation, KeyPart, compare};
@@ -44,6 +44,23 @@ impl KeyOrder {
             (Some(mut left), Some(mut right)) => self.compare(|_| left.next(), |_| right.next()),
             _ => Step::Undecided,
         }
+    }
+
+    /// Returns whether two plain entries of a page plainly ascend. If `false`, [`step`](Self::step) decides.
+    #[inline]
+    pub(super) fn ascends(&self, page: &[u8], entry: &[FieldWord], next: &[FieldWord]) -> bool {
+        let mut has_null = false;
+        for (index, column) in self.columns.iter().enumerate() {
+            let (Some(a), Some(b)) = (entry.get(index), next.get(index)) else { return false };
+            has_null |= a.serial == 0;
+            let Some(order) = compare_words(page, a, b, column.collation, self.encoding) else { return false };
+            match if column.descending { order.reverse() } else { order } {
+                Ordering::Equal => {}
+                Ordering::Greater => return false,
+                Ordering::Less => return self.uniqueness(index, has_null) == Step::Ascends,
+            }
+        }
+        false
     }
 
     /// Compares two entries, column by column.
@@ -115,6 +132,25 @@ fn compare_fields(
     }
     let (left, right) = (format_record::read_body(left.0, left.1)?, format_record::read_body(right.0, right.1)?);
     Some(compare(&left, &right, collation))
+}
+
+/// Compares two fields of a page as [`compare_fields`] does.
+#[inline]
+fn compare_words(
+    page: &[u8],
+    left: &FieldWord,
+    right: &FieldWord,
+    collation: Collation,
+    encoding: TextEncoding,
+) -> Option<Ordering> {
+    let (both, either) = (left.class & right.class, left.class | right.class);
+    let is_bytewise = both == class::TEXT && collation == Collation::Binary || both == class::BLOB;
+    let is_decided = either & !class::INTEGERS == 0 || is_bytewise && left.is_same(right).is_some();
+    if is_decided {
+        return Some(left.word.cmp(&right.word));
+    }
+    let value = |field: &FieldWord| Some((u64::from(field.serial), field.body(page)?));
+    compare_fields(value(left)?, value(right)?, collation, encoding)
 }
 
 #[cfg(test)]

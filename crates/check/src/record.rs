@@ -7,9 +7,11 @@
 
 mod rules;
 mod serial_class;
+mod words;
 
 pub(super) use rules::{FieldRule, RecordRules};
 pub(super) use serial_class::{class, classify};
+pub(super) use words::{FieldWord, read_plain, word_of_bytes, word_of_int};
 
 use litepress_format::header::TextEncoding;
 use litepress_format::varint;

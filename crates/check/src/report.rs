@@ -1,6 +1,7 @@
 //! Reports the result of a check: the faults, the shape of every b-tree, and what was not checked.
 
 use super::page_map::PageMap;
+use super::sample::SampleReport;
 use litepress_rows::sync::lock;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -105,10 +106,12 @@ pub struct Report {
     pub seconds: f64,
     /// What each page holds, if the options ask for it.
     pub map: Option<PageMap>,
+    /// What a sample saw, if the options ask for one. The counts of b-trees are then those of the pages that were read.
+    pub sample: Option<SampleReport>,
 }
 
 impl Report {
-    /// Returns whether the file has no faults.
+    /// Returns whether the file has no faults, as far as it was read.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.faults_total == 0

@@ -12,6 +12,7 @@ mod man;
 mod merge;
 mod plan;
 mod profile;
+mod stitch;
 
 pub use check::{CheckArguments, check_text, run as run_check};
 pub use compact::{CompactArguments, run as run_compact};
@@ -25,3 +26,4 @@ pub use man::{ManArguments, run as run_man};
 pub use merge::{MergeArguments, run as run_merge};
 pub use plan::{PlanArguments, run as run_plan};
 pub use profile::{ProfileArguments, run as run_profile};
+pub use stitch::{StitchArguments, run as run_stitch};

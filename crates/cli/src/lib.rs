@@ -1,7 +1,7 @@
 //! The program `litepress`: arguments, help and output. The crate `litepress` does the work.
 //!
 //! ```text
-//! main_with -> commands/{generate, load, merge, plan, index, profile, compact, compare, check, inspect, completions, man}
+//! main_with -> commands/{generate, load, merge, stitch, plan, index, profile, compact, compare, check, inspect, completions, man}
 //!                generate, plan -> generate_args         arguments about generated rows
 //!                load, plan     -> load_args             arguments about files
 //!                generate, load -> build_text            the report of a database
@@ -26,6 +26,8 @@ mod options;
 mod output;
 mod plan_text;
 mod progress;
+#[cfg(test)]
+mod reference;
 mod reporter;
 mod text_table;
 
@@ -63,6 +65,7 @@ enum Command {
     Generate(Box<commands::GenerateArguments>),
     Load(Box<commands::LoadArguments>),
     Merge(Box<commands::MergeArguments>),
+    Stitch(Box<commands::StitchArguments>),
     Plan(Box<commands::PlanArguments>),
     Index(commands::IndexArguments),
     Reindex(commands::ReindexArguments),
@@ -82,6 +85,7 @@ impl Command {
             Self::Generate(arguments) => arguments.errors(),
             Self::Load(arguments) => arguments.errors(),
             Self::Merge(arguments) => arguments.errors(),
+            Self::Stitch(arguments) => arguments.errors(),
             Self::Plan(arguments) => arguments.errors(),
             Self::Index(arguments) => arguments.errors(),
             Self::Reindex(arguments) => arguments.errors(),
@@ -98,6 +102,7 @@ impl Command {
             Self::Generate(arguments) => commands::run_generate(&arguments),
             Self::Load(arguments) => commands::run_load(*arguments),
             Self::Merge(arguments) => commands::run_merge(*arguments),
+            Self::Stitch(arguments) => commands::run_stitch(*arguments),
             Self::Plan(arguments) => commands::run_plan(*arguments),
             Self::Index(arguments) => commands::run_index(&arguments),
             Self::Reindex(arguments) => commands::run_reindex(&arguments),

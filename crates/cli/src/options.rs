@@ -22,6 +22,9 @@ pub struct BuildArgs {
     /// Give SQLite's planner its statistics (sqlite_stat1), as ANALYZE would
     #[arg(long)]
     pub analyze: bool,
+    /// Write a part of a database, for 'litepress stitch', instead of a database
+    #[arg(long)]
+    pub part: bool,
     /// How results are shown.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -216,7 +219,7 @@ impl From<VerifyArg> for Verify {
 impl BuildArgs {
     /// Returns the options of the database.
     pub fn options(&self) -> Options {
-        self.file.options().on_conflict(self.on_conflict.into()).analyze(self.analyze)
+        self.file.options().on_conflict(self.on_conflict.into()).analyze(self.analyze).part(self.part)
     }
 }
 

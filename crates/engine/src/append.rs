@@ -7,27 +7,27 @@
 //!
 //! Everything is one transaction of SQLite's: at any moment all or nothing of it is there, and readers keep what they see.
 
+mod append_plan;
 mod choice;
 mod claims;
 mod options;
-mod outlook;
+mod page_candidates;
 mod page_route;
-mod planned;
 mod rebuild;
 mod report;
 mod sources;
-mod spooled;
+mod spooled_rows;
 mod update;
 
+pub use append_plan::PlannedAppend;
 pub use choice::RowFigures;
 pub use options::AppendOptions;
-pub use outlook::Outlook;
+pub use page_candidates::PageCandidates;
 pub use page_route::append_pages;
-pub use planned::PlannedAppend;
 pub use report::{AppendReport, AppendedTable, Route, RoutePlan};
-pub use spooled::{beside_spools, spool_rows};
+pub use spooled_rows::{beside_spools, spool_rows};
 
-use crate::database::Finished;
+use crate::database::{Finished, refuse_part};
 use crate::full_text::{self, rebuild_statement};
 use crate::options::{Options, Sync, Verify};
 use crate::progress::Counted;
@@ -79,6 +79,7 @@ impl Append {
     /// # Errors
     /// If the file is no database, cannot be written, or the options have no effect on a database that exists.
     pub fn open(path: &Path, schema: Schema, options: &Options, append: &AppendOptions) -> Result<Self> {
+        refuse_part(options, "rows are added to a database that exists")?;
         let given = [(OptionName::PageSize, options.page_size.is_some()), (OptionName::Overwrite, options.overwrite)];
         if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
             let (option, this) = (option.alone().given(), OptionName::Append.alone().given());

@@ -3,6 +3,10 @@
 mod full_text_tables;
 mod remaining_pages;
 mod sqlite_part;
+mod stitched;
+mod stored_part;
+
+pub(crate) use stored_part::refuse_part;
 
 use crate::draft::Draft;
 use crate::evaluate::computed::{self, ComputedColumns};
@@ -10,6 +14,7 @@ use crate::full_text::PrintedTable;
 use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::options::{Options, Target, Verify};
 use crate::output::Output;
+use crate::part::StoredTable;
 use crate::progress::Counted;
 use crate::publish::Publication;
 use crate::resources::{bounded, page_size};
@@ -17,6 +22,7 @@ use crate::sink::Sink;
 use crate::sqlite::SqliteSession;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{TableTree, rtree};
+use crate::tree::bulk_load::IndexTree;
 use crate::verify::verify;
 use crate::{Error, ErrorKind, Result, plan};
 use litepress_check::Report;
@@ -57,6 +63,8 @@ pub struct Database {
     sequences: Vec<Option<i64>>,
     /// Number of given rows of each table that it does not have.
     left_out: Vec<u64>,
+    /// The rows of each table, if this is a part.
+    stored: Vec<StoredTable>,
     /// The build time of each table, from its first row to the root of its last index.
     build_times: Vec<Duration>,
     /// Root page of each finished index, and of SQLite's own tables.
@@ -117,7 +125,7 @@ impl Database {
         options: &Options,
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
     ) -> Result<Self> {
-        let needs_sqlite = plan::needs_sqlite(&schema, options.on_conflict);
+        let needs_sqlite = !options.part && plan::needs_sqlite(&schema, options.on_conflict);
         if needs_sqlite && *target == Target::Discard {
             let message = "SQLite has a part in this schema, and no file to work on where pages are dropped";
             return Err(Error::new(ErrorKind::Unsupported, message));
@@ -141,7 +149,10 @@ impl Database {
         options: &Options,
         open: impl FnOnce(PageSize, &Options) -> Result<Output>,
     ) -> Result<Self> {
-        let needs_sqlite = plan::needs_sqlite(&schema, options.on_conflict);
+        let needs_sqlite = !options.part && plan::needs_sqlite(&schema, options.on_conflict);
+        if options.part {
+            stored_part::check(&schema, options)?;
+        }
         if options.analyze {
             statistics::define(&mut schema);
         }
@@ -159,6 +170,7 @@ impl Database {
             sequences,
             trees,
             printed: HashMap::new(),
+            stored: Vec::new(),
             build_times,
             left_out,
             roots: HashMap::new(),
@@ -269,19 +281,31 @@ impl Database {
         }
         let computed = computed::is_needed(table).then(|| ComputedColumns::new(table, source)).transpose()?;
         let source: &dyn Source = computed.as_ref().map_or(source, |computed| computed);
+        if options.part {
+            let stored = self.output.store_table(table, source, options)?;
+            let tree = TableTree { rows: stored.rows, ..TableTree::default() };
+            self.stored.push(stored);
+            return Ok(tree);
+        }
         let (tree, indexes) = self.output.build_table(table, source, options)?;
+        let TableTree { rows, payload_bytes, .. } = tree;
+        self.take_trees(index, &tree, indexes);
+        self.printed.insert(index, PrintedTable { first_page, rows, payload_bytes });
+        Ok(tree)
+    }
+
+    /// Notes the trees of a table and of its indexes.
+    fn take_trees(&mut self, index: usize, tree: &TableTree, indexes: Vec<(String, IndexTree)>) {
+        let table = &self.schema.tables[index];
         let key = table.without_rowid.then(|| (table.name.clone(), tree.rows, tree.distinct.clone()));
         let mut counted = Vec::from_iter(key);
         for (name, tree) in indexes {
             self.roots.insert(name.clone(), tree.root);
             counted.push((name, tree.entries, tree.distinct));
         }
-        if options.analyze {
+        if self.options.analyze {
             self.statistics.extend(statistics::of_table(table, tree.rows, &counted));
         }
-        let TableTree { rows, payload_bytes, .. } = tree;
-        self.printed.insert(index, PrintedTable { first_page, rows, payload_bytes });
-        Ok(tree)
     }
 
     /// Notes the trees of an R-Tree table. Returns its figures.
@@ -363,7 +387,7 @@ impl Database {
         if self.pages_written {
             return Ok(());
         }
-        let page_1 = self.finish_pages()?;
+        let page_1 = if self.options.part { self.finish_part()? } else { self.finish_pages()? };
         self.summary.stages.build = self.started.elapsed();
         self.summary.bytes = self.output.pages.finish(&page_1)?;
         self.summary.stages.write = self.started.elapsed() - self.summary.stages.build;

@@ -22,6 +22,7 @@ pub(crate) use plan::{IndexPlan, column_ref, full_names, given_column, key_part}
 use crate::Result;
 use crate::evaluate::RowEvaluation;
 use crate::pages::Pages;
+use crate::part::{self, Parts, StoredItems};
 use crate::progress::Progress;
 use crate::sort::{SortOptions, Sorter};
 use crate::tree::bulk_load::{self, IndexTree};
@@ -89,6 +90,20 @@ impl Indexes {
             trees.push((plan.name, tree));
         }
         Ok(trees)
+    }
+
+    /// Writes the sorted entries of each index to the pages of a part.
+    pub fn store(self, pages: &mut Pages, progress: &Progress) -> Result<Vec<StoredItems>> {
+        let store = |(plan, sorter): (IndexPlan, Sorter)| {
+            progress.enter(format!("index {}", plan.name));
+            part::store(Some(plan.name), &sorter.finish()?, pages, progress)
+        };
+        self.sorts.into_iter().map(store).collect()
+    }
+
+    /// Takes the entries of all indexes of `table` from parts.
+    pub fn add_stored(&self, table: &str, parts: &Parts, progress: &Progress) -> Result<()> {
+        self.sorts.iter().try_for_each(|(plan, sorter)| parts.sort_items(table, Some(&plan.name), sorter, progress))
     }
 
     /// Builds the trees of indexes that exist, in the order of the plans: each of the entries of its old tree and of the new ones.

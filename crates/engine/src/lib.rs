@@ -11,6 +11,7 @@
 //! sort        byte strings in order, in bounded memory
 //! tree        records become cells on leaf pages; interior pages above them
 //! pages       page numbers
+//! part        rows printed elsewhere: leaf pages without numbers, in files that are stitched
 //! sink        finished pages: to a file, to memory, nowhere
 //! sqlite      what SQLite makes itself, on the written file
 //! publish     the file gets its name
@@ -35,6 +36,7 @@ mod memory;
 mod options;
 mod output;
 mod pages;
+mod part;
 pub mod plan;
 mod progress;
 mod publish;
@@ -52,7 +54,7 @@ mod tree;
 mod verify;
 
 pub use append::{
-    Append, AppendOptions, AppendReport, AppendedTable, Outlook, PlannedAppend, Route, RoutePlan, RowFigures,
+    Append, AppendOptions, AppendReport, AppendedTable, PageCandidates, PlannedAppend, Route, RoutePlan, RowFigures,
     append_pages, beside_spools, schema_of, spool_rows,
 };
 pub use copy::{CopiedDatabase, CopiedTree};
@@ -65,6 +67,7 @@ pub use litepress_fts5::Averages;
 pub use litepress_rows::sqlite::sqlite_version;
 pub use litepress_rows::{Conflict, Error, ErrorKind, Place, Result, Schema};
 pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target, Verify};
+pub use part::{PageCopy, Parts};
 pub use progress::{Phase, Progress};
 pub use publish::{TargetStamp, begin_replacing, folder_of, free_bytes};
 pub use refusals::{find_refused, may_refuse};
@@ -72,4 +75,4 @@ pub use sink::Sink;
 pub use split::{SplitDatabases, SplitTable, split};
 #[doc(hidden)]
 pub use spool::{PartRows, Spool, SpoolBudget};
-pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};
+pub use summary::{Stages, Summary, TableSummary, memory_bytes, peak_memory_bytes};

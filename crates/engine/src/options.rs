@@ -95,6 +95,8 @@ pub struct Options {
     pub analyze: bool,
     /// The check of the finished file before it gets its name.
     pub verify: Verify,
+    /// Whether the file is a part of a database, for [`Parts`](crate::Parts), instead of a database.
+    pub part: bool,
     /// Approximate size of the file, in bytes, for the check of free space; 0 if it is unknown.
     pub expected_bytes: u64,
     /// Counts progress, and carries requests to stop.
@@ -119,6 +121,7 @@ impl Default for Options {
             sync: Sync::Full,
             analyze: false,
             verify: Verify::None,
+            part: false,
             expected_bytes: 0,
             progress: Arc::default(),
         }
@@ -200,6 +203,13 @@ impl Options {
     #[must_use]
     pub fn verify(mut self, verify: Verify) -> Self {
         self.verify = verify;
+        self
+    }
+
+    /// Sets whether the file is a part of a database instead of a database.
+    #[must_use]
+    pub fn part(mut self, part: bool) -> Self {
+        self.part = part;
         self
     }
 

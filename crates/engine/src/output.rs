@@ -4,13 +4,14 @@ use crate::evaluate::computed;
 use crate::index::Indexes;
 use crate::options::{Options, Sync, Target};
 use crate::pages::Pages;
+use crate::part::{self, PageCopy, Parts, StoredTable};
 use crate::publish::Publication;
 use crate::resources::{check_temp_dir, live_blocks, sort_options, temp_dir, writer_threads};
 use crate::sink::block::BlockPool;
 use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
 use crate::summary::Stages;
-use crate::table::{BuildContext, SortPlan, TableTree, rtree};
+use crate::table::{BuildContext, SortPlan, TableTree, rowid, rtree, without_rowid};
 use crate::tree::bulk_load::IndexTree;
 use crate::verify::verify;
 use crate::{Error, ErrorKind, Result, Verify, plan};
@@ -79,6 +80,7 @@ impl Output {
         };
         let writers = Writers::new(wrap(sink), path, threads, options.progress.clone());
         let pages = Pages::new(page_size, BlockPool::new(live_blocks(options, threads)), writers);
+        let pages = if options.part { pages.of_part() } else { pages };
         Ok(Self { pages, publication, temp_dir })
     }
 
@@ -98,6 +100,50 @@ impl Output {
         let indexes = Indexes::new(plans, &sort_options).evaluating(table, has_checks)?;
         let context = BuildContext { indexes: &indexes, threads, counts_keys: options.analyze, progress };
         let tree = sort_plan.build(source, pages, &sort_options, context)?;
+        Ok((tree, indexes.build(pages, threads, options.analyze, progress)?))
+    }
+
+    /// Writes the rows of a table and the entries of its indexes to a part.
+    pub fn store_table(&mut self, table: &Table, source: &dyn Source, options: &Options) -> Result<StoredTable> {
+        let (pages, progress) = (&mut self.pages, &*options.progress);
+        let plans = plan::indexes(table);
+        let sort_plan = SortPlan::new(table, options.on_conflict, Some(source));
+        let sort_options = sort_options(options, &self.temp_dir, plans.len() + sort_plan.sorts());
+        let has_checks = plan::checks_rows(table) && !computed::is_needed(table);
+        let indexes = Indexes::new(plans, &sort_options).evaluating(table, has_checks)?;
+        let context = BuildContext { indexes: &indexes, threads: options.threads, counts_keys: false, progress };
+        let mut stored = StoredTable { name: table.name.clone(), ..StoredTable::default() };
+        if table.without_rowid {
+            let rows = without_rowid::sort(table, source, &sort_options, context)?;
+            stored.rows = rows.len();
+            stored.items.push(part::store(None, &rows, pages, progress)?);
+        } else {
+            let tree = sort_plan.build(source, pages, &sort_options, context)?;
+            (stored.rows, stored.runs) = (tree.rows, tree.runs);
+        }
+        stored.items.append(&mut indexes.store(pages, progress)?);
+        stored.last_sequence = source.last_sequence().max(table.last_sequence);
+        Ok(stored)
+    }
+
+    /// Builds the trees of a table and of its indexes from parts. With `copies`, pages that need no change are left out.
+    pub fn stitch_table(
+        &mut self,
+        table: &Table,
+        parts: &Parts,
+        options: &Options,
+        copies: Option<&mut Vec<PageCopy>>,
+    ) -> Result<(TableTree, Vec<(String, IndexTree)>)> {
+        let (pages, progress, threads) = (&mut self.pages, &*options.progress, options.threads);
+        let plans = plan::indexes(table);
+        let sort_options = sort_options(options, &self.temp_dir, plans.len() + usize::from(table.without_rowid));
+        let indexes = Indexes::new(plans, &sort_options);
+        let context = BuildContext { indexes: &indexes, threads, counts_keys: options.analyze, progress };
+        let tree = match table.without_rowid {
+            true => without_rowid::stitch(table, parts, pages, &sort_options, context)?,
+            false => rowid::stitch(&table.name, parts, pages, progress, copies)?,
+        };
+        indexes.add_stored(&table.name, parts, progress)?;
         Ok((tree, indexes.build(pages, threads, options.analyze, progress)?))
     }
 

@@ -26,6 +26,8 @@ use std::sync::Arc;
 pub(crate) struct Pages {
     page_size: PageSize,
     next: u32,
+    /// Whether these are the pages of a part, which has no levels above leaves.
+    is_part: bool,
     skipped: SkippedPages,
     pool: Arc<BlockPool>,
     writers: Writers,
@@ -37,6 +39,13 @@ impl Pages {
         Self::behind(1, page_size, pool, writers)
     }
 
+    /// Turns these into the pages of a part. REQUIRES: nothing was placed.
+    #[must_use]
+    pub fn of_part(self) -> Self {
+        assert_eq!(self.next, 2, "nothing was placed");
+        Self { is_part: true, skipped: SkippedPages::none(), ..self }
+    }
+
     /// Leaves room for the pages of a pointer map. REQUIRES: nothing was placed.
     pub fn begin_pointer_map(&mut self) {
         assert_eq!(self.next, 2, "nothing was placed");
@@ -45,11 +54,16 @@ impl Pages {
 
     /// Starts behind the `count` pages of a database that exists.
     pub fn behind(count: u32, page_size: PageSize, pool: Arc<BlockPool>, writers: Writers) -> Self {
-        Self { page_size, next: count + 1, skipped: SkippedPages::new(page_size, false), pool, writers }
+        Self { page_size, next: count + 1, is_part: false, skipped: SkippedPages::new(page_size, false), pool, writers }
     }
 
     pub fn page_size(&self) -> PageSize {
         self.page_size
+    }
+
+    /// Returns whether these are the pages of a part.
+    pub fn is_part(&self) -> bool {
+        self.is_part
     }
 
     pub fn pool(&self) -> &Arc<BlockPool> {
@@ -151,6 +165,6 @@ impl Pages {
 }
 
 /// Returns the offset in the file of a page.
-fn offset_of(number: u32, page_size: PageSize) -> u64 {
+pub(crate) fn offset_of(number: u32, page_size: PageSize) -> u64 {
     u64::from(number - 1) * page_size.bytes() as u64
 }

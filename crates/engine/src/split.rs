@@ -26,7 +26,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use crate::database::Finished;
+use crate::database::{Finished, refuse_part};
 use crate::options::{MIN_MEMORY_BYTES, Options};
 use crate::plan::is_filled_by_sqlite;
 use crate::progress::Progress;
@@ -88,6 +88,7 @@ pub fn split(
     before_publishing: &dyn Fn() -> Result<()>,
 ) -> Result<SplitDatabases> {
     let started = Instant::now();
+    refuse_part(options, "the databases of values are whole")?;
     let options = &bounded(options)?;
     let page_size = page_size(schema, options)?;
     // A database takes the tables that litepress writes first.

@@ -19,8 +19,12 @@ pub(crate) fn verify(file: &Path, target: &Path, options: &Options) -> Result<Op
     }
     let Options { threads, memory_bytes, progress, .. } = options;
     progress.enter("check");
-    let check_options =
-        CheckOptions { threads: *threads, memory_bytes: *memory_bytes, max_faults: SHOWN_FAULTS, map: false };
+    let check_options = CheckOptions {
+        threads: *threads,
+        memory_bytes: *memory_bytes,
+        max_faults: SHOWN_FAULTS,
+        ..CheckOptions::default()
+    };
     let report = check(file, &check_options, &|_, _| progress.go_on())?;
     let lines = report.faults.iter().map(ToString::to_string).collect();
     let found = SqliteFaults { lines, total: report.faults_total, is_all: true };

@@ -21,7 +21,7 @@ fn main() -> Result<()> {
     black_box(of::OrderGenerator::new(0.001, 1, 1).iter().count());
     for table in plan.tables() {
         let alone = time(|| alone(&table.name, scale));
-        let source = GenSource::for_shard(&plan, &schema, table.table, PageSize::DEFAULT, Shard::WHOLE)?;
+        let source = GenSource::for_shard(&plan, &schema, table.table, PageSize::DEFAULT, Shard::WHOLE, false)?;
         let started = Instant::now();
         let mut chunk = RecordChunk::new();
         while let Some(mut part) = source.next_part()? {

@@ -14,6 +14,7 @@ pub mod catalogue;
 
 mod alias;
 mod arguments;
+mod ascending;
 mod blobs;
 mod check_digits;
 mod choice;
@@ -31,6 +32,7 @@ mod numbers;
 mod people;
 pub mod phrases;
 mod places;
+mod pool;
 mod prices;
 mod regex;
 pub(crate) mod relations;

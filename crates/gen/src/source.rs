@@ -56,7 +56,8 @@ impl GenSource {
         Self::of_shard(plan, schema, table, page_size, Shard::WHOLE)
     }
 
-    /// Opens the rows of a shard, from whichever source the plan names for the table: its generators or TPC-H.
+    /// Opens the rows of a shard, from whichever source the plan names for the table: its generators or TPC-H. With `whole_parts`,
+    /// generated rows are divided where parts of the whole table begin.
     ///
     /// # Errors
     /// The errors of [`Encoder::encode`](litepress_rows::Encoder::encode) for the sampled rows.
@@ -69,9 +70,11 @@ impl GenSource {
         table: usize,
         page_size: PageSize,
         shard: Shard,
+        whole_parts: bool,
     ) -> Result<Box<dyn Source>> {
         let planned = plan.table(table).expect("the table is in the plan");
         Ok(match planned.tpch {
+            None if whole_parts => Box::new(Self::of_whole_parts(plan, schema, table, page_size, shard)?),
             None => Box::new(Self::of_shard(plan, schema, table, page_size, shard)?),
             Some((of, scale)) => {
                 let table = &schema.tables[table];
@@ -103,6 +106,21 @@ impl GenSource {
             plan,
             next_part: AtomicU64::new(0),
         })
+    }
+
+    /// Opens the rows of a shard that has parts of the whole table. So the leaf pages of all shards are those of the whole table.
+    fn of_whole_parts(
+        plan: &GenPlan,
+        schema: &Schema,
+        table: usize,
+        page_size: PageSize,
+        shard: Shard,
+    ) -> Result<Self> {
+        let whole = Self::new(plan, schema, table, page_size)?;
+        let Range { end, .. } = whole.row_range;
+        let parts = shard.row_range(end.div_ceil(whole.rows_per_part));
+        let start_of = |part: u64| part.saturating_mul(whole.rows_per_part).min(end);
+        Ok(Self { row_range: start_of(parts.start)..start_of(parts.end), ..whole })
     }
 
     fn rows_of_part(&self, part: u64) -> Range<u64> {

@@ -44,7 +44,7 @@ fn parts_and_shards_are_the_whole() {
     let plan = plan(&schema, SCALE).expect("a plan");
     for (position, table) in plan.tables().iter().enumerate() {
         let source =
-            |shard| GenSource::for_shard(&plan, &schema, position, PageSize::DEFAULT, shard).expect("a source");
+            |shard| GenSource::for_shard(&plan, &schema, position, PageSize::DEFAULT, shard, false).expect("a source");
         let whole = records(&*source(Shard::WHOLE));
         assert_eq!(whole.len() as u64, table.rows, "{}", table.name);
         for of in [2, 7] {

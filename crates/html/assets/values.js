@@ -59,12 +59,21 @@ function card({ table, column, id }) {
   return make("article", { class: "column", id }, ...parts);
 }
 
+/** Returns the relations of a table in both databases. */
+function pairs({ relations }) {
+  if (!isPair || !relations.length) return [];
+  const shown = (value) => (Math.abs(value) > 1 ? count(value) : `about ${value.toFixed(2)}`);
+  const rows = relations.map(({ relation, values, distance }) => make("li", {},
+    `${relation}: ${values.map(shown).join(" | ")}; distance ${distance.toFixed(3)}`));
+  return [make("details", {}, make("summary", {}, counted(rows.length, "relation")), make("ul", {}, ...rows))];
+}
+
 function drawTables() {
   const sections = data.tables.map((table, place) => {
     const rows = list(table.rows).map((number) => counted(number, "row")).join(" | ");
     const own = columns.filter((entry) => entry.table === table);
     const title = `table-${place}`;
-    return make("section", { "aria-labelledby": title }, make("h2", { id: title }, table.name), make("p", {}, rows),
+    return make("section", { "aria-labelledby": title }, make("h2", { id: title }, table.name), make("p", {}, rows), ...pairs(table),
       make("div", { class: "columns" }, ...own.map(card)));
   });
   element("tables").replaceChildren(...sections);
@@ -114,7 +123,8 @@ function start() {
   element("wanted").addEventListener("input", (event) => filter(event.target.value));
   element("name").textContent = data.names.join(" and ");
   const left = data.left_out ? `; ${counted(data.left_out, "more column")} not shown` : "";
-  element("summary").textContent = `${counted(data.tables.length, "table")} with ${counted(columns.length, "column")}${left}`;
+  const score = isPair ? `; score ${data.score.toFixed(3)} (1 is alike)` : "";
+  element("summary").textContent = `${counted(data.tables.length, "table")} with ${counted(columns.length, "column")}${left}${score}`;
   if (isPair) {
     element("sides").replaceChildren(...data.names.map((name, side) => make("span", {}, make("i", { class: side ? "other" : "one" }), name)));
     element("sides").hidden = false;

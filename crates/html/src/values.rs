@@ -35,7 +35,11 @@ fn page(paths: &[&Path], mut result: Value) -> String {
         columns.truncate(room);
         room -= columns.len();
     }
-    filled(&ASSETS, &names.join(" and "), &json!({"names": names, "tables": tables, "left_out": left_out}))
+    filled(
+        &ASSETS,
+        &names.join(" and "),
+        &json!({"names": names, "tables": tables, "score": result["score"], "left_out": left_out}),
+    )
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ mod shards;
 
 pub use shards::{FolderCheck, check_folder};
 
-use crate::observer::{Measured, Meter, Observer, Sample, Silent, Unit};
+use crate::observer::{Measured, Meter, NullObserver, Observer, Sample, Unit};
 use crate::page_file;
 use crate::units;
-use crate::{Progress, Result};
+use crate::{Error, ErrorKind, Progress, Result};
 use litepress_check::Report;
 use litepress_engine::Phase;
 use serde_json::{Value, json};
@@ -27,6 +27,8 @@ pub struct CheckOptions {
     pub max_faults: usize,
     /// Whether SQLite checks the database too: `integrity_check` and `foreign_key_check`.
     pub full: bool,
+    /// About how many leaves of each b-tree are read, for a quick look that is no proof. By default all.
+    pub sample: Option<u64>,
     /// The file of a page that shows the database: its pages, b-trees, schema, and advice.
     pub html: Option<PathBuf>,
     /// Whether that file is replaced if it exists.
@@ -41,9 +43,9 @@ impl Default for CheckOptions {
     fn default() -> Self {
         let litepress_check::CheckOptions { threads, memory_bytes, max_faults, .. } =
             litepress_check::CheckOptions::default();
-        let (progress, observer) = (Arc::default(), Arc::new(Silent));
-        let (full, html, overwrite) = (false, None, false);
-        Self { threads, memory_bytes, max_faults, full, html, overwrite, progress, observer }
+        let (progress, observer) = (Arc::default(), Arc::new(NullObserver));
+        let (full, sample, html, overwrite) = (false, None, None, false);
+        Self { threads, memory_bytes, max_faults, full, sample, html, overwrite, progress, observer }
     }
 }
 
@@ -73,6 +75,22 @@ impl CheckOptions {
     #[must_use]
     pub fn full(mut self, full: bool) -> Self {
         self.full = full;
+        self
+    }
+
+    /// Sets about how many leaves of each b-tree are read, for a quick look at a large database.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("t.db");
+    /// # litepress::Writer::create(&path, "CREATE TABLE t (a)")?.finish()?;
+    /// let result = litepress::check(&path, &litepress::CheckOptions::default().sample(1000))?;
+    /// assert!(result.report.sample.is_some_and(|sample| sample.leaves_read == sample.leaves));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn sample(mut self, leaves: u64) -> Self {
+        self.sample = Some(leaves);
         self
     }
 
@@ -138,6 +156,11 @@ pub struct CheckResult {
 /// As [`litepress_check::check`]: a fault of the database is part of the result, not an error. If the page cannot be written.
 pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<CheckResult> {
     let database = database.as_ref();
+    if options.sample.is_some() && (options.html.is_some() || options.full) {
+        let error =
+            Error::new(ErrorKind::Usage, "a page and SQLite's check need the whole database, and this is a sample");
+        return Err(error.in_file(database).advise("sample, or look at the whole database"));
+    }
     if let Some(page) = &options.html {
         page_file::refuse(page, options.overwrite)?;
     }
@@ -150,9 +173,9 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
         Sample { done, total, bytes: units::rounded(bytes as f64 * share), phase: Phase::default() }
     });
     let measured = Measured::begin(&*options.observer, meter);
-    let CheckOptions { threads, memory_bytes, max_faults, .. } = *options;
+    let CheckOptions { threads, memory_bytes, max_faults, sample, .. } = *options;
     let map = options.html.is_some();
-    let of_engine = litepress_check::CheckOptions { threads, memory_bytes, max_faults, map };
+    let of_engine = litepress_check::CheckOptions { threads, memory_bytes, max_faults, map, sample };
     let report = litepress_check::check(database, &of_engine, &|done, total| {
         pages[0].fetch_max(done, Ordering::Relaxed);
         pages[1].store(total, Ordering::Relaxed);
@@ -211,6 +234,7 @@ impl CheckResult {
             "freelist_pages": report.freelist_pages,
             "pointer_map_pages": report.pointer_map_pages,
             "seconds": report.seconds,
+            "sample": report.sample.map(|sample| json!({"leaves_read": sample.leaves_read, "leaves": sample.leaves})),
             "btrees": btrees.collect::<Vec<Value>>(),
         })
     }

@@ -1,7 +1,7 @@
 //! Databases of generated rows.
 
 use crate::build::{BuildJob, refuse_special_target};
-use crate::observer::{Meter, Observer, Sample, Silent, Stage, Unit};
+use crate::observer::{Meter, NullObserver, Observer, Sample, Stage, Unit};
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
@@ -60,7 +60,7 @@ impl Default for GenerateOptions {
             write_recipe: None,
             record_recipe: false,
             words: Arc::new(RustWords),
-            observer: Arc::new(Silent),
+            observer: Arc::new(NullObserver),
         }
     }
 }
@@ -181,7 +181,7 @@ pub fn generate(
     options.observer.enter(Stage::Build);
     let (schema, observer) = (&job.schema, &*options.observer);
     let build = BuildJob { schema, sources: &listed(&sources), target: &target, started, observer };
-    build.run(options.build.clone(), job.meter(), &|| Ok(())).map_err(|error| job.texts.explain(error))
+    build.run(options.build.clone(), job.meter(&sources), &|| Ok(())).map_err(|error| job.texts.explain(error))
 }
 
 /// Returns what [`generate`] would do, and why. Without a target nothing is said of the disk. The file of
@@ -304,9 +304,10 @@ impl<'o> GenerateJob<'o> {
         std::fs::write(file, &self.recipe_text).map_err(|error| Error::io("write the recipe", file, error))
     }
 
-    /// Returns the part of a table's rows to make: the table that holds the recipe is made whole.
+    /// Returns the part of a table's rows to make: the table that holds the recipe is made whole, but for parts, which become one
+    /// database.
     fn shard_of(&self, table: &TablePlan) -> Shard {
-        if table.name == RECORD { Shard::WHOLE } else { self.shard }
+        if table.name == RECORD && !self.options.build.part { Shard::WHOLE } else { self.shard }
     }
 
     fn rows_of(&self, table: &TablePlan) -> u64 {
@@ -321,14 +322,18 @@ impl<'o> GenerateJob<'o> {
     fn sources(&self) -> Result<Vec<TableSource>> {
         let source = |plan: &Arc<TablePlan>| {
             let (table, shard) = (plan.table, self.shard_of(plan));
-            let source = GenSource::for_shard(&self.plan, &self.schema, table, self.page_size, shard);
+            let source =
+                GenSource::for_shard(&self.plan, &self.schema, table, self.page_size, shard, self.options.build.part);
             Ok((table, source.map_err(|error| self.texts.explain(error))?))
         };
         self.plan.tables().iter().map(source).collect()
     }
 
-    fn meter(&self) -> Meter {
-        let (progress, total) = (self.options.build.progress.clone(), self.rows());
+    fn meter(&self, sources: &[TableSource]) -> Meter {
+        // The rows of a part are divided elsewhere than those of a shard.
+        let in_part = |(_, source): &TableSource| source.rows().unwrap_or(0);
+        let total = if self.options.build.part { sources.iter().map(in_part).sum() } else { self.rows() };
+        let progress = self.options.build.progress.clone();
         Meter::new(Unit::Rows, move || {
             let (done, bytes, phase) = (progress.rows(), progress.bytes(), progress.phase());
             Sample { done, total, bytes, phase }

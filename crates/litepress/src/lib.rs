@@ -14,6 +14,7 @@
 //! | rows of your program | [`Writer`] |
 //! | files: CSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite | [`load()`] |
 //! | databases of one schema as one database | [`merge()`] |
+//! | parts that other machines have printed as one database | [`stitch()`] |
 //! | generated test data | [`generate()`] |
 //! | a database without its free space | [`compact()`] |
 //!
@@ -76,6 +77,7 @@ mod profile;
 mod read;
 mod report;
 mod schema_text;
+mod stitch;
 pub mod units;
 mod writer;
 
@@ -89,8 +91,8 @@ pub use litepress_check as checker;
 pub use litepress_engine as engine;
 pub use litepress_engine::{
     AppendOptions, AppendReport, AppendedTable, Conflict, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES,
-    Options, PageSize, Phase, Place, Progress, Result, Route, RoutePlan, Schema, Stages, Summary, Sync, TableSummary,
-    Target, Verify, sqlite_version,
+    Options, PageCopy, PageSize, Parts, Phase, Place, Progress, Result, Route, RoutePlan, Schema, Stages, Summary,
+    Sync, TableSummary, Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
 pub use litepress_load::infer::{Caveat, InferredColumn, NumberWords, Numbers};
@@ -105,16 +107,17 @@ pub use litepress_rows::message::{Flags, Hint, Message, OptionName, OptionValue,
 pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, SplitReport, load, notes_of, plan_load};
 pub use loaded_file::LoadedFile;
 pub use merge::{MergeOptions, MergeReport, RowidPolicy, merge, plan_merge};
-pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
+pub use observer::{Meter, NullObserver, Observer, Sample, Stage, Unit};
 pub use plan_report::{MergedDatabases, PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
 pub use profile::{DatabaseComparison, Profile, ProfileOptions, compare, profile};
 #[doc(hidden)]
 pub use read::refuse_database;
-pub use read::{Comparison, FileScan, FileTable, RowFilter, Scanned};
+pub use read::{Comparison, FileScan, FileTable, RowFilter, ScanStep};
 pub use report::BuildReport;
 pub use schema_text::SchemaText;
 pub use serde_json::Value as Json;
-pub use writer::{Row, RowValues, TableWriter, ToValue, UnsupportedValue, Value, Writer, Written};
+pub use stitch::{StitchOptions, StitchReport, stitch};
+pub use writer::{FinishedDatabase, Row, RowValues, TableWriter, ToValue, UnsupportedValue, Value, Writer};
 
 /// The code of the guide and of the README runs as documentation tests.
 #[cfg(doctest)]

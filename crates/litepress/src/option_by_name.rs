@@ -36,6 +36,7 @@ pub fn set(options: &mut Options, append: &mut AppendOptions, name: &str, value:
         "update-columns" => options.update_columns = names(),
         "sync" => options.sync = Choice::from_name(value).map_err(wrong)?,
         "analyze" => options.analyze = flag()?,
+        "part" => options.part = flag()?,
         "verify" => options.verify = Choice::from_name(value).map_err(wrong)?,
         "busy-timeout" => append.busy_timeout = parse::seconds(value).map_err(wrong)?,
         "truncate" => append.truncate = flag()?,

@@ -3,7 +3,7 @@
 mod scan;
 
 pub use litepress_load::filter::{Comparison, RowFilter};
-pub use scan::{FileScan, Scanned};
+pub use scan::{FileScan, ScanStep};
 
 use crate::load::LoadJob;
 use crate::{Error, ErrorKind, LoadOptions, OnError, Result, Target};
@@ -27,7 +27,7 @@ const AHEAD_SHARE: u64 = 8;
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// # let csv = folder.path().join("user.csv");
-/// use litepress::{FileTable, LoadOptions, Scanned};
+/// use litepress::{FileTable, LoadOptions, ScanStep};
 ///
 /// std::fs::write(&csv, "id,name\n2,Ada\n1,Blaise\n")?;
 /// let table = FileTable::inspect([&csv], &LoadOptions::default())?;

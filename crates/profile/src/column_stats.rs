@@ -1,6 +1,6 @@
 //! Statistics of the values of a column.
 
-use crate::sketch::{Distinct, Sample, hash_bytes, hash_int};
+use crate::sketch::{Distinct, KeyCounts, Sample, hash_bytes, hash_int};
 use litepress_format::value::Value;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -14,6 +14,8 @@ const SAMPLED_NUMBERS: usize = 16_384;
 /// Size of the sample of texts, and the characters kept of each.
 const SAMPLED_TEXTS: usize = 4096;
 const SAMPLED_CHARACTERS: usize = 64;
+/// Size of the sample of distinct texts whose rows are counted.
+const SAMPLED_DISTINCT: usize = 2048;
 
 /// The frequency of every value, or `None` if there are too many distinct ones.
 #[derive(Clone, Debug)]
@@ -124,6 +126,8 @@ pub(crate) struct ColumnStats {
     pub int_counts: Counts<i64>,
     pub real_counts: Counts<u64>,
     pub text_counts: Counts<Box<str>>,
+    /// Rows of each text, for a sample of the texts if they are many.
+    pub text_rows: KeyCounts,
     pub distinct: Distinct,
     pub numbers: Sample<f64>,
     pub text_sample: Sample<Box<str>>,
@@ -151,6 +155,7 @@ impl ColumnStats {
             int_counts: Counts::new(),
             real_counts: Counts::new(),
             text_counts: Counts::new(),
+            text_rows: KeyCounts::with_most(SAMPLED_DISTINCT),
             distinct: Distinct::new(),
             numbers: Sample::new(SAMPLED_NUMBERS),
             text_sample: Sample::new(SAMPLED_TEXTS),
@@ -207,7 +212,9 @@ impl ColumnStats {
 
     fn text(&mut self, row_hash: u64, bytes: &[u8]) {
         self.texts += 1;
-        self.distinct.add(hash_bytes(bytes));
+        let hash = hash_bytes(bytes);
+        self.distinct.add(hash);
+        self.text_rows.add(hash, 1);
         let text = String::from_utf8_lossy(bytes);
         self.text_counts.add(&*text, |text| (text.len() <= COUNTED_BYTES).then(|| text.into()));
         self.text_sample.add(row_hash, || text.chars().take(SAMPLED_CHARACTERS).collect::<String>().into());
@@ -240,6 +247,7 @@ impl ColumnStats {
         self.int_counts.merge(other.int_counts);
         self.real_counts.merge(other.real_counts);
         self.text_counts.merge(other.text_counts);
+        self.text_rows.merge(other.text_rows);
         self.distinct.merge(&other.distinct);
         self.numbers.merge(other.numbers);
         self.text_sample.merge(other.text_sample);

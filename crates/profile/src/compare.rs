@@ -8,12 +8,15 @@
 //! | few values | shares; for texts, whose names differ, by rank of frequency | total variation |
 //! | other texts and blobs | lengths | Kolmogorov and Smirnov |
 //!
+//! Relations between columns (`relations.rs`) are measured in both, and `likeness.rs` makes one score of all.
+//!
 //! Both distances are 0 if the shares are the same and 1 if there is no common value. Columns of very many values are
 //! compared by samples: two samples of one distribution have a distance of about 0.01.
 
 use crate::child_counts::ChildCounts;
 use crate::column_stats::ColumnStats;
-use crate::describe::is_few;
+use crate::describe::is_listed;
+use crate::likeness::{self, Related};
 use crate::read::{DatabaseStats, TableStats, read};
 use litepress_gen::infer;
 use litepress_rows::calendar::{DAYS_BEFORE_1970, Date, DateTime, SECONDS_PER_DAY};
@@ -47,6 +50,19 @@ pub struct TableComparison {
     pub rows: [u64; 2],
     /// Its columns.
     pub columns: Vec<ColumnComparison>,
+    /// The relations between columns that the first database has.
+    pub relations: Vec<RelationComparison>,
+}
+
+/// The comparison of a relation between columns, or of a property of texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RelationComparison {
+    /// The relation in words: `ShippedDate is not below OrderDate`.
+    pub text: String,
+    /// Its measure: a share of rows, a rank correlation, or a number of texts.
+    pub values: [f64; 2],
+    /// Distance of the measures, from 0 to 1.
+    pub distance: f64,
 }
 
 /// The comparison of a column.
@@ -125,7 +141,13 @@ pub fn compare(
             column_of(&pair, name).ok_or_else(|| lacks(other, &format!("column {name} of table {}", table.name)))
         });
         let columns = columns.collect::<Result<_>>()?;
-        tables.push(TableComparison { name: table.name.clone(), rows: pair.map(|side| side.stats.rows), columns });
+        let relations = likeness::relations(&pair.map(|side| Related {
+            schema: side.schema(),
+            table: side.table(),
+            stats: side.stats,
+        }));
+        let (name, rows) = (table.name.clone(), pair.map(|side| side.stats.rows));
+        tables.push(TableComparison { name, rows, columns, relations });
     }
     Ok(Comparison { tables })
 }
@@ -331,10 +353,9 @@ fn total_variation(buckets: &[Bucket]) -> f64 {
 /// Returns the shares of texts, largest first, if they are few.
 fn ranked(stats: &ColumnStats) -> Option<Vec<f64>> {
     let counts = stats.text_counts.0.as_ref()?;
-    let is_few = is_few(stats.texts, counts.len());
     let mut shares: Vec<f64> = counts.values().map(|count| *count as f64 / stats.texts as f64).collect();
     shares.sort_unstable_by(|one, other| other.total_cmp(one));
-    is_few.then_some(shares)
+    is_listed(stats).then_some(shares)
 }
 
 fn by_rank(one: &[f64], other: &[f64]) -> Histogram {

@@ -4,13 +4,14 @@ use crate::annotation_text::{quoted, with_nulls};
 use crate::column_stats::{ColumnStats, Order, Run, Step};
 use crate::compare::ColumnHistogram;
 use crate::fan_out::ReferenceAnnotation;
-use crate::histogram::{bounds, from_least, real_histogram, whole_histogram};
+use crate::histogram::{IN_A_BIN, Number, Precision, bounds, ends, from_least, real_histogram, whole_histogram};
+use crate::names;
 use crate::text_pattern;
 use crate::{ColumnProfile, ProfileOptions, datetime};
 use litepress_gen::catalogue::is_valid_annotation;
 use litepress_gen::infer::{self, Reference};
 use litepress_rows::schema::{Column, Schema, Table};
-use std::fmt::Display;
+use std::collections::{BTreeMap, HashMap};
 
 /// Limits up to which values are listed one by one: number of distinct values, and their mean frequency.
 pub(crate) const FEW: usize = 200;
@@ -26,49 +27,95 @@ pub(crate) struct ColumnContext<'a> {
     pub table: &'a Table,
     pub column: usize,
     pub options: &'a ProfileOptions,
+    /// Whether the table is as large at any scale.
+    pub is_fixed: bool,
+}
+
+/// The kind of a column's annotation, as far as relations can change it.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Model {
+    /// Nothing that a relation can change.
+    #[default]
+    Fixed,
+    /// A histogram of numbers.
+    Numbers,
+    /// Few numbers.
+    FewNumbers,
+    /// Few texts, with their names in the recipe.
+    Texts(HashMap<Box<str>, String>),
+    /// Dates or times.
+    Times,
+}
+
+/// An annotation with its reason, and its kind.
+pub(crate) struct Description {
+    pub generator: String,
+    pub because: String,
+    pub model: Model,
+}
+
+impl Description {
+    fn new(generator: impl Into<String>, because: impl Into<String>, model: Model) -> Self {
+        Self { generator: generator.into(), because: because.into(), model }
+    }
+}
+
+impl From<(String, String)> for Description {
+    fn from((generator, because): (String, String)) -> Self {
+        Self::new(generator, because, Model::Fixed)
+    }
 }
 
 /// Describes a column. `reference` is the annotation of a column of a foreign key.
 pub(crate) fn describe(
     context: &ColumnContext<'_>,
-    stats: ColumnStats,
+    stats: &ColumnStats,
     reference: Option<ReferenceAnnotation>,
     (measure, histogram): ColumnHistogram,
-) -> ColumnProfile {
+) -> (ColumnProfile, Model) {
     let (distinct, distinct_is_exact) = stats.distinct();
-    let range = if stats.least <= stats.largest {
-        Some((stats.least, stats.largest))
-    } else {
-        (stats.texts + stats.blobs > 0).then_some((stats.shortest as f64, stats.longest as f64))
-    };
     let Column { name, declared_type, .. } = context.table.columns[context.column].clone();
     let refers_to = refers_to(context);
     let nulls = stats.nulls;
-    let (generator, because) = match (reference, inferred(context, &stats)) {
+    let mut model = Model::Fixed;
+    let (generator, because) = match (reference, inferred(context, stats)) {
         (Some(ReferenceAnnotation { generator: None, .. }), _) if stats.values() == 0 && nulls > 0 => {
             (Some("constant(NULL)".to_owned()), "only NULL".to_owned())
         }
         (Some(ReferenceAnnotation { generator, because, .. }), _) => (generator, because),
         (None, Some(because)) => (None, because),
         (None, None) => {
-            let rows = stats.nulls + stats.values();
-            let (inner, because) = values(context, stats);
-            (Some(with_nulls(inner, nulls, rows)), because)
+            let found = values(context, stats);
+            model = found.model;
+            (Some(with_nulls(found.generator, nulls, nulls + stats.values())), found.because)
         }
     };
-    ColumnProfile {
+    let column = ColumnProfile {
         name,
         declared_type,
         refers_to,
         nulls,
         distinct,
         distinct_is_exact,
-        range,
+        range: range(stats, context.options.keep_values),
         measure,
         histogram,
         generator,
         because,
+        alone: None,
+    };
+    (column, model)
+}
+
+/// Returns the least and the largest number, or else the shortest and the longest length. Without values of single rows, the
+/// ends of numbers are rounded.
+fn range(stats: &ColumnStats, keep_values: bool) -> Option<(f64, f64)> {
+    if stats.least <= stats.largest {
+        let mut sorted = stats.numbers.clone().values();
+        sorted.sort_unstable_by(f64::total_cmp);
+        return Some(ends(&sorted, stats.least, stats.largest, Precision::new(keep_values)));
     }
+    (stats.texts + stats.blobs > 0).then_some((stats.shortest as f64, stats.longest as f64))
 }
 
 /// Returns the table that the column refers to, with the column there if the foreign key names it.
@@ -96,83 +143,132 @@ fn inferred(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<String> 
 }
 
 /// Returns the annotation for the values other than NULL.
-fn values(context: &ColumnContext<'_>, stats: ColumnStats) -> (String, String) {
+fn values(context: &ColumnContext<'_>, stats: &ColumnStats) -> Description {
+    /// Least share of a kind of values beside a more frequent one.
+    const SHARE: f64 = 0.01;
     let values = stats.values();
     if values == 0 {
-        return ("constant(NULL)".to_owned(), "only NULL".to_owned());
+        return Description::new("constant(NULL)", "only NULL", Model::Fixed);
     }
     let is_unique = infer::is_key_alone(context.table, context.column);
     let numbers = stats.ints + stats.reals;
-    let most = numbers.max(stats.texts).max(stats.blobs);
-    let (generator, because) = if most == numbers {
-        number(stats, is_unique)
-    } else if most == stats.texts {
-        text(context, stats, is_unique)
-    } else {
-        let least = if is_unique { 8 } else { 0 };
-        let blob = |shortest: u64, longest: u64| format!("blob({}, {})", shortest.max(least), longest.max(least));
-        (by_length(&stats, blob), "blobs of these lengths".to_owned())
+    let mut kinds = [(numbers, 0), (stats.texts, 1), (stats.blobs, 2)];
+    kinds.sort_by_key(|(count, kind)| (std::cmp::Reverse(*count), *kind));
+    let of_kind = |kind: usize| match kind {
+        0 => checked(number(stats, is_unique, context.options.keep_values), numbers, "int(0, 1000)", "numbers"),
+        1 => checked(text(context, stats, is_unique), stats.texts, "text(1, 10)", "texts"),
+        _ => {
+            let least = if is_unique { 8 } else { 0 };
+            let blob = |shortest: u64, longest: u64| format!("blob({}, {})", shortest.max(least), longest.max(least));
+            (by_length(stats, blob), "blobs of these lengths".to_owned()).into()
+        }
     };
-    let mixed = if most == values { "" } else { ", and values of other kinds, which are left out" };
-    if is_valid_annotation(&generator, values) {
-        (generator, because + mixed)
-    } else if most == numbers {
-        ("int(0, 1000)".to_owned(), format!("no better description than numbers was found{mixed}"))
-    } else {
-        ("text(1, 10)".to_owned(), format!("no better description than texts was found{mixed}"))
+    let mut found = of_kind(kinds[0].1);
+    let others = values - kinds[0].0;
+    let share = kinds[1].0 as f64 / values as f64;
+    if others > 0 && (is_unique || share < SHARE) {
+        found.because += ", and values of other kinds, which are left out";
+    } else if others > 0 {
+        let other = of_kind(kinds[1].1);
+        found = Description::new(
+            format!("if(bool({share:.4}), {}, {})", other.generator, found.generator),
+            format!("{}; {}", found.because, other.because),
+            Model::Fixed,
+        );
+    }
+    found
+}
+
+/// Returns a description if its annotation is valid for this number of values, or else a plain one.
+fn checked(found: Description, values: u64, otherwise: &str, kind: &str) -> Description {
+    match is_valid_annotation(&found.generator, values) {
+        true => found,
+        false => {
+            let because = format!("no better description than {kind} was found");
+            Description::new(otherwise, because, Model::Fixed)
+        }
     }
 }
 
-fn number(stats: ColumnStats, is_unique: bool) -> (String, String) {
-    let order = stats.order();
-    if let Order::Ascending(Run { first, last, step }) = order
+fn number(stats: &ColumnStats, is_unique: bool, keep_values: bool) -> Description {
+    let precision = Precision::new(keep_values);
+    if let Order::Ascending(Run { first, last, step }) = stats.order()
         && (is_unique || stats.ints > 2)
+        && (is_unique || keep_values || step != Some(Step::Varies))
     {
-        let steps = i64::try_from(stats.ints - 1).unwrap_or(i64::MAX).max(1);
-        let (step, because) = match step {
-            None => (1, "a sequence"),
-            Some(Step::Same(step)) => (step, "a sequence"),
-            Some(Step::Varies) => ((last.saturating_sub(first) / steps).max(1), "ascending, with the mean step"),
-        };
-        let arguments = if (first, step) == (1, 1) { String::new() } else { format!("({first}, {step})") };
-        return (format!("sequence{arguments}"), because.to_owned());
+        return sequence(first, last, step, stats.ints, keep_values).into();
     }
     if is_unique {
-        return ("shuffle".to_owned(), "they are unique, in no order".to_owned());
+        return Description::new("shuffle", "they are unique, in no order", Model::Fixed);
     }
     if stats.least > stats.largest {
-        return ("real(0, 1)".to_owned(), "infinite numbers, which are left out".to_owned());
+        return Description::new("real(0, 1)", "infinite numbers, which are left out", Model::Fixed);
     }
-    if stats.reals == 0 {
-        if let Some(counts) = stats.int_counts.0.as_ref().filter(|counts| is_few(stats.ints, counts.len())) {
-            return weighted(counts.iter().map(|(value, count)| (*value, *count)));
-        }
-        let (least, largest) = (stats.least_int, stats.largest_int);
-        return whole_histogram(stats.numbers.values(), least, largest);
+    if let Some((generator, because)) = few_numbers(stats, keep_values) {
+        return Description::new(generator, because, Model::FewNumbers);
     }
-    if let (Some(ints), Some(reals)) = (&stats.int_counts.0, &stats.real_counts.0)
-        && is_few(stats.ints + stats.reals, ints.len() + reals.len())
-    {
-        let of_ints = ints.iter().map(|(value, count)| (value.to_string(), *count));
-        let finite =
-            reals.iter().map(|(value, count)| (f64::from_bits(*value), *count)).filter(|(value, _)| value.is_finite());
-        let of_reals = finite.map(|(value, count)| (format!("{value:?}"), count));
-        return weighted(of_ints.chain(of_reals));
+    let (generator, because) = numbers(stats, precision);
+    Description::new(generator, because, Model::Numbers)
+}
+
+/// Returns the histogram of all numbers.
+pub(crate) fn numbers(stats: &ColumnStats, precision: Precision) -> (String, String) {
+    match stats.reals {
+        0 => whole_histogram(stats.numbers.clone().values(), stats.least_int, stats.largest_int, precision),
+        _ => real_histogram(stats.numbers.clone().values(), stats.least, stats.largest, precision),
     }
-    real_histogram(stats.numbers.values(), stats.least, stats.largest)
+}
+
+/// Describes ascending integers. The first one is the number of a single row: it stays if it is short, or if the others
+/// follow from it.
+fn sequence(first: i64, last: i64, step: Option<Step>, rows: u64, keep_values: bool) -> (String, String) {
+    let steps = i64::try_from(rows - 1).unwrap_or(i64::MAX).max(1);
+    let (step, because) = match step {
+        None => (1, "a sequence"),
+        Some(Step::Same(step)) => (step, "a sequence"),
+        Some(Step::Varies) => ((last.saturating_sub(first) / steps).max(1), "ascending, with the mean step"),
+    };
+    let is_regular = because == "a sequence" && rows >= IN_A_BIN as u64;
+    let (first, step) = if is_regular || keep_values { (first, step) } else { (first.vague(), step.vague().max(1)) };
+    let arguments = if (first, step) == (1, 1) { String::new() } else { format!("({first}, {step})") };
+    (format!("sequence{arguments}"), because.to_owned())
+}
+
+/// Returns whether a number may be told: it is that of five rows, or has one digit.
+fn is_told_number(value: f64, count: u64) -> bool {
+    count >= IN_A_BIN as u64 || (value.abs() < 10.0 && value.fract() == 0.0)
+}
+
+/// Returns whether a number of a column of few ones may be told.
+pub(crate) fn is_told(stats: &ColumnStats, value: f64, keep_values: bool) -> bool {
+    let of_ints = stats.int_counts.0.iter().flatten().filter(|(int, _)| **int as f64 == value);
+    let of_reals = stats.real_counts.0.iter().flatten().filter(|(bits, _)| f64::from_bits(**bits) == value);
+    let count = of_ints.map(|(_, count)| *count).chain(of_reals.map(|(_, count)| *count)).sum();
+    keep_values || is_told_number(value, count)
+}
+
+/// Lists few numbers with their shares, without those of fewer than five rows unless they have one digit.
+fn few_numbers(stats: &ColumnStats, keep_values: bool) -> Option<(String, String)> {
+    let (ints, reals) = (stats.int_counts.0.as_ref()?, stats.real_counts.0.as_ref()?);
+    if !is_few(stats.ints + stats.reals, ints.len() + reals.len()) {
+        return None;
+    }
+    let of_ints = ints.iter().map(|(value, count)| (*value as f64, value.to_string(), *count));
+    let of_reals = reals.iter().map(|(bits, count)| (f64::from_bits(*bits), *count));
+    let of_reals = of_reals.filter(|(value, _)| value.is_finite());
+    let of_reals = of_reals.map(|(value, count)| (value, format!("{value:?}"), count));
+    let is_told = |value: f64, count: u64| keep_values || is_told_number(value, count);
+    let mut counts: Vec<(f64, String, u64)> =
+        of_ints.chain(of_reals).filter(|(value, _, count)| is_told(*value, *count)).collect();
+    counts.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(&other.1)));
+    let values: Vec<String> = counts.iter().map(|(_, value, count)| format!("{value}: {count}")).collect();
+    let because = "a few values by their shares".to_owned();
+    (!values.is_empty()).then(|| (format!("choice({})", values.join(", ")), because))
 }
 
 /// Returns whether values are few enough, and frequent enough, to be listed with their shares.
 pub(crate) fn is_few(values: u64, distinct: usize) -> bool {
     distinct <= FEW && values >= OFTEN * distinct as u64
-}
-
-/// Returns `choice(value: count, ...)`.
-fn weighted<V: Display + Ord>(counts: impl Iterator<Item = (V, u64)>) -> (String, String) {
-    let mut counts: Vec<(V, u64)> = counts.collect();
-    counts.sort();
-    let values: Vec<String> = counts.iter().map(|(value, count)| format!("{value}: {count}")).collect();
-    (format!("choice({})", values.join(", ")), "a few values by their shares".to_owned())
 }
 
 /// Returns an annotation with lengths distributed as in the sample; `inner` makes the one for a range of lengths.
@@ -182,8 +278,7 @@ fn by_length(stats: &ColumnStats, inner: impl Fn(u64, u64) -> String) -> String 
     }
     let mut sorted = stats.lengths.clone().values();
     sorted.sort_unstable();
-    let successor = |length: u64| length + 1;
-    let mut bounds = from_least(bounds(&sorted, LENGTHS, successor), stats.shortest, successor);
+    let mut bounds = from_least(bounds(&sorted, LENGTHS), stats.shortest);
     bounds.retain(|bound| *bound <= stats.longest);
     bounds.push(stats.longest + 1);
     let mut above = sorted.len();
@@ -212,38 +307,98 @@ fn mean_end(stats: &ColumnStats) -> u64 {
     end.saturating_sub(stats.shortest).clamp(stats.shortest, stats.longest)
 }
 
-fn text(context: &ColumnContext<'_>, stats: ColumnStats, is_unique: bool) -> (String, String) {
-    let (texts, longest) = (stats.texts, stats.longest);
+fn text(context: &ColumnContext<'_>, stats: &ColumnStats, is_unique: bool) -> Description {
+    let (texts, keep_values) = (stats.texts, context.options.keep_values);
     let sample = stats.text_sample.clone().values();
     // Dates stay dates, however few they are.
-    if let Some(found) =
-        days(&sample, is_unique.then_some(texts)).filter(|(annotation, _)| is_valid_annotation(annotation, texts))
+    if let Some((generator, because)) = days(&sample, is_unique.then_some(texts), Precision::new(keep_values))
+        .filter(|(annotation, _)| is_valid_annotation(annotation, texts))
     {
-        return found;
+        let model = if generator.starts_with("if(") || is_unique { Model::Fixed } else { Model::Times };
+        return Description::new(generator, because, model);
     }
-    if let Some(few) = few_texts(context, &stats).filter(|_| !is_unique) {
-        return few;
+    if let Some(told) = told_texts(context, stats).filter(|_| !is_unique) {
+        return told;
     }
-    let pattern = text_pattern::of(&sample, longest, is_unique.then_some(texts), |pattern| by_length(&stats, pattern));
+    let table = &context.table;
+    let named = names::generator(&table.name, &table.columns[context.column].name, &sample);
+    if is_unique {
+        return unique_texts(stats, &sample, keep_values).into();
+    }
+    let found = pattern(stats, &sample, named, keep_values);
+    if let Some(listed) = listed_texts(context, stats, &found) {
+        return listed;
+    }
+    pooled_texts(stats, &found).unwrap_or_else(|| (found.whole, found.because.to_owned()).into())
+}
+
+/// Describes texts that are a key.
+fn unique_texts(stats: &ColumnStats, sample: &[Box<str>], keep_values: bool) -> (String, String) {
+    let (texts, longest) = (stats.texts, stats.longest);
+    let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(stats, pattern);
+    let pattern = text_pattern::of(sample, longest, Some(texts), lengths, keep_values);
     match pattern.filter(|(generator, _)| is_valid_annotation(generator, texts)) {
         Some((generator, because)) => (generator, because.to_owned()),
-        None if is_unique => {
+        None => {
             // Leaves room for a thousand times as many if the texts were short.
             let enough = (texts.max(1).ilog2() + 10).div_ceil(4).max(1);
             (format!("unique_hex({})", longest.clamp(u64::from(enough).min(16), 16)), "unique texts".to_owned())
         }
-        None if longest == 0 => ("constant('')".to_owned(), "empty texts".to_owned()),
-        None => {
-            let text = |shortest: u64, longest: u64| format!("text({shortest}, {longest})");
-            (by_length(&stats, text), "texts of these lengths".to_owned())
-        }
     }
 }
 
+/// Annotations for texts like those of a column.
+struct Pattern {
+    /// The annotation for all of them.
+    whole: String,
+    /// A generator of texts like them.
+    call: String,
+    because: &'static str,
+    /// Whether the call says more than lengths.
+    is_specific: bool,
+}
+
+/// Describes texts by their format, their column's name, or their lengths.
+fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<&'static str>, keep_values: bool) -> Pattern {
+    let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(stats, pattern);
+    let middle = middle_lengths(stats);
+    let one = |pattern: &dyn Fn(u64, u64) -> String| pattern(middle.0, middle.1);
+    let found = text_pattern::format(sample, lengths).zip(text_pattern::format(sample, one));
+    if let Some(((whole, because), (call, _))) = found {
+        return Pattern { whole, call, because, is_specific: true };
+    }
+    if let Some(named) = named {
+        let because = "the name of the column";
+        return Pattern { whole: named.to_owned(), call: named.to_owned(), because, is_specific: true };
+    }
+    let of = |lengths: &dyn Fn(&dyn Fn(u64, u64) -> String) -> String| {
+        let found = text_pattern::of(sample, stats.longest, None, |pattern| lengths(pattern), keep_values);
+        found.filter(|(generator, _)| is_valid_annotation(generator, stats.texts))
+    };
+    if let Some(((whole, because), (call, _))) = of(&lengths).zip(of(&one)) {
+        return Pattern { whole, call, because, is_specific: false };
+    }
+    if stats.longest == 0 {
+        let empty = "constant('')".to_owned();
+        return Pattern { whole: empty.clone(), call: empty, because: "empty texts", is_specific: false };
+    }
+    let text = |shortest: u64, longest: u64| format!("text({shortest}, {longest})");
+    let (whole, call) = (by_length(stats, text), text(middle.0, middle.1));
+    Pattern { whole, call, because: "texts of these lengths", is_specific: false }
+}
+
+/// Returns the first and the last decile of the lengths.
+fn middle_lengths(stats: &ColumnStats) -> (u64, u64) {
+    let mut lengths = stats.lengths.clone().values();
+    lengths.sort_unstable();
+    let at = |tenth: usize| lengths.get(lengths.len() * tenth / 10).copied();
+    (at(1).unwrap_or(stats.shortest), at(9).unwrap_or(stats.longest).min(LONG))
+}
+
 /// Describes texts that are dates or times. Empty texts among them stand for unknown times.
-fn days(sample: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
+fn days(sample: &[Box<str>], unique: Option<u64>, precision: Precision) -> Option<(String, String)> {
     let filled: Vec<Box<str>> = sample.iter().filter(|text| !text.is_empty()).cloned().collect();
-    let (annotation, because) = datetime::of(&filled, unique)?;
+    let (annotation, because) = datetime::of(&filled, unique, precision)?;
     match sample.len() - filled.len() {
         0 => Some((annotation, because)),
         _ if unique.is_some() => None,
@@ -254,23 +409,102 @@ fn days(sample: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
     }
 }
 
-/// Lists few texts with their shares.
-fn few_texts(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<(String, String)> {
-    let counts = stats.text_counts.0.as_ref().filter(|counts| is_few(stats.texts, counts.len()))?;
+/// Lists few texts with their shares, if they may be told: the caller wants that, or the schema names them.
+fn told_texts(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<Description> {
+    let keep_values = context.options.keep_values;
+    let is_few = |counts: &Vec<_>| {
+        is_few(stats.texts, counts.len())
+            || (keep_values && counts.len() <= FEW && (context.is_fixed || is_listed(stats)))
+    };
+    let counts = by_frequency(stats).filter(is_few)?;
+    let because = if keep_values {
+        "a few texts by their shares"
+    } else if counts.iter().all(|(text, _)| context.schema.text.contains(&quoted(text))) {
+        "texts that the schema names, by their shares"
+    } else {
+        return None;
+    };
+    let names = counts.iter().map(|(text, _)| (*text).to_owned()).collect();
+    Some(listed(&counts, names, because))
+}
+
+/// Lists texts under made-up names, if there are not too many and some come more than once.
+fn listed_texts(context: &ColumnContext<'_>, stats: &ColumnStats, pattern: &Pattern) -> Option<Description> {
+    let counts =
+        by_frequency(stats).filter(|counts| counts.len() <= FEW && repeats(counts.len() as u64, stats.texts))?;
+    let texts: Vec<&str> = counts.iter().map(|(text, _)| *text).collect();
+    let generator = pattern.is_specific.then_some(&*pattern.call);
+    let names = names::made_up(generator, &texts, &context.table.columns[context.column].name);
+    Some(listed(&counts, names, "a few texts by their shares, under made-up names"))
+}
+
+/// Returns whether a column has few texts, some of which repeat.
+pub(crate) fn is_listed(stats: &ColumnStats) -> bool {
+    let distinct = stats.text_counts.0.as_ref().map_or(usize::MAX, HashMap::len);
+    distinct <= FEW && repeats(distinct as u64, stats.texts)
+}
+
+/// Returns whether this many distinct values stand for so many that some repeat.
+fn repeats(distinct: u64, values: u64) -> bool {
+    10 * distinct <= 9 * values
+}
+
+/// Returns the texts of a column with their numbers of rows, the most frequent first.
+fn by_frequency(stats: &ColumnStats) -> Option<Vec<(&str, u64)>> {
+    let counts = stats.text_counts.0.as_ref()?;
     let mut counts: Vec<(&str, u64)> = counts.iter().map(|(text, count)| (&**text, *count)).collect();
     counts.sort_unstable_by_key(|&(text, count)| (std::cmp::Reverse(count), text));
-    let is_named = |text: &str| context.schema.text.contains(&quoted(text));
-    let real = || counts.iter().map(|(text, _)| (*text).to_owned()).collect();
-    let (names, because): (Vec<String>, _) = if context.options.keep_values {
-        (real(), "a few texts by their shares")
-    } else if counts.iter().all(|(text, _)| is_named(text)) {
-        (real(), "texts that the schema names, by their shares")
-    } else {
-        (
-            text_pattern::made_up(counts.iter().map(|(text, _)| *text)),
-            "a few texts by their shares, under made-up names",
-        )
+    Some(counts)
+}
+
+/// Returns the list of texts with their numbers of rows. Rare ones are dealt, so that none is missing.
+fn listed(counts: &[(&str, u64)], names: Vec<String>, because: &str) -> Description {
+    const RARE: u64 = 8;
+    let how = if counts.iter().any(|(_, count)| *count < RARE) && counts.len() > 1 { "deal" } else { "choice" };
+    let values: Vec<String> =
+        names.iter().zip(counts).map(|(name, (_, count))| format!("{}: {count}", quoted(name))).collect();
+    let names = counts.iter().zip(names).map(|((text, _), name)| (Box::from(*text), name)).collect();
+    Description::new(format!("{how}({})", values.join(", ")), because, Model::Texts(names))
+}
+
+/// Describes texts that repeat, but are too many to be listed: as a pool of as many, each as often.
+fn pooled_texts(stats: &ColumnStats, pattern: &Pattern) -> Option<Description> {
+    let (distinct, _) = stats.distinct();
+    if !repeats(distinct, stats.texts) || stats.ints + stats.reals + stats.blobs > 0 {
+        return None;
+    }
+    let frequencies = match by_frequency(stats) {
+        Some(counts) => counts.iter().map(|(_, count)| *count).collect(),
+        None => stats.text_rows.rows().collect::<Vec<u64>>(),
     };
-    let values = names.iter().zip(&counts).map(|(name, (_, count))| format!("{}: {count}", quoted(name)));
-    Some((format!("choice({})", values.collect::<Vec<String>>().join(", ")), because.to_owned()))
+    let text = || format!("text({}, {})", middle_lengths(stats).0.max(8), middle_lengths(stats).1.max(12));
+    let enough = |inner: String| Some((names::rows_of_distinct(&inner, distinct)?, inner));
+    let (rows, inner) = [pattern.call.clone(), text()].into_iter().find_map(enough)?;
+    let generator = format!("pool({inner}, {})", frequency_groups(frequencies, rows, stats.texts));
+    let because = format!("{distinct} different texts, each as often ({})", pattern.because);
+    Some(Description::new(generator, because, Model::Fixed))
+}
+
+/// Returns `rows: values` pairs for these numbers of rows of a sample of values, for all of them.
+fn frequency_groups(mut frequencies: Vec<u64>, distinct: u64, texts: u64) -> String {
+    const GROUPS: usize = 12;
+    frequencies.sort_unstable();
+    let mut groups: BTreeMap<u64, u64> = BTreeMap::new();
+    let counts: Vec<Vec<u64>> = frequencies.chunk_by(|one, other| one == other).map(<[u64]>::to_vec).collect();
+    for group in counts.chunks(counts.len().div_ceil(GROUPS).max(1)) {
+        let (rows, values) = (group.iter().flatten().sum::<u64>(), group.iter().map(Vec::len).sum::<usize>() as u64);
+        // Two neighbouring numbers of rows have the same sum.
+        let (each, more) = (rows / values, rows % values);
+        *groups.entry(each).or_default() += values - more;
+        *groups.entry(each + 1).or_default() += more;
+    }
+    let sampled: u64 = groups.values().sum();
+    let scale = distinct as f64 / sampled.max(1) as f64;
+    let scaled = |values: u64| (values as f64 * scale).round();
+    let pairs: Vec<String> = groups
+        .iter()
+        .filter(|(each, values)| **each > 0 && scaled(**values) > 0.0)
+        .map(|(each, values)| format!("{each}: {}", scaled(*values)))
+        .collect();
+    if pairs.is_empty() { format!("{}: {distinct}", (texts / distinct.max(1)).max(1)) } else { pairs.join(", ") }
 }

@@ -17,6 +17,9 @@
 
 use crate::annotation_text::with_nulls;
 use crate::child_counts::ChildCounts;
+use crate::column_stats::{ColumnStats, Order, Run, Step};
+use crate::datetime::Times;
+use crate::histogram::Number;
 use crate::read::TableStats;
 use crate::references::{ForeignKey, ReferenceStats};
 use litepress_gen::infer::{self, quoted};
@@ -49,6 +52,8 @@ enum Pattern {
 pub(crate) struct ReferencePlanner<'a> {
     schema: &'a Schema,
     stats: &'a [Option<TableStats>],
+    /// Tables that stay as large as they are.
+    pub fixed: Vec<bool>,
     /// For each table, the table that its number of rows follows from.
     pub row_sources: Vec<Option<usize>>,
 }
@@ -67,7 +72,8 @@ struct TablePlanner<'c, 'a> {
 
 impl<'a> ReferencePlanner<'a> {
     pub fn new(schema: &'a Schema, stats: &'a [Option<TableStats>]) -> Self {
-        Self { schema, stats, row_sources: vec![None; schema.tables.len()] }
+        let fixed = (0..schema.tables.len()).map(|table| is_lookup(schema, stats, table)).collect();
+        Self { schema, stats, fixed, row_sources: vec![None; schema.tables.len()] }
     }
 
     /// Returns the number of rows of a table.
@@ -187,7 +193,13 @@ impl TablePlanner<'_, '_> {
             return;
         }
         let uneven = |key: usize| self.counts[key].shared * self.counts[key].all as f64;
-        let (first, second) = if uneven(one) >= uneven(other) { (one, other) } else { (other, one) };
+        // The rows of an order stand together, and those of a product do not.
+        let is_first = match [one, other].map(|key| self.is_clustered(key) && self.counts[key].most() > 1) {
+            [true, false] => true,
+            [false, true] => false,
+            _ => uneven(one) >= uneven(other),
+        };
+        let (first, second) = if is_first { (one, other) } else { (other, one) };
         let fits = |key: usize, other: usize| {
             self.counts[key].most() <= self.counts[other].all && self.key(other).1.nulls == 0
         };
@@ -262,6 +274,7 @@ impl TablePlanner<'_, '_> {
             std::iter::successors(Some(foreign.parent), |&table| row_sources[table].filter(|&of| of != table));
         row_sources[self.position].is_none()
             && stats.nulls == 0
+            && !self.database.fixed[foreign.parent]
             && ancestors.take(row_sources.len() + 1).all(|of| of != self.position)
     }
 
@@ -271,12 +284,45 @@ impl TablePlanner<'_, '_> {
         self.patterns[key] = Some(Pattern::PerParent);
     }
 
+    /// Returns the annotation of a foreign key that refers to a table of a constant size: the shares of its keys, if they
+    /// are consecutive numbers there.
+    fn of_lookup(&self, key: usize) -> Option<ReferenceAnnotation> {
+        let (foreign, references) = self.key(key);
+        let (&[column], &[parent_column]) = (&foreign.columns[..], &foreign.parent_columns[..]) else { return None };
+        let place = |table: &Table, column: usize| table.ordinary_columns().position(|ordinary| ordinary == column);
+        let parent = &self.database.schema.tables[foreign.parent];
+        let of_parent = self.database.stats[foreign.parent].as_ref()?;
+        let keys = &of_parent.columns[place(parent, parent_column)?];
+        let own = &self.stats.columns[place(self.table, column)?];
+        let Order::Ascending(Run { first, last, step: Some(Step::Same(step)) }) = keys.order() else { return None };
+        let is_key = |value: i64| (first..=last).contains(&value) && (value - first) % step == 0;
+        let counts = own.int_counts.0.as_ref().filter(|counts| counts.keys().all(|&value| is_key(value)))?;
+        let is_free = matches!(
+            self.patterns[key],
+            Some(Pattern::Exact | Pattern::Uniform | Pattern::Zipf(_) | Pattern::InTurn(_))
+        );
+        let is_told = self.database.fixed[foreign.parent] && own.ints == own.values() && of_parent.rows >= 3;
+        if !is_free || !is_told || first != first.vague() || counts.is_empty() {
+            return None;
+        }
+        let mut counts: Vec<(i64, u64)> = counts.iter().map(|(value, count)| (*value, *count)).collect();
+        counts.sort_unstable();
+        let values: Vec<String> = counts.iter().map(|(value, count)| format!("{value}: {count}")).collect();
+        let generator = with_nulls(format!("choice({})", values.join(", ")), references.nulls, self.stats.rows);
+        let because =
+            format!("refers to {}({}), which stays as it is", parent.name, parent.columns[parent_column].name);
+        Some(ReferenceAnnotation { column, generator: Some(generator), because })
+    }
+
     /// Returns the annotations of a foreign key's columns. The first column that is NOT NULL, or else the first of
     /// all, carries the distribution.
     fn annotations(&self, key: usize) -> Vec<ReferenceAnnotation> {
         let (foreign, stats) = self.key(key);
         let (counts, rows) = (&self.counts[key], self.stats.rows);
         let pattern = self.patterns[key].as_ref().expect("all foreign keys are decided");
+        if let Some(found) = self.of_lookup(key) {
+            return vec![found];
+        }
         let parent = &self.database.schema.tables[foreign.parent];
         let names: Vec<&str> =
             foreign.parent_columns.iter().map(|&column| parent.columns[column].name.as_str()).collect();
@@ -342,6 +388,39 @@ impl TablePlanner<'_, '_> {
             Pattern::Uniform | Pattern::Inferred(_) => String::new(),
         }
     }
+}
+
+/// Returns whether a table is a list of a few things that others refer to, such as genres or countries: it stays as large as
+/// it is. It has few columns and no foreign key, no dates and no addresses, and three times as many rows refer to it.
+fn is_lookup(schema: &Schema, stats: &[Option<TableStats>], position: usize) -> bool {
+    const ROWS: u64 = 250;
+    const COLUMNS: usize = 5;
+    const CHILDREN: u64 = 3;
+    let (table, Some(of)) = (&schema.tables[position], &stats[position]) else { return false };
+    let is_small = (1..=ROWS).contains(&of.rows) && of.columns.len() <= COLUMNS && table.foreign_keys.is_empty();
+    if !is_small {
+        return false;
+    }
+    let is_of_a_row = |column: &ColumnStats| {
+        let texts = column.text_sample.clone().values();
+        Times::of(&texts).is_some() || (!texts.is_empty() && texts.iter().all(|text| text.contains('@')))
+    };
+    let mut is_referred_to = false;
+    for (child, stats) in stats.iter().enumerate() {
+        let Some(stats) = stats else { continue };
+        for (key, references) in stats.foreign_keys.iter().filter(|(key, _)| key.parent == position) {
+            let rows = stats.rows - references.nulls;
+            let table = &schema.tables[child];
+            // A partner in a join table grows with it.
+            let is_partner =
+                |columns: Vec<usize>| columns.len() > 1 && columns.iter().any(|of| key.columns.contains(of));
+            if infer::unique_keys(table).any(is_partner) {
+                return false;
+            }
+            is_referred_to |= rows >= CHILDREN * of.rows;
+        }
+    }
+    is_referred_to && !of.columns.iter().any(is_of_a_row)
 }
 
 /// Describes the numbers of children and the pattern.

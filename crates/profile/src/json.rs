@@ -23,7 +23,7 @@ impl Profile {
     pub fn to_json(&self) -> Value {
         let table = |table: &TableProfile| {
             let columns: Vec<Value> = table.columns.iter().map(column_json).collect();
-            json!({"name": table.name, "rows": table.rows, "columns": columns})
+            json!({"name": table.name, "rows": table.rows, "fixed": table.is_fixed, "columns": columns})
         };
         json!({
             "schema": self.schema.text,
@@ -55,9 +55,18 @@ impl Comparison {
     pub fn to_json(&self) -> Value {
         let tables = self.tables.iter().map(|table| {
             let columns: Vec<Value> = table.columns.iter().map(compared_column_json).collect();
-            json!({"name": table.name, "rows": table.rows, "columns": columns})
+            let relations = table.relations.iter().map(
+                |relation| json!({"relation": relation.text, "values": relation.values, "distance": relation.distance}),
+            );
+            let relations: Vec<Value> = relations.collect();
+            json!({"name": table.name, "rows": table.rows, "columns": columns, "relations": relations})
         });
-        json!({"tables": tables.collect::<Vec<Value>>()})
+        json!({
+            "score": self.score(),
+            "score_of_columns": self.columns_score(),
+            "score_of_relations": self.relations_score(),
+            "tables": tables.collect::<Vec<Value>>(),
+        })
     }
 }
 

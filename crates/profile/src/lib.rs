@@ -5,7 +5,8 @@
 //! values --column_stats.rs, sketch.rs--> ColumnStats, merged in any order
 //! ColumnStats --describe.rs, histogram.rs, text_pattern.rs, datetime.rs--> one annotation a column --> recipe
 //! ReferenceStats --fan_out.rs--> annotations of foreign keys
-//! two databases' stats --compare.rs--> their columns side by side
+//! sampled rows and their parents (row_sample.rs) --relations.rs--> relations of columns --weave.rs--> annotations that follow from others
+//! two databases' stats --compare.rs, likeness.rs--> their columns and relations side by side, and a score
 //! profile or comparison --json.rs--> what programs and pages read
 //! ```
 //!
@@ -14,10 +15,10 @@
 //! rows for each parent (of a sample of parents if they are many). The result does not depend on the number of
 //! threads: parts follow from the pages alone, and the sample from a hash of the rowid.
 //!
-//! **No text of the source's rows is kept** unless the caller asks for it: a column of few texts keeps their shares
-//! under made-up names, and other columns keep the pattern of their texts. Exempt are texts that occur in the schema
-//! itself, for example in a CHECK, and a character that all of many texts have at the same position. Numbers and
-//! dates are kept as ends of ranges and bins.
+//! **No text of the source's rows is kept, and no number or day of a single row**, unless the caller asks for it: a column of
+//! few texts keeps their shares under made-up names, and other columns keep the pattern of their texts. Exempt are
+//! texts that occur in the schema itself, for example in a CHECK, and up to three letters or digits that all of many texts
+//! have at the same place. Numbers and dates are kept as ends of ranges and bins, rounded, of five rows or more.
 
 #![forbid(unsafe_code)]
 
@@ -30,22 +31,31 @@ mod describe;
 mod fan_out;
 mod histogram;
 mod json;
+mod likeness;
+mod names;
 mod read;
 mod references;
+mod relations;
+mod row_sample;
 mod row_values;
 mod sketch;
 #[cfg(test)]
 mod tests;
 mod text_pattern;
+mod weave;
 
-pub use compare::{Bucket, ColumnComparison, Comparison, Measure, TableComparison, compare};
+pub use compare::{Bucket, ColumnComparison, Comparison, Measure, RelationComparison, TableComparison, compare};
 
+use describe::Model;
 use fan_out::ReferencePlanner;
+use histogram::Precision;
 use litepress_gen::recipe::{toml_key, toml_string};
 use litepress_gen::{ALGORITHM_VERSION, GenPlan, Recipe, Request, annotated_columns};
 use litepress_rows::{Result, Schema};
+use relations::SampleView;
 use std::fmt::Write;
 use std::path::Path;
+use weave::Weaver;
 
 /// Options of [`profile`](profile()).
 #[derive(Clone, Debug)]
@@ -74,6 +84,8 @@ pub struct TableProfile {
     pub rows: u64,
     /// Whether the recipe leaves the number out, because it follows from the parents' numbers of children.
     pub rows_are_derived: bool,
+    /// Whether the table is as large at any scale: a list of things that others refer to.
+    pub is_fixed: bool,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnProfile>,
 }
@@ -104,6 +116,8 @@ pub struct ColumnProfile {
     pub generator: Option<String>,
     /// Reason for the annotation.
     pub because: String,
+    /// The annotation, and its reason, that the column would have without the others, if it follows from one.
+    alone: Option<(String, String)>,
 }
 
 /// Profiles a database by reading all rows, with one connection a thread. `go_on` is called now and then; its error stops the run.
@@ -126,19 +140,29 @@ pub fn profile(file: &Path, options: &ProfileOptions, go_on: &(dyn Fn() -> Resul
         let columns: Vec<usize> = of_table().map(|column| column.column).collect();
         references.push(planner.table(position, &columns, of_table().any(|column| column.has_per_parent)));
     }
-    let row_sources = planner.row_sources;
+    let (row_sources, fixed) = (planner.row_sources, planner.fixed);
     let mut tables = Vec::new();
-    for (position, (stats, references)) in stats.into_iter().zip(references).enumerate() {
-        let (Some(stats), table) = (stats, &schema.tables[position]) else { continue };
+    for (position, references) in references.into_iter().enumerate() {
+        let (Some(stats), table) = (&stats[position], &schema.tables[position]) else { continue };
         let histograms = std::mem::take(&mut histograms[position]);
-        let columns = table.ordinary_columns().zip(stats.columns).zip(histograms);
+        let columns = table.ordinary_columns().zip(&stats.columns).zip(histograms);
         let columns = columns.map(|((column, stats), histogram)| {
             let reference = references.iter().find(|reference| reference.column == column).cloned();
-            let context = describe::ColumnContext { schema: &schema, table, column, options };
+            let is_fixed = fixed[position];
+            let context = describe::ColumnContext { schema: &schema, table, column, options, is_fixed };
             describe::describe(&context, stats, reference, histogram)
         });
-        let (name, rows, rows_are_derived) = (table.name.clone(), stats.rows, row_sources[position].is_some());
-        tables.push(TableProfile { name, rows, rows_are_derived, columns: columns.collect() });
+        let (mut columns, models): (Vec<ColumnProfile>, Vec<Model>) = columns.unzip();
+        let (view, precision) = (SampleView::new(table, stats), Precision::new(options.keep_values));
+        Weaver { schema: &schema, table, stats, view: &view, models, precision }.weave(&mut columns);
+        let is_derived = row_sources[position].is_some();
+        tables.push(TableProfile {
+            name: table.name.clone(),
+            rows: stats.rows,
+            rows_are_derived: is_derived,
+            is_fixed: fixed[position] && !is_derived,
+            columns,
+        });
     }
     let mut profile = Profile { schema, tables };
     profile.infer_rejected_columns();
@@ -146,15 +170,18 @@ pub fn profile(file: &Path, options: &ProfileOptions, go_on: &(dyn Fn() -> Resul
 }
 
 impl Profile {
-    /// Tests the profile as a recipe. Columns whose values violate a constraint, for example a CHECK of two columns,
-    /// are left to inference, which may satisfy it.
+    /// Tests the profile as a recipe. Columns whose values violate a constraint, for example a CHECK of two columns, first
+    /// lose their relation to another column. Then they are left to inference, which may satisfy it.
     fn infer_rejected_columns(&mut self) {
         while let Some((table, names)) = self.first_error() {
             let Some(of) = self.tables.iter_mut().find(|of| of.name == table) else { return };
             let mut left = false;
             for column in of.columns.iter_mut().filter(|column| names.split(", ").any(|name| name == column.name)) {
-                left |= column.generator.take().is_some();
-                column.because = "the profile violates the constraints of the table".to_owned();
+                left |= column.generator.is_some();
+                (column.generator, column.because) = match column.alone.take() {
+                    Some((alone, because)) => (Some(alone), because),
+                    None => (None, "the profile violates the constraints of the table".to_owned()),
+                };
             }
             if !left {
                 return;
@@ -181,6 +208,9 @@ impl Profile {
             match table.rows_are_derived {
                 true => put(format_args!("# rows = {}  # they follow from those of its parent\n", table.rows)),
                 false => put(format_args!("rows = {}\n", table.rows)),
+            }
+            if table.is_fixed {
+                put(format_args!("fixed = true  # a list that others refer to\n"));
             }
             put(format_args!("\n[tables.{name}.columns]\n"));
             for column in &table.columns {

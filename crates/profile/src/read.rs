@@ -4,8 +4,9 @@
 
 use crate::column_stats::ColumnStats;
 use crate::references::{ForeignKey, ReferenceStats, foreign_keys};
+use crate::row_sample::{Parents, SAMPLED_ROWS, SampledRow, parents};
 use crate::row_values::RowValues;
-use crate::sketch::hash_int;
+use crate::sketch::{Sample, hash_int};
 use litepress_format::FormatError;
 use litepress_format::value::Value;
 use litepress_gen::generated_tables;
@@ -57,10 +58,14 @@ pub(crate) fn read(file: &Path, threads: usize, go_on: GoOn<'_>) -> Result<Datab
         threads.into_iter().try_for_each(|thread| thread.join().expect("a thread that reads does not panic"))
     })?;
     drop(parts);
+    let whole = |stats: Mutex<Option<TableStats>>| ignore_poison(stats.into_inner());
+    let mut tables: Vec<Option<TableStats>> = stats.into_iter().map(whole).collect();
+    for stats in tables.iter_mut().flatten() {
+        go_on()?;
+        stats.look_up_parents(&moment.connection(), &schema).map_err(|error| moment.failure(error))?;
+    }
     moment.close();
     moment.check_unchanged()?;
-    let whole = |stats: Mutex<Option<TableStats>>| ignore_poison(stats.into_inner());
-    let tables = stats.into_iter().map(whole).collect();
     Ok(DatabaseStats { schema, tables })
 }
 
@@ -193,7 +198,7 @@ impl TableReader {
                     Tree::Table(_) => rowid.cast_unsigned(),
                     Tree::WithoutRowid(_) => chunk.first_record() + row as u64,
                 };
-                stats.add(hash_int(key), &values);
+                stats.add(hash_int(key), rowid, &values);
             }
         }
         stats.end_range(range);
@@ -208,6 +213,11 @@ pub(crate) struct TableStats {
     /// Statistics of the ordinary columns.
     pub columns: Vec<ColumnStats>,
     pub foreign_keys: Vec<(ForeignKey, ReferenceStats)>,
+    /// Sampled rows, in the order of rowids once all are read.
+    pub sample: Sample<SampledRow>,
+    pub sampled_rows: Vec<SampledRow>,
+    /// The parents of the sampled rows, for each foreign key.
+    pub parents: Vec<Parents>,
     /// Number of ranges that were read.
     pub ranges: u64,
     /// For each foreign key, the positions of its columns in `columns`.
@@ -222,13 +232,17 @@ impl TableStats {
         Self {
             rows: 0,
             ranges: 0,
+            sample: Sample::new(SAMPLED_ROWS),
+            sampled_rows: Vec::new(),
+            parents: Vec::new(),
             columns: ordinary.iter().map(|_| ColumnStats::new()).collect(),
             places: keys.iter().map(|key| key.columns.iter().filter_map(place).collect()).collect(),
             foreign_keys: keys.into_iter().map(|key| (key, ReferenceStats::new())).collect(),
         }
     }
 
-    fn add(&mut self, row_hash: u64, values: &[Value<'_>]) {
+    fn add(&mut self, row_hash: u64, rowid: i64, values: &[Value<'_>]) {
+        self.sample.add(row_hash, || SampledRow::new(rowid, values));
         for (stats, &value) in self.columns.iter_mut().zip(values) {
             stats.add(row_hash, value);
         }
@@ -247,11 +261,31 @@ impl TableStats {
     fn merge(&mut self, other: Self) {
         self.rows += other.rows;
         self.ranges += other.ranges;
+        self.sample.merge(other.sample);
         for (one, other) in self.columns.iter_mut().zip(other.columns) {
             one.merge(other);
         }
         for ((_, one), (_, other)) in self.foreign_keys.iter_mut().zip(other.foreign_keys) {
             one.merge(other);
         }
+    }
+
+    /// Ends the sample of rows, and looks up their parents.
+    fn look_up_parents(&mut self, connection: &Connection, schema: &Schema) -> rusqlite::Result<()> {
+        let mut rows = std::mem::replace(&mut self.sample, Sample::new(0)).values();
+        // The first rows are a random sample, too.
+        let of = |(key, places): (&(ForeignKey, ReferenceStats), &Vec<usize>)| match places[..] {
+            [place] => parents(connection, schema, &key.0, place, &rows),
+            _ => Ok(Vec::new()),
+        };
+        self.parents = self.foreign_keys.iter().zip(&self.places).map(of).collect::<rusqlite::Result<_>>()?;
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|&row| rows[row].rowid);
+        for parents in self.parents.iter_mut().filter(|parents| !parents.is_empty()) {
+            *parents = order.iter().map(|&row| parents.get_mut(row).and_then(Option::take)).collect();
+        }
+        rows.sort_by_key(|row| row.rowid);
+        self.sampled_rows = rows;
+        Ok(())
     }
 }

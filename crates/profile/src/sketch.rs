@@ -1,6 +1,7 @@
 //! Mergeable summaries of streams in bounded memory: sketch, sample and counts.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Hashes an integer (SplitMix64): every bit of the result depends on every bit of the number.
 pub(crate) fn hash_int(value: u64) -> u64 {
@@ -109,16 +110,39 @@ impl<T> Sample<T> {
 /// random sample of keys, each with all of its rows.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyCounts {
-    counts: HashMap<u64, u64>,
+    counts: HashMap<u64, u64, BuildHasherDefault<Hashed>>,
+    /// Most keys in the sample.
+    most: usize,
     /// Number of leading zeros in the hash of a key in the sample.
     level: u32,
 }
 
-impl KeyCounts {
-    const MOST: usize = 1 << 15;
+/// The hasher of hashes: these are random already.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hashed(u64);
 
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = hash_bytes(bytes);
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        // The leading bits of sampled hashes are all zero, and these choose the slot's tag.
+        self.0 = hash.rotate_left(32) ^ hash;
+    }
+}
+
+impl KeyCounts {
     pub fn new() -> Self {
-        Self { counts: HashMap::new(), level: 0 }
+        Self::with_most(1 << 15)
+    }
+
+    pub fn with_most(most: usize) -> Self {
+        Self { counts: HashMap::default(), most, level: 0 }
     }
 
     pub fn add(&mut self, hash: u64, rows: u64) {
@@ -137,7 +161,7 @@ impl KeyCounts {
     }
 
     fn cut(&mut self) {
-        while self.counts.len() > Self::MOST {
+        while self.counts.len() > self.most {
             self.level += 1;
             self.counts.retain(|hash, _| hash.leading_zeros() >= self.level);
         }

@@ -1,3 +1,6 @@
+mod look_alikes;
+mod membership;
+
 use super::*;
 use litepress::{Database, Options, PageSize, Target};
 use litepress_gen::{ColumnPlan, GenPlan, GenSource, Recipe, Request};
@@ -138,16 +141,15 @@ fn texts_are_kept_only_where_that_is_wanted() {
     );
     let learnt = profile_of(&sql, false);
     let plan = learnt.to_toml();
-    assert_eq!(
-        generators(&learnt),
-        [
-            "sequence",
-            "choice('paid': 1500, 'new': 500)",
-            "choice('aaaaa': 1600, 'aaaa': 400)",
-            "regex('Secret[a-z]{3}')",
-            "email"
-        ]
-    );
+    for (found, start) in generators(&learnt).into_iter().zip([
+        "sequence",
+        "choice('paid': 1500, 'new': 500)",
+        "choice('",
+        "regex('[A-Z][a-z]{8}')",
+        "email",
+    ]) {
+        assert!(found.starts_with(start), "{found}");
+    }
     for secret in ["Rome", "Paris", "secret1"] {
         assert!(!plan.contains(secret), "{plan}");
     }
@@ -210,7 +212,7 @@ fn what_is_odd_in_a_column_leaves_the_rest_as_it_is() {
     let select = "iif(n = 77, 9e999, n * 0.37), iif(n % 2, 9e999, -9e999), iif(n % 3, 1.5, 9e999), iif(n = 77, '', date('2020-01-01', (n % 900) || ' days')),
         iif(n % 2, '', datetime('2020-01-01', n || ' minutes'))";
     let learnt = profile_of(&table("a REAL, b REAL, c REAL, d DATE, e TEXT", 5000, select), false);
-    let starts = ["histogram(0", "real(0, 1)", "choice(1.5: ", "if(bool(0.000", "if(bool(0.5"];
+    let starts = ["ascending(1", "real(0, 1)", "choice(1.5: ", "if(bool(0.000", "if(bool(0.5"];
     for (generator, start) in generators(&learnt).into_iter().zip(starts) {
         assert!(generator.starts_with(start), "{generator}, not {start}");
     }
@@ -246,9 +248,9 @@ fn what_is_no_database_is_an_error() {
 #[test]
 fn a_heavy_value_keeps_its_bin() {
     let sample: Vec<f64> = (0..300).map(|n| if n % 3 == 0 { 50.0 + f64::from(n) } else { 42.0 }).collect();
-    let (histogram, _) = histogram::whole_histogram(sample.clone(), 0, 400);
+    let (histogram, _) = histogram::whole_histogram(sample.clone(), 0, 400, Precision::new(true));
     assert!(histogram.starts_with("histogram(0: 0, 42: 200, 43: "), "{histogram}");
-    let (histogram, _) = histogram::whole_histogram(sample, 42, 400);
+    let (histogram, _) = histogram::whole_histogram(sample, 42, 400, Precision::new(true));
     assert!(histogram.starts_with("histogram(42: 200, 43: "), "{histogram}");
 }
 
@@ -268,7 +270,7 @@ fn assert_plannable(profile: &Profile) {
         let request = Request { recipe: Some(file), scale: Some(scale), ..Request::default() };
         let plan = GenPlan::new(&schema, &request).expect("a plan");
         for (table, of) in plan.tables().iter().zip(&profile.tables) {
-            let expected = of.rows as f64 * scale;
+            let expected = of.rows as f64 * if of.is_fixed { 1.0 } else { scale };
             assert!(
                 (table.rows as f64 - expected).abs() <= 0.1 * expected + 5.0,
                 "{}: {} {expected}",
@@ -285,7 +287,7 @@ const NUMBERS: &str = "PRAGMA foreign_keys = 0; CREATE TEMP TABLE k AS WITH RECU
 fn foreign_keys_keep_their_numbers_of_children() {
     let sql = format!(
         "{NUMBERS}
-        CREATE TABLE p (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE);
+        CREATE TABLE p (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE, since DATE DEFAULT '2020-01-01');
         CREATE TABLE q (a INT, b TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID;
         CREATE TABLE clustered (p INT NOT NULL REFERENCES p);
         CREATE TABLE skewed (p INT REFERENCES p, code TEXT NOT NULL REFERENCES p(code), even INT REFERENCES p(id));
@@ -295,7 +297,7 @@ fn foreign_keys_keep_their_numbers_of_children() {
         CREATE TABLE pair (p INT REFERENCES p, code TEXT REFERENCES p(code), PRIMARY KEY (p, code));
         CREATE TABLE tree (id INTEGER PRIMARY KEY, up INT REFERENCES tree);
         CREATE TABLE lost (x INT NOT NULL REFERENCES nobody);
-        INSERT INTO p SELECT n + 1, 'Rome ' || n FROM k WHERE n < 100;
+        INSERT INTO p(id, code) SELECT n + 1, 'Rome ' || n FROM k WHERE n < 100;
         INSERT INTO q SELECT n, 'x' || n FROM k WHERE n < 50;
         INSERT INTO clustered SELECT 1 + n / 20 * 2 FROM k WHERE n < 1000;
         INSERT INTO skewed SELECT CASE WHEN n % 4 THEN 1 + (n * 7919 % 100) * (n * 7907 % 100) / 100 END, 'Rome ' || (n * 7919 % 97 * (n * 31 % 89) / 100), n * 37 % 100 + 1 FROM k;
@@ -362,7 +364,7 @@ fn numbers_keep_their_decimals_and_steps() {
         profile_of(&table("id INTEGER PRIMARY KEY, price REAL, k INT, r REAL, h NUMERIC", 5000, select), false);
     let plan = learnt.to_toml();
     assert!(said(&learnt, "t.price").ends_with(") / 100.0"), "{plan}");
-    assert!(said(&learnt, "t.k").ends_with(") * 25 + 1000"), "{plan}");
+    assert!(said(&learnt, "t.k").ends_with(") * 25"), "{plan}");
     assert!(!said(&learnt, "t.r").contains('/'), "{plan}");
     let of = |column: usize| generated(&plan, column, 3.0);
     assert!(of(1).iter().all(|price| ((price * 100.0).round() / 100.0 - price).abs() < f64::EPSILON));
@@ -377,7 +379,7 @@ fn checks_between_columns_are_met() {
     let definition = "id INTEGER PRIMARY KEY, begins TEXT, ends TEXT, least INT, most INT CHECK (most BETWEEN 60 AND 89), CHECK (ends > begins), CHECK (most > least)";
     let learnt = profile_of(&table(definition, 2000, select), false);
     assert!(said(&learnt, "t.most").starts_with("choice(60: "));
-    assert!(learnt.tables[0].columns.iter().any(|column| column.because.contains("constraints")));
+    assert!(said(&learnt, "t.ends").starts_with("date_add(begins, histogram(1: "), "{}", said(&learnt, "t.ends"));
     assert_plannable(&learnt);
 }
 

@@ -1,38 +1,17 @@
 //! Patterns of texts, described without the texts.
 
 use crate::annotation_text::quoted;
-
-/// Makes up distinct names of the same lengths, at most 32 characters.
-pub(crate) fn made_up<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
-    const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    const LONGEST: usize = 32;
-    let letter = |number: usize| char::from(LETTERS[number % LETTERS.len()]);
-    let mut of_length = [0_usize; LONGEST + 1];
-    let name = |text: &str| {
-        let length = text.chars().count().min(LONGEST);
-        let number = of_length[length];
-        of_length[length] += 1;
-        // One letter repeated; after all letters, another one before it. There is one empty text, and a text that is
-        // too short to be distinct becomes longer.
-        let rounds = number / LETTERS.len();
-        let rest =
-            std::iter::repeat_n(letter(number), length.saturating_sub(usize::from(rounds > 0)).max(length.min(1)));
-        (rounds > 0).then(|| letter(rounds - 1)).into_iter().chain(rest).collect()
-    };
-    texts.map(name).collect()
-}
+use std::collections::BTreeMap;
 
 /// Least number of texts that can show a common character.
 const ENOUGH: usize = 50;
 /// Longest text that can have a pattern.
 const LONGEST: u64 = 40;
 
-/// Returns the annotation for texts that look like these, with a reason. `unique` is the number of texts if all
-/// differ. `lengths` combines annotations for ranges of lengths. `None` if the texts have no pattern.
-pub(crate) fn of(
+/// Returns the annotation for texts of a format that everybody knows, with a reason. `lengths` combines annotations for
+/// ranges of lengths.
+pub(crate) fn format(
     texts: &[Box<str>],
-    longest: u64,
-    unique: Option<u64>,
     lengths: impl Fn(&dyn Fn(u64, u64) -> String) -> String,
 ) -> Option<(String, &'static str)> {
     let all = |is_it: fn(&str) -> bool| !texts.is_empty() && texts.iter().all(|text| is_it(text));
@@ -46,16 +25,137 @@ pub(crate) fn of(
             let name = |length: u64| length.saturating_sub(HOST.len() as u64).max(1);
             format!("regex('[a-z]{{{},{}}}{HOST}')", name(shortest), name(longest)).replace('.', "\\.")
         };
-        let generator = if unique.is_some() { "email".to_owned() } else { lengths(&address) };
-        return Some((generator, "they look like e-mail addresses"));
+        return Some((lengths(&address), "they look like e-mail addresses"));
     }
-    if unique.is_none() && all(|text| text.starts_with("http://") || text.starts_with("https://")) {
+    if all(|text| text.starts_with("http://") || text.starts_with("https://")) {
         return plain("url", "they look like web addresses");
+    }
+    if all(|text| text.parse::<std::net::Ipv4Addr>().is_ok()) {
+        return plain("ipv4", "they look like IP addresses");
+    }
+    if all(|text| text.parse::<std::net::Ipv6Addr>().is_ok()) {
+        return plain("ipv6", "they look like IP addresses");
+    }
+    if all(|text| is_like(text, "hh:hh:hh:hh:hh:hh")) {
+        return plain("mac", "they look like MAC addresses");
+    }
+    if all(|text| text.starts_with("{\"") || text == "{}") {
+        return plain("json", "JSON objects, whose fields are not learnt");
+    }
+    hash(texts)
+        .map(|digits| (format!("hex({digits})"), "hex digits, as of a hash"))
+        .or_else(|| masks(texts).map(|annotation| (annotation, "digits and signs in these places")))
+}
+
+/// Returns the number of hex digits of texts that are hashes: all as long, with letters and digits anywhere.
+fn hash(texts: &[Box<str>]) -> Option<usize> {
+    const LEAST: usize = 16;
+    let length = texts.first()?.len();
+    let is_hash =
+        |text: &str| text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let is_mixed = texts.iter().any(|text| text.bytes().any(|byte| byte.is_ascii_lowercase()));
+    // Texts are sampled up to 64 characters; a hash of 128 digits is rare, and text of other lengths never is one.
+    (length >= LEAST && is_mixed && texts.iter().all(|text| is_hash(text))).then_some(length)
+}
+
+/// Returns the annotation for texts of digits and signs, such as phone numbers, versions and prices: regular expressions for the
+/// most frequent shapes. Letters are rare in them, and become others.
+fn masks(texts: &[Box<str>]) -> Option<String> {
+    /// Most shapes, and the least share of the texts that have one of them.
+    const SHAPES: usize = 12;
+    const SHARE: f64 = 0.6;
+    const LONGEST_MASK: usize = 40;
+    const LETTERS: usize = 2;
+    let mut shapes: BTreeMap<String, (u64, bool)> = BTreeMap::new();
+    for text in texts.iter().filter(|text| !text.is_empty()) {
+        let is_plain = text.len() <= LONGEST_MASK && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+        let letters = text.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max().unwrap_or(0);
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        if !is_plain || letters > LETTERS || 3 * digits < text.len() {
+            return None;
+        }
+        let (mask, has_zeros) = mask(text);
+        let shape = shapes.entry(mask).or_default();
+        *shape = (shape.0 + 1, shape.1 || has_zeros);
+    }
+    let mut shapes: Vec<(String, (u64, bool))> = shapes.into_iter().collect();
+    shapes.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+    let all: u64 = shapes.iter().map(|(_, (count, _))| count).sum();
+    shapes.truncate(SHAPES);
+    let told: u64 = shapes.iter().map(|(_, (count, _))| count).sum();
+    if shapes.is_empty() || (told as f64) < SHARE * all as f64 {
+        return None;
+    }
+    let mut left = told;
+    let mut parts: Vec<(f64, String)> = Vec::new();
+    for (mask, (count, has_zeros)) in shapes {
+        parts.push((count as f64 / left as f64, format!("regex({})", quoted(&mask_regex(&mask, has_zeros)))));
+        left -= count;
+    }
+    let (_, mut annotation) = parts.pop()?;
+    for (share, regex) in parts.into_iter().rev() {
+        annotation = format!("if(bool({share:.4}), {regex}, {annotation})");
+    }
+    Some(annotation)
+}
+
+/// Returns the text with 0 for digits, a for small and A for capital letters, and whether a number in it begins with 0.
+fn mask(text: &str) -> (String, bool) {
+    let class = |c: char| match c {
+        c if c.is_ascii_digit() => '0',
+        c if c.is_ascii_lowercase() => 'a',
+        c if c.is_ascii_uppercase() => 'A',
+        c => c,
+    };
+    let numbers = text.split(|c: char| !c.is_ascii_digit());
+    let has_zeros = numbers.into_iter().any(|number| number.len() > 1 && number.starts_with('0'));
+    (text.chars().map(class).collect(), has_zeros)
+}
+
+fn mask_regex(mask: &str, has_zeros: bool) -> String {
+    let mut regex = String::new();
+    let characters: Vec<char> = mask.chars().collect();
+    for run in characters.chunk_by(|one, next| one == next) {
+        let class = match run[0] {
+            '0' if run.len() > 1 && !has_zeros => {
+                regex += "[1-9]";
+                end_run(&mut regex, &("[0-9]".to_owned(), run.len() - 1));
+                continue;
+            }
+            '0' => "[0-9]".to_owned(),
+            'a' => "[a-z]".to_owned(),
+            'A' => "[A-Z]".to_owned(),
+            ' ' => " ".to_owned(),
+            sign => format!("\\{sign}"),
+        };
+        end_run(&mut regex, &(class, run.len()));
+    }
+    regex
+}
+
+/// Returns the annotation for texts that look like these, with a reason. `unique` is the number of texts if all
+/// differ. `lengths` combines annotations for ranges of lengths. `None` if the texts have no pattern.
+pub(crate) fn of(
+    texts: &[Box<str>],
+    longest: u64,
+    unique: Option<u64>,
+    lengths: impl Fn(&dyn Fn(u64, u64) -> String) -> String,
+    keep_values: bool,
+) -> Option<(String, &'static str)> {
+    let all = |is_it: fn(&str) -> bool| !texts.is_empty() && texts.iter().all(|text| is_it(text));
+    if unique.is_some() && all(is_uuid) {
+        return Some(("uuid".to_owned(), "they look like UUIDs"));
+    }
+    if unique.is_some() && all(is_email) {
+        return Some(("email".to_owned(), "they look like e-mail addresses"));
+    }
+    if let Some(digits) = hash(texts).filter(|_| unique.is_some()) {
+        return Some((format!("hex({digits})"), "hex digits, as of a hash"));
     }
     if longest > LONGEST || longest == 0 {
         return None;
     }
-    let (pattern, values) = pattern(texts)?;
+    let (pattern, values) = pattern(texts, keep_values)?;
     let generator = match unique {
         None => lengths(&|shortest, longest| format!("regex({})", quoted(&pattern.regex(shortest, longest)))),
         // A recipe may ask for fewer rows than there are texts, or for more.
@@ -125,11 +225,11 @@ const CLASSES: [Class; 7] = [
 ];
 
 /// Returns the pattern of the texts, and the number of texts that match it.
-fn pattern(texts: &[Box<str>]) -> Option<(Pattern, f64)> {
+fn pattern(texts: &[Box<str>], keep_values: bool) -> Option<(Pattern, f64)> {
     let shortest = texts.iter().map(|text| text.len()).min()?;
     let longest = texts.iter().map(|text| text.len()).max()?;
     if shortest == longest {
-        let (regex, values) = fixed_pattern(texts, longest)?;
+        let (regex, values) = fixed_pattern(texts, longest, keep_values)?;
         return Some((Pattern::Fixed(regex), values));
     }
     // Tries one class for all characters, and a class of its own for the first one.
@@ -149,25 +249,35 @@ fn pattern(texts: &[Box<str>]) -> Option<(Pattern, f64)> {
     }
 }
 
-/// Returns the pattern of texts of one length: a character or a class at each position.
-fn fixed_pattern(texts: &[Box<str>], length: usize) -> Option<(String, f64)> {
-    let (mut regex, mut values) = (String::new(), 1.0);
-    let mut run: (String, usize) = (String::new(), 0);
-    for place in 0..length {
-        let byte = |text: &str| text.as_bytes()[place];
-        let first = byte(texts.first()?);
-        let is_same = texts.iter().all(|text| byte(text) == first);
-        let part = if is_same && first.is_ascii_graphic() && (texts.len() >= ENOUGH || first.is_ascii_punctuation()) {
-            let first = char::from(first);
-            if first.is_ascii_alphanumeric() { first.to_string() } else { format!("\\{first}") }
-        } else if is_same && first == b' ' {
-            " ".to_owned()
+/// Longest run of constant letters and digits that a pattern tells. A longer one may be a name.
+const TOLD: usize = 3;
+
+/// Returns the pattern of texts of one length: a character or a class at each position. Constant letters and digits
+/// become classes where more than three of them stand together.
+fn fixed_pattern(texts: &[Box<str>], length: usize, keep_values: bool) -> Option<(String, f64)> {
+    let mut parts: Vec<(String, f64)> = Vec::new();
+    let mut constants = 0..0;
+    for place in 0..=length {
+        let part = if place < length { Some(character(texts, place)?) } else { None };
+        let is_constant = part.as_ref().is_some_and(|(part, _)| part.len() == 1 && part != " ");
+        if is_constant && constants.is_empty() {
+            constants = place..place;
+        }
+        if is_constant {
+            constants.end = place + 1;
         } else {
-            let (class, of_class, _) =
-                CLASSES.iter().find(|(_, _, is_it)| texts.iter().all(|text| is_it(&byte(text))))?;
-            values *= of_class;
-            (*class).to_owned()
-        };
+            if constants.len() > TOLD && !keep_values {
+                for place in constants.clone() {
+                    parts[place] = class(texts, place)?;
+                }
+            }
+            constants = 0..0;
+        }
+        parts.extend(part);
+    }
+    let values = parts.iter().map(|(_, values)| values).product();
+    let (mut regex, mut run): (String, (String, usize)) = (String::new(), (String::new(), 0));
+    for (part, _) in parts {
         if run.0 == part {
             run.1 += 1;
         } else {
@@ -177,6 +287,28 @@ fn fixed_pattern(texts: &[Box<str>], length: usize) -> Option<(String, f64)> {
     }
     end_run(&mut regex, &run);
     Some((regex, values))
+}
+
+/// Returns the part of a pattern at this place, and its number of values.
+fn character(texts: &[Box<str>], place: usize) -> Option<(String, f64)> {
+    let byte = |text: &str| text.as_bytes()[place];
+    let first = byte(texts.first()?);
+    let is_same = texts.iter().all(|text| byte(text) == first);
+    if is_same && first.is_ascii_graphic() && (texts.len() >= ENOUGH || first.is_ascii_punctuation()) {
+        let first = char::from(first);
+        Some((if first.is_ascii_alphanumeric() { first.to_string() } else { format!("\\{first}") }, 1.0))
+    } else if is_same && first == b' ' {
+        Some((" ".to_owned(), 1.0))
+    } else {
+        class(texts, place)
+    }
+}
+
+/// Returns the class of the characters at this place, and its number of values.
+fn class(texts: &[Box<str>], place: usize) -> Option<(String, f64)> {
+    let is_in = |is_it: &fn(&u8) -> bool| texts.iter().all(|text| is_it(&text.as_bytes()[place]));
+    let (class, values, _) = CLASSES.iter().find(|(_, _, is_it)| is_in(is_it))?;
+    Some(((*class).to_owned(), *values))
 }
 
 fn end_run(regex: &mut String, (part, times): &(String, usize)) {
@@ -196,7 +328,10 @@ mod tests {
         let (shortest, longest) = (lengths().min().unwrap_or(0), lengths().max().unwrap_or(0));
         // Enough texts to show common characters.
         let many: Vec<Box<str>> = (0..ENOUGH).flat_map(|_| texts.iter().map(|text| Box::from(*text))).collect();
-        of(&many, longest, unique, |shape| shape(shortest, longest)).map(|(generator, _)| generator)
+        if let (None, Some((annotation, _))) = (unique, format(&many, |shape| shape(shortest, longest))) {
+            return Some(annotation);
+        }
+        of(&many, longest, unique, |shape| shape(shortest, longest), false).map(|(generator, _)| generator)
     }
 
     #[test]
@@ -205,8 +340,22 @@ mod tests {
             (&["12ab34cd-0000-4abc-8abc-0123456789ab"][..], Some("uuid")),
             (&["a@b.de", "carl.caesar@example.org"], Some("regex('[a-z]{1,11}@example\\.com')")),
             (&["https://a.b/c"], Some("url")),
-            (&["CUST-0123", "CUST-9876"], Some("regex('CUST\\-[0-9]{4}')")),
+            (&["CUS-0123", "CUS-9876"], Some("regex('CUS\\-[0-9]{4}')")),
+            // A run of four letters may be a name.
+            (&["CUST-0123", "CUST-9876"], Some("regex('[A-Z]{4}\\-[0-9]{4}')")),
             (&["0123", "9876"], Some("regex('[0-9]{4}')")),
+            (&["1.12.3", "2.10.7"], Some("regex('[0-9]\\.[1-9][0-9]\\.[0-9]')")),
+            (&["$12.34", "$99.90"], Some("regex('\\$[1-9][0-9]\\.[1-9][0-9]')")),
+            (
+                &["+49 30 1234567", "+44 20 79460"],
+                Some(
+                    "if(bool(0.5000), regex('\\+[1-9][0-9] [1-9][0-9] [1-9][0-9]{4}'), regex('\\+[1-9][0-9] [1-9][0-9] [1-9][0-9]{6}'))",
+                ),
+            ),
+            (&["10.0.0.1", "192.168.1.254"], Some("ipv4")),
+            (&["fe80::1", "2001:db8::7"], Some("ipv6")),
+            (&["{\"a\":1}", "{}"], Some("json")),
+            (&["e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"], Some("hex(64)")),
             (&["Anna", "Bob"], Some("regex('[A-Z][a-z]{2,3}')")),
             (&["red", "yellow"], Some("regex('[a-z]{3,6}')")),
             (&["what is it", "a text"], None),
@@ -219,13 +368,5 @@ mod tests {
             Some("unique_regex('[A-Z]{2}[0-9]{2}[A-Z]{2}[0-9]{2}')")
         );
         assert_eq!(shape(&["12", "34"], Some(1000)), None);
-    }
-
-    #[test]
-    fn made_up_names_are_as_long_and_different() {
-        assert_eq!(made_up(["new", "old", "", "x", "two"].into_iter()), ["aaa", "bbb", "", "a", "ccc"]);
-        let texts: Vec<String> = (0..300).map(|number| (number % 10).to_string()).collect();
-        let names: std::collections::HashSet<String> = made_up(texts.iter().map(String::as_str)).into_iter().collect();
-        assert!(names.len() == 300 && names.iter().all(|name| name.len() <= 2));
     }
 }

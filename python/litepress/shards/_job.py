@@ -301,8 +301,7 @@ class Job:
         store.publish(manifest.to_json(), self.id)
         # Readers have the new set now. A failure from here on must not undo it: the next commit removes what is left.
         with contextlib.suppress(Exception):
-            named = {shard.file for shard in manifest.shards}
-            store.remove([file for file in store.files() if file not in named])
+            _remove_others(store, manifest)
 
     def _manifest(self, store: Store, old: Manifest | None, parts: list[Part], origin: dict[str, Any]) -> Manifest:
         self._check_numbers(parts)
@@ -391,6 +390,19 @@ class Job:
             return
         store.remove([file for file in store.files() if file.startswith(f"{self.generation}/") or file == f"{NAME}.{self.id}"])
         store.end(self.generation)
+
+
+    def remove_orphans(self) -> None:
+        """Remove all files that the manifest does not name. REQUIRES: no other job is running, as for a commit."""
+        store = store_at(self.path, self.storage_options)
+        with store.lock():
+            _remove_others(store, _published(store))
+
+
+def _remove_others(store: Store, manifest: Manifest | None) -> None:
+    """Removes the files of jobs that a manifest does not name."""
+    named = {shard.file for shard in manifest.shards} if manifest else set()
+    store.remove([file for file in store.files() if file not in named])
 
 
 _WITH_A_SCHEMA = ("page_size", "threads", "memory", "temp_dir", "sync", "verify")

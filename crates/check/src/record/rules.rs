@@ -243,6 +243,11 @@ impl RecordRules {
         })
     }
 
+    /// Returns the number of fields that have a rule.
+    pub(crate) fn columns(&self) -> usize {
+        self.quick.len()
+    }
+
     pub(super) fn rule(&self, index: usize) -> Option<&FieldRule> {
         match &self.fields {
             Some(fields) => fields.get(index),

@@ -5,7 +5,7 @@ use crate::options::HtmlArgs;
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::{ProfileOptions, Result, parse};
-use litepress_profile::{ColumnComparison, Comparison};
+use litepress_profile::{ColumnComparison, Comparison, RelationComparison};
 use litepress_rows::{counted, grouped};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -70,11 +70,31 @@ fn side_by_side(comparison: &Comparison) -> String {
             put(format_args!("{}", of_column(column)));
             columns.push((column.distance, format!("{}.{} {:.3}", table.name, column.name, column.distance)));
         }
+        if !table.relations.is_empty() {
+            put(format_args!("  Relations:\n"));
+        }
+        table.relations.iter().for_each(|relation| put(format_args!("{}", of_relation(relation))));
     }
     columns.sort_by(|one, other| other.0.total_cmp(&one.0));
     let worst: Vec<String> = columns.into_iter().take(WORST).map(|(_, column)| column).collect();
+    let part = |score: Option<f64>| score.map_or("none".to_owned(), |score| format!("{score:.3}"));
+    put(format_args!(
+        "Score (1 is alike): {:.3}, the mean of columns {} and relations {}\n",
+        comparison.score(),
+        part(comparison.columns_score()),
+        part(comparison.relations_score())
+    ));
     put(format_args!("Farthest apart (0 is alike, 1 has nothing in common): {}\n", worst.join(", ")));
     out
+}
+
+/// Shows the measures of a relation. Those of samples are estimates.
+fn of_relation(relation: &RelationComparison) -> String {
+    let [one, other] = relation.values.map(|value| match value.abs() > 1.0 {
+        true => format!("{value:.0}"),
+        false => format!("~{value:.2}"),
+    });
+    format!("    {}: {one} | {other}, distance {:.3}\n", relation.text, relation.distance)
 }
 
 fn of_column(column: &ColumnComparison) -> String {

@@ -60,6 +60,24 @@ fn a_damaged_one() {
 }
 
 #[test]
+fn a_sample() {
+    let room = Room::new();
+    room.done("generate u.db --preset user --rows 300k");
+    let out = room.done("check u.db --sample");
+    assert!(
+        out.starts_with("ok in a sample (") && out.contains("note: a sample, which is no proof: "),
+        "{out}"
+    );
+    let report = json(&room.done("check u.db --sample=16 --json"));
+    assert!((9..=16).contains(&report["sample"]["leaves_read"].as_u64().unwrap()), "{report}");
+    assert!(report["sample"]["leaves"].as_u64() > Some(1000), "{report}");
+    for refused in ["check u.db --sample --full", "check u.db --sample --html u.html", "check u.db --sample=none"] {
+        assert_eq!(room.run(refused).code, Some(2), "{refused}");
+    }
+    assert!(room.run("check . --sample").err.contains("a sample is of one database"));
+}
+
+#[test]
 fn what_is_no_database() {
     let room = Room::new();
     room.write("text.db", "CREATE TABLE t (a);");

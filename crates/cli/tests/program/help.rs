@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "generate",
     "load",
     "merge",
+    "stitch",
     "plan",
     "index",
     "reindex",
@@ -64,6 +65,18 @@ fn every_option_works() {
         ("merge", "merge n.db s.db l.db --union --skip-table t --quiet".to_owned()),
         ("merge", "merge n.db l.db --overwrite --verbose".to_owned()),
         ("merge", "merge --help".to_owned()),
+        ("merge", "merge m.part l.db --part".to_owned()),
+        ("load", "load l.part in.csv --no-header --part".to_owned()),
+        ("generate", "generate 1.part --preset user --rows 1k --shard 1/2 --part".to_owned()),
+        ("generate", "generate 2.part --preset user --rows 1k --shard 2/2 --part".to_owned()),
+        ("plan", "plan 1.part --preset user --rows 1k --part".to_owned()),
+        (
+            "stitch",
+            "stitch st.db 1.part 2.part --threads 2 --memory 64MiB --temp-dir . --overwrite --sync off --verify full --analyze --progress plain --json".to_owned(),
+        ),
+        ("stitch", "stitch st.db 1.part --overwrite --quiet".to_owned()),
+        ("stitch", "stitch st.db 1.part --overwrite --verbose".to_owned()),
+        ("stitch", "stitch --help".to_owned()),
         ("plan", "plan n2.db s.db l.db --merge --rowids keep --union --skip-table t --source-column shard".to_owned()),
         ("load", "load c.db s.db --allow-incomplete --replace-tables".to_owned()),
         (
@@ -113,6 +126,7 @@ fn every_option_works() {
         ("check", "check u.db --quiet --html u.html --overwrite".to_owned()),
         ("check", "check u.db --html u.html --open --help".to_owned()),
         ("check", "check u.db --verbose".to_owned()),
+        ("check", "check u.db --sample".to_owned()),
         ("check", "check --help".to_owned()),
         ("completions", "completions --help".to_owned()),
         ("man", "man --help".to_owned()),
@@ -164,6 +178,10 @@ fn every_example_works() {
                 format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY); INSERT INTO {table} VALUES ({id});")
             });
             room.shard(shard, &tables.concat());
+        }
+        if command == "stitch" {
+            std::fs::create_dir(room.path("parts")).unwrap();
+            room.done("generate parts/1.part --preset log --rows 1k --part");
         }
         if ["index", "reindex"].contains(&command) {
             room.done("generate app.db --preset user --rows 1k");

@@ -20,6 +20,11 @@ impl SkippedPages {
         Self { lock_byte_page: page_size.lock_byte_page(), mapped: has_pointer_map.then_some(page_size.bytes()) }
     }
 
+    /// Skips no page: a part is no database.
+    pub fn none() -> Self {
+        Self { lock_byte_page: u32::MAX, mapped: None }
+    }
+
     /// Returns whether no run takes this page.
     pub fn contains(self, number: u32) -> bool {
         let is_map = |usable| map_page_of(number, usable, self.lock_byte_page) == Some(number);
@@ -138,6 +143,21 @@ impl Pages {
         let page_1 = run.page_mut(0).to_vec();
         self.write_from(1, run, placement)?;
         Ok(page_1)
+    }
+
+    /// Takes the numbers of a run whose pages another program copies. Returns offsets in the run and in the file with numbers of bytes,
+    /// for each sequence without a skipped page.
+    pub fn reserve_run(&mut self, count: u32) -> Result<(Placement, Vec<(u64, u64, u64)>)> {
+        let placement = self.take_numbers(count)?;
+        let page_bytes = self.page_size.bytes() as u64;
+        let (mut copies, mut start) = (Vec::new(), 0);
+        while start < count {
+            let end = placement.next_break(start).min(count);
+            let bytes = u64::from(end - start) * page_bytes;
+            copies.push((u64::from(start) * page_bytes, self.offset(placement.number(start)), bytes));
+            start = end;
+        }
+        Ok((placement, copies))
     }
 
     /// Takes the next `count` page numbers, whose pages are [written](Self::write_page) later. Returns them.

@@ -68,6 +68,11 @@ impl PageRun {
         u32::try_from(self.pages).expect("a run is a small part of a file")
     }
 
+    /// Returns whether the pages fill their blocks, at least one.
+    pub fn fills_blocks(&self) -> bool {
+        self.pages > 0 && self.pages.is_multiple_of(self.pages_per_block())
+    }
+
     /// Returns the number of blocks of these pages.
     pub fn blocks(&self) -> usize {
         self.blocks.len()

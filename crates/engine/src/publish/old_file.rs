@@ -20,7 +20,7 @@
 
 use super::lease::{Lease, WriteLease};
 use super::{EmptyWal, check_beside, open_files, system};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, part};
 use litepress_format::header;
 use litepress_rows::files::{FileExt, FileId, count_names};
 use litepress_rows::sqlite::{companion, plain_name};
@@ -226,10 +226,10 @@ fn is_named(target: &Path, file: FileId) -> bool {
     FileId::at(target).is_ok_and(|named| named == file)
 }
 
-/// Fails if the file has content and is no database. A corrupt database passes: no program can read it.
+/// Fails if the file has content and is neither a database nor a part of one. A corrupt database passes: no program can read it.
 fn check_database(file: &File, target: &Path) -> Result<()> {
     let start = read_start(file, target)?;
-    if start.is_empty() || start.starts_with(&header::MAGIC) {
+    if start.is_empty() || start.starts_with(&header::MAGIC) || start.starts_with(part::MAGIC) {
         return Ok(());
     }
     Err(no_database(target))
@@ -270,7 +270,11 @@ fn lock_by_sqlite(target: &Path, found: FileId) -> Result<Result<OldFile, InUse>
         Ok(begun) => begun,
         Err(error) => match error.sqlite_error_code() {
             Some(DatabaseBusy | DatabaseLocked) => return Ok(Err(InUse::Elsewhere)),
-            Some(NotADatabase) => return Err(no_database(target)),
+            Some(NotADatabase) => {
+                let file = File::open(target).map_err(|error| Error::io("open", target, error))?;
+                check_database(&file, target)?;
+                return Ok(Ok(OldFile::Locked { _connection: None }));
+            }
             Some(DatabaseCorrupt) => return Ok(Ok(OldFile::Locked { _connection: None })),
             _ => {
                 let message = format!("cannot lock the target: SQLite says: {error}");

@@ -1,6 +1,7 @@
 //! What the build of a table is given, and what it returns.
 
 use crate::index::Indexes;
+use crate::part::StoredRun;
 use crate::progress::Progress;
 use crate::tree::bulk_load::IndexTree;
 
@@ -27,11 +28,13 @@ pub(crate) struct TableTree {
     pub payload_bytes: u64,
     /// Numbers of distinct keys of 1, 2, ... columns of a WITHOUT ROWID table, if they are counted.
     pub distinct: Vec<u64>,
+    /// The runs of a table in a part, which has no tree.
+    pub runs: Vec<StoredRun>,
 }
 
 impl From<IndexTree> for TableTree {
     /// Converts the tree of a table without rowids.
     fn from(IndexTree { root, entries, payload_bytes, distinct }: IndexTree) -> Self {
-        Self { root, rows: entries, last_rowid: 0, payload_bytes, distinct }
+        Self { root, rows: entries, last_rowid: 0, payload_bytes, distinct, runs: Vec::new() }
     }
 }

@@ -6,7 +6,8 @@ use super::one_chunk::OneChunk;
 use super::row_key::RowidKey;
 use crate::Result;
 use crate::index::Indexes;
-use crate::pages::{PageRun, Pages, Placement};
+use crate::pages::{PageRun, Pages, Placement, offset_of};
+use crate::part::{PageCopy, Parts, StoredRun};
 use crate::progress::Progress;
 use crate::spool::WaitingPart;
 use crate::tree::assembler::TreeAssembler;
@@ -43,6 +44,54 @@ pub(crate) fn extend(
     rows.add_to(&mut tree)?;
     let children = if tree.tree.rows > 0 { tree.assembler.finish_below_root()? } else { Vec::new() };
     Ok((children, tree.tree))
+}
+
+/// Builds the tree of a table from the runs of parts. With `copies`, the pages that need no change are left out: another program copies
+/// them. Interior pages then lie behind all leaves, so that copies are long.
+pub(crate) fn stitch(
+    table: &str,
+    parts: &Parts,
+    pages: &mut Pages,
+    progress: &Progress,
+    mut copies: Option<&mut Vec<PageCopy>>,
+) -> Result<TableTree> {
+    let (page_size, pool) = (pages.page_size(), pages.pool().clone());
+    let mut tree = RowidTree::new(pages);
+    let (mut open, mut reserved) = (None, Vec::new());
+    for (number, run) in parts.runs(table)? {
+        progress.go_on()?;
+        let loaded = match &copies {
+            Some(_) if run.is_free_of_pointers() => None,
+            _ => {
+                let file = match open.take().filter(|(of, _)| *of == number) {
+                    Some((_, file)) => file,
+                    None => parts.files()[number].open()?,
+                };
+                pool.wait_for_room();
+                let (_, file) = open.insert((number, file));
+                Some(file.load(run, &pool).map_err(|error| file.failure(error))?)
+            }
+        };
+        progress.add_rows(run.rows);
+        match (&mut copies, loaded) {
+            (None, loaded) => tree.place(loaded.expect("it was loaded"))?,
+            (Some(_), Some(part)) => reserved.push((run, tree.assembler.write(part.run)?)),
+            (Some(copies), None) => {
+                let (placement, pieces) = tree.assembler.reserve(run.pages)?;
+                let start = offset_of(run.first_page, page_size);
+                let copy = |(from, to, bytes)| PageCopy { part: number, from: start + from, to, bytes };
+                copies.extend(pieces.into_iter().map(copy));
+                reserved.push((run, placement));
+            }
+        }
+    }
+    for (run, placement) in reserved {
+        tree.tree.rows += run.rows;
+        tree.tree.payload_bytes += run.payload_bytes;
+        tree.tree.last_rowid = run.last_rowid;
+        tree.assembler.add_leaves(run.leaves()?, placement, leaf_child)?;
+    }
+    tree.finish()
 }
 
 /// Rows for a tree, in the order of their rowids.
@@ -183,6 +232,9 @@ impl<'p> RowidTree<'p> {
 
     /// Completes the tree.
     pub fn finish(self) -> Result<TableTree> {
+        if self.pages().is_part() {
+            return Ok(self.tree);
+        }
         Ok(TableTree { root: self.assembler.finish(PageKind::LeafTable)?, ..self.tree })
     }
 }
@@ -210,6 +262,12 @@ impl PartialTree for RowidTree<'_> {
         self.tree.rows += part.rows;
         self.tree.payload_bytes += part.payload_bytes;
         self.tree.last_rowid = last_rowid;
+        if self.pages().is_part() {
+            let mut run = StoredRun::new(&part);
+            (run.first_page, run.checksum) = self.assembler.store(part.run)?;
+            self.tree.runs.push(run);
+            return Ok(());
+        }
         self.assembler.place(part.run, part.leaves, leaf_child)
     }
 }

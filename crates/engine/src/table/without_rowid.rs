@@ -17,12 +17,13 @@
 pub(crate) mod late_materialization;
 mod parts;
 
-use super::append::{Unsorted, append};
+use super::append::{UnsortedRows, append};
 use super::context::{BuildContext, TableTree};
 use super::row_key::{RecordKey, RowKey};
 use super::sorted_rows::gather;
 use crate::pages::{PageRun, Pages};
-use crate::sort::{PaddedItem, SortOptions, Sorter};
+use crate::part::Parts;
+use crate::sort::{PaddedItem, SortOptions, SortedItems, Sorter};
 use crate::tree::bulk_load::{self, ItemKind};
 use crate::tree::index_leaf::{IndexBuilder, IndexPart};
 use crate::{Error, Result};
@@ -43,14 +44,14 @@ pub(crate) fn build(
 ) -> Result<TableTree> {
     let BuildContext { indexes, threads, counts_keys, progress } = context;
     let sorter = Sorter::new(options.clone());
-    let key = RecordKey::new(table, table.primary_index().expect("a WITHOUT ROWID table has a primary key"))?;
+    let key = primary_key(table)?;
     if let Some(rows) = late_materialization::rows(source, &key, !indexes.is_empty())? {
         let table = LateMaterializedTable::new(table, &key, rows, source.page_bytes());
         return table.build(pages, options, counts_keys, progress);
     }
     if may_ascend {
         let counted = if counts_keys { key.parts() } else { &[] };
-        let (layout, unsorted) = (KeyedLayout::new(&key, counted, pages), Unsorted { key: &key, sorter: &sorter });
+        let (layout, unsorted) = (KeyedLayout::new(&key, counted, pages), UnsortedRows { key: &key, sorter: &sorter });
         let first_page = pages.next();
         let mut prefix = KeyedTree::new(pages, counted);
         let smallest_unsorted = append(source, &layout, &mut prefix, Some(unsorted), context)?;
@@ -66,6 +67,38 @@ pub(crate) fn build(
     progress.enter_step(format!("table {}", table.name));
     let tree = bulk_load::build(&sorter.finish()?, &key, pages, threads, counts_keys, progress)?;
     Ok(tree.into())
+}
+
+/// Sorts the rows of a table by its primary key, and passes their records to the indexes.
+pub(crate) fn sort(
+    table: &Table,
+    source: &dyn Source,
+    options: &SortOptions,
+    context: BuildContext<'_>,
+) -> Result<SortedItems> {
+    let sorter = Sorter::new(options.clone());
+    gather(source, &primary_key(table)?, &sorter, context)?;
+    sorter.finish()
+}
+
+/// Builds the tree of a table from the sorted rows of parts.
+pub(crate) fn stitch(
+    table: &Table,
+    parts: &Parts,
+    pages: &mut Pages,
+    options: &SortOptions,
+    context: BuildContext<'_>,
+) -> Result<TableTree> {
+    let BuildContext { threads, counts_keys, progress, .. } = context;
+    let (sorter, key) = (Sorter::new(options.clone()), primary_key(table)?);
+    parts.sort_items(&table.name, None, &sorter, progress)?;
+    let tree = bulk_load::build(&sorter.finish()?, &key, pages, threads, counts_keys, progress)?;
+    progress.add_rows(tree.entries);
+    Ok(tree.into())
+}
+
+fn primary_key(table: &Table) -> Result<RecordKey> {
+    RecordKey::new(table, table.primary_index().expect("a WITHOUT ROWID table has a primary key"))
 }
 
 impl ItemKind for RecordKey {

@@ -1,5 +1,5 @@
-//! Puts the finished parts of a b-tree one behind another: numbers and writes their pages, and adds the interior pages
-//! above them. The builders of tables and indexes call it for each part, in the order of parts.
+//! Puts the finished parts of a b-tree one after another: has their pages numbered by `pages::numbering`, writes them, and adds the
+//! interior pages above them. The builders of tables and indexes call it for each part, in the order of parts.
 
 use super::interior::{Child, Divider, Levels, Root, write_interior};
 use super::open_page::write_empty;
@@ -86,9 +86,41 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         child: impl Fn(L, Placement) -> Child<D>,
     ) -> Result<()> {
         let placement = self.pages.write_kept(run)?;
+        self.add_leaves(leaves.iter().copied(), placement, child)
+    }
+
+    /// Places the next part and writes it, without levels above. Returns its first page and the checksum of its pages.
+    pub fn store(&mut self, mut run: PageRun) -> Result<(u32, u32)> {
+        let placement = self.pages.place(&mut run)?;
+        let mut checksum = crc32fast::Hasher::new();
+        run.slices().for_each(|pages| checksum.update(pages));
+        self.pages.write(run, placement)?;
+        Ok((placement.number(0), checksum.finalize()))
+    }
+
+    /// Places the next part and writes it. Its leaves follow: [`add_leaves`](Self::add_leaves).
+    pub fn write(&mut self, mut run: PageRun) -> Result<Placement> {
+        let placement = self.pages.place(&mut run)?;
+        self.pages.write(run, placement)?;
+        Ok(placement)
+    }
+
+    /// Takes the numbers of a run that another program copies. Returns the copies: offsets in the run and in the database, and
+    /// numbers of bytes.
+    pub fn reserve(&mut self, pages: u32) -> Result<(Placement, Vec<(u64, u64, u64)>)> {
+        self.pages.reserve_run(pages)
+    }
+
+    /// Adds the leaves of a [reserved](Self::reserve) or written run to the levels above it.
+    pub fn add_leaves<L>(
+        &mut self,
+        leaves: impl IntoIterator<Item = L>,
+        placement: Placement,
+        child: impl Fn(L, Placement) -> Child<D>,
+    ) -> Result<()> {
         let mut above = self.pages.new_run();
         let above_placement = self.pages.place(&mut above)?;
-        for &leaf in leaves {
+        for leaf in leaves {
             let pages = &mut *self.pages;
             let write = |children: &[_]| append_interior(pages, &mut above, above_placement, children);
             self.levels.push(child(leaf, placement), write)?;

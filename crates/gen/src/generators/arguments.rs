@@ -287,6 +287,28 @@ impl<'a> Arguments<'a> {
         Ok((name, inner))
     }
 
+    /// Returns the first argument as a generator, and the others as pairs of whole numbers: `word, 1: 5, 2: 3`.
+    pub(super) fn generator_and_counts(&self) -> Result<(Box<dyn Generator>, Vec<(u64, u64)>)> {
+        let Some((first, rest)) = self.call.arguments.split_first() else {
+            return Err(self.error_here("the generator of its values is missing"));
+        };
+        let inner = match (&first.name, &first.weight, &first.value.kind) {
+            (None, None, ExpressionKind::Call(call)) => (self.build)(self.source, call, self.rows)?,
+            _ => return Err(self.error(first.span.start, format!("{} begins with a generator", self.entry.name))),
+        };
+        let count = |expression: &Expression| match expression.kind {
+            ExpressionKind::Literal(OwnedValue::Int(int)) => u64::try_from(int).ok(),
+            _ => None,
+        };
+        let pair = |argument: &Argument| {
+            let pair = Some((count(&argument.value)?, count(argument.weight.as_ref()?)?));
+            pair.filter(|_| argument.name.is_none())
+        };
+        let rejected = |argument: &Argument| self.error(argument.span.start, "whole numbers belong here: '3: 20'");
+        let pairs = rest.iter().map(|argument| pair(argument).ok_or_else(|| rejected(argument)));
+        Ok((inner, pairs.collect::<Result<_>>()?))
+    }
+
     /// Returns all arguments as values with weights, which default to 1.
     pub(super) fn weighted_values(&self) -> Result<Vec<(OwnedValue, f64)>> {
         self.call.arguments.iter().map(|argument| self.weighted_value(argument)).collect()

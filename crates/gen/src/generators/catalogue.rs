@@ -4,8 +4,9 @@ pub use super::entry::{Entry, Parameter};
 
 use super::entry::{default, given, optional};
 use super::{
-    Arguments, Generator, blobs, check_digits, choice, digits, distributions, events, histogram, lists, nested, nulls,
-    numbers, people, phrases, places, prices, regex, shuffle, template, text, time, unique, walk, wordlist, zipf,
+    Arguments, Generator, ascending, blobs, check_digits, choice, digits, distributions, events, histogram, lists,
+    nested, nulls, numbers, people, phrases, places, pool, prices, regex, shuffle, template, text, time, unique, walk,
+    wordlist, zipf,
 };
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, SourceText, parse, parse_call};
 use crate::expression::functions;
@@ -50,6 +51,13 @@ static GENERATORS: &[Registration] = &[
         "a JSON array of min to max values of inner",
         "array(word, 1, 3)",
         nested::array,
+    ),
+    variadic(
+        "ascending",
+        "bound: weight, ..., bound",
+        "the numbers of such a histogram in ascending order over the rows of the table",
+        "ascending(0: 5, 18: 60, 65: 20, 90)",
+        ascending::ascending,
     ),
     entry(
         "beta",
@@ -231,6 +239,13 @@ static GENERATORS: &[Registration] = &[
         "a count of events, Poisson distributed around mean (1000000 at most)",
         "poisson(3.5)",
         histogram::poisson,
+    ),
+    variadic(
+        "pool",
+        "inner, rows: values, ...",
+        "a limited number of values of inner: so many are in that number of rows each, at any scale",
+        "pool(full_name, 1: 50, 2: 20, 9: 3)",
+        pool::pool,
     ),
     entry("postcode", &[optional("locale")], "a postal code", "postcode('fr')", people::postcode),
     entry(
@@ -419,6 +434,12 @@ static RELATIONS: &[Entry] = &[
         &[given("parent"), default("distribution", "'uniform'")],
         "the value of a column of another table's row, or of an earlier row of the same table",
         "ref(orders.id, zipf(1.1))",
+    ),
+    Entry::new(
+        "same_in",
+        &[given("column"), given("inner")],
+        "a value of inner that is the same in all rows that refer to one row through the column",
+        "same_in(album_id, choice('rock', 'jazz'))",
     ),
     Entry::new("uniform", &[], "in ref: a random row, all equally likely", "uniform"),
     Entry::new(

@@ -29,7 +29,14 @@ struct RealBin {
     largest: f64,
 }
 
-pub(super) fn histogram(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+/// The bounds of bins: integers if all are.
+pub(super) enum Bounds {
+    Whole(Vec<i64>),
+    Real(Vec<f64>),
+}
+
+/// Reads `bound: weight, ..., bound`. Returns the bounds and the weights, whose sum is above 0.
+pub(super) fn weighted_bounds(arguments: &Arguments<'_>) -> Result<(Bounds, Vec<f64>)> {
     let pairs = arguments.pairs()?;
     let Some((last, rest)) = pairs.split_last().filter(|(_, rest)| !rest.is_empty()) else {
         return Err(arguments.error_here("a histogram has two bounds at least"));
@@ -46,13 +53,21 @@ pub(super) fn histogram(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>>
         return Err(arguments.error_here(if sum == 0.0 { "all weights are 0" } else { "the weights are too large" }));
     }
     let whole: Option<Vec<i64>> = pairs.iter().map(whole_bound).collect();
-    match whole {
-        Some(bounds) => {
+    let bounds = match whole {
+        Some(bounds) => Bounds::Whole(bounds),
+        None => Bounds::Real(real_bounds(arguments, &pairs)?),
+    };
+    Ok((bounds, weights))
+}
+
+pub(super) fn histogram(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let (bounds, weights) = weighted_bounds(arguments)?;
+    match bounds {
+        Bounds::Whole(bounds) => {
             let bins = bins(arguments, &bounds, |low, high| IntBin { low, width: high.abs_diff(low) })?;
             Ok(Box::new(Histogram::new(bins, &weights)))
         }
-        None => {
-            let bounds = real_bounds(arguments, &pairs)?;
+        Bounds::Real(bounds) => {
             let bin = |low: f64, high: f64| RealBin { low, width: high - low, largest: high.next_down() };
             Ok(Box::new(Histogram::new(bins(arguments, &bounds, bin)?, &weights)))
         }

@@ -91,6 +91,20 @@ pub(crate) fn number_in_call(source: &SourceText<'_>, call: &Call) -> Result<Exp
     arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))
 }
 
+/// Parses a call of `same_in`, in a table of `rows`. Returns the column, and the generator of the values.
+pub(crate) fn same_in_call(
+    source: &SourceText<'_>,
+    call: &Call,
+    rows: Option<u64>,
+) -> Result<(Expression, Box<dyn Generator>)> {
+    let arguments = bind(source, call)?;
+    let column = arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))?;
+    match arguments.written("inner") {
+        Some(Expression { kind: ExpressionKind::Call(inner), .. }) => Ok((column, build(source, &inner, rows)?)),
+        _ => Err(arguments.error_at("inner", "argument 'inner' of same_in is a generator")),
+    }
+}
+
 fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Result<Distribution> {
     // `deal` is also a generator, and takes any number of pairs.
     if is_call(call, "deal") {

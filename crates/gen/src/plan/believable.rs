@@ -75,7 +75,7 @@ fn judge(name: &str, judges: &[Judge]) {
     assert!(failed.is_empty(), "{name}: {failed:#?}");
 }
 
-/// Half of all users were superusers, and no row was ever NULL; orders were paid before they were placed.
+/// Half of all users were superusers, nothing was ever NULL, and a category was called "Bela Duarte".
 #[test]
 fn a_shop_made_with_django_is_believable() {
     judge(
@@ -120,6 +120,16 @@ fn a_shop_made_with_django_is_believable() {
                 0,
                 0,
             ),
+        ],
+    );
+}
+
+/// Orders were paid before they were placed in half of the rows, and every order had as many lines.
+#[test]
+fn orders_of_a_shop_are_believable() {
+    judge(
+        "django_shop",
+        &[
             (
                 "SELECT count(*) FROM shop_order WHERE paid_at < placed_at OR shipped_at < placed_at OR delivered_at < shipped_at",
                 0,
@@ -451,7 +461,7 @@ const SHOWN: [&str; 6] = [
 /// Formats ten rows as a Markdown table.
 fn ten_rows(sqlite: &Connection, query: &str) -> String {
     let mut statement = sqlite.prepare(&format!("{query} LIMIT 10")).expect(query);
-    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut text = format!("| {} |\n|{}\n", names.join(" | "), "---|".repeat(names.len()));
     let mut rows = statement.query([]).expect(query);
     while let Some(row) = rows.next().expect(query) {

@@ -235,6 +235,22 @@ impl Compiler<'_, '_> {
                 self.program.ops.push(Op::Generate { generator, random, row_set, register });
                 Ok(CompiledExpr::in_register(register, properties))
             }
+            ColumnExpr::SameIn { column: by, generator, purpose, at } => {
+                let table = self.row_sets[row_set];
+                if self.drafts.reference((table, *by)).is_none() {
+                    let message = "same_in needs a column that is ref(parent.key)";
+                    return Err(self.error_in(row_set, column, *at, message));
+                }
+                let (of, random) = (self.relation(row_set, *by)?, self.random(row_set, column, *purpose));
+                let properties = ValueProperties::of(&**generator);
+                let cardinality = Cardinality::Among { values: properties.cardinality.at_most() };
+                let leader = self.drafts.leader((table, *by));
+                let nulls = self.null_share(table, leader);
+                let properties = with_nulls(ValueProperties { cardinality, cycle: None, ..properties }, nulls);
+                let register = self.register(properties);
+                self.program.ops.push(Op::Generate { generator: generator.clone(), random, row_set: of, register });
+                Ok(CompiledExpr::in_register(register, properties))
+            }
             ColumnExpr::Reference(_) => self.parent_key(row_set, column, expr),
             ColumnExpr::Null { .. } if expr.reference().is_some() => self.parent_key(row_set, column, expr),
             ColumnExpr::Through { through, name, at } => self.through(row_set, (through, name), column, *at, None),

@@ -4,7 +4,7 @@ use super::table_sizes::TableSize;
 use crate::annotation::{Call, Expression, ExpressionKind, SourceText};
 use crate::expression::{Operator, functions};
 use crate::generators::Zipf;
-use crate::generators::relations::{Distribution, FanOutSpec, is_call, number_in_call, ref_call};
+use crate::generators::relations::{Distribution, FanOutSpec, is_call, number_in_call, ref_call, same_in_call};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
 use crate::relation::{Assignment, ExactCounts, FanOut, Relation};
@@ -34,6 +34,8 @@ pub(super) enum ColumnExpr {
     Through { through: String, name: String, at: usize },
     /// The ordinal of a row among the children of its parent through a column.
     ChildOrdinal { column: usize, at: usize },
+    /// The values of a generator in the rows that another column refers to: the same for all children of a row.
+    SameIn { column: usize, generator: Arc<dyn Generator>, purpose: Purpose, at: usize },
     /// NULL in a share of the rows.
     Null { share: f64, purpose: Purpose, inner: Box<ColumnExpr> },
 }
@@ -112,6 +114,7 @@ impl<'a> Resolver<'a> {
                 None => self.generator(call, None),
             },
             ExpressionKind::Call(call) if is_call(call, "number_in") => self.number(call),
+            ExpressionKind::Call(call) if is_call(call, "same_in") => self.same(call),
             ExpressionKind::Call(call) => self.generator(call, None),
             _ => self.part(expression),
         }
@@ -132,6 +135,7 @@ impl<'a> Resolver<'a> {
                 Ok(ColumnExpr::Operation { operator: *operator, operands })
             }
             ExpressionKind::Call(call) if is_call(call, "number_in") => self.number(call),
+            ExpressionKind::Call(call) if is_call(call, "same_in") => self.same(call),
             ExpressionKind::Call(call) if call.is_called && is_call(call, "ref") => {
                 let error = self.source.error(call.span.start, "ref must stand alone or in null(share, ref(...))");
                 Err(error.advise("write parent.column to use a value of the referenced row"))
@@ -226,6 +230,13 @@ impl<'a> Resolver<'a> {
     fn number(&mut self, call: &Call) -> Result<ColumnExpr> {
         let column = self.own_column(&number_in_call(self.source, call)?)?;
         Ok(ColumnExpr::ChildOrdinal { column, at: call.span.start })
+    }
+
+    fn same(&mut self, call: &Call) -> Result<ColumnExpr> {
+        let (column, generator) = same_in_call(self.source, call, Some(self.rows()))?;
+        let column = self.own_column(&column)?;
+        let purpose = self.purpose(&call.name);
+        Ok(ColumnExpr::SameIn { column, generator: generator.into(), purpose, at: call.span.start })
     }
 
     /// Resolves the name of a column of the same row.

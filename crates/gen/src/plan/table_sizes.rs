@@ -57,7 +57,7 @@ pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotatio
     (0..schema.tables.len()).map(size).collect()
 }
 
-/// Checks that TPC-H tables have the columns of the benchmark, and no other number of rows than its own.
+/// Checks that TPC-H tables have the columns of the benchmark, and that no other number of rows is requested.
 fn check_tpch(
     schema: &Schema,
     settings: &[TableSettings],

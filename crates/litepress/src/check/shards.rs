@@ -77,11 +77,15 @@ impl FolderCheck {
 /// Checks all databases of a folder, one a core: every page, and with a manifest files, bytes, checksums, schemas, rows, keys and values.
 ///
 /// # Errors
-/// If the folder has no database, or a manifest that cannot be read; if a page is wanted. A fault of a database is part of the result.
+/// If the folder has no database, or a manifest that cannot be read; if a page or a sample is wanted. A fault of a database is part of the result.
 pub fn check_folder(folder: impl AsRef<Path>, options: &CheckOptions) -> Result<FolderCheck> {
     let (folder, started) = (folder.as_ref(), Instant::now());
     if options.html.is_some() {
         let error = Error::new(ErrorKind::Usage, "a page shows one database, and this is a folder").in_file(folder);
+        return Err(error.advise("name one of its databases"));
+    }
+    if options.sample.is_some() {
+        let error = Error::new(ErrorKind::Usage, "a sample is of one database, and this is a folder").in_file(folder);
         return Err(error.advise("name one of its databases"));
     }
     let manifest = Manifest::of(folder)?;
@@ -257,7 +261,7 @@ impl Check<'_> {
             threads,
             memory_bytes: memory.max(crate::MIN_MEMORY_BYTES),
             max_faults: self.options.max_faults,
-            map: false,
+            ..litepress_check::CheckOptions::default()
         };
         let report = litepress_check::check(path, &options, &|_, _| self.options.progress.go_on())?;
         found.bytes = report.bytes;

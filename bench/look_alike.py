@@ -1,0 +1,231 @@
+"""Scores look-alikes with the quality report of SDMetrics, and keeps one JSON line.
+
+    python3 bench/look_alike.py --source FOLDER/Chinook.sqlite [--scale 1] [--sdv]
+
+The databases: the one at --source, and a wide table that the bench makes. Each is profiled with `--keep-values`, because SDMetrics
+compares texts by name, and made anew by `litepress generate`; SDV's `HMASynthesizer` gets the same tables, if it is installed (--sdv
+installs it where 10 GB are free: it needs torch). Both are scored by the same report with the same metadata: numbers, times,
+and texts of up to 200 different values that repeat are compared; keys are keys; other texts are left out, as names and addresses
+of persons are by SDMetrics itself. A foreign key to the own table is left out, which SDMetrics cannot read.
+
+The score is the mean of four: shapes of columns, trends of pairs of columns, numbers of children, and trends between tables.
+"""
+
+import argparse
+import contextlib
+import datetime
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import competitors
+import measure
+
+PACKAGES = ["sdmetrics", "pandas"]
+SDV_BYTES = 10 << 30
+FEW, REPEATED = 200, 0.9
+TARGET = 0.9
+WIDE_ROWS = 20_000
+
+
+def wide(path, rows):
+    """A wide table: ages, incomes, heights and weights, places with their countries, times in order, prices by kind."""
+    random.seed(1)
+    places = [(f"Town {n}", f"Land {n % 7}") for n in range(40)]
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute(
+            "CREATE TABLE person (id INTEGER PRIMARY KEY, age INT, income INT, height REAL, weight REAL, town TEXT, country TEXT,"
+            " joined DATE, seen TEXT, kind TEXT, price REAL, visits INT, score REAL, active INT)"
+        )
+        for row in range(rows):
+            age = min(90, max(18, round(random.gauss(44, 15))))
+            height = round(random.gauss(171, 9), 1)
+            town, country = places[min(39, int(random.expovariate(0.12)))]
+            joined = datetime.date(2015, 1, 1) + datetime.timedelta(days=row * 3650 // rows)
+            seen = datetime.datetime.combine(joined, datetime.time()) + datetime.timedelta(minutes=int(random.expovariate(1 / 90_000)))
+            kind = random.choices(["free", "basic", "pro"], [6, 3, 1])[0]
+            price = {"free": 0.0, "basic": 9.99, "pro": random.choice([29.99, 49.99])}[kind]
+            visits = int(random.expovariate({"free": 0.5, "basic": 0.1, "pro": 0.02}[kind]))
+            income = None if random.random() < 0.1 else int(age * 800 * random.lognormvariate(0, 0.35))
+            values = (
+                row + 1, age, income, height, round((height - 100) * random.gauss(0.95, 0.1), 1), town, country, joined.isoformat(),
+                seen.isoformat(sep=" "), kind, price, visits, random.betavariate(2, 5), int(random.random() < 0.9),
+            )  # fmt: skip
+            db.execute(f"INSERT INTO person VALUES ({', '.join('?' * len(values))})", values)
+
+
+def tables(path):
+    """The tables of a database as frames, without blobs."""
+    import pandas
+
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        names = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")]
+        return {name: pandas.read_sql_query(f'SELECT * FROM "{name}"', db) for name in names}
+
+
+def time_format(values):
+    """The format of texts that are all days or times, or `None`."""
+    for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S"):
+        try:
+            for value in values:
+                datetime.datetime.strptime(value, form)
+        except ValueError:
+            continue
+        return form
+    return None
+
+
+def kind_of(values):
+    """What SDMetrics should take a column for."""
+    values = values.dropna()
+    repeated = values.nunique() <= REPEATED * len(values)
+    if values.empty:
+        return {"sdtype": "unknown"}
+    if values.dtype.kind in "iuf":
+        return {"sdtype": "numerical" if values.nunique() > 10 else "categorical"}
+    if form := time_format([str(value) for value in values]):
+        return {"sdtype": "datetime", "datetime_format": form}
+    return {"sdtype": "categorical" if values.nunique() <= FEW and repeated else "unknown"}
+
+
+def metadata(path, frames):
+    """The description of the tables for SDMetrics and SDV."""
+    found, relationships = {}, []
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        for name, frame in frames.items():
+            columns = {column: kind_of(frame[column]) for column in frame}
+            keys = [column for _, column, _, _, _, place in db.execute(f'PRAGMA table_info("{name}")') if place]
+            table = {"columns": columns}
+            for _, _, parent, own, target, *_ in db.execute(f'PRAGMA foreign_key_list("{name}")'):
+                columns[own] = {"sdtype": "id"}
+                if parent != name:
+                    key = target or next(c for _, c, _, _, _, place in db.execute(f'PRAGMA table_info("{parent}")') if place)
+                    relationships.append(
+                        {"parent_table_name": parent, "child_table_name": name, "parent_primary_key": key, "child_foreign_key": own}
+                    )
+            for key in keys:
+                columns[key] = {"sdtype": "id"}
+            if len(keys) == 1:
+                table["primary_key"] = keys[0]
+            found[name] = table
+    return {"tables": found, "relationships": relationships}
+
+
+def score(real, made, description):
+    """The quality report's score, and the scores of its properties."""
+    from sdmetrics.reports.multi_table import QualityReport as OfTables
+    from sdmetrics.reports.single_table import QualityReport as OfTable
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if len(real) == 1:
+            (name,) = real
+            report = OfTable()
+            report.generate(real[name], made[name], description["tables"][name], verbose=False)
+        else:
+            report = OfTables()
+            report.generate(real, made, description, verbose=False)
+        parts = report.get_properties()
+    return {"overall": report.get_score(), **dict(zip(parts["Property"], parts["Score"], strict=True))}
+
+
+def of_litepress(program, source, folder, scale):
+    """The look-alike, and the seconds that its profile and its rows took."""
+    recipe, made = folder / "recipe.toml", folder / "made.db"
+    started = time.perf_counter()
+    recipe.write_bytes(subprocess.run([program, "profile", source, "--keep-values"], check=True, stdout=subprocess.PIPE).stdout)
+    profiled = time.perf_counter()
+    command = [program, "generate", made, "--recipe", recipe, "--scale", str(scale), "--overwrite"]
+    subprocess.run([str(part) for part in command], check=True, capture_output=True)
+    return made, {"profile": profiled - started, "generate": time.perf_counter() - profiled}
+
+
+def of_sdv(frames, description, scale):
+    """The tables of SDV's synthesizer, and the seconds that it learnt and sampled."""
+    from sdv.metadata import Metadata
+    from sdv.multi_table import HMASynthesizer
+
+    described = {**description, "METADATA_SPEC_VERSION": "V1"}
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        synthesizer = HMASynthesizer(Metadata.load_from_dict(described), verbose=False)
+        synthesizer.fit(frames)
+        learnt = time.perf_counter()
+        made = synthesizer.sample(scale=scale)
+    return made, {"profile": learnt - started, "generate": time.perf_counter() - learnt}
+
+
+def has_sdv(wanted):
+    """Whether SDV can be asked; says why not."""
+    if importlib.util.find_spec("sdv"):
+        return True
+    if not wanted:
+        print("SDV is skipped: it is not installed (--sdv installs it)", file=sys.stderr)
+        return False
+    free = shutil.disk_usage(measure.TARGET).free
+    if free < SDV_BYTES:
+        print(f"SDV is skipped: it needs {SDV_BYTES >> 30} GB of disk, and {free >> 30} GB are free", file=sys.stderr)
+        return False
+    competitors.install(["sdv"])
+    return bool(importlib.util.find_spec("sdv"))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--source", type=pathlib.Path, action="append", default=[], help="a database; may be given several times")
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--rows", type=int, default=WIDE_ROWS, help="rows of the wide table")
+    parser.add_argument("--sdv", action="store_true", help="install SDV, and score it beside litepress")
+    parser.add_argument("--litepress", default=measure.TARGET / "release" / "litepress", help="the program")
+    parser.add_argument("--results", type=pathlib.Path, default=measure.ROOT / "bench" / "results" / "look_alike.jsonl")
+    return parser.parse_args()
+
+
+def main():
+    given = arguments()
+    beside = has_sdv(given.sdv)
+    scores, failed = {}, []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        made_here = folder / "wide.db"
+        wide(made_here, given.rows)
+        for source in [*given.source, made_here]:
+            frames = tables(source)
+            description = metadata(source, frames)
+            made, seconds = of_litepress(given.litepress, source.resolve(), folder, given.scale)
+            scores[source.stem] = {"litepress": score(frames, tables(made), description) | {"seconds": seconds}}
+            if scores[source.stem]["litepress"]["overall"] < TARGET:
+                failed.append(source.stem)
+            if beside:
+                try:
+                    made, seconds = of_sdv(frames, description, given.scale)
+                    scores[source.stem]["SDV"] = score(frames, made, description) | {"seconds": seconds}
+                except Exception as error:  # noqa: BLE001: what a competitor cannot do is a result
+                    print(f"SDV fails on {source.name}: {error}", file=sys.stderr)
+    for name, systems in scores.items():
+        for system, found in systems.items():
+            parts = ", ".join(f"{part} {value:.3f}" for part, value in found.items() if part not in ("overall", "seconds"))
+            print(f"{name}: {system} {found['overall']:.3f} ({parts}) in {sum(found['seconds'].values()):.2f} s")
+    versions = competitors.versions([*PACKAGES, "sdv"], sys.executable)
+    measure.keep(given.results, {"versions": versions, "scale": given.scale, "scores": scores})
+    if failed:
+        sys.exit(f"below {TARGET}: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    if not all(importlib.util.find_spec(package) for package in PACKAGES):
+        competitors.install(PACKAGES)
+        if pathlib.Path(sys.executable) == competitors.PYTHON:
+            sys.exit(f"{' and '.join(PACKAGES)} cannot be imported")
+        os.execv(competitors.PYTHON, [str(competitors.PYTHON), __file__, *sys.argv[1:]])
+    main()

@@ -1,0 +1,266 @@
+//! Made-up texts that look like those of a column: by the name of the column, or by the letters and digits of each text.
+
+use litepress_format::value::Value;
+use litepress_gen::catalogue::Sample;
+use litepress_rows::CellBlock;
+use litepress_rows::cells::BLOCK_ROWS;
+use std::collections::HashSet;
+
+/// A rule from the end of a column's name, or of `table.column`, to a generator.
+type Rule = (&'static [&'static str], &'static str);
+
+/// The first rule that matches counts. A name with a dot needs that table.
+const RULES: [Rule; 12] = [
+    (&["email", "e_mail", "mail", "email_address"], "email"),
+    (&["first_name", "firstname", "given_name", "forename", "fname"], "first_name"),
+    (&["last_name", "lastname", "surname", "family_name", "lname"], "last_name"),
+    (&["company", "company_name", "organisation", "organization", "employer", "supplier", "manufacturer"], "company"),
+    (
+        &[
+            "company.name",
+            "supplier.name",
+            "shipper.name",
+            "vendor.name",
+            "publisher.name",
+            "manufacturer.name",
+            "brand.name",
+            "organization.name",
+            "organisation.name",
+        ],
+        "company",
+    ),
+    (&["city.name", "town.name", "city", "town"], "city"),
+    (&["country.name", "country", "nation", "country_name"], "country"),
+    (&["street", "address", "address1", "address_line1", "street_address"], "street"),
+    (&["phone", "fax", "mobile", "telephone", "tel", "phone_number"], "phone"),
+    (&["job", "job_title", "occupation", "profession", "employee.title", "contact_title"], "job"),
+    (
+        &["full_name", "fullname", "author", "composer", "artist", "contact_name", "customer_name", "employee_name"],
+        "name",
+    ),
+    (
+        &[
+            "customer.name",
+            "person.name",
+            "people.name",
+            "user.name",
+            "author.name",
+            "artist.name",
+            "contact.name",
+            "employee.name",
+            "staff.name",
+            "member.name",
+            "patient.name",
+            "student.name",
+            "teacher.name",
+            "player.name",
+            "owner.name",
+            "actor.name",
+        ],
+        "name",
+    ),
+];
+
+/// Returns the generator that the names of a table and a column stand for, if its texts are like these.
+pub(crate) fn generator(table: &str, column: &str, texts: &[Box<str>]) -> Option<&'static str> {
+    let (table, column) = (plain(table), plain(column));
+    let singular = table.strip_suffix('s').unwrap_or(&table);
+    let is_end =
+        |name: &str, of: &str| name.strip_suffix(of).is_some_and(|before| before.is_empty() || before.ends_with('_'));
+    let is_like = |rule: &&str| match rule.split_once('.') {
+        Some((of, name)) => (is_end(&table, of) || is_end(singular, of)) && column == name,
+        None => is_end(&column, rule),
+    };
+    let (_, generator) = RULES.iter().find(|(names, _)| names.iter().any(|name| is_like(&name)))?;
+    is_alike(texts, &values(generator, 0..64)?).then_some(*generator)
+}
+
+/// Normalizes `createdAt`, `Created-At` and `CREATED_AT` to `created_at`.
+fn plain(name: &str) -> String {
+    let mut plain = String::new();
+    let mut was_lower = false;
+    for c in name.chars() {
+        if c.is_uppercase() && was_lower {
+            plain.push('_');
+        }
+        was_lower = c.is_lowercase();
+        match c {
+            '-' | ' ' | '.' => plain.push('_'),
+            _ => plain.extend(c.to_lowercase()),
+        }
+    }
+    plain
+}
+
+/// Returns the texts of a generator in these rows.
+pub(crate) fn values(generator: &str, rows: std::ops::Range<u64>) -> Option<Vec<String>> {
+    let (sample, mut block, mut values) = (Sample::new(generator).ok()?, CellBlock::default(), Vec::new());
+    for start in rows.clone().step_by(BLOCK_ROWS) {
+        let some = start..rows.end.min(start + BLOCK_ROWS as u64);
+        let length = usize::try_from(some.end - some.start).ok()?;
+        sample.fill(some, &mut block);
+        for row in 0..length {
+            let Value::Text(text) = block.value(row) else { return None };
+            values.push(String::from_utf8_lossy(text).into_owned());
+        }
+    }
+    Some(values)
+}
+
+/// Returns whether texts have letters and digits in similar shares, and similar lengths.
+fn is_alike(texts: &[Box<str>], others: &[String]) -> bool {
+    let shares = |texts: &mut dyn Iterator<Item = &str>| {
+        let (mut letters, mut digits, mut characters, mut count) = (0.0, 0.0, 0.0, 0.0_f64);
+        for text in texts {
+            letters += text.chars().filter(|c| c.is_alphabetic()).count() as f64;
+            digits += text.chars().filter(char::is_ascii_digit).count() as f64;
+            characters += text.chars().count() as f64;
+            count += 1.0;
+        }
+        let characters = f64::max(characters, 1.0);
+        [letters / characters, digits / characters, characters / count.max(1.0)]
+    };
+    let one = shares(&mut texts.iter().map(|text| &**text));
+    let other = shares(&mut others.iter().map(String::as_str));
+    let is_near = |at: usize| (one[at] - other[at]).abs() < 0.3;
+    is_near(0) && is_near(1) && one[2] < 3.0 * other[2] && other[2] < 3.0 * one[2]
+}
+
+/// Returns the number of rows in which a generator has so many distinct texts; `None` if that takes half as many more, or
+/// too many.
+pub(crate) fn rows_of_distinct(generator: &str, wanted: u64) -> Option<u64> {
+    const MOST: u64 = 20_000;
+    let tried = wanted.min(MOST);
+    let texts = values(generator, 0..tried + tried / 2 + 1)?;
+    let mut seen = HashSet::new();
+    let mut distinct = texts.iter().map(|text| {
+        seen.insert(text.as_str());
+        seen.len() as u64
+    });
+    let rows = distinct.position(|distinct| distinct == tried)? as u64 + 1;
+    Some((rows as f64 / tried.max(1) as f64 * wanted as f64).round() as u64)
+}
+
+/// Makes up distinct texts for these, in their order: values of the generator, or else texts of similar letters and digits.
+/// None is one of the given texts.
+pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> Vec<String> {
+    const TRIES: u64 = 40;
+    const ROUNDS: u64 = 100;
+    let taken: HashSet<&str> = texts.iter().copied().collect();
+    let start = column.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte))) % 1000;
+    let mut names: Vec<String> = Vec::new();
+    if let Some(found) = generator.and_then(|of| values(of, start..start + 500 + TRIES * texts.len() as u64)) {
+        let mut seen = HashSet::new();
+        names.extend(found.into_iter().filter(|text| !taken.contains(&**text) && seen.insert(text.clone())));
+        names.truncate(texts.len());
+    }
+    let words = values("word", 0..2000).unwrap_or_default();
+    let mut seen: HashSet<String> = names.iter().cloned().collect();
+    for (rank, text) in texts.iter().enumerate().skip(names.len()) {
+        let rank = rank as u64;
+        let mut round = 0;
+        let name = loop {
+            let mut name = like(text, start + rank + 7919 * round, &words);
+            if round >= ROUNDS {
+                name += &(round - ROUNDS + 1).to_string();
+            }
+            if !taken.contains(&*name) && !seen.contains(&name) || text.is_empty() && round == 0 {
+                break name;
+            }
+            round += 1;
+        };
+        seen.insert(name.clone());
+        names.push(name);
+    }
+    names
+}
+
+/// Makes up a text with other words of about the same lengths, and other letters and digits in short codes.
+fn like(text: &str, salt: u64, words: &[String]) -> String {
+    const LONGEST: usize = 40;
+    const SHORT: usize = 3;
+    let random = |place: usize| crate::sketch::hash_int(salt.wrapping_mul(1000).wrapping_add(place as u64));
+    let pick = |place: usize, of: &[u8]| {
+        char::from(of[usize::try_from(random(place) % of.len() as u64).expect("a small index")])
+    };
+    let characters: Vec<char> = text.chars().take(LONGEST).collect();
+    let mut made = String::new();
+    for run in characters.chunk_by(|one, next| one.is_alphabetic() && next.is_alphabetic()) {
+        let place = made.len();
+        let first = run[0];
+        if first.is_alphabetic() && run.len() > SHORT {
+            let longest = words.iter().map(String::len).max().unwrap_or(0);
+            let near = |word: &&String| word.len().abs_diff(run.len().min(longest)) <= 2;
+            let near: Vec<&String> = words.iter().filter(near).collect();
+            let word = near[usize::try_from(random(place) % near.len() as u64).expect("a small index")];
+            let is_upper = run.iter().all(|c| c.is_uppercase());
+            let mut letters = word.chars();
+            match letters.next() {
+                Some(initial) if is_upper => {
+                    made.push(initial.to_ascii_uppercase());
+                    made.extend(letters.map(|c| c.to_ascii_uppercase()));
+                }
+                Some(initial) if first.is_uppercase() => {
+                    made.push(initial.to_ascii_uppercase());
+                    made.extend(letters);
+                }
+                _ => made.push_str(word),
+            }
+            continue;
+        }
+        for (at, c) in run.iter().enumerate() {
+            made.push(match c {
+                '0' => '0',
+                c if c.is_ascii_digit() => pick(place + at, b"123456789"),
+                c if c.is_uppercase() => pick(place + at, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+                c if c.is_alphabetic() => pick(place + at, b"abcdefghijklmnopqrstuvwxyz"),
+                c if c.is_ascii() => *c,
+                _ => '-',
+            });
+        }
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn boxed(texts: &[&str]) -> Vec<Box<str>> {
+        texts.iter().map(|text| Box::from(*text)).collect()
+    }
+
+    /// People of a look-alike were called `Titcj`, and lived in `eeeeeee`.
+    #[test]
+    fn columns_are_known_by_their_names() {
+        for (table, column, texts, expected) in [
+            ("Customer", "FirstName", &["Ada", "Grace"][..], Some("first_name")),
+            ("Employee", "LastName", &["Lovelace"], Some("last_name")),
+            ("Invoice", "BillingCity", &["Paris", "Marseille"], Some("city")),
+            ("Customers", "country", &["France"], Some("country")),
+            ("Artists", "Name", &["Ada Lovelace"], Some("name")),
+            ("Genre", "Name", &["Rock"], None),
+            ("t", "nickname", &["ada"], None),
+            // A name that says something else than the texts.
+            ("Customer", "City", &["17", "23"], None),
+            ("Customer", "Country", &["DE 49 12345"], None),
+        ] {
+            assert_eq!(generator(table, column, &boxed(texts)), expected, "{table}.{column}");
+        }
+    }
+
+    #[test]
+    fn made_up_texts_are_distinct_and_others() {
+        let texts = ["new", "old", "", "x", "Rock And Roll", "PAID", "A-12", "ä"];
+        let names = made_up(None, &texts, "c");
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), texts.len(), "{names:?}");
+        assert!(names[2].is_empty() && names.iter().zip(texts).all(|(name, text)| name != text || text.is_empty()));
+        assert!(names[5].chars().all(|c| c.is_ascii_uppercase()), "{names:?}");
+        assert!(names[6].starts_with(|c: char| c.is_ascii_uppercase()) && names[6].contains('-'), "{names:?}");
+        let digits: Vec<String> = (0..300).map(|number| number.to_string()).collect();
+        let digits: Vec<&str> = digits.iter().map(String::as_str).collect();
+        assert_eq!(made_up(None, &digits, "c").into_iter().collect::<HashSet<_>>().len(), 300);
+        let cities = made_up(Some("city"), &["Paris", "London"], "city");
+        assert!(!cities.contains(&"Paris".to_owned()) && !cities.contains(&"London".to_owned()), "{cities:?}");
+    }
+}

@@ -1,0 +1,131 @@
+//! Look-alikes: relations between columns, sizes of lookup tables, and numbers of different texts hold at any scale.
+
+use super::*;
+
+/// A shop whose columns have everything to do with one another.
+const SHOP: &str = "
+    CREATE TABLE kind (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+    CREATE TABLE customer (id INTEGER PRIMARY KEY, first_name TEXT, city TEXT, country TEXT, since DATE);
+    CREATE TABLE purchase (id INTEGER PRIMARY KEY, customer_id INT NOT NULL REFERENCES customer, city TEXT,
+        ordered DATE NOT NULL, shipped DATE, kind_id INT NOT NULL REFERENCES kind, weight INT, cost INT);
+    CREATE TABLE line (purchase_id INT REFERENCES purchase, product INT REFERENCES customer, pieces INT,
+        PRIMARY KEY (purchase_id, product)) WITHOUT ROWID;
+    CREATE TEMP TABLE k AS WITH RECURSIVE k(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM k WHERE n < 2999) SELECT n, n * 7919 % 10007 m FROM k;
+    INSERT INTO kind SELECT n + 1, 'Kind ' || char(65 + n) FROM k WHERE n < 6;
+    INSERT INTO customer SELECT n + 1, 'Name' || char(97 + m % 24), 'Town ' || char(65 + m % 20), 'Land ' || char(65 + m % 20 % 7), date('2001-01-01', (m % 900) || ' days')
+        FROM k WHERE n < 300;
+    INSERT INTO purchase SELECT n + 1, 1 + m % 300, (SELECT city FROM customer WHERE id = 1 + m % 300),
+        date('2010-01-01', (n / 3) || ' days'), iif(m % 9, date('2010-01-01', (n / 3 + m % 11) || ' days')), 1 + m % 6, m, m * 3 + n * 13 % 997 FROM k;
+    INSERT INTO line SELECT n / 3 + 1, 1 + (n / 3 * 7 + n % 3 * 97) % 300, 1 + m % 4 FROM k;";
+
+/// Builds the look-alike of a database.
+fn look_alike(learnt: &Profile, scale: f64) -> (tempfile::TempDir, Connection) {
+    let recipe = learnt.to_toml();
+    let file = Recipe::parse(&recipe, "recipe.toml").expect(&recipe);
+    let schema = file.schema().expect(&recipe);
+    let request = Request { recipe: Some(file), scale: Some(scale), ..Request::default() };
+    let plan = GenPlan::new(&schema, &request).expect(&recipe);
+    let folder = tempfile::tempdir().expect("a folder");
+    let connection = build(folder.path(), schema, &plan);
+    (folder, connection)
+}
+
+fn number(connection: &Connection, sql: &str) -> f64 {
+    connection.query_row(sql, [], |row| row.get(0)).expect(sql)
+}
+
+/// Every relation of Chinook and Northwind was lost: invoices were in no order, shipped before they were ordered, and a city
+/// was in six countries.
+#[test]
+fn relations_hold() {
+    let learnt = profile_of(SHOP, false);
+    for scale in [1.0, 3.0] {
+        let (_folder, made) = look_alike(&learnt, scale);
+        let rows = number(&made, "SELECT count(*) FROM purchase");
+        for (sql, least, most) in [
+            ("SELECT count(*) FROM kind", 6.0, 6.0),
+            ("SELECT count(DISTINCT city) FROM customer", 20.0, 20.0),
+            ("SELECT count(DISTINCT country) FROM customer", 7.0, 7.0),
+            ("SELECT count(DISTINCT first_name) FROM customer", 24.0, 24.0),
+            ("SELECT avg(n) FROM (SELECT count(DISTINCT country) n FROM customer GROUP BY city)", 1.0, 1.0),
+            ("SELECT avg(p.city IS c.city) FROM purchase p JOIN customer c ON c.id = customer_id", 1.0, 1.0),
+            ("SELECT avg(shipped >= ordered) FROM purchase WHERE shipped IS NOT NULL", 1.0, 1.0),
+            ("SELECT avg(shipped IS NULL) FROM purchase", 0.08, 0.14),
+            (
+                "SELECT avg(ordered >= before) FROM (SELECT ordered, lag(ordered) OVER (ORDER BY id) before FROM purchase)",
+                1.0,
+                1.0,
+            ),
+            // Pearson's correlation.
+            (
+                "SELECT (avg(weight * cost) - avg(weight) * avg(cost)) / sqrt((avg(weight * weight) - avg(weight) * avg(weight)) * (avg(cost * cost) - avg(cost) * avg(cost))) FROM purchase",
+                0.95,
+                1.0,
+            ),
+            ("SELECT count(*) FROM purchase WHERE id NOT IN (SELECT purchase_id FROM line)", rows * 0.6, rows * 0.7),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM line GROUP BY purchase_id)", 3.0, 3.0),
+        ] {
+            let found = number(&made, sql);
+            assert!((least..=most).contains(&found), "{sql}: {found} at scale {scale}\n{}", learnt.to_toml());
+        }
+        assert_eq!(number(&made, "SELECT count(*) FROM pragma_foreign_key_check"), 0.0);
+    }
+    assert!(said(&learnt, "customer.first_name").contains("(\'"), "{}", said(&learnt, "customer.first_name"));
+    assert_plannable(&learnt);
+}
+
+/// `Track.Composer` had 853 different texts, and 223,954 in a hundred times as many rows.
+#[test]
+fn different_texts_stay_as_many() {
+    let select = "n, 'Composer ' || (n * n % 853) || ' and ' || (n * n % 853), hex(n * n % 5003)";
+    let learnt = profile_of(&table("id INTEGER PRIMARY KEY, composer TEXT, code TEXT", 4000, select), false);
+    let source = |column: usize| learnt.tables[0].columns[column].distinct as f64;
+    for scale in [1.0, 4.0] {
+        let (_folder, made) = look_alike(&learnt, scale);
+        for (column, name) in [(1, "composer"), (2, "code")] {
+            let found = number(&made, &format!("SELECT count(DISTINCT {name}) FROM t"));
+            assert!(
+                (found / source(column) - 1.0).abs() < 0.05,
+                "{name}: {found}, {}",
+                said(&learnt, &format!("t.{name}"))
+            );
+        }
+    }
+}
+
+/// A look-alike whose relations were lost had as small a distance as one that had them.
+#[test]
+fn a_comparison_sees_relations() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = database(folder.path(), SHOP);
+    let go_on = || Ok(());
+    let itself = compare(&source, &source, 2, &go_on).expect("itself");
+    assert!((itself.score() - 1.0).abs() < 1e-9, "{}", itself.score());
+    let learnt = profile(&source, &options(2, false)).expect("a profile");
+    let (made, _) = look_alike(&learnt, 1.0);
+    let alike = compare(&source, &made.path().join("built.db"), 2, &go_on).expect("a comparison");
+    let shuffled = folder.path().join("shuffled.db");
+    std::fs::copy(&source, &shuffled).expect("a copy");
+    let connection = Connection::open(&shuffled).expect("a database");
+    let lose = "PRAGMA foreign_keys = 0; CREATE TEMP TABLE s AS SELECT row_number() OVER (ORDER BY random()) id, ordered, city, cost FROM purchase;
+        UPDATE purchase SET (ordered, city, cost) = (SELECT ordered, city, cost FROM s WHERE s.id = purchase.id);";
+    connection.execute_batch(lose).expect(lose);
+    drop(connection);
+    let unlike = compare(&source, &shuffled, 2, &go_on).expect("a comparison");
+    assert!(
+        alike.score() > 0.9 && unlike.relations_score() < alike.relations_score(),
+        "{} {}",
+        alike.score(),
+        unlike.score()
+    );
+    let texts: Vec<&str> =
+        unlike.tables[2].relations.iter().filter(|of| of.distance > 0.2).map(|of| &*of.text).collect();
+    for expected in [
+        "city is city of the row of customer in customer_id",
+        "ordered ascends with the rows",
+        "shipped is not below ordered",
+        "rank correlation of weight and cost",
+    ] {
+        assert!(texts.contains(&expected), "{expected}: {texts:?}");
+    }
+}
