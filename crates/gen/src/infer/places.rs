@@ -43,7 +43,7 @@ impl TableInference<'_> {
             .map(|place| {
                 let fields = ["city", "country", "country_code", "state"];
                 // A lone telephone number or currency is that of the row's other place.
-                fields.into_iter().find_map(|field| Some((of(place, field)?, field))).or(Some((main?, "city")))
+                fields.into_iter().find_map(|field| Some((of(place, field)?, field))).or_else(|| Some((main?, "city")))
             })
             .collect();
         for (place, leader) in places.iter().zip(leaders) {

@@ -561,6 +561,9 @@ impl<'a> TableInference<'a> {
             "category" => &[("description", "{category}, {category} and more")],
             _ => &[],
         };
+        if subject.names == "review_title" {
+            self.review_texts();
+        }
         for (patterns, phrase) in texts {
             for at in 0..self.columns.len() {
                 if self.is_free(at)
@@ -570,6 +573,31 @@ impl<'a> TableInference<'a> {
                 {
                     let because = format!("a text of {}", self.table.name);
                     self.set(at, format!("phrase('{phrase}')"), &because);
+                }
+            }
+        }
+    }
+
+    /// Praise and blame, as the number of stars says.
+    fn review_texts(&mut self) {
+        let Some(rating) =
+            self.find("rating stars score grade", |at| self.is_number(at) && !self.columns[at].is_unique)
+        else {
+            return;
+        };
+        if self.found[rating].is_none() {
+            self.set(rating, "choice(5: 46, 4: 28, 3: 12, 2: 6, 1: 8)", "its name is like rating");
+        }
+        let rating = self.column(rating);
+        for (patterns, list) in [
+            ("title headline subject summary", "review_title"),
+            ("body content text comment review review_text message", "review"),
+        ] {
+            for at in 0..self.columns.len() {
+                let is_text = self.is_text(at) && self.columns[at].is_open && !self.columns[at].is_unique;
+                if is_text && is_like(&self.columns[at].plain, patterns) {
+                    let text = format!("if({rating} > 3, phrase('{{{list}_good}}'), phrase('{{{list}_bad}}'))");
+                    self.set(at, text, "a text of a review, as good as its rating");
                 }
             }
         }

@@ -168,6 +168,12 @@ fn orders_of_a_shop_are_believable() {
             ),
             ("SELECT count(*) FROM shop_orderitem WHERE abs(line_total - quantity * unit_price) > 0.01", 0, 0),
             ("SELECT count(*) FROM shop_orderitem WHERE quantity = 1", 180, 320),
+            (
+                "SELECT count(*) FROM shop_review WHERE rating < 4 AND (title IN ('Excellent', 'Love it', 'Perfect') OR body LIKE '%Five stars%')",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM shop_review WHERE rating = 5", 130, 250),
             ("SELECT count(*) FROM shop_payment WHERE iban IS NOT NULL AND length(iban) NOT BETWEEN 18 AND 24", 0, 0),
             ("SELECT count(*) FROM shop_payment WHERE method NOT IN ('card', 'paypal', 'invoice', 'transfer')", 0, 0),
         ],
@@ -473,7 +479,7 @@ fn ten_rows(sqlite: &Connection, query: &str) -> String {
             Sql::Blob(blob) => format!("{} bytes", blob.len()),
         };
         let cells: Vec<String> = (0..names.len()).map(cell).collect();
-        text += &format!("| {} |\n", cells.join(" | ")).replace("|  |", "| |");
+        text += &format!("| {} |\n", cells.join(" | "));
     }
     text
 }
