@@ -1,4 +1,4 @@
-//! The summary of a finished database for people: three lines, or all that is known. What was left out or changed is told in
+//! The summary of a finished database for people: three lines, or all that is known. Rows left out and values changed are told in
 //! both.
 
 use crate::append_text::append_text;

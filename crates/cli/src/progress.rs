@@ -230,7 +230,7 @@ fn describe(sample: &Sample, unit: Unit, status: Status) -> String {
     format!("{phase}{} ({} %), {bytes}, {speed}{memory}", unit.describe(sample.done, sample.total), percent(sample))
 }
 
-/// Describes progress beside a bar. What matters most comes first, because a narrow terminal cuts the line:
+/// Describes progress beside a bar. The most important figures come first, because a narrow terminal cuts the line:
 /// `45 %, 85.2 million rows/s, 6.46 s left, phase 1 of 3: rows of user, 71.0 MiB of memory, 450 million rows, 9.10 GB`.
 fn describe_shortly(sample: &Sample, unit: Unit, status: Status) -> String {
     if sample.phase.is_after_rows {

@@ -88,7 +88,7 @@ fn side_by_side(comparison: &Comparison) -> String {
     out
 }
 
-/// Shows the measures of a relation. Those of samples are estimates.
+/// Shows the measures of a relation. Measures of samples are estimates.
 fn of_relation(relation: &RelationComparison) -> String {
     let [one, other] = relation.values.map(|value| match value.abs() > 1.0 {
         true => format!("{value:.0}"),

@@ -64,10 +64,7 @@ fn a_sample() {
     let room = Room::new();
     room.done("generate u.db --preset user --rows 300k");
     let out = room.done("check u.db --sample");
-    assert!(
-        out.starts_with("ok in a sample (") && out.contains("note: a sample, which is no proof: "),
-        "{out}"
-    );
+    assert!(out.starts_with("ok in a sample (") && out.contains("note: a sample, which is no proof: "), "{out}");
     let report = json(&room.done("check u.db --sample=16 --json"));
     assert!((9..=16).contains(&report["sample"]["leaves_read"].as_u64().unwrap()), "{report}");
     assert!(report["sample"]["leaves"].as_u64() > Some(1000), "{report}");

@@ -40,7 +40,13 @@ fn missing_files_have_one_exit_code() {
 fn a_number_of_rows_scales_a_preset() {
     let room = Room::new();
     room.done("generate shop.db --preset shop --rows 3k");
-    assert_eq!(room.query("shop.db", "SELECT (SELECT count(*) FROM line) BETWEEN 2800 AND 3200, count(*) BETWEEN 900 AND 1100 FROM purchase"), "1|1");
+    assert_eq!(
+        room.query(
+            "shop.db",
+            "SELECT (SELECT count(*) FROM line) BETWEEN 2800 AND 3200, count(*) BETWEEN 900 AND 1100 FROM purchase"
+        ),
+        "1|1"
+    );
     let ended = room.run("generate t.db --preset tpch --rows 10k");
     for part in ["--rows 10000 has no effect", "--scale 0.1"] {
         assert!(ended.err.contains(part), "{part}: {ended:#?}");
