@@ -394,6 +394,7 @@ impl<'a> TableInference<'a> {
     fn price(&self, at: usize) -> String {
         let (low, high) = match self.subject.map(|subject| subject.names) {
             Some("song") => return "choice(0.99: 85, 1.29: 12, 1.99: 3)".to_owned(),
+            Some("product") => (6, 400),
             Some("album") => (6, 25),
             Some("title" | "article_title" | "series") => (4, 30),
             Some("plan") => (5, 300),
