@@ -338,12 +338,12 @@ impl<'a> TableInference<'a> {
     /// Quantities, prices, totals.
     fn amounts(&mut self) {
         const PRICES: &str = "unit_price unitprice price list_price item_price sale_price retail_price amount_per_unit";
-        let numbers = |patterns: &str| self.find(patterns, |at| self.is_number(at) && self.found[at].is_none());
+        let numbers = |patterns: &str| self.find(patterns, |at| self.is_amount(at) && self.found[at].is_none());
         let quantity = numbers("quantity qty *_quantity order_qty pieces units count_ordered");
         let price = numbers(PRICES);
         let base = numbers("subtotal sub_total item_total net_amount goods_total net_total amount_net");
         let total = self.find("line_total linetotal amount total total_price extended_price total_amount", |at| {
-            self.is_number(at) && self.found[at].is_none() && Some(at) != price && Some(at) != base
+            self.is_amount(at) && self.found[at].is_none() && Some(at) != price && Some(at) != base
         });
         let cost = numbers("cost unit_cost standard_cost cost_price wholesale_price purchase_price buy_price");
         let tax = numbers("tax tax_amount vat_amount sales_tax taxes vat tax_total");
@@ -382,12 +382,17 @@ impl<'a> TableInference<'a> {
             "total total_amount order_total",
         ];
         for patterns in sums {
-            let sum = self.find(patterns, |at| self.is_number(at) && self.found[at].is_none());
+            let sum = self.find(patterns, |at| self.is_amount(at) && self.found[at].is_none());
             if let Some(sum) = sum.filter(|_| !parts.is_empty()) {
                 let text: Vec<String> = parts.iter().map(|&at| self.column(at)).collect();
                 self.set(sum, format!("round({}, 2)", text.join(" + ")), "the sum of the amounts");
             }
         }
+    }
+
+    /// Returns whether a column may hold amounts, which repeat.
+    fn is_amount(&self, at: usize) -> bool {
+        self.is_number(at) && !self.columns[at].is_unique
     }
 
     /// Returns prices as cheap or dear as such things are.
