@@ -10,6 +10,8 @@
 //! ```
 
 mod names;
+mod persons;
+mod places;
 mod rules;
 mod subjects;
 mod table_columns;

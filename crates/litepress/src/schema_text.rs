@@ -126,3 +126,16 @@ impl Texts {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// A schema of `/dev/zero` took all of the memory.
+    #[test]
+    fn schemas_are_regular_files() {
+        let error = SchemaText::from_file("/dev/zero").expect_err("it has no end");
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+        assert!(SchemaText::from_file("/nowhere.sql").is_err());
+    }
+}

@@ -38,7 +38,7 @@ fn options_of(command: &str) -> BTreeSet<String> {
 #[test]
 #[expect(clippy::too_many_lines, reason = "one line a run")]
 fn every_option_works() {
-    let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --on-conflict abort --analyze";
+    let makes = "--preset user --rows 10 --set area=uuid --seed 3 --until 2025-12-31 --page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --on-conflict abort --analyze";
     let how = "--page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --overwrite --on-conflict abort --analyze --sync off --verify full --progress plain --json";
     let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null-value NA --missing NaN --infinity inf --sample 2";
     let defines = "--table t --primary-key id --without-rowid --strict --type p=TEXT --numbers lenient --not-null p --index p --unique p,id --foreign-key p=t.id";

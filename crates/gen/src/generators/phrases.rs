@@ -287,7 +287,7 @@ mod tests {
         let first = |annotation: &str| texts(annotation, 1).remove(0);
         assert_eq!(
             ["phrase('{product}')", "phrase('A {noun} of {city_name}')", "unique_phrase('{category}')"].map(first),
-            ["Travel Plant Pot", "A path of Milan", "Cycling"]
+            ["Cedar & Stone Serving Tray", "A path of Milan", "Cycling"]
         );
     }
 

@@ -42,23 +42,23 @@ pub(crate) struct TableContext<'a> {
 }
 
 /// A column with the names that rules look at.
-struct NamedColumn<'a> {
+pub(super) struct NamedColumn<'a> {
     /// The name without the prefix that all columns have.
-    plain: String,
+    pub plain: String,
     full: String,
-    traits: ColumnTraits<'a>,
+    pub traits: ColumnTraits<'a>,
     is_open: bool,
-    is_unique: bool,
+    pub is_unique: bool,
     not_null: bool,
 }
 
 /// Inference of the columns of one table.
 pub(crate) struct TableInference<'a> {
-    context: TableContext<'a>,
-    table: &'a Table,
-    subject: Option<Subject>,
-    columns: Vec<NamedColumn<'a>>,
-    found: Vec<Option<Inference>>,
+    pub(super) context: TableContext<'a>,
+    pub(super) table: &'a Table,
+    pub(super) subject: Option<Subject>,
+    pub(super) columns: Vec<NamedColumn<'a>>,
+    pub(super) found: Vec<Option<Inference>>,
 }
 
 impl<'a> TableInference<'a> {
@@ -106,29 +106,29 @@ impl<'a> TableInference<'a> {
         self.found
     }
 
-    fn kind(&self) -> Option<Kind> {
+    pub(super) fn kind(&self) -> Option<Kind> {
         self.subject.map(|subject| subject.kind)
     }
 
-    fn is_free(&self, at: usize) -> bool {
+    pub(super) fn is_free(&self, at: usize) -> bool {
         self.columns[at].is_open && self.found[at].is_none()
     }
 
-    fn is_text(&self, at: usize) -> bool {
+    pub(super) fn is_text(&self, at: usize) -> bool {
         self.columns[at].traits.class == TypeClass::Text || self.columns[at].traits.declared.is_empty()
     }
 
-    fn is_number(&self, at: usize) -> bool {
+    pub(super) fn is_number(&self, at: usize) -> bool {
         matches!(self.columns[at].traits.class, TypeClass::Int | TypeClass::Real | TypeClass::Numeric)
     }
 
     /// Returns the column as an operand.
-    fn column(&self, at: usize) -> String {
+    pub(super) fn column(&self, at: usize) -> String {
         quoted_always(&self.table.columns[at].name)
     }
 
     /// Sets the annotation of a column, cut to its declared length.
-    fn set(&mut self, at: usize, text: impl Into<String>, because: &str) {
+    pub(super) fn set(&mut self, at: usize, text: impl Into<String>, because: &str) {
         let whole = text.into();
         let text = fitted(whole.clone(), &self.columns[at].traits);
         // What is cut may repeat: a key gets another text.
@@ -138,7 +138,7 @@ impl<'a> TableInference<'a> {
     }
 
     /// Returns the first free column whose name is like one of the patterns and that `is` right.
-    fn find(&self, patterns: &str, is: impl Fn(usize) -> bool) -> Option<usize> {
+    pub(super) fn find(&self, patterns: &str, is: impl Fn(usize) -> bool) -> Option<usize> {
         let mut patterns = patterns.split(' ');
         patterns.find_map(|pattern| {
             (0..self.columns.len()).find(|&at| self.is_like(at, pattern) && self.columns[at].is_open && is(at))
@@ -150,7 +150,7 @@ impl<'a> TableInference<'a> {
         is_like(&self.columns[at].plain, patterns) || is_like(&self.columns[at].full, patterns)
     }
 
-    fn find_text(&self, patterns: &str) -> Option<usize> {
+    pub(super) fn find_text(&self, patterns: &str) -> Option<usize> {
         self.find(patterns, |at| self.is_text(at) && self.found[at].is_none())
     }
 
@@ -161,256 +161,6 @@ impl<'a> TableInference<'a> {
                 self.found[at] = Some(inferred("sequence", "INTEGER PRIMARY KEY"));
             }
         }
-    }
-
-    /// First and last names, user name and e-mail of one person.
-    fn persons(&mut self) {
-        let is_person = self.kind() == Some(Kind::Person);
-        let first = self.find_text("first_name firstname given_name forename fname first_names first");
-        let last = self.find_text("last_name lastname surname family_name lname last_names last");
-        let gender = self.find("gender sex", |at| self.found[at].is_none() && (self.is_text(at) || self.is_number(at)));
-        if let Some(gender) = gender {
-            let values = match (self.is_text(gender), self.columns[gender].traits.longest) {
-                (true, Some(1)) => "choice('F': 50, 'M': 50)",
-                (true, Some(..=6)) => "choice('female': 50, 'male': 50)",
-                (true, _) => "choice('female': 49, 'male': 49, 'other': 2)",
-                (false, _) => "choice(1: 50, 2: 50)",
-            };
-            self.set(gender, values, "its name is like gender");
-        }
-        let courtesy = self.find_text("title_of_courtesy salutation courtesy honorific name_prefix prefix");
-        if let Some(at) = courtesy.filter(|_| gender.is_none()) {
-            self.set(at, "choice('Mr.': 50, 'Ms.': 38, 'Mrs.': 12)", "a form of address");
-        }
-        let by_gender = |female: &str, male: &str, any: &str| match (
-            gender.filter(|&gender| self.is_text(gender)),
-            courtesy,
-        ) {
-            (Some(gender), _) => format!(
-                "CASE upper(substr({}, 1, 1)) WHEN 'F' THEN phrase('{female}') WHEN 'M' THEN phrase('{male}') ELSE phrase('{any}') END",
-                self.column(gender)
-            ),
-            (None, Some(courtesy)) => {
-                format!("if({} = 'Mr.', phrase('{male}'), phrase('{female}'))", self.column(courtesy))
-            }
-            _ => format!("phrase('{any}')"),
-        };
-        let given = by_gender("{first_female}", "{first_male}", "{first}");
-        let whole = by_gender("{first_female} {last}", "{first_male} {last}", "{person}");
-        if let (Some(at), false) = (first, first.is_some_and(|at| self.columns[at].is_unique)) {
-            self.set(at, given.clone(), "its name is like first_name");
-        }
-        if let Some(at) = self.find_text("middle_name middlename second_name") {
-            self.set(at, given, "its name is like middle_name");
-        }
-        if let (Some(at), false) = (last, last.is_some_and(|at| self.columns[at].is_unique)) {
-            self.set(at, "phrase('{last}')", "its name is like last_name");
-        }
-        let both =
-            first.zip(last).map(|(first, last)| format!("{} || ' ' || {}", self.column(first), self.column(last)));
-        let has_mail = |name: &str| self.find(&format!("{name}_email {name}_mail"), |at| self.is_text(at)).is_some();
-        let full_patterns = if !is_person && has_mail("author") {
-            "author author_name"
-        } else if is_person {
-            "full_name fullname display_name displayname real_name realname contact_name complete_name name customer_name employee_name"
-        } else {
-            "contact_name full_name fullname customer_name"
-        };
-        let mut full = self.find_text(full_patterns);
-        if let Some(at) = full {
-            let text = both.clone().unwrap_or(whole);
-            match (self.columns[at].is_unique, &both) {
-                (false, _) => self.set(at, text, "the name of a person"),
-                (true, None) => self.set(at, "unique_phrase('{person}')", "it is unique, and the name of a person"),
-                (true, Some(_)) => full = None,
-            }
-        }
-        // All further parts follow from the name as it is written here.
-        let name = both.clone().or_else(|| full.map(|at| self.column(at)));
-        let logins = "username user_name login user_login nickname nick handle screen_name acct account_name uid_name";
-        let login = self.find_text(logins);
-        let nice = self.find_text("user_nicename nicename");
-        if let Some(at) = login {
-            match (&name, self.columns[at].is_unique) {
-                (Some(name), true) => {
-                    self.set(at, format!("slug({name}, '') || sequence()"), "follows from the name, and is unique")
-                }
-                (Some(name), false) => self.set(at, format!("slug({name}, '') || int(1, 99)"), "follows from the name"),
-                (None, true) => self.set(at, "unique_phrase('{handle}', '')", "it is unique, and a user's name"),
-                (None, false) => self.set(at, "phrase('{handle}')", "its name is like username"),
-            }
-        }
-        if let (Some(nice), Some(login)) = (nice, login) {
-            let text = format!("slug({}, '')", self.column(login));
-            self.set(nice, text, "follows from the user's name");
-        }
-        let mails: Vec<usize> = (0..self.columns.len())
-            .filter(|&at| {
-                self.is_free(at)
-                    && self.is_text(at)
-                    && is_like(
-                        &self.columns[at].plain,
-                        "email e_mail mail *_email *email_address email_* mail_address user_email",
-                    )
-            })
-            .filter(|&at| {
-                !is_like(
-                    &self.columns[at].plain,
-                    "*subject* *body* *token* *hash* *verified* *confirmed* *_at *type* *template* *domain*",
-                )
-            })
-            .collect();
-        for at in mails {
-            const DOMAIN: &str = "choice('@example.com': 6, '@example.net': 2, '@example.org': 2)";
-            let base = match (&name, login) {
-                (Some(name), _) => format!("slug({name}, '.') || sequence()"),
-                (None, Some(login)) => self.column(login),
-                (None, None) if self.columns[at].is_unique => "slug(phrase('{person}'), '.') || sequence()".to_owned(),
-                (None, None) => "slug(phrase('{person}'), '.') || int(1, 999)".to_owned(),
-            };
-            const BECAUSE: &str = "an e-mail address, of the name in the row if there is one";
-            const LONGEST: u64 = 48;
-            match self.columns[at].traits.longest.filter(|&longest| longest < LONGEST) {
-                None => self.set(at, format!("{base} || {DOMAIN}"), BECAUSE),
-                // A shorter name before a number of 8 digits and a short domain.
-                Some(longest @ 30..) => {
-                    let name = name.clone().unwrap_or_else(|| "phrase('{person}')".to_owned());
-                    let text =
-                        format!("substr(slug({name}, '.'), 1, {}) || sequence() || '@example.org'", longest - 20);
-                    self.found[at] = Some(inferred(text, BECAUSE));
-                }
-                Some(_) => {}
-            }
-        }
-    }
-
-    /// Cities with the state, country, postcode and telephone number that belong to them, for each prefix of names.
-    fn places(&mut self) {
-        const FIELDS: &[(&str, &str)] = &[
-            ("city", "city town city_name"),
-            ("state", "state province region state_name state_province"),
-            ("state_code", "state_code province_code region_code"),
-            ("country", "country country_name nation"),
-            ("country_code", "country_code country_iso iso_country country_iso2 iso2"),
-            ("postcode", "zip zip_code zipcode postal_code postcode postalcode zip_postal_code"),
-            (
-                "phone",
-                "phone phone_number telephone tel mobile mobile_phone cell cell_phone phone_mobile home_phone work_phone phone2 fax",
-            ),
-            ("latitude", "latitude lat location_latitude geo_lat"),
-            ("longitude", "longitude lon lng location_longitude geo_lng geo_lon"),
-            ("timezone", "timezone time_zone"),
-            ("currency", "currency currency_code"),
-        ];
-        let is_city_table =
-            self.subject.is_some_and(|subject| subject.names == "city_name" || subject.names == "country_name");
-        let mut groups: Vec<(String, Vec<(usize, &str)>)> = Vec::new();
-        for at in (0..self.columns.len()).filter(|&at| self.columns[at].is_open && self.found[at].is_none()) {
-            let name = &self.columns[at].plain;
-            let is_own_name =
-                is_city_table && super::names::words_of_table(&self.table.name).last().is_some_and(|word| word == name);
-            if self.columns[at].is_unique || is_own_name {
-                continue;
-            }
-            let part = FIELDS.iter().find_map(|(field, names)| {
-                names.split(' ').find_map(|of| {
-                    let prefix = name.strip_suffix(of)?;
-                    (prefix.is_empty() || prefix.ends_with('_')).then(|| (*field, prefix.to_owned()))
-                })
-            });
-            let Some((field, prefix)) = part else { continue };
-            match groups.iter_mut().find(|(known, _)| *known == prefix) {
-                Some((_, parts)) => parts.push((at, field)),
-                None => groups.push((prefix, vec![(at, field)])),
-            }
-        }
-        for (prefix, parts) in &groups {
-            let of = |field: &str| parts.iter().find(|(at, of)| *of == field && self.is_text(*at)).map(|(at, _)| *at);
-            let leader =
-                ["city", "country", "country_code", "state"].into_iter().find_map(|field| Some((of(field)?, field)));
-            // Of a lone telephone number or currency, those of the row's other place.
-            let main = groups.iter().filter(|(other, _)| other != prefix && other.is_empty());
-            let outside = main.flat_map(|(_, parts)| parts).find(|(at, field)| *field == "city" && self.is_text(*at));
-            let alone = parts.len() == 1;
-            let Some((leader, field)) = leader.or(outside.map(|(at, _)| (*at, "city"))) else {
-                let city = self.city_of_parent();
-                for &(at, field) in parts {
-                    match (field, &city) {
-                        ("phone" | "postcode", Some(city)) if self.is_text(at) => {
-                            self.set(at, format!("place_of({city}, '{field}', digits(8))"), "belongs to the city");
-                        }
-                        _ => {}
-                    }
-                    if self.found[at].is_some() {
-                        continue;
-                    }
-                    match field {
-                        "phone" => {
-                            self.set(at, "place_of(place('city'), 'phone', digits(8))", "its name is like phone")
-                        }
-                        "postcode" if self.is_text(at) => self.set(at, "digits(5)", "its name is like postcode"),
-                        _ => {}
-                    }
-                }
-                continue;
-            };
-            let is_inside = parts.iter().any(|(at, _)| *at == leader);
-            if is_inside
-                && field == "state"
-                && (alone || parts.iter().all(|(_, field)| ["state", "phone", "currency", "timezone"].contains(field)))
-            {
-                // `state` beside no city or country is more likely a status.
-                continue;
-            }
-            if is_inside && !self.columns[leader].is_unique {
-                let code = self.columns[leader].traits.longest;
-                let text = match (field, code) {
-                    ("country", Some(2)) => "place('country_code')",
-                    ("country", Some(3)) => "place('country_code3')",
-                    ("country", _) => "place('country')",
-                    ("country_code", Some(3)) => "place('country_code3')",
-                    ("country_code", _) => "place('country_code')",
-                    ("state", Some(..=3)) => "place('state_code')",
-                    ("state", _) => "place('state')",
-                    _ => "place('city')",
-                };
-                self.set(leader, text, "a place");
-            } else if is_inside {
-                continue;
-            }
-            let key = self.column(leader);
-            for &(at, field) in parts.iter().filter(|(at, _)| *at != leader) {
-                let longest = self.columns[at].traits.longest;
-                let text = match field {
-                    "latitude" | "longitude" if self.is_number(at) => {
-                        format!("round(place_of({key}, '{field}') + real(-0.06, 0.06, 4), 5)")
-                    }
-                    "latitude" | "longitude" => {
-                        format!("round(place_of({key}, '{field}') + real(-0.06, 0.06, 4), 5) || ''")
-                    }
-                    "postcode" | "phone" if self.is_text(at) => format!("place_of({key}, '{field}', digits(8))"),
-                    _ if !self.is_text(at) => continue,
-                    "country" if longest == Some(2) => format!("place_of({key}, 'country_code')"),
-                    "country" | "country_code" if longest == Some(3) => format!("place_of({key}, 'country_code3')"),
-                    "state" if longest.is_some_and(|longest| longest < 5) => format!("place_of({key}, 'state_code')"),
-                    _ => format!("place_of({key}, '{field}')"),
-                };
-                let because = format!("belongs to {}", self.table.columns[leader].name);
-                self.set(at, text, &because);
-            }
-        }
-    }
-
-    /// Returns the name of the city that the row refers to.
-    fn city_of_parent(&self) -> Option<String> {
-        (0..self.columns.len()).find_map(|at| {
-            let parent = self.context.parents[at]?;
-            let of = &self.context.schema.tables[parent.table];
-            subject(&of.name).filter(|subject| subject.names == "city_name")?;
-            let is_name =
-                |column: &&litepress_rows::schema::Column| ["city", "name"].contains(&plain(&column.name).as_str());
-            Some(format!("{}.{}", self.column(at), quoted_always(&of.columns.iter().find(is_name)?.name)))
-        })
     }
 
     /// Times in their order.
@@ -588,12 +338,12 @@ impl<'a> TableInference<'a> {
     /// Quantities, prices, totals.
     fn amounts(&mut self) {
         const PRICES: &str = "unit_price unitprice price list_price item_price sale_price retail_price amount_per_unit";
-        let numbers = |patterns: &str| self.find(patterns, |at| self.is_number(at) && self.found[at].is_none());
+        let numbers = |patterns: &str| self.find(patterns, |at| self.is_amount(at) && self.found[at].is_none());
         let quantity = numbers("quantity qty *_quantity order_qty pieces units count_ordered");
         let price = numbers(PRICES);
         let base = numbers("subtotal sub_total item_total net_amount goods_total net_total amount_net");
         let total = self.find("line_total linetotal amount total total_price extended_price total_amount", |at| {
-            self.is_number(at) && self.found[at].is_none() && Some(at) != price && Some(at) != base
+            self.is_amount(at) && self.found[at].is_none() && Some(at) != price && Some(at) != base
         });
         let cost = numbers("cost unit_cost standard_cost cost_price wholesale_price purchase_price buy_price");
         let tax = numbers("tax tax_amount vat_amount sales_tax taxes vat tax_total");
@@ -632,7 +382,7 @@ impl<'a> TableInference<'a> {
             "total total_amount order_total",
         ];
         for patterns in sums {
-            let sum = self.find(patterns, |at| self.is_number(at) && self.found[at].is_none());
+            let sum = self.find(patterns, |at| self.is_amount(at) && self.found[at].is_none());
             if let Some(sum) = sum.filter(|_| !parts.is_empty()) {
                 let text: Vec<String> = parts.iter().map(|&at| self.column(at)).collect();
                 self.set(sum, format!("round({}, 2)", text.join(" + ")), "the sum of the amounts");
@@ -640,10 +390,16 @@ impl<'a> TableInference<'a> {
         }
     }
 
+    /// Returns whether a column may hold amounts, which repeat.
+    fn is_amount(&self, at: usize) -> bool {
+        self.is_number(at) && !self.columns[at].is_unique
+    }
+
     /// Returns prices as cheap or dear as such things are.
     fn price(&self, at: usize) -> String {
         let (low, high) = match self.subject.map(|subject| subject.names) {
             Some("song") => return "choice(0.99: 85, 1.29: 12, 1.99: 3)".to_owned(),
+            Some("product") => (6, 400),
             Some("album") => (6, 25),
             Some("title" | "article_title" | "series") => (4, 30),
             Some("plan") => (5, 300),
@@ -783,6 +539,11 @@ impl<'a> TableInference<'a> {
             let because = format!("the name of what {} holds", self.table.name);
             self.set(at, text, &because);
         }
+        self.texts_of(subject);
+    }
+
+    /// The texts that belong to what the table is about.
+    fn texts_of(&mut self, subject: Subject) {
         let texts: &[(&str, &str)] = match subject.names {
             "product" => &[
                 ("description *_description", "{product_description}"),
@@ -806,6 +567,9 @@ impl<'a> TableInference<'a> {
             "category" => &[("description", "{category}, {category} and more")],
             _ => &[],
         };
+        if subject.names == "review_title" {
+            self.review_texts();
+        }
         for (patterns, phrase) in texts {
             for at in 0..self.columns.len() {
                 if self.is_free(at)
@@ -815,6 +579,31 @@ impl<'a> TableInference<'a> {
                 {
                     let because = format!("a text of {}", self.table.name);
                     self.set(at, format!("phrase('{phrase}')"), &because);
+                }
+            }
+        }
+    }
+
+    /// Praise and blame, as the number of stars says.
+    fn review_texts(&mut self) {
+        let Some(rating) =
+            self.find("rating stars score grade", |at| self.is_number(at) && !self.columns[at].is_unique)
+        else {
+            return;
+        };
+        if self.found[rating].is_none() {
+            self.set(rating, "choice(5: 46, 4: 28, 3: 12, 2: 6, 1: 8)", "its name is like rating");
+        }
+        let rating = self.column(rating);
+        for (patterns, list) in [
+            ("title headline subject summary", "review_title"),
+            ("body content text comment review review_text message", "review"),
+        ] {
+            for at in 0..self.columns.len() {
+                let is_text = self.is_text(at) && self.columns[at].is_open && !self.columns[at].is_unique;
+                if is_text && is_like(&self.columns[at].plain, patterns) {
+                    let text = format!("if({rating} > 3, phrase('{{{list}_good}}'), phrase('{{{list}_bad}}'))");
+                    self.set(at, text, "a text of a review, as good as its rating");
                 }
             }
         }

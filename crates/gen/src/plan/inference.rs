@@ -1,6 +1,7 @@
 //! Inference of columns without annotation, foreign keys among them.
 
 use super::Planner;
+use super::resolve::ColumnExpr;
 use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
 use crate::relation::Assignment;
 use crate::tables::generated_tables;
@@ -331,7 +332,13 @@ impl Planner<'_> {
             let [KeyPart { key, .. }] = self.parts(table, &others)?[..] else { return None };
             let foreign = &of_table.foreign_keys[key];
             let refers_elsewhere = self.schema.position(&foreign.parent) != Some(table);
-            (counts && refers_elsewhere && !is_resolved && columns.iter().all(is_open)).then(|| NumberedKey {
+            // A recipe has the number already, and its foreign key is inferred anew.
+            let is_counted = |column: usize| {
+                let draft = self.columns[table][column].as_ref();
+                draft.is_none_or(|draft| matches!(draft.expr, ColumnExpr::ChildOrdinal { .. }))
+            };
+            let are_open = others.iter().all(is_open) && is_counted(number);
+            (counts && refers_elsewhere && !is_resolved && are_open).then(|| NumberedKey {
                 key,
                 by: foreign.columns[0],
                 number,

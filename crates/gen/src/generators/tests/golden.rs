@@ -183,7 +183,10 @@ pub(super) const GOLDEN: &[(&str, &str)] = &[
     ("ean", "'7631688404854'; '8786576962769'; '8762715013639'; '7604747612019'"),
     ("iban", "'ES1331688404858913084396'; 'NL80BANK8657696276'; 'NL83BANK6271501363'; 'ES1404747612018792560968'"),
     ("isbn", "'9781316884041'; '9783865769626'; '9783627150136'; '9781047476126'"),
-    ("phrase('{product}')", "'Soft Kettle'; 'Driftwood Portable Yoga Mat'; 'Zephyr Rustic Kettle'; 'Fable Plant Pot'"),
+    (
+        "phrase('{product}')",
+        "'Bluebird Salad Bowl'; 'Premium Tablet Stand'; 'Zephyr Portable Vacuum Cleaner'; 'Vega Mug'",
+    ),
     (
         "phrase('{paragraph}', 30)",
         "'The next version will be'; 'The invoice needs another'; 'See the notes of last week.'; 'See the notes of last week.'",
@@ -193,4 +196,6 @@ pub(super) const GOLDEN: &[(&str, &str)] = &[
     ("price(1, 500)", "39.99; 4.0; 249.9; 15.95"),
     ("unique_phrase('{category}')", "'Electronics'; 'Pet Supplies'; 'Garden'; 'Bedding 22222223'"),
     ("unique_phrase('{handle}', '')", "'wanderingsky'; 'honest_flame'; 'garden_bell'; 'dreamroad61437'"),
+    ("ascending(0: 5, 18: 60, 65: 20, 90)", "2; 6; 10; 89"),
+    ("pool(full_name, 1: 50, 2: 20, 9: 3)", "'Aria Nguyen'; 'Jonas Jansen'; 'Anna Novak'; 'Nadia Lopez'"),
 ];

@@ -175,3 +175,14 @@ fn addresses_of_every_locale() {
         assert!(texts(text, 3000).iter().all(|value| is_right(value)), "{text}");
     }
 }
+
+/// A word list of `/dev/zero` took all of the memory, and one of a named pipe waited for ever.
+#[cfg(unix)]
+#[test]
+fn word_lists_are_regular_files() {
+    for file in ["/dev/zero", "/dev/null", "/dev"] {
+        let annotation = format!("wordlist('{file}')");
+        let error = catalogue::build_text(&annotation, "test").expect_err(file);
+        assert!(error.message().contains("is not a regular file"), "{error}");
+    }
+}

@@ -1,0 +1,142 @@
+//! The columns of one person: gender, names, user name and e-mail fit each other.
+
+use super::names::is_like;
+use super::subjects::Kind;
+use super::{TableInference, inferred};
+
+/// The parts of a person that others follow from.
+struct Person {
+    /// The full name as an expression, if the row has one.
+    name: Option<String>,
+    /// The column of the user name.
+    login: Option<usize>,
+}
+
+impl TableInference<'_> {
+    /// Infers the columns of a person.
+    pub(super) fn persons(&mut self) {
+        let first = self.find_text("first_name firstname given_name forename fname first_names first");
+        let last = self.find_text("last_name lastname surname family_name lname last_names last");
+        let is_person = self.kind() == Some(Kind::Person);
+        let by_gender = self.by_gender(is_person || first.is_some());
+        let given = by_gender("{first_female}", "{first_male}", "{first}");
+        let whole = by_gender("{first_female} {last}", "{first_male} {last}", "{person}");
+        if let Some(at) = first.filter(|&at| !self.columns[at].is_unique) {
+            self.set(at, given.clone(), "its name is like first_name");
+        }
+        if let Some(at) = self.find_text("middle_name middlename second_name") {
+            self.set(at, given, "its name is like middle_name");
+        }
+        if let Some(at) = last.filter(|&at| !self.columns[at].is_unique) {
+            self.set(at, "phrase('{last}')", "its name is like last_name");
+        }
+        let both =
+            first.zip(last).map(|(first, last)| format!("{} || ' ' || {}", self.column(first), self.column(last)));
+        // All further parts follow from the name as the row has it.
+        let full = self.full_name(is_person, both.clone(), whole).map(|at| self.column(at));
+        let name = both.or(full);
+        let login = self.user_name(name.as_deref());
+        self.mails(&Person { name, login });
+    }
+
+    /// Infers the gender or form of address. Returns the annotation of a name for lists of female, male and all names.
+    fn by_gender(&mut self, is_person: bool) -> impl Fn(&str, &str, &str) -> String + use<> {
+        let gender = self.find("gender sex", |at| self.found[at].is_none() && (self.is_text(at) || self.is_number(at)));
+        if let Some(gender) = gender {
+            let values = match (self.is_text(gender), self.columns[gender].traits.longest) {
+                (true, Some(1)) => "choice('F': 50, 'M': 50)",
+                (true, Some(..=6)) => "choice('female': 50, 'male': 50)",
+                (true, _) => "choice('female': 49, 'male': 49, 'other': 2)",
+                (false, _) => "choice(1: 50, 2: 50)",
+            };
+            self.set(gender, values, "its name is like gender");
+        }
+        let courtesy = self.find_text("title_of_courtesy salutation courtesy honorific name_prefix prefix");
+        let courtesy = courtesy.filter(|_| is_person && gender.is_none());
+        if let Some(at) = courtesy {
+            self.set(at, "choice('Mr.': 50, 'Ms.': 38, 'Mrs.': 12)", "a form of address");
+        }
+        let gender = gender.filter(|&at| self.is_text(at)).map(|at| self.column(at));
+        let courtesy = courtesy.map(|at| self.column(at));
+        move |female, male, any| match (&gender, &courtesy) {
+            (Some(gender), _) => format!(
+                "CASE upper(substr({gender}, 1, 1)) WHEN 'F' THEN phrase('{female}') WHEN 'M' THEN phrase('{male}') ELSE phrase('{any}') END"
+            ),
+            (None, Some(courtesy)) => format!("if({courtesy} = 'Mr.', phrase('{male}'), phrase('{female}'))"),
+            _ => format!("phrase('{any}')"),
+        }
+    }
+
+    /// Infers the column of a full name: of `both` parts, if the row has them, else `whole`.
+    fn full_name(&mut self, is_person: bool, both: Option<String>, whole: String) -> Option<usize> {
+        let is_written = self.find("author_email author_mail", |at| self.is_text(at)).is_some();
+        let patterns = match (is_person, is_written) {
+            (true, _) => {
+                "full_name fullname display_name displayname real_name realname contact_name complete_name name customer_name employee_name"
+            }
+            (false, true) => "author author_name",
+            (false, false) => "contact_name full_name fullname customer_name",
+        };
+        let at = self.find_text(patterns)?;
+        match (self.columns[at].is_unique, both) {
+            (true, None) => self.set(at, "unique_phrase('{person}')", "it is unique, and the name of a person"),
+            (true, Some(_)) => return None,
+            (false, both) => self.set(at, both.unwrap_or(whole), "the name of a person"),
+        }
+        Some(at)
+    }
+
+    /// Infers the column of a user name. Returns it.
+    fn user_name(&mut self, name: Option<&str>) -> Option<usize> {
+        const LOGINS: &str =
+            "username user_name login user_login nickname nick handle screen_name acct account_name uid_name";
+        let nice = self.find_text("user_nicename nicename");
+        let login = self.find_text(LOGINS)?;
+        let (text, because) = match (name, self.columns[login].is_unique) {
+            (Some(name), true) => (format!("slug({name}, '') || sequence()"), "follows from the name, and is unique"),
+            (Some(name), false) => (format!("slug({name}, '') || int(1, 99)"), "follows from the name"),
+            (None, true) => ("unique_phrase('{handle}', '')".to_owned(), "it is unique, and a user's name"),
+            (None, false) => ("phrase('{handle}')".to_owned(), "its name is like username"),
+        };
+        self.set(login, text, because);
+        if let Some(nice) = nice {
+            let text = format!("slug({}, '')", self.column(login));
+            self.set(nice, text, "follows from the user's name");
+        }
+        Some(login)
+    }
+
+    /// Infers the columns of e-mail addresses.
+    fn mails(&mut self, person: &Person) {
+        const MAILS: &str = "email e_mail mail *_email *email_address email_* mail_address user_email";
+        const OTHERS: &str = "*subject* *body* *token* *hash* *verified* *confirmed* *_at *type* *template* *domain*";
+        for at in 0..self.columns.len() {
+            let name = &self.columns[at].plain;
+            if self.is_free(at) && self.is_text(at) && is_like(name, MAILS) && !is_like(name, OTHERS) {
+                self.mail(at, person);
+            }
+        }
+    }
+
+    fn mail(&mut self, at: usize, Person { name, login }: &Person) {
+        const BECAUSE: &str = "an e-mail address, of the name in the row if there is one";
+        const DOMAIN: &str = "choice('@example.com': 6, '@example.net': 2, '@example.org': 2)";
+        const LONGEST: u64 = 48;
+        let base = match (name, login) {
+            (Some(name), _) => format!("slug({name}, '.') || sequence()"),
+            (None, Some(login)) => self.column(*login),
+            (None, None) if self.columns[at].is_unique => "slug(phrase('{person}'), '.') || sequence()".to_owned(),
+            (None, None) => "slug(phrase('{person}'), '.') || int(1, 999)".to_owned(),
+        };
+        match self.columns[at].traits.longest.filter(|&longest| longest < LONGEST) {
+            None => self.set(at, format!("{base} || {DOMAIN}"), BECAUSE),
+            // A shorter name before a number of 8 digits and a short domain.
+            Some(longest @ 30..) => {
+                let name = name.as_deref().unwrap_or("phrase('{person}')");
+                let text = format!("substr(slug({name}, '.'), 1, {}) || sequence() || '@example.org'", longest - 20);
+                self.found[at] = Some(inferred(text, BECAUSE));
+            }
+            Some(_) => {}
+        }
+    }
+}

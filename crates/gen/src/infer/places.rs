@@ -1,0 +1,153 @@
+//! The columns of one place: city, state, country, postcode, telephone number, coordinates and currency agree.
+
+use super::names::{plain, words_of_table};
+use super::subjects::subject;
+use super::{TableInference, quoted_always};
+use litepress_rows::schema::Column;
+
+/// The fields of a place, and the names of their columns behind a prefix such as `billing_`.
+const FIELDS: &[(&str, &str)] = &[
+    ("city", "city town city_name"),
+    ("state", "state province region state_name state_province"),
+    ("state_code", "state_code province_code region_code"),
+    ("country", "country country_name nation"),
+    ("country_code", "country_code country_iso iso_country country_iso2 iso2"),
+    ("postcode", "zip zip_code zipcode postal_code postcode postalcode zip_postal_code"),
+    (
+        "phone",
+        "phone phone_number telephone tel mobile mobile_phone cell cell_phone phone_mobile home_phone work_phone phone2 fax",
+    ),
+    ("latitude", "latitude lat location_latitude geo_lat"),
+    ("longitude", "longitude lon lng location_longitude geo_lng geo_lon"),
+    ("timezone", "timezone time_zone"),
+    ("currency", "currency currency_code"),
+];
+
+/// The columns with one prefix, and their fields.
+struct Place {
+    prefix: String,
+    parts: Vec<(usize, &'static str)>,
+}
+
+impl TableInference<'_> {
+    /// Infers the columns of places: the first of each is drawn, and the others are looked up by it.
+    pub(super) fn places(&mut self) {
+        let places = self.places_by_prefix();
+        let of = |place: &Place, field: &str| {
+            let is_field = |(at, of): &&(usize, &str)| *of == field && self.is_text(*at);
+            place.parts.iter().find(is_field).map(|(at, _)| *at)
+        };
+        let main = places.iter().filter(|place| place.prefix.is_empty()).find_map(|place| of(place, "city"));
+        let leaders: Vec<Option<(usize, &str)>> = places
+            .iter()
+            .map(|place| {
+                let fields = ["city", "country", "country_code", "state"];
+                // A lone telephone number or currency is that of the row's other place.
+                fields.into_iter().find_map(|field| Some((of(place, field)?, field))).or_else(|| Some((main?, "city")))
+            })
+            .collect();
+        for (place, leader) in places.iter().zip(leaders) {
+            match leader {
+                Some((leader, field)) => self.place(place, leader, field),
+                None => self.place_without_name(place),
+            }
+        }
+    }
+
+    /// Groups the columns of places.
+    fn places_by_prefix(&self) -> Vec<Place> {
+        let is_place_table = self.subject.is_some_and(|subject| ["city_name", "country_name"].contains(&subject.names));
+        let own = words_of_table(&self.table.name).pop().filter(|_| is_place_table);
+        let mut places: Vec<Place> = Vec::new();
+        for at in (0..self.columns.len()).filter(|&at| self.is_free(at)) {
+            let name = &self.columns[at].plain;
+            if self.columns[at].is_unique || own.as_ref() == Some(name) {
+                continue;
+            }
+            let part = FIELDS.iter().find_map(|(field, names)| {
+                names.split(' ').find_map(|of| {
+                    let prefix = name.strip_suffix(of)?;
+                    (prefix.is_empty() || prefix.ends_with('_')).then(|| (*field, prefix.to_owned()))
+                })
+            });
+            let Some((field, prefix)) = part else { continue };
+            match places.iter_mut().find(|place| place.prefix == prefix) {
+                Some(place) => place.parts.push((at, field)),
+                None => places.push(Place { prefix, parts: vec![(at, field)] }),
+            }
+        }
+        places
+    }
+
+    /// Infers the columns of a place by its leading column.
+    fn place(&mut self, place: &Place, leader: usize, field: &str) {
+        if place.parts.iter().any(|(at, _)| *at == leader) {
+            let says_little = |(_, field): &(usize, &str)| ["state", "phone", "currency", "timezone"].contains(field);
+            if field == "state" && place.parts.iter().all(says_little) {
+                // `state` beside no city or country is more likely a status.
+                return;
+            }
+            let text = match (field, self.columns[leader].traits.longest) {
+                ("country", Some(2)) => "place('country_code')",
+                ("country" | "country_code", Some(3)) => "place('country_code3')",
+                ("country", _) => "place('country')",
+                ("country_code", _) => "place('country_code')",
+                ("state", Some(..=3)) => "place('state_code')",
+                ("state", _) => "place('state')",
+                _ => "place('city')",
+            };
+            self.set(leader, text, "a place");
+        }
+        let key = self.column(leader);
+        for &(at, field) in place.parts.iter().filter(|(at, _)| *at != leader) {
+            if let Some(text) = self.place_field(at, field, &key) {
+                let because = format!("belongs to {}", self.table.columns[leader].name);
+                self.set(at, text, &because);
+            }
+        }
+    }
+
+    /// Returns the annotation of a field of the place that `key` names.
+    fn place_field(&self, at: usize, field: &str, key: &str) -> Option<String> {
+        let near = || format!("round(place_of({key}, '{field}') + real(-0.06, 0.06, 4), 5)");
+        Some(match (field, self.columns[at].traits.longest) {
+            ("latitude" | "longitude", _) if self.is_number(at) => near(),
+            ("latitude" | "longitude", _) => format!("{} || ''", near()),
+            _ if !self.is_text(at) => return None,
+            ("postcode" | "phone", _) => format!("place_of({key}, '{field}', digits(8))"),
+            ("country", Some(2)) => format!("place_of({key}, 'country_code')"),
+            ("country" | "country_code", Some(3)) => format!("place_of({key}, 'country_code3')"),
+            ("state", Some(..5)) => format!("place_of({key}, 'state_code')"),
+            _ => format!("place_of({key}, '{field}')"),
+        })
+    }
+
+    /// Infers telephone numbers and postcodes of a row that names no place: of the city it refers to, if it does.
+    fn place_without_name(&mut self, place: &Place) {
+        let city = self.city_of_parent();
+        for &(at, field) in &place.parts {
+            match (field, &city) {
+                _ if !self.is_text(at) => {}
+                ("phone" | "postcode", Some(city)) => {
+                    self.set(at, format!("place_of({city}, '{field}', digits(8))"), "belongs to the city");
+                }
+                ("phone", None) => {
+                    self.set(at, "place_of(place('city'), 'phone', digits(8))", "its name is like phone");
+                }
+                ("postcode", None) => self.set(at, "digits(5)", "its name is like postcode"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the name of the city that the row refers to.
+    fn city_of_parent(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|at| {
+            let parent = self.context.parents[at]?;
+            let of = &self.context.schema.tables[parent.table];
+            subject(&of.name).filter(|subject| subject.names == "city_name")?;
+            let is_name = |column: &&Column| ["city", "name"].contains(&plain(&column.name).as_str());
+            Some(format!("{}.{}", self.column(at), quoted_always(&of.columns.iter().find(is_name)?.name)))
+        })
+    }
+}
