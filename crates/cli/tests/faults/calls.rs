@@ -1,0 +1,140 @@
+//! Each call of the system fails in turn.
+
+use crate::is_long;
+use crate::scene::{OPERATIONS, Operation, SPILLING, Scene, State};
+use litepress_crashlab::preload::{Failure, Faulted, FaultLibrary, ProgramCall, ProgramFault};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+const EIO: Failure = Failure::Errno(5);
+const EINTR: Failure = Failure::Errno(4);
+const EAGAIN: Failure = Failure::Errno(11);
+const ENOMEM: Failure = Failure::Errno(12);
+const EMFILE: Failure = Failure::Errno(24);
+const ENOSPC: Failure = Failure::Errno(28);
+const ENOLCK: Failure = Failure::Errno(37);
+const EDQUOT: Failure = Failure::Errno(122);
+
+/// Time after which a run hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+static LIBRARY: LazyLock<FaultLibrary> = LazyLock::new(|| FaultLibrary::build().expect("a C compiler"));
+
+/// Returns the ways in which calls of a kind fail.
+fn failures(call: ProgramCall) -> &'static [Failure] {
+    match call {
+        ProgramCall::Read | ProgramCall::ReadAt => &[EIO, EINTR, Failure::Short],
+        ProgramCall::Write | ProgramCall::WriteAt => &[ENOSPC, EIO, EDQUOT, EINTR, Failure::Short],
+        ProgramCall::Sync | ProgramCall::SyncData => &[EIO, ENOSPC, EDQUOT],
+        ProgramCall::Truncate => &[EIO, EINTR, ENOSPC],
+        ProgramCall::Rename => &[EIO, ENOSPC, EDQUOT],
+        ProgramCall::Unlink => &[EIO],
+        ProgramCall::Open => &[EMFILE, ENOSPC, EINTR, EIO],
+        ProgramCall::Map | ProgramCall::LargeAllocation | ProgramCall::SmallAllocation => &[ENOMEM],
+        ProgramCall::Lock => &[ENOLCK, EAGAIN, EINTR, EIO],
+        ProgramCall::Thread => &[EAGAIN],
+    }
+}
+
+/// Returns whether a program must go on as if nothing had happened.
+fn is_survived(failure: Failure) -> bool {
+    matches!(failure, EINTR | Failure::Short)
+}
+
+/// Returns the faults of one kind, for a program that makes so many calls of it.
+fn faults(call: ProgramCall, calls: u64, seed: u64) -> Vec<ProgramFault> {
+    let mut faults = Vec::new();
+    let step = if call == ProgramCall::SmallAllocation { 1 + calls / 60 } else { 1 };
+    for failure in failures(call) {
+        for number in (0..calls).step_by(usize::try_from(step).expect("a small number")) {
+            faults.push(ProgramFault::once(call, *failure, number));
+            if !is_survived(*failure) && call != ProgramCall::SmallAllocation {
+                faults.push(ProgramFault::lasting(call, *failure, number));
+            }
+        }
+        if is_survived(*failure) && calls > 0 {
+            faults.push(ProgramFault::every_second(call, *failure));
+        }
+    }
+    if !is_long() && !faults.is_empty() {
+        let chosen = usize::try_from(seed).expect("a small number").wrapping_mul(7919) % faults.len();
+        faults = vec![faults[chosen]];
+    }
+    faults
+}
+
+/// Judges a run, and returns the outcome in a word.
+fn judge(scene: &Scene, fault: ProgramFault, run: &Faulted) -> Result<&'static str, String> {
+    let output = run.output.as_ref().ok_or("it hangs")?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    let is_allocation = fault.call == ProgramCall::SmallAllocation;
+    if told.contains("panicked") {
+        return Err(format!("it panics: {told}"));
+    }
+    let state = scene.state()?;
+    let is_clean = scene.check_files(state)?;
+    match output.status.code() {
+        Some(0) if state == State::Before => Err("it ends well, but nothing has changed".to_owned()),
+        Some(0) if !is_clean && fault.call != ProgramCall::Unlink => Err("it ends well and leaves files".to_owned()),
+        Some(0) => Ok("done"),
+        Some(1) if run.failed == 0 => Err(format!("it fails without a fault: {told}")),
+        Some(1) if is_survived(fault.failure) => Err(format!("it does not survive this: {told}")),
+        Some(1) if !told.contains("error: ") => Err(format!("no error is told: {told}")),
+        Some(1) if told.contains("corrupt") || told.contains("malformed") => Err(format!("it blames the file: {told}")),
+        Some(1) if !is_clean && !matches!(fault.call, ProgramCall::Unlink | ProgramCall::Open) => {
+            Err(format!("it fails and leaves files: {told}"))
+        }
+        Some(1) if state == State::After => Ok("failed after the change"),
+        Some(1) => Ok("failed"),
+        None if is_allocation && told.contains("memory allocation of") => Ok("aborted"),
+        code => Err(format!("exit code {code:?}: {told}")),
+    }
+}
+
+fn fail_all(operations: &[Operation]) {
+    let only = std::env::var("LITEPRESS_FAULTS_ONLY").unwrap_or_default();
+    let (mut bad, mut total) = (BTreeMap::<String, Vec<String>>::new(), 0);
+    for (number, operation) in operations.iter().enumerate() {
+        let scene = Scene::new(*operation);
+        let mut outcomes = BTreeMap::new();
+        scene.begin();
+        let whole = LIBRARY.run(&mut scene.command(), None, PATIENCE).expect("the program");
+        for call in ProgramCall::ALL {
+            if !format!("{} {call:?}", operation.name).contains(&only) {
+                continue;
+            }
+            for fault in faults(call, whole.calls(call), number as u64 + 31 * call as u64) {
+                scene.begin();
+                let run = LIBRARY.run(&mut scene.command(), Some(fault), PATIENCE).expect("the program");
+                let judged = judge(&scene, fault, &run);
+                total += 1;
+                *outcomes.entry(*judged.as_ref().unwrap_or(&"BAD")).or_insert(0_u64) += 1;
+                if let Err(why) = judged {
+                    let ProgramFault { failure, first, count, .. } = fault;
+                    let extent = if count == 1 { "once" } else { "on" };
+                    let story = bad.entry(format!("{}, {call:?}, {failure:?} {extent}", operation.name)).or_default();
+                    story.push(format!("call {first}: {why}"));
+                }
+            }
+        }
+        println!("{:24} {outcomes:?}", operation.name);
+    }
+    println!("{total} faults, {} bad", bad.values().map(Vec::len).sum::<usize>());
+    for (what, stories) in &bad {
+        println!("{what}: {} times; {}", stories.len(), stories.iter().take(3).cloned().collect::<Vec<_>>().join("\n    "));
+    }
+    assert!(bad.is_empty() && total > 0, "faults are not survived; see above");
+}
+
+#[test]
+fn every_call_fails_in_turn() {
+    fail_all(&OPERATIONS);
+}
+
+#[test]
+fn calls_of_a_run_with_temporary_files_fail() {
+    if is_long() {
+        fail_all(&[SPILLING]);
+    }
+}
