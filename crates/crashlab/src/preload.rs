@@ -139,7 +139,8 @@ impl FaultLibrary {
         let folder = tempfile::tempdir()?;
         let source = folder.path().join("faults.c");
         std::fs::write(&source, include_str!("../preload/faults.c"))?;
-        let arguments = ["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", "faults.so", "faults.c", "-ldl"];
+        let arguments =
+            ["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", "faults.so", "faults.c", "-ldl"];
         let compiled = Command::new("cc").args(arguments).current_dir(folder.path()).output()?;
         if !compiled.status.success() {
             return Err(io::Error::other(String::from_utf8_lossy(&compiled.stderr).into_owned()));

@@ -15,6 +15,7 @@ const LITEPRESS: &str = env!("CARGO_BIN_EXE_litepress");
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     pub name: &'static str,
+    /// Arguments between blanks. A middle dot is a blank within one.
     arguments: &'static str,
     /// The database that it makes or changes.
     target: &'static str,
@@ -41,7 +42,11 @@ pub const OPERATIONS: [Operation; 17] = [
     changes("append, edge", "app.db", "load app.db ../event.csv --append --table event"),
     changes("append, sql", "app.db", "load app.db ../audited.csv --append --table audited"),
     changes("upsert", "app.db", "load app.db ../event.csv --append --table event --on-conflict update"),
-    changes("index", "app.db", "index app.db --schema ../indexes.sql"),
+    changes(
+        "index",
+        "app.db",
+        "index app.db CREATE·INDEX·areas·ON·event·(area,day) CREATE·UNIQUE·INDEX·notes·ON·event·(note,id)·WHERE·area>3",
+    ),
     changes("compact in place", "app.db", "compact app.db"),
     makes("compact to a copy", "compact app.db out.db --page-size 1024"),
     makes("merge", "merge out.db app.db old.db --rowids renumber"),
@@ -71,7 +76,6 @@ const OBJECTS: &str = "
     CREATE INDEX subjects ON mail (lower(subject)); CREATE INDEX large ON mail (size) WHERE size > 400;
     CREATE VIRTUAL TABLE found USING fts5(subject, content='mail', content_rowid='id');
     CREATE VIRTUAL TABLE place USING rtree(id, left, right, low, high);";
-const INDEXES: &str = "CREATE INDEX areas ON event (area, day); CREATE UNIQUE INDEX notes ON event (note, id) WHERE area > 3;";
 
 /// A folder with databases and files. Runs happen in its folder `work`.
 pub struct Scene {
@@ -126,15 +130,18 @@ impl Scene {
         write("event.csv", &lines("id,day,area,note\n", 900, &event));
         let zip = Command::new("gzip").args(["-k", "event.csv"]).current_dir(self.folder.path()).status();
         assert!(zip.is_ok_and(|status| status.success()), "gzip is installed");
-        let json = |n| if n % 100 == 7 { "{broken".to_owned() } else { format!("{{\"id\": {n}, \"v\": \"text {n}\"}}") };
+        let json =
+            |n| if n % 100 == 7 { "{broken".to_owned() } else { format!("{{\"id\": {n}, \"v\": \"text {n}\"}}") };
         write("event.ndjson", &lines("", 500, &json));
         write("audited.csv", &lines("v\n", 200, &|n| format!("{n}.5")));
-        write("mail.csv", &lines("id,subject,size\n", 400, &|n| format!("{n},word{} and Word{},{}", n % 97, n % 31, 2 * n)));
+        write(
+            "mail.csv",
+            &lines("id,subject,size\n", 400, &|n| format!("{n},word{} and Word{},{}", n % 97, n % 31, 2 * n)),
+        );
         let place = |n| format!("{n},{0},{0}.5,{1},{1}", n % 360, n % 179);
         write("place.csv", &lines("id,left,right,low,high\n", 200, &place));
         write("shop.sql", SHOP);
         write("objects.sql", OBJECTS);
-        write("indexes.sql", INDEXES);
         let spilling = (0..15).fold("CREATE TABLE t (a INT, b TEXT, c REAL);".to_owned(), |mut sql, number| {
             write!(sql, "CREATE INDEX i{number} ON t ({});", ["a, b", "b DESC", "c, a"][number % 3]).expect("room");
             sql
@@ -157,7 +164,8 @@ impl Scene {
 
     pub fn command(&self) -> Command {
         let mut command = Command::new(LITEPRESS);
-        command.args(self.operation.arguments.split_whitespace()).args(["--threads", "2"]);
+        command.args(self.operation.arguments.split_whitespace().map(|argument| argument.replace('·', " ")));
+        command.args(["--threads", "2"]).env("RUST_BACKTRACE", "0");
         command.current_dir(self.work("")).stdin(Stdio::null());
         command
     }
