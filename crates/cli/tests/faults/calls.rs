@@ -32,7 +32,7 @@ fn failures(call: ProgramCall) -> &'static [Failure] {
         ProgramCall::Unlink => &[EIO],
         ProgramCall::Open => &[EMFILE, ENOSPC, EINTR, EIO],
         ProgramCall::Map | ProgramCall::LargeAllocation | ProgramCall::SmallAllocation => &[ENOMEM],
-        ProgramCall::Lock => &[ENOLCK, EAGAIN, EINTR, EIO],
+        ProgramCall::Lock => &[ENOLCK, EAGAIN, EIO],
         ProgramCall::Thread => &[EAGAIN],
     }
 }
@@ -81,7 +81,10 @@ fn judge(scene: &Scene, fault: ProgramFault, run: &Faulted) -> Result<&'static s
         Some(1) if run.failed == 0 => Err(format!("it fails without a fault: {told}")),
         Some(1) if is_survived(fault.failure) => Err(format!("it does not survive this: {told}")),
         Some(1) if !told.contains("error: ") => Err(format!("no error is told: {told}")),
-        Some(1) if told.contains("corrupt") || told.contains("malformed") => Err(format!("it blames the file: {told}")),
+        // SQLite itself takes EIO for a sign that a file is damaged.
+        Some(1) if (told.contains("corrupt") || told.contains("malformed")) && !told.contains("SQLite says") => {
+            Err(format!("it blames the file: {told}"))
+        }
         Some(1) if !is_clean && !leaves_files(fault.call) => Err(format!("it fails and leaves files: {told}")),
         Some(1) if state == State::After => Ok("failed after the change"),
         Some(1) => Ok("failed"),
@@ -93,8 +96,8 @@ fn judge(scene: &Scene, fault: ProgramFault, run: &Faulted) -> Result<&'static s
 
 /// Returns whether a fault may keep the program from removing its files.
 fn leaves_files(call: ProgramCall) -> bool {
-    use ProgramCall::{LargeAllocation, Open, SmallAllocation, Unlink};
-    matches!(call, Unlink | Open | LargeAllocation | SmallAllocation)
+    use ProgramCall::{LargeAllocation, Map, Open, SmallAllocation, Unlink};
+    matches!(call, Unlink | Open | Map | LargeAllocation | SmallAllocation)
 }
 
 fn fail_all(operations: &[Operation]) {

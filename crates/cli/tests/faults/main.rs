@@ -4,6 +4,7 @@
 #![cfg(target_os = "linux")]
 
 mod calls;
+mod limits;
 mod scene;
 
 /// Returns whether `make faults` asks for every call.

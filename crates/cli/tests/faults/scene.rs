@@ -49,7 +49,7 @@ pub const OPERATIONS: [Operation; 17] = [
     ),
     changes("compact in place", "app.db", "compact app.db"),
     makes("compact to a copy", "compact app.db out.db --page-size 1024"),
-    makes("merge", "merge out.db app.db old.db --rowids renumber"),
+    makes("merge", "merge out.db old.db ../old.db --rowids renumber"),
     changes("check", "app.db", "check app.db"),
 ];
 
@@ -153,6 +153,14 @@ impl Scene {
     pub fn begin(&self) {
         let _ = fs::remove_dir_all(self.work(""));
         fs::create_dir(self.work("")).expect("a folder");
+        self.fill();
+    }
+
+    /// Removes the files of the folder `work`, and copies the databases there.
+    pub fn fill(&self) {
+        for name in self.left() {
+            fs::remove_file(self.work(&name)).expect("a file that can be removed");
+        }
         for name in ["app.db", "old.db"] {
             fs::copy(self.folder.path().join(name), self.work(name)).expect("a copy");
         }

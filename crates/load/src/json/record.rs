@@ -279,7 +279,8 @@ impl RecordParser {
         let name = &self.path.key;
         let Some(key) = found else {
             if matches!(self.targets, Targets::Keys) {
-                let message = format!("the records have more than {MOST_NAMES} keys, and a table has 2000 columns at most");
+                let message =
+                    format!("the records have more than {MOST_NAMES} keys, and a table has 2000 columns at most");
                 let advice = message!["are keys values here? Name the columns: ", OptionName::Schema.word("FILE.sql")];
                 return Err(Fault::new(quote(), message).of_key(name).advise(advice));
             }

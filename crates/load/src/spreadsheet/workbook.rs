@@ -149,8 +149,9 @@ fn cells_of(workbook: &mut Workbook, name: &str, file: &Path) -> Result<SheetCel
             let range = workbook.worksheet_range(name).map_err(|error| wrong(error.to_string()))?;
             let (first_row, first_column) = range.start().unwrap_or_default();
             for (row, column, data) in range.used_cells() {
-                let position =
-                    |offset: usize, first: u32| u32::try_from(offset).map_or(u32::MAX, |offset| first.saturating_add(offset));
+                let position = |offset: usize, first: u32| {
+                    u32::try_from(offset).map_or(u32::MAX, |offset| first.saturating_add(offset))
+                };
                 add((position(row, first_row), position(column, first_column)), cell_of_range(data))?;
             }
         }
