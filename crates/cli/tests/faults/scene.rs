@@ -166,6 +166,12 @@ impl Scene {
         }
     }
 
+    /// Returns the size of the files of the folder `work`, in whole pages of memory.
+    pub fn kib(&self) -> u64 {
+        let files = listing(&self.work("")).expect("a folder");
+        files.iter().map(|(_, bytes)| bytes.next_multiple_of(4096) / 1024).sum()
+    }
+
     pub fn work(&self, name: &str) -> PathBuf {
         self.folder.path().join("work").join(name)
     }
