@@ -8,14 +8,19 @@ ONLY ?=
 ARCH ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
+CLUSTER = $(CURDIR)/target/cluster-venv
+DOCS = $(CURDIR)/target/docs-venv
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
+ENGINES = pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest
 
-.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut faults soak fuzz audit lint test-bench bench figures clean tools
+.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut faults soak fuzz audit fetch lint test-bench bench figures docs clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+build: PROFILE ?= release
 build: ## build the program: target/release/litepress
-	$(CARGO) build --release --locked -p litepress-cli
+	$(CARGO) build --profile $(PROFILE) --locked -p litepress-cli
 
 # `man` looks beside the folders of programs: for ~/.cargo/bin in ~/.cargo/share/man.
 install: PREFIX ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)
@@ -48,7 +53,7 @@ install-extension: ## install litepress.so, the extension of SQLite, and its hea
 	install -m 644 crates/extension/include/litepress_extension.h $(PREFIX)/include/
 
 demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
-	python3 bench/demo.py --rows $(or $(ROWS),100m)
+	$(if $(filter dev,$(PROFILE)),LITEPRESS_BENCH_UNOPTIMIZED=1) python3 bench/demo.py --rows $(or $(ROWS),100m)
 
 test: tools ## pass all tests; builds no competitor
 	$(CARGO) test --workspace --locked
@@ -64,18 +69,27 @@ test test-python test-cluster test-bench: export MATURIN_PEP517_ARGS = --profile
 # Installs the package in a new environment, like a user, and runs its tests, stub and examples.
 test-python: tools
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check './python[test]'
+	$(VENV)/bin/python $(PIP_INSTALL) './python[test]'
 	$(VENV)/bin/python -m pytest -n auto -c python/pyproject.toml python/tests python/examples
 	$(VENV)/bin/python -m mypy.stubtest litepress --allowlist python/stubtest.txt
 	$(VENV)/bin/python -m mypy --config-file python/pyproject.toml python/examples
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
 
-test-cluster: CLUSTER = $(CURDIR)/target/cluster-venv
 test-cluster: tools ## run the tests with Spark, Ray and Dask, in an environment of their own: needs Java 17
 	@java -version 2>&1 | grep -q 'version "\(1[7-9]\|2[0-9]\)' || { echo "SKIPPED: make test-cluster needs Java 17 or later"; exit 0; }; set -ex; \
 	$(PYTHON) -m venv $(CLUSTER); \
-	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest ./python; \
+	$(CLUSTER)/bin/python $(PIP_INSTALL) $(ENGINES) ./python; \
 	$(CLUSTER)/bin/python -m pytest -c python/tests_cluster/pytest.ini python/tests_cluster
+
+# The tests install what they lack. Done before, it takes the network's time while the processors compile.
+fetch: tools ## install the packages of test-python, test-cluster and docs; needs Python 3.11
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -c 'import tomllib; print(*tomllib.load(open("python/pyproject.toml", "rb"))["project"]["optional-dependencies"]["test"], sep="\n")' > $(VENV)/test.txt
+	$(VENV)/bin/python $(PIP_INSTALL) -r $(VENV)/test.txt
+	$(PYTHON) -m venv $(CLUSTER)
+	$(CLUSTER)/bin/python $(PIP_INSTALL) $(ENGINES)
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python $(PIP_INSTALL) -r docs/site/requirements.txt
 
 crash: ## kill programs that change databases at random moments: RUNS=1000 kills, over all operations and journal modes
 	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment --nocapture
@@ -130,6 +144,7 @@ ifeq ($(SCALE),full)
 	python3 bench/fts.py --bytes 1b --repeat 3
 	python3 bench/geo.py --rows 2m --repeat 3
 	python3 bench/mbtiles.py --tiles 200k --repeat 3
+	python3 bench/jobs.py --rows 4m --repeat 3 --write
 	python3 bench/cells.py
 else
 	python3 bench/press.py --rows 100m --insert-rows 10m --repeat 3
@@ -143,7 +158,15 @@ else
 	python3 bench/fts.py --bytes 200m --repeat 3
 	python3 bench/geo.py --rows 200k --repeat 3
 	python3 bench/mbtiles.py --tiles 50k --repeat 3
+	python3 bench/jobs.py --rows 400k --repeat 3
 endif
+
+# Material for MkDocs is a minute less than building a generator in Rust, and searches without a server.
+docs: tools ## build the docs site in target/docs, and check every link of it
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python $(PIP_INSTALL) -r docs/site/requirements.txt
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --quiet --strict
+	$(PYTHON) docs/site/links.py target/docs
 
 clean: ## remove what was built
 	$(CARGO) clean

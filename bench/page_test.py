@@ -34,6 +34,19 @@ def axe():
     return None
 
 
+def violations(browser, script):
+    """Returns the rules of axe-core that the open page breaks, with the elements that do so."""
+    browser.run(f"{script}; window.found = null; axe.run({{preload: false}}).then((result) => {{ window.found = result; }})")
+    for _ in range(100):
+        found = browser.run(
+            "return window.found && window.found.violations.map((rule) => rule.id + ': ' + rule.nodes.map((node) => node.html).join(' '))"
+        )
+        if found is not None:
+            return found
+        time.sleep(0.05)
+    return ["axe-core does not end"]
+
+
 def database(path):
     """Makes a database with an index in random order, deleted rows, long texts and a foreign key."""
     numbers = random.Random(7)
@@ -82,18 +95,7 @@ class Pages(unittest.TestCase):
                 wide, seen = self.browser.run("return [document.documentElement.scrollWidth, window.innerWidth]")
                 self.assertLessEqual(wide, seen, "the page scrolls sideways")
                 if script:
-                    self.assertEqual(self.violations(script), [])
-
-    def violations(self, script):
-        self.browser.run(f"{script}; window.found = null; axe.run().then((result) => {{ window.found = result; }})")
-        for _ in range(100):
-            found = self.browser.run(
-                "return window.found && window.found.violations.map((rule) => rule.id + ': ' + rule.nodes.map((node) => node.html).join(' '))"
-            )
-            if found is not None:
-                return found
-            time.sleep(0.05)
-        return ["axe-core does not end"]
+                    self.assertEqual(violations(self.browser, script), [])
 
 
 @unittest.skipUnless(webdriver.found(), "chromium and chromium-driver are not installed")

@@ -2,6 +2,7 @@
 
 import contextlib
 import html.parser
+import itertools
 import json
 import math
 import pathlib
@@ -9,9 +10,10 @@ import re
 import tempfile
 import unittest
 
+import page_test
 import webdriver
 from suite import report
-from suite.report import facts, formats, guide, html as page, markdown, sections
+from suite.report import code, facts, formats, guide, html as page, markdown, overview, sections
 
 ODD = 'rows of "user" | <b>&amp; more'
 
@@ -303,7 +305,7 @@ class Guide(unittest.TestCase):
             path.write_text(f"before\n\n{guide.BEGIN}\nold\n{guide.END}\n\nafter\n", encoding="utf-8")
             paths = report.write(run_line(), folder)
             text = path.read_text(encoding="utf-8")
-        self.assertEqual([one.name for one in paths], ["benchmarks.md", "benchmarks.html", "which-way.md"])
+        self.assertEqual([one.name for one in paths], ["benchmarks.md", "benchmarks.html", "ladder.svg", "which-way.md"])
         self.assertTrue(text.startswith("before\n\n") and text.endswith("\n\nafter\n"))
         self.assertNotIn("old", text)
         self.assertIn("Rust: prepared, 50 rows a statement | 2.00 M | 2.50 M | 50.0 M |", text)
@@ -317,6 +319,68 @@ class Guide(unittest.TestCase):
     def test_ours_has_them(self):
         text = (pathlib.Path(__file__).parent.parent / "docs" / "which-way.md").read_text(encoding="utf-8")
         self.assertLess(text.index(guide.BEGIN), text.index(guide.END))
+
+
+class Pictures(unittest.TestCase):
+    def setUp(self):
+        self.line = run_line()
+        self.cases = tuple(case["name"] for case in self.line["cases"])
+
+    def marks(self, layout):
+        """Returns the classes and the middle of each mark by the name of its benchmark."""
+        drawn = Elements(overview.drawing(self.line, self.cases, layout))
+        found = {}
+        for tag, name, value in drawn.attributes:
+            kept = dict(found.get(tag, {}))
+            if name in ("class", "data-mark", "d"):
+                kept[name] = value
+            found[tag] = kept
+            if tag == "path" and name == "d" and kept["class"].startswith("mark"):
+                yield kept["data-mark"], kept["class"], float(re.match(r"M([\d.]+)", value)[1])
+
+    def test_a_mark_for_each_benchmark(self):
+        for layout in (overview.WIDE, overview.NARROW):
+            marks = list(self.marks(layout))
+            self.assertEqual(sorted(name for name, _, _ in marks), sorted(one["name"] for one in self.line["benchmarks"]))
+            self.assertTrue(all(0 <= x <= layout.width for _, _, x in marks))
+
+    def test_marks_tell_litepress_and_a_risk(self):
+        kinds = {name: kind for name, kind, _ in self.marks(overview.WIDE)}
+        self.assertEqual(kinds[GENERATED["name"]], "mark litepress")
+        self.assertEqual(kinds[UNSAFE["name"]], "mark hollow")
+        self.assertEqual(kinds[NAIVE["name"]], "mark")
+        # A database in memory is lost in any case.
+        self.assertEqual(kinds[MEMORY["name"]], "mark")
+
+    def test_ten_times_as_fast_is_as_far_everywhere(self):
+        at = {name: x for name, _, x in self.marks(overview.WIDE)}
+        # The outline of a circle begins 4 left of its middle, that of a diamond in it.
+        decades = math.log10(PREPARED["rows_per_second"] / NAIVE["rows_per_second"])
+        ours = math.log10(GENERATED["rows_per_second"] / PREPARED["rows_per_second"])
+        one, other = at[PREPARED["name"]] - at[NAIVE["name"]], at[GENERATED["name"]] - 4 - at[PREPARED["name"]]
+        self.assertAlmostEqual(one / decades, other / ours, 0)
+
+    def test_the_limit_is_that_of_the_bytes_of_litepress(self):
+        self.assertAlmostEqual(overview.limit([NAIVE, GENERATED]), 1e8)
+        self.assertIsNone(overview.limit([MEMORY]))
+
+    def test_the_picture_of_the_readme(self):
+        self.assertEqual(overview.cases_alone(self.line), ("user", "metrics"))
+        text = overview.alone(self.line, overview.cases_alone(self.line))
+        Elements(text)
+        self.assertNotIn(MEMORY["name"].replace("&", "&amp;"), text)
+        self.assertIn("prefers-color-scheme: dark", text)
+
+    def test_ours_is_that_of_the_results(self):
+        """`bench/suite --report-only` writes it anew."""
+        root = pathlib.Path(__file__).parent.parent
+        line = json.loads((root / "bench" / "results" / "suite.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+        written = (root / "docs" / "ladder.svg").read_text(encoding="utf-8")
+        self.assertEqual(written, overview.alone(line, overview.cases_alone(line)) + "\n")
+        self.assertIn("](docs/ladder.svg)", (root / "README.md").read_text(encoding="utf-8"))
+        by_name, sources = code.sources(line)
+        self.assertEqual([name for name, paths in by_name.items() if not paths], [], "no code is found for a benchmark")
+        self.assertTrue(all(sources.values()))
 
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
@@ -402,7 +466,7 @@ class InBrowser(unittest.TestCase):
         cls.addClassCleanup(stack.close)
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         cls.browser = stack.enter_context(webdriver.browser())
-        _, cls.path = report.write(run_line(), folder)
+        _, cls.path, _ = report.write(run_line(), folder)
 
     def setUp(self):
         self.browser.size(1200, 900)
@@ -460,6 +524,47 @@ class InBrowser(unittest.TestCase):
         self.assertIn("No benchmark passes", self.browser.run("return document.getElementById('ranking-drawing').textContent"))
         self.browser.run("document.querySelector('[data-check=all]').click()")
         self.assertEqual(self.bars(), 4)
+
+    def test_the_picture_of_all_methods(self):
+        seen = "return document.querySelectorAll('#standing .wide .mark:not(.out)').length"
+        self.assertEqual(self.browser.run(seen), 19)
+        self.click("place", "memory")
+        self.assertEqual(self.browser.run(seen), 18)
+        self.click("safe")
+        self.assertEqual(self.browser.run(seen), 17)
+        self.browser.run("document.querySelector('[data-check=none]').click()")
+        self.assertEqual(self.browser.run(seen), 0)
+        boxes = "return ['.wide', '.narrow'].map(one => document.querySelector('#standing ' + one).offsetHeight > 0)"
+        self.assertEqual(self.browser.run(boxes), [True, False])
+        self.browser.size(360, 740, mobile=True)
+        self.assertEqual(self.browser.run(boxes), [False, True])
+
+    def test_a_mark_shows_its_code(self):
+        self.browser.run(
+            "document.querySelector(`.wide [data-mark=\"${CSS.escape(arguments[0])}\"]`).dispatchEvent(new MouseEvent('click'))",
+            PREPARED["name"],
+        )
+        shown = "const one = document.getElementById('code'); return one.open ? one.textContent : ''"
+        self.assertIn("bench/src/bin/user/", self.browser.run(shown))
+        self.assertIn("fn main", self.browser.run(shown))
+        self.assertIn("Rust: prepared, 50 rows a statement", self.browser.run(shown))
+        self.browser.press("\ue00c")
+        self.assertEqual(self.browser.run(shown), "")
+        self.browser.run("document.querySelector('#ranking-drawing [tabindex=\"0\"]').focus()")
+        self.browser.press("\ue007")
+        self.assertIn("litepress: generate", self.browser.run(shown))
+
+    def test_every_width_and_scheme(self):
+        script = page_test.axe()
+        for width, scheme in itertools.product(page_test.WIDTHS, page_test.SCHEMES):
+            with self.subTest(width=width, scheme=scheme):
+                self.browser.size(width, 900, mobile=width < 500)
+                self.browser.colour_scheme(scheme)
+                self.browser.open(self.path)
+                wide, seen = self.browser.run("return [document.documentElement.scrollWidth, window.innerWidth]")
+                self.assertLessEqual(wide, seen, "the page scrolls sideways")
+                if script:
+                    self.assertEqual(page_test.violations(self.browser, script), [])
 
     def test_marks(self):
         def count(selector):

@@ -95,27 +95,34 @@ def listed(versions):
 
 
 PROFILE = () if UNOPTIMIZED else ("--release",)
+OPTIMIZE_C = "-O0" if UNOPTIMIZED else "-O2"
+"""For programs in C, which contain SQLite. Each language compiles it anew: optimized, that takes a minute."""
+
+
+APART = BUILT / "crates"
+"""The target folder of the crates outside the workspaces, which have dependencies in common."""
 
 
 def cargo(name):
     """Returns the toolchain of a crate outside the workspaces: only its own benchmarks compile its dependencies."""
     def bring():
         profile = PROFILE or ("--config", "profile.dev.debug=false")
-        place = ("--manifest-path", PROGRAMS / name / "Cargo.toml", "--target-dir", BUILT / name)
+        place = ("--manifest-path", PROGRAMS / name / "Cargo.toml", "--target-dir", APART)
         run("cargo", "build", "--locked", *profile, *place)
 
     return Toolchain(bring, lambda: first_line("cargo", "--version"), ("cargo",))
 
 
-def built_apart(name, program):
+def built_apart(program):
     """Returns the program of a crate outside the workspaces."""
-    return BUILT / name / ("debug" if UNOPTIMIZED else "release") / program
+    return APART / ("debug" if UNOPTIMIZED else "release") / program
 
 
 def go(name):
     def bring():
         found("go")
-        run("go", "build", "-o", BUILT / f"go-{name}", ".", cwd=PROGRAMS / "go" / name)
+        flags = {"CGO_CFLAGS": OPTIMIZE_C}
+        run("go", "build", "-o", BUILT / f"go-{name}", ".", cwd=PROGRAMS / "go" / name, env=os.environ | flags)
 
     return Toolchain(bring, lambda: first_line("go", "version"), ("go",))
 
@@ -155,7 +162,8 @@ def node():
         shutil.copy(source / name, folder)
     prefix = pathlib.Path(run("node", "--print", "process.execPath").strip()).parent.parent
     headers = {"npm_config_nodedir": str(prefix)} if (prefix / "include" / "node" / "node.h").exists() else {}
-    run("npm", "ci", "--no-audit", "--no-fund", "--logs-max=0", cwd=folder, env=os.environ | headers)
+    flags = {"CFLAGS": "-O0", "CXXFLAGS": "-O0"} if UNOPTIMIZED else {}
+    run("npm", "ci", "--no-audit", "--no-fund", "--logs-max=0", cwd=folder, env=os.environ | headers | flags)
     if not loads(folder):
         raise Missing("better-sqlite3 is installed, but does not load")
 
@@ -275,9 +283,9 @@ def c(*names):
         debian("gcc", "gcc", "libc6-dev")
         built.mkdir(parents=True, exist_ok=True)
         sources = bundled_sqlite()
-        compile_c = ("gcc", "-O2", "-DSQLITE_ENABLE_CARRAY")
+        compile_c = ("gcc", OPTIMIZE_C, "-DSQLITE_ENABLE_CARRAY")
         # It takes a minute, once for each version, which is part of the name.
-        library = built / f"{sources.parent.name}.o"
+        library = built / f"{sources.parent.name}{OPTIMIZE_C}.o"
         if not library.exists():
             unfinished = library.with_suffix(".unfinished")
             run(*compile_c, "-c", sources / "sqlite3.c", "-o", unfinished)

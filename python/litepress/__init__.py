@@ -48,7 +48,7 @@ from ._index import IndexSummary, index, reindex
 from ._litepress import __version__
 from ._merge import merge
 from ._progress import Progress
-from ._result import Summary
+from ._result import Plan, Summary
 from ._write import connect, to_bytes, write
 from ._writer import TableWriter, Writer, create
 
@@ -66,6 +66,7 @@ __all__ = [
     "IndexSummary",
     "LimitError",
     "NoSpaceError",
+    "Plan",
     "Progress",
     "SchemaError",
     "Summary",

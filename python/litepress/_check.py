@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import _litepress
+from . import _litepress, _notebook
 from ._options import IfExists, PathLike, checked_path, flag, number, page_options, suggests
 
 
@@ -61,6 +61,22 @@ class CheckReport:
         more = self.faults_total - len(self.faults)
         lines = [str(fault) for fault in self.faults] + ([f"and {more:,} more"] if more else [])
         return "ok" if self.ok else "\n".join(lines + [f"SQLite: {line}" for line in self.sqlite or []])
+
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows."""
+        said = "ok" if self.ok else f"{self.faults_total:,} faults" if self.faults_total else "SQLite complains"
+        below = f"{self.pages:,} pages, {_notebook.size(self.bytes)}, {_notebook.duration(self.seconds)}"
+        trees = [
+            (one["kind"], one["name"], one["rows"], one["leaf_pages"] + one["interior_pages"] + one["overflow_pages"], one["depth"])
+            for one in self.details["btrees"]
+        ]
+        return _notebook.page(
+            _notebook.heading(said, below),
+            _notebook.table(("page", "of", "fault"), ((one.page, one.object, one.what) for one in self.faults), "Faults"),
+            _notebook.table(("said by SQLite",), ((line,) for line in self.sqlite or ()), "SQLite"),
+            _notebook.table(("kind", "name", "entries", "pages", "levels"), trees, "B-trees"),
+            "".join(_notebook.heading("", note) for note in self.notes),
+        )
 
 
 @suggests

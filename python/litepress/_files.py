@@ -52,7 +52,7 @@ from ._options import (
     text,
 )
 from ._progress import ProgressCallback, ProgressFunction
-from ._result import Summary
+from ._result import Plan, Summary
 from ._sources import FileLike, LocalFiles
 
 if TYPE_CHECKING:
@@ -408,7 +408,7 @@ def plan(
     source: FileLike | Iterable[FileLike],
     path: PathLike | None = None,
     **arguments: Unpack[PlanArguments],
-) -> dict[str, Any]:
+) -> Plan:
     """Predict the work of :func:`generate`, :func:`load` or :func:`merge` for the same arguments, without making a database.
 
     ``source`` is a schema or a recipe as for :func:`generate`, or files as for :func:`load`; with ``merge=True``, databases as for
@@ -431,8 +431,7 @@ def plan(
         with _local_files(source, given, keeps_position=True) as local:
             paths = local.checked(given["encoding"])
             told = local.renamed_report(_litepress.plan_load(target, *_load_arguments({"files": paths, **given})))
-    report: dict[str, Any] = json.loads(told)
-    return report
+    return Plan(json.loads(told))
 
 
 @suggests

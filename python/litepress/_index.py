@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import _litepress
+from . import _litepress, _notebook
 from ._options import PathLike, Sync, checked_path, flag, number, refuse_own_lock, suggests, text
 from ._progress import ProgressCallback, ProgressFunction
 
@@ -27,6 +27,15 @@ class IndexSummary:
     """The time during which other programs could not write."""
     details: dict[str, Any] = field(repr=False)
     """The whole report, as ``litepress index --json`` prints it: entries of each index, and why SQLite made some."""
+
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows."""
+        times = f"{_notebook.duration(self.seconds)}; others could not write for {_notebook.duration(self.locked_seconds)}"
+        return _notebook.page(
+            _notebook.heading(f"{len(self.indexes):,} indexes in {self.path}", times),
+            _notebook.table(("index", "table"), self.indexes.items(), "Indexes"),
+            _notebook.table(("index",), ((name,) for name in self.existing), "Existed already"),
+        )
 
 
 @suggests

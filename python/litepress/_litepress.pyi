@@ -31,7 +31,7 @@ __all__ = [
 
 __version__: str
 
-_Tell = Callable[[int, int, str], object] | None
+_Tell = Callable[[int, int, str, int, int, int | None], object] | None
 
 def write(
     path: object,

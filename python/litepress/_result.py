@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import _notebook
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -41,3 +43,33 @@ class Summary:
             tables={table["name"]: table["rows"] for table in details["tables"]},
             details=details,
         )
+
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows."""
+        rate = f", {self.rows / self.seconds:,.0f} rows/s" if self.seconds > 0.1 else ""
+        peak = self.details.get("peak_memory_bytes")
+        memory = f", {peak / 2**20:,.0f} MiB of memory at its peak" if peak else ""
+        return _notebook.page(
+            _notebook.heading(
+                f"{self.path or 'a database in memory'}: {self.rows:,} rows, {_notebook.size(self.bytes)}",
+                f"{_notebook.duration(self.seconds)}{rate}{memory}",
+            ),
+            _notebook.table(("table", "rows"), self.tables.items(), "Tables"),
+        )
+
+
+class Plan(dict[str, Any]):
+    """The result of :func:`plan`: a dict that notebooks show as tables."""
+
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows."""
+        rows, size = self["rows"], self["expected_bytes"]
+        known = [f"{rows:,} rows" if rows is not None else "", f"about {_notebook.size(size)}" if size is not None else ""]
+        parts = [_notebook.heading(f"Plan of {self['target'] or 'a database'}", ", ".join(filter(None, known)))]
+        for table in self["tables"]:
+            columns = table["columns"]
+            names = [name for name in ("name", "type", "generator", "because") if any(column.get(name) for column in columns)]
+            parts.append(_notebook.table(names, ([column.get(name) for name in names] for column in columns), f"Table {table['name']}"))
+        names = ["kind", "name", "method", "why"]
+        steps = ([step[name] for name in names] for step in self["steps"])
+        return _notebook.page(*parts, _notebook.table(names, steps, "How each object is made"))

@@ -4,6 +4,7 @@
 use crate::errors::exception;
 use crate::feed::{Feed, PieceMaker, Sent};
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};
+use litepress::engine::memory_bytes;
 use litepress::{Error, ErrorKind, Progress, Result};
 use litepress_load::reader::Piece;
 use pyo3::prelude::*;
@@ -17,7 +18,7 @@ const TELLING: Duration = Duration::from_millis(100);
 
 /// The user's progress function.
 pub struct Watcher {
-    /// Called as `tell(rows, bytes, stage)`, in the calling thread only.
+    /// Called as `tell(rows, bytes, stage, phase, phases, memory)`, in the calling thread only.
     tell: Py<PyAny>,
     told: Instant,
 }
@@ -30,7 +31,9 @@ impl Watcher {
 
     fn tell(&mut self, py: Python<'_>, progress: &Progress) -> PyResult<()> {
         self.told = Instant::now();
-        self.tell.call1(py, (progress.rows(), progress.bytes(), progress.stage())).map(drop)
+        let (phase, memory) = (progress.phase(), memory_bytes());
+        let told = (progress.rows(), progress.bytes(), progress.stage(), phase.number, phase.count, memory);
+        self.tell.call1(py, told).map(drop)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::feed;
 use crate::options::{self, IfExists, append_options, if_exists, making_options, table_options};
 use crate::words::Keywords;
 use crate::{arrow_in, rows};
-use litepress::append::{self, Appending, offer_append};
+use litepress::append::{self, AppendJob, offer_append};
 use litepress::{AppendOptions, BuildReport};
 use litepress::{Database, Error, ErrorKind, Finished, Options, PageSize, Result, Schema, Target, notes_of};
 use litepress_load::input::Input;
@@ -82,7 +82,7 @@ pub fn write<'py>(
     let target = path.clone().map_or(Target::Memory, Target::File);
     let made = py.detach(|| {
         let destination = match (existing, &target) {
-            (Some((existing, append)), Target::File(path)) => Destination::Existing(Box::new(Appending {
+            (Some((existing, append)), Target::File(path)) => Destination::Existing(Box::new(AppendJob {
                 path: path.clone(),
                 existing,
                 schema: plan.schema.clone(),
@@ -124,7 +124,7 @@ pub fn write<'py>(
 /// The database that gets the rows.
 enum Destination {
     New(Box<Database>),
-    Existing(Box<Appending>),
+    Existing(Box<AppendJob>),
 }
 
 /// Returns the schema of the database that rows are added to, and how they are. `None` if there is no file.
@@ -135,7 +135,7 @@ fn existing(py: Python<'_>, path: &Path, arguments: &Bound<'_, PyDict>) -> PyRes
 }
 
 /// Adds the rows to the tables of a database that exists.
-fn add(append: &Appending, sources: &[(usize, LoadSource)]) -> Result<Finished> {
+fn add(append: &AppendJob, sources: &[(usize, LoadSource)]) -> Result<Finished> {
     let listed: Vec<(usize, &dyn Source)> =
         sources.iter().map(|(table, source)| (*table, source as &dyn Source)).collect();
     append.run(&listed, &|| Ok(())).map_err(|error| {
@@ -231,10 +231,11 @@ fn sources(plan: &LoadPlan, options: &Options, rejects: &Arc<Rejects>) -> Result
 }
 
 fn make(mut database: Database, order: &[usize], sources: &[(usize, LoadSource)], plan: &LoadPlan) -> Result<Finished> {
-    for &table in order {
-        if let Some((_, source)) = sources.iter().find(|(position, _)| *position == table) {
-            database.fill(table, source).map_err(|error| source.explain(error))?;
-        }
+    let source_of = |table: usize| sources.iter().find(|(position, _)| *position == table);
+    let filled: Vec<usize> = order.iter().copied().filter(|&table| source_of(table).is_some()).collect();
+    database.expect(&filled);
+    for (table, source) in filled.into_iter().filter_map(source_of) {
+        database.fill(*table, source).map_err(|error| source.explain(error))?;
     }
     // Otherwise a database of which tables are kept would be in use by this process.
     plan.close_databases();

@@ -19,7 +19,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(path for path in (PROJECT / "python" / "examples").glob("*.py") if not path.name.startswith("test_"))
 
 
-@pytest.mark.parametrize("name", ["README.md", "python/README.md", "docs/adbc.md", "docs/clusters.md"])
+@pytest.mark.parametrize("name", ["README.md", "python/README.md", "docs/adbc.md", "docs/clusters.md", "docs/tutorials/spark.md"])
 def test_the_readme_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(PROJECT / "examples")
@@ -34,7 +34,7 @@ def test_the_readme_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert blocks
     for block in blocks:
         exec(block, names)
-    if name == "docs/clusters.md":
+    if name in ("docs/clusters.md", "docs/tutorials/spark.md"):
         for command in re.findall(r"```sh\n(.*?)```", (PROJECT / name).read_text(encoding="utf-8"), re.DOTALL):
             program = f"litepress() {{ {shlex.quote(sys.executable)} -m litepress \"$@\"; }}\n"
             subprocess.run(["sh", "-e", "-c", program + command], check=True)

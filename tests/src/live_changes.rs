@@ -2,7 +2,7 @@
 
 use crate::folder::Folder;
 use crate::source::ValueRows;
-use front_door::append::Appending;
+use front_door::append::AppendJob;
 use litepress::live::{IndexTask, LiveOptions, make_indexes};
 use litepress::{AppendOptions, Conflict, Finished, Options, Result, Route, Schema, schema_of};
 use litepress_crashlab::content::{Content, content};
@@ -187,5 +187,5 @@ pub(crate) fn append_rows(
     (table, rows): (usize, &dyn Source),
 ) -> Result<Finished> {
     let (path, existing, additions) = (path.to_owned(), schema.clone(), SchemaAdditions::default());
-    Appending { path, existing, schema, additions, options, append }.run(&[(table, rows)], &|| Ok(()))
+    AppendJob { path, existing, schema, additions, options, append }.run(&[(table, rows)], &|| Ok(()))
 }

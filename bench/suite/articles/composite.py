@@ -234,7 +234,7 @@ def snapshots():
 def writers():
     """SQLite has BEGIN CONCURRENT on a branch; Turso's rewrite has it in its releases."""
     case = "composite/writers"
-    turso = functools.partial(program, lambda: toolchains.built_apart("turso", "turso-benchmarks"))
+    turso = functools.partial(program, lambda: toolchains.built_apart("turso-benchmarks"))
     alone, one = "Turso, BEGIN, 1 writer", "Turso, BEGIN CONCURRENT, 1 writer"
     for title, method, count, after in (
         (alone, "alone", 1, None), (one, "concurrent", 1, alone),

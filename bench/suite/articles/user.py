@@ -72,7 +72,7 @@ COMMANDS = {
     "CPython": (["python3", toolchains.PROGRAMS / "python" / "user.py"], ("cpython",)),
     "PyPy": (["pypy3", toolchains.PROGRAMS / "python" / "user.py"], ("pypy",)),
     "Rust": ([toolchains.binary("user")], ("rust",)),
-    "Rust, sqlx": ([toolchains.built_apart("sqlx", "litepress-bench-sqlx")], ("sqlx",)),
+    "Rust, sqlx": ([toolchains.built_apart("litepress-bench-sqlx")], ("sqlx",)),
     "Go, cgo": ([toolchains.BUILT / "go-cgo"], ("go-cgo",)),
     "Go, pure": ([toolchains.BUILT / "go-pure"], ("go-pure",)),
 }

@@ -81,3 +81,14 @@ class Curves:
     y: str
     series: list
     """List of `facts.Series`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Overview:
+    """A picture of all methods of some cases on one logarithmic axis, with litepress and the disk's limit marked."""
+
+    title: str
+    cases: tuple
+    """Names of the cases, one a row."""
+    has_filters: bool = False
+    """Whether the filters of the page stand above it."""

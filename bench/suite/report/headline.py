@@ -9,9 +9,10 @@ from .formats import count, factor, rate
 WHERE = {"disk": "on disk", "memory": "in memory", "none": "without a database"}
 
 
-def sentences(line):
-    """Yields a sentence for each case and place, in the order of the cases."""
-    by_place = itertools.groupby(standings(line), key=lambda one: (one.case["title"], one.place))
+def sentences(line, cases=None):
+    """Yields a sentence for each case and place, in the order of the cases. `cases` chooses some by name."""
+    chosen = [one for one in standings(line) if cases is None or one.case["name"] in cases]
+    by_place = itertools.groupby(chosen, key=lambda one: (one.case["title"], one.place))
     for (case, place), group in by_place:
         group = list(group)
         said = _along_axis(group) if len(group) > 1 else _one(group[0])

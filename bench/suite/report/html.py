@@ -5,8 +5,8 @@ import pathlib
 import string
 from html import escape
 
-from . import facts
-from .blocks import Bar, Code, Curves, Fold, Items, Ranking, Link, Paragraph, Strong, Table
+from . import code, facts, overview
+from .blocks import Bar, Code, Curves, Fold, Items, Link, Overview, Paragraph, Ranking, Strong, Table
 from .formats import count, factor, rate, seconds, size
 
 FOLDER = pathlib.Path(__file__).parent
@@ -40,16 +40,18 @@ def _json(value):
 
 def data(line):
     """Returns the data of the charts: numbers for lengths, words for readers."""
+    programs, sources = code.sources(line)
     names = facts.languages(line)
     colours = {name: index % COLOURS for index, name in enumerate(names)}
     return {
         "cases": [case for case in line["cases"] if facts.ranking(line, case["name"])],
         "languages": colours,
-        "benchmarks": [_benchmark(benchmark) for case in line["cases"] for benchmark in facts.ranking(line, case["name"])],
+        "sources": sources,
+        "benchmarks": [_benchmark(benchmark, programs) for case in line["cases"] for benchmark in facts.ranking(line, case["name"])],
     }
 
 
-def _benchmark(benchmark):
+def _benchmark(benchmark, programs):
     low, high = facts.slowest_and_fastest(benchmark)
     kept = ("name", "case", "language", "method", "place", "reference")
     ceiling = benchmark["rows"] / benchmark["ceiling_seconds"] if benchmark["ceiling_seconds"] else None
@@ -60,6 +62,7 @@ def _benchmark(benchmark):
         "high": high,
         "ceiling": ceiling,
         "words": _words(benchmark),
+        "code": programs[benchmark["name"]],
     }
     return {name: benchmark[name] for name in kept} | found
 
@@ -106,6 +109,8 @@ def _block(block, line, curves):
             return f"<details{case}>\n<summary>{escape(summary)}</summary>\n{inner}\n</details>"
         case Ranking():
             return _ranking(line)
+        case Overview():
+            return (_filters(line) if block.has_filters else "") + _overview(block, line)
         case Curves():
             return _curves(block, curves)
 
@@ -163,15 +168,39 @@ def inline(text):
 
 
 def _ranking(line):
+    cases = [case for case in line["cases"] if facts.ranking(line, case["name"])]
+    options = "".join(f'<option value="{escape(case["name"])}">{escape(case["title"])}</option>' for case in cases)
+    return string.Template((FOLDER / "ranking.html").read_text(encoding="utf-8")).substitute(options=options)
+
+
+def _filters(line):
     shown = data(line)
-    options = "".join(f'<option value="{escape(case["name"])}">{escape(case["title"])}</option>' for case in shown["cases"])
     languages = "".join(_language(name, colour) for name, colour in shown["languages"].items())
     here = {benchmark["place"] for benchmark in shown["benchmarks"]}
     names = {"disk": "disk", "memory": "memory", "none": "writes nothing"}
     places = "".join(_checkbox("place", place, name) for place, name in names.items() if place in here)
-    return string.Template((FOLDER / "ranking.html").read_text(encoding="utf-8")).substitute(
-        options=options, languages=languages, places=places
+    return string.Template((FOLDER / "filters.html").read_text(encoding="utf-8")).substitute(
+        languages=languages, places=places
     )
+
+
+def _overview(block, line):
+    """Renders the picture of some cases twice, for wide and for narrow pages: the style shows one."""
+    drawings = {"wide": overview.WIDE, "narrow": overview.NARROW}
+    inner = "\n".join(
+        f'<div class="drawing {name}">{overview.drawing(line, block.cases, layout)}</div>' for name, layout in drawings.items()
+    )
+    caption = f"<strong>{escape(block.title)}</strong>, rows a second, logarithmic"
+    return f'<figure class="overview">\n<figcaption>{caption}</figcaption>\n{inner}\n{LEGEND}\n</figure>'
+
+
+LEGEND = """<ul class="legend">
+<li><svg width="16" height="16" aria-hidden="true"><path class="mark litepress" d="M8 1l7 7l-7 7l-7 -7z"/></svg>litepress</li>
+<li><svg width="16" height="16" aria-hidden="true"><path class="mark" d="M4 8a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"/></svg>another method, on disk</li>
+<li><svg width="16" height="16" aria-hidden="true"><path class="mark" d="M5 5h6v6h-6z"/></svg>in memory, or a loop that writes nothing</li>
+<li><svg width="16" height="16" aria-hidden="true"><path class="mark hollow" d="M4 8a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"/></svg>a crash may corrupt the file</li>
+<li><svg width="16" height="16" aria-hidden="true"><path class="limit" d="M8 0v16"/></svg>the disk's limit: the same bytes, written raw</li>
+</ul>"""
 
 
 def _checkbox(field, value, label, before=""):

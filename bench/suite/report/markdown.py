@@ -2,7 +2,7 @@
 
 import re
 
-from .blocks import Bar, Code, Curves, Fold, Items, Ranking, Link, Paragraph, Strong, Table
+from .blocks import Bar, Code, Curves, Fold, Items, Link, Overview, Paragraph, Ranking, Strong, Table
 
 BAR_LENGTH = 20
 
@@ -34,7 +34,9 @@ def _block(block, level):
             yield f"{'#' * level} {escaped(title)}"
             for inner in blocks:
                 yield from _block(inner, level + 1)
-        case Ranking() | Curves():
+        case Overview(title, _, True):
+            yield f"![{escaped(title)}: litepress, the other methods, and the disk's limit, on one axis](ladder.svg)"
+        case Ranking() | Curves() | Overview():
             pass
 
 

@@ -64,8 +64,14 @@ function chosen() {
   };
 }
 
+const byName = new Map(data.benchmarks.map(benchmark => [benchmark.name, benchmark]));
+
 function shown(benchmark, filter) {
-  return benchmark.case === filter.case && filter.languages.includes(benchmark.language) && filter.places.includes(benchmark.place)
+  return benchmark.case === filter.case && passes(benchmark, filter);
+}
+
+function passes(benchmark, filter) {
+  return filter.languages.includes(benchmark.language) && filter.places.includes(benchmark.place)
     && (benchmark.safe || !filter.safe);
 }
 
@@ -143,7 +149,12 @@ function row(benchmark, y, box, at, width) {
   group.addEventListener("mouseleave", hide);
   group.addEventListener("focus", () => show(group, title(benchmark), benchmark.words));
   group.addEventListener("blur", hide);
-  group.addEventListener("click", () => group.focus());
+  group.addEventListener("click", () => { group.focus(); showCode(benchmark); });
+  group.addEventListener("keydown", event => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();  // or the key would press the button of the dialog
+    showCode(benchmark);
+  });
   return group;
 }
 
@@ -173,14 +184,39 @@ function walk(event) {
   rows[to].focus();
 }
 
-// Applies the filters to the tables below the chart, and shows the languages of the case.
-function filterTables() {
+// Applies the filters to the pictures of many cases, and to the tables below the chart of one.
+function applyFilters() {
   const filter = chosen();
+  for (const mark of document.querySelectorAll("[data-mark]")) mark.classList.toggle("out", !passes(byName.get(mark.dataset.mark), filter));
   for (const details of document.querySelectorAll("details[data-case]")) details.hidden = details.dataset.case !== filter.case;
-  const byName = new Map(data.benchmarks.map(benchmark => [benchmark.name, benchmark]));
   for (const line of document.querySelectorAll("tr[data-benchmark]")) line.hidden = !shown(byName.get(line.dataset.benchmark), filter);
-  const here = new Set(data.benchmarks.filter(benchmark => benchmark.case === filter.case).map(benchmark => benchmark.language));
-  for (const box of form.querySelectorAll("[name=language]")) box.parentElement.hidden = !here.has(box.value);
+}
+
+// --- the pictures of many cases
+
+const cases = new Map(data.cases.map(one => [one.name, one.title]));
+
+for (const mark of document.querySelectorAll("[data-mark]")) {
+  const benchmark = byName.get(mark.dataset.mark);
+  const words = [["Case", cases.get(benchmark.case)], ["Place", PLACES[benchmark.place]], ...benchmark.words];
+  mark.addEventListener("mouseenter", () => show(mark, title(benchmark), words));
+  mark.addEventListener("mouseleave", hide);
+  mark.addEventListener("click", () => showCode(benchmark));
+}
+
+// Shows the figures of a benchmark and the programs that it ran.
+function showCode(benchmark) {
+  hide();
+  document.getElementById("code-title").textContent = title(benchmark);
+  const words = benchmark.words.flatMap(([key, text]) => [html("dt", {textContent: key}), html("dd", {textContent: text})]);
+  document.getElementById("code-words").replaceChildren(...words);
+  const files = benchmark.code.map((path, place) => {
+    const text = html("pre", {tabIndex: 0, textContent: data.sources[path]});
+    text.setAttribute("aria-label", path);
+    return html("details", {open: place === 0}, html("summary", {textContent: path}), text);
+  });
+  document.getElementById("code-files").replaceChildren(...files);
+  document.getElementById("code").showModal();
 }
 
 // --- curves
@@ -241,10 +277,15 @@ function draw() {
 if (data.benchmarks.length) {
   form.hidden = false;
   document.getElementById("ranking-figure").hidden = false;
-  filterTables();
+  applyFilters();
   draw();
 }
-form.addEventListener("input", () => { filterTables(); drawRanking(); });
+function filtersChanged() {
+  applyFilters();
+  drawRanking();
+}
+form.addEventListener("input", filtersChanged);
+document.getElementById("case").addEventListener("input", filtersChanged);
 form.addEventListener("submit", event => event.preventDefault());
 form.addEventListener("click", event => {
   const check = event.target.dataset.check;

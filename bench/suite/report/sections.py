@@ -5,7 +5,7 @@ import re
 import statistics
 
 from . import facts, headline
-from .blocks import Bar, Code, Curves, Fold, Items, Ranking, Link, Paragraph, Section, Strong, Table
+from .blocks import Bar, Code, Curves, Fold, Items, Link, Overview, Paragraph, Ranking, Section, Strong, Table
 from .formats import count, digits, duration, factor, optional, rate, size
 
 PLACES = {"disk": "On disk", "memory": "In memory", "none": "Loops that write nothing"}
@@ -32,18 +32,23 @@ def _standing(line):
         f"{_counted(len(line['benchmarks']), 'benchmark')} in {_counted(len(line['cases']), 'case')}, "
         f"{duration(line['elapsed_seconds'])}."
     )
-    blocks = [Paragraph(what)]
+    cases = tuple(case["name"] for case in line["cases"])
+    blocks = [Overview("All methods of all cases", cases, has_filters=True), Paragraph(what)]
     if line["interrupted"]:
         blocks.append(Paragraph((Strong("The run was interrupted:"), " the remaining benchmarks are missing here.")))
     if line["scale"] != "full":
         blocks.append(
             Paragraph("Benchmarks of a small run take about half a second each: enough for the order, not for close results.")
         )
-    blocks.append(Items(list(headline.sentences(line))))
     rows = [(toolchain, optional(str, version)) for toolchain, version in line["versions"].items()]
     if rows:
         blocks.append(Fold("Versions", [Table("Versions of the toolchains", ("Toolchain", "Version"), rows)]))
     return Section("Where litepress stands", "standing", blocks)
+
+
+def _folded(table):
+    """Returns a table that a page opens on demand; in Markdown it is always open."""
+    return Fold(table.caption, [table])
 
 
 BENCHMARKS = (
@@ -54,7 +59,7 @@ BENCHMARKS = (
 
 def _ranking(line):
     about = Paragraph(
-        "All benchmarks of a case, by rows a second in the median of the rounds. A crash of those that “may corrupt” can leave a "
+        "The benchmarks of one case, by rows a second in the median of the rounds. A click or Enter shows the code of a bar. A crash of those that “may corrupt” can leave a "
         "damaged file. The other benchmarks of a case are compared to its reference, within the same round."
     )
     blocks = [about, Ranking()]
@@ -62,7 +67,7 @@ def _ranking(line):
         tables = [_benchmarks(line, case, place) for place in PLACES if facts.ranking(line, case["name"], place)]
         if tables:
             blocks.append(Fold(case["title"], tables + _notes(line, case["name"]), case["name"]))
-    return Section("All benchmarks", "ranking", blocks)
+    return Section("All benchmarks, case by case", "ranking", blocks)
 
 
 def _benchmarks(line, case, place):
@@ -116,24 +121,29 @@ def _articles(line):
         )
     ]
     for article, comparisons in found:
-        if comparisons:
-            blocks += _article(article, comparisons)
+        if comparisons or any(case["article"] == article["name"] for case in line["cases"]):
+            blocks += _article(line, article, comparisons)
     return Section("Published and measured figures", "articles", blocks)
 
 
-def _article(article, comparisons):
+def _article(line, article, comparisons):
     measured = [one for one in comparisons if one.benchmark]
     missing = [one for one in comparisons if not one.benchmark]
+    cases = tuple(case["name"] for case in line["cases"] if case["article"] == article["name"])
     blocks = [Paragraph((*_source(article), _in_all(measured)))]
+    if cases:
+        blocks.append(Overview(article["title"], cases))
+    if said := list(headline.sentences(line, cases)):
+        blocks.append(Items(said))
     if measured:
         with_sizes = any(one.published["bytes"] for one in measured)
         rows = [_comparison(one) + (_sizes(one) if with_sizes else ()) for one in measured]
         columns = ARTICLE + (SIZES if with_sizes else ())
-        blocks.append(Table(f"{article['title']}: published and here", columns, rows, anchor=f"article-{article['name']}"))
+        blocks.append(_folded(Table(f"{article['title']}: published and here", columns, rows, anchor=f"article-{article['name']}")))
     if missing:
         rows = [(one.published["label"], one.method, _published(one), one.why) for one in missing]
         columns = ("Name in the article", "Benchmark", ">Rows/s published", "Why it was not run")
-        blocks.append(Table(f"{article['title']}: not run here", columns, rows, anchor=f"article-{article['name']}-absent"))
+        blocks.append(_folded(Table(f"{article['title']}: not run here", columns, rows, anchor=f"article-{article['name']}-absent")))
     return blocks
 
 
@@ -191,7 +201,7 @@ def _steps(line):
     for case in line["cases"]:
         if found := facts.steps(line, case["name"]):
             rows = [_step(step) for step in found]
-            blocks.append(Table(case["title"], columns, rows, anchor=f"steps-{case['name']}"))
+            blocks.append(_folded(Table(case["title"], columns, rows, anchor=f"steps-{case['name']}")))
     if len(blocks) == 1:
         blocks = [Paragraph("This run has no steps.")]
     return Section("Gain of each step", "steps", blocks)
@@ -229,7 +239,7 @@ def _by_rows(line, case):
     columns = ("Nanoseconds a row, by number of rows", *(">" + count(rows) for rows in at))
     rows = [(one.name, *(optional(digits, dict(one.points).get(number)) for number in at)) for one in series]
     chart = Curves(f"{case['title']}: nanoseconds a row, by the number of rows", "rows", "nanoseconds a row", series)
-    blocks = [chart, Table(name, columns, rows, anchor=f"growth-{case['name']}")]
+    blocks = [chart, _folded(Table(name, columns, rows, anchor=f"growth-{case['name']}"))]
     return [*blocks, Paragraph("The fastest at each number of rows:"), Items(first)] if first else blocks
 
 
@@ -250,7 +260,7 @@ def _by_axis(line, case):
     benchmarks = [benchmark for benchmark in facts.ranking(line, case["name"]) if benchmark["at"] is not None]
     rows = [_at(benchmark) for benchmark in sorted(benchmarks, key=lambda benchmark: benchmark["at"])]
     chart = Curves(f"{case['title']}: rows a second, by {name}", name, "rows/s", series)
-    return [chart, Table(f"{case['title']}: by {name}", columns, rows, anchor=f"axis-{case['name']}")]
+    return [chart, _folded(Table(f"{case['title']}: by {name}", columns, rows, anchor=f"axis-{case['name']}"))]
 
 
 def _at(benchmark):
@@ -287,7 +297,7 @@ def _key_cost(line, case):
         for benchmark in benchmarks
     ]
     columns = ("Benchmark", "Place", ">Nanoseconds a row", ">Times the cheapest")
-    return [Table(f"{case['title']}: cost of a row", columns, rows, anchor=f"keys-{case['name']}")]
+    return [_folded(Table(f"{case['title']}: cost of a row", columns, rows, anchor=f"keys-{case['name']}"))]
 
 
 def _distances(line):
@@ -330,7 +340,9 @@ def _missing(line):
     if rows:
         blocks = [
             Paragraph(f"{len(line['skipped'])} skipped, {len(line['failed'])} failed, each for the reason beside it."),
-            Table("Benchmarks that were not measured", ("", "Benchmark", "Case", "Place", "Why"), rows, anchor="missing-benchmarks"),
+            _folded(
+                Table("Benchmarks that were not measured", ("", "Benchmark", "Case", "Place", "Why"), rows, anchor="missing-benchmarks")
+            ),
         ]
     return Section("What was skipped or failed", "missing", blocks)
 

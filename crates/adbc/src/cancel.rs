@@ -1,4 +1,4 @@
-//! Stops what a connection does, from another thread.
+//! Cancels an operation of a connection from another thread.
 
 use crate::error::Result;
 use adbc_core::CancelHandle;
@@ -20,7 +20,7 @@ impl Cancel {
         *lock(&self.interrupt) = Some(interrupt);
     }
 
-    /// Begins a new step: a wish to stop the one before is over.
+    /// Begins a new step. A request to cancel the previous one is dropped.
     pub fn begin(&self) {
         *lock(&self.progress) = Arc::default();
     }

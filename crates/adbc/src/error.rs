@@ -1,4 +1,4 @@
-//! Errors in the words of ADBC: a status, a text, and the place as details.
+//! Converts errors to ADBC's form: status, message, and the place as details.
 
 use adbc_core::error::{Error, Status};
 use litepress::message::{OptionName, OptionValue, Words};
@@ -26,7 +26,7 @@ pub fn table_exists(message: impl Into<String>) -> Error {
     with_sqlstate(TABLE_EXISTS, failed(Status::AlreadyExists, message))
 }
 
-/// SQLSTATE of ODBC for a table that does not exist. Clients tell it from other failures by this code.
+/// SQLSTATE of ODBC for a table that does not exist. Clients recognize this failure by the code.
 const NO_SUCH_TABLE: [u8; 5] = *b"42S02";
 
 /// SQLSTATE of ODBC for a table that exists already.

@@ -109,13 +109,13 @@ impl IngestTarget {
 }
 
 /// Rows that litepress has printed beside the database, for SQLite to copy.
-pub struct Printed {
+pub struct StagedRows {
     pub draft: Draft,
     pub rows: u64,
     pub columns: Vec<String>,
 }
 
-impl Printed {
+impl StagedRows {
     /// Prints the rows of a new table, with its indexes.
     pub fn new_table(place: &Path, rows: Rows, options: &NamedOptions) -> Result<Self> {
         let columns = rows.columns();
@@ -160,7 +160,7 @@ pub fn atomically<T>(sqlite: &Sqlite, work: impl FnOnce() -> Result<T>) -> Resul
 }
 
 /// Makes a printed table with its indexes.
-pub fn define(sqlite: &Sqlite, target: &IngestTarget, step: Step, printed: &Printed) -> Result<()> {
+pub fn define(sqlite: &Sqlite, target: &IngestTarget, step: Step, printed: &StagedRows) -> Result<()> {
     let definitions = {
         let scratch = printed.open()?;
         let select = scratch.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid");
@@ -190,7 +190,12 @@ fn in_catalog(definition: &str, catalog: &str) -> String {
 }
 
 /// Inserts printed rows one by one into a table that exists. Returns the number of rows that it took.
-pub fn insert_rows(sqlite: &Sqlite, target: &IngestTarget, printed: &Printed, options: &NamedOptions) -> Result<u64> {
+pub fn insert_rows(
+    sqlite: &Sqlite,
+    target: &IngestTarget,
+    printed: &StagedRows,
+    options: &NamedOptions,
+) -> Result<u64> {
     let connection = sqlite.lock();
     if options.append.truncate {
         let sql = format!("DELETE FROM {}", target.qualified());

@@ -1,7 +1,7 @@
 //! Rows on their way through litepress: into a draft of a new database, or into tables that exist.
 
 use arrow_array::RecordBatchReader;
-use litepress::append::{Appending, existing};
+use litepress::append::{AppendJob, existing};
 use litepress::engine::Draft;
 use litepress::named_options::NamedOptions;
 use litepress::{AppendOptions, Database, Error, Finished, OnError, PageSize, Result, Route};
@@ -115,7 +115,7 @@ fn add(
     let existing = Some(Existing { schema: known.clone(), add_columns: options.append.add_columns });
     let plan = plan(LoadRequest { existing, ..request(options, target) })?;
     let sources = sources(&plan, options)?;
-    let job = Appending {
+    let job = AppendJob {
         path: target.to_owned(),
         existing: known,
         schema: plan.schema.clone(),

@@ -10,7 +10,7 @@ use rusqlite::types::Value;
 
 /// Number of rows that decide about types, if none is set.
 const FIRST_ROWS: usize = 1024;
-/// Number of rows of the batches behind it.
+/// Number of rows of each later batch.
 const NEXT_ROWS: usize = 16 * 1024;
 
 /// The result of a statement, batch by batch.
@@ -158,8 +158,8 @@ impl RecordBatchReader for QueryReader {
     }
 }
 
-/// Runs a statement to its end, once for each row of its parameters. Returns the number of rows that it has changed, or that its
-/// result has.
+/// Runs a statement to its end, once for each row of its parameters. Returns the number of rows changed, or of rows in the
+/// result.
 pub fn run(mut cursor: Cursor, parameters: Option<Parameters>) -> Result<i64> {
     let (has_result, reads) = (cursor.columns() > 0, cursor.is_readonly());
     let sqlite = cursor.sqlite().clone();

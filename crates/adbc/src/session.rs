@@ -14,7 +14,7 @@
 use crate::activity::Activity;
 use crate::cancel::Cancel;
 use crate::error::{Result, failed, of_press, of_sqlite};
-use crate::ingest::{self, IngestTarget, Mode, Printed, Step, atomically};
+use crate::ingest::{self, IngestTarget, Mode, StagedRows, Step, atomically};
 use crate::location::{Access, Location};
 use crate::press::{self, Rows};
 use crate::sqlite::Sqlite;
@@ -29,14 +29,14 @@ use std::time::Duration;
 
 /// Rows that wait for the commit, for a table that exists.
 struct Waiting {
-    printed: Printed,
+    printed: StagedRows,
     target: IngestTarget,
     options: NamedOptions,
 }
 
 /// The way of the rows of an ingest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum IngestRoute {
     /// litepress printed a new database.
     Print,
     /// They are printed, and the commit decides.
@@ -49,7 +49,7 @@ pub enum Way {
     Insert,
 }
 
-impl Way {
+impl IngestRoute {
     /// Returns the name that users see.
     pub fn name(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ pub struct Session {
     activity: Arc<Activity>,
     cancel: Arc<Cancel>,
     /// The way of the last ingest.
-    pub way: Option<Way>,
+    pub way: Option<IngestRoute>,
 }
 
 /// SQLite attaches ten databases at most. Rows of further tables are inserted one by one.
@@ -312,7 +312,7 @@ impl Session {
         options.build.progress = self.cancel.progress();
         let added = press::append_printed(path, printed.draft.path(), &options);
         let (_, by_pages) = added.map_err(|error| of_press(&error))?;
-        self.way = Some(if by_pages { Way::Pages } else { Way::Insert });
+        self.way = Some(if by_pages { IngestRoute::Pages } else { IngestRoute::Insert });
         Ok(())
     }
 
@@ -321,7 +321,7 @@ impl Session {
         let Some(Waiting { printed, target, options }) = self.waiting.take() else { return Ok(()) };
         let sqlite = self.for_statement()?;
         atomically(&sqlite, || ingest::insert_rows(&sqlite, &target, &printed, &options))?;
-        self.way = Some(Way::Insert);
+        self.way = Some(IngestRoute::Insert);
         Ok(())
     }
 
@@ -371,7 +371,7 @@ impl Session {
     fn print_new(&mut self, path: &Path, target: &IngestTarget, rows: Rows, options: &NamedOptions) -> Result<u64> {
         target.step(false)?;
         let (count, draft) = press::print(path, rows, None, options).map_err(|error| of_press(&error))?;
-        self.way = Some(Way::Print);
+        self.way = Some(IngestRoute::Print);
         if self.autocommit {
             draft.publish().map_err(|error| of_press(&error))?;
         } else {
@@ -417,7 +417,7 @@ impl Session {
         self.sqlite = None;
         self.began = false;
         self.draft = Some(draft);
-        self.way = Some(Way::Print);
+        self.way = Some(IngestRoute::Print);
         Ok(count)
     }
 
@@ -448,17 +448,17 @@ impl Session {
     ) -> Result<u64> {
         if self.autocommit {
             let (count, by_pages) = press::append(path, rows, &options).map_err(|error| of_press(&error))?;
-            self.way = Some(if by_pages { Way::Pages } else { Way::Insert });
+            self.way = Some(if by_pages { IngestRoute::Pages } else { IngestRoute::Insert });
             return Ok(count);
         }
         if options.append.add_columns {
             return self.copy(Step::Append, target, rows, &options);
         }
         let definition = target.plain_table(&sqlite.lock(), &rows.columns())?;
-        let printed = Printed::rows_only(path, rows, definition, &options)?;
+        let printed = StagedRows::rows_only(path, rows, definition, &options)?;
         let count = printed.rows;
         self.waiting = Some(Waiting { printed, target: target.clone(), options });
-        self.way = Some(Way::Wait);
+        self.way = Some(IngestRoute::Wait);
         Ok(count)
     }
 
@@ -477,17 +477,17 @@ impl Session {
                 ));
             }
             let definition = target.plain_table(&sqlite.lock(), &columns)?;
-            Printed::rows_only(&place, rows, definition, options)?
+            StagedRows::rows_only(&place, rows, definition, options)?
         } else {
-            Printed::new_table(&place, rows, options)?
+            StagedRows::new_table(&place, rows, options)?
         };
         let sqlite = self.for_statement()?;
         if step == Step::Append {
-            self.way = Some(Way::Insert);
+            self.way = Some(IngestRoute::Insert);
             return atomically(&sqlite, || ingest::insert_rows(&sqlite, target, &printed, options));
         }
         if self.attached.len() == MOST_ATTACHED {
-            self.way = Some(Way::Insert);
+            self.way = Some(IngestRoute::Insert);
             let plain = press::for_scratch(options);
             return atomically(&sqlite, || {
                 ingest::define(&sqlite, target, step, &printed)?;
@@ -495,11 +495,11 @@ impl Session {
             });
         }
         self.copy_trees(&sqlite, step, target, &printed)?;
-        self.way = Some(Way::Copy);
+        self.way = Some(IngestRoute::Copy);
         Ok(printed.rows)
     }
 
-    fn copy_trees(&mut self, sqlite: &Sqlite, step: Step, target: &IngestTarget, printed: &Printed) -> Result<()> {
+    fn copy_trees(&mut self, sqlite: &Sqlite, step: Step, target: &IngestTarget, printed: &StagedRows) -> Result<()> {
         self.attachments += 1;
         let name = format!("litepress_{}", self.attachments);
         let attach = format!("ATTACH ?1 AS {name}");

@@ -9,7 +9,7 @@ use crate::objects::no_columns;
 use crate::parameters::Parameters;
 use crate::press::Rows;
 use crate::query::{self, QueryReader};
-use crate::session::{Session, Way, mode_of};
+use crate::session::{IngestRoute, Session, mode_of};
 use crate::settings::{Settings, flag, not_set, optionable, unknown};
 use adbc_core::error::Status;
 use adbc_core::options::OptionStatement;
@@ -67,7 +67,7 @@ pub struct LitepressStatement {
     cancel: Arc<Cancel>,
     task: Task,
     bound: Option<Box<dyn RecordBatchReader + Send>>,
-    way: Option<Way>,
+    way: Option<IngestRoute>,
 }
 
 impl LitepressStatement {

@@ -8,7 +8,7 @@
 //! error.rs    litepress_error_*: errors, status codes; panics end here
 //! ```
 //!
-//! A pointer that C gives is a reference here where the header demands a valid object: `Option<&T>` may be NULL.
+//! A pointer that must be valid is a reference here, and one that may be NULL is an `Option<&T>`.
 //! **All `unsafe` of the library is in these files**: each block says which promise of the header it relies on.
 
 mod arrow;

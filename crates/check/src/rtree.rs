@@ -10,7 +10,7 @@ use super::content::hash_of_pair;
 use super::context::CheckContext;
 use super::report::Fault;
 use litepress_rows::quoted_name;
-use litepress_rows::schema::{FoundRTree, RTree};
+use litepress_rows::schema::{NamedRTree, RTree};
 use litepress_rtree::node::Node;
 use litepress_rtree::shape::ROOT;
 use litepress_rtree::{Bounds, Layout};
@@ -20,7 +20,7 @@ use rusqlite::{Connection, OptionalExtension, Statement};
 const NODES_PER_LOOK: u64 = 4096;
 
 /// Checks an R-Tree table. Faults go to the context.
-pub(super) fn check(context: &CheckContext<'_>, sqlite: &Connection, found: &FoundRTree) {
+pub(super) fn check(context: &CheckContext<'_>, sqlite: &Connection, found: &NamedRTree) {
     let fault = |what: String| {
         let object = Some(format!("R-Tree {}", found.name));
         context.faults.add(|| Fault { page: None, offset: None, object, what });

@@ -2,7 +2,7 @@
 //!
 //! The file is opened read-only and immutable: SQLite takes no lock and creates no `-wal` or `-shm` file.
 
-use litepress_rows::schema::{FoundRTree, Table, TableKinds, has_check, rtrees, table_of};
+use litepress_rows::schema::{NamedRTree, Table, TableKinds, has_check, rtrees, table_of};
 use litepress_rows::sqlite::{open_file, open_immutable, stop_if};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) struct SqliteSchema {
     connection: Connection,
     kinds: TableKinds,
-    rtrees: Vec<FoundRTree>,
+    rtrees: Vec<NamedRTree>,
 }
 
 impl SqliteSchema {
@@ -50,7 +50,7 @@ impl SqliteSchema {
     }
 
     /// Returns the R-Tree tables.
-    pub(super) fn rtrees(&self) -> &[FoundRTree] {
+    pub(super) fn rtrees(&self) -> &[NamedRTree] {
         &self.rtrees
     }
 

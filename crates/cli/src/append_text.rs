@@ -1,5 +1,6 @@
 //! The summary of rows that were added to a database that exists, for people.
 
+use crate::build_text::LABEL_OF_TIME;
 use crate::text_table::{Align, format_table};
 use litepress::{AppendReport, AppendedTable, BuildReport, RoutePlan, units};
 use litepress_rows::escaped;
@@ -12,7 +13,7 @@ pub fn append_text(report: &BuildReport, appended: &AppendReport, verbose: bool)
     let [locked, commit, wall] = [appended.locked, appended.commit, report.wall].map(units::duration);
     let memory = units::memory(report.summary.peak_memory_bytes);
     let mut text = format!(
-        "{file}: {} in {}, now {}\n{lines}{wall}, writers waited {locked}, COMMIT {commit}, {memory} of memory at its peak\n",
+        "{file}: {} in {}, now {}\n{lines}{LABEL_OF_TIME}{wall}, writers waited {locked}, COMMIT {commit}, {memory} of memory at its peak\n",
         units::counted(report.summary.rows, "row"),
         units::counted(appended.tables.len() as u64, "table"),
         units::bytes(report.summary.bytes),

@@ -75,6 +75,9 @@ pub fn verify_text(report: &BuildReport) -> String {
     report.verified.as_ref().map(describe).unwrap_or_default()
 }
 
+/// The label of the line with times, aligned with those of tables and columns.
+pub const LABEL_OF_TIME: &str = "time:    ";
+
 /// Describes size and time in two lines.
 fn short(report: &BuildReport) -> String {
     /// The rate of a shorter run says nothing.
@@ -88,7 +91,7 @@ fn short(report: &BuildReport) -> String {
     let rate = if report.wall < SHORTEST { String::new() } else { format!("{rate} rows/s, ") };
     let (time, memory) = (units::duration(report.wall), units::memory(summary.peak_memory_bytes));
     format!(
-        "{file}: {rows} in {tables}, {}\n{time}, {rate}{memory} of memory at its peak\n",
+        "{file}: {rows} in {tables}, {}\n{LABEL_OF_TIME}{time}, {rate}{memory} of memory at its peak\n",
         units::bytes(summary.bytes)
     )
 }
@@ -102,11 +105,12 @@ fn tables_in_short(report: &BuildReport) -> String {
 /// Lists words in a line of at most a terminal's width, with the number of those that have no room.
 fn listed(name: &str, words: &[String]) -> String {
     const WIDTH: usize = 80;
+    let label = format!("{name}:");
     let line = |shown: usize| {
         let list = words.iter().take(shown).map(|word| escaped(word)).collect::<Vec<_>>().join(", ");
         match words.len() - shown {
-            0 => format!("{name}: {list}; -v shows more\n"),
-            rest => format!("{name}: {list} and {} more; -v shows all\n", units::grouped(rest as u64)),
+            0 => format!("{label:<9}{list}; -v shows more\n"),
+            rest => format!("{label:<9}{list} and {} more; -v shows all\n", units::grouped(rest as u64)),
         }
     };
     let fits = |shown: &usize| line(*shown).chars().count() <= WIDTH;
@@ -271,8 +275,8 @@ mod tests {
         let words: Vec<String> = (0..1000).map(|number| format!("column{number} INTEGER")).collect();
         let line = listed("columns", &words);
         assert!(line.len() <= 80 && line.ends_with("column1 INTEGER and 998 more; -v shows all\n"), "{line}");
-        assert_eq!(listed("tables", &["a\nb 1".to_owned()]), "tables: a\\nb 1; -v shows more\n");
-        assert_eq!(listed("tables", &["x".repeat(100)]), format!("tables: {}; -v shows more\n", "x".repeat(100)));
-        assert_eq!(listed("tables", &[]), "tables: ; -v shows more\n");
+        assert_eq!(listed("tables", &["a\nb 1".to_owned()]), "tables:  a\\nb 1; -v shows more\n");
+        assert_eq!(listed("tables", &["x".repeat(100)]), format!("tables:  {}; -v shows more\n", "x".repeat(100)));
+        assert_eq!(listed("tables", &[]), "tables:  ; -v shows more\n");
     }
 }

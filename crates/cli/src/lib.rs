@@ -26,6 +26,8 @@ mod options;
 mod output;
 mod plan_text;
 mod progress;
+#[cfg(test)]
+mod reference;
 mod reporter;
 mod text_table;
 

@@ -5,6 +5,7 @@
 use crate::output;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
+use litepress::engine::memory_bytes;
 use litepress::{Meter, Phase, Sample, Unit, units};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -143,58 +144,68 @@ impl View {
     }
 
     fn show(&mut self, sample: &Sample) {
-        let passed = self.passed(sample);
+        let status = self.status(sample);
         match &self.form {
             Form::Bar(bar) if sample.phase.is_after_rows => {
                 bar.set_style(bar_style("{spinner} {wide_msg}"));
                 bar.tick();
-                bar.set_message(describe_shortly(sample, self.unit, passed));
+                bar.set_message(describe_shortly(sample, self.unit, status));
             }
             Form::Bar(bar) => {
                 bar.set_length(sample.total);
                 bar.set_position(sample.done);
-                bar.set_message(describe_shortly(sample, self.unit, passed));
+                bar.set_message(describe_shortly(sample, self.unit, status));
             }
             Form::Lines { every } => {
-                if passed.all >= *every * (self.lines_shown + 1) {
+                if status.all >= *every * (self.lines_shown + 1) {
                     self.lines_shown += 1;
-                    output::say(&format!("{}\n", describe(sample, self.unit, passed)));
+                    output::say(&format!("{}\n", describe(sample, self.unit, status)));
                 }
             }
             Form::Json { every } => {
-                if passed.all >= *every * (self.lines_shown + 1) {
+                if status.all >= *every * (self.lines_shown + 1) {
                     self.lines_shown += 1;
-                    output::say(&format!("{}\n", to_json(sample, self.unit, passed)));
+                    output::say(&format!("{}\n", to_json(sample, self.unit, status)));
                 }
             }
         }
     }
 
-    /// Measures the time since the begin of the run and of the phase.
-    fn passed(&mut self, sample: &Sample) -> Passed {
+    /// Measures the time since the begin of the run and of the phase, and memory.
+    fn status(&mut self, sample: &Sample) -> Status {
         if sample.phase.number != self.phase.0 {
             self.phase = (sample.phase.number, Instant::now());
         }
-        Passed { all: self.started.elapsed(), phase: self.phase.1.elapsed() }
+        let (all, phase) = (self.started.elapsed(), self.phase.1.elapsed());
+        Status { all, phase, memory_bytes: memory_bytes() }
     }
 
     fn finish(&mut self, sample: &Sample) {
-        let passed = self.passed(sample);
+        let status = self.status(sample);
         match &self.form {
             Form::Bar(bar) => bar.finish_and_clear(),
             Form::Lines { .. } => {}
-            Form::Json { .. } => output::say(&format!("{}\n", to_json(sample, self.unit, passed))),
+            Form::Json { .. } => output::say(&format!("{}\n", to_json(sample, self.unit, status))),
         }
     }
 }
 
-/// The time that has passed.
+/// The time that has passed, and the memory in use.
 #[derive(Clone, Copy, Debug)]
-struct Passed {
-    /// Since the begin of the run.
+struct Status {
+    /// Time since the begin of the run.
     all: Duration,
-    /// Since the begin of the phase.
+    /// Time since the begin of the phase.
     phase: Duration,
+    /// Memory of the process; `None` if the system does not tell.
+    memory_bytes: Option<u64>,
+}
+
+impl Status {
+    /// Describes the memory: `, 71.0 MiB of memory`.
+    fn memory(self) -> String {
+        self.memory_bytes.map(|bytes| format!(", {} of memory", units::memory(bytes))).unwrap_or_default()
+    }
 }
 
 fn bar() -> ProgressBar {
@@ -205,47 +216,61 @@ fn bar_style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("a template that never changes").progress_chars("#>-")
 }
 
-/// Describes progress in a line: `450,000,000 of 1,000,000,000 rows (45 %), 9.10 GB, 85.2 million rows/s, 6.46 s left`. After the
-/// last row it is `phase 4 of 6: index i, 3.20 s; 1,000,000,000 rows, 9.10 GB`.
-fn describe(sample: &Sample, unit: Unit, passed: Passed) -> String {
+/// Describes progress in a line: `phase 1 of 3: rows of user, 450,000,000 of 1,000,000,000 rows (45 %), 9.10 GB,
+/// 85.2 million rows/s, 6.46 s left, 71.0 MiB of memory`. After the last row it is `phase 2 of 3: index i, 3.20 s;
+/// 1,000,000,000 rows, 9.10 GB, 71.0 MiB of memory`.
+fn describe(sample: &Sample, unit: Unit, status: Status) -> String {
     if sample.phase.is_after_rows {
-        return describe_phase(sample, unit, passed);
+        return describe_phase(sample, unit, status);
     }
-    let speed = describe_speed(sample, unit, passed);
+    let (phase, speed) = (describe_name(&sample.phase), describe_speed(sample, unit, status));
+    let (bytes, memory) = (unit.written(sample.bytes), status.memory());
     if sample.total == 0 {
-        return format!("{}, {speed}", unit.describe_shortly(sample.done));
+        return format!("{phase}{}, {bytes}, {speed}{memory}", unit.describe_shortly(sample.done));
     }
-    format!("{} ({} %), {speed}", unit.describe(sample.done, sample.total), percent(sample))
+    format!("{phase}{} ({} %), {bytes}, {speed}{memory}", unit.describe(sample.done, sample.total), percent(sample))
 }
 
-/// Describes progress beside a bar: `45 %, 450 million rows, 9.10 GB, 85.2 million rows/s, 6.46 s left`.
-fn describe_shortly(sample: &Sample, unit: Unit, passed: Passed) -> String {
+/// Describes progress beside a bar. What matters most comes first, because a narrow terminal cuts the line:
+/// `45 %, 85.2 million rows/s, 6.46 s left, phase 1 of 3: rows of user, 71.0 MiB of memory, 450 million rows, 9.10 GB`.
+fn describe_shortly(sample: &Sample, unit: Unit, status: Status) -> String {
     if sample.phase.is_after_rows {
-        return describe_phase(sample, unit, passed);
+        return describe_phase(sample, unit, status);
     }
-    let (done, speed) = (unit.describe_shortly(sample.done), describe_speed(sample, unit, passed));
-    if sample.total == 0 { format!("{done}, {speed}") } else { format!("{} %, {done}, {speed}", percent(sample)) }
+    let (phase, speed) = (describe_name(&sample.phase), describe_speed(sample, unit, status));
+    let phase = phase.trim_end_matches(", ");
+    let comma = if phase.is_empty() { "" } else { ", " };
+    let done = format!("{}, {}", unit.describe_shortly(sample.done), unit.written(sample.bytes));
+    let share = if sample.total == 0 { String::new() } else { format!("{} %, ", percent(sample)) };
+    format!("{share}{speed}{comma}{phase}{}, {done}", status.memory())
+}
+
+/// Describes the phase in front of what is done in it: `phase 1 of 3: rows of user, `. It is empty if the run has no phases.
+fn describe_name(phase: &Phase) -> String {
+    match phase {
+        Phase { name, .. } if name.is_empty() => String::new(),
+        Phase { name, count: 0 | 1, .. } => format!("{name}, "),
+        Phase { name, number, count, .. } => format!("phase {number} of {}: {name}, ", count.max(number)),
+    }
 }
 
 /// Describes the work after the last row. A rate of rows would fall and say nothing.
-fn describe_phase(sample: &Sample, unit: Unit, passed: Passed) -> String {
+fn describe_phase(sample: &Sample, unit: Unit, status: Status) -> String {
     let Phase { name, number, count, .. } = &sample.phase;
-    let time = units::duration(passed.phase);
-    let (done, bytes) = (unit.describe_shortly(sample.done), unit.written(sample.bytes));
-    format!("phase {number} of {}: {name}, {time}; {done}, {bytes}", count.max(number))
+    let time = units::duration(status.phase);
+    let (done, bytes, memory) = (unit.describe_shortly(sample.done), unit.written(sample.bytes), status.memory());
+    format!("phase {number} of {}: {name}, {time}; {done}, {bytes}{memory}", count.max(number))
 }
 
-fn describe_speed(sample: &Sample, unit: Unit, passed: Passed) -> String {
-    let rest = match time_left(sample, passed.all) {
+/// Describes the mean rate and the remaining time: `85.2 million rows/s, 6.46 s left`.
+fn describe_speed(sample: &Sample, unit: Unit, status: Status) -> String {
+    let rest = match time_left(sample, status.all) {
         _ if sample.total == 0 => String::new(),
         Some(Duration::ZERO) => ", finishing".to_owned(),
         Some(left) => format!(", {} left", units::duration(left)),
         None => ", starting".to_owned(),
     };
-    let rate = unit.rate(units::per_second(sample.done, passed.all));
-    let name = &sample.phase.name;
-    let comma = if name.is_empty() { "" } else { ", " };
-    format!("{}, {rate}{rest}{comma}{name}", unit.written(sample.bytes))
+    format!("{}{rest}", unit.rate(units::per_second(sample.done, status.all)))
 }
 
 fn percent(sample: &Sample) -> u64 {
@@ -253,21 +278,22 @@ fn percent(sample: &Sample) -> u64 {
     hundredfold.checked_div(sample.total.into()).and_then(|percent| u64::try_from(percent).ok()).unwrap_or(0)
 }
 
-fn to_json(sample: &Sample, unit: Unit, passed: Passed) -> serde_json::Value {
+fn to_json(sample: &Sample, unit: Unit, status: Status) -> serde_json::Value {
     let unit = unit.name();
-    let (phase, left) = (&sample.phase, time_left(sample, passed.all).filter(|_| !sample.phase.is_after_rows));
+    let (phase, left) = (&sample.phase, time_left(sample, status.all).filter(|_| !sample.phase.is_after_rows));
     json!({
         unit: sample.done,
         format!("{unit}_total"): sample.total,
         "bytes": sample.bytes,
-        "seconds": passed.all.as_secs_f64(),
-        format!("{unit}_per_second"): units::per_second(sample.done, passed.all),
+        "seconds": status.all.as_secs_f64(),
+        format!("{unit}_per_second"): units::per_second(sample.done, status.all),
         "phase": phase.number,
         "phases": phase.count,
         "stage": phase.name,
-        "stage_seconds": passed.phase.as_secs_f64(),
+        "stage_seconds": status.phase.as_secs_f64(),
         "is_after_rows": phase.is_after_rows,
         "seconds_left": left.map(|left| left.as_secs_f64()),
+        "memory_bytes": status.memory_bytes,
     })
 }
 
@@ -294,8 +320,9 @@ mod tests {
         phase
     }
 
-    fn after(seconds: u64) -> Passed {
-        Passed { all: Duration::from_secs(seconds), phase: Duration::from_secs(seconds / 2) }
+    fn after(seconds: u64) -> Status {
+        let (all, phase) = (Duration::from_secs(seconds), Duration::from_secs(seconds / 2));
+        Status { all, phase, memory_bytes: Some(71 << 20) }
     }
 
     #[test]
@@ -303,13 +330,20 @@ mod tests {
         let sample =
             |done, name: &str| Sample { done, total: 1_000_000, bytes: 9_000_000, phase: phase(name, 1, false) };
         let line = describe(&sample(450_000, ""), Unit::Rows, after(5));
-        assert_eq!(line, "450,000 of 1,000,000 rows (45 %), 9.00 MB, 90,000 rows/s, 6.11 s left");
+        assert_eq!(line, "450,000 of 1,000,000 rows (45 %), 9.00 MB, 90,000 rows/s, 6.11 s left, 71.0 MiB of memory");
         let short = describe_shortly(&sample(450_000, "rows of t"), Unit::Rows, after(5));
-        assert_eq!(short, "45 %, 450,000 rows, 9.00 MB, 90,000 rows/s, 6.11 s left, rows of t");
+        let expected =
+            "45 %, 90,000 rows/s, 6.11 s left, phase 1 of 6: rows of t, 71.0 MiB of memory, 450,000 rows, 9.00 MB";
+        assert_eq!(short, expected);
+        let silent = Status { memory_bytes: None, ..after(5) };
+        assert!(!describe(&sample(450_000, ""), Unit::Rows, silent).contains("memory"));
         let start = describe(&sample(0, ""), Unit::Rows, after(1));
-        assert!(start.ends_with("starting"), "{start}");
+        assert!(start.contains("starting"), "{start}");
         let end = describe(&sample(1_000_000, "index i"), Unit::Rows, after(1));
-        assert!(end.contains("(100 %)") && end.ends_with("finishing, index i"), "{end}");
+        assert!(
+            end.starts_with("phase 1 of 6: index i, ") && end.contains("(100 %)") && end.contains("finishing"),
+            "{end}"
+        );
     }
 
     /// The bar stood at 100 % for half of the time, with rows/s falling.
@@ -318,11 +352,15 @@ mod tests {
         let done = 12_000_000;
         let sample = Sample { done, total: done, bytes: 9_000_000, phase: phase("CHECK of t, by SQLite", 4, true) };
         for text in [describe(&sample, Unit::Rows, after(8)), describe_shortly(&sample, Unit::Rows, after(8))] {
-            assert_eq!(text, "phase 4 of 6: CHECK of t, by SQLite, 4.00 s; 12.0 million rows, 9.00 MB");
+            assert_eq!(
+                text,
+                "phase 4 of 6: CHECK of t, by SQLite, 4.00 s; 12.0 million rows, 9.00 MB, 71.0 MiB of memory"
+            );
         }
         let line = to_json(&sample, Unit::Rows, after(8));
         assert_eq!((&line["phase"], &line["phases"], &line["is_after_rows"]), (&4.into(), &6.into(), &true.into()));
         assert!(line["seconds_left"].is_null(), "{line}");
+        assert_eq!(line["memory_bytes"], 71 << 20);
     }
 
     #[test]
@@ -330,9 +368,12 @@ mod tests {
         let (done, total) = (340_000_000, 680_000_000);
         let sample = Sample { done, total, bytes: 9_000_000, phase: phase("rows of t", 1, false) };
         let line = describe(&sample, Unit::InputBytes, after(1));
-        assert_eq!(line, "340 MB of 680 MB read (50 %), 9.00 MB written, 340 MB/s, 1.00 s left, rows of t");
+        assert_eq!(
+            line,
+            "phase 1 of 6: rows of t, 340 MB of 680 MB read (50 %), 9.00 MB written, 340 MB/s, 1.00 s left, 71.0 MiB of memory"
+        );
         let piped = describe(&Sample { total: 0, ..sample.clone() }, Unit::InputBytes, after(1));
-        assert_eq!(piped, "340 MB read, 9.00 MB written, 340 MB/s, rows of t");
+        assert_eq!(piped, "phase 1 of 6: rows of t, 340 MB read, 9.00 MB written, 340 MB/s, 71.0 MiB of memory");
         assert_eq!(to_json(&sample, Unit::InputBytes, after(1))["input_bytes_total"], 680_000_000);
     }
 

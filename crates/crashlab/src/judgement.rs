@@ -16,7 +16,7 @@ pub struct Judgement {
     pub before: usize,
     /// Number of states in which it was as after.
     pub after: usize,
-    /// Descriptions of bad states: damaged, neither before nor after, or before although the program was told that its change is durable.
+    /// Descriptions of bad states: damaged, neither before nor after, or before, although the commit was reported as durable.
     pub bad: Vec<String>,
 }
 

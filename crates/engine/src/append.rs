@@ -7,25 +7,25 @@
 //!
 //! Everything is one transaction of SQLite's: at any moment all or nothing of it is there, and readers keep what they see.
 
+mod append_plan;
 mod choice;
 mod claims;
 mod options;
-mod outlook;
+mod page_candidates;
 mod page_route;
-mod planned;
 mod rebuild;
 mod report;
 mod sources;
-mod spooled;
+mod spooled_rows;
 mod update;
 
+pub use append_plan::PlannedAppend;
 pub use choice::RowFigures;
 pub use options::AppendOptions;
-pub use outlook::Outlook;
+pub use page_candidates::PageCandidates;
 pub use page_route::append_pages;
-pub use planned::PlannedAppend;
 pub use report::{AppendReport, AppendedTable, Route, RoutePlan};
-pub use spooled::{beside_spools, spool_rows};
+pub use spooled_rows::{beside_spools, spool_rows};
 
 use crate::database::Finished;
 use crate::full_text::{self, rebuild_statement};

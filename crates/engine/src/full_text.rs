@@ -20,7 +20,7 @@
 mod content;
 mod data_tree;
 mod indexer;
-mod joined;
+mod joined_segments;
 mod printed_rows;
 mod runs;
 mod shadow_tables;
@@ -35,7 +35,7 @@ use crate::table::TableTree;
 use crate::{Conflict, Error, ErrorKind, Result};
 use content::IndexedSource;
 use indexer::{Indexed, IndexerPool, TextColumns};
-pub use joined::{TakeTerm, TextIndexes};
+pub use joined_segments::{TakeTerm, TextIndexes};
 use litepress_fts5::DEFAULT_LEAF_BYTES;
 use litepress_rows::schema::{FullText, SchemaObject, TextContent};
 use litepress_rows::{RecordChunk, Schema, Source, Table, quoted_name};

@@ -52,7 +52,7 @@ mod tree;
 mod verify;
 
 pub use append::{
-    Append, AppendOptions, AppendReport, AppendedTable, Outlook, PlannedAppend, Route, RoutePlan, RowFigures,
+    Append, AppendOptions, AppendReport, AppendedTable, PageCandidates, PlannedAppend, Route, RoutePlan, RowFigures,
     append_pages, beside_spools, schema_of, spool_rows,
 };
 pub use copy::{CopiedDatabase, CopiedTree};
@@ -72,4 +72,4 @@ pub use sink::Sink;
 pub use split::{SplitDatabases, SplitTable, split};
 #[doc(hidden)]
 pub use spool::{PartRows, Spool, SpoolBudget};
-pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};
+pub use summary::{Stages, Summary, TableSummary, memory_bytes, peak_memory_bytes};

@@ -67,8 +67,18 @@ impl Stages {
 
 /// Returns the peak resident memory of this process so far, in bytes, or 0 if the system does not tell.
 pub fn peak_memory_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1024
+    status_bytes("VmHWM:").unwrap_or(0)
+}
+
+/// Returns the resident memory of this process now, in bytes, or `None` if the system does not tell.
+pub fn memory_bytes() -> Option<u64> {
+    status_bytes("VmRSS:")
+}
+
+/// Returns a field of this process's status on Linux.
+fn status_bytes(field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes * 1024)
 }

@@ -1,8 +1,8 @@
 //! `litepress_check`: the faults of a database, as a table.
 
+use crate::interruption::watched;
 use crate::open_files::refuse_open;
 use crate::sqlite::{Arguments, Failure, Host, Index, Output, Plan, TableCursor, TableModule};
-use crate::waiting::watched;
 use litepress::{CheckOptions, CheckResult, check, parse, units};
 use litepress_format::value::Value;
 use std::ffi::CStr;

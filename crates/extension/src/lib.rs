@@ -5,7 +5,7 @@
 //! array.rs, array/  litepress_array: arrays of the program, as a table of several columns
 //! print.rs          litepress_print: a new database from a query
 //! check.rs          litepress_check: faults of a database, as a table
-//! waiting.rs        work in threads, while the host is asked whether to stop
+//! interruption.rs   work in threads, while the host is asked whether to stop
 //! options.rs        options as texts            words.rs   options in messages
 //! open_files.rs     databases that the process has open, which are left alone
 //! sqlite.rs, sqlite/  the SQLite that has loaded the extension, behind safe types
@@ -16,12 +16,12 @@
 
 mod array;
 mod check;
+mod interruption;
 mod open_files;
 mod options;
 mod print;
 mod read;
 mod sqlite;
-mod waiting;
 mod words;
 
 use sqlite::{Failure, Host, add_function, add_module};

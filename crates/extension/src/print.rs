@@ -3,10 +3,10 @@
 //! The host's SQLite runs the query in the thread that called. litepress builds pages of its rows in threads of its own, and the file gets
 //! its name when it is complete.
 
+use crate::interruption::PATIENCE;
 use crate::open_files::refuse_open;
 use crate::options::PrintOptions;
-use crate::sqlite::{Failure, Host, HostValue, Kind, Output, Query, Stepped};
-use crate::waiting::PATIENCE;
+use crate::sqlite::{Failure, Host, HostValue, Kind, Output, Query, StepResult};
 use litepress::{Error, ErrorKind, Progress, Row, RowValues, UnsupportedValue, Value, Writer};
 use litepress_format::value::Value as FormatValue;
 use litepress_load::infer::InferredColumn;
@@ -82,7 +82,7 @@ fn write(query: &mut Query<'_>, writer: &mut Writer, table: &str, names: &[Strin
     let columns: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut table = writer.table_columns(table, &columns)?;
     let mut rows: u64 = 0;
-    while query.step()? == Stepped::Row {
+    while query.step()? == StepResult::Row {
         rows += 1;
         table.insert(&*query)?;
         if rows.is_multiple_of(ROWS_PER_LOOK) && query.is_interrupted() {

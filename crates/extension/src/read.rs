@@ -8,10 +8,10 @@
 mod columns;
 mod cursor;
 
+use crate::interruption::watched;
 use crate::open_files::refuse_databases;
 use crate::options::{FileArguments, unquoted};
 use crate::sqlite::{Arguments, Failure, Host, Index, TableModule};
-use crate::waiting::watched;
 use columns::Columns;
 use cursor::ReadCursor;
 use litepress::rows::sync::lock;

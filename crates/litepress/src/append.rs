@@ -9,7 +9,7 @@
 use crate::observer::{Measured, Meter, Observer, Stage};
 use crate::report::BuildReport;
 use crate::{Error, ErrorKind, Finished, Options, Result, Schema};
-use litepress_engine::{Append, AppendOptions, Outlook, Spool, append_pages, beside_spools, spool_rows};
+use litepress_engine::{Append, AppendOptions, PageCandidates, Spool, append_pages, beside_spools, spool_rows};
 use litepress_rows::schema::SchemaAdditions;
 use litepress_rows::{OptionName, Source, message};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use std::time::Instant;
 /// Rows for the tables of a database that exists.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
-pub struct Appending {
+pub struct AppendJob {
     /// The file of the database.
     pub path: PathBuf,
     /// Its schema as it is.
@@ -33,15 +33,15 @@ pub struct Appending {
     pub append: AppendOptions,
 }
 
-impl Appending {
+impl AppendJob {
     /// Adds the rows of all sources. `before_commit` runs when all rows were read.
     ///
     /// # Errors
     /// Errors of the sources, of the database and of `before_commit`: the database is then as it was.
     pub fn run(&self, sources: &[(usize, &dyn Source)], before_commit: &dyn Fn() -> Result<()>) -> Result<Finished> {
         let outlook = match self.additions.is_empty() {
-            true => Outlook::for_sources(&self.path, &self.schema, &self.options, &self.append, sources),
-            false => Outlook::default(),
+            true => PageCandidates::for_sources(&self.path, &self.schema, &self.options, &self.append, sources),
+            false => PageCandidates::default(),
         };
         let spools = self.spool(sources, &outlook)?;
         before_commit()?;
@@ -49,15 +49,19 @@ impl Appending {
     }
 
     /// Looks at these tables before their rows are read.
-    pub(crate) fn outlook(&self, tables: &[usize]) -> Outlook {
+    pub(crate) fn outlook(&self, tables: &[usize]) -> PageCandidates {
         if !self.additions.is_empty() {
-            return Outlook::default();
+            return PageCandidates::default();
         }
-        Outlook::of(&self.path, &self.schema, &self.options, &self.append, tables)
+        PageCandidates::of(&self.path, &self.schema, &self.options, &self.append, tables)
     }
 
     /// Reads the rows of all sources.
-    pub(crate) fn spool(&self, sources: &[(usize, &dyn Source)], outlook: &Outlook) -> Result<Vec<(usize, Spool)>> {
+    pub(crate) fn spool(
+        &self,
+        sources: &[(usize, &dyn Source)],
+        outlook: &PageCandidates,
+    ) -> Result<Vec<(usize, Spool)>> {
         spool_rows(&self.path, &self.schema, &self.options, outlook, sources)
     }
 
@@ -94,7 +98,7 @@ impl Appending {
         sources: &[(usize, &dyn Source)],
         refuse: &mut dyn FnMut(usize, Error) -> Result<()>,
     ) -> Result<()> {
-        let spools = self.spool(sources, &Outlook::default())?;
+        let spools = self.spool(sources, &PageCandidates::default())?;
         let append = self.begin(spools.iter().map(|(table, _)| *table))?;
         for (table, spool) in &spools {
             append.find_refused(*table, spool, &mut |error| refuse(*table, error))?;
@@ -105,7 +109,7 @@ impl Appending {
 
 /// Runs an append and reports on it.
 pub(crate) fn append(
-    job: &Appending,
+    job: &AppendJob,
     sources: &[(usize, &dyn Source)],
     started: Instant,
     (observer, meter): (&dyn Observer, Meter),

@@ -4,7 +4,7 @@ mod shards;
 
 pub use shards::{FolderCheck, check_folder};
 
-use crate::observer::{Measured, Meter, Observer, Sample, Silent, Unit};
+use crate::observer::{Measured, Meter, NullObserver, Observer, Sample, Unit};
 use crate::page_file;
 use crate::units;
 use crate::{Progress, Result};
@@ -41,7 +41,7 @@ impl Default for CheckOptions {
     fn default() -> Self {
         let litepress_check::CheckOptions { threads, memory_bytes, max_faults, .. } =
             litepress_check::CheckOptions::default();
-        let (progress, observer) = (Arc::default(), Arc::new(Silent));
+        let (progress, observer) = (Arc::default(), Arc::new(NullObserver));
         let (full, html, overwrite) = (false, None, false);
         Self { threads, memory_bytes, max_faults, full, html, overwrite, progress, observer }
     }

@@ -1,7 +1,7 @@
 //! Databases of generated rows.
 
 use crate::build::{BuildJob, refuse_special_target};
-use crate::observer::{Meter, Observer, Sample, Silent, Stage, Unit};
+use crate::observer::{Meter, NullObserver, Observer, Sample, Stage, Unit};
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
@@ -57,7 +57,7 @@ impl Default for GenerateOptions {
             write_recipe: None,
             record_recipe: false,
             words: Arc::new(RustWords),
-            observer: Arc::new(Silent),
+            observer: Arc::new(NullObserver),
         }
     }
 }

@@ -15,10 +15,10 @@ mod description;
 mod features;
 mod geojson;
 mod layer;
-mod wrong;
+mod wrong_geometries;
 
 pub(crate) use geojson::adapted;
-pub(crate) use wrong::WrongGeometries;
+pub(crate) use wrong_geometries::WrongGeometries;
 
 use crate::{Conflict, Error, ErrorKind, LoadOptions, Message, OnError, Progress, Result, Schema};
 use boxes::Spool;
@@ -132,7 +132,7 @@ impl GeoPackage {
     ) -> Result<WrongGeometries> {
         let layer = self.layers.iter().find(|layer| layer.table_of_files == table);
         let conversion = Conversion::new(layer.expect("every planned table is a layer"), false);
-        wrong::find(&conversion, source, most, threads, progress)
+        wrong_geometries::find(&conversion, source, most, threads, progress)
     }
 
     /// Returns notes about reference systems that are not defined in the file.

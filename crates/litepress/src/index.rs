@@ -1,6 +1,6 @@
 //! Indexes of databases that exist.
 
-use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
+use crate::observer::{Measured, Meter, NullObserver, Observer, Sample, Stage, Unit};
 use crate::{Options, Result};
 use litepress_engine::live::{self, IndexTask, LiveOptions, MadeIndex};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub struct IndexOptions {
 impl Default for IndexOptions {
     fn default() -> Self {
         let LiveOptions { build, busy_timeout, through_wal, .. } = LiveOptions::default();
-        Self { build, busy_timeout, through_wal, observer: Arc::new(Silent) }
+        Self { build, busy_timeout, through_wal, observer: Arc::new(NullObserver) }
     }
 }
 

@@ -105,16 +105,16 @@ pub use litepress_rows::message::{Flags, Hint, Message, OptionName, OptionValue,
 pub use load::{FileFormat, LoadOptions, LoadReport, Mismatches, SplitReport, load, notes_of, plan_load};
 pub use loaded_file::LoadedFile;
 pub use merge::{MergeOptions, MergeReport, RowidPolicy, merge, plan_merge};
-pub use observer::{Meter, Observer, Sample, Silent, Stage, Unit};
+pub use observer::{Meter, NullObserver, Observer, Sample, Stage, Unit};
 pub use plan_report::{MergedDatabases, PlanReport, PlannedColumn, TableOrigin, TableReport, method_words};
 pub use profile::{DatabaseComparison, Profile, ProfileOptions, compare, profile};
 #[doc(hidden)]
 pub use read::refuse_database;
-pub use read::{Comparison, FileScan, FileTable, RowFilter, Scanned};
+pub use read::{Comparison, FileScan, FileTable, RowFilter, ScanStep};
 pub use report::BuildReport;
 pub use schema_text::SchemaText;
 pub use serde_json::Value as Json;
-pub use writer::{Row, RowValues, TableWriter, ToValue, UnsupportedValue, Value, Writer, Written};
+pub use writer::{FinishedDatabase, Row, RowValues, TableWriter, ToValue, UnsupportedValue, Value, Writer};
 
 /// The code of the guide and of the README runs as documentation tests.
 #[cfg(doctest)]

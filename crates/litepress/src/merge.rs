@@ -6,7 +6,7 @@ use crate::build::refuse_special_target;
 use crate::choices::Choice;
 use crate::load::notes::foreign_keys;
 use crate::manifest::{Manifest, Shard};
-use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
+use crate::observer::{Measured, Meter, NullObserver, Observer, Sample, Stage, Unit};
 use crate::report::BuildReport;
 use crate::{Conflict, Database, Error, ErrorKind, Finished, Options, Result, Target};
 use litepress_engine::{Averages, TakeTerm, TextIndexes};
@@ -48,7 +48,7 @@ impl Default for MergeOptions {
             source_column: None,
             union: false,
             skip_tables: Vec::new(),
-            observer: Arc::new(Silent),
+            observer: Arc::new(NullObserver),
         }
     }
 }

@@ -78,9 +78,9 @@ impl fmt::Debug for Meter {
 
 /// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NullObserver;
 
-impl Observer for Silent {}
+impl Observer for NullObserver {}
 
 /// A guard that ends an observer's measurement when it is dropped.
 pub(crate) struct Measured<'o>(&'o dyn Observer);

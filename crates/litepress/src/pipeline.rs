@@ -20,9 +20,9 @@ mod engine_thread;
 pub use column::{ColumnBuilder, MAX_VALUE_BYTES, RowsInMemory};
 pub use encoder::TableEncoder;
 
-use crate::append::{Appending, existing};
+use crate::append::{AppendJob, existing};
 use crate::{AppendOptions, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, Result, Schema, Target};
-use engine_thread::{Destination, EngineThread, Sent};
+use engine_thread::{Destination, EngineThread, SendResult};
 use litepress_engine::plan::{BuildMethod, plan_objects};
 use litepress_engine::{Spool, SpoolBudget};
 use litepress_rows::RowidOrder;
@@ -110,7 +110,7 @@ impl Pipeline {
         let mut full = known.clone();
         let objects = schema.map(|schema| full.add(&schema)).unwrap_or_default();
         let additions = SchemaAdditions { objects, ..SchemaAdditions::default() };
-        let job = Appending {
+        let job = AppendJob {
             path: path.clone(),
             existing: known,
             schema: full.clone(),
@@ -209,12 +209,12 @@ impl Pipeline {
             }
             let State::Running(engine) = &self.state else { return Err(self.failure()) };
             match engine.send(part, patience) {
-                Sent::Done => {}
-                Sent::Full(part) => {
+                SendResult::Done => {}
+                SendResult::Full(part) => {
                     self.tables[table].0.whole.push_front(part);
                     return Ok(false);
                 }
-                Sent::Over => return Err(self.failure()),
+                SendResult::Over => return Err(self.failure()),
             }
         }
         Ok(true)

@@ -3,7 +3,7 @@
 mod scan;
 
 pub use litepress_load::filter::{Comparison, RowFilter};
-pub use scan::{FileScan, Scanned};
+pub use scan::{FileScan, ScanStep};
 
 use crate::load::LoadJob;
 use crate::{Error, ErrorKind, LoadOptions, OnError, Result, Target};

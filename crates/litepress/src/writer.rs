@@ -213,7 +213,7 @@ impl Writer {
     /// # Errors
     /// Rows that break a rule; a write, sync or rename that fails. The target is then as it was, except if only the sync
     /// of its folder failed.
-    pub fn finish(self) -> Result<Written> {
+    pub fn finish(self) -> Result<FinishedDatabase> {
         self.finish_watched(PATIENCE, &mut || ())
     }
 
@@ -222,7 +222,7 @@ impl Writer {
     ///
     /// # Errors
     /// As [`finish`](Self::finish); [`ErrorKind::Interrupted`] after [`Progress::stop`](crate::Progress::stop).
-    pub fn finish_watched(mut self, time: Duration, watch: &mut dyn FnMut()) -> Result<Written> {
+    pub fn finish_watched(mut self, time: Duration, watch: &mut dyn FnMut()) -> Result<FinishedDatabase> {
         self.refuse_failed()?;
         for table in 0..self.buffers.len() {
             self.encode(table)?;
@@ -236,7 +236,7 @@ impl Writer {
             watch();
         }
         let Finished { summary, bytes, verified, appended, .. } = self.pipeline.finish()?;
-        Ok(Written { summary, bytes, verified, appended, cut_texts: self.pipeline.cut_texts() })
+        Ok(FinishedDatabase { summary, bytes, verified, appended, cut_texts: self.pipeline.cut_texts() })
     }
 
     /// Encodes the waiting rows of a table and sends whole parts. An error ends the writer.
@@ -269,7 +269,7 @@ impl Writer {
 /// A finished database.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Written {
+pub struct FinishedDatabase {
     /// Sizes and times.
     pub summary: Summary,
     /// The whole file, if the target was [`Target::Memory`].

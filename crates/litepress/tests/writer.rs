@@ -1,7 +1,7 @@
 //! Rows of Rust values become a database that SQLite reads, and what is wrong with a row is told.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
-use litepress::{Conflict, ErrorKind, Options, Row, RowValues, Target, UnsupportedValue, Writer, Written};
+use litepress::{Conflict, ErrorKind, FinishedDatabase, Options, Row, RowValues, Target, UnsupportedValue, Writer};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -10,7 +10,7 @@ fn in_memory(schema: &str) -> Writer {
 }
 
 /// Opens the bytes of a database with SQLite, which finds nothing wrong with them.
-fn sqlite(finished: Written) -> Connection {
+fn sqlite(finished: FinishedDatabase) -> Connection {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.db");
     std::fs::write(&path, finished.bytes.unwrap()).unwrap();

@@ -13,7 +13,7 @@ const TOKENS_SHOWN: usize = 6;
 
 /// An object of the merged schema.
 #[derive(Debug)]
-pub(crate) struct Agreed<'s> {
+pub(crate) struct AgreedObject<'s> {
     pub object: &'s Object,
     pub kind: Option<TableKind>,
 }
@@ -27,14 +27,14 @@ pub(crate) fn agree<'s>(
     surveys: &'s [Survey],
     has_union: bool,
     differs: &mut dyn FnMut(Error) -> Result<()>,
-) -> Result<Vec<Agreed<'s>>> {
+) -> Result<Vec<AgreedObject<'s>>> {
     let mut catalogues: Vec<(&Survey, &Arc<Catalogue>)> = Vec::new();
     for survey in surveys {
         if !catalogues.iter().any(|(_, known)| Arc::ptr_eq(known, &survey.catalogue)) {
             catalogues.push((survey, &survey.catalogue));
         }
     }
-    let mut agreed: Vec<(Agreed<'_>, &Path)> = Vec::new();
+    let mut agreed: Vec<(AgreedObject<'_>, &Path)> = Vec::new();
     let mut known: HashMap<(bool, String), usize> = HashMap::new();
     for (survey, catalogue) in &catalogues {
         for (object, &kind) in catalogue.objects.iter().zip(&catalogue.kinds) {
@@ -45,7 +45,7 @@ pub(crate) fn agree<'s>(
                 }
                 None => {
                     known.insert(key(object), agreed.len());
-                    agreed.push((Agreed { object, kind }, survey.name.as_path()));
+                    agreed.push((AgreedObject { object, kind }, survey.name.as_path()));
                 }
             }
         }
@@ -63,7 +63,7 @@ fn key(object: &Object) -> (bool, String) {
 
 fn refuse_missing(
     catalogues: &[(&Survey, &Arc<Catalogue>)],
-    agreed: &[(Agreed<'_>, &Path)],
+    agreed: &[(AgreedObject<'_>, &Path)],
     differs: &mut dyn FnMut(Error) -> Result<()>,
 ) -> Result<()> {
     for (survey, catalogue) in catalogues {

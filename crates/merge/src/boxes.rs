@@ -22,12 +22,12 @@ pub struct BoxSource<'m> {
     /// The columns as SQL writes them, the id first.
     columns: Vec<String>,
     surveys: Vec<&'m Survey>,
-    next: Mutex<Next>,
+    next: Mutex<NextPart>,
 }
 
 /// The next part.
 #[derive(Debug, Default)]
-struct Next {
+struct NextPart {
     /// Position of its shard.
     shard: usize,
     /// The last id of the part before, if it is of the same shard.

@@ -1,6 +1,6 @@
 //! The plan of a merge: the schema, and where the rows of each table come from.
 
-use crate::agreement::{Agreed, agree};
+use crate::agreement::{AgreedObject, agree};
 use crate::record::RecordForm;
 use crate::references;
 use crate::rowids::{self, Policies, RowidPolicy, TablePlan};
@@ -202,23 +202,24 @@ impl MergePlan {
 }
 
 /// Removes the tables that are left out, with all that belongs to them.
-fn without_skipped<'s>(agreed: Vec<Agreed<'s>>, skipped: &[String]) -> Result<Vec<Agreed<'s>>> {
+fn without_skipped<'s>(agreed: Vec<AgreedObject<'s>>, skipped: &[String]) -> Result<Vec<AgreedObject<'s>>> {
     let is_table = |name: &str| {
         let is_it =
-            |agreed: &Agreed<'_>| agreed.object.kind == "table" && agreed.object.name.eq_ignore_ascii_case(name);
+            |agreed: &AgreedObject<'_>| agreed.object.kind == "table" && agreed.object.name.eq_ignore_ascii_case(name);
         agreed.iter().any(is_it)
     };
     if let Some(name) = skipped.iter().find(|name| !is_table(name)) {
         let text = message![OptionName::SkipTable.alone().given(), format!(": the databases have no table {name}")];
         return Err(Error::new(ErrorKind::Usage, text));
     }
-    let is_kept = |agreed: &Agreed<'_>| !skipped.iter().any(|name| agreed.object.table.eq_ignore_ascii_case(name));
+    let is_kept =
+        |agreed: &AgreedObject<'_>| !skipped.iter().any(|name| agreed.object.table.eq_ignore_ascii_case(name));
     Ok(agreed.into_iter().filter(is_kept).collect())
 }
 
 /// Returns the statements and PRAGMAs of the merged database.
 fn schema_text(
-    agreed: &[Agreed<'_>],
+    agreed: &[AgreedObject<'_>],
     surveys: &[Survey],
     options: &MergeOptions,
     notes: &mut Vec<Message>,
@@ -231,7 +232,7 @@ fn schema_text(
         None => statements.iter().for_each(|sql| text.push_str(&format!("{sql};\n"))),
         Some(column) => {
             let is_merged =
-                |agreed: &&Agreed<'_>| matches!(agreed.kind, Some(TableKind::Rowid(_) | TableKind::WithoutRowid));
+                |agreed: &&AgreedObject<'_>| matches!(agreed.kind, Some(TableKind::Rowid(_) | TableKind::WithoutRowid));
             let tables: Vec<&str> = agreed.iter().filter(is_merged).map(|agreed| agreed.object.name.as_str()).collect();
             for sql in with_column(&statements, &tables, column)? {
                 text.push_str(&format!("{sql};\n"));
@@ -312,10 +313,10 @@ fn with_column(statements: &[&str], tables: &[&str], column: &str) -> Result<Vec
     statements.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
-fn virtual_tables(schema: &Schema, agreed: &[Agreed<'_>]) -> Result<Vec<VirtualTable>> {
+fn virtual_tables(schema: &Schema, agreed: &[AgreedObject<'_>]) -> Result<Vec<VirtualTable>> {
     let is_virtual = |table: &&Table| table.is_virtual;
     let find = |table: &Table| {
-        let is_it = |agreed: &&Agreed<'_>| agreed.object.name.eq_ignore_ascii_case(&table.name);
+        let is_it = |agreed: &&AgreedObject<'_>| agreed.object.name.eq_ignore_ascii_case(&table.name);
         let sql = agreed.iter().find(is_it).map_or("", |agreed| agreed.object.sql.as_str());
         VirtualTable::new(table, sql)
     };

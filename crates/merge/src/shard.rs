@@ -4,7 +4,7 @@
 //! More shards are closed in between. A shard that was changed since its survey is an error then.
 
 use litepress_rows::{Error, ErrorKind, Result};
-use litepress_scan::{Connected, FileStamp, Moment, Snapshot};
+use litepress_scan::{ConnectionGuard, FileStamp, Moment, Snapshot};
 use std::path::Path;
 
 /// Number of shards that stay open. Each takes three files, and three more for each thread that reads it.
@@ -45,7 +45,7 @@ impl OpenShard {
         Ok(shard)
     }
 
-    pub fn connection(&self) -> Connected<'_> {
+    pub fn connection(&self) -> ConnectionGuard<'_> {
         self.moment.connection()
     }
 

@@ -33,12 +33,12 @@ pub struct MergeSource<'m> {
     /// The names of the shards, as values.
     names: &'m [String],
     bytes_read: &'m AtomicU64,
-    next: Mutex<Next>,
+    next: Mutex<NextPart>,
 }
 
 /// The next part.
 #[derive(Debug, Default)]
-struct Next {
+struct NextPart {
     /// Position of its shard in the plan.
     shard: usize,
     /// Number of parts before it.

@@ -20,7 +20,7 @@ use crate::cells::{BLOCK_ROWS, CellBlock, Cells};
 use crate::schema::Table;
 use crate::{Conflict, Error, ErrorKind, NullPolicy, RecordChunk, Result};
 pub use column::SkippedRows;
-use column::{Exempt, Fault, Rule, Slot, is_null};
+use column::{Fault, Rule, RuleExceptions, Slot, is_null};
 
 /// SQLite's default limit for the length of a record, in bytes (SQLITE_MAX_LENGTH).
 pub const MAX_RECORD_BYTES: u64 = 1_000_000_000;
@@ -245,7 +245,7 @@ impl Encoder {
             slot.be_null();
             rule.rowids(block, rows, left_out, chunk.parts_mut().0, &mut slot.cut)
         } else {
-            rule.fill(block, rows, Exempt { left_out, unchecked: &self.unchecked }, slot)
+            rule.fill(block, rows, RuleExceptions { left_out, unchecked: &self.unchecked }, slot)
         }
     }
 

@@ -26,7 +26,7 @@ pub use existing::SchemaAdditions;
 pub use full_text::{FullText, TextContent, full_text_has_positions};
 pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
 pub use read::{TableKinds, has_check, table_of, with_evaluation};
-pub use rtree::{FoundRTree, rtrees};
+pub use rtree::{NamedRTree, rtrees};
 pub use statement_text::Check;
 pub use triggers::{Trigger, missing_objects};
 

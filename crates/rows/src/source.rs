@@ -12,8 +12,8 @@ pub trait Source: Sync {
     /// Returns the next part, or `None` after the last. One worker at a time calls it, so it should be cheap.
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>>;
 
-    /// Returns the source whose rows these are, changed on their way, if what is known of its rows holds for these. Methods about rowids
-    /// and columns then ask it.
+    /// Returns the source that this one transforms, if the facts about its rows (order, columns) still hold. Methods about rowids and
+    /// columns then ask it.
     fn origin(&self) -> Option<&dyn Source> {
         None
     }
@@ -26,8 +26,8 @@ pub trait Source: Sync {
         self.origin().map_or(RowidOrder::Unknown, Source::rowid_order)
     }
 
-    /// Returns whether no row has a value for the INTEGER PRIMARY KEY. The rowids are then the rows' numbers, and SQLite would
-    /// choose them as it inserts the rows that stay.
+    /// Returns whether no row has a value for the INTEGER PRIMARY KEY. The rowids are then the rows' numbers, as SQLite
+    /// would number the rows that are kept.
     fn has_automatic_rowids(&self) -> bool {
         self.origin().is_some_and(Source::has_automatic_rowids)
     }
@@ -78,7 +78,7 @@ pub trait RandomAccessRows: Sync {
     /// Returns a maker of only these columns, which must be distinct, for one thread.
     fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyReader + '_>;
 
-    /// Returns whether all rows have integers in these columns. A [`RowReader`] can then be given them.
+    /// Returns whether all rows have integers in these columns. Such columns may be passed to the maker of rows as `given`.
     fn are_integers(&self, columns: &[usize]) -> bool;
 
     /// Returns a maker of rows, for one thread. It need not make the `given` columns [of integers](Self::are_integers).

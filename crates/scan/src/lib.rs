@@ -47,7 +47,7 @@ mod walk;
 pub use file_pointer::{FilePointer, vfs_name};
 pub use file_stamp::FileStamp;
 pub use leaf::ScanPart;
-pub use moment::{Connected, Moment};
+pub use moment::{ConnectionGuard, Moment};
 pub use scan::{IndexScan, TableScan};
 pub use snapshot::{PageReader, Snapshot};
 pub use wal::wal_has_pages_behind;

@@ -44,9 +44,9 @@ struct Opened {
 
 /// The connection while a thread uses it.
 #[derive(Debug)]
-pub struct Connected<'m>(MutexGuard<'m, Option<Opened>>);
+pub struct ConnectionGuard<'m>(MutexGuard<'m, Option<Opened>>);
 
-impl Deref for Connected<'_> {
+impl Deref for ConnectionGuard<'_> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -92,15 +92,15 @@ impl Moment {
     }
 
     /// Returns the connection once it is free.
-    pub fn connection(&self) -> Connected<'_> {
-        Connected(lock(&self.open))
+    pub fn connection(&self) -> ConnectionGuard<'_> {
+        ConnectionGuard(lock(&self.open))
     }
 
     /// Returns the connection, or `None` while another thread reads through it.
-    pub fn free_connection(&self) -> Option<Connected<'_>> {
+    pub fn free_connection(&self) -> Option<ConnectionGuard<'_>> {
         match self.open.try_lock() {
-            Ok(open) => Some(Connected(open)),
-            Err(TryLockError::Poisoned(poisoned)) => Some(Connected(poisoned.into_inner())),
+            Ok(open) => Some(ConnectionGuard(open)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(ConnectionGuard(poisoned.into_inner())),
             Err(TryLockError::WouldBlock) => None,
         }
     }

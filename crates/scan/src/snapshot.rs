@@ -1,4 +1,4 @@
-//! Keeps one moment of a database, and reads its pages.
+//! Holds a read snapshot of a database, and reads its pages.
 
 use crate::file_pointer::{self, FilePointer};
 use crate::wal::{WalFrames, WalState};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 /// Number of attempts to begin a transaction while no other connection commits.
 const ATTEMPTS: u32 = 100;
 
-/// The bytes of every page of a database at one moment, as long as a transaction of a connection lasts.
+/// A consistent view of all pages of a database, valid while the transaction of one connection is open.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -51,13 +51,13 @@ struct Shared {
 }
 
 impl Snapshot {
-    /// Begins a read transaction on `connection`, which has none, and looks at it.
+    /// Begins a read transaction on `connection`, which must have none open, and captures its snapshot.
     ///
     /// REQUIRES: the transaction lasts as long as pages are read, and nothing is written through the connection.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] if SQLite can read the database but pages cannot be read beside it: it is in memory, of another
-    /// VFS, or its wal-index cannot be mapped. The transaction is rolled back.
+    /// [`ErrorKind::Unsupported`] if SQLite can read the database, but litepress cannot read the pages itself: the database is in
+    /// memory, uses another VFS, or its wal-index cannot be mapped. The transaction is rolled back.
     pub fn begin(connection: &Connection) -> Result<Self> {
         let begun = Self::begin_transaction(connection).and_then(|state| Self::look(connection, state));
         if begun.is_err() {
@@ -67,12 +67,12 @@ impl Snapshot {
         begun.map_err(|error| in_database(error, connection))
     }
 
-    /// Looks at the write transaction that `connection` holds, which has not written yet.
+    /// Captures the snapshot of the write transaction that `connection` holds. It must not have written yet.
     ///
     /// REQUIRES: the transaction lasts as long as pages are read, and no page that is read later is changed through it.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin), but the transaction lasts on.
+    /// As [`begin`](Self::begin), but the transaction stays open.
     pub fn of_write_transaction(connection: &Connection) -> Result<Self> {
         let look = || {
             check_file(connection)?;
@@ -89,10 +89,10 @@ impl Snapshot {
         look().map_err(|error| in_database(error, connection))
     }
 
-    /// Looks at the read transaction of a connection that takes the file for immutable: it locks nothing and reads no log.
+    /// Captures the snapshot of a connection that opened the file as immutable: it locks nothing and reads no log.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin), but the transaction lasts on.
+    /// As [`begin`](Self::begin), but the transaction stays open.
     pub(crate) fn of_immutable(connection: &Connection) -> Result<Self> {
         check_file(connection)?;
         Self::look(connection, None)
@@ -152,7 +152,7 @@ impl Snapshot {
         &self.0.path
     }
 
-    /// Returns the header. A database without pages has that of a new one.
+    /// Returns the header. For an empty file, this is the header of a new database.
     pub fn header(&self) -> &DatabaseHeader {
         &self.0.header
     }
@@ -206,7 +206,7 @@ impl Snapshot {
         Connection::open_with_flags(&self.0.path, flags).map_err(|error| failed(error).in_file(&self.0.path))
     }
 
-    /// Returns whether the database has such a page, and it can hold anything.
+    /// Returns whether the page exists and may hold data: the lock-byte page never does.
     pub(crate) fn has(&self, page: u32) -> bool {
         (1..=self.0.page_count).contains(&page) && page != self.page_size().lock_byte_page()
     }
@@ -299,7 +299,6 @@ impl Drop for PageReader {
     }
 }
 
-/// Checks that the main database is a file that another connection can open, too.
 /// Names the database in an error that names no file.
 fn in_database(error: Error, connection: &Connection) -> Error {
     match file_pointer::database_path(connection) {
@@ -308,6 +307,7 @@ fn in_database(error: Error, connection: &Connection) -> Error {
     }
 }
 
+/// Checks that the main database is a file that another connection can open, too.
 fn check_file(connection: &Connection) -> Result<()> {
     let path = file_pointer::database_path(connection).ok_or_else(not_a_file)?;
     if !file_pointer::has_default_vfs(connection) {

@@ -1,7 +1,7 @@
 //! Explains a node of an R-Tree: one line a field, as pages are explained.
 
 use super::DatabaseFile;
-use litepress_rows::schema::{FoundRTree, RTree, TableKinds, rtrees};
+use litepress_rows::schema::{NamedRTree, RTree, TableKinds, rtrees};
 use litepress_rows::sqlite::open_immutable;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use litepress_rtree::node::Node;
@@ -34,7 +34,7 @@ fn describe(sqlite: &mut Connection, table: &str, number: i64) -> rusqlite::Resu
     let kinds = TableKinds::read(sqlite)?;
     let found = rtrees(sqlite, &kinds)?;
     let wrong = |message: String| Err(Error::new(ErrorKind::Usage, message));
-    let Some(FoundRTree { name, tree }) = found.iter().find(|found| found.name.eq_ignore_ascii_case(table)) else {
+    let Some(NamedRTree { name, tree }) = found.iter().find(|found| found.name.eq_ignore_ascii_case(table)) else {
         let names: Vec<&str> = found.iter().map(|found| found.name.as_str()).collect();
         let advice = if names.is_empty() { "the file has no R-Tree".to_owned() } else { names.join(", ") };
         let error = Error::new(ErrorKind::Usage, format!("there is no R-Tree {table}"));

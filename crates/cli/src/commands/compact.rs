@@ -1,6 +1,6 @@
 //! `litepress compact`: copies a database without its free space, or replaces it by such a copy.
 
-use crate::build_text::{dropped_text, verify_text};
+use crate::build_text::{LABEL_OF_TIME, dropped_text, verify_text};
 use crate::failure::{DONE, ErrorForm};
 use crate::interrupt::Interrupt;
 use crate::options::{FileArgs, OutputArgs};
@@ -84,7 +84,7 @@ fn text(report: &CompactReport, verbose: bool) -> String {
     let rows = units::counted(summary.rows, "row");
     let tables = units::counted(summary.tables.len() as u64, "table");
     let indexes = units::grouped(report.indexes as u64) + if report.indexes == 1 { " index" } else { " indexes" };
-    format!("{file}: {bytes}, before {was} ({change})\n{time}, {rate}/s, {memory} of memory at its peak\n")
+    format!("{file}: {bytes}, before {was} ({change})\n{LABEL_OF_TIME}{time}, {rate}/s, {memory} of memory at its peak\n")
         + &format!("{rows} in {tables}, {indexes}\n")
         + &if verbose { details(report) } else { String::new() }
         + &dropped_text(build.dropped.iter())

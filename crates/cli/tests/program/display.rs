@@ -20,10 +20,10 @@ fn the_summary_has_three_lines() {
         (lines[0], lines[2]),
         ("a.db: 2 rows in 1 table, 8.19 kB", "columns: id INTEGER, note TEXT; -v shows more")
     );
-    assert!(lines[1].ends_with(" of memory at its peak"), "{out}");
+    assert!(lines[1].starts_with("time:    ") && lines[1].ends_with(" of memory at its peak"), "{out}");
     let out = room.done("load ab.db a.csv b.csv");
     assert!(
-        out.starts_with("ab.db: 3 rows in 2 tables, ") && out.ends_with("\ntables: a 2, b 1; -v shows more\n"),
+        out.starts_with("ab.db: 3 rows in 2 tables, ") && out.ends_with("\ntables:  a 2, b 1; -v shows more\n"),
         "{out}"
     );
     let out = room.done("generate u.db --preset user --rows 2k");

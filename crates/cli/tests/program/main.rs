@@ -7,6 +7,7 @@ mod compact;
 mod copies;
 mod display;
 mod dry_run;
+mod errors_page;
 mod existing_target;
 mod full_text;
 mod gdal;
@@ -34,6 +35,7 @@ mod rejects;
 mod shards;
 mod shells;
 mod split;
+mod tutorials;
 mod usage;
 mod values;
 

@@ -26,7 +26,7 @@ fn shards_become_one_database() {
     let summary = room.done("merge all.db shards --verify full");
     for line in [
         "9 rows in 2 tables",
-        "tables: user 6, log 3",
+        "tables:  user 6, log 3",
         "merged 3 databases, ",
         "note: rows get new rowids",
         "verify: ok",

@@ -104,7 +104,7 @@ fn words_are_for_columns_of_numbers() {
     assert_eq!(room.query("s.db", "SELECT * FROM w"), "NA|NULL|1\nDE|-inf|NULL\nFR|1.5|NULL");
 }
 
-/// `--missing NaN --infinity Infinity` did not help against NaN in JSON, and `--nan null` made Infinity NULL all the same. Beside
+/// `--missing NaN --infinity Infinity` had no effect on NaN in JSON, and `--nan null` turned Infinity into NULL anyway. Beside
 /// numbers of JSON, words stayed texts even in a column that was declared REAL.
 #[test]
 fn words_are_for_numbers_of_json() {

@@ -67,6 +67,8 @@ fn every_command_of_the_documents_works() {
         "docs/recipes.md",
         "docs/program.md",
         "docs/pictures.md",
+        "docs/tasks.md",
+        "docs/jobs.md",
     ] {
         let room = Room::new();
         assert!(run_all(document, &room).is_empty(), "{document}");

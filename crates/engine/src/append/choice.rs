@@ -1,6 +1,6 @@
 //! Chooses the route of a table's rows.
 
-use super::update::{Overwriting, claimed_indexes};
+use super::update::{RowPolicy, claimed_indexes};
 use super::{AppendOptions, Route};
 use crate::index::IndexPlan;
 use crate::options::{Options, Verify};
@@ -76,7 +76,7 @@ fn why_not(schema: &Schema, table: &Table, rows: &RowFigures, options: &Options)
         (lacks_some && rows.rows > 0, "only some rows have rowids"),
     ];
     let of_rows = || reasons.into_iter().find(|(is_so, _)| *is_so).map(|(_, why)| why.to_owned());
-    let of_update = || Overwriting::of(table, options, &rows.missing).err();
+    let of_update = || RowPolicy::of(table, options, &rows.missing).err();
     why_not_table(schema, table, options).or_else(of_rows).or_else(of_update)
 }
 

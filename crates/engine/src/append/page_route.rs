@@ -13,7 +13,7 @@ use super::choice::{Choice, RowFigures, TableEdge, choose, why_not_in, why_sql};
 use super::claims::check_claims;
 use super::rebuild::Rebuild;
 use super::sources::{OldAndNew, estimated_rows, old_rows, with_stored_rows};
-use super::update::{Overwriting, claimed_indexes};
+use super::update::{RowPolicy, claimed_indexes};
 use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan};
 use crate::database::Finished;
 use crate::index::{IndexPlan, Indexes};
@@ -226,7 +226,7 @@ impl<'a> Look<'a> {
         let is_empty = append.truncate || table.without_rowid;
         let largest_rowid = if is_empty { None } else { transaction.right_edge(root)?.largest_rowid };
         let (edge, figures) = (TableEdge { largest_rowid, sequence }, RowFigures::of(source));
-        let overwriting = match Overwriting::of(table, options, &figures.missing) {
+        let overwriting = match RowPolicy::of(table, options, &figures.missing) {
             Ok(overwriting) => overwriting,
             Err(why) => return Ok(Err(why)),
         };
@@ -240,7 +240,7 @@ struct Job<'a> {
     look: Look<'a>,
     root: u32,
     choice: Choice,
-    overwriting: Overwriting,
+    overwriting: RowPolicy,
 }
 
 impl Job<'_> {
@@ -297,8 +297,8 @@ impl Job<'_> {
     fn completion(&self) -> Option<OlderRows> {
         let Look { table, snapshot, .. } = self.look;
         match self.overwriting {
-            Overwriting::OneStays => completion(table, snapshot),
-            Overwriting::Fields(_) => Some(OlderRows::of(table, snapshot.encoding())),
+            RowPolicy::OneStays => completion(table, snapshot),
+            RowPolicy::Fields(_) => Some(OlderRows::of(table, snapshot.encoding())),
         }
     }
 

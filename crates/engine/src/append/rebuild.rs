@@ -1,6 +1,6 @@
 //! Old and new rows of a table become a new tree.
 
-use super::update::Overwriting;
+use super::update::RowPolicy;
 use crate::options::Options;
 use crate::pages::Pages;
 use crate::sort::SortOptions;
@@ -13,7 +13,7 @@ use litepress_rows::{Source, Table};
 /// The build of a new tree of rows in any order. Of rows with one primary key, the policy for conflicts keeps one.
 pub(super) struct Rebuild<'a> {
     pub table: &'a Table,
-    pub overwriting: &'a Overwriting,
+    pub overwriting: &'a RowPolicy,
     pub options: &'a Options,
     pub sorts: &'a SortOptions,
     pub context: BuildContext<'a>,
@@ -47,10 +47,8 @@ impl Rebuild<'_> {
     ) -> Result<T> {
         let Self { overwriting, options, sorts, .. } = self;
         match overwriting {
-            Overwriting::OneStays => {
-                build(&SortedRows::sort(key, rows, options.on_conflict, sorts, &options.progress)?)
-            }
-            Overwriting::Fields(fields) => build(&UpdatedRows::sort(key, rows, fields, sorts, &options.progress)?),
+            RowPolicy::OneStays => build(&SortedRows::sort(key, rows, options.on_conflict, sorts, &options.progress)?),
+            RowPolicy::Fields(fields) => build(&UpdatedRows::sort(key, rows, fields, sorts, &options.progress)?),
         }
     }
 }

@@ -8,14 +8,14 @@ use litepress_rows::schema::Generated;
 
 /// The treatment of rows with one primary key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Overwriting {
+pub(super) enum RowPolicy {
     /// One of them stays as it is, by the policy for conflicts.
     OneStays,
     /// The first stays, and the later ones change these fields of its record.
     Fields(Vec<usize>),
 }
 
-impl Overwriting {
+impl RowPolicy {
     /// Decides it for rows that lack the columns at the positions `missing`. `Err` says why SQLite must insert them.
     pub fn of(table: &Table, options: &Options, missing: &[usize]) -> Result<Self, String> {
         if options.on_conflict != Conflict::Update {

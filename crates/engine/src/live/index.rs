@@ -4,7 +4,7 @@
 //! In WAL mode tables are scanned and entries sorted under a read snapshot, while others write. The write lock is taken for the rest
 //! alone. If others committed meanwhile, all is done once more under the write lock.
 
-use super::skeleton::{Planned, Skeleton, StatementWatch, run_create_index};
+use super::skeleton::{Skeleton, StatementPlan, StatementWatch, run_create_index};
 use super::{CannotWritePages, CommitReport, LiveDatabase, LiveOptions, LiveTransaction, connect, explain};
 use crate::index::{IndexPlan, Indexes};
 use crate::options::Target;
@@ -81,8 +81,8 @@ pub(super) struct PlannedIndex {
 }
 
 /// Indexes whose entries are extracted.
-struct Sorted {
-    planned: Planned,
+struct IndexRuns {
+    planned: StatementPlan,
     /// The entries of all indexes of a table, for each table.
     tables: Vec<Indexes>,
     rows: u64,
@@ -109,7 +109,7 @@ fn make(database: &mut LiveDatabase, task: IndexTask<'_>) -> Result<IndexReport>
     let named = |error: Error| if error.place().file.is_some() { error } else { error.in_file(&path) };
     let sort = |connection: &Connection, snapshot: &Snapshot| sort(connection, snapshot, task, &path, &options);
     let (mut transaction, sorted, repeated) = database.begin_after(sort).map_err(named)?;
-    let Sorted { planned, tables, rows, scan } = sorted;
+    let IndexRuns { planned, tables, rows, scan } = sorted;
     let threads = bounded(&options.build)?.threads;
     let mut trees = HashMap::new();
     for indexes in tables {
@@ -182,7 +182,7 @@ fn sort(
     task: IndexTask<'_>,
     path: &Path,
     live: &LiveOptions,
-) -> Result<Sorted> {
+) -> Result<IndexRuns> {
     let started = Instant::now();
     let skeleton = Skeleton::of(connection, snapshot.encoding()).map_err(|error| explain(&error, path, live))?;
     let planned = match task {
@@ -207,7 +207,7 @@ fn sort(
         rows += scan(snapshot, index, &indexes, &options)?;
         tables.push(indexes);
     }
-    Ok(Sorted { planned, tables, rows, scan: started.elapsed() })
+    Ok(IndexRuns { planned, tables, rows, scan: started.elapsed() })
 }
 
 /// Passes the rows of an index's table to all indexes of the table.

@@ -26,7 +26,7 @@ pub(super) struct Skeleton {
 
 /// The effect of statements: indexes to make, and names of those that exist already.
 #[derive(Default)]
-pub(super) struct Planned {
+pub(super) struct StatementPlan {
     pub indexes: Vec<PlannedIndex>,
     pub existing: Vec<String>,
 }
@@ -63,8 +63,8 @@ impl Skeleton {
     }
 
     /// Plans the indexes of CREATE INDEX statements.
-    pub fn plan(&self, statements: &[String]) -> Result<Planned> {
-        let mut planned = Planned::default();
+    pub fn plan(&self, statements: &[String]) -> Result<StatementPlan> {
+        let mut planned = StatementPlan::default();
         for text in statements {
             run_create_index(&self.sqlite, &self.statements, text, |name, is_new| {
                 if !is_new {
@@ -79,7 +79,7 @@ impl Skeleton {
     }
 
     /// Plans to make indexes again: those of these names, those of tables of these names, or all without a name.
-    pub fn plan_again(&self, names: &[String]) -> Result<Planned> {
+    pub fn plan_again(&self, names: &[String]) -> Result<StatementPlan> {
         let explain = |error| explain(&error);
         let mut select = self
             .sqlite
@@ -98,7 +98,7 @@ impl Skeleton {
         }
         all.retain(|index| names.is_empty() || names.iter().any(|name| is_named(index, name)));
         let indexes = all.iter().map(|(name, _)| self.planned(name)).collect::<Result<_>>()?;
-        Ok(Planned { indexes, existing: Vec::new() })
+        Ok(StatementPlan { indexes, existing: Vec::new() })
     }
 
     /// Plans an index of the skeleton.
@@ -163,11 +163,11 @@ pub(super) fn run_create_index(
 }
 
 /// Watches the actions of statements while they are compiled.
-pub(super) struct StatementWatch(Arc<Mutex<Option<Seen>>>);
+pub(super) struct StatementWatch(Arc<Mutex<Option<StatementActions>>>);
 
 /// The actions of a statement.
 #[derive(Default)]
-struct Seen {
+struct StatementActions {
     index: Option<String>,
     refused: Option<String>,
 }
@@ -175,7 +175,7 @@ struct Seen {
 impl StatementWatch {
     /// Begins to watch a connection. Actions are allowed unless [`watch`](Self::watch) runs.
     pub fn of(sqlite: &mut Connection) -> rusqlite::Result<Self> {
-        let seen = Arc::new(Mutex::new(None::<Seen>));
+        let seen = Arc::new(Mutex::new(None::<StatementActions>));
         let noted = seen.clone();
         sqlite.authorizer(Some(move |context: AuthContext<'_>| match &mut *lock(&noted) {
             Some(seen) => seen.judge(context.action),
@@ -185,14 +185,14 @@ impl StatementWatch {
     }
 
     /// Watches `compile`. Returns its result, and the actions.
-    fn watch<T>(&self, compile: impl FnOnce() -> T) -> (T, Seen) {
-        *lock(&self.0) = Some(Seen::default());
+    fn watch<T>(&self, compile: impl FnOnce() -> T) -> (T, StatementActions) {
+        *lock(&self.0) = Some(StatementActions::default());
         let compiled = compile();
         (compiled, lock(&self.0).take().unwrap_or_default())
     }
 }
 
-impl Seen {
+impl StatementActions {
     fn judge(&mut self, action: AuthAction<'_>) -> Authorization {
         match action {
             AuthAction::CreateIndex { index_name, .. } => {

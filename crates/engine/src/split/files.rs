@@ -1,9 +1,9 @@
 //! A group becomes a file.
 
 use super::file_name::file_name;
-use super::groups::{Group, Groups, Next};
+use super::groups::{Group, Groups, NextGroup};
 use super::item;
-use super::rows::{GroupRows, GroupSource, Rest};
+use super::rows::{GroupRest, GroupRows, GroupSource};
 use super::{SplitTable, Totals, large, small};
 use crate::database::{Database, Finished};
 use crate::options::{Options, Target, Verify};
@@ -69,8 +69,8 @@ impl<'a> Files<'a> {
         self.options.progress.go_on().map_err(early)?;
         let mut all = lock(groups);
         match all.next().map_err(early)? {
-            Next::End => Ok(false),
-            Next::Whole(group) => {
+            NextGroup::End => Ok(false),
+            NextGroup::Whole(group) => {
                 drop(all);
                 let (number, name) = (group.number, self.name(&group));
                 let finished = self.make_small(group, &name, worker);
@@ -78,7 +78,7 @@ impl<'a> Files<'a> {
                 Ok(true)
             }
             // The lock is kept: all threads work for this group.
-            Next::Begun(group) => {
+            NextGroup::Begun(group) => {
                 let (number, name) = (group.number, self.name(&group));
                 let finished = self.make_large(group, &mut all, &name);
                 worker.totals.add(name.clone(), finished.map_err(|error| (number, self.placed(error, &name)))?);
@@ -119,7 +119,7 @@ impl<'a> Files<'a> {
         let options = Options { verify: Verify::None, ..large(self.options) };
         let mut database = Database::create(&Target::File(path.clone()), self.schema.clone(), &options)?;
         let (front, groups) = (group.front, &Mutex::new(groups));
-        let rest = |table| Some(Rest { groups, front: &front, table });
+        let rest = |table| Some(GroupRest { groups, front: &front, table });
         self.fill(&mut database, group.tables, rest)?;
         let mut finished = database.finish()?;
         finished.verified = verify(&path, &target, &Options { verify: self.options.verify, ..options })?;
@@ -131,7 +131,7 @@ impl<'a> Files<'a> {
         &'g self,
         database: &mut Database,
         mut rows: BTreeMap<u32, GroupRows>,
-        rest: impl Fn(u32) -> Option<Rest<'g, 's>>,
+        rest: impl Fn(u32) -> Option<GroupRest<'g, 's>>,
     ) -> Result<()> {
         for (number, split) in (0..).zip(self.tables) {
             let table = &self.schema.tables[split.table];

@@ -38,7 +38,7 @@ pub(super) struct Groups<'s> {
 }
 
 /// The next group, or the beginning of one.
-pub(super) enum Next {
+pub(super) enum NextGroup {
     /// All rows of the group.
     Whole(Group),
     /// The first rows of a group that is larger: the others are still to be [taken](Groups::take_rows).
@@ -76,9 +76,9 @@ impl<'s> Groups<'s> {
     }
 
     /// Takes the next group, or the first rows of it.
-    pub fn next(&mut self) -> Result<Next> {
+    pub fn next(&mut self) -> Result<NextGroup> {
         if self.item.is_empty() {
-            return Ok(Next::End);
+            return Ok(NextGroup::End);
         }
         let front = Item::of(&self.item)?.front.to_vec();
         let mut group = Group { number: self.number, front, tables: BTreeMap::new() };
@@ -90,10 +90,10 @@ impl<'s> Groups<'s> {
             bytes += rows.bytes();
             group.tables.insert(table, rows);
             if !is_whole {
-                return Ok(Next::Begun(group));
+                return Ok(NextGroup::Begun(group));
             }
         }
-        Ok(Next::Whole(group))
+        Ok(NextGroup::Whole(group))
     }
 
     /// Returns the table of the current row of this group, or `None` if the group ends.

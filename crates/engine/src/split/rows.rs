@@ -38,7 +38,7 @@ impl GroupRows {
 }
 
 /// The rest of a group's rows, behind those that were copied.
-pub(super) struct Rest<'g, 's> {
+pub(super) struct GroupRest<'g, 's> {
     pub groups: &'g Mutex<&'g mut Groups<'s>>,
     pub front: &'g [u8],
     pub table: u32,
@@ -52,7 +52,7 @@ pub(super) struct GroupSource<'g, 's> {
     state: Mutex<State>,
     /// Number of rows, if all were copied.
     rows: Option<u64>,
-    rest: Option<Rest<'g, 's>>,
+    rest: Option<GroupRest<'g, 's>>,
 }
 
 struct State {
@@ -64,7 +64,7 @@ struct State {
 
 impl<'g, 's> GroupSource<'g, 's> {
     /// Returns the copied rows, and the rest if there is one.
-    pub fn new(table: &'g Table, origin: &'g dyn Source, first: GroupRows, rest: Option<Rest<'g, 's>>) -> Self {
+    pub fn new(table: &'g Table, origin: &'g dyn Source, first: GroupRows, rest: Option<GroupRest<'g, 's>>) -> Self {
         let rows = rest.is_none().then_some(first.len() as u64);
         let state = Mutex::new(State { first: Some(first), handed_out: 0 });
         Self { table, origin, state, rows, rest }

@@ -67,18 +67,18 @@ pub(super) trait PartialTree: Send {
 }
 
 /// The destination of rows from the first out-of-order part on.
-pub(super) struct Unsorted<'a, K> {
+pub(super) struct UnsortedRows<'a, K> {
     pub key: &'a K,
     pub sorter: &'a Sorter,
 }
 
-impl<K> Clone for Unsorted<'_, K> {
+impl<K> Clone for UnsortedRows<'_, K> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<K> Copy for Unsorted<'_, K> {}
+impl<K> Copy for UnsortedRows<'_, K> {}
 
 /// Appends the rows of `source` to `tree`, up to the first out-of-order part. From there on they go to `unsorted`;
 /// without it, they are an error. Passes all records to the indexes. Returns the smallest rowid of the unsorted rows,
@@ -87,7 +87,7 @@ pub(super) fn append<L: PartLayout, T: PartialTree<Part = L::Part>>(
     source: &dyn Source,
     layout: &L,
     tree: &mut T,
-    unsorted: Option<Unsorted<'_, L::Key>>,
+    unsorted: Option<UnsortedRows<'_, L::Key>>,
     context: BuildContext<'_>,
 ) -> Result<Option<i64>> {
     let BuildContext { indexes, threads, progress, .. } = context;
@@ -232,7 +232,7 @@ pub(super) struct UnsortedWriter<'a, K> {
 }
 
 impl<'a, K: RowKey> UnsortedWriter<'a, K> {
-    pub fn new(unsorted: Unsorted<'a, K>) -> Self {
+    pub fn new(unsorted: UnsortedRows<'a, K>) -> Self {
         Self { items: ItemMaker::new(unsorted.key), rows: unsorted.sorter.writer(), smallest: None }
     }
 

@@ -12,7 +12,7 @@
 //! The rows and parts alone decide where the prefix ends, and so the bytes of the file. If the prefix is overwritten,
 //! the file is that of a source that announces no order.
 
-use super::append::{Unsorted, append};
+use super::append::{UnsortedRows, append};
 use super::context::{BuildContext, TableTree};
 use super::row_key::RowidKey;
 use super::rowid::{self, RowidLayout, RowidTree};
@@ -38,7 +38,7 @@ pub(crate) fn build(
     context: BuildContext<'_>,
 ) -> Result<TableTree> {
     let (key, sorter, first_page) = (RowidKey::new(table, false), Sorter::new(options.clone()), pages.next());
-    let (usable, unsorted) = (pages.page_size().bytes(), Unsorted { key: &key, sorter: &sorter });
+    let (usable, unsorted) = (pages.page_size().bytes(), UnsortedRows { key: &key, sorter: &sorter });
     let mut prefix = RowidTree::new(pages);
     let layout = RowidLayout { usable, must_ascend: false };
     let Some(smallest) = append(source, &layout, &mut prefix, Some(unsorted), context)? else {
@@ -65,7 +65,7 @@ fn read_back(
     positions: InputPositions,
     pages: &Pages,
     first_page: u32,
-    unsorted: Unsorted<'_, RowidKey>,
+    unsorted: UnsortedRows<'_, RowidKey>,
     progress: &Progress,
 ) -> Result<()> {
     let mut prefix = TableReader::new(pages.written_from(first_page)?, pages.page_size().bytes(), tree.rows, positions);

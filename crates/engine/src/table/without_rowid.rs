@@ -17,7 +17,7 @@
 pub(crate) mod late_materialization;
 mod parts;
 
-use super::append::{Unsorted, append};
+use super::append::{UnsortedRows, append};
 use super::context::{BuildContext, TableTree};
 use super::row_key::{RecordKey, RowKey};
 use super::sorted_rows::gather;
@@ -50,7 +50,7 @@ pub(crate) fn build(
     }
     if may_ascend {
         let counted = if counts_keys { key.parts() } else { &[] };
-        let (layout, unsorted) = (KeyedLayout::new(&key, counted, pages), Unsorted { key: &key, sorter: &sorter });
+        let (layout, unsorted) = (KeyedLayout::new(&key, counted, pages), UnsortedRows { key: &key, sorter: &sorter });
         let first_page = pages.next();
         let mut prefix = KeyedTree::new(pages, counted);
         let smallest_unsorted = append(source, &layout, &mut prefix, Some(unsorted), context)?;

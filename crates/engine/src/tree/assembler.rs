@@ -1,5 +1,5 @@
-//! Puts the finished parts of a b-tree one behind another: numbers and writes their pages, and adds the interior pages
-//! above them. The builders of tables and indexes call it for each part, in the order of parts.
+//! Puts the finished parts of a b-tree one after another: has their pages numbered by `pages::numbering`, writes them, and adds the
+//! interior pages above them. The builders of tables and indexes call it for each part, in the order of parts.
 
 use super::interior::{Child, Divider, Levels, Root, write_interior};
 use super::open_page::write_empty;

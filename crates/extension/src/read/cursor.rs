@@ -2,11 +2,11 @@
 
 use super::Shared;
 use super::columns::{ColumnRole, PlanText};
+use crate::interruption::PATIENCE;
 use crate::sqlite::{Failure, Output, Plan, TableCursor};
-use crate::waiting::PATIENCE;
 use litepress::rows::Affinity;
 use litepress::rows::cells::OwnedValue;
-use litepress::{Comparison, Error, ErrorKind, FileScan, FileTable, RowFilter, Scanned};
+use litepress::{Comparison, Error, ErrorKind, FileScan, FileTable, RowFilter, ScanStep};
 use litepress_format::record::{self, RecordReader};
 use litepress_format::value::Value;
 use std::fmt::Write;
@@ -87,16 +87,16 @@ impl ReadCursor {
         let Rows::Scanned(scan, row) = &mut self.rows else { return Ok(()) };
         loop {
             match scan.poll(PATIENCE) {
-                Ok(Scanned::Rows) => {
+                Ok(ScanStep::Rows) => {
                     *row = 0;
                     return Ok(());
                 }
-                Ok(Scanned::Waiting) if self.shared.host.is_interrupted() => {
+                Ok(ScanStep::Waiting) if self.shared.host.is_interrupted() => {
                     self.rows = Rows::Over;
                     return Err(Error::new(ErrorKind::Interrupted, "interrupted").into());
                 }
-                Ok(Scanned::Waiting) => {}
-                Ok(Scanned::End) => {
+                Ok(ScanStep::Waiting) => {}
+                Ok(ScanStep::End) => {
                     self.rows = Rows::Over;
                     return Ok(());
                 }

@@ -18,7 +18,7 @@ pub struct Query<'h> {
 
 /// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stepped {
+pub enum StepResult {
     /// There is a row.
     Row,
     /// There are no more rows.
@@ -122,11 +122,11 @@ impl Query<'_> {
     ///
     /// # Errors
     /// The error of SQLite: an interruption, too.
-    pub fn step(&mut self) -> Result<Stepped, Failure> {
+    pub fn step(&mut self) -> Result<StepResult, Failure> {
         // SAFETY: the statement is prepared.
         match unsafe { (self.api().step)(self.raw()) } {
-            api::ROW => Ok(Stepped::Row),
-            api::DONE => Ok(Stepped::Done),
+            api::ROW => Ok(StepResult::Row),
+            api::DONE => Ok(StepResult::Done),
             _ => Err(self.host.failure()),
         }
     }

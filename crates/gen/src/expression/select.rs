@@ -52,7 +52,7 @@ pub(super) fn function(function: Function, operands: &[Operand<'_>], rows: usize
     });
 }
 
-/// Returns the operand of the largest value, the first of equal ones, or of the smallest, the last of equal ones.
+/// Returns the operand of the largest value (the first of equals) or of the smallest (the last of equals).
 /// `None` if any is NULL.
 fn extreme(function: Function, operands: &[Operand<'_>], row: usize) -> Option<usize> {
     let mut best = 0;

@@ -84,8 +84,8 @@ fn characters(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
-/// Evaluates `substr(x, start, length)`: bytes of a blob, characters of other values. Of an empty blob it is NULL, as
-/// in SQLite.
+/// Evaluates `substr(x, start, length)`: bytes of a blob, characters of other values. For an empty blob the result is
+/// NULL, as in SQLite.
 pub(super) fn substr(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     let mut memory = Vec::new();
     let mut cut = |row: usize| -> Option<(Vec<u8>, bool)> {

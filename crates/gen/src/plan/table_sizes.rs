@@ -57,7 +57,7 @@ pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotatio
     (0..schema.tables.len()).map(size).collect()
 }
 
-/// Checks that TPC-H tables have the columns of the benchmark, and no other number of rows than its own.
+/// Checks that TPC-H tables have the columns of the benchmark, and that no other number of rows is requested.
 fn check_tpch(
     schema: &Schema,
     settings: &[TableSettings],
@@ -162,7 +162,7 @@ pub(super) fn fill_unset(schema: &Schema, request: &Request, sizes: &mut [TableS
     Ok(())
 }
 
-/// Refuses a number of rows for all tables that have none, if each has one.
+/// Returns the error for a number of rows for all other tables, if each table has its own.
 fn no_table_left(schema: &Schema, rows: u64) -> Error {
     let rows = rows.to_string();
     let given = OptionName::Rows.count(None, &rows).given();

@@ -1,7 +1,7 @@
 //! Options of a copy.
 
 use crate::Options;
-use crate::observer::{Observer, Silent};
+use crate::observer::{NullObserver, Observer};
 use std::sync::Arc;
 
 /// Options of [`compact`](crate::compact()).
@@ -30,7 +30,7 @@ impl Default for CompactOptions {
             drop_indexes: Vec::new(),
             without_rowid: Vec::new(),
             allow_incomplete: false,
-            observer: Arc::new(Silent),
+            observer: Arc::new(NullObserver),
         }
     }
 }

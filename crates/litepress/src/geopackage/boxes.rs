@@ -25,7 +25,7 @@ const BOXES_PER_PART: u64 = 1 << 16;
 
 /// What is known of some geometries.
 #[derive(Debug, Default)]
-pub(super) struct Noted {
+pub(super) struct GeometryExtents {
     /// Number of rows.
     pub count: u64,
     /// Number of geometries, with a height, and with a measure.
@@ -42,7 +42,7 @@ pub(super) struct Noted {
     bytes: Vec<u8>,
 }
 
-impl Noted {
+impl GeometryExtents {
     pub fn add(&mut self, rowid: i64, geometry: &Geometry) {
         self.count += 1;
         self.geometries += 1;
@@ -72,7 +72,7 @@ pub(super) struct Spool {
 /// What is known of all parts so far, without their boxes, and the length of the file.
 #[derive(Default)]
 struct State {
-    noted: Noted,
+    noted: GeometryExtents,
     end: u64,
 }
 
@@ -84,7 +84,7 @@ impl Spool {
     }
 
     /// Adds the boxes of a part.
-    pub fn add(&self, part: Noted) -> Result<()> {
+    pub fn add(&self, part: GeometryExtents) -> Result<()> {
         let at = {
             let State { noted, end } = &mut *lock(&self.state);
             noted.count += part.count;
@@ -102,7 +102,7 @@ impl Spool {
     }
 
     /// Passes what is known of all geometries to `look`.
-    pub fn look<T>(&self, look: impl FnOnce(&Noted) -> T) -> T {
+    pub fn look<T>(&self, look: impl FnOnce(&GeometryExtents) -> T) -> T {
         look(&lock(&self.state).noted)
     }
 

@@ -1,6 +1,6 @@
 //! The rows of the tables that describe a GeoPackage. They are made once all layers are filled.
 
-use super::boxes::{Noted, Spool};
+use super::boxes::{GeometryExtents, Spool};
 use super::layer::PlannedLayer;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::record;
@@ -27,7 +27,7 @@ impl<'a> DescriptionRows<'a> {
     }
 
     fn make(&self) -> Result<Vec<Vec<OwnedValue>>> {
-        let of_layers = |row: &dyn Fn(&PlannedLayer, &Noted) -> Vec<OwnedValue>| {
+        let of_layers = |row: &dyn Fn(&PlannedLayer, &GeometryExtents) -> Vec<OwnedValue>| {
             self.layers.iter().map(|(layer, spool)| spool.look(|noted| row(layer, noted))).collect()
         };
         Ok(match self.table {
@@ -92,14 +92,14 @@ fn reference_systems<'l>(layers: impl Iterator<Item = &'l PlannedLayer> + Clone)
     systems.into_iter().map(row).collect()
 }
 
-fn contents(layer: &PlannedLayer, noted: &Noted, now: &str) -> Vec<OwnedValue> {
+fn contents(layer: &PlannedLayer, noted: &GeometryExtents, now: &str) -> Vec<OwnedValue> {
     let [min_x, max_x, min_y, max_y] = noted.extent.map_or([Null, Null, Null, Null], |extent| extent.map(Real));
     let table = || Text(layer.layer.table.clone());
     let [data_type, description, now] = ["features", "", now].map(|text| Text(text.to_owned()));
     vec![table(), data_type, table(), description, now, min_x, min_y, max_x, max_y, Int(layer.layer.srs.id().into())]
 }
 
-fn geometry_columns(layer: &PlannedLayer, noted: &Noted) -> Vec<OwnedValue> {
+fn geometry_columns(layer: &PlannedLayer, noted: &GeometryExtents) -> Vec<OwnedValue> {
     // 0: none has it; 1: all have it; 2: some do.
     let has = |number: u64| {
         Int(if number == 0 {

@@ -1,6 +1,6 @@
 //! The rows of a layer: those of the files, with a key and with geometries as GeoPackage stores them.
 
-use super::boxes::{Noted, Spool};
+use super::boxes::{GeometryExtents, Spool};
 use super::layer::{GeometryOrigin, LayerColumn, PlannedLayer};
 use crate::{Error, ErrorKind, Result};
 use litepress_format::record;
@@ -36,7 +36,7 @@ impl<'a> Conversion<'a> {
         rowid: i64,
         blob: &mut Vec<u8>,
         record: &mut Vec<u8>,
-        noted: &mut Noted,
+        noted: &mut GeometryExtents,
     ) -> Result<()> {
         let values = record::decode(given).map_err(|error| Error::new(ErrorKind::Data, error.to_string()))?;
         blob.clear();
@@ -61,7 +61,13 @@ impl<'a> Conversion<'a> {
     }
 
     /// Appends the geometry of a row to `blob`. Returns `false` if it has none.
-    fn append_geometry(&self, values: &[Value<'_>], rowid: i64, blob: &mut Vec<u8>, noted: &mut Noted) -> Result<bool> {
+    fn append_geometry(
+        &self,
+        values: &[Value<'_>],
+        rowid: i64,
+        blob: &mut Vec<u8>,
+        noted: &mut GeometryExtents,
+    ) -> Result<bool> {
         let made;
         let given = match self.layer.geometry {
             GeometryOrigin::Value(position) => match values[position] {
@@ -208,7 +214,7 @@ impl Source for FeatureRows<'_> {
                 // A wrong row is an error when it is loaded.
                 if self
                     .conversion
-                    .convert(chunk.record(row), rowid, &mut blob, &mut record, &mut Noted::default())
+                    .convert(chunk.record(row), rowid, &mut blob, &mut record, &mut GeometryExtents::default())
                     .is_ok()
                 {
                     converted.push(rowid, &record);
@@ -226,12 +232,12 @@ struct FeaturePart<'s> {
     given: RecordChunk,
     blob: Vec<u8>,
     record: Vec<u8>,
-    noted: Noted,
+    noted: GeometryExtents,
 }
 
 impl<'s> FeaturePart<'s> {
     fn new(rows: &'s FeatureRows<'s>, part: Box<dyn Part + 's>) -> Self {
-        let (blob, record, noted) = (Vec::new(), Vec::new(), Noted::default());
+        let (blob, record, noted) = (Vec::new(), Vec::new(), GeometryExtents::default());
         Self { rows, part, given: RecordChunk::new(), blob, record, noted }
     }
 }

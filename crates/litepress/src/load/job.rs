@@ -3,7 +3,7 @@
 use super::notes::{self, notes_of};
 use super::options::LoadOptions;
 use super::report::LoadReport;
-use crate::append::Appending;
+use crate::append::AppendJob;
 use crate::geopackage::GeoPackage;
 use crate::loaded_file::LoadedFile;
 use crate::number_notes::number_notes;
@@ -177,9 +177,9 @@ impl<'o> LoadJob<'o> {
     }
 
     /// Returns the rows' way into a database that exists.
-    pub(super) fn appending(&self, target: &Target) -> Option<Appending> {
+    pub(super) fn appending(&self, target: &Target) -> Option<AppendJob> {
         let (Some(existing), Target::File(path)) = (&self.existing, target) else { return None };
-        Some(Appending {
+        Some(AppendJob {
             path: path.clone(),
             existing: existing.clone(),
             schema: self.plan.schema.clone(),
@@ -192,7 +192,7 @@ impl<'o> LoadJob<'o> {
     /// Returns the route of each table into a database that exists; `None` for a new database. `figures` are those of the tables'
     /// rows, if they were read.
     pub(super) fn routes(&self, target: &Target, figures: &[Option<RowFigures>]) -> Result<Option<Vec<RoutePlan>>> {
-        let Some(Appending { path, schema, additions, options, append, .. }) = self.appending(target) else {
+        let Some(AppendJob { path, schema, additions, options, append, .. }) = self.appending(target) else {
             return Ok(None);
         };
         let tables: Vec<_> =

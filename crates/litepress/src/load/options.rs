@@ -1,7 +1,7 @@
 //! Options of a load.
 
 use crate::append::existing;
-use crate::observer::{Observer, Silent};
+use crate::observer::{NullObserver, Observer};
 use crate::parse;
 use crate::schema_text::SchemaText;
 use crate::{
@@ -196,7 +196,7 @@ impl Default for LoadOptions {
             append: false,
             split_by: None,
             append_options: AppendOptions::default(),
-            observer: Arc::new(Silent),
+            observer: Arc::new(NullObserver),
             path_guard: None,
         }
     }

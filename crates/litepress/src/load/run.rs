@@ -11,7 +11,7 @@
 
 use super::LoadReport;
 use super::job::{LoadJob, listed};
-use crate::append::{Appending, append, offer_append};
+use crate::append::{AppendJob, append, offer_append};
 use crate::build::BuildJob;
 use crate::geopackage::WrongGeometries;
 use crate::report::BuildReport;
@@ -140,7 +140,7 @@ impl LoadJob<'_> {
     }
 
     /// Finds the rows that SQLite refuses as they are added to a database that exists.
-    fn find_refused_by(&self, job: &Appending) -> Result<Refused> {
+    fn find_refused_by(&self, job: &AppendJob) -> Result<Refused> {
         let conflict = match self.options.build.on_conflict {
             Conflict::Update => Conflict::Update,
             _ => Conflict::Abort,
@@ -247,14 +247,14 @@ fn unplaced(error: &Error) -> Error {
 
 /// Figures of dropped rows.
 #[derive(Clone, Copy, Debug, Default)]
-struct Dropped {
+struct DroppedRows {
     rows: u64,
     automatic: u64,
     /// The smallest and the largest rowid of the others.
     range: Option<(i64, i64)>,
 }
 
-impl Dropped {
+impl DroppedRows {
     fn note(&mut self, chunk: &RecordChunk) {
         let automatic = chunk.automatic_rows();
         self.rows += chunk.len() as u64;
@@ -290,9 +290,9 @@ impl Dropped {
 /// # Errors
 /// The first error of the source; a request to stop.
 pub(super) fn drain(source: &LoadSource, threads: usize, progress: &Progress) -> Result<RowFigures> {
-    let all = Mutex::new(Dropped::default());
+    let all = Mutex::new(DroppedRows::default());
     read_all(source, threads, progress, &|chunk| {
-        let mut dropped = Dropped::default();
+        let mut dropped = DroppedRows::default();
         dropped.note(chunk);
         lock(&all).add(dropped);
         Ok(())

@@ -9,7 +9,7 @@ use litepress_rows::source::PART_BYTES;
 use litepress_rows::{RecordChunk, RowidOrder, Table};
 use std::collections::VecDeque;
 
-/// Size at which a part ends: one more chunk might not mapping into what the engine writes at once.
+/// Size at which a part ends: one more chunk might exceed what the engine writes at once.
 const FULL_BYTES: usize = PART_BYTES - 2 * RecordChunk::TARGET_BYTES;
 
 /// Encodes the rows of one table.

@@ -1,10 +1,10 @@
 //! The thread that builds the database until it is published or given up: first the table whose parts arrive through a
 //! channel, then the tables that were spooled.
 
-use crate::append::Appending;
+use crate::append::AppendJob;
 use crate::{Database, Error, ErrorKind, Finished, Progress, Result};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
-use litepress_engine::{Outlook, PartRows, Spool};
+use litepress_engine::{PageCandidates, PartRows, Spool};
 use litepress_load::source::advice_about_keys;
 use litepress_rows::{Part, RowidOrder, Source};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) enum Destination {
     /// A new one.
     New(Box<Database>),
     /// One that exists, and its tables as they are before rows come.
-    Existing(Box<Appending>, Outlook),
+    Existing(Box<AppendJob>, PageCandidates),
 }
 
 /// The position of a table in the schema, and its rows.
@@ -44,7 +44,7 @@ pub(super) struct EngineThread {
 }
 
 /// The result of sending a part.
-pub(super) enum Sent {
+pub(super) enum SendResult {
     /// The part is on its way.
     Done,
     /// The channel is full: the part comes back.
@@ -81,11 +81,11 @@ impl EngineThread {
     }
 
     /// Sends a part of the streamed table. Waits up to `patience` for room.
-    pub(super) fn send(&self, part: PartRows, patience: Duration) -> Sent {
+    pub(super) fn send(&self, part: PartRows, patience: Duration) -> SendResult {
         match self.parts.send_timeout(Message::Part(part), patience) {
-            Ok(()) => Sent::Done,
-            Err(SendTimeoutError::Timeout(Message::Part(part))) => Sent::Full(part),
-            Err(_) => Sent::Over,
+            Ok(()) => SendResult::Done,
+            Err(SendTimeoutError::Timeout(Message::Part(part))) => SendResult::Full(part),
+            Err(_) => SendResult::Over,
         }
     }
 
@@ -142,8 +142,8 @@ fn build(
 
 /// Adds rows to a database that exists. The rows of the streamed table become pages while they arrive.
 fn append(
-    job: &Appending,
-    outlook: &Outlook,
+    job: &AppendJob,
+    outlook: &PageCandidates,
     streamed: Option<(usize, RowidOrder)>,
     parts: Receiver<Message>,
     spooled: &Receiver<Vec<SpooledTable>>,

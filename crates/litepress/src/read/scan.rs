@@ -34,7 +34,7 @@ pub struct FileScan {
 
 /// The answer to a request for rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scanned {
+pub enum ScanStep {
     /// There are rows: [`FileScan::chunk`].
     Rows,
     /// The time is over before the next rows came.
@@ -142,9 +142,9 @@ impl FileScan {
     pub fn next_chunk(&mut self) -> Result<Option<&RecordChunk>> {
         loop {
             match self.poll(Duration::from_secs(1))? {
-                Scanned::Rows => return Ok(Some(&self.current)),
-                Scanned::Waiting => {}
-                Scanned::End => return Ok(None),
+                ScanStep::Rows => return Ok(Some(&self.current)),
+                ScanStep::Waiting => {}
+                ScanStep::End => return Ok(None),
             }
         }
     }
@@ -153,13 +153,13 @@ impl FileScan {
     ///
     /// # Errors
     /// A file that cannot be read; a record that is wrong. All rows before it came already.
-    pub fn poll(&mut self, patience: Duration) -> Result<Scanned> {
+    pub fn poll(&mut self, patience: Duration) -> Result<ScanStep> {
         let used = std::mem::take(&mut self.current);
         let scanned = self.shared.poll(used, patience)?;
         if let Some(chunk) = scanned.1 {
             self.current = chunk;
         }
-        if scanned.0 == Scanned::Rows && self.threads.len() < self.most_threads && self.shared.has_more_parts() {
+        if scanned.0 == ScanStep::Rows && self.threads.len() < self.most_threads && self.shared.has_more_parts() {
             // Whoever wants few rows gets them without threads for all.
             while self.threads.len() < self.most_threads {
                 self.add_thread()?;
@@ -293,7 +293,7 @@ impl Shared {
     }
 
     /// Takes the next chunk of the reader, and gives back the one before.
-    fn poll(&self, used: RecordChunk, patience: Duration) -> Result<(Scanned, Option<RecordChunk>)> {
+    fn poll(&self, used: RecordChunk, patience: Duration) -> Result<(ScanStep, Option<RecordChunk>)> {
         let until = Instant::now() + patience;
         let mut state = lock(&self.state);
         if state.spare.len() < MOST_SPARE {
@@ -302,13 +302,13 @@ impl Shared {
         loop {
             let current = state.current;
             if state.count == Some(current) {
-                return Ok((Scanned::End, None));
+                return Ok((ScanStep::End, None));
             }
             let part = state.parts.get_mut(&current);
             if let Some(chunk) = part.and_then(|part| part.chunks.pop_front()) {
                 state.bytes -= chunk.arena().len();
                 self.changed.notify_all();
-                return Ok((Scanned::Rows, Some(chunk)));
+                return Ok((ScanStep::Rows, Some(chunk)));
             }
             if let Some(end) = state.parts.get_mut(&current).and_then(|part| part.end.take()) {
                 state.parts.remove(&current);
@@ -323,7 +323,7 @@ impl Shared {
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Ok((Scanned::Waiting, None));
+                return Ok((ScanStep::Waiting, None));
             }
             state = ignore_poison(self.changed.wait_timeout(state, left)).0;
         }

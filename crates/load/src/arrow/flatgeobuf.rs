@@ -1,5 +1,5 @@
-//! Reads FlatGeobuf. The file is cut into pieces of whole features by their lengths; the worker that takes a piece makes arrays of its
-//! features: a column `geometry` of WKB, and one for each property.
+//! Reads FlatGeobuf. Length prefixes let the file be cut into pieces of whole features. A worker turns a piece into arrays: a
+//! column `geometry` of WKB, and one column for each property.
 
 use super::convert::{self, Arrays, Column};
 use super::form::SemanticType;
@@ -101,7 +101,7 @@ impl FlatGeobufReader {
 
 const LENGTH_BYTES: u64 = 4;
 
-/// Returns the bytes of the value at `at`, with the length in front. `None` if the length is not there.
+/// Returns the size in bytes of the value at `at`, its length prefix included. `None` if the prefix is cut off.
 fn length_at(bytes: &[u8], at: usize) -> Option<usize> {
     let len = bytes.get(at..)?.first_chunk::<4>()?;
     #[expect(clippy::little_endian_bytes, reason = "the format's own")]
@@ -262,7 +262,7 @@ enum Builder {
     Boolean(BooleanBuilder),
     Real32(Float32Builder),
     Real(Float64Builder),
-    /// Texts, too: they may be wrong UTF-8.
+    /// Also for texts, which may be invalid UTF-8.
     Bytes(BinaryBuilder),
 }
 

@@ -26,7 +26,7 @@ pub(super) struct DateFormat {
 }
 
 /// A field as a scan for types sees it.
-pub(super) enum Converted {
+pub(super) enum FieldClass {
     /// The field is text as it stands, although it looks like a number.
     Text,
     /// The field has no other form.
@@ -87,19 +87,19 @@ impl ValueOptions {
         self.decimal.unwrap_or('.')
     }
 
-    fn convert(&self, field: &str) -> Converted {
+    fn convert(&self, field: &str) -> FieldClass {
         if self.true_words.iter().any(|word| word == field) {
-            return Converted::Boolean(true);
+            return FieldClass::Boolean(true);
         }
         if self.false_words.iter().any(|word| word == field) {
-            return Converted::Boolean(false);
+            return FieldClass::Boolean(false);
         }
         match self.number(field) {
-            Some(number) if number == field => Converted::Same,
-            Some(number) => Converted::To(number),
+            Some(number) if number == field => FieldClass::Same,
+            Some(number) => FieldClass::To(number),
             // With decimal commas, 1.5 is not one and a half.
-            None if self.decimal_mark() != '.' && field.parse::<f64>().is_ok() => Converted::Text,
-            None => Converted::Same,
+            None if self.decimal_mark() != '.' && field.parse::<f64>().is_ok() => FieldClass::Text,
+            None => FieldClass::Same,
         }
     }
 
@@ -159,10 +159,10 @@ fn without_marks(whole: &str, mark: char) -> Option<String> {
 
 impl Conversion {
     /// Returns a nonempty field as a scan for types sees it.
-    pub fn see(&self, field: &str) -> Converted {
+    pub fn see(&self, field: &str) -> FieldClass {
         match self {
             Self::Values(values) => values.convert(field),
-            Self::Date(format) => format.convert(field).map_or(Converted::Text, Converted::To),
+            Self::Date(format) => format.convert(field).map_or(FieldClass::Text, FieldClass::To),
         }
     }
 
@@ -176,9 +176,9 @@ impl Conversion {
         }
         match self {
             Self::Values(values) => Ok(match values.convert(field) {
-                Converted::Boolean(value) => Some(u8::from(value).to_string()),
-                Converted::To(text) => Some(text),
-                Converted::Same | Converted::Text => None,
+                FieldClass::Boolean(value) => Some(u8::from(value).to_string()),
+                FieldClass::To(text) => Some(text),
+                FieldClass::Same | FieldClass::Text => None,
             }),
             Self::Date(format) => match format.convert(field) {
                 Some(date) => Ok(Some(date)),
@@ -231,7 +231,7 @@ fn of_date(date: NaiveDate) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Conversion, Converted, DateFormat};
+    use super::{Conversion, DateFormat, FieldClass};
     use crate::options::ValueOptions;
 
     #[test]
@@ -262,7 +262,7 @@ mod tests {
         }
         let spaced = ValueOptions { thousands: Some(' '), ..ValueOptions::default() };
         assert_eq!(spaced.number("1\u{a0}234 567.5").as_deref(), Some("1234567.5"));
-        assert!(matches!(german.convert("1.5"), Converted::Text));
+        assert!(matches!(german.convert("1.5"), FieldClass::Text));
     }
 
     #[test]

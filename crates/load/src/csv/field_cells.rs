@@ -1,7 +1,7 @@
 //! Copies the fields of CSV records into blocks of cells, as text. `litepress_rows::encode` makes numbers of them.
 
-use super::convert::{Conversion, Converted};
-use super::field_spans::{Fault, FaultKind, FieldSpans, Most};
+use super::convert::{Conversion, FieldClass};
+use super::field_spans::{Fault, FaultKind, FieldSpans, ReadLimit};
 use super::framing::{character, never_closed, place};
 use super::loose::Rewritten;
 use super::syntax::Syntax;
@@ -101,7 +101,7 @@ impl CsvPiece {
         };
         self.is_utf8.get_or_insert_with(|| std::str::from_utf8(text).is_ok());
         self.rows_before += self.rows.len as u64;
-        let most = Most { rows: BLOCK_ROWS, bytes: BATCH_BYTES };
+        let most = ReadLimit { rows: BLOCK_ROWS, bytes: BATCH_BYTES };
         self.next = self.rows.find(syntax, text, self.next, most, self.options.ragged);
         self.rows.len > 0
     }
@@ -470,10 +470,10 @@ impl CsvPiece {
             return findings.observe(field, ScannedValue::Text(&value), record);
         };
         match conversion.see(text) {
-            Converted::Same => findings.observe(field, ScannedValue::Text(&value), record),
-            Converted::Text => findings.observe(field, ScannedValue::String(&value), record),
-            Converted::Boolean(value) => findings.observe(field, ScannedValue::Boolean(value), record),
-            Converted::To(text) => findings.observe(field, ScannedValue::Text(text.as_bytes()), record),
+            FieldClass::Same => findings.observe(field, ScannedValue::Text(&value), record),
+            FieldClass::Text => findings.observe(field, ScannedValue::String(&value), record),
+            FieldClass::Boolean(value) => findings.observe(field, ScannedValue::Boolean(value), record),
+            FieldClass::To(text) => findings.observe(field, ScannedValue::Text(text.as_bytes()), record),
         }
     }
 }

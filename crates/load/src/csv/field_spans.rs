@@ -50,7 +50,7 @@ pub(super) enum FaultKind {
 
 /// A limit for one call of [`FieldSpans::find`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Most {
+pub(super) struct ReadLimit {
     pub rows: usize,
     /// Distance from the first byte behind which no record begins, except the first.
     pub bytes: usize,
@@ -89,14 +89,14 @@ impl FieldSpans {
 
     /// Finds records from byte `from` on, in text that consists of whole records. Returns the start of the next record. `ragged`
     /// says whether missing and surplus fields are faults.
-    pub fn find(&mut self, syntax: &Syntax, text: &[u8], from: usize, most: Most, ragged: Ragged) -> usize {
+    pub fn find(&mut self, syntax: &Syntax, text: &[u8], from: usize, most: ReadLimit, ragged: Ragged) -> usize {
         self.edges.clear();
         self.faults.clear();
         self.short.clear();
         self.long.clear();
         self.columns = syntax.columns;
         self.len = 0;
-        let most = Most { bytes: from.saturating_add(most.bytes), ..most };
+        let most = ReadLimit { bytes: from.saturating_add(most.bytes), ..most };
         let next = Finder { syntax, text, rows: self, ragged, fault: None, base: 0 }.find(from, most);
         debug_assert_eq!(self.edges.len(), self.len * (self.columns + 1));
         next
@@ -115,7 +115,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    fn find(&mut self, from: usize, most: Most) -> usize {
+    fn find(&mut self, from: usize, most: ReadLimit) -> usize {
         let Syntax { delimiter, quote, comment, line_end, .. } = *self.syntax;
         let text = self.text;
         let mut at = self.skip_comments(from);

@@ -35,7 +35,7 @@ pub(super) struct Head {
     pub format: TextFormat,
 }
 
-/// Bytes that the dialect is found from, if the first record is not longer.
+/// Size of the sample that the dialect is detected from. A longer first record extends it.
 const SAMPLE_BYTES: usize = 64 << 10;
 /// Maximum length of the first record.
 const MOST_BYTES: usize = 16 << 20;

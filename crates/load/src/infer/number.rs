@@ -16,7 +16,7 @@ mod digits;
 use super::Kind;
 #[cfg(test)]
 pub(super) use digits::tests::{rounds_to, without_zeros};
-use digits::{Kept, MOST_BYTES, Parts, SURE_DIGITS, kept, leading_digits};
+use digits::{KeptDigits, MOST_BYTES, Parts, SURE_DIGITS, kept, leading_digits};
 use std::cmp::Ordering;
 
 /// Maximum number of significant digits of decimals that every version of SQLite gives back.
@@ -107,9 +107,9 @@ fn is_double(digits: &[u8]) -> bool {
 #[cold]
 fn big_integer(text: &[u8]) -> Kind {
     match Parts::of(text).filter(|_| text.len() <= MOST_BYTES).map(|parts| kept(text, &parts)) {
-        Some(Kept::All) => Kind::BigRound,
-        Some(Kept::Some) => Kind::BigInteger,
-        Some(Kept::None) | None => Kind::Other,
+        Some(KeptDigits::All) => Kind::BigRound,
+        Some(KeptDigits::Some) => Kind::BigInteger,
+        Some(KeptDigits::None) | None => Kind::Other,
     }
 }
 
@@ -150,9 +150,9 @@ fn respelled(text: &[u8]) -> Kind {
     let parts = Parts::of(text).filter(|parts| text.len() <= MOST_BYTES && parts.sign != b"+");
     let Some(parts) = parts.filter(|parts| parts.whole.len() < 2 || parts.whole[0] != b'0') else { return Kind::Other };
     match kept(text, &parts) {
-        Kept::All => Kind::Respelled,
-        Kept::Some => Kind::Lossy,
-        Kept::None => Kind::Other,
+        KeptDigits::All => Kind::Respelled,
+        KeptDigits::Some => Kind::Lossy,
+        KeptDigits::None => Kind::Other,
     }
 }
 

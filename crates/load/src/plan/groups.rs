@@ -29,7 +29,7 @@ pub(super) struct Found {
     pub records: Option<u64>,
     /// Columns of each file.
     pub fields: Vec<Vec<FileColumn>>,
-    /// Largest numbers of digits of decimals that are numbers by their values, by name in the files.
+    /// Maximum number of digits of each decimal column whose values allow a number type, by name in the files.
     pub most_digits: HashMap<String, u8>,
     /// Columns at the end of CSV files that have neither a name in the header nor a value.
     pub empty: Vec<String>,
@@ -72,7 +72,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Fails if `group` is a file, and another file is to become a table of the same name. A database's table takes files.
+    /// Fails if `group` is a file, and another file is to become a table of the same name. Files may be added to a table that is copied from a database.
     fn refuse_second_file(&self, group: &Group) -> Result<()> {
         let Some(&position) = self.positions.get(&group.name.to_ascii_lowercase()) else { return Ok(()) };
         let file = |content: &Content| match content {

@@ -80,7 +80,7 @@ pub(super) struct Fault {
 
 /// Exceptions from a column's rules.
 #[derive(Clone, Copy)]
-pub(super) struct Exempt<'e> {
+pub(super) struct RuleExceptions<'e> {
     /// Rows that get no record.
     pub left_out: &'e SkippedRows,
     /// Rows whose types SQLite checks.
@@ -141,7 +141,13 @@ impl Rule {
     }
 
     /// Fills `slot` with the stored values of the first `rows` rows of `block`. Rows that are left out may hold any value.
-    pub fn fill(&mut self, block: &CellBlock, rows: usize, exempt: Exempt<'_>, slot: &mut Slot) -> Result<(), Fault> {
+    pub fn fill(
+        &mut self,
+        block: &CellBlock,
+        rows: usize,
+        exempt: RuleExceptions<'_>,
+        slot: &mut Slot,
+    ) -> Result<(), Fault> {
         slot.clear();
         match block.cells() {
             Cells::Int(ints) if self.keeps_ints() => slot.fill_ints(&ints[..rows]),
@@ -255,7 +261,13 @@ impl Rule {
         is_filled
     }
 
-    fn fill_choice(&mut self, choice: &Choice, rows: usize, exempt: Exempt<'_>, slot: &mut Slot) -> Result<(), Fault> {
+    fn fill_choice(
+        &mut self,
+        choice: &Choice,
+        rows: usize,
+        exempt: RuleExceptions<'_>,
+        slot: &mut Slot,
+    ) -> Result<(), Fault> {
         let picks = &choice.picks[..rows];
         let known = self.choices.take().filter(|known| Arc::ptr_eq(&known.values, &choice.values));
         let choices = known.unwrap_or_else(|| Choices::new(self, &choice.values));
@@ -268,7 +280,7 @@ impl Rule {
         &self,
         block: &CellBlock,
         rows: usize,
-        exempt: Exempt<'_>,
+        exempt: RuleExceptions<'_>,
         slot: &mut Slot,
     ) -> Result<(), Fault> {
         for row in 0..rows {

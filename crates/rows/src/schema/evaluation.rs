@@ -1,4 +1,4 @@
-//! Finds what SQLite must evaluate of a table row by row: expressions and predicates of indexes, CHECK constraints, computed
+//! Finds the expressions of a table that SQLite must evaluate for every row: expressions and predicates of indexes, CHECK constraints, computed
 //! columns. Cuts their texts out of the schema, so that a SELECT over rows evaluates them.
 //!
 //! ```text
@@ -8,10 +8,10 @@
 //! index i     SELECT lower(b) FROM t WHERE a > 9
 //! ```
 //!
-//! SQLite judges every text. An index is made once more of its pieces: if SQLite's byte code for an INSERT is not the same,
-//! the index has no texts, and SQLite must make it. The names of CHECK constraints must be those of the byte code.
+//! SQLite judges every text. Each index is created again from its pieces. If an INSERT then compiles to other byte code,
+//! the texts are dropped, and SQLite builds the index. The names of CHECK constraints must be those of the byte code.
 //!
-//! An index, a CHECK or a computed column that reads the clock is refused by SQLite when a row comes, and a SELECT is not. So a
+//! SQLite refuses a clock function in an index, a CHECK or a computed column when a row is inserted, but allows it in a SELECT. So a
 //! text that names such a function becomes a computed column of the statements, and the SELECT reads that column.
 
 use super::read::{all, opcodes_with_operands, prepare_for_byte_code};
@@ -26,7 +26,7 @@ use rusqlite::{Connection, OptionalExtension};
 pub struct Evaluation {
     /// The statements that make the table in an empty database.
     pub statements: Vec<String>,
-    /// Statements of the same table without stored computed columns: they are virtual. `None` if it has no computed column
+    /// Statements of the same table with its stored computed columns declared VIRTUAL. `None` if it has no computed column
     /// that must be known before a row is stored, or if SQLite does not agree that nothing else differs.
     pub virtual_statements: Option<Vec<String>>,
     /// The CHECK constraints, if SQLite agrees that these are all. Empty if there are none or they cannot be told.
@@ -77,7 +77,7 @@ pub(super) fn add(sqlite: &Connection, table: &mut Table) -> rusqlite::Result<()
     Ok(())
 }
 
-/// Returns whether the keys of an index are more than columns of every record.
+/// Returns whether an index key holds anything but columns that every record stores.
 fn needs_evaluation(table: &Table, index: &Index) -> bool {
     let is_stored =
         |column: Option<usize>| column.is_some_and(|column| table.columns[column].generated != Generated::Virtual);

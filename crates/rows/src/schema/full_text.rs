@@ -48,7 +48,7 @@ pub enum TextContent {
 
 /// The results of asking SQLite about a full-text table.
 #[derive(Debug)]
-pub(super) struct Probed {
+pub(super) struct FullTextProbe {
     has_positions: bool,
     /// The tables and columns that SQLite reads to index the texts again, in the order of reading.
     reads: Vec<(String, String)>,
@@ -93,7 +93,7 @@ fn settings(sqlite: &Connection, name: &str) -> rusqlite::Result<(Vec<String>, O
 }
 
 /// Asks SQLite about the full-text table `name`, whose database is in memory and has no rows.
-pub(super) fn probe(sqlite: &mut Connection, name: &str) -> rusqlite::Result<Probed> {
+pub(super) fn probe(sqlite: &mut Connection, name: &str) -> rusqlite::Result<FullTextProbe> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let reads = seen.clone();
     sqlite.authorizer(Some(move |context: AuthContext<'_>| {
@@ -108,7 +108,13 @@ pub(super) fn probe(sqlite: &mut Connection, name: &str) -> rusqlite::Result<Pro
     let has_positions = full_text_has_positions(sqlite, name)?;
     let (settings, leaf_bytes) = settings(sqlite, name)?;
     let reads = std::mem::take(&mut *lock(&seen));
-    Ok(Probed { has_positions, reads, failure: rebuilt.err().map(|error| error.to_string()), settings, leaf_bytes })
+    Ok(FullTextProbe {
+        has_positions,
+        reads,
+        failure: rebuilt.err().map(|error| error.to_string()),
+        settings,
+        leaf_bytes,
+    })
 }
 
 /// Returns whether the doclists of a full-text table of FTS5 have position lists, as they have unless `detail=none`.
@@ -127,7 +133,7 @@ pub fn full_text_has_positions(sqlite: &Connection, name: &str) -> rusqlite::Res
     Ok(!matches!(&found, Err(error) if error.to_string().contains("detail=none")))
 }
 
-impl Probed {
+impl FullTextProbe {
     /// Describes the full-text table. `columns` are those that rows are given for, `shadows` its shadow tables, and `find`
     /// returns a table of the schema.
     pub fn describe(

@@ -13,18 +13,18 @@ const SHADOWS: [&str; 3] = ["node", "parent", "rowid"];
 
 /// An R-Tree table of an open database.
 #[derive(Debug)]
-pub struct FoundRTree {
+pub struct NamedRTree {
     /// The name of the table.
     pub name: String,
     /// The tree, or the reason why SQLite cannot open it.
     pub tree: Result<RTree, rusqlite::Error>,
 }
 
-/// Returns the R-Tree tables of an open database. Tables of unknown modules are none.
+/// Returns the R-Tree tables of an open database. Tables of unknown modules are not R-Trees.
 ///
 /// # Errors
 /// If SQLite refuses to watch its statements.
-pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<Vec<FoundRTree>> {
+pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<Vec<NamedRTree>> {
     let has_shadows = |name: &&str| SHADOWS.iter().all(|suffix| kinds.is_shadow(&format!("{name}_{suffix}")));
     let mut names: Vec<&str> = kinds.virtual_tables().filter(has_shadows).collect();
     names.sort_unstable();
@@ -50,14 +50,14 @@ pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<V
             Ok(tree) => Ok(tree?),
             Err(error) => Err(error),
         };
-        Some(FoundRTree { name: name.to_owned(), tree })
+        Some(NamedRTree { name: name.to_owned(), tree })
     });
     let found = found.collect();
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
     Ok(found)
 }
 
-/// Counts columns: an id, two for each dimension, and auxiliary ones, which alone are in `%_rowid`, too.
+/// Counts columns: an id, two for each dimension, and auxiliary ones. Only the auxiliary columns are also in `%_rowid`.
 fn tree(sqlite: &Connection, name: &str, kind: CoordinateKind) -> rusqlite::Result<Option<RTree>> {
     let columns = |table: &str| -> rusqlite::Result<usize> {
         sqlite.query_row("SELECT count(*) FROM pragma_table_info(?)", [table], |row| row.get(0))

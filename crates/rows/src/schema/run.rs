@@ -1,6 +1,6 @@
 //! Runs the user's DDL, statement by statement, in a database in memory.
 
-use super::full_text::{self, Probed};
+use super::full_text::{self, FullTextProbe};
 use super::{TableKinds, line_and_character};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Result, quoted_name};
@@ -24,7 +24,7 @@ pub(super) struct ExecutedSchema {
     /// The module of each virtual table.
     pub modules: HashMap<String, String>,
     /// The answers about full-text tables.
-    pub full_texts: HashMap<String, Probed>,
+    pub full_texts: HashMap<String, FullTextProbe>,
     pub wal: bool,
     pub page_size: Option<u32>,
 }

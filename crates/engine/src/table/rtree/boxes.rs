@@ -25,12 +25,12 @@ pub(super) struct BoxRows<'a> {
     tree: RTree,
     /// Whether a row whose minimum is above its maximum is left out.
     skips_wrong: bool,
-    noted: Mutex<Noted>,
+    noted: Mutex<BoxNotes>,
 }
 
 /// Notes of some rows.
 #[derive(Clone, Copy, Default)]
-struct Noted {
+struct BoxNotes {
     extent: Option<Bounds>,
     /// The first record with an id, and the first without.
     given: Option<u64>,
@@ -38,14 +38,14 @@ struct Noted {
 }
 
 /// What is known of all boxes.
-pub(super) struct Seen {
+pub(super) struct BoxFacts {
     /// A box around all.
     pub extent: Bounds,
     /// Whether no row has an id, so that rows are numbered from 1 on.
     pub is_numbered: bool,
 }
 
-impl Noted {
+impl BoxNotes {
     fn join(&mut self, other: &Self) {
         self.extent = match (self.extent, other.extent) {
             (Some(mut mine), Some(other)) => {
@@ -74,8 +74,8 @@ impl<'a> BoxRows<'a> {
     ///
     /// # Errors
     /// If some rows have an id and others have none.
-    pub fn finish(self) -> Result<Seen> {
-        let Noted { extent, given, missing } = ignore_poison(self.noted.into_inner());
+    pub fn finish(self) -> Result<BoxFacts> {
+        let BoxNotes { extent, given, missing } = ignore_poison(self.noted.into_inner());
         if let (Some(given), Some(missing)) = (given, missing) {
             let id = &self.table.columns[0].name;
             let message = format!("the row has no {id}, but record {given} has one");
@@ -85,7 +85,7 @@ impl<'a> BoxRows<'a> {
                 .in_record(missing)
                 .in_column(id));
         }
-        Ok(Seen { extent: extent.unwrap_or(Bounds::EMPTY), is_numbered: given.is_none() })
+        Ok(BoxFacts { extent: extent.unwrap_or(Bounds::EMPTY), is_numbered: given.is_none() })
     }
 }
 
@@ -111,7 +111,7 @@ struct BoxPart<'s> {
     /// Rows of the part, and the next of them.
     input: RecordChunk,
     next: usize,
-    noted: Noted,
+    noted: BoxNotes,
     /// The record of a box; kept for its memory.
     record: Vec<u8>,
     cast: Cast,
@@ -119,7 +119,7 @@ struct BoxPart<'s> {
 
 impl<'s> BoxPart<'s> {
     fn new(rows: &'s BoxRows<'s>, part: Box<dyn Part + 's>) -> Self {
-        let (noted, cast) = (Noted::default(), Cast(None));
+        let (noted, cast) = (BoxNotes::default(), Cast(None));
         Self { rows, part, input: RecordChunk::new(), next: 0, noted, record: Vec::new(), cast }
     }
 

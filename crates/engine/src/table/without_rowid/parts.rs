@@ -9,7 +9,7 @@ use crate::Result;
 use crate::index::ColumnLocator;
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::table::append::{PartLayout, PartialTree, Unsorted, UnsortedWriter};
+use crate::table::append::{PartLayout, PartialTree, UnsortedRows, UnsortedWriter};
 use crate::table::context::TableTree;
 use crate::table::row_key::RecordKey;
 use crate::tree::entry_tree::{EntryCounts, EntryTree};
@@ -188,7 +188,7 @@ pub(super) fn sort_tree(
     pages: &Pages,
     tree: &TableTree,
     positions: &InputPositions,
-    unsorted: Unsorted<'_, RecordKey>,
+    unsorted: UnsortedRows<'_, RecordKey>,
     progress: &Progress,
 ) -> Result<()> {
     let (mut writer, mut row) = (UnsortedWriter::new(unsorted), SingleRow::new(positions));

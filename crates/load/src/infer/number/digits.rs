@@ -31,7 +31,7 @@ pub(super) struct Parts<'a> {
 
 /// The share of digits that a double keeps of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum KeptDigits {
     /// All digits.
     All,
     /// Not all: the number is rounded.
@@ -97,17 +97,17 @@ impl<'a> Parts<'a> {
 }
 
 /// Returns what the double nearest to a number keeps of its digits. `text` must be the text of the parts.
-pub(super) fn kept(text: &[u8], parts: &Parts<'_>) -> Kept {
+pub(super) fn kept(text: &[u8], parts: &Parts<'_>) -> KeptDigits {
     let digits = Digits::of(parts.digits(), parts.last_place());
     if digits.are_surely_kept() {
-        return Kept::All;
+        return KeptDigits::All;
     }
     let Some(value) = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) else {
-        return Kept::None;
+        return KeptDigits::None;
     };
     let value = value.abs();
     if value.is_infinite() {
-        return Kept::None;
+        return KeptDigits::None;
     }
     let is_kept = digits.are_those_of(value, || parts.digits()) || {
         let zeros = digits.zeros;
@@ -115,7 +115,7 @@ pub(super) fn kept(text: &[u8], parts: &Parts<'_>) -> Kept {
         let shorter = || parts.digits().take(all - zeros);
         zeros > 0 && Digits::of(shorter(), digits.last_place + zeros as i64).are_those_of(value, shorter)
     };
-    if is_kept { Kept::All } else { Kept::Some }
+    if is_kept { KeptDigits::All } else { KeptDigits::Some }
 }
 
 /// The digits of a number from the first one that is not zero.

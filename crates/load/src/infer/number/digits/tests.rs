@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn kept_of(text: &str) -> Kept {
+fn kept_of(text: &str) -> KeptDigits {
     kept(text.as_bytes(), &Parts::of(text.as_bytes()).unwrap())
 }
 
@@ -48,35 +48,35 @@ fn a_text_is_kept_if_its_double_rounds_to_it() {
     let exact = format!("{:.1074}", f64::from_bits(1));
     let largest = format!("{:.0}", f64::MAX);
     for (text, expected) in [
-        ("0.1234567890123456", Kept::All),
-        ("0.30000000000000004", Kept::All),
-        ("0.30000000000000005", Kept::Some),
-        ("0.1000000000000000055511151231257827021181583404541015625", Kept::All),
-        ("0.1000000000000000055511151231257827021181583404541015626", Kept::Some),
-        ("0.10000000000000000", Kept::All),
-        ("0.100000000000000000", Kept::All),
-        ("123.450000000000000000", Kept::All),
-        ("0.123456789012345670", Kept::Some),
-        ("12345678901234568000000", Kept::All),
-        ("12345678901234567600000", Kept::Some),
-        ("9007199254740993.0", Kept::Some),
-        ("9007199254740992.0", Kept::All),
-        ("1e23", Kept::All),
-        ("1.0000000000000000e23", Kept::All),
-        ("9.9999999999999992e+22", Kept::All),
-        ("5e-324", Kept::All),
-        ("4.9406564584124654e-324", Kept::All),
-        ("4.95e-324", Kept::Some),
-        ("1e-323", Kept::All),
-        ("1e-400", Kept::Some),
-        ("1e309", Kept::None),
-        ("1e99999999999999999999999", Kept::None),
-        ("0e99999999999999999999999", Kept::All),
-        ("1.7976931348623157e308", Kept::All),
-        ("0.0000010000000000000000", Kept::All),
-        ("0.00000000010000000000000000000", Kept::All),
-        (&exact, Kept::All),
-        (&largest, Kept::All),
+        ("0.1234567890123456", KeptDigits::All),
+        ("0.30000000000000004", KeptDigits::All),
+        ("0.30000000000000005", KeptDigits::Some),
+        ("0.1000000000000000055511151231257827021181583404541015625", KeptDigits::All),
+        ("0.1000000000000000055511151231257827021181583404541015626", KeptDigits::Some),
+        ("0.10000000000000000", KeptDigits::All),
+        ("0.100000000000000000", KeptDigits::All),
+        ("123.450000000000000000", KeptDigits::All),
+        ("0.123456789012345670", KeptDigits::Some),
+        ("12345678901234568000000", KeptDigits::All),
+        ("12345678901234567600000", KeptDigits::Some),
+        ("9007199254740993.0", KeptDigits::Some),
+        ("9007199254740992.0", KeptDigits::All),
+        ("1e23", KeptDigits::All),
+        ("1.0000000000000000e23", KeptDigits::All),
+        ("9.9999999999999992e+22", KeptDigits::All),
+        ("5e-324", KeptDigits::All),
+        ("4.9406564584124654e-324", KeptDigits::All),
+        ("4.95e-324", KeptDigits::Some),
+        ("1e-323", KeptDigits::All),
+        ("1e-400", KeptDigits::Some),
+        ("1e309", KeptDigits::None),
+        ("1e99999999999999999999999", KeptDigits::None),
+        ("0e99999999999999999999999", KeptDigits::All),
+        ("1.7976931348623157e308", KeptDigits::All),
+        ("0.0000010000000000000000", KeptDigits::All),
+        ("0.00000000010000000000000000000", KeptDigits::All),
+        (&exact, KeptDigits::All),
+        (&largest, KeptDigits::All),
     ] {
         assert_eq!(kept_of(text), expected, "{text}");
     }
@@ -110,12 +110,12 @@ proptest! {
             format!("{real:.1074}"),
         ];
         for text in texts {
-            prop_assert!(text.len() > MOST_BYTES || kept_of(&text) == Kept::All, "{text}");
+            prop_assert!(text.len() > MOST_BYTES || kept_of(&text) == KeptDigits::All, "{text}");
         }
         // Fixed forms drop digits of small numbers, and the text may then belong to another double.
         let fixed = format!("{real:.decimals$}");
         if fixed.parse::<f64>().ok() == Some(real) {
-            prop_assert_eq!(kept_of(&fixed), Kept::All, "{}", fixed);
+            prop_assert_eq!(kept_of(&fixed), KeptDigits::All, "{}", fixed);
         }
     }
 
@@ -132,9 +132,9 @@ proptest! {
         }
         let value = text.parse::<f64>().unwrap();
         let expected = match () {
-            () if value.is_infinite() => Kept::None,
-            () if rounds_to(value, &text) || rounds_to(value, &without_zeros(&text)) => Kept::All,
-            () => Kept::Some,
+            () if value.is_infinite() => KeptDigits::None,
+            () if rounds_to(value, &text) || rounds_to(value, &without_zeros(&text)) => KeptDigits::All,
+            () => KeptDigits::Some,
         };
         // Of two texts that are equally near, only the one that programs write must be kept.
         let is_tie = rounds(value, &text, true) != rounds(value, &text, false);

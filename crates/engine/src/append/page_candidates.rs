@@ -19,15 +19,15 @@ use std::sync::Arc;
 
 /// The tables of a database before rows are read, by their positions in the schema: those whose rows may become leaf pages.
 #[derive(Clone, Default)]
-pub struct Outlook(HashMap<usize, Leaves>);
+pub struct PageCandidates(HashMap<usize, Leaves>);
 
-impl fmt::Debug for Outlook {
+impl fmt::Debug for PageCandidates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Outlook").field(&self.0.keys()).finish()
     }
 }
 
-impl Outlook {
+impl PageCandidates {
     /// Looks at these tables of a database, which get rows of these sources. Looks at none if their rows are few: SQLite inserts them.
     #[must_use]
     pub fn for_sources(

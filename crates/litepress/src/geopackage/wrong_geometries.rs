@@ -1,6 +1,6 @@
 //! Rows whose values are no geometries: all of them are found before a load that leaves them out.
 
-use super::boxes::Noted;
+use super::boxes::GeometryExtents;
 use super::features::Conversion;
 use crate::load::read_all;
 use crate::{Error, ErrorKind, Progress, Result};
@@ -28,7 +28,7 @@ pub(super) fn find(
 ) -> Result<WrongGeometries> {
     let found = Mutex::new(WrongGeometries::default());
     read_all(source, threads, progress, &|chunk| {
-        let (mut blob, mut record, mut noted) = (Vec::new(), Vec::new(), Noted::default());
+        let (mut blob, mut record, mut noted) = (Vec::new(), Vec::new(), GeometryExtents::default());
         for row in 0..chunk.len() {
             let converted =
                 conversion.convert(chunk.record(row), chunk.rowids()[row], &mut blob, &mut record, &mut noted);

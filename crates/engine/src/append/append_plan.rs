@@ -1,7 +1,7 @@
 //! Plans the routes of rows into a database that exists.
 
 use super::choice::{RowFigures, TableEdge, choose, why_not_in, why_sql};
-use super::outlook::edge_of;
+use super::page_candidates::edge_of;
 use super::sources::estimated_rows;
 use super::{AppendOptions, Route, RoutePlan};
 use crate::live::LiveDatabase;

@@ -1,6 +1,6 @@
 //! Reads the rows of an append before the lock of writers is taken.
 
-use super::outlook::Outlook;
+use super::page_candidates::PageCandidates;
 use crate::index::Indexes;
 use crate::options::{MIN_MEMORY_BYTES, Options, Target};
 use crate::resources::{bounded, sort_options, temp_dir};
@@ -32,7 +32,7 @@ pub fn spool_rows(
     path: &Path,
     schema: &Schema,
     options: &Options,
-    outlook: &Outlook,
+    outlook: &PageCandidates,
     sources: &[(usize, &dyn Source)],
 ) -> Result<Vec<(usize, Spool)>> {
     let folder = temp_dir(&Target::File(path.to_owned()), options);
