@@ -84,8 +84,9 @@ fn text(report: &CompactReport, verbose: bool) -> String {
     let rows = units::counted(summary.rows, "row");
     let tables = units::counted(summary.tables.len() as u64, "table");
     let indexes = units::grouped(report.indexes as u64) + if report.indexes == 1 { " index" } else { " indexes" };
-    format!("{file}: {bytes}, before {was} ({change})\n{LABEL_OF_TIME}{time}, {rate}/s, {memory} of memory at its peak\n")
-        + &format!("{rows} in {tables}, {indexes}\n")
+    format!(
+        "{file}: {bytes}, before {was} ({change})\n{LABEL_OF_TIME}{time}, {rate}/s, {memory} of memory at its peak\n"
+    ) + &format!("{rows} in {tables}, {indexes}\n")
         + &if verbose { details(report) } else { String::new() }
         + &dropped_text(build.dropped.iter())
         + &left_out_text(report)

@@ -81,8 +81,7 @@ fn judge(scene: &Scene, fault: ProgramFault, run: &Faulted) -> Result<&'static s
         Some(1) if run.failed == 0 => Err(format!("it fails without a fault: {told}")),
         Some(1) if is_survived(fault.failure) => Err(format!("it does not survive this: {told}")),
         Some(1) if !told.contains("error: ") => Err(format!("no error is told: {told}")),
-        // SQLite itself takes EIO for a sign that a file is damaged.
-        Some(1) if (told.contains("corrupt") || told.contains("malformed")) && !told.contains("SQLite says") => {
+        Some(1) if (told.contains("corrupt") || told.contains("malformed")) && !is_blamed_by_sqlite(fault) => {
             Err(format!("it blames the file: {told}"))
         }
         Some(1) if !is_clean && !leaves_files(fault.call) => Err(format!("it fails and leaves files: {told}")),
@@ -92,6 +91,11 @@ fn judge(scene: &Scene, fault: ProgramFault, run: &Faulted) -> Result<&'static s
         None if is_std => Ok("aborted"),
         code => Err(format!("exit code {code:?}: {told}")),
     }
+}
+
+/// Returns whether SQLite calls a database malformed after such a fault: to it, a read beyond the end of a bad disk is one.
+fn is_blamed_by_sqlite(fault: ProgramFault) -> bool {
+    fault.call == ProgramCall::ReadAt && fault.failure == EIO
 }
 
 /// Returns whether a fault may keep the program from removing its files.
@@ -139,5 +143,31 @@ fn every_call_fails_in_turn() {
 fn calls_of_a_run_with_temporary_files_fail() {
     if is_long() {
         fail_all(&[SPILLING]);
+    }
+}
+
+/// What was found once, and its story.
+#[test]
+fn faults_that_were_not_survived() {
+    use ProgramCall::{LargeAllocation, Lock, ReadAt, SmallAllocation, Thread};
+    let stories = [
+        ("check panicked without threads", "check", ProgramFault::lasting(Thread, EAGAIN, 1)),
+        ("the display of progress panicked without a thread", "generate", ProgramFault::once(Thread, EAGAIN, 1)),
+        ("a copy of a database panicked without a thread", "load SQLite", ProgramFault::lasting(Thread, EAGAIN, 2)),
+        ("a merge panicked without a thread", "merge", ProgramFault::lasting(Thread, EAGAIN, 1)),
+        ("large buffers ended a load by SIGABRT", "load CSV", ProgramFault::once(LargeAllocation, ENOMEM, 0)),
+        ("so did small ones", "load NDJSON", ProgramFault::lasting(SmallAllocation, ENOMEM, 2500)),
+        ("an interrupted read failed a check", "check", ProgramFault::once(ReadAt, EINTR, 0)),
+        ("a short read was a change by another program", "check", ProgramFault::once(ReadAt, Failure::Short, 0)),
+        ("locks that never work made files for ever", "generate", ProgramFault::lasting(Lock, EAGAIN, 0)),
+        ("a lock that did not work left a file", "load --overwrite", ProgramFault::once(Lock, EAGAIN, 1)),
+    ];
+    for (story, name, fault) in stories {
+        let operation = OPERATIONS.into_iter().find(|operation| operation.name == name).expect(name);
+        let scene = Scene::new(operation);
+        scene.begin();
+        let run = LIBRARY.run(&mut scene.command(), Some(fault), PATIENCE).expect("the program");
+        assert!(run.failed > 0, "{story}: the fault was not met");
+        judge(&scene, fault, &run).unwrap_or_else(|why| panic!("{story}: {why}"));
     }
 }

@@ -188,4 +188,20 @@ mod tests {
         let refused = RejectsFile::create(&path, true).unwrap_err();
         assert!(refused.message().contains("holds no rejects"), "{refused}");
     }
+    /// The file of a killed run stayed for ever: its name had nothing to do with the target.
+    #[test]
+    fn files_of_killed_runs_are_removed_and_those_of_living_ones_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wrong.csv");
+        let other = RejectsFile::create(&folder.path().join("other.csv"), false).unwrap();
+        let living = RejectsFile::create(&path, false).unwrap();
+        let killed = folder.path().join(".wrong.csv.rejects-a1b2c3.tmp");
+        fs::write(&killed, HEADER).unwrap();
+        RejectsFile::create(&path, false).unwrap().publish().unwrap();
+        assert!(!killed.exists() && living.temporary.as_ref().is_some_and(|living| living.exists()));
+        drop((living, other));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let long = folder.path().join("x".repeat(250));
+        RejectsFile::create(&long, false).unwrap().publish().unwrap();
+    }
 }
