@@ -42,7 +42,7 @@ fn is_survived(failure: Failure) -> bool {
     matches!(failure, EINTR | Failure::Short)
 }
 
-/// Returns the faults of one kind, for a program that makes so many calls of it.
+/// Returns the faults of one kind, for a program that makes `calls` calls of it.
 fn faults(call: ProgramCall, calls: u64, seed: u64) -> Vec<ProgramFault> {
     let mut faults = Vec::new();
     let step = if call == ProgramCall::SmallAllocation { 1 + calls / 60 } else { 1 };
@@ -146,7 +146,7 @@ fn calls_of_a_run_with_temporary_files_fail() {
     }
 }
 
-/// What was found once, and its story.
+/// Faults that were found once, each with its story.
 #[test]
 fn faults_that_were_not_survived() {
     use ProgramCall::{LargeAllocation, Lock, ReadAt, SmallAllocation, Thread};
