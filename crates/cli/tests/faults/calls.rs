@@ -100,8 +100,9 @@ fn is_blamed_by_sqlite(fault: ProgramFault) -> bool {
 
 /// Returns whether a fault may keep the program from removing its files.
 fn leaves_files(call: ProgramCall) -> bool {
-    use ProgramCall::{LargeAllocation, Map, Open, SmallAllocation, Unlink};
-    matches!(call, Unlink | Open | Map | LargeAllocation | SmallAllocation)
+    // SQLite cannot roll back what it cannot read: the journal stays, and the next program applies it.
+    use ProgramCall::{LargeAllocation, Map, Open, ReadAt, SmallAllocation, Unlink};
+    matches!(call, Unlink | Open | Map | ReadAt | LargeAllocation | SmallAllocation)
 }
 
 fn fail_all(operations: &[Operation]) {
