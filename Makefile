@@ -13,7 +13,7 @@ DOCS = $(CURDIR)/target/docs-venv
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 ENGINES = pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest s3fs 'moto[server]'
 
-.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut fuzz fetch lint test-bench bench figures docs clean tools
+.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut faults soak fuzz audit fetch lint test-bench bench figures docs clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,18 @@ fetch: tools ## install the packages of test-python, test-cluster and docs; need
 crash: ## kill programs that change databases at random moments: RUNS=1000 kills, over all operations and journal modes
 	LITEPRESS_KILLS=$(or $(RUNS),1000) $(CARGO) test --locked -p litepress-cli --test program -- killed_at_any_moment --nocapture
 	$(CARGO) test --locked -p litepress-conformance --test conformance -- --ignored real_rows_cross
+
+faults: ## fail every call of the program in turn: system calls, allocations, threads; ONLY='compact Rename' for some of them
+	LITEPRESS_FAULTS=1 LITEPRESS_FAULTS_ONLY='$(ONLY)' $(CARGO) test --locked -p litepress-cli --test faults -- --nocapture
+
+soak: build ## change databases for HOURS=6 beside readers and writers: memory, open files and folders must stay as they are
+	$(PYTHON) tests/soak.py target/release/litepress --hours $(or $(HOURS),6)
+
+audit: ## hold Cargo.lock against licences, sources, duplicates (deny.toml) and, if their database can be had, advisories
+	@command -v cargo-deny >/dev/null || { echo "SKIPPED: make audit needs cargo-deny (cargo install --locked cargo-deny)"; exit 0; }; \
+	set -e; cargo-deny --locked check --hide-inclusion-graph bans licenses sources; \
+	cargo-deny --locked fetch db 2>/dev/null || { echo "SKIPPED: the advisories could not be fetched: nothing is said of known faults"; exit 0; }; \
+	cargo-deny --locked check --hide-inclusion-graph advisories
 
 fuzz: ## give readers and check mutated files: RUNS=100 times as many as the tests do; HOURS=1 with coverage (nightly, cargo-fuzz)
 ifdef HOURS

@@ -3,7 +3,7 @@
 use super::report::FaultLog;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, MAX_PAGE_NUMBER};
-use litepress_rows::files::{FileExt, FileId};
+use litepress_rows::files::{FileId, read_up_to};
 use litepress_rows::sqlite::{companion, is_hot_journal, open_file};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::io::ErrorKind as IoErrorKind;
@@ -37,7 +37,7 @@ pub(super) fn state(path: &Path) -> Result<impl PartialEq> {
     let (file, _) = open_file(path)?;
     let metadata = file.metadata().map_err(failed)?;
     let mut head = [0; FILE_HEADER_LEN];
-    file.read_at(&mut head, 0).map_err(failed)?;
+    read_up_to(&file, &mut head, 0).map_err(failed)?;
     let id = FileId::of(&file).map_err(failed)?;
     Ok((id, metadata.len(), metadata.modified().ok(), head))
 }

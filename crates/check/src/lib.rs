@@ -263,9 +263,16 @@ fn walk_all<'t>(context: &'t CheckContext<'t>, plan: &'t Plan, options: &CheckOp
     let (sender, receiver) = sync_channel::<Task<'t>>(2 * threads);
     let receiver = Arc::new(Mutex::new(receiver));
     std::thread::scope(|scope| {
-        for _ in 0..threads {
+        for number in 0..threads {
             let receiver = Arc::clone(&receiver);
-            scope.spawn(move || work(context, &receiver));
+            let thread = std::thread::Builder::new().spawn_scoped(scope, move || work(context, &receiver));
+            if let Err(error) = thread {
+                // Without a worker no leaf would be looked at.
+                if number == 0 {
+                    context.fail(Error::new(ErrorKind::Io, format!("cannot start a thread: {error}")));
+                }
+                break;
+            }
         }
         // From here on only workers hold receivers. If all workers end, sending fails instead of waiting.
         drop(receiver);

@@ -94,13 +94,14 @@ impl ProgressDisplay {
     pub fn start(style: Style, meter: Meter) -> Self {
         let Some(mut view) = View::new(style, meter.unit) else { return Self { stop: None, thread: None } };
         let (stop, stopped) = mpsc::channel();
-        let thread = std::thread::spawn(move || {
+        // A run without a display is better than none.
+        let thread = std::thread::Builder::new().spawn(move || {
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 view.show(&meter.sample());
             }
             view.finish(&meter.sample());
         });
-        Self { stop: Some(stop), thread: Some(thread) }
+        Self { stop: Some(stop), thread: thread.ok() }
     }
 }
 

@@ -7,6 +7,8 @@
 //!                 faults at chosen calls
 //! ```
 //!
+//! `preload` does the same to a program as it is shipped: its system calls, allocations and threads fail.
+//!
 //! The shim is the default VFS of the process. It passes everything on, and looks only at files in the folder of a
 //! [`Laboratory`], so that tests of one process do not disturb one another. The program under test needs no change: also a write
 //! through a file handle that SQLite gave away passes the shim.
@@ -42,6 +44,8 @@ mod faults;
 mod judgement;
 pub mod kill;
 mod laboratory;
+#[cfg(target_os = "linux")]
+pub mod preload;
 mod recording;
 mod shim;
 #[cfg(test)]

@@ -357,6 +357,10 @@ fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
     })
 }
 
+/// The number of temporary files that other runs may remove before one is kept. A file system whose locks never work would go on
+/// for ever.
+const MOST_TRIES: u32 = 20;
+
 /// Creates the temporary file. Until it replaces another one, only its owner may read it.
 fn create_temporary(target: &Path, replaces: bool) -> Result<(PathBuf, File)> {
     let folder = folder_of(target);
@@ -371,7 +375,7 @@ fn create_temporary(target: &Path, replaces: bool) -> Result<(PathBuf, File)> {
         }
         _ => Error::io("create a temporary file beside it", target, error),
     };
-    loop {
+    for _ in 0..MOST_TRIES {
         let path = folder.join(format!("{}{}.tmp", temporary_prefix(target), unique_number()));
         let mut options = OpenOptions::new();
         if replaces {
@@ -387,7 +391,11 @@ fn create_temporary(target: &Path, replaces: bool) -> Result<(PathBuf, File)> {
         if !matches!(system::mark_as_used(&file), Err(TryLockError::WouldBlock)) && is_at(&file, &path) {
             return Ok((path, file));
         }
+        // No other file had or gets this name.
+        let _ = fs::remove_file(&path);
     }
+    let error = Error::new(ErrorKind::Target, "the temporary file beside it cannot be locked").in_file(target);
+    Err(error.advise("name a file on another disk"))
 }
 
 /// Returns a number that no other temporary file has or had. The operating system seeds the hasher.

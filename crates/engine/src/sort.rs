@@ -65,6 +65,7 @@ pub(crate) use spill::cached_file;
 pub(crate) use writer::RunWriter;
 
 use crate::Result;
+use crate::threads::on_threads;
 use buckets::bucket_store::BucketStore;
 use buckets::partitioner::Partitioner;
 use budget::Budget;
@@ -233,7 +234,7 @@ fn merge_once(runs: &mut Runs, budget: &Budget, folder: &Arc<SpillFolder>) -> Re
     let fan_in = budget.fan_in(held_bytes);
     let groups = Mutex::new(groups_of_smallest(&mut runs.spilled, fan_in));
     let read_bytes = budget.read_bytes(held_bytes, fan_in);
-    let merged = Mutex::new(Vec::new());
+    let (merged, failed) = (Mutex::new(Vec::new()), Mutex::new(None));
     let work = || -> Result<()> {
         loop {
             let group = lock(&groups).pop();
@@ -242,11 +243,14 @@ fn merge_once(runs: &mut Runs, budget: &Budget, folder: &Arc<SpillFolder>) -> Re
             lock(&merged).push(run);
         }
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..budget.writers).map(|_| scope.spawn(work)).collect();
-        let mut ended = workers.into_iter().map(|worker| worker.join());
-        ended.try_for_each(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })?;
+    on_threads(usize::try_from(budget.writers).unwrap_or(1), || {
+        if let Err(error) = work() {
+            lock(&failed).get_or_insert(error);
+        }
+    });
+    if let Some(error) = ignore_poison(failed.into_inner()) {
+        return Err(error);
+    }
     runs.spilled.append(&mut ignore_poison(merged.into_inner()));
     Ok(())
 }

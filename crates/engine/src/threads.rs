@@ -7,6 +7,7 @@ pub(crate) use reorder_buffer::ReorderBuffer;
 pub(crate) use turns::Turns;
 
 use crate::{Error, Result};
+pub(crate) use litepress_rows::sync::on_threads;
 use litepress_rows::sync::{ignore_poison, lock};
 use std::sync::Mutex;
 
@@ -38,16 +39,4 @@ pub(crate) fn take_all<W>(
         }
     });
     ignore_poison(parts.into_inner()).finish()
-}
-
-/// Does the same work on `threads` threads, including this one. If the system refuses to start a thread, fewer do it.
-pub(crate) fn on_threads(threads: usize, work: impl Fn() + Sync) {
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            if std::thread::Builder::new().spawn_scoped(scope, &work).is_err() {
-                break;
-            }
-        }
-        work();
-    });
 }

@@ -69,7 +69,7 @@ use crate::schema::distinct;
 use arrow_schema::{FieldRef, Fields};
 use convert::Column;
 use form::SemanticType;
-use litepress_rows::files::FileExt;
+use litepress_rows::files::{FileExt, retry};
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
 use std::cell::Cell;
 use std::fs::File;
@@ -142,7 +142,7 @@ struct PositionedRead {
 
 impl Read for PositionedRead {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read_at(buffer, self.at)?;
+        let read = retry(|| self.file.read_at(buffer, self.at))?;
         self.at += read as u64;
         Ok(read)
     }

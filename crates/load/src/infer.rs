@@ -21,12 +21,15 @@ pub(crate) use words::Conversion;
 pub use words::NumberWords;
 
 use crate::reader::FileColumn;
-use litepress_rows::Error;
+use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use words::Meaning;
+
+/// The most names of columns that are looked at: SQLite's limit of columns in any build (`SQLITE_MAX_COLUMN` is 32767 at most).
+pub(crate) const MOST_NAMES: usize = 32_767;
 
 /// Statistics of the columns of a file, or of a part of it.
 #[derive(Clone, Debug, Default)]
@@ -270,6 +273,16 @@ impl FileStats {
         let Some(from) = self.of(from).cloned() else { return };
         let position = self.column(into);
         self.columns[position].merge(&from);
+    }
+
+    /// Fails if no table has so many columns: the names would take memory only to be refused at the end.
+    fn refuse_too_many_columns(&self) -> Result<()> {
+        if self.columns.len() <= MOST_NAMES {
+            return Ok(());
+        }
+        let message = format!("the records have more than {MOST_NAMES} names, and a table has 2000 columns at most");
+        let advice = message!["are names values here? Name the columns: ", OptionName::Schema.word("FILE.sql")];
+        Err(Error::new(ErrorKind::Data, message).advise(advice))
     }
 
     /// Merges the findings of another part. Columns are matched by name, or by position if they have none. The order of merges does

@@ -17,7 +17,7 @@ pub use notes::Notes;
 use crate::options::{Format, ReadOptions};
 use archive::Member;
 use compressed::{Compression, Counted};
-use litepress_rows::files::{FileExt, opened_again};
+use litepress_rows::files::{FileExt, opened_again, retry};
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fmt;
@@ -340,7 +340,7 @@ struct FromStart {
 
 impl Read for FromStart {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(buffer, self.at)?;
+        let read = retry(|| self.file.read_at(buffer, self.at))?;
         self.at += read as u64;
         Ok(read)
     }

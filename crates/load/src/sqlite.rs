@@ -319,7 +319,8 @@ impl TableReader {
             read: self.read.clone(),
         };
         let (name, table) = (self.file.name().to_owned(), self.table.clone());
-        let thread = std::thread::spawn(move || {
+        let refused = send.clone();
+        let thread = std::thread::Builder::new().spawn(move || {
             let ended = step_through(&moment, &table, &stepping, &send);
             // Sending fails if the reader was dropped.
             let _ = send.send(match ended {
@@ -327,7 +328,11 @@ impl TableReader {
                 Err(error) => Err(error.in_file(&name).in_table(&table.name)),
             });
         });
-        Stepper { pieces: Some(receive), thread: Some(thread) }
+        let thread = thread.map_err(|error| {
+            // The channel has room for it: the thread, which has not begun, sends nothing.
+            let _ = refused.try_send(Err(Error::io("start a thread to read", self.file.name(), error)));
+        });
+        Stepper { pieces: Some(receive), thread: thread.ok() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::shard::{MOST_KEPT, OpenShard};
 use litepress_format::header::TextEncoding;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{lock, on_threads};
 use litepress_rows::{Error, Part, RecordChunk, Result, quoted_name};
 use litepress_scan::{FileStamp, TableScan};
 use rusqlite::{Connection, OptionalExtension};
@@ -141,7 +141,7 @@ pub(crate) fn survey(
             lock(&done).push((number, surveyed));
         }
     };
-    std::thread::scope(|scope| (0..threads.clamp(1, files.len())).for_each(|_| drop(scope.spawn(work))));
+    on_threads(threads.clamp(1, files.len()), work);
     let mut surveys = done.into_inner().unwrap_or_default();
     surveys.sort_by_key(|(number, _)| *number);
     surveys.into_iter().map(|(_, survey)| survey).collect()

@@ -11,7 +11,7 @@ use litepress_format::FormatError;
 use litepress_format::value::Value;
 use litepress_gen::generated_tables;
 use litepress_rows::schema::{Schema, Table};
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{ignore_poison, lock, on_threads};
 use litepress_rows::{Error, ErrorKind, Part, RecordChunk, Result};
 use litepress_scan::{IndexScan, Moment, ScanPart, Snapshot, TableScan};
 use rusqlite::Connection;
@@ -53,10 +53,15 @@ pub(crate) fn read(file: &Path, threads: usize, go_on: GoOn<'_>) -> Result<Datab
         held.into_iter().for_each(|(table, read)| add(&stats[table], read));
         Ok(())
     };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("a thread that reads does not panic"))
-    })?;
+    let failed = Mutex::new(None);
+    on_threads(threads, || {
+        if let Err(error) = work() {
+            lock(&failed).get_or_insert(error);
+        }
+    });
+    if let Some(error) = ignore_poison(failed.into_inner()) {
+        return Err(error);
+    }
     drop(parts);
     let whole = |stats: Mutex<Option<TableStats>>| ignore_poison(stats.into_inner());
     let mut tables: Vec<Option<TableStats>> = stats.into_iter().map(whole).collect();

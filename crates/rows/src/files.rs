@@ -58,6 +58,34 @@ pub fn count_names(file: &File) -> io::Result<u64> {
     system::count_names(file)
 }
 
+/// Reads or writes again if a signal came before anything was read or written (EINTR), as it may on network file systems.
+///
+/// # Errors
+/// If `call` fails otherwise.
+pub fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
+/// Fills `bytes` from an offset on, or up to the end of the file. Returns the number of bytes that were read.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn read_up_to(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut read = 0;
+    while read < bytes.len() {
+        match retry(|| file.read_at(&mut bytes[read..], offset + read as u64))? {
+            0 => break,
+            more => read += more,
+        }
+    }
+    Ok(read)
+}
+
 /// Opens a file once more, with a position of its own. The file may have no name.
 ///
 /// # Errors

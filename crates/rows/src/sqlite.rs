@@ -1,5 +1,6 @@
 //! Opens database files, finds the files beside them, and makes SQLite's statements stop on request.
 
+use crate::files::retry;
 use crate::{Error, ErrorKind, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -126,7 +127,7 @@ impl Drop for FilesBeside {
 /// If the journal exists and cannot be read.
 pub fn is_hot_journal(journal: &Path) -> Result<bool> {
     let mut first = [0];
-    match File::open(journal).and_then(|mut file| file.read(&mut first)) {
+    match File::open(journal).and_then(|mut file| retry(|| file.read(&mut first))) {
         Ok(read) => Ok(read > 0 && first != [0]),
         // If the name is too long for a journal, there is none.
         Err(error) if matches!(error.kind(), IoErrorKind::NotFound | IoErrorKind::InvalidFilename) => Ok(false),

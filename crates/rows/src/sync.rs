@@ -1,4 +1,4 @@
-//! Locks that ignore poisoning.
+//! Locks that ignore poisoning, and threads that may be refused.
 
 use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
 
@@ -12,4 +12,16 @@ pub fn ignore_poison<T>(locked: LockResult<T>) -> T {
 #[inline]
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     ignore_poison(mutex.lock())
+}
+
+/// Does the same work on `threads` threads, including this one. If the system refuses to start a thread, fewer do it.
+pub fn on_threads(threads: usize, work: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            if std::thread::Builder::new().spawn_scoped(scope, &work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
 }

@@ -103,6 +103,15 @@ fn a_statement_that_does_more_than_define_is_refused_with_its_place() {
     }
 }
 
+/// A definition with rows without end took memory for 20 seconds, and was then said to run too long.
+#[test]
+fn a_definition_fills_a_bounded_number_of_pages() {
+    let sql = "PRAGMA page_size = 512; CREATE TABLE t AS
+               WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT zeroblob(1000000) FROM n";
+    let error = Schema::from_sql(sql, "schema.sql").expect_err("rows without end");
+    assert!(error.kind() == ErrorKind::Schema && error.to_string().contains("more than 262144 pages"), "{error}");
+}
+
 /// A sequence of migrations is a schema. SQLite's own statements within ALTER TABLE were taken for the user's: "PRAGMA
 /// quick_check is not supported in a schema", "UPDATE of rows (sqlite_sequence) is not allowed".
 #[test]

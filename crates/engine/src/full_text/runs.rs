@@ -7,7 +7,7 @@ use crate::{Error, ErrorKind, Result};
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_format::varint;
-use litepress_rows::files::FileExt;
+use litepress_rows::files::{FileExt, retry};
 use litepress_rows::sync::lock;
 use litepress_rows::{OptionName, Part, RecordChunk, RowidOrder, Source, message};
 use std::cmp::Reverse;
@@ -123,7 +123,7 @@ impl Read for Run {
             Bytes::Memory(bytes) => bytes.read(buffer),
             Bytes::File { file, at, end } => {
                 let len = usize::try_from(*end - *at).map_or(buffer.len(), |left| left.min(buffer.len()));
-                let read = file.read_at(&mut buffer[..len], *at)?;
+                let read = retry(|| file.read_at(&mut buffer[..len], *at))?;
                 *at += read as u64;
                 Ok(read)
             }

@@ -1,6 +1,7 @@
-//! Transfers the rights to the file that is replaced: owner, group, permissions, access control list.
+//! Transfers what belongs to the file that is replaced: owner, group, permissions, access control list, attributes of the user.
 
 use crate::{Error, Result};
+use std::ffi::CString;
 use std::fs::{File, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -12,20 +13,26 @@ const PERMISSIONS: u32 = 0o777;
 /// Extended attribute with the access control list (acl(5)).
 const ACL: &str = "system.posix_acl_access";
 
-/// Rights to a file.
+/// Prefix of the attributes that users give files. Those of the system (`security.`, `trusted.`) follow from the new file's place.
+const OF_USERS: &[u8] = b"user.";
+
+/// Rights to a file, and its attributes.
 #[derive(Debug)]
 pub struct Access {
     owner: u32,
     group: u32,
     permissions: u32,
     acl: Option<Vec<u8>>,
+    /// Names and values of the attributes of users.
+    attributes: Vec<(CString, Vec<u8>)>,
 }
 
 impl Access {
     /// Reads the rights to the file at `path`.
     pub fn of(path: &Path, metadata: &Metadata) -> Self {
         let (owner, group) = (metadata.uid(), metadata.gid());
-        Self { owner, group, permissions: metadata.mode() & PERMISSIONS, acl: read_acl(path) }
+        let (acl, attributes) = (read_attribute(path, ACL), read_attributes(path));
+        Self { owner, group, permissions: metadata.mode() & PERMISSIONS, acl, attributes }
     }
 
     /// Gives these rights to `file`, which only its owner may use, as far as the user may. If the group cannot be
@@ -34,6 +41,10 @@ impl Access {
     /// # Errors
     /// If the permissions cannot be set.
     pub fn apply(&self, file: &File, path: &Path) -> Result<()> {
+        for (name, value) in &self.attributes {
+            // A file system without attributes loses them.
+            let _ = rustix::fs::fsetxattr(file, name.as_c_str(), value, rustix::fs::XattrFlags::empty());
+        }
         self.try_apply(file).map_err(|error| Error::io("set the permissions of", path, error))
     }
 
@@ -63,13 +74,24 @@ impl Access {
     }
 }
 
-fn read_acl(path: &Path) -> Option<Vec<u8>> {
-    /// Greatest length of an extended attribute (xattr(7)).
-    const MAX_BYTES: usize = 1 << 16;
-    let mut list = vec![0; MAX_BYTES];
-    let length = rustix::fs::getxattr(path, ACL, &mut list[..]).ok().filter(|length| *length > 0)?;
-    list.truncate(length);
-    Some(list)
+/// Greatest length of an extended attribute, and of the list of their names (xattr(7)).
+const MAX_BYTES: usize = 1 << 16;
+
+fn read_attribute(path: &Path, name: impl rustix::path::Arg) -> Option<Vec<u8>> {
+    let mut value = vec![0; MAX_BYTES];
+    let length = rustix::fs::getxattr(path, name, &mut value[..]).ok().filter(|length| *length > 0)?;
+    value.truncate(length);
+    Some(value)
+}
+
+fn read_attributes(path: &Path) -> Vec<(CString, Vec<u8>)> {
+    let mut names = vec![0_u8; MAX_BYTES];
+    let length = rustix::fs::listxattr(path, &mut names[..]).unwrap_or(0);
+    let names = names[..length].split(|byte| *byte == 0).filter(|name| name.starts_with(OF_USERS));
+    names
+        .filter_map(|name| CString::new(name).ok())
+        .filter_map(|name| Some((name.clone(), read_attribute(path, name)?)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -96,10 +118,28 @@ mod tests {
         }
         let access = Access::of(&old, &old_file.metadata().unwrap());
         access.apply(&new_file, &new).unwrap();
-        assert_eq!(read_acl(&new), Some(list));
+        assert_eq!(read_attribute(&new, ACL), Some(list));
         assert_eq!(new_file.metadata().unwrap().mode() & PERMISSIONS, 0o660);
         // A group that cannot be kept gets no more than everybody has.
         access.apply_permissions(&new_file, false).unwrap();
         assert_eq!(new_file.metadata().unwrap().mode() & 0o070, 0);
+    }
+
+    /// Attributes such as the origin of a download, or a backup program's, were lost with the old file.
+    #[test]
+    fn attributes_of_users_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+        let [old_file, new_file] = [&old, &new].map(|path| File::create(path).unwrap());
+        let set = |name, value: &[u8]| rustix::fs::fsetxattr(&old_file, name, value, rustix::fs::XattrFlags::empty());
+        if set("user.origin", b"a shop").is_err() {
+            println!("skipped: this file system has no attributes of users");
+            return;
+        }
+        set("user.tag", b"\0\xff").unwrap();
+        let access = Access::of(&old, &old_file.metadata().unwrap());
+        access.apply(&new_file, &new).unwrap();
+        assert_eq!(read_attribute(&new, "user.origin"), Some(b"a shop".to_vec()));
+        assert_eq!(read_attribute(&new, "user.tag"), Some(b"\0\xff".to_vec()));
     }
 }

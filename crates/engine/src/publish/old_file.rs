@@ -22,7 +22,7 @@ use super::lease::{Lease, WriteLease};
 use super::{EmptyWal, check_beside, open_files, system};
 use crate::{Error, ErrorKind, Result, part};
 use litepress_format::header;
-use litepress_rows::files::{FileExt, FileId, count_names};
+use litepress_rows::files::{FileExt, FileId, count_names, read_up_to};
 use litepress_rows::sqlite::{companion, plain_name};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
@@ -238,13 +238,7 @@ fn check_database(file: &File, target: &Path) -> Result<()> {
 /// Reads the file header up to its versions; less if the file is shorter.
 fn read_start(file: &File, target: &Path) -> Result<Vec<u8>> {
     let mut start = vec![0; header::VERSIONS_OFFSET + header::VERSIONS_BYTES];
-    let mut read = 0;
-    while read < start.len() {
-        match file.read_at(&mut start[read..], read as u64).map_err(|error| Error::io("read", target, error))? {
-            0 => break,
-            more => read += more,
-        }
-    }
+    let read = read_up_to(file, &mut start, 0).map_err(|error| Error::io("read", target, error))?;
     start.truncate(read);
     Ok(start)
 }

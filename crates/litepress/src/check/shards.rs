@@ -9,9 +9,10 @@ use litepress_engine::Phase;
 use litepress_format::sort_key::{self, Collation};
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
+use litepress_rows::files::retry;
 use litepress_rows::sqlite::open_immutable;
 use litepress_rows::sqlite_value::{from_sqlite, parameter};
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{ignore_poison, lock, on_threads};
 use litepress_rows::{quote, quoted_name};
 use rusqlite::Connection;
 use serde_json::{Value as Json, json};
@@ -219,7 +220,7 @@ impl Check<'_> {
             }
         };
         let threads = self.options.threads.clamp(1, shards.len().max(1));
-        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+        on_threads(threads, work);
         drop(measured);
         if let Some(error) = ignore_poison(failed.into_inner()) {
             return Err(error);
@@ -393,7 +394,7 @@ fn checksum_of(path: &Path) -> Result<(u64, String)> {
     let mut file = File::open(path).map_err(failed)?;
     let (mut hasher, mut block, mut bytes) = (crc32fast::Hasher::new(), vec![0; READ_BYTES], 0);
     loop {
-        let read = file.read(&mut block).map_err(failed)?;
+        let read = retry(|| file.read(&mut block)).map_err(failed)?;
         if read == 0 {
             return Ok((bytes, format!("crc32:{:08x}", hasher.finalize())));
         }

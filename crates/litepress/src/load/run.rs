@@ -20,7 +20,7 @@ use litepress_engine::{RowFigures, Sync, find_refused, may_refuse};
 use litepress_load::plan::PlannedTable;
 use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{lock, on_threads};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -327,7 +327,7 @@ pub(crate) fn read_all(
             }
         }
     };
-    std::thread::scope(|scope| (0..threads.max(1)).for_each(|_| drop(scope.spawn(work))));
+    on_threads(threads, work);
     failed.into_inner().unwrap_or_default().map_or(Ok(()), Err)
 }
 

@@ -8,8 +8,8 @@ use crate::schema::distinct;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::collections::HashSet;
 
-/// Largest number of fields in a record: SQLite's limit of columns in any build (`SQLITE_MAX_COLUMN` is 32767 at most).
-pub(super) const MOST_FIELDS: usize = 32_767;
+/// Largest number of fields in a record.
+pub(super) use crate::infer::MOST_NAMES as MOST_FIELDS;
 
 /// The names of all columns.
 pub(super) struct Names {

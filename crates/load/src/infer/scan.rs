@@ -29,7 +29,7 @@ pub fn scan_types(
         let mut found = FileStats::with_words(words.clone());
         while let Some(mut piece) = Progress::next_piece(&progress, go_on) {
             let first_record = piece.first_record();
-            if let Err(error) = piece.scan_types(&mut found) {
+            if let Err(error) = piece.scan_types(&mut found).and_then(|()| found.refuse_too_many_columns()) {
                 lock(&progress).fail(first_record, error);
             }
         }

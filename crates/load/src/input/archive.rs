@@ -3,7 +3,7 @@
 use super::compressed::Compression;
 use super::notes::Notes;
 use flate2::Crc;
-use litepress_rows::files::FileExt;
+use litepress_rows::files::{FileExt, retry};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -119,7 +119,7 @@ struct Section {
 impl Read for Section {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let most = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(buffer.len());
-        let read = self.file.read_at(&mut buffer[..most], self.at)?;
+        let read = retry(|| self.file.read_at(&mut buffer[..most], self.at))?;
         if read == 0 && most > 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -2,6 +2,7 @@
 
 use crate::options::{InvalidUtf8, ReadOptions};
 use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use litepress_rows::files::retry;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::io::{self, Read};
 use std::path::Path;
@@ -185,7 +186,7 @@ impl<R: Read> Read for Decoded<R> {
         while self.given == self.decoded {
             if self.start == self.end && !self.has_ended {
                 self.start = 0;
-                self.end = self.bytes.read(&mut self.undecoded)?;
+                self.end = retry(|| self.bytes.read(&mut self.undecoded))?;
                 self.has_ended = self.end == 0;
             }
             if self.is_finished {

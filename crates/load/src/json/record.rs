@@ -15,6 +15,7 @@
 
 use super::fault::{Fault, Mistake};
 use super::value::{MAX_DEPTH, Rules, Sink, Values, refused, too_deep};
+use crate::infer::MOST_NAMES;
 use jiter::{Jiter, JiterError, Peek};
 use litepress_rows::{OptionName, message};
 use memchr::memchr;
@@ -277,6 +278,12 @@ impl RecordParser {
         self.path.key = name;
         let name = &self.path.key;
         let Some(key) = found else {
+            if matches!(self.targets, Targets::Keys) {
+                let message =
+                    format!("the records have more than {MOST_NAMES} keys, and a table has 2000 columns at most");
+                let advice = message!["are keys values here? Name the columns: ", OptionName::Schema.word("FILE.sql")];
+                return Err(Fault::new(quote(), message).of_key(name).advise(advice));
+            }
             let fault = Fault::new(quote(), "the table has no column for this key").of_key(name);
             return Err(fault.of(Mistake::UnknownKey).advise(message![
                 "say where it goes, or that it is left out (",
@@ -292,7 +299,7 @@ impl RecordParser {
         Ok((key, target))
     }
 
-    /// Returns the key of this name, most likely the one of this step. `None` if the key is not allowed.
+    /// Returns the key of this name, most likely the one of this step. `None` if the key is not allowed, or one too many.
     fn find(&mut self, step: usize, name: &str) -> Option<usize> {
         if let Some(step) = self.steps.get(step)
             && self.keys[step.key].name == name
@@ -303,6 +310,9 @@ impl RecordParser {
             return Some(key);
         }
         let key = self.keys.len();
+        if key == MOST_NAMES && matches!(self.targets, Targets::Keys) {
+            return None;
+        }
         let target = self.targets.of(name, key)?;
         self.keys.push(Key { name: name.to_owned(), target, seen_in: 0 });
         self.positions.insert(name.to_owned(), key);

@@ -450,6 +450,34 @@ fn a_survey_sees_all_keys_of_records_that_are_right() {
 }
 
 /// The public path from the bytes of a file: compressed, and of unknown format.
+/// A record of a million keys took 2 GB and half a minute before it was refused.
+#[test]
+fn keys_are_bounded() {
+    let object = |from: u32, to: u32| {
+        let members: Vec<String> = (from..to).map(|number| format!("\"k{number}\":1")).collect();
+        format!("{{{}}}\n", members.join(","))
+    };
+    let bad = |file: &str| {
+        let options = ReadOptions { piece_bytes: Some(1 << 20), ..ReadOptions::default() };
+        let mut reader = reader(file.as_bytes(), &[], &options);
+        let mut findings = FileStats::default();
+        while let Some(mut piece) = reader.next_piece().unwrap() {
+            piece.scan_types(&mut findings).unwrap();
+        }
+        (findings.columns().len(), findings.take_first_bad().map(|error| error.to_string()))
+    };
+    assert_eq!(bad(&object(0, 32_767)), (32_767, None));
+    let (columns, error) = bad(&object(0, 40_000));
+    assert!(columns == 0 && error.as_ref().is_some_and(|text| text.contains("more than 32767 keys")), "{error:?}");
+    let (columns, error) = bad(&(object(0, 20_000) + &object(20_000, 40_000) + &object(0, 3)));
+    assert!(columns == 20_000 && error.is_some(), "{error:?}");
+    // Pieces are parsed apart from one another.
+    let options = ReadOptions { piece_bytes: Some(100), ..ReadOptions::default() };
+    let mut reader = reader((object(0, 20_000) + &object(20_000, 40_000)).as_bytes(), &[], &options);
+    let error = crate::infer::scan_types(&mut reader, 1, None, &Arc::default(), &|| Ok(())).unwrap_err();
+    assert!(error.to_string().contains("more than 32767 names"), "{error}");
+}
+
 #[test]
 fn a_file_is_opened_by_its_content() {
     let file = b"{\"v\":1}\n{\"v\":\"\xc3\xa9\"}\n";

@@ -72,7 +72,8 @@ fn copy(lines: &mut File, path: &Path) -> Result<()> {
     copied.map(drop).map_err(|error| Error::io("write the rejects to", path, error))
 }
 
-/// Creates a file in the folder of `path`, with the rights that the user gives new files.
+/// Creates a file in the folder of `path`, with the rights that the user gives new files. It is locked as long as it is open: those
+/// that killed runs left have no lock, and are removed.
 fn temporary_beside(path: &Path) -> std::io::Result<(Option<TempPath>, File)> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -82,9 +83,38 @@ fn temporary_beside(path: &Path) -> std::io::Result<(Option<TempPath>, File)> {
         // The system applies the user's mask.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let made: NamedTempFile = builder.prefix(".rejects-").tempfile_in(folder)?;
-    let (file, temporary) = made.into_parts();
-    Ok((Some(temporary), file))
+    let prefix = temporary_prefix(path);
+    remove_stale(folder, &prefix);
+    loop {
+        let made: NamedTempFile = builder.prefix(&prefix).suffix(".tmp").tempfile_in(folder)?;
+        // A file system without locks keeps the files of killed runs.
+        let _ = made.as_file().try_lock();
+        // Another run may have taken it for stale before it was locked.
+        if made.path().exists() {
+            let (file, temporary) = made.into_parts();
+            return Ok((Some(temporary), file));
+        }
+    }
+}
+
+/// Returns the beginning of the names of temporary files of `path`. A long name is cut, so that they are no longer than 255 bytes.
+fn temporary_prefix(path: &Path) -> String {
+    const MOST: usize = 200;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let end = (0..=name.len().min(MOST)).rfind(|&end| name.is_char_boundary(end)).unwrap_or(0);
+    format!(".{}.rejects-", &name[..end])
+}
+
+/// Removes temporary files that no living run holds.
+fn remove_stale(folder: &Path, prefix: &str) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_temporary = name.starts_with(prefix) && name.ends_with(".tmp");
+        if is_temporary && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(&path);
+        }
+    }
 }
 
 /// Fails if the file may not be replaced. A file of other content may be the user's data.
@@ -157,5 +187,21 @@ mod tests {
         fs::write(&path, "id,name\n1,Ada\n").unwrap();
         let refused = RejectsFile::create(&path, true).unwrap_err();
         assert!(refused.message().contains("holds no rejects"), "{refused}");
+    }
+    /// The file of a killed run stayed for ever: its name had nothing to do with the target.
+    #[test]
+    fn files_of_killed_runs_are_removed_and_those_of_living_ones_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wrong.csv");
+        let other = RejectsFile::create(&folder.path().join("other.csv"), false).unwrap();
+        let living = RejectsFile::create(&path, false).unwrap();
+        let killed = folder.path().join(".wrong.csv.rejects-a1b2c3.tmp");
+        fs::write(&killed, HEADER).unwrap();
+        RejectsFile::create(&path, false).unwrap().publish().unwrap();
+        assert!(!killed.exists() && living.temporary.as_ref().is_some_and(|living| living.exists()));
+        drop((living, other));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let long = folder.path().join("x".repeat(250));
+        RejectsFile::create(&long, false).unwrap().publish().unwrap();
     }
 }

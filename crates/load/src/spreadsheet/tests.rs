@@ -262,3 +262,19 @@ fn many_rows_are_read_in_pieces() {
         assert_eq!(*value, if row % 3 == 0 { "- -".to_owned() } else { format!("'x' {row}") });
     }
 }
+
+/// A cell in the last row that a number of 32 bits can name made four billion records.
+#[test]
+fn cells_beyond_the_last_row_are_refused() {
+    let folder = TempDir::new().unwrap();
+    for place in ["A4294967295", "A1048577", "XFE2"] {
+        let row = place.trim_start_matches(char::is_alphabetic);
+        let sheet =
+            format!("<row r=\"1\"><c r=\"A1\"><v>1</v></c></row><row r=\"{row}\"><c r=\"{place}\"><v>2</v></c></row>");
+        let path = xlsx(&folder, &[("S", &sheet)]);
+        let error = open(&path, &[], &ReadOptions::default()).unwrap_err();
+        assert!(error.headline_in(&Flags).contains("a sheet has 1048576 rows and 16384 columns"), "{error:?}");
+    }
+    let path = xlsx(&folder, &[("S", "<row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row>")]);
+    assert_eq!(open(&path, &[], &ReadOptions::default()).unwrap().len(), 1);
+}

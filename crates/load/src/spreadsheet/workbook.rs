@@ -9,6 +9,13 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
+/// Rows and columns of a sheet, as Excel and LibreOffice have them.
+const MOST_ROWS: u32 = 1 << 20;
+const MOST_COLUMNS: u32 = 1 << 14;
+
+/// The most bytes of the members of a workbook that are in memory as a whole: the texts of its cells, or all its sheets.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// A workbook of any format.
 type Workbook = Sheets<BufReader<File>>;
 
@@ -58,7 +65,8 @@ fn open(input: &Input) -> Result<Workbook> {
     let opened: std::result::Result<Workbook, calamine::Error> = if is_compound {
         Xls::new(file).map(Sheets::Xls).map_err(Into::into)
     } else {
-        let archive = zip::ZipArchive::new(&mut file).map_err(|error| damaged(&input.name, &error.to_string()))?;
+        let mut archive = zip::ZipArchive::new(&mut file).map_err(|error| damaged(&input.name, &error.to_string()))?;
+        refuse_large_texts(&mut archive, &input.name, MOST_BYTES)?;
         let (is_xlsb, is_ods) =
             (archive.index_for_name("xl/workbook.bin").is_some(), archive.index_for_name("xl/workbook.xml").is_none());
         file.rewind().map_err(unreadable)?;
@@ -78,6 +86,27 @@ fn open(input: &Input) -> Result<Workbook> {
     })
 }
 
+/// Fails if the members that are in memory as a whole are too large: a small file may hold gigabytes of them.
+fn refuse_large_texts<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &Path, most: u64) -> Result<()> {
+    /// Deflate makes at most so many bytes of one.
+    const MOST_GROWTH: u64 = 1032;
+    for member in ["xl/sharedStrings.xml", "xl/sharedStrings.bin", "content.xml"] {
+        let Some(member) = archive.index_for_name(member) else { continue };
+        let mut member = archive.by_index(member).map_err(|error| damaged(name, &error.to_string()))?;
+        let mut bytes = member.size();
+        if bytes <= most && member.compressed_size() > most / MOST_GROWTH {
+            // The size that it states may be wrong.
+            bytes = std::io::copy(&mut (&mut member).take(most + 1), &mut std::io::sink())
+                .map_err(|error| damaged(name, &error.to_string()))?;
+        }
+        if bytes > most {
+            let message = format!("the texts of the workbook are larger than {most} bytes, and are needed in memory");
+            return Err(Error::new(ErrorKind::Limit, message).in_file(name).advise("export its sheets as CSV"));
+        }
+    }
+    Ok(())
+}
+
 fn damaged(name: &Path, why: &str) -> Error {
     let error = Error::new(ErrorKind::Data, format!("this is not a workbook that can be read: {why}"));
     error.in_file(name).advise("open it and save it again as .xlsx, or export its sheets as CSV")
@@ -87,6 +116,17 @@ fn damaged(name: &Path, why: &str) -> Error {
 fn cells_of(workbook: &mut Workbook, name: &str, file: &Path) -> Result<SheetCells> {
     let wrong = |why: String| damaged(&file.join(name), &why);
     let mut cells = SheetCells::default();
+    // A file may name any cell: each row up to the last one would become a record.
+    let mut add = |(row, column): (u32, u32), cell: Cell<'_>| {
+        if row >= MOST_ROWS || column >= MOST_COLUMNS {
+            let (row, column) = (u64::from(row) + 1, u64::from(column) + 1);
+            return Err(wrong(format!(
+                "a cell stands in row {row}, column {column}, and a sheet has {MOST_ROWS} rows and {MOST_COLUMNS} columns"
+            )));
+        }
+        cells.add(row, column, cell);
+        Ok(())
+    };
     match workbook {
         Sheets::Xlsx(book) => {
             let mut reader = match book.worksheet_cells_reader(name) {
@@ -96,24 +136,23 @@ fn cells_of(workbook: &mut Workbook, name: &str, file: &Path) -> Result<SheetCel
                 Err(error) => return Err(wrong(error.to_string())),
             };
             while let Some(cell) = reader.next_cell().map_err(|error| wrong(error.to_string()))? {
-                let (row, column) = cell.get_position();
-                cells.add(row, column, cell_of(cell.get_value()));
+                add(cell.get_position(), cell_of(cell.get_value()))?;
             }
         }
         Sheets::Xlsb(book) => {
             let mut reader = book.worksheet_cells_reader(name).map_err(|error| wrong(error.to_string()))?;
             while let Some(cell) = reader.next_cell().map_err(|error| wrong(error.to_string()))? {
-                let (row, column) = cell.get_position();
-                cells.add(row, column, cell_of(cell.get_value()));
+                add(cell.get_position(), cell_of(cell.get_value()))?;
             }
         }
         Sheets::Xls(_) | Sheets::Ods(_) => {
             let range = workbook.worksheet_range(name).map_err(|error| wrong(error.to_string()))?;
             let (first_row, first_column) = range.start().unwrap_or_default();
             for (row, column, data) in range.used_cells() {
-                let position =
-                    |offset: usize, first: u32| u32::try_from(offset).map_or(u32::MAX, |offset| first + offset);
-                cells.add(position(row, first_row), position(column, first_column), cell_of_range(data));
+                let position = |offset: usize, first: u32| {
+                    u32::try_from(offset).map_or(u32::MAX, |offset| first.saturating_add(offset))
+                };
+                add((position(row, first_row), position(column, first_column)), cell_of_range(data))?;
             }
         }
     }
@@ -150,5 +189,31 @@ fn cell_of<'c>(data: &'c DataRef<'_>) -> Cell<'c> {
         DataRef::DurationIso(text) => Cell::IsoDuration(text),
         DataRef::Error(error) => Cell::Error(error.to_string()),
         DataRef::Empty => Cell::Empty,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Cursor, Write};
+    use zip::write::SimpleFileOptions;
+
+    /// A workbook of 600 kB took as many megabytes of memory, and one of 1.5 MB would have taken all there is.
+    #[test]
+    fn texts_that_do_not_fit_are_refused_before_they_are_read() {
+        let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        archive.start_file("xl/sharedStrings.xml", SimpleFileOptions::default()).unwrap();
+        archive.write_all(&vec![b' '; 1 << 20]).unwrap();
+        let mut bytes = archive.finish().unwrap().into_inner();
+        let refused = |bytes: &[u8], most| {
+            let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+            refuse_large_texts(&mut archive, Path::new("b.xlsx"), most).err().map(|error| error.kind())
+        };
+        assert_eq!(refused(&bytes, 1 << 20), None);
+        assert_eq!(refused(&bytes, (1 << 20) - 1), Some(ErrorKind::Limit));
+        // The size that the directory states is wrong.
+        let entry = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
+        bytes[entry + 24..entry + 28].copy_from_slice(&[9, 0, 0, 0]);
+        assert!(matches!(refused(&bytes, 1 << 19), Some(ErrorKind::Limit | ErrorKind::Data)));
     }
 }

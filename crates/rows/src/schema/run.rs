@@ -68,6 +68,9 @@ const RESTRICTED_PRAGMAS: [(&str, &[&str]); 2] = [("encoding", &["UTF-8", "UTF8"
 /// end.
 const MOST_TIME: Duration = Duration::from_secs(20);
 
+/// Maximum size of the database with the schema, in pages. It has no rows, but a query in a definition may make any number.
+const MOST_PAGES: u32 = 1 << 18;
+
 /// Number of byte-code instructions of SQLite between two checks of the clock.
 const INSTRUCTIONS_PER_LOOK: i32 = 1_000_000;
 
@@ -108,6 +111,7 @@ pub(super) fn run(text: &str, origin: &str) -> Result<ExecutedSchema> {
         return Err(refused("the schema holds a NUL character", text, origin, nul));
     }
     let mut sqlite = Connection::open_in_memory().map_err(|error| sqlite_failed(&error))?;
+    sqlite.pragma_update(None, "max_page_count", MOST_PAGES).map_err(|error| sqlite_failed(&error))?;
     let watch = Arc::new(Mutex::new(AuthorizerState::default()));
     let seen = watch.clone();
     let authorizer = move |context: AuthContext<'_>| authorize(&context.action, &mut lock(&seen));
@@ -437,6 +441,10 @@ fn explain(error: &rusqlite::Error, denied: Option<Refusal>, text: &str, origin:
             "the statement runs for more than {} s: a schema defines and computes nothing",
             MOST_TIME.as_secs()
         );
+        return refused(&message, text, origin, first_token(text, start));
+    }
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
+        let message = format!("the statement fills more than {MOST_PAGES} pages: a schema has definitions and no rows");
         return refused(&message, text, origin, first_token(text, start));
     }
     match error {

@@ -1,0 +1,13 @@
+//! Faults in the program as it is shipped: each of its calls of the system fails in turn, limits and disks are too small, signals
+//! come at any moment. The error is told, the exit code is right, the target is as before or as after, and what is left is
+//! removed by the next run. `make faults` does this at every call; the suite takes a sample.
+#![cfg(target_os = "linux")]
+
+mod calls;
+mod limits;
+mod scene;
+
+/// Returns whether `make faults` asks for every call.
+fn is_long() -> bool {
+    std::env::var_os("LITEPRESS_FAULTS").is_some()
+}
