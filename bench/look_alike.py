@@ -122,11 +122,11 @@ def metadata(path, frames):
 
 def score(real, made, description):
     """The quality report's score, and the scores of its properties."""
-    from sdmetrics.reports.multi_table import QualityReport as OfTables
-    from sdmetrics.reports.single_table import QualityReport as OfTable
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        from sdmetrics.reports.multi_table import QualityReport as OfTables
+        from sdmetrics.reports.single_table import QualityReport as OfTable
+
         if len(real) == 1:
             (name,) = real
             report = OfTable()

@@ -28,7 +28,8 @@ pub(super) fn pool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     const MOST: u64 = 1 << 40;
     let (inner, pairs) = arguments.generator_and_counts()?;
     let (mut groups, mut before) = (Vec::new(), Group { each: 0, values: 0, rows: 0 });
-    for (index, (each, values)) in pairs.into_iter().enumerate().filter(|(_, (each, values))| each * values > 0) {
+    for (index, (each, values)) in pairs.into_iter().enumerate().filter(|(_, (each, values))| *each > 0 && *values > 0)
+    {
         let rows = before.rows.saturating_add(each.saturating_mul(values));
         if each > MOST || values > MOST || rows > MOST {
             return Err(arguments.error_at_pair(index + 1, "a pool has 2^40 rows at most"));
