@@ -358,6 +358,9 @@ struct Pattern {
     is_specific: bool,
 }
 
+/// Writes a pattern for texts of these lengths, from the shortest to the longest.
+type PatternOfLengths<'p> = &'p dyn Fn(u64, u64) -> String;
+
 /// Describes texts by their format, their column's name, or their lengths.
 fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<&'static str>, keep_values: bool) -> Pattern {
     let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(stats, pattern);
@@ -371,7 +374,7 @@ fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<&'static str>
         let because = "the name of the column";
         return Pattern { whole: named.to_owned(), call: named.to_owned(), because, is_specific: true };
     }
-    let of = |lengths: &dyn Fn(&dyn Fn(u64, u64) -> String) -> String| {
+    let of = |lengths: &dyn Fn(PatternOfLengths<'_>) -> String| {
         let found = text_pattern::of(sample, stats.longest, None, |pattern| lengths(pattern), keep_values);
         found.filter(|(generator, _)| is_valid_annotation(generator, stats.texts))
     };

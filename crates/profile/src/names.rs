@@ -67,11 +67,11 @@ pub(crate) fn generator(table: &str, column: &str, texts: &[Box<str>]) -> Option
     let singular = table.strip_suffix('s').unwrap_or(&table);
     let is_end =
         |name: &str, of: &str| name.strip_suffix(of).is_some_and(|before| before.is_empty() || before.ends_with('_'));
-    let is_like = |rule: &&str| match rule.split_once('.') {
+    let is_like = |rule: &str| match rule.split_once('.') {
         Some((of, name)) => (is_end(&table, of) || is_end(singular, of)) && column == name,
         None => is_end(&column, rule),
     };
-    let (_, generator) = RULES.iter().find(|(names, _)| names.iter().any(|name| is_like(&name)))?;
+    let (_, generator) = RULES.iter().find(|(names, _)| names.iter().any(|name| is_like(name)))?;
     is_alike(texts, &values(generator, 0..64)?).then_some(*generator)
 }
 
@@ -138,7 +138,8 @@ pub(crate) fn rows_of_distinct(generator: &str, wanted: u64) -> Option<u64> {
         seen.len() as u64
     });
     let rows = distinct.position(|distinct| distinct == tried)? as u64 + 1;
-    Some((rows as f64 / tried.max(1) as f64 * wanted as f64).round() as u64)
+    let scaled = u128::from(rows) * u128::from(wanted) / u128::from(tried.max(1));
+    u64::try_from(scaled).ok()
 }
 
 /// Makes up distinct texts for these, in their order: values of the generator, or else texts of similar letters and digits.

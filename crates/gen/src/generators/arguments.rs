@@ -8,6 +8,9 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
 use std::path::{Path, PathBuf};
 
+/// Pairs of numbers of an annotation: `1: 50, 2: 20`.
+type Counts = Vec<(u64, u64)>;
+
 /// The function that builds the generator of a call, for a table of this number of rows.
 ///
 /// It is a callback for nested calls, because the catalogue is above the arguments.
@@ -288,7 +291,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Returns the first argument as a generator, and the others as pairs of whole numbers: `word, 1: 5, 2: 3`.
-    pub(super) fn generator_and_counts(&self) -> Result<(Box<dyn Generator>, Vec<(u64, u64)>)> {
+    pub(super) fn generator_and_counts(&self) -> Result<(Box<dyn Generator>, Counts)> {
         let Some((first, rest)) = self.call.arguments.split_first() else {
             return Err(self.error_here("the generator of its values is missing"));
         };

@@ -200,6 +200,5 @@ pub(super) const GOLDEN: &[(&str, &str)] = &[
     ("price(1, 500)", "39.99; 4.0; 249.9; 15.95"),
     ("unique_phrase('{category}')", "'Electronics'; 'Pet Supplies'; 'Garden'; 'Bedding 22222223'"),
     ("unique_phrase('{handle}', '')", "'wanderingsky'; 'honest_flame'; 'garden_bell'; 'dreamroad61437'"),
-    ("ascending(0: 5, 18: 60, 65: 20, 90)", "2; 6; 10; 89"),
     ("pool(full_name, 1: 50, 2: 20, 9: 3)", "'Aria Nguyen'; 'Jonas Jansen'; 'Anna Novak'; 'Nadia Lopez'"),
 ];
