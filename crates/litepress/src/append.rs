@@ -39,7 +39,7 @@ impl AppendJob {
     /// # Errors
     /// Errors of the sources, of the database and of `before_commit`: the database is then as it was.
     pub fn run(&self, sources: &[(usize, &dyn Source)], before_commit: &dyn Fn() -> Result<()>) -> Result<Finished> {
-        let outlook = match self.additions.is_empty() {
+        let outlook = match self.keeps_schema() {
             true => PageCandidates::for_sources(&self.path, &self.schema, &self.options, &self.append, sources),
             false => PageCandidates::default(),
         };
@@ -48,9 +48,17 @@ impl AppendJob {
         self.add(&spools)
     }
 
+    /// Returns whether the database has all tables already.
+    ///
+    /// Tables are counted, too: if SQLite gets no memory while it reads a schema, an addition may be missing, and SQLite must refuse
+    /// the rows of its table.
+    fn keeps_schema(&self) -> bool {
+        self.additions.is_empty() && self.existing.tables.len() == self.schema.tables.len()
+    }
+
     /// Looks at these tables before their rows are read.
     pub(crate) fn outlook(&self, tables: &[usize]) -> PageCandidates {
-        if !self.additions.is_empty() {
+        if !self.keeps_schema() {
             return PageCandidates::default();
         }
         PageCandidates::of(&self.path, &self.schema, &self.options, &self.append, tables)
@@ -67,7 +75,7 @@ impl AppendJob {
 
     /// Adds the rows: by pages if that is possible and faster, else by SQLite.
     pub(crate) fn add(&self, spools: &[(usize, Spool)]) -> Result<Finished> {
-        let why = if self.additions.is_empty() {
+        let why = if self.keeps_schema() {
             let options = beside_spools(&self.options);
             match append_pages(&self.path, &self.existing, &options, &self.append, spools)? {
                 Ok(finished) => return Ok(finished),
