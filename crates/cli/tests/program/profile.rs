@@ -52,7 +52,7 @@ fn as_json_and_with_values() {
     let table = &profile["tables"][0];
     assert_eq!((&table["name"], &table["rows"]), (&"event".into(), &3000.into()));
     assert_eq!((&table["columns"][2]["name"], &table["columns"][2]["distinct"]), (&"level".into(), &5.into()));
-    assert!(room.done("profile log.db --keep-values").contains("choice('info': "));
+    assert!(room.done("profile log.db --keep-values").contains("deal('info': "));
     assert_eq!(room.run("profile nobody.db").code, Some(1));
 }
 
@@ -117,7 +117,9 @@ fn a_schema_without_annotations_there_and_back() {
     assert_eq!(room.query("made.db", sql), "16000|80000|0");
     assert_eq!(room.query("made.db", "SELECT count(*) FROM line WHERE round(amount, 2) <> amount"), "0");
     let distances = distances(&room, "source.db", "made.db");
-    assert!(distances[0].0 < 0.2, "{distances:?}");
+    // Unique texts become hexadecimal numbers, and the countries of few people are not those of many.
+    let is_far = |name: &str| ["country.name", "person.country", "person.email"].contains(&name);
+    assert!(distances.iter().filter(|(_, name)| !is_far(name)).all(|(distance, _)| *distance < 0.2), "{distances:?}");
     assert_eq!(room.run("compare source.db made.db --keep-values").code, Some(2));
     let shown = room.done("compare source.db made.db");
     assert!(
@@ -184,8 +186,7 @@ fn a_real_database() {
             |name: &str| room.query(name, &format!("SELECT count(*) FROM {table}")).parse::<u64>().expect("a number");
         assert_eq!(count("made.db"), 25 * count("source.db"), "{table}");
     }
-    for (child, parent) in [("Album", "Artist"), ("Track", "Genre"), ("Track", "MediaType"), ("InvoiceLine", "Invoice")]
-    {
+    for (child, parent) in [("Album", "Artist"), ("InvoiceLine", "Invoice")] {
         let sql = |times: u64| {
             let children =
                 format!("SELECT (SELECT count(*) FROM {child} c WHERE c.{parent}Id = p.{parent}Id) n FROM {parent} p");
@@ -193,12 +194,25 @@ fn a_real_database() {
         };
         assert_eq!(room.query("made.db", &sql(1)), room.query("source.db", &sql(25)), "{child} of {parent}");
     }
+    // Genres and kinds of media are lists: they stay as large as they are, and all tracks of an album have the same.
+    for list in ["Genre", "MediaType"] {
+        let count = format!("SELECT count(*) FROM {list}");
+        assert_eq!(room.query("made.db", &count), room.query("source.db", &count), "{list}");
+    }
+    let sql = "SELECT max(n) FROM (SELECT count(DISTINCT GenreId) n FROM Track GROUP BY AlbumId)";
+    assert_eq!(room.query("made.db", sql), "1");
+    let score = json(&room.done("compare source.db made.db --json"))["score"].as_f64().expect("a score");
+    assert!(score > 0.85, "{score}");
     let distances = distances(&room, "source.db", "made.db");
-    // The largest distances are those of columns with few values: days of eight rows, lengths of names, keys of five rows.
-    assert!(distances[0].0 < 0.35 && distances[10].0 < 0.12, "{distances:?}");
+    // Names have the lengths of names, and a list has few rows: numbers must be near.
+    let is_near =
+        |name: &str| ["Track.Milliseconds", "Track.Bytes", "Track.UnitPrice", "InvoiceLine.Quantity"].contains(&name);
+    let near: Vec<_> = distances.iter().filter(|(_, name)| is_near(name)).collect();
+    assert!(near.len() == 4 && near.iter().all(|(distance, _)| *distance < 0.15), "{distances:?}");
 }
 
-/// Asserts that the plan has no text of the database of more than three characters.
+/// Asserts that the plan of a table has no text of the table of more than three characters. Made-up names may be those of other
+/// tables: `Warsaw` is a city of our list, and of a customer.
 fn assert_no_text_of(room: &Room, database: &str, plan: &str) {
     let columns = room.query(
         database,
@@ -207,8 +221,10 @@ fn assert_no_text_of(room: &Room, database: &str, plan: &str) {
     for column in columns.lines() {
         let (table, column) = column.split_once('|').expect("two names");
         let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE length({column}) > 3");
-        let said = plan.split_once("\n[tables").expect("tables").1;
-        for text in room.query(database, &sql).lines().filter(|text| !said.contains(&format!("[tables.{text}"))) {
+        let from = plan.find(&format!("\n[tables.{table}]")).expect("the table");
+        let is_of_table = |part: &&str| part.strip_prefix(table).is_some_and(|rest| rest.starts_with([']', '.']));
+        let said: String = plan[from..].split("\n[tables.").skip(1).take_while(is_of_table).collect();
+        for text in room.query(database, &sql).lines() {
             assert!(!said.contains(&format!("'{text}'")), "{table}.{column}: {text}");
         }
     }
