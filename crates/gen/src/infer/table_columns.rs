@@ -788,12 +788,15 @@ impl<'a> TableInference<'a> {
     /// Returns the columns that are never NULL because a column that is NOT NULL is computed from them.
     fn required(&self) -> Vec<bool> {
         let mut required: Vec<bool> = self.columns.iter().map(|column| column.not_null).collect();
-        for _ in 0..self.columns.len() {
-            for at in 0..self.columns.len() {
-                let text = self.found[at].as_ref().filter(|_| required[at]).map(|found| found.text.as_str());
-                for other in (0..self.columns.len()).filter(|&other| other != at) {
-                    let is_read = || text.is_some_and(|text| text.contains(&self.column(other)));
-                    required[other] = required[other] || is_read();
+        let names: Vec<String> = (0..self.columns.len()).map(|at| self.column(at)).collect();
+        let mut waiting: Vec<usize> = (0..required.len()).filter(|&at| required[at]).collect();
+        while let Some(at) = waiting.pop() {
+            // Other columns are read by their quoted names.
+            let Some(found) = self.found[at].as_ref().filter(|found| found.text.contains('"')) else { continue };
+            for (other, name) in names.iter().enumerate() {
+                if !required[other] && found.text.contains(name) {
+                    required[other] = true;
+                    waiting.push(other);
                 }
             }
         }
