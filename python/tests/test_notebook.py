@@ -69,7 +69,7 @@ def test_plans_are_shown_as_html(tmp_path: Path) -> None:
     assert json.loads(json.dumps(plan)) == plan
     assert "id INTEGER" in Text(plan._repr_html_()).text
     schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)"
-    assert "full_name" in Text(litepress.plan(schema, rows=10)._repr_html_()).text
+    assert "phrase" in Text(litepress.plan(schema, rows=10)._repr_html_()).text
 
 
 def test_a_report_has_phases_and_memory(tmp_path: Path) -> None:

@@ -210,6 +210,7 @@ impl<'a> SampleView<'a> {
     /// Finds the closest column that is never above this one, if independent columns would be so at times.
     fn ordered(&self, column: usize, found: &mut Vec<Relation>) {
         const ORDERED: f64 = 0.999;
+        const FOLLOWS: f64 = 0.5;
         let view = &self.columns[column];
         if view.numbers.is_empty() || view.is_key || view.is_reference {
             return;
@@ -222,6 +223,12 @@ impl<'a> SampleView<'a> {
             let pairs = self.pairs(other, column);
             let ordered = pairs.iter().filter(|(one, other)| one <= other).count();
             if pairs.len() < ENOUGH || (ordered as f64) < ORDERED * pairs.len() as f64 {
+                continue;
+            }
+            // Rows are made of this column and a difference that knows nothing of it. A cost that is three times a weight is
+            // correlated with it instead.
+            let differences: Vec<(f64, f64)> = pairs.iter().map(|(one, other)| (*one, other - one)).collect();
+            if of.times.is_none() && rank_correlation(&differences).is_some_and(|rank| rank.abs() > FOLLOWS) {
                 continue;
             }
             let spread = |mut numbers: Vec<f64>| {
