@@ -49,7 +49,7 @@ def parts(system: Any, folder: Path, note: str = "constant('x')") -> list[str]:
     names = []
     for number in (1, 2, 3):
         part = folder / f"{number}.part"
-        litepress.generate(part, SCHEMA, ROWS, shard=(number, 3), set={"note": note}, part=True)
+        litepress.generate(part, SCHEMA, ROWS, shard=(number, 3), set={"note": note, "area": "text(20, 30)"}, part=True)
         names.append(f"s3://bucket/parts/{number}.part")
         system.put_file(str(part), names[-1])
     return names
