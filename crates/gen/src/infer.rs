@@ -17,7 +17,8 @@ mod subjects;
 mod table_columns;
 mod times;
 
-pub(crate) use names::{plain, words_of_table};
+pub use names::plain;
+pub(crate) use names::words_of_table;
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 

@@ -2,6 +2,7 @@
 
 use litepress_format::value::Value;
 use litepress_gen::catalogue::Sample;
+use litepress_gen::infer::plain;
 use litepress_rows::CellBlock;
 use litepress_rows::cells::BLOCK_ROWS;
 use std::collections::HashSet;
@@ -73,23 +74,6 @@ pub(crate) fn generator(table: &str, column: &str, texts: &[Box<str>]) -> Option
     };
     let (_, generator) = RULES.iter().find(|(names, _)| names.iter().any(|name| is_like(name)))?;
     is_alike(texts, &values(generator, 0..64)?).then_some(*generator)
-}
-
-/// Normalizes `createdAt`, `Created-At` and `CREATED_AT` to `created_at`.
-fn plain(name: &str) -> String {
-    let mut plain = String::new();
-    let mut was_lower = false;
-    for c in name.chars() {
-        if c.is_uppercase() && was_lower {
-            plain.push('_');
-        }
-        was_lower = c.is_lowercase();
-        match c {
-            '-' | ' ' | '.' => plain.push('_'),
-            _ => plain.extend(c.to_lowercase()),
-        }
-    }
-    plain
 }
 
 /// Returns the texts of a generator in these rows.
