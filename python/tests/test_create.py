@@ -570,7 +570,7 @@ def test_a_thousand_databases_leave_no_memory_behind(db: Path) -> None:
                 writer["metrics"].append(("y", value))
                 writer["metrics"].extend([row, row])
 
-    make(1000)
+    make(200)
     gc.collect()
     before, references = resident_bytes(), sys.getrefcount(row)
     make(1000)
