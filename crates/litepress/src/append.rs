@@ -39,11 +39,11 @@ impl AppendJob {
     /// # Errors
     /// Errors of the sources, of the database and of `before_commit`: the database is then as it was.
     pub fn run(&self, sources: &[(usize, &dyn Source)], before_commit: &dyn Fn() -> Result<()>) -> Result<Finished> {
-        let outlook = match self.keeps_schema() {
+        let candidates = match self.keeps_schema() {
             true => PageCandidates::for_sources(&self.path, &self.schema, &self.options, &self.append, sources),
             false => PageCandidates::default(),
         };
-        let spools = self.spool(sources, &outlook)?;
+        let spools = self.spool(sources, &candidates)?;
         before_commit()?;
         self.add(&spools)
     }
@@ -57,7 +57,7 @@ impl AppendJob {
     }
 
     /// Looks at these tables before their rows are read.
-    pub(crate) fn outlook(&self, tables: &[usize]) -> PageCandidates {
+    pub(crate) fn page_candidates(&self, tables: &[usize]) -> PageCandidates {
         if !self.keeps_schema() {
             return PageCandidates::default();
         }
@@ -68,9 +68,9 @@ impl AppendJob {
     pub(crate) fn spool(
         &self,
         sources: &[(usize, &dyn Source)],
-        outlook: &PageCandidates,
+        candidates: &PageCandidates,
     ) -> Result<Vec<(usize, Spool)>> {
-        spool_rows(&self.path, &self.schema, &self.options, outlook, sources)
+        spool_rows(&self.path, &self.schema, &self.options, candidates, sources)
     }
 
     /// Adds the rows: by pages if that is possible and faster, else by SQLite.

@@ -122,8 +122,8 @@ impl Pipeline {
             append: append.clone(),
         };
         let order: Vec<usize> = (0..full.tables.len()).collect();
-        let outlook = job.outlook(&order);
-        let destination = Destination::Existing(Box::new(job), outlook);
+        let candidates = job.page_candidates(&order);
+        let destination = Destination::Existing(Box::new(job), candidates);
         Ok(Self::of(destination, Target::File(path), full, options, order.clone(), order))
     }
 

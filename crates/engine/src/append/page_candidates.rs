@@ -23,7 +23,7 @@ pub struct PageCandidates(HashMap<usize, Leaves>);
 
 impl fmt::Debug for PageCandidates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Outlook").field(&self.0.keys()).finish()
+        f.debug_tuple("PageCandidates").field(&self.0.keys()).finish()
     }
 }
 

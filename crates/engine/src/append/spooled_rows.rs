@@ -23,8 +23,8 @@ pub fn beside_spools(options: &Options) -> Options {
     Options { memory_bytes: memory_bytes.max(MIN_MEMORY_BYTES.min(options.memory_bytes)), ..options.clone() }
 }
 
-/// Reads all rows of the sources, for the tables at these positions of the schema. Rows that come behind the last row of a table in
-/// the outlook become leaf pages, and their index entries are extracted.
+/// Reads all rows of the sources, for the tables at these positions of the schema. Rows behind the last row of a candidate become
+/// leaf pages, and their index entries are extracted.
 ///
 /// # Errors
 /// Errors of the sources; a temporary file that cannot be written.
@@ -32,7 +32,7 @@ pub fn spool_rows(
     path: &Path,
     schema: &Schema,
     options: &Options,
-    outlook: &PageCandidates,
+    candidates: &PageCandidates,
     sources: &[(usize, &dyn Source)],
 ) -> Result<Vec<(usize, Spool)>> {
     let folder = temp_dir(&Target::File(path.to_owned()), options);
@@ -42,7 +42,7 @@ pub fn spool_rows(
     let mut spools = Vec::new();
     for &(position, source) in sources {
         let table = &schema.tables[position];
-        let leaves = outlook.leaves(position);
+        let leaves = candidates.leaves(position);
         let (plans, has_checks) = match &leaves {
             Some(_) => (plan::indexes(table), plan::checks_rows(table)),
             None => (Vec::new(), false),

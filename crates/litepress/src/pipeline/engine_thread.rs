@@ -127,8 +127,8 @@ fn build(
 ) -> Result<Finished> {
     let mut database = match database {
         Destination::New(database) => *database,
-        Destination::Existing(job, outlook) => {
-            return append(&job, &outlook, streamed, parts, spooled).map_err(explain);
+        Destination::Existing(job, candidates) => {
+            return append(&job, &candidates, streamed, parts, spooled).map_err(explain);
         }
     };
     if let Some((table, order)) = streamed {
@@ -143,7 +143,7 @@ fn build(
 /// Adds rows to a database that exists. The rows of the streamed table become pages while they arrive.
 fn append(
     job: &AppendJob,
-    outlook: &PageCandidates,
+    candidates: &PageCandidates,
     streamed: Option<(usize, RowidOrder)>,
     parts: Receiver<Message>,
     spooled: &Receiver<Vec<SpooledTable>>,
@@ -151,7 +151,7 @@ fn append(
     let mut tables = Vec::new();
     if let Some((table, order)) = streamed {
         let source = StreamedParts { parts, order, has_ended: AtomicBool::new(false) };
-        tables = job.spool(&[(table, &source)], outlook)?;
+        tables = job.spool(&[(table, &source)], candidates)?;
     }
     for (table, spool) in spooled.recv().map_err(|_| given_up())? {
         match tables.iter_mut().find(|(streamed, _)| *streamed == table) {
