@@ -50,6 +50,7 @@ _WRITING: dict[str, tuple[str, Callable[[str], Any]]] = {
     "withoutRowid": ("without_rowid", _flag),
     "strict": ("strict", _flag),
     "oneFilePer": ("one_file_per", _column),
+    "oneFile": ("one_file", _flag),
     "pageSize": ("page_size", int),
     "threads": ("threads", int),
     "memory": ("memory", str),

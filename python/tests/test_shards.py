@@ -344,6 +344,58 @@ def test_one_file_per_value(tmp_path: Path) -> None:
         job.commit([job.write(0, [batch.slice(9, 3)])])
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"without_rowid": True, "page_size": 1024}, {"schema": "CREATE TABLE user (id INTEGER PRIMARY KEY AUTOINCREMENT, area TEXT)", "primary_key": None, "indexes": None}],
+)
+def test_one_database_at_the_end(options: dict[str, Any], tmp_path: Path) -> None:
+    """Attempts that lost and a part without rows are there, too."""
+    job = begun(tmp_path / "user", one_file=True, analyze=True, verify="full", **options)
+    parts = [job.write(number, batches(number)) for number in (3, 1, 0, 2)]
+    job.write(1, batches(1))
+    parts.append(job.write(4, [next(batches(0)).slice(0, 0)]))
+    made = job.commit(parts)
+    (shard,) = made.shards
+    assert (made.manifest.partitioning, shard.smallest, shard.largest) == ("range", (0,), (PARTS * ROWS - 1,))
+    assert_whole(tmp_path / "user")
+    with made.connect(shard) as database:
+        assert database.execute("SELECT count(*) > 0 FROM sqlite_stat1").fetchone() == (1,)
+    report = subprocess.run([sys.executable, "-m", "litepress", "check", tmp_path / "user"], capture_output=True, text=True)
+    assert report.returncode == 0, report.stderr
+    # A driver that was killed behind the commit repeats it.
+    job.commit(parts)
+    assert_whole(tmp_path / "user")
+
+
+def test_a_database_at_the_end_that_cannot_be(tmp_path: Path) -> None:
+    written(tmp_path / "user")
+    job = begun(tmp_path / "user", one_file=True, if_exists="overwrite")
+    with pytest.raises(litepress.ConstraintError, match="rowids overlap"):
+        job.commit([job.write(0, batches(0)), job.write(1, batches(0))])
+    job.abort()
+    assert_whole(tmp_path / "user")
+    job = begun(tmp_path / "none", one_file=True)
+    assert (job.commit([job.write(0, [next(batches(0)).slice(0, 0)])]).rows, job.commit([]).rows) == (0, 0)
+    for options, message in [
+        ({"if_exists": "append"}, "cannot be appended to"),
+        ({"one_file_per": "area", "if_exists": "overwrite"}, "exclude each other"),
+        ({"path": "memory://user", "verify": "quick"}, "before it is whole"),
+    ]:
+        with pytest.raises(litepress.UsageError, match=message):
+            begun(**{"path": tmp_path / "user", "one_file": True, **options})
+
+
+def test_one_database_at_the_end_in_another_place() -> None:
+    """Only S3 copies pieces of objects: elsewhere parts come to the driver, and the database goes back."""
+    pytest.importorskip("fsspec")
+    job = begun("memory://one_file", one_file=True)
+    made = job.commit([job.write(number, batches(number)) for number in range(PARTS)])
+    assert [shard.rows for shard in made.shards] == [PARTS * ROWS]
+    assert sorted(row[0] for row in made.read(["id"])) == list(range(PARTS * ROWS))
+    report = made.check(full=True)
+    assert report and report.orphans == []
+
+
 def test_rows_of_a_value_must_be_together(tmp_path: Path) -> None:
     job = shards.begin(tmp_path / "out", one_file_per="tenant")
     with pytest.raises(litepress.DataError, match=r"the rows with tenant = 1 do not follow one another.*sortWithinPartitions"):

@@ -129,3 +129,24 @@ def test_shards_in_a_bucket(bucket: Any, options: dict[str, Any]) -> None:
     made = job.commit([job.write(number, [{"id": number * 100 + one} for one in range(100)]) for number in range(3)])
     assert [row[0] for row in made.read(["id"], "id >= ?", [250])] == list(range(250, 300))
     assert made.check() and made.shard_of(150).rows == 100
+
+
+def test_one_database_in_a_bucket(bucket: Any, options: dict[str, Any]) -> None:
+    """The commit leaves the database and the manifest: parts and uploads are gone, also after a commit that fails."""
+    place = {"table": "user", "schema": SCHEMA, "one_file": True, "storage_options": options}
+    tasks, count = 3, 150_000
+
+    def rows(number: int) -> Any:
+        return ((number * count + one, f"area {one:020}", one % 90, "x") for one in range(count))
+
+    job = shards.begin("s3://bucket/user", **place)
+    made = job.commit([job.write(number, rows(number)) for number in range(tasks)])
+    (shard,) = made.shards
+    assert (shard.rows, shard.smallest, shard.largest, shard.checksum) == (tasks * count, (0,), (tasks * count - 1,), None)
+    assert made.check() and sorted(bucket.find("bucket")) == ["bucket/user/_manifest.json", f"bucket/user/{shard.file}"]
+    job = shards.begin("s3://bucket/user", **place, if_exists="overwrite")
+    with pytest.raises(litepress.ConstraintError, match="rowids overlap"):
+        job.commit([job.write(0, rows(0)), job.write(1, rows(0))])
+    job.abort()
+    assert sorted(bucket.find("bucket")) == ["bucket/user/_manifest.json", f"bucket/user/{shard.file}"]
+    assert uploads(bucket) == []

@@ -130,6 +130,16 @@ def test_one_file_per_value(spark: SparkSession, tmp_path: Path) -> None:
     assert read.exceptAll(frame).count() == 0 and read.count() == ROWS
 
 
+def test_one_database_at_the_end(spark: SparkSession, tmp_path: Path) -> None:
+    frame = users(spark)
+    save(frame.repartitionByRange(5, "id"), tmp_path / "user", oneFile="true", verify="full")
+    assert [shard.rows for shard in shards.open(tmp_path / "user").shards] == [ROWS]
+    assert_whole(tmp_path / "user")
+    with pytest.raises(Exception, match="rowids overlap"):
+        save(frame.repartition(3, "area"), tmp_path / "user", oneFile="true")
+    assert_whole(tmp_path / "user")
+
+
 def test_modes_and_options_that_are_wrong(spark: SparkSession, tmp_path: Path) -> None:
     for mode in ("error", "ignore"):
         with pytest.raises(Exception, match="cannot be written in the"):

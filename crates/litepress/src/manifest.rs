@@ -41,8 +41,8 @@ pub(crate) struct Shard {
     pub file: String,
     pub rows: u64,
     pub bytes: u64,
-    /// `crc32:` and eight hexadecimal digits.
-    pub checksum: String,
+    /// `crc32:` and eight hexadecimal digits; `None` if an object store made the file of parts.
+    pub checksum: Option<String>,
     pub smallest: Option<Key>,
     pub largest: Option<Key>,
     /// The value of the column in all rows, if there is a database for each.
@@ -120,7 +120,7 @@ impl Shard {
             file: text(json, "file")?,
             rows: number(json, "rows")?,
             bytes: number(json, "bytes")?,
-            checksum: text(json, "checksum")?,
+            checksum: if json["checksum"].is_null() { None } else { Some(text(json, "checksum")?) },
             smallest: key("smallest")?,
             largest: key("largest")?,
             value: json.get("value").map(|found| value(found).ok_or("\"value\"")).transpose()?,

@@ -26,7 +26,7 @@ class Facts:
 def facts_of(path: Path, table: str, column: str | None = None, *, counts_rows: bool = False) -> Facts:
     """Reads the facts of a database. ``column`` has one value in all rows. The name of the file is left open, and the rows unless they are counted."""
     with closing(connect(path)) as database:
-        schema = tuple(sql for (sql,) in database.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid"))
+        schema = schema_of(database)
         primary_key = primary_key_of(database, table)
         smallest, largest = key_range(database, table, primary_key)
         found = database.execute(f"SELECT {quoted(column)} FROM {quoted(table)} LIMIT 1").fetchone() if column else None
@@ -35,6 +35,12 @@ def facts_of(path: Path, table: str, column: str | None = None, *, counts_rows: 
     size, checksum = checksum_of(path)
     shard = Shard("", rows, size, pages, checksum, smallest, largest, found[0] if found else None)
     return Facts(shard, schema, primary_key)
+
+
+def schema_of(database: sqlite3.Connection) -> tuple[str, ...]:
+    """Returns the CREATE statements of a database, without those of SQLite's own tables: a shard without rows has no statistics."""
+    select = r"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid"
+    return tuple(sql for (sql,) in database.execute(select))
 
 
 def connect(path: Path) -> sqlite3.Connection:

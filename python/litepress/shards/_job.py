@@ -30,6 +30,7 @@ from ._batches import prepare, runs_of_values
 from ._facts import facts_of
 from ._keys import order, show_value
 from ._manifest import NAME, Manifest, Shard, partitioning_of, refuse_overlap
+from ._one_file import OF_THE_DATABASE, check_options, facts_of_part, stitch_parts
 from ._reading import Shards
 from ._stores import Folder, Store, store_at, sync_files
 
@@ -72,6 +73,7 @@ def begin(
     unique: Lists | None = None,
     store_as: Pairs | None = None,
     one_file_per: str | None = None,
+    one_file: bool = False,
     if_exists: IfDatabaseExists = "fail",
     page_size: int | None = None,
     threads: int = 1,
@@ -95,6 +97,9 @@ def begin(
         As of :func:`litepress.write`. Index names and constraints hold within a shard.
     one_file_per
         A column whose values get a database each. The rows of a value must be together, in one part.
+    one_file
+        Make one database of all rows: tasks write parts, and :meth:`Job.commit` stitches them (:func:`litepress.stitch`), in S3 by copies
+        of the store. The rowids of two parts must not overlap: give ranges of an INTEGER PRIMARY KEY to tasks, or use ``without_rowid``.
     if_exists
         ``"fail"`` if there is a set; ``"append"`` adds shards, with keys or values that the set lacks; ``"overwrite"`` replaces it.
     page_size, temp_dir, analyze, sync, verify
@@ -136,6 +141,8 @@ def _prepared(given: dict[str, Any]) -> tuple[Job, Store]:
     url = _absolute(checked_path(place))
     store = store_at(url, given["storage_options"])
     old = _published(store)
+    if given["one_file"]:
+        check_options(given, url, old if if_exists_word == "append" else None)
     if old is not None and if_exists_word == "fail":
         file = store.name(NAME)
         raise TargetExistsError(f"{url} is a set of shards", file=file, advice='if_exists="overwrite" replaces it, "append" adds to it')
@@ -161,6 +168,7 @@ def _job(url: str, if_exists: str, old: Manifest | None, given: dict[str, Any]) 
         id=uuid.uuid4().hex,
         table=given.pop("table") or _folder_name(url),
         one_file_per=given.pop("one_file_per"),
+        one_file=given.pop("one_file"),
         is_append=if_exists == "append",
         base=None if old is None else old.job,
         storage_options=given.pop("storage_options"),
@@ -196,6 +204,8 @@ class Job:
     """The table of every shard."""
     one_file_per: str | None
     """The column whose values get a database each."""
+    one_file: bool
+    """Whether the commit makes one database of all parts."""
     is_append: bool
     """Whether the shards that are there stay."""
     base: str | None
@@ -226,10 +236,14 @@ class Job:
         return replace(made, arrow_schema=arrow_schema)
 
     def _one(self, number: int, data: Any) -> Part:
-        file = f"{self.generation}/part-{number:05d}-{uuid.uuid4().hex[:12]}.db"
+        ending = "part" if self.one_file else "db"
+        file = f"{self.generation}/part-{number:05d}-{uuid.uuid4().hex[:12]}.{ending}"
+        options = self._arguments()
+        if self.one_file:
+            options = {name: value for name, value in options.items() if name not in OF_THE_DATABASE}
         with store_at(self.path, self.storage_options).new_file(file) as path:
-            rows = write(path, {self.table: data}, **self._arguments()).rows
-            facts = facts_of(path, self.table)
+            rows = write(path, {self.table: data}, part=self.one_file, **options).rows
+            facts = (facts_of_part if self.one_file else facts_of)(path, self.table)
             if not rows:
                 path.unlink()
         shards = (replace(facts.shard, file=file, rows=rows),) if rows else ()
@@ -341,6 +355,8 @@ class Job:
         self._check_values(parts)
         if kept is not None:
             refuse_overlap(kept, new)
+        if new and self.one_file:
+            new = [stitch_parts(self, store, new)]
         if not new and kept is None:
             new = [self._empty(store, schema)]
         shards = [*(kept.shards if kept else ()), *new]

@@ -27,8 +27,8 @@ class Shard:
     """Bytes of the file."""
     pages: int
     """Pages of the file."""
-    checksum: str
-    """The CRC-32 of the file: ``crc32:`` and eight hexadecimal digits."""
+    checksum: str | None
+    """The CRC-32 of the file: ``crc32:`` and eight hexadecimal digits; ``None`` if an object store made it of parts."""
     smallest: Key | None = None
     """The smallest primary key; ``None`` without a key, or if a collation other than BINARY orders it."""
     largest: Key | None = None

@@ -14,7 +14,7 @@ from typing import Any
 from .._check import check as check_database
 from .._errors import Error, FileError
 from .._options import suggests
-from ._facts import checksum_of, connect, key_range, quoted
+from ._facts import checksum_of, connect, key_range, quoted, schema_of
 from ._keys import key_order, order, show
 from ._manifest import NAME, Manifest, Shard
 from ._stores import store_at
@@ -195,14 +195,14 @@ class Shards:
         size, checksum = checksum_of(path)
         found: list[str] = []
         _compare(found, "bytes", size, shard.bytes)
-        _compare(found, "the checksum", checksum, shard.checksum)
+        if shard.checksum is not None:
+            _compare(found, "the checksum", checksum, shard.checksum)
         report = check_database(path, full=full, threads=1)
         if not report.ok:
             return 0, [*found, *str(report).splitlines()]
         manifest = self.manifest
         with contextlib.closing(connect(path)) as database:
-            schema = tuple(sql for (sql,) in database.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid"))
-            _compare(found, "the schema", schema, manifest.schema)
+            _compare(found, "the schema", schema_of(database), manifest.schema)
             ((rows,),) = database.execute(f"SELECT count(*) FROM {quoted(manifest.table)}")
             _compare(found, "rows", rows, shard.rows)
             if shard.smallest is not None:

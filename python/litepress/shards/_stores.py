@@ -187,6 +187,11 @@ class ObjectStore:
         self.system, root = url_to_fs(self.url, **options)
         self.root: str = root.rstrip("/")
 
+    @property
+    def copies_pieces(self) -> bool:
+        """Whether the place makes objects of pieces of others: S3 does."""
+        return self.url.partition("://")[0] in ("s3", "s3a")
+
     def name(self, file: str) -> str:
         return f"{self.url}/{file}"
 
