@@ -132,11 +132,12 @@ def test_one_file_per_value(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_one_database_at_the_end(spark: SparkSession, tmp_path: Path) -> None:
     frame = users(spark)
-    save(frame.repartitionByRange(5, "id"), tmp_path / "user", oneFile="true", verify="full")
+    options = {"table": "user", "primaryKey": "id", "indexes": "area", "oneFile": "true"}
+    save(frame.repartitionByRange(5, "id"), tmp_path / "user", verify="full", **options)
     assert [shard.rows for shard in shards.open(tmp_path / "user").shards] == [ROWS]
     assert_whole(tmp_path / "user")
     with pytest.raises(Exception, match="rowids overlap"):
-        save(frame.repartition(3, "area"), tmp_path / "user", oneFile="true")
+        save(frame.repartition(3, "area"), tmp_path / "user", **options)
     assert_whole(tmp_path / "user")
 
 
