@@ -111,14 +111,6 @@ impl JsonReader {
             _ if !path.is_empty() => Layout::Stream,
             _ => layout_of(&read, options.json.layout),
         };
-        // The text of an array or a stream begins with its first bracket; NDJSON begins with a whole line.
-        let (read, column) = match layout {
-            Layout::Lines => (read, 0),
-            Layout::Array | Layout::Stream => {
-                let (_, blank) = place_in(&read[..read.iter().take_while(|&&byte| is_space(byte)).count()]);
-                (read.trim_ascii_start().to_vec(), characters + blank)
-            }
-        };
         let start = Position { record: 1, line };
         let stream = Box::new(Cursor::new(read).chain(stream));
         let piece_bytes = options.piece_bytes.unwrap_or(PIECE_BYTES);
@@ -134,7 +126,7 @@ impl JsonReader {
         Ok(Self {
             framed,
             layout,
-            next: (line, column),
+            next: (line, characters),
             wants: Projection { rules, ..Projection::default() },
             has_usual_pieces: options.piece_bytes.is_none(),
         })
@@ -142,13 +134,14 @@ impl JsonReader {
 
     fn piece(&mut self, text: Text) -> JsonPiece {
         let (line, column) = self.next;
-        let (lines, characters) = match self.layout {
-            // Pieces of lines begin and end at line ends.
-            Layout::Lines => (0, 0),
-            Layout::Array | Layout::Stream => place_in(&text.bytes),
+        self.next = match self.layout {
+            // Pieces of lines end at line ends.
+            Layout::Lines => (line, 0),
+            Layout::Array | Layout::Stream => match place_in(&text.bytes) {
+                (0, characters) => (line, column + characters),
+                (lines, characters) => (line + lines, characters),
+            },
         };
-        self.next = if lines == 0 { (line, column + characters) } else { (line + lines, characters) };
-        let column = if self.layout == Layout::Lines { 0 } else { column };
         JsonPiece {
             layout: self.layout,
             records: Records::new(self.layout, text.start.line),
@@ -189,25 +182,25 @@ struct OpenArray {
     line: u64,
     /// Number of characters in front of `read` in that line.
     characters: u64,
-    /// Bytes read, from that place on.
+    /// Bytes read, from the first one on.
     read: Vec<u8>,
     stream: Box<dyn Read + Send>,
 }
 
-/// Reads up to the first character that is not white space.
+/// Reads up to the first character that is not white space. White space is not kept: a file may begin with any amount of it.
 fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<OpenArray> {
     const CHUNK_BYTES: u64 = 1 << 16;
-    let (mut line, mut read) = (1, Vec::new());
+    let (mut line, mut characters, mut read) = (1, 0, Vec::new());
     loop {
         let chunk = (&mut stream).take(CHUNK_BYTES).read_to_end(&mut read);
         let is_end = chunk.map_err(|error| read_failed(name, error))? == 0;
         let blank = read.iter().take_while(|&&byte| is_space(byte)).count();
-        let (lines, _) = place_in(&read[..blank]);
-        line += lines;
-        read.drain(..memchr::memrchr(b'\n', &read[..blank]).map_or(0, |at| at + 1));
-        let first = read.iter().copied().find(|&byte| !is_space(byte));
+        let (lines, behind) = place_in(&read[..blank]);
+        (line, characters) = if lines == 0 { (line, characters + behind) } else { (line + lines, behind) };
+        read.drain(..blank);
+        let first = read.first().copied();
         if first.is_some() || is_end {
-            return Ok(OpenArray { first, line, characters: 0, read, stream });
+            return Ok(OpenArray { first, line, characters, read, stream });
         }
     }
 }

@@ -32,7 +32,8 @@ pub struct LiveTransaction<'d> {
     page_size: PageSize,
     /// Pages of the database, the published new ones included.
     page_count: u32,
-    /// Length of the file when the transaction began.
+    /// Number of pages, and length of the file, when the transaction began.
+    pages_before: u32,
     file_bytes: u64,
     /// Whether new pages go through SQLite.
     through_sqlite: bool,
@@ -41,6 +42,8 @@ pub struct LiveTransaction<'d> {
     checkpoints: Option<CheckpointLock>,
     pages_written: u64,
     is_open: bool,
+    /// COMMIT was tried. If it fails behind its last write, the database is changed nevertheless.
+    has_tried_commit: bool,
 }
 
 /// The figures of a finished transaction.
@@ -91,6 +94,7 @@ impl<'d> LiveTransaction<'d> {
             page_count: 0,
             database,
             file,
+            pages_before: 0,
             file_bytes: u64::MAX,
             through_sqlite,
             freed: Vec::new(),
@@ -98,6 +102,7 @@ impl<'d> LiveTransaction<'d> {
             checkpoints,
             pages_written: 0,
             is_open: true,
+            has_tried_commit: false,
         }
     }
 
@@ -111,6 +116,7 @@ impl<'d> LiveTransaction<'d> {
         }
         self.page_size = header.page_size;
         self.page_count = self.query_page_count()?;
+        self.pages_before = self.page_count;
         let len = lock(&self.file).size();
         self.file_bytes = len.map_err(|error| Error::io("read the length of", self.path(), error))?;
         // A count that an old SQLite left invalid makes readers ask for the length of the file.
@@ -255,6 +261,15 @@ impl<'d> LiveTransaction<'d> {
         Ok(())
     }
 
+    /// Cuts off new pages. REQUIRES: the database has as many pages as before, and this is its only writer, so that nothing else changes
+    /// the length of the file: no checkpoint can run.
+    fn cut_off_pages(&self) {
+        let mut file = lock(&self.file);
+        if file.size().is_ok_and(|len| len > self.file_bytes) {
+            let _ = file.truncate(self.file_bytes);
+        }
+    }
+
     pub(super) fn insert_page(&self, number: u32, bytes: &[u8]) -> Result<()> {
         let insert = || {
             let sql = "INSERT INTO sqlite_dbpage (pgno, data) VALUES (?1, ?2)";
@@ -382,6 +397,7 @@ impl<'d> LiveTransaction<'d> {
         self.write_freelist()?;
         self.go_on()?;
         let committing = Instant::now();
+        self.has_tried_commit = true;
         self.execute("COMMIT")?;
         self.is_open = false;
         let commit = committing.elapsed();
@@ -405,15 +421,21 @@ impl Drop for LiveTransaction<'_> {
     fn drop(&mut self) {
         // Ends the writers before anything else.
         self.pages = None;
-        if self.is_open {
-            let mut file = lock(&self.file);
-            // Only this transaction may change the length: it is the writer, and no checkpoint can run.
-            if file.size().is_ok_and(|len| len > self.file_bytes) {
-                let _ = file.truncate(self.file_bytes);
-            }
-            drop(file);
-            let _ = self.database.connection.execute_batch("ROLLBACK");
+        if !self.is_open {
+            return;
         }
+        if self.has_tried_commit {
+            // The sync of the folder, or an unlock, may have failed behind the change. Then the new pages are those of the database.
+            let _ = self.database.connection.execute_batch("ROLLBACK");
+            let is_as_before = self.database.connection.execute_batch("BEGIN IMMEDIATE").is_ok()
+                && self.query_page_count().is_ok_and(|count| count == self.pages_before);
+            if !is_as_before {
+                let _ = self.database.connection.execute_batch("ROLLBACK");
+                return;
+            }
+        }
+        self.cut_off_pages();
+        let _ = self.database.connection.execute_batch("ROLLBACK");
     }
 }
 

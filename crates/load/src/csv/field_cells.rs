@@ -259,7 +259,7 @@ impl CsvPiece {
         let (text, columns) = (self.bytes(), self.options.names.len());
         let has = if fields == 1 { "1 field".to_owned() } else { format!("{fields} fields") };
         let error = Error::new(ErrorKind::Data, format!("the record has {has} instead of {columns}"));
-        let surplus = self.syntax().fields(&text[record.clone()]).get(columns).map(|field| field.start);
+        let surplus = self.syntax().field_start(&text[record.clone()], columns);
         let error = self.place(error, surplus.map_or(record.end, |at| record.start + at));
         let error = error.with_value(quote(&Value::Text(&self.original_record(record))));
         if fields < columns {
@@ -414,13 +414,18 @@ impl Piece for CsvPiece {
     }
 
     fn text_bytes(&self) -> (usize, usize) {
-        (self.text.bytes.len(), self.next)
+        (self.text.bytes.len(), self.releasable())
     }
 
     fn release(&mut self) {
-        self.text.start.line = self.line_of(self.next);
+        let read = self.releasable();
+        if read == 0 {
+            return;
+        }
+        self.rewritten = None;
+        self.text.start.line = self.line_of(read);
         self.line.set((0, self.text.start.line));
-        self.text.bytes = self.text.bytes.split_off(self.next);
+        self.text.bytes = self.text.bytes.split_off(read);
         self.next = 0;
     }
 
@@ -430,6 +435,15 @@ impl Piece for CsvPiece {
 }
 
 impl CsvPiece {
+    /// Returns the number of bytes of the file's text that were read. A rewritten text is released as a whole.
+    fn releasable(&self) -> usize {
+        match &self.rewritten {
+            None => self.next,
+            Some(rewritten) if self.next == rewritten.bytes.len() => self.text.bytes.len(),
+            Some(_) => 0,
+        }
+    }
+
     /// Returns a flag for each row: whether reading it would fail.
     fn wrong_rows(&self) -> Vec<bool> {
         let mut wrong = vec![false; self.rows.len];

@@ -148,7 +148,8 @@ impl Syntax {
         let (mut from, mut has_strays) = (begin + 1, false);
         let is_in_line = matches!(reading, Reading::InnerLine | Reading::OneLine);
         while let Some(end) = window.text.get(from..).and_then(|_| self.quoted_end(window.text, from)) {
-            if is_in_line && memchr(self.line_end, &window.text[begin..end]).is_some() {
+            // Only text behind the last candidate is new: a field of many quotes would be searched again for each of them.
+            if is_in_line && memchr(self.line_end, &window.text[from..end]).is_some() {
                 return Ok(None);
             }
             let behind = if self.is_trimmed { self.behind_spaces(window.text, end) } else { end };

@@ -228,19 +228,15 @@ impl Syntax {
         Cow::Owned(value)
     }
 
-    /// Returns the fields of one record, given without its line end. Slow: for the first record and for errors.
-    pub fn fields(&self, record: &[u8]) -> Vec<Range<usize>> {
-        let (mut fields, mut start) = (Vec::new(), 0);
-        loop {
+    /// Returns the start of a field of one record, given without its line end. Slow: for errors.
+    pub fn field_start(&self, record: &[u8], field: usize) -> Option<usize> {
+        let mut start = 0;
+        for _ in 0..field {
             let quoted = self.quote.is_some() && record.get(start).copied() == self.quote;
             let from = if quoted { self.quoted_end(record, start + 1).unwrap_or(record.len()) } else { start };
-            let end = memchr(self.delimiter, &record[from..]).map_or(record.len(), |offset| from + offset);
-            fields.push(start..end);
-            if end == record.len() {
-                return fields;
-            }
-            start = end + 1;
+            start = from + memchr(self.delimiter, &record[from..])? + 1;
         }
+        Some(start)
     }
 }
 

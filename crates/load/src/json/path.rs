@@ -93,6 +93,8 @@ impl Walk<'_> {
 
     /// Moves behind the colon of this key in the open object.
     fn find_key(&mut self, path: &[String], depth: usize, key: &str) -> Result<()> {
+        /// Number of keys that an error names. More are not kept: an object may have any number.
+        const SHOWN: usize = 20;
         let mut known: Vec<String> = Vec::new();
         loop {
             match self.skip_space()? {
@@ -101,9 +103,7 @@ impl Walk<'_> {
                     self.skip_space()?;
                 }
                 Some(b'}') => {
-                    const SHOWN: usize = 20;
                     let error = self.wrong(path, depth + 1, &format!("the object has no key {key:?}"));
-                    known.truncate(SHOWN);
                     let names = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                     return Err(error.advise(format!("its keys are: {names}")));
                 }
@@ -118,7 +118,9 @@ impl Walk<'_> {
                 return Ok(());
             }
             self.skip_value(path, depth)?;
-            known.push(found);
+            if known.len() < SHOWN {
+                known.push(found);
+            }
         }
     }
 

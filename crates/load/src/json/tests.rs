@@ -243,6 +243,20 @@ fn places_in_an_array_are_those_of_the_file() {
     }
 }
 
+/// 5 MB of spaces in front of the first bracket took 25 s, and 10 MB more than 100 s: each 64 KiB were searched with all before.
+#[test]
+fn white_space_in_front_takes_linear_time_and_counts_in_places() {
+    let begun = std::time::Instant::now();
+    for (open, close) in [("[", "]"), ("", "")] {
+        let blank = 8 << 20;
+        let file = format!("\n{}{open}{{\"v\":x}}{close}", " ".repeat(blank));
+        let (rows, _) = load(file.as_bytes(), &[("v", ANY)], &ReadOptions::default());
+        let why = rows[0].values.clone().unwrap_err();
+        assert!(why.starts_with(&format!("line 2, character {}: ", blank + open.len() + 6)), "{why}");
+    }
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+}
+
 #[test]
 fn arrays_are_whole_or_an_error() {
     for (file, records) in

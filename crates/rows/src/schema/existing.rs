@@ -5,7 +5,7 @@ use super::read::{
 };
 use super::{Column, FileSettings, Generated, Schema, SchemaObject, Table, positions};
 use crate::Affinity;
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 
 /// Objects that are added to a database that exists.
 #[derive(Clone, Debug, Default)]
@@ -52,8 +52,11 @@ impl Schema {
         let is_wanted = |object: &&SchemaObject| object.kind == "table" && !object.name.starts_with("sqlite_");
         let (mut tables, mut shadow_tables) = (Vec::new(), Vec::new());
         for object in objects.iter().filter(is_wanted) {
-            let Ok(Some(table)) = table_of(sqlite, &kinds, &object.name) else { continue };
-            let table = with_rules(sqlite, table)?;
+            let table = match table_of(sqlite, &kinds, &object.name) {
+                Ok(Some(table)) => with_rules(sqlite, table)?,
+                Err(error) if !is_about_schema(&error) => return Err(error),
+                Ok(None) | Err(_) => continue,
+            };
             if object.is_shadow { shadow_tables.push(table) } else { tables.push(table) }
         }
         let pragma = |name: &str| sqlite.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
@@ -116,6 +119,12 @@ impl Column {
     }
 }
 
+/// Returns whether SQLite cannot read a definition. Any other error, such as one of memory, says nothing about the table: without it,
+/// its rows would be for a new one.
+fn is_about_schema(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), None | Some(ErrorCode::Unknown | ErrorCode::DatabaseCorrupt))
+}
+
 /// Finds out whether the table has CHECK constraints and ON CONFLICT clauses, and its number in `sqlite_sequence`.
 fn with_rules(sqlite: &Connection, table: Table) -> rusqlite::Result<Table> {
     let last_sequence = if table.autoincrement { last_sequence(sqlite, &table.name)? } else { None };
@@ -134,6 +143,8 @@ fn with_rules(sqlite: &Connection, table: Table) -> rusqlite::Result<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
 
     #[test]
     fn a_database_tells_what_its_schema_text_tells() {
@@ -151,6 +162,33 @@ mod tests {
         }
         assert_eq!(found.tables.len(), 3);
         assert!(found.has_trigger("K") && !found.has_trigger("p"));
+    }
+
+    /// `load --on-conflict update` said "the table has no PRIMARY KEY" of a table that has one: SQLite had no memory for its columns,
+    /// and the table was left out as if it could not be read.
+    #[test]
+    fn no_table_is_left_out_because_reading_failed() {
+        let mut sqlite = Connection::open_in_memory().unwrap();
+        sqlite.execute_batch("CREATE TABLE a (x PRIMARY KEY, y UNIQUE); CREATE TABLE b (x REFERENCES a)").unwrap();
+        let mut failed = 0;
+        for instructions in 0.. {
+            let left = Arc::new(AtomicI64::new(instructions));
+            let counter = left.clone();
+            sqlite.progress_handler(1, Some(move || counter.fetch_sub(1, Ordering::Relaxed) == 0)).unwrap();
+            match Schema::of_database(&sqlite, "x") {
+                Err(error) => {
+                    assert_eq!(error.sqlite_error_code(), Some(ErrorCode::OperationInterrupted));
+                    failed += 1;
+                }
+                Ok(schema) => {
+                    assert_eq!(schema.tables.len(), 2, "interrupted after {instructions} instructions");
+                    if left.load(Ordering::Relaxed) >= 0 {
+                        break;
+                    }
+                }
+            }
+        }
+        assert!(failed > 100, "{failed} interrupted runs");
     }
 
     #[test]
