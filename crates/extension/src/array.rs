@@ -9,7 +9,7 @@ mod json;
 mod pointers;
 
 use crate::options::unquoted;
-use crate::sqlite::{Arguments, Failure, Host, Index, Output, Plan, TableCursor, TableModule};
+use crate::sqlite::{Arguments, Failure, HIDDEN, Host, Index, Output, Plan, TableCursor, TableModule};
 use argument::{ArgumentRows, NumberForm};
 use litepress::rows::Affinity;
 use litepress_format::value::Value;
@@ -69,12 +69,12 @@ impl ArrayColumns {
     }
 
     fn definition(&self, declared: &[String]) -> String {
-        let argument = |number: usize| format!("argument{number} HIDDEN");
+        let argument = |number: usize| format!("argument{number} {HIDDEN}");
         let arguments = (1..=MOST_ARGUMENTS).map(argument);
         let columns: Vec<String> = match self {
             Self::Declared(_) => declared.iter().cloned().chain(arguments).collect(),
             Self::ByPosition => {
-                let others = (2..=MOST_POSITIONS).map(|number| format!("c{number} HIDDEN"));
+                let others = (2..=MOST_POSITIONS).map(|number| format!("c{number} {HIDDEN}"));
                 std::iter::once("c1".to_owned()).chain(arguments).chain(others).collect()
             }
         };
@@ -129,10 +129,9 @@ impl TableModule for ArrayTable {
     fn plan(&self, index: &mut Index<'_>) -> Result<bool, Failure> {
         match index.take_arguments(self.columns.first_argument(), MOST_ARGUMENTS) {
             None => return Ok(false),
-            Some(0) => return Err(Failure::new("no array is given. Write litepress_array(?1, ?2)")),
-            Some(_) => {}
+            Some(0) => {}
+            Some(_) => index.set_cost(EXPECTED_ROWS as f64, EXPECTED_ROWS),
         }
-        index.set_cost(EXPECTED_ROWS as f64, EXPECTED_ROWS);
         Ok(true)
     }
 
@@ -169,6 +168,9 @@ fn of_argument(number: usize, failure: &Failure) -> Failure {
 impl TableCursor for ArrayCursor {
     fn filter(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         (self.arguments, self.places, self.row, self.is_over) = (Vec::new(), Vec::new(), 0, true);
+        if plan.values.is_empty() {
+            return Err(Failure::new("no array is given. Write litepress_array(?1, ?2)"));
+        }
         for (number, value) in plan.values.iter().enumerate() {
             let form = match &*self.columns {
                 ArrayColumns::Declared(forms) => forms.get(self.places.len()).copied().flatten(),

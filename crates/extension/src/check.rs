@@ -2,7 +2,7 @@
 
 use crate::interruption::watched;
 use crate::open_files::refuse_open;
-use crate::sqlite::{Arguments, Failure, Host, Index, Output, Plan, TableCursor, TableModule};
+use crate::sqlite::{Arguments, Failure, HIDDEN, Host, Index, Output, Plan, TableCursor, TableModule};
 use litepress::{CheckOptions, CheckResult, check, parse, units};
 use litepress_format::value::Value;
 use std::ffi::CStr;
@@ -45,17 +45,16 @@ impl TableModule for CheckTable {
                 "a created table has no arguments. Give them to a query: SELECT * FROM litepress_check('file.db')",
             ));
         }
-        let hidden: Vec<String> = (1..=MOST_ARGUMENTS).map(|number| format!("argument{number} HIDDEN")).collect();
+        let hidden: Vec<String> = (1..=MOST_ARGUMENTS).map(|number| format!("argument{number} {HIDDEN}")).collect();
         Ok((Self { host }, format!("CREATE TABLE x(finding TEXT, page INTEGER, object TEXT, {})", hidden.join(", "))))
     }
 
     fn plan(&self, index: &mut Index<'_>) -> Result<bool, Failure> {
         match index.take_arguments(FIRST_ARGUMENT, MOST_ARGUMENTS) {
             None => return Ok(false),
-            Some(0) => return Err(Failure::new("no database is named. Write litepress_check('file.db')")),
-            Some(_) => {}
+            Some(0) => {}
+            Some(_) => index.set_cost(1e9, 10),
         }
-        index.set_cost(1e9, 10);
         Ok(true)
     }
 
@@ -70,7 +69,10 @@ impl TableCursor for CheckCursor {
         let text =
             |value: &crate::sqlite::HostValue<'_>| value.text("an argument of litepress_check").map(str::to_owned);
         self.arguments = plan.values.iter().map(text).collect::<Result<_, _>>()?;
-        let Some((database, texts)) = self.arguments.split_first() else { return Ok(()) };
+        let (database, texts) = self
+            .arguments
+            .split_first()
+            .ok_or_else(|| Failure::new("no database is named. Write litepress_check('file.db')"))?;
         let options = options_of(texts)?;
         let path = Path::new(database);
         refuse_open(path)

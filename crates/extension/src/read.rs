@@ -73,12 +73,14 @@ impl TableModule for ReadTable {
     }
 
     fn plan(&self, index: &mut Index<'_>) -> Result<bool, Failure> {
-        let Some(arguments) = self.shared.columns.take_arguments(index)? else { return Ok(false) };
+        let Some(arguments) = self.shared.columns.take_arguments(index) else { return Ok(false) };
         let text = self.shared.columns.plan(index, arguments);
         let rows = self.shared.expected_rows();
         let (cost, kept) = text.cost(rows);
         index.set_plan(&text.to_string());
-        index.set_cost(cost, kept);
+        if self.shared.columns.has_files(arguments) {
+            index.set_cost(cost, kept);
+        }
         Ok(true)
     }
 

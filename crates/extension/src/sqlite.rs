@@ -23,7 +23,7 @@ mod values;
 
 pub use function::add_function;
 pub use host::{Failure, Host};
-pub use index::{Index, Operator, Plan};
+pub use index::{HIDDEN, Index, Operator, Plan};
 pub use statement::{Query, StepResult};
 pub use table::{Arguments, TableCursor, TableModule, add_module};
 pub use values::{HostValue, Kind, Output};

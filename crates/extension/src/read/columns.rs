@@ -1,7 +1,7 @@
 //! The columns of a table over files, and the plan of a query.
 
 use super::{MOST_ARGUMENTS, MOST_POSITIONS};
-use crate::sqlite::{Failure, Index, Operator};
+use crate::sqlite::{Failure, HIDDEN, Index, Operator};
 use litepress::rows::{Affinity, quoted_name};
 use litepress::{Comparison, FileTable};
 use std::fmt::{self, Write};
@@ -59,8 +59,8 @@ impl Columns {
             }
             Self::ByPosition => {
                 sql.push_str("row TEXT");
-                (1..=MOST_ARGUMENTS).for_each(|number| write!(sql, ", argument{number} HIDDEN").unwrap_or_default());
-                (1..=MOST_POSITIONS).for_each(|number| write!(sql, ", c{number} HIDDEN").unwrap_or_default());
+                (1..=MOST_ARGUMENTS).for_each(|number| write!(sql, ", argument{number} {HIDDEN}").unwrap_or_default());
+                (1..=MOST_POSITIONS).for_each(|number| write!(sql, ", c{number} {HIDDEN}").unwrap_or_default());
             }
         }
         sql + ")"
@@ -82,17 +82,13 @@ impl Columns {
     }
 
     /// Asks for the arguments of the call, and returns their number. `None` if one of them comes from a table that is read later.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn take_arguments(&self, index: &mut Index<'_>) -> Result<Option<usize>, Failure> {
-        if matches!(self, Self::Named(_)) {
-            return Ok(Some(0));
-        }
-        match index.take_arguments(1, MOST_ARGUMENTS) {
-            Some(0) => Err(Failure::new("no file is named. Write litepress_read('trips.parquet')")),
-            taken => Ok(taken),
-        }
+    pub fn take_arguments(&self, index: &mut Index<'_>) -> Option<usize> {
+        if matches!(self, Self::Named(_)) { Some(0) } else { index.take_arguments(1, MOST_ARGUMENTS) }
+    }
+
+    /// Returns whether a plan with this number of arguments names a file.
+    pub fn has_files(&self, arguments: usize) -> bool {
+        matches!(self, Self::Named(_)) || arguments > 0
     }
 
     /// Plans a query: the columns that it reads, and conditions that let readers leave out rows. SQLite checks these, too.

@@ -6,6 +6,9 @@ use super::values::HostValue;
 use std::ffi::{CStr, CString, c_int};
 use std::marker::PhantomData;
 
+/// The declaration of a hidden column. SQLite takes `HIDDEN` alone for a type of numbers: it would compare `'07'` with `7` as equal.
+pub const HIDDEN: &str = "BLOB HIDDEN";
+
 /// The comparison of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
@@ -98,6 +101,8 @@ impl Index<'_> {
 
     /// Asks for the arguments of a call: the hidden columns from `first` on. Returns their number; `None` if one of them comes from a
     /// table that is read later. Arguments behind a gap do not count.
+    ///
+    /// SQLite asks for a plan without them if a condition has OR: such a plan is no error, and keeps its cost, which is the highest.
     pub fn take_arguments(&mut self, first: usize, most: usize) -> Option<usize> {
         let mut given: Vec<(usize, usize)> = Vec::new();
         for number in 0..self.len() {

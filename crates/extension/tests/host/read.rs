@@ -119,6 +119,32 @@ fn conditions_are_those_of_sqlite() {
     }
 }
 
+/// The hidden columns of a call were declared without a type, which SQLite takes for NUMERIC: `c1 = '7.0'` lost the text `7` to a filter,
+/// and `07` was 7. A condition with OR was refused: SQLite first asks for a plan of one side of it, which has no file.
+#[test]
+fn conditions_of_a_call_are_those_of_values_without_a_type() {
+    let (room, sqlite) = (Room::new(), memory());
+    let file = room.file("a.csv", "i,t\n1,7\n5,07\n7,7.0\n-3,x\n,\n");
+    let read = format!("litepress_read('{file}')");
+    sqlite.execute(&format!("CREATE TABLE plain AS SELECT c1, c2 FROM {read}"), []).unwrap();
+    sqlite.execute_batch("CREATE TABLE typed (i INTEGER, t TEXT); INSERT INTO typed VALUES (7, '7')").unwrap();
+    for condition in [
+        "c2 = '7.0'",
+        "c2 = 7",
+        "c1 < '2.5'",
+        "c1 < c2",
+        "c2 > 6 OR c1 = 1",
+        "c1 = 1 OR c1 = 5 OR c2 = 'x'",
+        "c1 = (SELECT t FROM typed)",
+        "c2 = (SELECT i FROM typed)",
+        "EXISTS (SELECT 1 FROM typed WHERE i = c2)",
+    ] {
+        let found = |table: &str| rows(&sqlite, &format!("SELECT c1, c2 FROM {table} WHERE {condition}"));
+        assert_eq!(found(&read), found("plain"), "{condition}");
+    }
+    assert_eq!(rows(&sqlite, "SELECT c2 FROM litepress_array('[1, 2]', '[3, 4]') WHERE c1 = 2 OR c2 = 3"), ["3", "4"]);
+}
+
 /// Returns another connection with a table `t` over a file.
 fn extended_with(_like: &Connection, file: &str) -> Connection {
     let sqlite = memory();
