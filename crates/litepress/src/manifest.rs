@@ -196,6 +196,15 @@ mod tests {
         }
     }
 
+    /// A bound that came back as the double beside it was a fault of `check`.
+    #[test]
+    fn doubles_come_back_as_they_were_written() {
+        for real in [123_456_789.123_456_79, 13.377_704_123_456_79, 5e-324, f64::MAX] {
+            let json: Json = serde_json::from_str(&json!([real]).to_string()).unwrap();
+            assert_eq!(value(&json[0]), Some(OwnedValue::Real(real)));
+        }
+    }
+
     #[test]
     fn values_are_read() {
         for (read, expected) in [

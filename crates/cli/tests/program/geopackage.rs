@@ -155,6 +155,35 @@ fn features_of_geojson_become_rows() {
     }
 }
 
+/// One in six coordinates of GeoJSON became the double beside the nearest one, by a parser that does not round as it should.
+#[test]
+fn coordinates_of_geojson_are_the_nearest_doubles() {
+    let room = Room::new();
+    let points: Vec<(f64, f64)> =
+        (0..500_u32).map(|row| (f64::from(row).sqrt() * 8.0 - 90.0, f64::from(row).ln_1p() * 7.0)).collect();
+    let geometry = |(x, y): &(f64, f64)| format!(r#"{{"type": "Point", "coordinates": [{x}, {y}]}}"#);
+    let feature =
+        |point: &(f64, f64)| format!(r#"{{"type": "Feature", "properties": null, "geometry": {}}}"#, geometry(point));
+    let lines = |line: &dyn Fn(&(f64, f64)) -> String| points.iter().map(line).collect::<Vec<_>>();
+    room.write("features.ndjson", lines(&feature).join("\n"));
+    let all = lines(&feature).join(",");
+    room.write("all.geojson", format!(r#"{{"type": "FeatureCollection", "features": [{all}]}}"#));
+    room.write(
+        "rows.ndjson",
+        lines(&|point: &(f64, f64)| format!(r#"{{"geometry": {}}}"#, geometry(point))).join("\n"),
+    );
+    let hex = |(x, y): &(f64, f64)| [x, y].map(|part| format!("{:016X}", part.to_bits().swap_bytes())).concat();
+    let expected: Vec<String> = points.iter().map(hex).collect();
+    for (file, layer) in [("features.ndjson", "features"), ("all.geojson", "all"), ("rows.ndjson", "rows")] {
+        room.done(&format!("load {layer}.gpkg {file} --geometry geometry --progress none"));
+        let sql = format!("SELECT hex(substr(geometry, -16)) FROM \"{layer}\" ORDER BY fid");
+        let sqlite = room.sqlite(&format!("{layer}.gpkg"));
+        let mut query = sqlite.prepare(&sql).unwrap();
+        let found: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert!(found == expected, "{file}");
+    }
+}
+
 /// A copy of a GeoPackage keeps its R-Tree and its triggers, and is read as the first one is.
 #[test]
 fn a_geopackage_is_copied() {
