@@ -106,6 +106,21 @@ impl<'a> TableInference<'a> {
         self.found
     }
 
+    /// Infers the texts of a column by the names of the table and the column alone.
+    pub(super) fn text_by_name(mut self, at: usize) -> Option<String> {
+        if !self.is_text(at) {
+            return None;
+        }
+        self.persons();
+        self.places();
+        if self.subject.is_some() {
+            self.names();
+        }
+        let unnamed = super::by_type(self.table, at).text;
+        let found = self.found[at].take().unwrap_or_else(|| self.alone(at)).text;
+        (found != unnamed && found != by_affinity(&self.columns[at].traits).text).then_some(found)
+    }
+
     pub(super) fn kind(&self) -> Option<Kind> {
         self.subject.map(|subject| subject.kind)
     }
