@@ -343,8 +343,14 @@ fn unique_texts(
     let pattern = text_pattern::of(sample, longest, Some(texts), lengths, keep_values);
     let pattern = pattern.map(|(generator, because)| (generator, because.to_owned()));
     let named = named.map(|named| (named, "the name of the column".to_owned()));
+    // Every e-mail address has the same pattern, and those of persons hold their names.
+    let (first, second) = if pattern.as_ref().is_some_and(|(generator, _)| generator == "email") {
+        (named, pattern)
+    } else {
+        (pattern, named)
+    };
     let is_valid = |(generator, _): &(String, String)| is_valid_annotation(generator, texts);
-    match pattern.into_iter().chain(named).find(is_valid) {
+    match first.into_iter().chain(second).find(is_valid) {
         Some(found) => found,
         None => {
             // Leaves room for a thousand times as many if the texts were short.

@@ -116,6 +116,10 @@ impl<'a> TableInference<'a> {
         if self.subject.is_some() {
             self.names();
         }
+        let is_of_place = self.columns.iter().any(|column| is_like(&column.plain, "*city *country *zip* *postal*"));
+        if is_of_place && self.found[at].is_none() && is_like(&self.columns[at].plain, "state *_state") {
+            self.set(at, "place('state')", "a place");
+        }
         let unnamed = super::by_type(self.table, at).text;
         let found = self.found[at].take().unwrap_or_else(|| self.alone(at)).text;
         (found != unnamed && found != by_affinity(&self.columns[at].traits).text).then_some(found)

@@ -111,6 +111,12 @@ impl FanOut {
             }),
             Self::Varying(varying) => {
                 let mut cursor = Cursor::new(varying);
+                if let Rows::List(list) = rows
+                    && !list.is_sorted()
+                {
+                    cursor.find_in_order(list, skip, out);
+                    return;
+                }
                 rows.append_to(&mut out.rows, |row| {
                     let (parent, position) = cursor.find(row.saturating_sub(skip));
                     positions.push(position);
@@ -165,6 +171,19 @@ impl<'a> Cursor<'a> {
         }
         let siblings = self.counts.get(self.at).copied().unwrap_or(0);
         (self.first_parent + self.at as u64, ChildPosition { ordinal: child - self.child, siblings })
+    }
+
+    /// Appends the parents of rows in any order. Looks for them in the order of the rows, so that each block is counted once.
+    fn find_in_order(&mut self, rows: &[u64], skip: u64, out: &mut RowList) {
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_unstable_by_key(|&at| rows[at]);
+        let first = out.rows.len();
+        out.rows.resize(first + rows.len(), 0);
+        out.positions.resize(first + rows.len(), ChildPosition::default());
+        for at in order {
+            let (parent, position) = self.find(rows[at].saturating_sub(skip));
+            (out.rows[first + at], out.positions[first + at]) = (parent, position);
+        }
     }
 
     /// Moves to the block of a child's parent.
