@@ -458,7 +458,7 @@ fn listed_texts(context: &ColumnContext<'_>, stats: &ColumnStats, pattern: &Patt
 
 /// Returns whether a column has few texts, some of which repeat.
 pub(crate) fn is_listed(stats: &ColumnStats) -> bool {
-    let distinct = stats.text_counts.0.as_ref().map_or(usize::MAX, HashMap::len);
+    let distinct = stats.text_counts.0.as_ref().map_or(usize::MAX, |counts| counts.len());
     distinct <= FEW && repeats(distinct as u64, stats.texts)
 }
 
