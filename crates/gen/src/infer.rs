@@ -5,16 +5,21 @@
 //!
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
-//! subject of the table (subjects.rs), columns -----> table_columns.rs, times.rs: persons, places, times, amounts
+//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, texts
 //! other columns -----------------------------------> rules.rs
+//! NULL, flags and DEFAULTs ------------------------> defaults.rs
 //! ```
 
+mod amounts;
+mod defaults;
 mod names;
 mod persons;
 mod places;
+mod row_times;
 mod rules;
 mod subjects;
 mod table_columns;
+mod texts;
 mod times;
 
 pub(crate) use names::plain;
