@@ -93,6 +93,11 @@ impl Run {
     }
 }
 
+/// Returns the first characters of a text.
+pub(crate) fn beginning(text: &str, characters: usize) -> &str {
+    text.char_indices().nth(characters).map_or(text, |(end, _)| &text[..end])
+}
+
 /// The order of the values in a range of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -229,7 +234,7 @@ impl ColumnStats {
         if !is_counted || self.text_counts.0.is_none() {
             self.text_rows.add(hash, 1);
         }
-        self.text_sample.add(row_hash, || text.chars().take(SAMPLED_CHARACTERS).collect::<String>().into());
+        self.text_sample.add(row_hash, || beginning(&text, SAMPLED_CHARACTERS).into());
         self.length(row_hash, text.chars().count() as u64);
     }
 
