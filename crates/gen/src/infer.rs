@@ -5,19 +5,24 @@
 //!
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
-//! subject of the table (subjects.rs), columns -----> table_columns.rs, times.rs: persons, places, times, amounts
+//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, texts
 //! other columns -----------------------------------> rules.rs
+//! NULL, flags and DEFAULTs ------------------------> defaults.rs
 //! ```
 
+mod amounts;
+mod defaults;
 mod names;
 mod persons;
 mod places;
+mod row_times;
 mod rules;
 mod subjects;
 mod table_columns;
+mod texts;
 mod times;
 
-pub use names::plain;
+pub(crate) use names::plain;
 pub(crate) use names::words_of_table;
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
@@ -511,6 +516,24 @@ pub(crate) fn by_type(table: &Table, position: usize) -> Inference {
         Some(because) => unique(&traits, "", because),
         None => by_declared_type(&traits).unwrap_or_else(|| by_affinity(&traits)),
     }
+}
+
+/// Returns the annotation of a text that the names of a table and its column stand for, whatever else the rows hold; `None` if the
+/// names say nothing. `is_unique` asks for different texts in all rows.
+pub fn text_by_name(schema: &Schema, table: usize, column: usize, is_unique: bool) -> Option<String> {
+    let count = schema.tables[table].columns.len();
+    let context = TableContext {
+        schema,
+        table,
+        rows: 0,
+        day: ReferenceDay::default(),
+        open: (0..count).map(|at| at == column).collect(),
+        parents: vec![None; count],
+        per_parent: None,
+        relieved: if is_unique { Vec::new() } else { vec![column] },
+        depth: 0,
+    };
+    TableInference::new(context).text_by_name(column)
 }
 
 /// Returns whether an annotation without columns builds.

@@ -14,7 +14,7 @@
 use crate::expression::{Operand, Operator, apply, stored};
 use crate::generators::{Generator, Kinds, fill_flags};
 use crate::random::{CellRandom, Rows};
-use crate::relation::{Relation, RowList};
+use crate::relation::{PositionField, Relation, RowList};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock};
 use std::sync::Arc;
@@ -54,8 +54,8 @@ pub(crate) enum Op {
         nulls: Vec<Nulls>,
         row_set: usize,
     },
-    /// Computes each row's ordinal among the children of its parent.
-    ChildOrdinal { row_set: usize, register: usize },
+    /// Computes each row's place among the children of its parent, or the number of these children.
+    ChildPosition { field: PositionField, row_set: usize, register: usize },
     /// Generates values.
     Generate { generator: Arc<dyn Generator>, random: CellRandom, row_set: usize, register: usize },
     /// Converts a register as a column of this affinity would store it.
@@ -220,7 +220,7 @@ impl Liveness {
                 self.row_sets[*from] = true;
                 siblings.iter().for_each(|&siblings| self.row_sets[siblings] = true);
             }
-            Op::ChildOrdinal { row_set, .. } | Op::Generate { row_set, .. } | Op::Null { row_set, .. } => {
+            Op::ChildPosition { row_set, .. } | Op::Generate { row_set, .. } | Op::Null { row_set, .. } => {
                 self.row_sets[*row_set] = true;
             }
             Op::Store { from, .. } => self.registers[*from] = true,
@@ -246,7 +246,7 @@ impl Op {
     fn register(&self) -> Option<usize> {
         match self {
             Self::Refer { .. } => None,
-            Self::ChildOrdinal { register, .. }
+            Self::ChildPosition { register, .. }
             | Self::Generate { register, .. }
             | Self::Store { register, .. }
             | Self::Apply { register, .. }
@@ -277,7 +277,7 @@ impl Op {
                 scratch.flags = flags;
             }
             Self::Generate { register, .. }
-            | Self::ChildOrdinal { register, .. }
+            | Self::ChildPosition { register, .. }
             | Self::Store { register, .. }
             | Self::Apply { register, .. }
             | Self::Copy { register, .. } => {
@@ -296,9 +296,9 @@ impl Op {
                 generator.fill(random, &scratch.rows(rows, *row_set), out);
                 mark(&scratch.row_sets[*row_set].nulls, out.nulls_mut());
             }
-            Self::ChildOrdinal { row_set, .. } => {
+            Self::ChildPosition { field, row_set, .. } => {
                 let list = &scratch.row_sets[*row_set];
-                out.ints().extend(list.positions.iter().map(|position| position.ordinal.cast_signed() + 1));
+                out.ints().extend(list.positions.iter().map(|position| position.value(*field)));
                 mark(&list.nulls, out.nulls_mut());
             }
             Self::Store { from, affinity, register } => {

@@ -54,6 +54,24 @@ pub(crate) struct ChildPosition {
     pub siblings: u64,
 }
 
+/// A field of a [`ChildPosition`] that annotations can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PositionField {
+    /// The ordinal, counted from 1.
+    Ordinal,
+    /// The number of children of the parent.
+    Count,
+}
+
+impl ChildPosition {
+    pub(crate) fn value(self, field: PositionField) -> i64 {
+        match field {
+            PositionField::Ordinal => self.ordinal.cast_signed() + 1,
+            PositionField::Count => self.siblings.cast_signed(),
+        }
+    }
+}
+
 /// A reference of a column to rows of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Relation {

@@ -1,9 +1,9 @@
 //! Statistics of the values of a column.
 
-use crate::sketch::{Distinct, KeyCounts, Sample, hash_bytes, hash_int};
+use crate::sketch::{Distinct, KeyCounts, Mixed, Sample, hash_bytes, hash_int};
 use litepress_format::value::Value;
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, Hash};
 
 /// Maximum number of distinct values that are counted one by one.
 const COUNTED: usize = 1024;
@@ -17,41 +17,49 @@ const SAMPLED_CHARACTERS: usize = 64;
 /// Size of the sample of distinct texts whose rows are counted.
 const SAMPLED_DISTINCT: usize = 2048;
 
+/// Frequencies by value. Bytes are hashed as everywhere in this crate: the hasher of the standard library costs more than the rest.
+type Frequencies<K> = HashMap<K, u64, BuildHasherDefault<Mixed>>;
+
 /// The frequency of every value, or `None` if there are too many distinct ones.
 #[derive(Clone, Debug)]
-pub(crate) struct Counts<K>(pub Option<HashMap<K, u64>>);
+pub(crate) struct Counts<K>(pub Option<Frequencies<K>>);
 
 impl<K: Eq + Hash> Counts<K> {
     fn new() -> Self {
-        Self(Some(HashMap::new()))
+        Self(Some(HashMap::default()))
     }
 
-    fn add<Q: ?Sized + Eq + Hash>(&mut self, value: &Q, owned: impl FnOnce(&Q) -> Option<K>)
+    /// Counts a value. Returns the values so far, without this one, if they are too many now.
+    fn add<Q: ?Sized + Eq + Hash>(&mut self, value: &Q, owned: impl FnOnce(&Q) -> Option<K>) -> Option<Frequencies<K>>
     where
         K: std::borrow::Borrow<Q>,
     {
-        let Some(counts) = &mut self.0 else { return };
+        let counts = self.0.as_mut()?;
         if let Some(count) = counts.get_mut(value) {
             *count += 1;
-            return;
+            return None;
         }
         match owned(value).filter(|_| counts.len() < COUNTED) {
-            Some(value) => drop(counts.insert(value, 1)),
-            None => self.0 = None,
+            Some(value) => {
+                counts.insert(value, 1);
+                None
+            }
+            None => self.0.take(),
         }
     }
 
-    fn merge(&mut self, other: Self) {
-        let (Some(counts), Some(other)) = (&mut self.0, other.0) else {
-            self.0 = None;
-            return;
-        };
-        for (value, count) in other {
-            *counts.entry(value).or_default() += count;
+    /// Adds the counts of other rows. Returns the values of both that are too many together.
+    fn merge(&mut self, other: Self) -> Frequencies<K> {
+        let is_counted = self.0.is_some() && other.0.is_some();
+        let mut all = self.0.take().unwrap_or_default();
+        for (value, count) in other.0.into_iter().flatten() {
+            *all.entry(value).or_default() += count;
         }
-        if counts.len() > COUNTED {
-            self.0 = None;
+        if is_counted && all.len() <= COUNTED {
+            self.0 = Some(all);
+            return HashMap::default();
         }
+        all
     }
 }
 
@@ -83,6 +91,11 @@ impl Run {
         let step = if steps.all(|step| Some(step) == first) { first } else { Some(Step::Varies) };
         Some(Self { first: self.first, last: next.last, step })
     }
+}
+
+/// Returns the first characters of a text.
+pub(crate) fn beginning(text: &str, characters: usize) -> &str {
+    text.char_indices().nth(characters).map_or(text, |(end, _)| &text[..end])
 }
 
 /// The order of the values in a range of rows.
@@ -126,7 +139,7 @@ pub(crate) struct ColumnStats {
     pub int_counts: Counts<i64>,
     pub real_counts: Counts<u64>,
     pub text_counts: Counts<Box<str>>,
-    /// Rows of each text, for a sample of the texts if they are many.
+    /// Rows of each text of a sample, once the texts are too many for `text_counts`.
     pub text_rows: KeyCounts,
     pub distinct: Distinct,
     pub numbers: Sample<f64>,
@@ -189,14 +202,14 @@ impl ColumnStats {
         self.distinct.add(hash_int(int.cast_unsigned()));
         self.least_int = self.least_int.min(int);
         self.largest_int = self.largest_int.max(int);
-        self.int_counts.add(&int, |int| Some(*int));
+        drop(self.int_counts.add(&int, |int| Some(*int)));
         self.number(row_hash, int as f64);
     }
 
     fn real(&mut self, row_hash: u64, real: f64) {
         self.reals += 1;
         self.distinct.add(hash_int(real.to_bits()));
-        self.real_counts.add(&real.to_bits(), |bits| Some(*bits));
+        drop(self.real_counts.add(&real.to_bits(), |bits| Some(*bits)));
         self.number(row_hash, real);
     }
 
@@ -214,11 +227,20 @@ impl ColumnStats {
         self.texts += 1;
         let hash = hash_bytes(bytes);
         self.distinct.add(hash);
-        self.text_rows.add(hash, 1);
         let text = String::from_utf8_lossy(bytes);
-        self.text_counts.add(&*text, |text| (text.len() <= COUNTED_BYTES).then(|| text.into()));
-        self.text_sample.add(row_hash, || text.chars().take(SAMPLED_CHARACTERS).collect::<String>().into());
+        let is_counted = self.text_counts.0.is_some();
+        let counted = self.text_counts.add(&*text, |text| (text.len() <= COUNTED_BYTES).then(|| text.into()));
+        self.count_rows(counted.into_iter().flatten());
+        if !is_counted || self.text_counts.0.is_none() {
+            self.text_rows.add(hash, 1);
+        }
+        self.text_sample.add(row_hash, || beginning(&text, SAMPLED_CHARACTERS).into());
         self.length(row_hash, text.chars().count() as u64);
+    }
+
+    /// Adds texts that are not counted one by one any more to the sample of texts.
+    fn count_rows(&mut self, counted: impl IntoIterator<Item = (Box<str>, u64)>) {
+        counted.into_iter().for_each(|(text, rows)| self.text_rows.add(hash_bytes(text.as_bytes()), rows));
     }
 
     fn length(&mut self, row_hash: u64, length: u64) {
@@ -244,9 +266,10 @@ impl ColumnStats {
         self.largest_int = self.largest_int.max(other.largest_int);
         self.shortest = self.shortest.min(other.shortest);
         self.longest = self.longest.max(other.longest);
-        self.int_counts.merge(other.int_counts);
-        self.real_counts.merge(other.real_counts);
-        self.text_counts.merge(other.text_counts);
+        drop(self.int_counts.merge(other.int_counts));
+        drop(self.real_counts.merge(other.real_counts));
+        let counted = self.text_counts.merge(other.text_counts);
+        self.count_rows(counted);
         self.text_rows.merge(other.text_rows);
         self.distinct.merge(&other.distinct);
         self.numbers.merge(other.numbers);

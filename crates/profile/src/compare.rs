@@ -3,6 +3,7 @@
 //! | column | what is compared | distance |
 //! |---|---|---|
 //! | foreign key | number of children of each parent | Kolmogorov and Smirnov |
+//! | foreign key to a list as long in both, and more or fewer children | share of the children of each parent, by rank | total variation |
 //! | unique numbers | position between the least and the largest one, which differ with the number of rows | the same |
 //! | numbers, dates and times | values | the same |
 //! | few values | shares; for texts, whose names differ, by rank of frequency | total variation |
@@ -227,6 +228,9 @@ fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
     let both = [one, other];
     let counts = pair[0].counts(column).zip(pair[1].counts(of_other));
     let (measure, (distance, buckets)) = match counts {
+        Some((one, other)) if one.all == other.all && one.children != other.children => {
+            (Measure::Shares, by_rank(&shares_of_parents(&one), &shares_of_parents(&other)))
+        }
         Some((one, other)) => (Measure::Children, children([one, other])),
         None => {
             values(both, infer::is_made_unique(pair[0].table(), column) && both.iter().all(|stats| is_unique(stats)))
@@ -370,6 +374,15 @@ fn by_rank(one: &[f64], other: &[f64]) -> Histogram {
         buckets.push(Bucket { label: format!("{} others", rest.len()), shares: [sum(0), sum(1)] });
     }
     (distance, buckets)
+}
+
+/// Returns the share of the children that each parent has, the largest first: the parents are a list that stays as large as it is.
+fn shares_of_parents(counts: &ChildCounts) -> Vec<f64> {
+    let parents = counts.parents.iter().rev();
+    let share = |&children: &u64| children as f64 / counts.children.max(1) as f64;
+    parents
+        .flat_map(|(children, parents)| std::iter::repeat_n(share(children), usize::try_from(*parents).unwrap_or(0)))
+        .collect()
 }
 
 /// Compares the shares of parents by number of children: 0, 1, 2, 3 to 4, 5 to 8, and so on.

@@ -320,10 +320,9 @@ fn text(context: &ColumnContext<'_>, stats: &ColumnStats, is_unique: bool) -> De
     if let Some(told) = told_texts(context, stats).filter(|_| !is_unique) {
         return told;
     }
-    let table = &context.table;
-    let named = names::generator(&table.name, &table.columns[context.column].name, &sample);
+    let named = names::generator(context, &sample, is_unique);
     if is_unique {
-        return unique_texts(stats, &sample, keep_values).into();
+        return unique_texts(stats, &sample, named, keep_values).into();
     }
     let found = pattern(stats, &sample, named, keep_values);
     if let Some(listed) = listed_texts(context, stats, &found) {
@@ -333,12 +332,26 @@ fn text(context: &ColumnContext<'_>, stats: &ColumnStats, is_unique: bool) -> De
 }
 
 /// Describes texts that are a key.
-fn unique_texts(stats: &ColumnStats, sample: &[Box<str>], keep_values: bool) -> (String, String) {
+fn unique_texts(
+    stats: &ColumnStats,
+    sample: &[Box<str>],
+    named: Option<String>,
+    keep_values: bool,
+) -> (String, String) {
     let (texts, longest) = (stats.texts, stats.longest);
     let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(stats, pattern);
     let pattern = text_pattern::of(sample, longest, Some(texts), lengths, keep_values);
-    match pattern.filter(|(generator, _)| is_valid_annotation(generator, texts)) {
-        Some((generator, because)) => (generator, because.to_owned()),
+    let pattern = pattern.map(|(generator, because)| (generator, because.to_owned()));
+    let named = named.map(|named| (named, "the name of the column".to_owned()));
+    // Every e-mail address has the same pattern, and those of persons hold their names.
+    let (first, second) = if pattern.as_ref().is_some_and(|(generator, _)| generator == "email") {
+        (named, pattern)
+    } else {
+        (pattern, named)
+    };
+    let is_valid = |(generator, _): &(String, String)| is_valid_annotation(generator, texts);
+    match first.into_iter().chain(second).find(is_valid) {
+        Some(found) => found,
         None => {
             // Leaves room for a thousand times as many if the texts were short.
             let enough = (texts.max(1).ilog2() + 10).div_ceil(4).max(1);
@@ -362,7 +375,7 @@ struct Pattern {
 type PatternOfLengths<'p> = &'p dyn Fn(u64, u64) -> String;
 
 /// Describes texts by their format, their column's name, or their lengths.
-fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<&'static str>, keep_values: bool) -> Pattern {
+fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<String>, keep_values: bool) -> Pattern {
     let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(stats, pattern);
     let middle = middle_lengths(stats);
     let one = |pattern: &dyn Fn(u64, u64) -> String| pattern(middle.0, middle.1);
@@ -370,9 +383,11 @@ fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<&'static str>
     if let Some(((whole, because), (call, _))) = found {
         return Pattern { whole, call, because, is_specific: true };
     }
-    if let Some(named) = named {
+    // Texts of one length may have a part in common, which is to be kept.
+    let is_kept = keep_values && stats.shortest == stats.longest;
+    if let Some(named) = named.filter(|_| !is_kept) {
         let because = "the name of the column";
-        return Pattern { whole: named.to_owned(), call: named.to_owned(), because, is_specific: true };
+        return Pattern { whole: named.clone(), call: named, because, is_specific: true };
     }
     let of = |lengths: &dyn Fn(PatternOfLengths<'_>) -> String| {
         let found = text_pattern::of(sample, stats.longest, None, |pattern| lengths(pattern), keep_values);
@@ -443,7 +458,7 @@ fn listed_texts(context: &ColumnContext<'_>, stats: &ColumnStats, pattern: &Patt
 
 /// Returns whether a column has few texts, some of which repeat.
 pub(crate) fn is_listed(stats: &ColumnStats) -> bool {
-    let distinct = stats.text_counts.0.as_ref().map_or(usize::MAX, HashMap::len);
+    let distinct = stats.text_counts.0.as_ref().map_or(usize::MAX, |counts| counts.len());
     distinct <= FEW && repeats(distinct as u64, stats.texts)
 }
 

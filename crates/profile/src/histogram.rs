@@ -25,7 +25,8 @@ impl Precision {
 
     /// Returns the number of bins for this number of values.
     fn bins(self, values: usize) -> usize {
-        self.bins.min(values / IN_A_BIN).max(1)
+        let in_a_bin = if self.is_exact { 1 } else { IN_A_BIN };
+        self.bins.min(values / in_a_bin).max(1)
     }
 }
 

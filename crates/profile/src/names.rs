@@ -1,79 +1,22 @@
 //! Made-up texts that look like those of a column: by the name of the column, or by the letters and digits of each text.
 
+use crate::describe::ColumnContext;
 use litepress_format::value::Value;
 use litepress_gen::catalogue::Sample;
-use litepress_gen::infer::plain;
+use litepress_gen::infer;
 use litepress_rows::CellBlock;
 use litepress_rows::cells::BLOCK_ROWS;
 use std::collections::HashSet;
 
-/// A rule from the end of a column's name, or of `table.column`, to a generator.
-type Rule = (&'static [&'static str], &'static str);
-
-/// The first rule that matches counts. A name with a dot needs that table.
-const RULES: [Rule; 12] = [
-    (&["email", "e_mail", "mail", "email_address"], "email"),
-    (&["first_name", "firstname", "given_name", "forename", "fname"], "first_name"),
-    (&["last_name", "lastname", "surname", "family_name", "lname"], "last_name"),
-    (&["company", "company_name", "organisation", "organization", "employer", "supplier", "manufacturer"], "company"),
-    (
-        &[
-            "company.name",
-            "supplier.name",
-            "shipper.name",
-            "vendor.name",
-            "publisher.name",
-            "manufacturer.name",
-            "brand.name",
-            "organization.name",
-            "organisation.name",
-        ],
-        "company",
-    ),
-    (&["city.name", "town.name", "city", "town"], "city"),
-    (&["country.name", "country", "nation", "country_name"], "country"),
-    (&["street", "address", "address1", "address_line1", "street_address"], "street"),
-    (&["phone", "fax", "mobile", "telephone", "tel", "phone_number"], "phone"),
-    (&["job", "job_title", "occupation", "profession", "employee.title", "contact_title"], "job"),
-    (
-        &["full_name", "fullname", "author", "composer", "artist", "contact_name", "customer_name", "employee_name"],
-        "name",
-    ),
-    (
-        &[
-            "customer.name",
-            "person.name",
-            "people.name",
-            "user.name",
-            "author.name",
-            "artist.name",
-            "contact.name",
-            "employee.name",
-            "staff.name",
-            "member.name",
-            "patient.name",
-            "student.name",
-            "teacher.name",
-            "player.name",
-            "owner.name",
-            "actor.name",
-        ],
-        "name",
-    ),
-];
-
-/// Returns the generator that the names of a table and a column stand for, if its texts are like these.
-pub(crate) fn generator(table: &str, column: &str, texts: &[Box<str>]) -> Option<&'static str> {
-    let (table, column) = (plain(table), plain(column));
-    let singular = table.strip_suffix('s').unwrap_or(&table);
-    let is_end =
-        |name: &str, of: &str| name.strip_suffix(of).is_some_and(|before| before.is_empty() || before.ends_with('_'));
-    let is_like = |rule: &str| match rule.split_once('.') {
-        Some((of, name)) => (is_end(&table, of) || is_end(singular, of)) && column == name,
-        None => is_end(&column, rule),
-    };
-    let (_, generator) = RULES.iter().find(|(names, _)| names.iter().any(|name| is_like(name)))?;
-    is_alike(texts, &values(generator, 0..64)?).then_some(*generator)
+/// Returns the annotation that `generate` infers from the names of a table and a column, if these texts are like its texts.
+pub(crate) fn generator(context: &ColumnContext<'_>, texts: &[Box<str>], is_unique: bool) -> Option<String> {
+    let position = context.schema.position(&context.table.name)?;
+    let generator = infer::text_by_name(context.schema, position, context.column, is_unique)?;
+    // The addresses of a row's person are computed from the name, so that there is no sample of them.
+    if is_unique && generator.contains('@') && texts.iter().all(|text| text.contains('@')) {
+        return Some(generator);
+    }
+    is_alike(texts, &values(&generator, 0..64)?).then_some(generator)
 }
 
 /// Returns the texts of a generator in these rows.
@@ -210,27 +153,41 @@ fn like(text: &str, salt: u64, words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn boxed(texts: &[&str]) -> Vec<Box<str>> {
-        texts.iter().map(|text| Box::from(*text)).collect()
-    }
+    use crate::ProfileOptions;
+    use litepress_rows::Schema;
 
     /// People of a look-alike were called `Titcj`, and lived in `eeeeeee`.
     #[test]
     fn columns_are_known_by_their_names() {
-        for (table, column, texts, expected) in [
-            ("Customer", "FirstName", &["Ada", "Grace"][..], Some("first_name")),
-            ("Employee", "LastName", &["Lovelace"], Some("last_name")),
-            ("Invoice", "BillingCity", &["Paris", "Marseille"], Some("city")),
-            ("Customers", "country", &["France"], Some("country")),
-            ("Artists", "Name", &["Ada Lovelace"], Some("name")),
-            ("Genre", "Name", &["Rock"], None),
-            ("t", "nickname", &["ada"], None),
+        let sql = "CREATE TABLE Customer (FirstName TEXT, City TEXT, BillingCity TEXT, Country TEXT, nickname TEXT);
+            CREATE TABLE Employees (LastName TEXT);
+            CREATE TABLE Artist (Name TEXT);
+            CREATE TABLE Genre (Name TEXT);
+            CREATE TABLE country (name TEXT UNIQUE);
+            CREATE TABLE t (x TEXT);";
+        let schema = Schema::from_sql(sql, "names.sql").expect(sql);
+        let options = ProfileOptions { threads: 1, keep_values: false };
+        for (column, texts, expected) in [
+            ("Customer.FirstName", &["Ada", "Grace"][..], Some("phrase('{first}')")),
+            ("Employees.LastName", &["Lovelace"], Some("phrase('{last}')")),
+            ("Customer.BillingCity", &["Paris", "Marseille"], Some("place('city')")),
+            ("Customer.Country", &["France"], Some("place('country')")),
+            ("Customer.nickname", &["adalove"], Some("phrase('{handle}')")),
+            ("Artist.Name", &["The Quiet Lovelaces"], Some("phrase('{band}')")),
+            ("Genre.Name", &["Rock"], Some("phrase('{genre}')")),
+            ("country.name", &["France", "Portugal"], Some("unique_phrase('{country_name}')")),
+            ("t.x", &["some words"], None),
             // A name that says something else than the texts.
-            ("Customer", "City", &["17", "23"], None),
-            ("Customer", "Country", &["DE 49 12345"], None),
+            ("Customer.City", &["17", "23"], None),
+            ("Customer.Country", &["DE 49 12345"], None),
         ] {
-            assert_eq!(generator(table, column, &boxed(texts)), expected, "{table}.{column}");
+            let (table, name) = column.split_once('.').expect("two names");
+            let table = schema.table(table).expect("a table");
+            let at = table.column(name).expect("a column");
+            let context = ColumnContext { schema: &schema, table, column: at, options: &options, is_fixed: false };
+            let texts: Vec<Box<str>> = texts.iter().map(|text| Box::from(*text)).collect();
+            let found = generator(&context, &texts, infer::is_key_alone(table, at));
+            assert_eq!(found.as_deref(), expected, "{column}");
         }
     }
 

@@ -135,7 +135,7 @@ impl<'a> SampleView<'a> {
     }
 
     /// Returns the columns as numbers of bins, NULL being one, for mutual information.
-    fn binned(&self, column: usize) -> Option<Vec<usize>> {
+    pub fn binned(&self, column: usize) -> Option<Vec<usize>> {
         let view = self.columns.get(column)?;
         if !view.groups.is_empty() {
             let mut counts = vec![0_u32; view.values.len()];
@@ -447,15 +447,15 @@ fn ranks(numbers: Vec<f64>) -> Vec<f64> {
 }
 
 /// The mutual information of two columns.
-struct Information {
+pub(crate) struct Information {
     /// In nats, corrected for chance.
     bits: f64,
     /// As a share of the smaller entropy.
-    share: f64,
+    pub share: f64,
 }
 
 /// Computes the mutual information of two columns of bins (with the correction of Miller and Madow); `None` if it may be chance.
-fn information(one: &[usize], other: &[usize]) -> Option<Information> {
+pub(crate) fn information(one: &[usize], other: &[usize]) -> Option<Information> {
     const SURELY: f64 = 2.0;
     let size = BINS + 2;
     let mut both = vec![0.0; size * size];

@@ -1,5 +1,6 @@
 //! A sample of whole rows, in which relations between columns are looked for, and the parents of its rows.
 
+use crate::column_stats::beginning;
 use crate::references::ForeignKey;
 use litepress_format::value::Value;
 use litepress_gen::infer;
@@ -35,7 +36,7 @@ impl Cell {
 
     fn text(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        Self::Text(text.chars().take(CHARACTERS).collect::<String>().into())
+        Self::Text(beginning(&text, CHARACTERS).into())
     }
 
     pub fn is_null(&self) -> bool {

@@ -136,6 +136,33 @@ impl Hasher for Hashed {
     }
 }
 
+/// The hasher of numbers and texts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = hash_int(self.0 ^ hash_bytes(bytes));
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        // Behind a text, whose end it marks.
+        self.0 ^= u64::from(byte);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = hash_int(self.0 ^ number);
+    }
+
+    fn write_i64(&mut self, number: i64) {
+        self.write_u64(number.cast_unsigned());
+    }
+}
+
 impl KeyCounts {
     pub fn new() -> Self {
         Self::with_most(1 << 15)

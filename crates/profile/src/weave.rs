@@ -110,12 +110,12 @@ impl Weaver<'_> {
         }
     }
 
-    fn name(&self, place: usize) -> String {
+    pub(crate) fn name(&self, place: usize) -> String {
         let column = self.table.ordinary_columns().nth(place).expect("an ordinary column");
         infer::quoted(&self.table.columns[column].name)
     }
 
-    fn stats(&self, place: usize) -> &ColumnStats {
+    pub(crate) fn stats(&self, place: usize) -> &ColumnStats {
         &self.stats.columns[place]
     }
 
@@ -143,6 +143,7 @@ impl Weaver<'_> {
         if !is_free {
             return None;
         }
+        let given = |rows: &[usize]| self.given(column, rows, columns);
         match kind {
             Kind::OfParent { key, of } => self.of_parent(key, of, columns),
             Kind::Ascends => self.ascending(column),
@@ -150,13 +151,13 @@ impl Weaver<'_> {
             Kind::FollowsFrom(other) if self.is_reference(other, columns) => self.same_in(column, other, columns),
             Kind::FollowsFrom(other) => {
                 let because = format!("follows from {}", self.name(other));
-                Some((self.by_groups(column, other, 1, columns)?, because))
+                Some((self.by_groups(other, 1, columns, &given)?, because))
             }
             Kind::Correlates(other) | Kind::DependsOn(other) => {
                 let is_continuous = matches!(self.models[other], Model::Numbers);
                 let annotation = match is_continuous {
                     true => self.by_ranges(column, other, columns)?,
-                    false => self.by_groups(column, other, 20, columns)?,
+                    false => self.by_groups(other, 20, columns, &given)?,
                 };
                 Some((annotation, format!("depends on {}", self.name(other))))
             }
@@ -224,20 +225,15 @@ impl Weaver<'_> {
             .then(|| (with_nulls(generator, nulls, all), format!("never before or below {name}, by as much")))
     }
 
-    /// Returns a value that all rows with one parent share.
-    fn same_in(&self, column: usize, other: usize, columns: &[ColumnProfile]) -> Option<(String, String)> {
-        let mut first: BTreeMap<usize, usize> = BTreeMap::new();
-        let keyed = self.view.columns[other].ids.iter().enumerate();
-        keyed.for_each(|(row, id)| id.iter().for_each(|&id| _ = first.entry(id).or_insert(row)));
-        let generator = self.given(column, &first.into_values().collect::<Vec<_>>(), columns)?;
-        let generator = if generator.starts_with('\'') { format!("constant({generator})") } else { generator };
-        let name = self.name(other);
-        Some((format!("same_in({name}, {generator})"), format!("the same in all rows of one {name}")))
-    }
-
     /// Returns a distribution for each value of another column, or each group of values with the same one. Values of fewer rows
     /// than `least` share one.
-    fn by_groups(&self, column: usize, other: usize, least: usize, columns: &[ColumnProfile]) -> Option<String> {
+    pub(crate) fn by_groups(
+        &self,
+        other: usize,
+        least: usize,
+        columns: &[ColumnProfile],
+        given: &dyn Fn(&[usize]) -> Option<String>,
+    ) -> Option<String> {
         const BRANCHES: usize = 24;
         let of = &self.view.columns[other];
         if of.groups.is_empty() {
@@ -251,7 +247,7 @@ impl Weaver<'_> {
         let mut branches: BTreeMap<String, (Vec<String>, usize)> = BTreeMap::new();
         for (group, rows) in rows.into_iter().enumerate() {
             let literal = self.literal(other, &of.values[group], columns)?;
-            match self.given(column, &rows, columns).filter(|_| rows.len() >= least && literal.is_some()) {
+            match given(&rows).filter(|_| rows.len() >= least && literal.is_some()) {
                 Some(given) => {
                     let branch = branches.entry(given).or_default();
                     branch.0.extend(literal);
@@ -267,7 +263,7 @@ impl Weaver<'_> {
         let otherwise = match rest.is_empty() {
             true if branches.len() > 1 => branches.remove(0).0,
             true => return None,
-            false => self.given(column, &rest, columns).or_else(|| branches.first().map(|branch| branch.0.clone()))?,
+            false => given(&rest).or_else(|| branches.first().map(|branch| branch.0.clone()))?,
         };
         if branches.is_empty() || (least > 1 && branches.len() > BRANCHES) {
             return None;
@@ -310,6 +306,7 @@ impl Weaver<'_> {
         }
         let name = self.name(other);
         let unknown: Vec<usize> = (0..numbers.len()).filter(|&row| numbers[row].is_none()).collect();
+        let given = |rows: &[usize]| self.along(column, other, rows).or_else(|| self.given(column, rows, columns));
         let mut annotation = "CASE".to_owned();
         if let Some(given) = self.given(column, &unknown, columns) {
             annotation += &format!(" WHEN {name} IS NULL THEN {given}");
@@ -318,11 +315,11 @@ impl Weaver<'_> {
         for bound in bounds {
             let end = rows.partition_point(|(number, _)| *number < bound);
             let of: Vec<usize> = rows[start..end].iter().map(|(_, row)| *row).collect();
-            annotation += &format!(" WHEN {name} < {} THEN {}", shown(bound), self.given(column, &of, columns)?);
+            annotation += &format!(" WHEN {name} < {} THEN {}", shown(bound), given(&of)?);
             start = end;
         }
         let of: Vec<usize> = rows[start..].iter().map(|(_, row)| *row).collect();
-        Some(format!("{annotation} ELSE {} END", self.given(column, &of, columns)?))
+        Some(format!("{annotation} ELSE {} END", given(&of)?))
     }
 
     /// Returns the literal of a value of a column in the recipe. The outer `None` stands for a column whose values are not known,
@@ -340,7 +337,7 @@ impl Weaver<'_> {
     }
 
     /// Returns the annotation for the values of a column in these sampled rows; `None` if they are too few.
-    fn given(&self, column: usize, rows: &[usize], columns: &[ColumnProfile]) -> Option<String> {
+    pub(crate) fn given(&self, column: usize, rows: &[usize], columns: &[ColumnProfile]) -> Option<String> {
         /// Numbers that a histogram needs.
         const ENOUGH: usize = 10;
         let precision = Precision { bins: 10, ..self.precision };
@@ -401,7 +398,7 @@ fn other_of(kind: Kind) -> Option<usize> {
 }
 
 /// Returns the histogram of whole numbers.
-fn whole(numbers: Vec<f64>, precision: Precision) -> String {
+pub(crate) fn whole(numbers: Vec<f64>, precision: Precision) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "saturates")]
     let end = |fold: fn(f64, f64) -> f64, from: f64| numbers.iter().copied().fold(from, fold) as i64;
     let (least, largest) = (end(f64::min, f64::MAX), end(f64::max, f64::MIN));

@@ -1,6 +1,8 @@
 //! `litepress profile`.
 
 use crate::{Room, json};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Profiles `source` and makes the look-alike `made.db` of the plan.
@@ -78,8 +80,8 @@ CREATE INDEX line_amount ON line(amount) WHERE amount > 10;
 CREATE UNIQUE INDEX person_lower ON person(lower(email));
 "#;
 
-/// Returns the distances of all columns, the largest first.
-fn distances(room: &Room, source: &str, made: &str) -> Vec<(f64, String)> {
+/// Returns the distances of all columns with what is measured, the largest first.
+fn distances(room: &Room, source: &str, made: &str) -> Vec<(f64, String, String)> {
     let comparison = json(&room.done(&format!("compare {source} {made} --json")));
     let mut found = Vec::new();
     for table in comparison["tables"].as_array().expect("tables") {
@@ -91,7 +93,8 @@ fn distances(room: &Room, source: &str, made: &str) -> Vec<(f64, String)> {
             let shares = column["buckets"].as_array().expect("buckets").iter();
             let sum: f64 = shares.map(|bucket| bucket["shares"][0].as_f64().expect("a share")).sum();
             assert!(sum == 0.0 || (sum - 1.0).abs() < 1e-6, "{name}: {sum}");
-            found.push((column["distance"].as_f64().expect("a distance"), name));
+            let measure = column["measure"].as_str().expect("a measure").to_owned();
+            found.push((column["distance"].as_f64().expect("a distance"), name, measure));
         }
     }
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -117,9 +120,7 @@ fn a_schema_without_annotations_there_and_back() {
     assert_eq!(room.query("made.db", sql), "16000|80000|0");
     assert_eq!(room.query("made.db", "SELECT count(*) FROM line WHERE round(amount, 2) <> amount"), "0");
     let distances = distances(&room, "source.db", "made.db");
-    // Unique texts become hexadecimal numbers, and the countries of few people are not those of many.
-    let is_far = |name: &str| ["country.name", "person.country", "person.email"].contains(&name);
-    assert!(distances.iter().filter(|(_, name)| !is_far(name)).all(|(distance, _)| *distance < 0.2), "{distances:?}");
+    assert!(distances[0].0 < 0.2, "{distances:?}");
     assert_eq!(room.run("compare source.db made.db --keep-values").code, Some(2));
     let shown = room.done("compare source.db made.db");
     assert!(
@@ -201,14 +202,32 @@ fn a_real_database() {
     }
     let sql = "SELECT max(n) FROM (SELECT count(DISTINCT GenreId) n FROM Track GROUP BY AlbumId)";
     assert_eq!(room.query("made.db", sql), "1");
-    let score = json(&room.done("compare source.db made.db --json"))["score"].as_f64().expect("a score");
-    assert!(score > 0.85, "{score}");
-    let distances = distances(&room, "source.db", "made.db");
-    // Names have the lengths of names, and a list has few rows: numbers must be near.
-    let is_near =
-        |name: &str| ["Track.Milliseconds", "Track.Bytes", "Track.UnitPrice", "InvoiceLine.Quantity"].contains(&name);
-    let near: Vec<_> = distances.iter().filter(|(_, name)| is_near(name)).collect();
-    assert!(near.len() == 4 && near.iter().all(|(distance, _)| *distance < 0.15), "{distances:?}");
+    // Their tracks are not exactly in proportion: an album, whose size is given, draws the genre of all of its tracks.
+    let shares = |name: &str| {
+        let sql = "SELECT GenreId, MediaTypeId, 1.0 * count(*) / (SELECT count(*) FROM Track) FROM Track GROUP BY 1, 2";
+        let of_row = |row: &str| {
+            let (pair, share) = row.rsplit_once('|').expect("a pair and a share");
+            (pair.to_owned(), share.parse::<f64>().expect("a share"))
+        };
+        room.query(name, sql).lines().map(of_row).collect::<HashMap<String, f64>>()
+    };
+    let (source, made) = (shares("source.db"), shares("made.db"));
+    let pairs: HashSet<&String> = source.keys().chain(made.keys()).collect();
+    let of = |shares: &HashMap<String, f64>, pair: &String| shares.get(pair).copied().unwrap_or(0.0);
+    let apart = pairs.into_iter().map(|pair| (of(&source, pair) - of(&made, pair)).abs()).sum::<f64>() / 2.0;
+    assert!(apart < 0.06, "{apart}");
+    let comparison = json(&room.done("compare source.db made.db --json"));
+    assert!(comparison["score"].as_f64().expect("a score") > 0.9, "{}", comparison["score"]);
+    // Videos were rock, and as large as songs.
+    let tables = comparison["tables"].as_array().expect("tables").iter();
+    let relations = tables.flat_map(|table| table["relations"].as_array().expect("relations"));
+    let is_of_kind = |of: &&Value| of["relation"].as_str().is_some_and(|text| text.ends_with("depends on MediaTypeId"));
+    let of_kind: Vec<f64> = relations.filter(is_of_kind).filter_map(|of| of["distance"].as_f64()).collect();
+    assert!(of_kind.len() >= 2 && of_kind.iter().all(|distance| *distance < 0.15), "{of_kind:?}");
+    // Made-up names have other lengths than those of the source, and the days of eight employees are few.
+    for (distance, name, measure) in distances(&room, "source.db", "made.db") {
+        assert!(distance < if measure == "lengths" { 0.65 } else { 0.35 }, "{name}, {measure}: {distance}");
+    }
 }
 
 /// Asserts that the plan of a table has no text of the table of more than three characters. Made-up names may be those of other

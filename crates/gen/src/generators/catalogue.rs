@@ -393,6 +393,12 @@ static GENERATORS: &[Registration] = &[
 /// Calls that only `ref` and expressions understand.
 static RELATIONS: &[Entry] = &[
     Entry::new(
+        "count_in",
+        &[given("column")],
+        "how many rows refer to the same row through the column, which is per_parent",
+        "count_in(order_id)",
+    ),
+    Entry::new(
         "distinct_in",
         &[given("column"), default("skew", "1")],
         "in ref: no row twice for rows with the same parent in the column, which is per_parent",
@@ -455,7 +461,7 @@ pub fn all() -> impl ExactSizeIterator<Item = &'static Entry> + Clone {
     GENERATORS.iter().map(|registration| &registration.entry)
 }
 
-/// Returns the other calls in annotations: `ref`, the distributions in it, and `number_in`.
+/// Returns the other calls in annotations: `ref`, the distributions in it, and calls about the row that a column refers to.
 pub fn relations() -> &'static [Entry] {
     RELATIONS
 }

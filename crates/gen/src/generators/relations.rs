@@ -85,8 +85,8 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
     Ok(RefCall { parent, distribution: distribution(source, &of, rows)?, at: span.start })
 }
 
-/// Parses a call of `number_in`. Returns the column that it counts by.
-pub(crate) fn number_in_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
+/// Parses a call of `number_in` or `count_in`. Returns the column that it counts by.
+pub(crate) fn position_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
     let arguments = bind(source, call)?;
     arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))
 }

@@ -222,7 +222,7 @@ static RULES: &[Rule] = &[
     text("product_name *_product_name item_name article_name product item *_item_name", "phrase('{product}')"),
     text("category_name", "phrase('{category}')"),
     text("job job_title occupation profession position contact_title job_position *_job", "phrase('{job}')"),
-    text("composer", "phrase('{person}, {person}, {first} {last}')"),
+    text("composer", "phrase('{composers}')"),
     text(
         "author *_author artist editor narrator director created_by updated_by modified_by owner *_by *_login *_contact emergency_contact assignee reporter contact sender_name recipient_name billing_name shipping_name ship_name full_name contact_name customer_name *_full_name *_contact_name account_owner cardholder card_holder holder reviewer signature_name poc",
         "phrase('{person}')",

@@ -7,7 +7,7 @@ use super::table_sizes::TableSize;
 use crate::generators::{Cardinality, Cycle, Kinds, ValueProperties};
 use crate::program::{Input, Nulls, Op, Program};
 use crate::random::CellRandom;
-use crate::relation::Assignment;
+use crate::relation::{Assignment, PositionField};
 use crate::suggest::did_you_mean;
 use litepress_rows::schema::Schema;
 use litepress_rows::{Affinity, Error, Result};
@@ -254,7 +254,9 @@ impl Compiler<'_, '_> {
             ColumnExpr::Reference(_) => self.parent_key(row_set, column, expr),
             ColumnExpr::Null { .. } if expr.reference().is_some() => self.parent_key(row_set, column, expr),
             ColumnExpr::Through { through, name, at } => self.through(row_set, (through, name), column, *at, None),
-            ColumnExpr::ChildOrdinal { column: by, at } => self.child_ordinal(row_set, column, *by, *at),
+            ColumnExpr::ChildPosition { field, column: by, at } => {
+                self.child_position(row_set, column, *field, (*by, *at))
+            }
             ColumnExpr::Null { share, purpose, inner } => {
                 let part = self.expression(row_set, column, inner)?;
                 let register = self.own_register(&part);
@@ -278,21 +280,31 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Compiles the ordinals of rows among the children of their parents through the column `by`.
-    fn child_ordinal(&mut self, row_set: usize, column: usize, by: usize, at: usize) -> Result<CompiledExpr> {
+    /// Compiles the positions of rows among the children of their parents through the column `by`.
+    fn child_position(
+        &mut self,
+        row_set: usize,
+        column: usize,
+        field: PositionField,
+        (by, at): (usize, usize),
+    ) -> Result<CompiledExpr> {
         let reference = self.drafts.reference((self.row_sets[row_set], by));
         let has_positions =
             reference.is_some_and(|reference| matches!(reference.relation.assignment, Assignment::PerParent(_)));
         if !has_positions {
-            let message = "number_in needs a column that is ref(parent.key, per_parent(...))";
-            return Err(self.error_in(row_set, column, at, message));
+            let call = match field {
+                PositionField::Ordinal => "number_in",
+                PositionField::Count => "count_in",
+            };
+            let message = format!("{call} needs a column that is ref(parent.key, per_parent(...))");
+            return Err(self.error_in(row_set, column, at, &message));
         }
         let of = self.relation(row_set, by)?;
         let cardinality = Cardinality::Among { values: u64::MAX };
         let properties =
             ValueProperties { kinds: Kinds::INT, longest_bytes: 8, cardinality, null_share: 0.0, cycle: None };
         let register = self.register(properties);
-        self.program.ops.push(Op::ChildOrdinal { row_set: of, register });
+        self.program.ops.push(Op::ChildPosition { field, row_set: of, register });
         Ok(CompiledExpr::in_register(register, properties))
     }
 
@@ -524,7 +536,7 @@ impl Compiler<'_, '_> {
     fn referenced(&mut self, column: usize) -> Result<Option<ReferencedRows>> {
         let table = self.row_sets[0];
         let number = match &self.drafts.draft((table, column)).expr {
-            ColumnExpr::ChildOrdinal { column: by, .. } => Some(*by),
+            ColumnExpr::ChildPosition { field: PositionField::Ordinal, column: by, .. } => Some(*by),
             _ => None,
         };
         let no_properties = ValueProperties {

@@ -3,7 +3,7 @@
 use super::Planner;
 use super::resolve::ColumnExpr;
 use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
-use crate::relation::Assignment;
+use crate::relation::{Assignment, PositionField};
 use crate::tables::generated_tables;
 use litepress_rows::schema::Generated;
 use litepress_rows::{Affinity, Result, counted};
@@ -335,7 +335,9 @@ impl Planner<'_> {
             // A recipe has the number already, and its foreign key is inferred anew.
             let is_counted = |column: usize| {
                 let draft = self.columns[table][column].as_ref();
-                draft.is_none_or(|draft| matches!(draft.expr, ColumnExpr::ChildOrdinal { .. }))
+                draft.is_none_or(|draft| {
+                    matches!(draft.expr, ColumnExpr::ChildPosition { field: PositionField::Ordinal, .. })
+                })
             };
             let are_open = others.iter().all(is_open) && is_counted(number);
             (counts && refers_elsewhere && !is_resolved && are_open).then(|| NumberedKey {

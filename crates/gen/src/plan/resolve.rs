@@ -4,10 +4,10 @@ use super::table_sizes::TableSize;
 use crate::annotation::{Call, Expression, ExpressionKind, SourceText};
 use crate::expression::{Operator, functions};
 use crate::generators::Zipf;
-use crate::generators::relations::{Distribution, FanOutSpec, is_call, number_in_call, ref_call, same_in_call};
+use crate::generators::relations::{Distribution, FanOutSpec, is_call, position_call, ref_call, same_in_call};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
-use crate::relation::{Assignment, ExactCounts, FanOut, Relation};
+use crate::relation::{Assignment, ExactCounts, FanOut, PositionField, Relation};
 use crate::suggest::did_you_mean;
 use crate::tables::is_generated;
 use litepress_rows::cells::OwnedValue;
@@ -32,8 +32,8 @@ pub(super) enum ColumnExpr {
     Reference(Reference),
     /// A column of the row that another column refers to.
     Through { through: String, name: String, at: usize },
-    /// The ordinal of a row among the children of its parent through a column.
-    ChildOrdinal { column: usize, at: usize },
+    /// A row's place among the children of its parent through a column, or the number of these children.
+    ChildPosition { field: PositionField, column: usize, at: usize },
     /// The values of a generator in the rows that another column refers to: the same for all children of a row.
     SameIn { column: usize, generator: Arc<dyn Generator>, purpose: Purpose, at: usize },
     /// NULL in a share of the rows.
@@ -113,7 +113,8 @@ impl<'a> Resolver<'a> {
                 Some(expr) => Ok(expr),
                 None => self.generator(call, None),
             },
-            ExpressionKind::Call(call) if is_call(call, "number_in") => self.number(call),
+            ExpressionKind::Call(call) if is_call(call, "number_in") => self.position(call, PositionField::Ordinal),
+            ExpressionKind::Call(call) if is_call(call, "count_in") => self.position(call, PositionField::Count),
             ExpressionKind::Call(call) if is_call(call, "same_in") => self.same(call),
             ExpressionKind::Call(call) => self.generator(call, None),
             _ => self.part(expression),
@@ -134,7 +135,8 @@ impl<'a> Resolver<'a> {
                 let operands = operands.iter().map(|operand| self.part(operand)).collect::<Result<_>>()?;
                 Ok(ColumnExpr::Operation { operator: *operator, operands })
             }
-            ExpressionKind::Call(call) if is_call(call, "number_in") => self.number(call),
+            ExpressionKind::Call(call) if is_call(call, "number_in") => self.position(call, PositionField::Ordinal),
+            ExpressionKind::Call(call) if is_call(call, "count_in") => self.position(call, PositionField::Count),
             ExpressionKind::Call(call) if is_call(call, "same_in") => self.same(call),
             ExpressionKind::Call(call) if call.is_called && is_call(call, "ref") => {
                 let error = self.source.error(call.span.start, "ref must stand alone or in null(share, ref(...))");
@@ -227,9 +229,9 @@ impl<'a> Resolver<'a> {
             .advise("a column's name may stand in double quotes, a text stands in single ones"))
     }
 
-    fn number(&mut self, call: &Call) -> Result<ColumnExpr> {
-        let column = self.own_column(&number_in_call(self.source, call)?)?;
-        Ok(ColumnExpr::ChildOrdinal { column, at: call.span.start })
+    fn position(&mut self, call: &Call, field: PositionField) -> Result<ColumnExpr> {
+        let column = self.own_column(&position_call(self.source, call)?)?;
+        Ok(ColumnExpr::ChildPosition { field, column, at: call.span.start })
     }
 
     fn same(&mut self, call: &Call) -> Result<ColumnExpr> {

@@ -273,6 +273,7 @@ fn references_that_cannot_be() {
         ("x REFERENCES p, y -- gen: x.nam", "table p has no column 'nam', did you mean 'name'?"),
         ("x REFERENCES p, y -- gen: x.twice", "column twice is generated"),
         ("x REFERENCES p, y -- gen: number_in(x)", "number_in needs a column that is"),
+        ("x REFERENCES p, y -- gen: count_in(x)", "count_in needs a column that is"),
         ("x REFERENCES p, y -- gen: ref(p.id, distinct_in(x))", "distinct_in needs a column that is"),
     ] {
         let sql = format!("{tables}\n-- gen: rows=20\nCREATE TABLE t (\n{column}\n);");

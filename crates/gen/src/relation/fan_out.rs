@@ -111,6 +111,12 @@ impl FanOut {
             }),
             Self::Varying(varying) => {
                 let mut cursor = Cursor::new(varying);
+                if let Rows::List(list) = rows
+                    && !list.is_sorted()
+                {
+                    cursor.find_in_order(list, skip, out);
+                    return;
+                }
                 rows.append_to(&mut out.rows, |row| {
                     let (parent, position) = cursor.find(row.saturating_sub(skip));
                     positions.push(position);
@@ -167,6 +173,19 @@ impl<'a> Cursor<'a> {
         (self.first_parent + self.at as u64, ChildPosition { ordinal: child - self.child, siblings })
     }
 
+    /// Appends the parents of rows in any order. Looks for them in the order of the rows, so that each block is counted once.
+    fn find_in_order(&mut self, rows: &[u64], skip: u64, out: &mut RowList) {
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_unstable_by_key(|&at| rows[at]);
+        let first = out.rows.len();
+        out.rows.resize(first + rows.len(), 0);
+        out.positions.resize(first + rows.len(), ChildPosition::default());
+        for at in order {
+            let (parent, position) = self.find(rows[at].saturating_sub(skip));
+            (out.rows[first + at], out.positions[first + at]) = (parent, position);
+        }
+    }
+
     /// Moves to the block of a child's parent.
     fn look_at(&mut self, child: u64) {
         let block = self.varying.sums.partition_point(|&sum| sum <= child).saturating_sub(1);
@@ -175,5 +194,57 @@ impl<'a> Cursor<'a> {
         self.first_parent = block as u64 * BLOCK;
         (self.first_child, self.end) = (self.varying.sums[block], self.varying.sums[block + 1]);
         (self.at, self.child) = (0, self.first_child);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generators::{Cardinality, Kinds};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Parents with 0 to 2 children, which counts the blocks that it fills.
+    #[derive(Debug, Default)]
+    struct Counted(AtomicU64);
+
+    impl Generator for Counted {
+        fn fill(&self, _: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            let mut parents = Vec::new();
+            rows.append_to(&mut parents, |row| row);
+            out.ints().extend(parents.into_iter().map(|row| (row % 3).cast_signed()));
+        }
+
+        fn kinds(&self) -> Kinds {
+            Kinds::INT
+        }
+
+        fn longest_bytes(&self) -> u64 {
+            8
+        }
+
+        fn cardinality(&self) -> Cardinality {
+            Cardinality::Among { values: 3 }
+        }
+    }
+
+    /// Lines of an order that took the price of a random track, and with it the genre of the track's album, counted a block of
+    /// albums for every line: a look-alike of 56,000 lines took 54 s instead of 5 s.
+    #[test]
+    fn rows_in_any_order_count_each_block_once() {
+        let counts = Arc::new(Counted::default());
+        let parents = 10 * BLOCK;
+        let fan_out = FanOut::varying(counts.clone(), &CellRandom::new(1, "t", "c"), parents);
+        let filled = || counts.0.load(Ordering::Relaxed);
+        let rows: Vec<u64> = (0..5000).map(|row| row * 7919 % fan_out.children()).collect();
+        let before = filled();
+        let mut together = RowList::default();
+        fan_out.find(&Rows::List(&rows), 0, &mut together);
+        assert!(filled() - before <= 10, "{}", filled() - before);
+        for (at, row) in rows.iter().enumerate().step_by(97) {
+            let mut alone = RowList::default();
+            fan_out.find(&Rows::List(&[*row]), 0, &mut alone);
+            assert_eq!((alone.rows[0], alone.positions[0]), (together.rows[at], together.positions[at]), "{row}");
+        }
     }
 }

@@ -58,7 +58,7 @@ fn rows_do_not_depend_on_parts_or_on_how_many_there_are() {
 #[test]
 fn shards_refer_to_the_rows_of_the_whole() {
     let sql = "/* gen: rows=500 */ CREATE TABLE p (id INTEGER PRIMARY KEY /* gen: shuffle */, price REAL /* gen: real(1, 9, 2) */);
-        CREATE TABLE c (p REFERENCES p /* gen: ref(p.id, per_parent(0, 7)) */, n INT /* gen: number_in(p) */,
+        CREATE TABLE c (p REFERENCES p /* gen: ref(p.id, per_parent(0, 7)) */, n INT /* gen: number_in(p) */, of INT /* gen: count_in(p) */,
             hot INT /* gen: null(0.1, ref(p.id, zipf(1.1))) */, sum REAL /* gen: round(n * hot.price, 2) */,
             code TEXT UNIQUE, before REFERENCES c(code), note JSON /* gen: object(a: word, n: int(1, 9)) */);";
     let schema = Schema::from_sql(sql, "test.sql").expect(sql);

@@ -1,0 +1,193 @@
+//! Flags, NULL and DEFAULTs: how often each comes, by the name of the column.
+
+use super::names::is_like;
+use super::rules;
+use super::subjects::Kind;
+use super::times::{Stage, time_of};
+use super::{Inference, TableInference, inferred, null_share};
+
+impl TableInference<'_> {
+    pub(super) fn is_flag(&self, at: usize, full: &str) -> bool {
+        let is_default = self.default(at).is_some_and(|default| default == "0" || default == "1");
+        let is_small =
+            matches!(self.columns[at].traits.declared.to_ascii_uppercase().split('(').next(), Some("TINYINT"));
+        rules::is_flag(full)
+            || is_default
+                && (is_small
+                    || rules::flag_share(full).is_some()
+                        && !is_like(full, "*count* *_id *number* *total* *_at *time* *date*"))
+    }
+
+    pub(super) fn flag_share(&self, at: usize, full: &str) -> f64 {
+        let usual = match self.default(at).as_deref().map(str::to_ascii_uppercase).as_deref() {
+            Some("1" | "'1'" | "TRUE") => 0.9,
+            Some("0" | "'0'" | "FALSE") => 0.1,
+            _ => 0.5,
+        };
+        rules::flag_share(full).unwrap_or(usual)
+    }
+
+    /// Infers flags that are letters: CHAR(1) DEFAULT 'Y'.
+    pub(super) fn coded_flag(&self, at: usize) -> Option<Inference> {
+        let default = self.default(at)?;
+        if default == "'0'" || default == "'1'" {
+            let share = self.flag_share(at, &self.columns[at].full);
+            let share = if default == "'1'" && share == 0.5 { 0.9 } else { share };
+            return Some(inferred(format!("choice('1': {share}, '0': {})", 1.0 - share), "a flag with a DEFAULT"));
+        }
+        let pairs = [
+            ("'Y'", "'N'"),
+            ("'N'", "'Y'"),
+            ("'y'", "'n'"),
+            ("'n'", "'y'"),
+            ("'T'", "'F'"),
+            ("'t'", "'f'"),
+            ("'f'", "'t'"),
+            ("'yes'", "'no'"),
+            ("'no'", "'yes'"),
+            ("'open'", "'closed'"),
+            ("'on'", "'off'"),
+            ("'off'", "'on'"),
+        ];
+        let (default, other) = pairs.iter().find(|(one, _)| *one == default)?;
+        Some(inferred(format!("choice({default}: 92, {other}: 8)"), "a flag with a DEFAULT"))
+    }
+
+    /// Returns the DEFAULT, if it is a literal.
+    pub(super) fn default(&self, at: usize) -> Option<String> {
+        let text = self.table.columns[at].default.as_deref()?.trim();
+        let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text).trim();
+        let is_number = inner.parse::<f64>().is_ok_and(f64::is_finite);
+        let is_text = inner.len() > 1
+            && inner.starts_with('\'')
+            && inner.ends_with('\'')
+            && !inner[1..inner.len() - 1].contains('\'');
+        match inner {
+            _ if is_number || is_text => Some(inner.to_owned()),
+            _ if inner.len() > 1
+                && inner.starts_with('"')
+                && inner.ends_with('"')
+                && !inner[1..inner.len() - 1].contains(['"', '\'']) =>
+            {
+                Some(format!("'{}'", &inner[1..inner.len() - 1]))
+            }
+            _ if ["TRUE", "FALSE"].contains(&inner.to_ascii_uppercase().as_str()) => Some(inner.to_ascii_uppercase()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn share_of_null(&self, at: usize) -> f64 {
+        let column = &self.columns[at];
+        if self.table.rowid_alias == Some(at) {
+            return 0.0;
+        }
+        // Times and names of persons are unknown only if their name says so.
+        // A company is an extra only beside the name of a person.
+        if is_like(&column.plain, "*company* organization organisation")
+            && self.find("first_name last_name firstname lastname", |_| true).is_none()
+        {
+            return 0.0;
+        }
+        // Most shops, firms and people are still there.
+        let is_end = matches!(time_of(&column.plain, &column.traits), Some((Stage::Ended, _)));
+        if is_end && matches!(self.kind(), Some(Kind::Place | Kind::Company | Kind::Person | Kind::Product)) {
+            return if null_share(self.context.schema, self.table, at) > 0.0 { 0.9 } else { 0.0 };
+        }
+        let is_core = self.is_time(at)
+            || is_like(&column.plain, "*name* *email* *title* status state type *price* *amount* *total* city country");
+        if is_core && rules::null_share(&column.plain).is_none() {
+            0.0
+        } else {
+            null_share(self.context.schema, self.table, at)
+        }
+    }
+
+    /// Returns the columns that are never NULL because a column that is NOT NULL is computed from them.
+    pub(super) fn required(&self) -> Vec<bool> {
+        let mut required: Vec<bool> = self.columns.iter().map(|column| column.not_null).collect();
+        let names: Vec<String> = (0..self.columns.len()).map(|at| self.column(at)).collect();
+        let mut waiting: Vec<usize> = (0..required.len()).filter(|&at| required[at]).collect();
+        while let Some(at) = waiting.pop() {
+            // Other columns are read by their quoted names.
+            let Some(found) = self.found[at].as_ref().filter(|found| found.text.contains('"')) else { continue };
+            for (other, name) in names.iter().enumerate() {
+                if !required[other] && found.text.contains(name) {
+                    required[other] = true;
+                    waiting.push(other);
+                }
+            }
+        }
+        required
+    }
+
+    /// Adds the NULLs of nullable columns and the values of DEFAULTs.
+    pub(super) fn add_defaults_and_nulls(&mut self, at: usize, required: bool) {
+        let Some(found) = self.found[at].take() else { return };
+        let has_state = found.because.ends_with(", and the state");
+        let share = if required || has_state || found.because == "follows from the state" {
+            0.0
+        } else {
+            self.share_of_null(at)
+        };
+        let text = &found.text;
+        let changed = if share > 0.0 {
+            Some(format!("null({share}, {text})"))
+        } else if self.columns[at].is_unique
+            || text.starts_with("bool(")
+            || text == "sequence"
+            || found.because == "a flag with a DEFAULT"
+        {
+            None
+        } else {
+            self.default_share(at, text).map(|(share, default)| {
+                if share == 1.0 {
+                    return format!("constant({default})");
+                }
+                let called = if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                    format!("{text}()")
+                } else {
+                    text.clone()
+                };
+                format!("if(bool({share}), {default}, {called})")
+            })
+        };
+        self.found[at] = Some(match changed {
+            Some(text) => Inference { text, because: found.because },
+            None => found,
+        });
+    }
+
+    /// Returns how often the DEFAULT comes, and the DEFAULT.
+    pub(super) fn default_share(&self, at: usize, text: &str) -> Option<(f64, String)> {
+        const NEVER: &str = "*price* *amount* *total* *cost* *name* *email* *mail title *_title *pass* *login* *content text body salary subtotal sku *_path path url uri quantity";
+        let default = self.default(at)?;
+        let name = &self.columns[at].plain;
+        if self.is_time(at) || text.contains('"') || ["TRUE", "FALSE"].contains(&default.as_str()) {
+            return None;
+        }
+        let is_number = self.is_number(at);
+        let is_named = rules::rule(name, &self.columns[at].traits, self.kind()).is_some()
+            || text.contains("phrase('{") && !text.contains("phrase('{words}");
+        let is_choice = is_plain_choice(text);
+        if is_choice && (is_number || text.contains(default.as_str())) {
+            return None;
+        }
+        Some(match default.as_str() {
+            "''" if is_named => (rules::null_share(name)?, default),
+            "''" => (0.5, default),
+            "0" | "0.0" | "0.00" if is_like(name, NEVER) => return None,
+            "0" | "0.0" | "0.00" if is_named => (0.3, default),
+            "0" | "0.0" | "0.00" => (0.6, default),
+            _ if is_number && is_like(name, NEVER) => return None,
+            _ if is_number => (0.5, default),
+            _ if is_named => (0.8, default),
+            // Nothing is known of other values.
+            _ => (1.0, default),
+        })
+    }
+}
+
+/// Returns whether the annotation is a choice, which may have the DEFAULT in its own share.
+fn is_plain_choice(text: &str) -> bool {
+    text.starts_with("choice(")
+}

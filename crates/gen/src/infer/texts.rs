@@ -1,0 +1,157 @@
+//! The names and texts of a row: what the table is about, slugs of titles, reviews as good as their rating.
+
+use super::names::is_like;
+use super::subjects::{Kind, Subject};
+use super::{TableInference, by_affinity};
+
+impl TableInference<'_> {
+    /// Infers the texts of a column by the names of the table and the column alone.
+    pub(super) fn text_by_name(mut self, at: usize) -> Option<String> {
+        if !self.is_text(at) {
+            return None;
+        }
+        self.persons();
+        self.places();
+        if self.subject.is_some() {
+            self.names();
+        }
+        let is_of_place = self.columns.iter().any(|column| is_like(&column.plain, "*city *country *zip* *postal*"));
+        if is_of_place && self.found[at].is_none() && is_like(&self.columns[at].plain, "state *_state") {
+            self.set(at, "place('state')", "a place");
+        }
+        let unnamed = super::by_type(self.table, at).text;
+        let found = self.found[at].take().unwrap_or_else(|| self.alone(at)).text;
+        (found != unnamed && found != by_affinity(&self.columns[at].traits).text).then_some(found)
+    }
+
+    /// Slugs of titles and names.
+    pub(super) fn slugs(&mut self) {
+        let Some(slug) = self.find_text("slug *_slug permalink post_name url_key") else { return };
+        let title = self.find("title name headline subject *_title label", |at| {
+            self.is_text(at) && at != slug && self.found[at].is_none() && !self.is_time(at)
+        });
+        match (title, self.columns[slug].is_unique) {
+            (Some(title), true) if self.columns[title].is_unique => {
+                let text = format!("slug({})", self.column(title));
+                self.set(slug, text, "follows from the name");
+            }
+            (Some(title), true) => {
+                let text = format!("slug({}) || '-' || sequence()", self.column(title));
+                self.set(slug, text, "follows from the name, and is unique");
+            }
+            (Some(title), false) => {
+                let text = format!("slug({})", self.column(title));
+                self.set(slug, text, "follows from the name");
+            }
+            (None, true) => self.set(slug, "unique_phrase('{slug}', '-')", "it is unique, and a slug"),
+            (None, false) => self.set(slug, "phrase('{slug}')", "its name is like slug"),
+        }
+    }
+
+    /// The names and titles of what the table is about.
+    pub(super) fn names(&mut self) {
+        let Some(subject) = self.subject else {
+            if let Some(at) = self.find_text("name").filter(|&at| !self.columns[at].is_unique) {
+                self.set(at, "phrase('{Adjective} {Noun}')", "a name");
+            }
+            return;
+        };
+        let last_word = super::names::words_of_table(&self.table.name).pop().unwrap_or_default();
+        let own = format!(
+            "name {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description"
+        );
+        for pattern in own.split(' ') {
+            let Some(at) = self.find_text(pattern) else { continue };
+            let is_titled =
+                matches!(subject.kind, Kind::Person | Kind::Order | Kind::Payment | Kind::Log | Kind::Place)
+                    && is_like(&self.columns[at].plain, "title label");
+            // Where a table has no name, its description is one.
+            if pattern.ends_with("_description")
+                && (self.columns.len() > 4 || self.find("name title", |_| true).is_some())
+            {
+                continue;
+            }
+            let is_key = self.table.columns[at].key_position.is_some()
+                && self.columns[at].traits.longest.is_some_and(|longest| longest < 12);
+            if is_titled || is_key || self.is_time(at) {
+                continue;
+            }
+            let list = subject.names;
+            let text = if self.columns[at].is_unique {
+                format!("unique_phrase('{{{list}}}')")
+            } else {
+                format!("phrase('{{{list}}}')")
+            };
+            let because = format!("the name of what {} holds", self.table.name);
+            self.set(at, text, &because);
+        }
+        self.texts_of(subject);
+    }
+
+    /// The texts that belong to what the table is about.
+    pub(super) fn texts_of(&mut self, subject: Subject) {
+        let texts: &[(&str, &str)] = match subject.names {
+            "product" => &[
+                ("description *_description", "{product_description}"),
+                ("color colour", "{colour}"),
+                ("brand", "{brand}"),
+            ],
+            "article_title" => &[
+                ("content body text post_content *_content html", "{post}"),
+                ("excerpt summary description *_excerpt", "{excerpt}"),
+            ],
+            "review_title" => &[("body content text comment review review_text message", "{review}")],
+            "comment" => &[("body content text comment message *_content", "{comment}")],
+            "message" => &[("body content text message subject", "{message}")],
+            "title" if self.kind() == Some(Kind::Other) => {
+                &[("description plot synopsis summary overview", "{film_plot}")]
+            }
+            "person" => &[("title", "{job}"), ("note notes about bio description", "{bio}")],
+            "issue" | "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
+            "commit" => &[("message subject title", "{commit}")],
+            "log_message" => &[("message msg text event description change_message", "{log_message}")],
+            "category" => &[("description", "{category}, {category} and more")],
+            _ => &[],
+        };
+        if subject.names == "review_title" {
+            self.review_texts();
+        }
+        for (patterns, phrase) in texts {
+            for at in 0..self.columns.len() {
+                if self.is_free(at)
+                    && self.is_text(at)
+                    && !self.columns[at].is_unique
+                    && is_like(&self.columns[at].plain, patterns)
+                {
+                    let because = format!("a text of {}", self.table.name);
+                    self.set(at, format!("phrase('{phrase}')"), &because);
+                }
+            }
+        }
+    }
+
+    /// Praise and blame, as the number of stars says.
+    pub(super) fn review_texts(&mut self) {
+        let Some(rating) =
+            self.find("rating stars score grade", |at| self.is_number(at) && !self.columns[at].is_unique)
+        else {
+            return;
+        };
+        if self.found[rating].is_none() {
+            self.set(rating, "choice(5: 46, 4: 28, 3: 12, 2: 6, 1: 8)", "its name is like rating");
+        }
+        let rating = self.column(rating);
+        for (patterns, list) in [
+            ("title headline subject summary", "review_title"),
+            ("body content text comment review review_text message", "review"),
+        ] {
+            for at in 0..self.columns.len() {
+                let is_text = self.is_text(at) && self.columns[at].is_open && !self.columns[at].is_unique;
+                if is_text && is_like(&self.columns[at].plain, patterns) {
+                    let text = format!("if({rating} > 3, phrase('{{{list}_good}}'), phrase('{{{list}_bad}}'))");
+                    self.set(at, text, "a text of a review, as good as its rating");
+                }
+            }
+        }
+    }
+}
