@@ -189,7 +189,7 @@ def arguments():
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--rows", type=int, default=WIDE_ROWS, help="rows of the wide table")
     parser.add_argument("--sdv", action="store_true", help="install SDV, and score it beside litepress")
-    parser.add_argument("--litepress", default=measure.TARGET / "release" / "litepress", help="the program")
+    parser.add_argument("--litepress", default=measure.TARGET / "litepress", help="the program")
     parser.add_argument("--results", type=pathlib.Path, default=measure.ROOT / "bench" / "results" / "look_alike.jsonl")
     return parser.parse_args()
 
