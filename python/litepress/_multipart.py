@@ -19,6 +19,10 @@ from . import _litepress
 from ._errors import FileError, TargetExistsError, UsageError
 from ._result import Summary
 
+SCHEMES = frozenset({"s3", "s3a"})
+"""Stores that copy pieces of objects, by the scheme of their URLs."""
+HEADER_BYTES = 4096
+"""Bytes of a part that are enough to find its directory."""
 LEAST = 5 << 20
 """Fewest bytes of a part of an upload."""
 MOST_COPIED = 5 << 30
@@ -110,13 +114,18 @@ def is_copied(pieces: list[Piece]) -> bool:
     return len(pieces) == 1 and pieces[0].part is not None and pieces[0].bytes >= LEAST
 
 
+def refuse_verify(verify: str) -> None:
+    """Refuses to verify a database in a store."""
+    if verify != "none":
+        raise UsageError("verify: an object in a store cannot be verified before it is whole", advice="download it, and check it")
+
+
 def stitch_in_store(url: str, parts: list[str], making: dict[str, Any], options: dict[str, Any], tell: Callable[..., Any] | None) -> Summary:
     """Makes a database of parts that lie in the same store."""
     store = _Store(url, parts, options)
     if making["if_exists"] == "fail" and store.system.exists(store.target):
         raise TargetExistsError(f"{url}: the target exists", file=url, advice='choose another name, or allow its replacement with if_exists="overwrite"')
-    if making["verify"] != "none":
-        raise UsageError("verify: an object in a store cannot be verified before it is whole", advice="download it, and check it")
+    refuse_verify(making["verify"])
     with tempfile.TemporaryDirectory(prefix="litepress-stitch-", dir=making["temp_dir"]) as folder:
         local = [store.fetch(number, Path(folder) / f"{number}.part") for number in range(len(parts))]
         path = Path(folder) / "database"
@@ -140,8 +149,8 @@ class _Store:
 
     def __init__(self, url: str, parts: list[str], options: dict[str, Any]) -> None:
         schemes = {name.partition("://")[0] for name in (url, *parts)}
-        if not schemes <= {"s3", "s3a"}:
-            found = sorted(schemes - {"s3", "s3a"})[0]
+        if not schemes <= SCHEMES:
+            found = sorted(schemes - SCHEMES)[0]
             raise UsageError(f"{found}://: only S3 stores copy pieces of objects", advice="stitch a file, and upload it")
         try:
             from s3fs import S3FileSystem  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -165,7 +174,7 @@ class _Store:
         self.facts.append(facts)
         with path.open("wb") as file:
             file.truncate(facts["size"])
-            header = self.read(number, 0, min(4096, facts["size"]))
+            header = self.read(number, 0, min(HEADER_BYTES, facts["size"]))
             file.write(header)
             self._add(number, file, *_litepress.part_directory(header))
         with path.open("r+b") as file:

@@ -28,7 +28,7 @@ class Shard:
     pages: int
     """Pages of the file."""
     checksum: str | None
-    """The CRC-32 of the file: ``crc32:`` and eight hexadecimal digits; ``None`` if an object store made it of parts."""
+    """The CRC-32 of the file: ``crc32:`` and eight hexadecimal digits; ``None`` for a part, and if an object store made the file of parts."""
     smallest: Key | None = None
     """The smallest primary key; ``None`` without a key, or if a collation other than BINARY orders it."""
     largest: Key | None = None

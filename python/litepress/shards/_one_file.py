@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _litepress
 from .._errors import UsageError
+from .._multipart import HEADER_BYTES, refuse_verify
 from .._stitch import stitch
-from ._facts import Facts, checksum_of, facts_of, primary_key_of
+from ._facts import Facts, facts_of, primary_key_of
 from ._keys import key_order
 from ._manifest import Manifest, Shard
 from ._stores import ObjectStore, Store
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 OF_THE_DATABASE = ("analyze", "verify")
 """Options of the database, which parts do not have."""
-_HEADER_BYTES = 4096
 
 
 def check_options(given: dict[str, Any], url: str, old: Manifest | None) -> None:
@@ -33,14 +33,14 @@ def check_options(given: dict[str, Any], url: str, old: Manifest | None) -> None
     if old is not None:
         advice = 'use if_exists="overwrite", or shards without one_file'
         raise UsageError(f"{url} is a set of shards: a set of one file cannot be appended to", advice=advice)
-    if "://" in url and given["verify"] != "none":
-        raise UsageError("verify: an object in a store cannot be verified before it is whole", advice="download it, and check it")
+    if "://" in url:
+        refuse_verify(given["verify"])
 
 
 def facts_of_part(path: Path, table: str) -> Facts:
     """Reads the facts of a part from its directory. The name of the file and the rows are left open."""
     with path.open("rb") as part, tempfile.NamedTemporaryFile(prefix="litepress-part-", suffix=".db") as file:
-        start, end = _litepress.part_directory(part.read(_HEADER_BYTES))
+        start, end = _litepress.part_directory(part.read(HEADER_BYTES))
         part.seek(start)
         file.write(part.read(end - start))
         file.flush()
@@ -50,9 +50,10 @@ def facts_of_part(path: Path, table: str) -> Facts:
             smallest, largest = directory.execute(runs, (table,)).fetchone()
             ((page_size,),) = directory.execute("SELECT page_size FROM part")
     primary_key, is_rowid = _key_of(schema, table)
-    size, checksum = checksum_of(path)
+    size = path.stat().st_size
     ends = ((smallest,), (largest,)) if is_rowid and smallest is not None else (None, None)
-    return Facts(Shard("", 0, size, size // page_size, checksum, *ends), schema, primary_key)
+    # A part has checksums of its own, which the stitcher compares.
+    return Facts(Shard("", 0, size, size // page_size, None, *ends), schema, primary_key)
 
 
 def _key_of(schema: tuple[str, ...], table: str) -> tuple[tuple[str, ...], bool]:
@@ -76,7 +77,7 @@ def stitch_parts(job: Job, store: Store, parts: list[Shard]) -> Shard:
         keys = [(part.smallest, part.largest) for part in parts if part.smallest is not None and part.largest is not None]
         smallest = min((key for key, _ in keys), key=key_order, default=None)
         largest = max((key for _, key in keys), key=key_order, default=None)
-        # The store copied the pages: nobody has seen all bytes of the database.
+        # The store copied the pages: no machine has read all bytes of the database.
         return Shard(file, made.rows, made.bytes, made.pages, None, smallest, largest)
     with ExitStack() as open_parts, store.new_file(file) as path:
         made = stitch(path, [open_parts.enter_context(store.local(part.file)) for part in parts], **options)

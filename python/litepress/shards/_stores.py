@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .._errors import FileError
+from .._multipart import SCHEMES
 from ._manifest import NAME
 
 _OWN = re.compile(rf"v-[0-9a-f]{{32}}/[^/]+|{re.escape(NAME)}\.[0-9a-f]{{32}}")
@@ -190,7 +191,7 @@ class ObjectStore:
     @property
     def copies_pieces(self) -> bool:
         """Whether the place makes objects of pieces of others: S3 does."""
-        return self.url.partition("://")[0] in ("s3", "s3a")
+        return self.url.partition("://")[0] in SCHEMES
 
     def name(self, file: str) -> str:
         return f"{self.url}/{file}"
