@@ -22,8 +22,7 @@ mod table_columns;
 mod texts;
 mod times;
 
-pub(crate) use names::plain;
-pub(crate) use names::words_of_table;
+pub(crate) use names::{plain, words_of_table};
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 

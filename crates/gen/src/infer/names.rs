@@ -1,7 +1,7 @@
 //! Names of tables and columns, in one form: words in lower case, with underscores between them.
 
 /// Normalizes `createdAt`, `Created-At` and `CREATED_AT` to `created_at`.
-pub fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     let mut plain = String::new();
     let mut was_lower = false;
     for c in name.chars() {

@@ -113,7 +113,6 @@ fn each_difference_is_found() {
     }
 }
 
-/// A changed byte in the middle of a page is a checksum, and what the page says of itself.
 /// An object store puts databases together without reading them, and knows no checksum.
 #[test]
 fn a_shard_may_have_no_checksum() {
@@ -125,6 +124,7 @@ fn a_shard_may_have_no_checksum() {
     assert!(!set.check().expect("a set").is_clean());
 }
 
+/// A changed byte in the middle of a page is a checksum, and what the page says of itself.
 #[test]
 fn a_changed_page_is_found() {
     let set = Set::new();
