@@ -385,6 +385,13 @@ def test_a_database_at_the_end_that_cannot_be(tmp_path: Path) -> None:
             begun(**{"path": tmp_path / "user", "one_file": True, **options})
 
 
+def test_one_database_at_the_end_of_a_folder_by_url(tmp_path: Path) -> None:
+    """A folder whose name began with file:/// was taken for an object store, where nothing can be verified."""
+    job = begun(f"file://{tmp_path}/user", one_file=True, verify="full")
+    job.commit([job.write(number, batches(number)) for number in range(PARTS)])
+    assert_whole(tmp_path / "user")
+
+
 def test_one_database_at_the_end_in_another_place() -> None:
     """Only S3 copies pieces of objects: elsewhere parts come to the driver, and the database goes back."""
     pytest.importorskip("fsspec")

@@ -32,6 +32,10 @@ pub fn print(host: Host, values: &[HostValue<'_>], output: &mut Output<'_>) -> R
     for option in options {
         given.set(option.text("an option of litepress_print")?)?;
     }
+    // Both name no file in SQLite: the first a database in memory, the second a temporary one.
+    if matches!(file, ":memory:" | "") {
+        return Err(Failure::new("litepress_print writes a database into a file: give it a name, such as 'out.db'"));
+    }
     let path = Path::new(file);
     refuse_open(path)?;
     let mut query = host.query(query.text("the query of litepress_print")?)?;

@@ -529,6 +529,7 @@ pub fn text_by_name(schema: &Schema, table: usize, column: usize, is_unique: boo
         open: (0..count).map(|at| at == column).collect(),
         parents: vec![None; count],
         per_parent: None,
+        lines: None,
         relieved: if is_unique { Vec::new() } else { vec![column] },
         depth: 0,
     };

@@ -11,13 +11,20 @@
 //! reused from block to block. All values are functions of row numbers, so a column of another table's row is
 //! computed in place; nothing is looked up.
 
+mod child_sum;
+
 use crate::expression::{Operand, Operator, apply, stored};
 use crate::generators::{Generator, Kinds, fill_flags};
 use crate::random::{CellRandom, Rows};
 use crate::relation::{PositionField, Relation, RowList};
-use litepress_rows::cells::OwnedValue;
+use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::{Affinity, CellBlock};
 use std::sync::Arc;
+
+pub(crate) use child_sum::{ChildScratch, ChildSum};
+
+/// Memory limit in bytes for the values of a block of rows, unless a single row exceeds it.
+const BLOCK_BYTES: u64 = 4 << 20;
 
 /// The operations that fill the columns of a table.
 #[derive(Debug, Default)]
@@ -58,6 +65,8 @@ pub(crate) enum Op {
     ChildPosition { field: PositionField, row_set: usize, register: usize },
     /// Generates values.
     Generate { generator: Arc<dyn Generator>, random: CellRandom, row_set: usize, register: usize },
+    /// Adds up a value over the children of each row. `scratch` is the position of its memory.
+    SumOf { sum: Box<ChildSum>, scratch: usize, row_set: usize, register: usize },
     /// Converts a register as a column of this affinity would store it.
     Store { from: usize, affinity: Affinity, register: usize },
     /// Applies an operator to other values.
@@ -92,6 +101,8 @@ pub(crate) struct Scratch {
     /// Blocks of the columns; between runs they are here and not in their registers.
     columns: Vec<CellBlock>,
     flags: Vec<bool>,
+    /// Memory of each [`Op::SumOf`].
+    child_sums: Vec<ChildScratch>,
 }
 
 impl Scratch {
@@ -122,6 +133,7 @@ impl Scratch {
             row_sets: std::iter::repeat_with(RowList::default).take(program.row_sets).collect(),
             is_as_stored: vec![false; program.registers],
             flags: Vec::new(),
+            child_sums: program.child_sums().map(ChildScratch::new).collect(),
         }
     }
 
@@ -159,7 +171,12 @@ impl Scratch {
 }
 
 impl Program {
-    /// Fills the wanted columns for these rows, at most [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
+    /// Returns the number of rows, 1 to [`BLOCK_ROWS`], for which even the longest values fit in [`BLOCK_BYTES`].
+    pub(crate) fn most_rows_per_block(&self) -> u64 {
+        (BLOCK_BYTES / self.longest_bytes.saturating_add(1)).clamp(1, BLOCK_ROWS as u64)
+    }
+
+    /// Fills the wanted columns for these rows, at most [`BLOCK_ROWS`] of them.
     pub(crate) fn run(&self, rows: &Rows<'_>, scratch: &mut Scratch) {
         let ops = std::mem::take(&mut scratch.ops);
         scratch.swap_columns();
@@ -168,6 +185,14 @@ impl Program {
         }
         scratch.swap_columns();
         scratch.ops = ops;
+    }
+
+    /// Returns the sums over children, in the order of their positions.
+    pub(crate) fn child_sums(&self) -> impl Iterator<Item = &ChildSum> {
+        self.ops.iter().filter_map(|op| match op {
+            Op::SumOf { sum, .. } => Some(&**sum),
+            _ => None,
+        })
     }
 
     /// Returns whether a column, given by its position among the ordinary ones, comes straight from a generator of
@@ -220,7 +245,10 @@ impl Liveness {
                 self.row_sets[*from] = true;
                 siblings.iter().for_each(|&siblings| self.row_sets[siblings] = true);
             }
-            Op::ChildPosition { row_set, .. } | Op::Generate { row_set, .. } | Op::Null { row_set, .. } => {
+            Op::ChildPosition { row_set, .. }
+            | Op::Generate { row_set, .. }
+            | Op::SumOf { row_set, .. }
+            | Op::Null { row_set, .. } => {
                 self.row_sets[*row_set] = true;
             }
             Op::Store { from, .. } => self.registers[*from] = true,
@@ -248,6 +276,7 @@ impl Op {
             Self::Refer { .. } => None,
             Self::ChildPosition { register, .. }
             | Self::Generate { register, .. }
+            | Self::SumOf { register, .. }
             | Self::Store { register, .. }
             | Self::Apply { register, .. }
             | Self::Copy { register, .. }
@@ -278,6 +307,7 @@ impl Op {
             }
             Self::Generate { register, .. }
             | Self::ChildPosition { register, .. }
+            | Self::SumOf { register, .. }
             | Self::Store { register, .. }
             | Self::Apply { register, .. }
             | Self::Copy { register, .. } => {
@@ -300,6 +330,12 @@ impl Op {
                 let list = &scratch.row_sets[*row_set];
                 out.ints().extend(list.positions.iter().map(|position| position.value(*field)));
                 mark(&list.nulls, out.nulls_mut());
+            }
+            Self::SumOf { sum, scratch: memory, row_set, .. } => {
+                let mut children = std::mem::take(&mut scratch.child_sums[*memory]);
+                sum.fill(&scratch.rows(rows, *row_set), &mut children, out);
+                mark(&scratch.row_sets[*row_set].nulls, out.nulls_mut());
+                scratch.child_sums[*memory] = children;
             }
             Self::Store { from, affinity, register } => {
                 scratch.is_as_stored[*register] = stored(&scratch.blocks[*from], *affinity, count, out).is_none();

@@ -20,7 +20,7 @@ use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{Conflict, Part, RandomAccessRows, RecordChunk, Result, RowidOrder, Shard, Source};
 use litepress_tpch::TpchSource;
-use sizes::{RowSampler, SAMPLE_BYTES, mean_sizes, most_rows_per_block, whole};
+use sizes::{RowSampler, SAMPLE_BYTES, mean_sizes, whole};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -98,7 +98,7 @@ impl GenSource {
         let rows_of_mean_length = whole(RecordChunk::TARGET_BYTES as f64 / sizes.record_bytes).max(1);
         Ok(Self {
             rows_per_part: whole(FILL * PART_BYTES as f64 / sizes.page_bytes).max(1),
-            rows_per_block: rows_of_mean_length.min(most_rows_per_block(&plan)),
+            rows_per_block: rows_of_mean_length.min(plan.program.most_rows_per_block()),
             page_bytes: sizes.page_bytes,
             rowid_order: rowid_order(&table, &plan),
             row_range,
@@ -173,7 +173,7 @@ impl Source for GenSource {
     /// Returns `None` if a conflict may drop rows, or if a block of rows could exceed the memory limit of a block.
     fn numbered(&self) -> Option<&dyn RandomAccessRows> {
         let keeps_all = self.plan.on_conflict == Conflict::Abort && !self.table.has_conflict_clause;
-        (keeps_all && most_rows_per_block(&self.plan) >= BLOCK_ROWS as u64).then_some(self)
+        (keeps_all && self.plan.program.most_rows_per_block() >= BLOCK_ROWS as u64).then_some(self)
     }
 }
 

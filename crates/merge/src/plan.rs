@@ -8,6 +8,7 @@ use crate::source::MergeSource;
 use crate::survey::{Survey, TableKind, survey};
 use crate::virtual_tables::{Content, VirtualTable};
 use litepress_format::header::TextEncoding;
+use litepress_rows::sqlite::schema_statements;
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message, quoted_name};
 use rusqlite::Connection;
 use std::path::PathBuf;
@@ -306,11 +307,7 @@ fn with_column(statements: &[&str], tables: &[&str], column: &str) -> Result<Vec
         let sql = format!("ALTER TABLE {} ADD COLUMN {} TEXT", quoted_name(table), quoted_name(column));
         connection.execute_batch(&sql).map_err(|error| refused(table, error))?;
     }
-    let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-               AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY rowid";
-    let mut statement = connection.prepare(sql).map_err(failed)?;
-    let statements = statement.query_map([], |row| row.get(0)).map_err(failed)?;
-    statements.collect::<rusqlite::Result<_>>().map_err(failed)
+    schema_statements(&connection).map_err(failed)
 }
 
 fn virtual_tables(schema: &Schema, agreed: &[AgreedObject<'_>]) -> Result<Vec<VirtualTable>> {

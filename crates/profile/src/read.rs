@@ -11,6 +11,7 @@ use litepress_format::FormatError;
 use litepress_format::value::Value;
 use litepress_gen::generated_tables;
 use litepress_rows::schema::{Schema, Table};
+use litepress_rows::sqlite::schema_statements;
 use litepress_rows::sync::{ignore_poison, lock, on_threads};
 use litepress_rows::{Error, ErrorKind, Part, RecordChunk, Result};
 use litepress_scan::{IndexScan, Moment, ScanPart, Snapshot, TableScan};
@@ -86,14 +87,7 @@ fn add(whole: &Mutex<Option<TableStats>>, read: TableStats) {
 fn schema_text(connection: &Connection) -> rusqlite::Result<String> {
     let page_size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     let mut text = if page_size == 4096 { String::new() } else { format!("PRAGMA page_size = {page_size};\n") };
-    let mut statement = connection.prepare(
-        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-         AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow' AND schema = 'main')
-         ORDER BY rowid",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let sql: String = row.get(0)?;
+    for sql in schema_statements(connection)? {
         // A semicolon after a `--` comment would be part of it.
         let ends_in_comment = sql.lines().last().is_some_and(|line| line.contains("--"));
         text += &sql;

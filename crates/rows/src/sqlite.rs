@@ -27,6 +27,17 @@ pub fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(immutable_uri(path), flags)
 }
 
+/// Returns the statements that make the objects of a database, without SQLite's own tables and those behind virtual tables.
+///
+/// # Errors
+/// If SQLite cannot read the schema.
+pub fn schema_statements(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+               AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow' AND schema = 'main')
+               ORDER BY rowid";
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+}
+
 /// Makes long statements of `connection` end soon after `is_stopped` returns `true`.
 ///
 /// # Errors

@@ -142,7 +142,7 @@ def _prepared(given: dict[str, Any]) -> tuple[Job, Store]:
     store = store_at(url, given["storage_options"])
     old = _published(store)
     if given["one_file"]:
-        check_options(given, url, old if if_exists_word == "append" else None)
+        check_options(given, url, store, old if if_exists_word == "append" else None)
     if old is not None and if_exists_word == "fail":
         file = store.name(NAME)
         raise TargetExistsError(f"{url} is a set of shards", file=file, advice='if_exists="overwrite" replaces it, "append" adds to it')

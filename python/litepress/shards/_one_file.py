@@ -26,14 +26,14 @@ OF_THE_DATABASE = ("analyze", "verify")
 """Options of the database, which parts do not have."""
 
 
-def check_options(given: dict[str, Any], url: str, old: Manifest | None) -> None:
+def check_options(given: dict[str, Any], url: str, store: Store, old: Manifest | None) -> None:
     """Refuses what a set of one database cannot have. ``given`` are the arguments of ``begin``, ``old`` is a set to append to."""
     if given["one_file_per"]:
         raise UsageError("one_file and one_file_per exclude each other", advice="choose one of them")
     if old is not None:
         advice = 'use if_exists="overwrite", or shards without one_file'
         raise UsageError(f"{url} is a set of shards: a set of one file cannot be appended to", advice=advice)
-    if "://" in url:
+    if isinstance(store, ObjectStore):
         refuse_verify(given["verify"])
 
 

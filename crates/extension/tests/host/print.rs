@@ -64,6 +64,18 @@ fn options_define_the_table() {
     assert_eq!(rows(&made, "SELECT * FROM u LIMIT 1"), ["1 'name 1' 7"]);
 }
 
+/// A file called `:memory:` was written.
+#[test]
+fn names_of_no_file_are_refused() {
+    let sqlite = source();
+    for name in [":memory:", ""] {
+        let error =
+            sqlite.query_row(&format!("SELECT litepress_print('{name}', 't', 'SELECT 1 AS a')"), [], |_| Ok(()));
+        assert!(error.unwrap_err().to_string().contains("give it a name"), "{name}");
+        assert!(!std::path::Path::new(":memory:").exists());
+    }
+}
+
 #[test]
 fn wrong_calls_leave_nothing() {
     let (room, sqlite) = (Room::new(), source());

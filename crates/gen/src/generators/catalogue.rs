@@ -98,7 +98,7 @@ static GENERATORS: &[Registration] = &[
     entry(
         "city",
         &[optional("locale")],
-        "the name of a city; locales are 'en', 'de', 'fr', 'es', 'it'",
+        "the name of a city; locales are 'en', 'de', 'fr', 'es', 'it', 'pt'",
         "city('fr')",
         people::city,
     ),
@@ -447,6 +447,12 @@ static RELATIONS: &[Entry] = &[
         "a value of inner that is the same in all rows that refer to one row through the column",
         "same_in(album_id, choice('rock', 'jazz'))",
     ),
+    Entry::new(
+        "sum_of",
+        &[given("expression")],
+        "the sum over the rows of a table that refers to this row by per_parent, 0 if there are none",
+        "sum_of(line.pieces * line.price)",
+    ),
     Entry::new("uniform", &[], "in ref: a random row, all equally likely", "uniform"),
     Entry::new(
         "zipf",
@@ -594,7 +600,7 @@ What fills a column, in an annotation (`-- gen: int(1, 100)`) or an option (`--s
 cell depends on the seed, the table, the column and the row's number, and on nothing else.
 
 Arguments are given in their order or by name; one in brackets may be left out, and so may one with a default. `locale` is
-one of 'en', 'de', 'fr', 'es' and 'it'.
+one of 'en', 'de', 'fr', 'es', 'it' and 'pt'.
 
 The last column is the time of a cell of the example in nanoseconds, on one core: `bench/cells.py` measures it and writes this
 file.

@@ -33,7 +33,7 @@ pub(super) fn find(code: &str) -> Option<&'static Locale> {
     LOCALES.iter().find(|locale| locale.code.eq_ignore_ascii_case(language))
 }
 
-pub(super) static LOCALES: [Locale; 5] = [EN, DE, FR, ES, IT];
+pub(super) static LOCALES: [Locale; 6] = [EN, DE, FR, ES, IT, PT];
 
 const EN: Locale = Locale {
     code: "en",
@@ -128,6 +128,25 @@ const IT: Locale = Locale {
     firms: " S.p.A.| S.r.l.| e Figli| e Associati",
     and: " e ",
     jobs: "Agricoltore|Architetta|Attore|Autista|Avvocata|Barista|Bibliotecaria|Cameriere|Commessa|Contabile|Cuoca|Dentista|Elettricista|Falegname|Farmacista|Fotografa|Giardiniere|Giornalista|Giudice|Grafica|Idraulico|Infermiera|Informatico|Ingegnera|Insegnante|Meccanico|Medica|Musicista|Panettiere|Parrucchiera|Pilota|Pittore|Poliziotta|Scrittrice|Segretario|Traduttrice|Veterinaria",
+};
+
+const PT: Locale = Locale {
+    code: "pt",
+    first_names: "Afonso|Alexandre|Alice|Amélia|Ana|André|António|Aurora|Bárbara|Beatriz|Bernardo|Bruno|Camila|Carla|Carlos|Carolina|Catarina|César|Cláudia|Clara|Constança|Cristina|Daniel|David|Diana|Dinis|Diogo|Duarte|Eduardo|Elsa|Eva|Fernando|Filipa|Filipe|Francisca|Francisco|Gabriel|Gonçalo|Guilherme|Helena|Henrique|Hugo|Inês|Isabel|Joana|João|Joaquim|Jorge|José|Júlia|Lara|Laura|Leonor|Luís|Luísa|Mafalda|Manuel|Marco|Margarida|Maria|Mariana|Marta|Martim|Matilde|Miguel|Mónica|Nuno|Patrícia|Paula|Paulo|Pedro|Rafael|Raquel|Ricardo|Rita|Rodrigo|Rosa|Rui|Salvador|Santiago|Sara|Simão|Sofia|Sónia|Susana|Teresa|Tiago|Tomás|Vasco|Vera|Vicente|Vítor",
+    last_names: "Abreu|Almeida|Alves|Amaral|Andrade|Antunes|Araújo|Azevedo|Baptista|Barbosa|Barros|Borges|Branco|Brito|Campos|Cardoso|Carneiro|Carvalho|Castro|Coelho|Correia|Costa|Cruz|Cunha|Dias|Domingues|Duarte|Esteves|Faria|Fernandes|Ferreira|Figueiredo|Fonseca|Freitas|Garcia|Gaspar|Gomes|Gonçalves|Guerreiro|Henriques|Jesus|Leal|Leite|Lima|Lopes|Loureiro|Lourenço|Macedo|Machado|Magalhães|Maia|Marques|Martins|Matias|Matos|Melo|Mendes|Miranda|Monteiro|Morais|Moreira|Moura|Nascimento|Neves|Nogueira|Nunes|Oliveira|Pacheco|Paiva|Pereira|Pinheiro|Pinho|Pinto|Pires|Ramos|Rebelo|Reis|Ribeiro|Rocha|Rodrigues|Sá|Santos|Silva|Simões|Soares|Sousa|Tavares|Teixeira|Torres|Valente|Vaz|Vicente|Vieira",
+    cities: "Abrantes|Albufeira|Almada|Amadora|Aveiro|Barcelos|Barreiro|Beja|Braga|Bragança|Caldas da Rainha|Cascais|Castelo Branco|Chaves|Coimbra|Covilhã|Elvas|Évora|Faro|Figueira da Foz|Funchal|Guarda|Guimarães|Lagos|Leiria|Lisboa|Loulé|Matosinhos|Odivelas|Ovar|Ponta Delgada|Portalegre|Portimão|Porto|Santarém|Setúbal|Sintra|Tavira|Tomar|Torres Vedras|Viana do Castelo|Vila Nova de Gaia|Vila Real|Viseu",
+    streets: [
+        "Rua |Avenida |Travessa |Largo ",
+        "Almirante Reis|Augusta|Camões|25 de Abril|Dom Afonso Henriques|Dom Dinis|Eça de Queirós|Fernando Pessoa|Garrett|Infante Dom Henrique|Vasco da Gama|da Alegria|da Fonte|da Igreja|da Liberdade|da Paz|da República|da Saudade|das Amoreiras|das Flores|das Oliveiras|do Carmo|do Castelo|do Comércio|do Mercado|do Sol|dos Combatentes|dos Pescadores",
+        "",
+    ],
+    number_first: false,
+    postcode: "%###-###",
+    postcode_first: true,
+    phone: "+351 91# ### ###",
+    firms: " Lda.| S.A.| & Filhos| Unipessoal Lda.",
+    and: " & ",
+    jobs: "Advogada|Agricultor|Arquiteta|Bibliotecária|Bombeiro|Cabeleireira|Carpinteiro|Contabilista|Cozinheiro|Dentista|Eletricista|Enfermeira|Engenheiro|Farmacêutica|Fotógrafo|Gestora|Jardineiro|Jornalista|Juíza|Mecânico|Médica|Motorista|Padeiro|Pescador|Pintora|Polícia|Professora|Programador|Secretária|Serralheiro|Tradutora|Vendedor|Veterinária",
 };
 
 #[cfg(test)]

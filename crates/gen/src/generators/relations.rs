@@ -91,6 +91,12 @@ pub(crate) fn position_call(source: &SourceText<'_>, call: &Call) -> Result<Expr
     arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))
 }
 
+/// Parses a call of `sum_of`. Returns the expression that it adds up.
+pub(crate) fn sum_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
+    let arguments = bind(source, call)?;
+    arguments.written("expression").ok_or_else(|| arguments.error_here("argument 'expression' is missing"))
+}
+
 /// Parses a call of `same_in`, in a table of `rows`. Returns the column, and the generator of the values.
 pub(crate) fn same_in_call(
     source: &SourceText<'_>,

@@ -1,20 +1,24 @@
 //! The amounts of a row: quantities, prices, taxes and totals that add up.
 
+use super::ColumnTraits;
 use super::names::{is_like, plain};
+use super::subjects::{Kind, subject};
 use super::{TableInference, TypeClass, quoted_always};
-use litepress_rows::schema::Generated;
+use litepress_rows::schema::{Generated, Table};
+
+const QUANTITIES: &str = "quantity qty *_quantity order_qty pieces units count_ordered";
+const PRICES: &str = "unit_price unitprice price list_price item_price sale_price retail_price amount_per_unit";
+const TOTALS: &str = "line_total linetotal amount total total_price extended_price total_amount";
 
 impl TableInference<'_> {
     /// Quantities, prices, totals.
     pub(super) fn amounts(&mut self) {
-        const PRICES: &str = "unit_price unitprice price list_price item_price sale_price retail_price amount_per_unit";
         let numbers = |patterns: &str| self.find(patterns, |at| self.is_amount(at) && self.found[at].is_none());
-        let quantity = numbers("quantity qty *_quantity order_qty pieces units count_ordered");
+        let quantity = numbers(QUANTITIES);
         let price = numbers(PRICES);
         let base = numbers("subtotal sub_total item_total net_amount goods_total net_total amount_net");
-        let total = self.find("line_total linetotal amount total total_price extended_price total_amount", |at| {
-            self.is_amount(at) && self.found[at].is_none() && Some(at) != price && Some(at) != base
-        });
+        let total = self
+            .find(TOTALS, |at| self.is_amount(at) && self.found[at].is_none() && Some(at) != price && Some(at) != base);
         let cost = numbers("cost unit_cost standard_cost cost_price wholesale_price purchase_price buy_price");
         let tax = numbers("tax tax_amount vat_amount sales_tax taxes vat tax_total");
         let shipping =
@@ -39,8 +43,13 @@ impl TableInference<'_> {
             .map(|(quantity, price)| format!("round({} * {}, 2)", self.column(quantity), self.column(price)));
         let net = base.or(total);
         if let Some(net) = net {
-            let text = product.unwrap_or_else(|| self.price(net));
-            self.set(net, text, "an amount");
+            let (text, because) = match (self.sum_of_lines(), product, self.total_of_parent(net)) {
+                (Some(sum), ..) => (sum, "the sum of the lines"),
+                (None, Some(product), _) => (product, "quantity times price"),
+                (None, None, Some(total)) => (total, "the total of what it refers to"),
+                (None, None, None) => (self.price(net), "an amount"),
+            };
+            self.set(net, text, because);
         }
         if let (Some(tax), Some(net)) = (tax, net.or(price)) {
             let text = format!("round({} * 0.19, 2)", self.column(net));
@@ -86,6 +95,35 @@ impl TableInference<'_> {
         }
     }
 
+    /// Returns the sum of the lines of a row: of their totals, or of quantity times price.
+    fn sum_of_lines(&self) -> Option<String> {
+        let lines = &self.context.schema.tables[self.context.lines?];
+        let find = |patterns: &str| Some(named_column(lines, number_like(lines, patterns)?));
+        let text = match (find(TOTALS), find(QUANTITIES), find(PRICES)) {
+            (Some(total), ..) => total,
+            (None, Some(quantity), Some(price)) => format!("{quantity} * {price}"),
+            (None, None, Some(price)) => price,
+            (None, _, None) => return None,
+        };
+        Some(format!("round(sum_of({text}), 2)"))
+    }
+
+    /// Returns the total of the order that a payment is for, if the payment is the only one.
+    fn total_of_parent(&self, amount: usize) -> Option<String> {
+        const ORDER_TOTALS: &str =
+            "grand_total total_due amount_total total_with_tax gross_amount total total_amount order_total total_price";
+        if self.kind() != Some(Kind::Payment) || !self.is_like(amount, "amount total amount_paid total_amount") {
+            return None;
+        }
+        (0..self.columns.len()).find_map(|at| {
+            let parent = self.context.parents[at].filter(|_| self.columns[at].is_unique)?;
+            let of = &self.context.schema.tables[parent.table];
+            let is_order = subject(&of.name).is_some_and(|subject| subject.kind == Kind::Order);
+            let total = number_like(of, ORDER_TOTALS).filter(|_| is_order)?;
+            Some(format!("{}.{}", self.column(at), quoted_always(&of.columns[total].name)))
+        })
+    }
+
     /// Returns the price of the thing that a line of an order refers to.
     pub(super) fn price_of_parent(&self) -> Option<String> {
         (0..self.columns.len()).find_map(|at| {
@@ -100,4 +138,20 @@ impl TableInference<'_> {
             Some(format!("{}.{}", self.column(at), quoted_always(&price.name)))
         })
     }
+}
+
+/// Returns the first column of a table that holds numbers and whose name is like one of the patterns, tried in their order.
+fn number_like(table: &Table, patterns: &str) -> Option<usize> {
+    patterns.split(' ').find_map(|pattern| {
+        table.columns.iter().position(|column| {
+            let class = ColumnTraits::new(column).class;
+            let is_number = matches!(class, TypeClass::Int | TypeClass::Real | TypeClass::Numeric);
+            is_number && column.generated == Generated::No && is_like(&plain(&column.name), pattern)
+        })
+    })
+}
+
+/// Returns a column of another table as an operand.
+fn named_column(table: &Table, column: usize) -> String {
+    format!("{}.{}", quoted_always(&table.name), quoted_always(&table.columns[column].name))
 }

@@ -39,7 +39,7 @@ const fn of(words: &'static str, names: &'static str, kind: Kind) -> (&'static s
 static SUBJECTS: &[(&str, Subject)] = &[
     of("media_type mediatype file_type", "media_type", Kind::Other),
     of(
-        "order_item order_line order_detail orderline line_item lineitem order_product invoice_line invoiceline invoice_item cart_item basket_item sale_item purchase_item",
+        "order_item orderitem order_line order_detail orderdetail orderline line_item lineitem order_product orderproduct invoice_line invoiceline invoice_item invoiceitem cart_item cartitem basket_item sale_item purchase_item",
         "product",
         Kind::Line,
     ),

@@ -30,6 +30,8 @@ pub(crate) struct TableContext<'a> {
     pub parents: Vec<Option<Parent>>,
     /// The column whose parents have consecutive children, if there is one.
     pub per_parent: Option<usize>,
+    /// The table with the lines of this one's rows, which is per_parent.
+    pub lines: Option<usize>,
     /// Columns that need no unique values, because different pairs of foreign keys make their key unique.
     pub relieved: Vec<usize>,
     /// The longest chain of parents.

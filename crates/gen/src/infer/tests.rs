@@ -11,6 +11,7 @@ fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
         open: vec![true; columns.len()],
         parents: vec![None; columns.len()],
         per_parent: None,
+        lines: None,
         relieved: Vec::new(),
         depth: 0,
     };

@@ -163,6 +163,12 @@ fn orders_of_a_shop_are_believable() {
             ("SELECT count(*) FROM shop_order WHERE delivered_at IS NOT NULL", 40, 300),
             ("SELECT count(*) FROM shop_order WHERE abs(total - subtotal - shipping - tax) > 0.011", 0, 0),
             (
+                "SELECT count(*) FROM shop_order o WHERE abs(subtotal - (SELECT total(line_total) FROM shop_orderitem WHERE order_id = o.id)) > 0.005",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM shop_payment p JOIN shop_order o ON o.id = order_id WHERE amount <> total", 0, 0),
+            (
                 "SELECT count(*) FROM shop_order a JOIN shop_order b ON b.id = a.id + 1 WHERE b.placed_at < a.placed_at",
                 0,
                 0,
@@ -219,6 +225,11 @@ fn a_music_shop_is_believable() {
             ("SELECT count(*) FROM Track WHERE Name IS NULL OR Name = ''", 0, 0),
             ("SELECT count(DISTINCT Name) FROM MediaType", 4, 12),
             ("SELECT count(*) FROM InvoiceLine l JOIN Track t USING (TrackId) WHERE l.UnitPrice <> t.UnitPrice", 0, 0),
+            (
+                "SELECT count(*) FROM Invoice i WHERE abs(Total - (SELECT total(UnitPrice * Quantity) FROM InvoiceLine WHERE InvoiceId = i.InvoiceId)) > 0.005",
+                0,
+                0,
+            ),
             (
                 "SELECT count(*) FROM InvoiceLine a JOIN InvoiceLine b ON b.InvoiceLineId = a.InvoiceLineId + 1 WHERE b.InvoiceId < a.InvoiceId",
                 0,
@@ -323,6 +334,11 @@ fn programs_without_foreign_keys_are_believable() {
                 400,
             ),
             ("SELECT count(*) FROM line_items WHERE abs(total - quantity * price) > 0.01", 0, 0),
+            (
+                "SELECT count(*) FROM orders o WHERE abs(item_total - (SELECT total(total) FROM line_items WHERE order_id = o.id)) > 0.005",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM users WHERE reset_password_token IS NOT NULL", 4, 60),
             ("SELECT count(*) FROM users WHERE admin", 1, 40),
             ("SELECT count(*) FROM users WHERE middle_name IS NULL", 110, 220),

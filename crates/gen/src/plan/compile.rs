@@ -1,5 +1,7 @@
 //! Compiles resolved expressions to programs: columns in topological order, each computed once.
 
+mod child_sum;
+
 use super::ColumnDraft;
 use super::properties::{operation_properties, stored_kinds, value_properties, with_nulls};
 use super::resolve::{ColumnExpr, Reference};
@@ -71,15 +73,7 @@ impl<'p, 'a> ColumnDrafts<'p, 'a> {
 
 /// Compiles the columns of a table.
 pub(super) fn compile(drafts: ColumnDrafts<'_, '_>, table: usize) -> Result<CompiledTable> {
-    let mut compiler = Compiler {
-        drafts,
-        program: Program { row_sets: 1, ..Program::default() },
-        row_sets: vec![table],
-        columns: HashMap::new(),
-        stored: HashMap::new(),
-        relations: HashMap::new(),
-        path: Vec::new(),
-    };
+    let mut compiler = Compiler::new(drafts, table);
     let (mut properties, mut referenced) = (HashMap::new(), HashMap::new());
     for (column, draft) in drafts.columns[table].iter().enumerate() {
         if draft.is_some() {
@@ -132,7 +126,19 @@ impl CompiledExpr {
     }
 }
 
-impl Compiler<'_, '_> {
+impl<'p, 'a> Compiler<'p, 'a> {
+    fn new(drafts: ColumnDrafts<'p, 'a>, table: usize) -> Self {
+        Self {
+            drafts,
+            program: Program { row_sets: 1, ..Program::default() },
+            row_sets: vec![table],
+            columns: HashMap::new(),
+            stored: HashMap::new(),
+            relations: HashMap::new(),
+            path: Vec::new(),
+        }
+    }
+
     /// Allocates a register for values with these properties.
     fn register(&mut self, properties: ValueProperties) -> usize {
         self.program.registers += 1;
@@ -257,6 +263,7 @@ impl Compiler<'_, '_> {
             ColumnExpr::ChildPosition { field, column: by, at } => {
                 self.child_position(row_set, column, *field, (*by, *at))
             }
+            ColumnExpr::SumOf { child, expression, at } => self.sum_of(row_set, column, (*child, expression), *at),
             ColumnExpr::Null { share, purpose, inner } => {
                 let part = self.expression(row_set, column, inner)?;
                 let register = self.own_register(&part);

@@ -112,9 +112,41 @@ impl Planner<'_> {
             open: columns().map(|column| alone.contains(&(table, column))).collect(),
             parents: columns().map(parent).collect(),
             per_parent: per_parent.filter(|&column| parent(column).is_some()),
+            lines: self.lines(table, drafts),
             depth: self.depth(table, 0),
         })
         .infer()
+    }
+
+    /// Returns the table whose rows are the lines of a table's rows, if they are consecutive for each of them; `drafts` are
+    /// the references that are not part of the plan yet.
+    fn lines(&self, table: usize, drafts: &[(usize, usize, Inference)]) -> Option<usize> {
+        let of_table = &self.schema.tables[table];
+        let lines =
+            generated_tables(self.schema).filter(|(child, of)| *child != table && infer::is_line_of(of, of_table));
+        lines.map(|(child, _)| child).find(|&child| {
+            let is_planned = |draft: &super::ColumnDraft<'_>| match &draft.expr {
+                ColumnExpr::Reference(of) => {
+                    of.parent == table && matches!(of.relation.assignment, Assignment::PerParent(_))
+                }
+                _ => false,
+            };
+            let refers = |column: usize| match infer::reference(self.schema, &self.schema.tables[child], column) {
+                Reference::Single(parent) => parent.table == table,
+                _ => false,
+            };
+            let is_drafted = |(of, column, inferred): &(usize, usize, Inference)| {
+                let text = &inferred.text;
+                *of == child && text.starts_with("ref(") && text.contains("per_parent(") && refers(*column)
+            };
+            let planned = || self.columns[child].iter().flatten();
+            // A line that takes a value of its row cannot be part of it.
+            let columns = &self.schema.tables[child].columns;
+            let referring = (0..columns.len()).filter(|&at| refers(at)).map(|at| columns[at].name.as_str());
+            let names: Vec<&str> = referring.chain([of_table.name.as_str()]).collect();
+            let is_lookup = planned().any(|draft| draft.expr.goes_through(&names));
+            !is_lookup && (planned().any(is_planned) || drafts.iter().any(is_drafted))
+        })
     }
 
     /// Returns the length of the longest chain of parents of a table.

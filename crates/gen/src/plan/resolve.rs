@@ -4,7 +4,9 @@ use super::table_sizes::TableSize;
 use crate::annotation::{Call, Expression, ExpressionKind, SourceText};
 use crate::expression::{Operator, functions};
 use crate::generators::Zipf;
-use crate::generators::relations::{Distribution, FanOutSpec, is_call, position_call, ref_call, same_in_call};
+use crate::generators::relations::{
+    Distribution, FanOutSpec, is_call, position_call, ref_call, same_in_call, sum_call,
+};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
 use crate::relation::{Assignment, ExactCounts, FanOut, PositionField, Relation};
@@ -36,6 +38,8 @@ pub(super) enum ColumnExpr {
     ChildPosition { field: PositionField, column: usize, at: usize },
     /// The values of a generator in the rows that another column refers to: the same for all children of a row.
     SameIn { column: usize, generator: Arc<dyn Generator>, purpose: Purpose, at: usize },
+    /// The sum of an expression over the rows of another table that refer to the row; its columns are those of that table.
+    SumOf { child: usize, expression: Box<ColumnExpr>, at: usize },
     /// NULL in a share of the rows.
     Null { share: f64, purpose: Purpose, inner: Box<ColumnExpr> },
 }
@@ -58,6 +62,16 @@ impl ColumnExpr {
             Self::Reference(reference) => Some(reference),
             Self::Null { inner, .. } => inner.reference(),
             _ => None,
+        }
+    }
+
+    /// Returns whether it has a column of a row that one of these names refers to.
+    pub(super) fn goes_through(&self, names: &[&str]) -> bool {
+        match self {
+            Self::Through { through, .. } => names.iter().any(|name| name.eq_ignore_ascii_case(through)),
+            Self::Operation { operands, .. } => operands.iter().any(|operand| operand.goes_through(names)),
+            Self::Null { inner, .. } => inner.goes_through(names),
+            _ => false,
         }
     }
 
@@ -113,12 +127,21 @@ impl<'a> Resolver<'a> {
                 Some(expr) => Ok(expr),
                 None => self.generator(call, None),
             },
-            ExpressionKind::Call(call) if is_call(call, "number_in") => self.position(call, PositionField::Ordinal),
-            ExpressionKind::Call(call) if is_call(call, "count_in") => self.position(call, PositionField::Count),
-            ExpressionKind::Call(call) if is_call(call, "same_in") => self.same(call),
-            ExpressionKind::Call(call) => self.generator(call, None),
+            ExpressionKind::Call(call) => self.of_relation(call).unwrap_or_else(|| self.generator(call, None)),
             _ => self.part(expression),
         }
+    }
+
+    /// Resolves a call about the rows that this row refers to, or that refer to it; `None` if it is another call.
+    fn of_relation(&mut self, call: &Call) -> Option<Result<ColumnExpr>> {
+        let name = if call.is_called { call.name.to_ascii_lowercase() } else { return None };
+        Some(match name.as_str() {
+            "number_in" => self.position(call, PositionField::Ordinal),
+            "count_in" => self.position(call, PositionField::Count),
+            "same_in" => self.same(call),
+            "sum_of" => self.sum(call),
+            _ => return None,
+        })
     }
 
     /// Resolves a part of an annotation. A name alone is a column if there is one, else a generator.
@@ -135,14 +158,14 @@ impl<'a> Resolver<'a> {
                 let operands = operands.iter().map(|operand| self.part(operand)).collect::<Result<_>>()?;
                 Ok(ColumnExpr::Operation { operator: *operator, operands })
             }
-            ExpressionKind::Call(call) if is_call(call, "number_in") => self.position(call, PositionField::Ordinal),
-            ExpressionKind::Call(call) if is_call(call, "count_in") => self.position(call, PositionField::Count),
-            ExpressionKind::Call(call) if is_call(call, "same_in") => self.same(call),
             ExpressionKind::Call(call) if call.is_called && is_call(call, "ref") => {
                 let error = self.source.error(call.span.start, "ref must stand alone or in null(share, ref(...))");
                 Err(error.advise("write parent.column to use a value of the referenced row"))
             }
             ExpressionKind::Call(call) => {
+                if let Some(of_relation) = self.of_relation(call) {
+                    return of_relation;
+                }
                 // A column cannot be computed from itself: `lower(email)` for the column `email` means the generator.
                 let is_own = self.table.columns[self.scope.column].name.eq_ignore_ascii_case(&call.name)
                     && catalogue::find(&call.name).is_some();
@@ -241,6 +264,40 @@ impl<'a> Resolver<'a> {
         Ok(ColumnExpr::SameIn { column, generator: generator.into(), purpose, at: call.span.start })
     }
 
+    fn sum(&self, call: &Call) -> Result<ColumnExpr> {
+        let summed = sum_call(self.source, call)?;
+        let mut child = None;
+        let expression = Box::new(self.of_child(&summed, &mut child)?);
+        match child {
+            Some(child) => Ok(ColumnExpr::SumOf { child, expression, at: call.span.start }),
+            None => Err(self.not_of_child(&summed)),
+        }
+    }
+
+    /// Resolves an expression of columns of one other table, which is `child`, or becomes it.
+    fn of_child(&self, expression: &Expression, child: &mut Option<usize>) -> Result<ColumnExpr> {
+        match &expression.kind {
+            ExpressionKind::Literal(value) => Ok(ColumnExpr::Value(value.clone())),
+            ExpressionKind::Column { through: Some(_), .. } => {
+                let (table, column) = self.table_column(expression)?;
+                if *child.get_or_insert(table) != table {
+                    return Err(self.source.error(expression.span.start, "sum_of adds up columns of one table"));
+                }
+                Ok(ColumnExpr::Column { column })
+            }
+            ExpressionKind::Operation { operator, operands } => {
+                let operands = operands.iter().map(|operand| self.of_child(operand, child)).collect::<Result<_>>()?;
+                Ok(ColumnExpr::Operation { operator: *operator, operands })
+            }
+            _ => Err(self.not_of_child(expression)),
+        }
+    }
+
+    fn not_of_child(&self, expression: &Expression) -> Error {
+        let message = "sum_of needs columns of a table that refers to this one";
+        self.source.error(expression.span.start, message).advise("for example sum_of(line.pieces * line.price)")
+    }
+
     /// Resolves the name of a column of the same row.
     fn own_column(&mut self, expression: &Expression) -> Result<usize> {
         match self.part(expression)? {
@@ -251,7 +308,7 @@ impl<'a> Resolver<'a> {
 
     fn reference(&mut self, call: &Call) -> Result<ColumnExpr> {
         let of = ref_call(self.source, call, Some(self.rows()))?;
-        let (parent, key) = self.parent(&of.parent)?;
+        let (parent, key) = self.table_column(&of.parent)?;
         let parents = self.scope.sizes[parent].rows;
         let random = || {
             let column = &self.table.columns[self.scope.column].name;
@@ -290,12 +347,10 @@ impl<'a> Resolver<'a> {
     }
 
     /// Resolves `table.column`, or `table`, which means its primary key.
-    fn parent(&self, expression: &Expression) -> Result<(usize, usize)> {
+    fn table_column(&self, expression: &Expression) -> Result<(usize, usize)> {
         let rejected = |message: String| {
-            Err(self
-                .source
-                .error(expression.span.start, message)
-                .advise("ref(table.column) says which column of which table"))
+            let error = self.source.error(expression.span.start, message);
+            Err(error.advise("write table.column, to say which column of which table"))
         };
         let (table, column) = match &expression.kind {
             ExpressionKind::Column { through: Some(table), name } => (table, Some(name)),
@@ -311,7 +366,7 @@ impl<'a> Resolver<'a> {
         };
         let of = &schema.tables[position];
         if self.scope.sizes[position].tpch.is_some() {
-            return rejected(format!("table {} is one of TPC-H, which references cannot use", of.name));
+            return rejected(format!("table {} is one of TPC-H, which annotations cannot use", of.name));
         }
         let found = match column {
             Some(name) => of.column(name),

@@ -128,6 +128,35 @@ fn rows_come_as_often_as_they_should() {
     );
 }
 
+/// Totals of orders had nothing to do with their lines.
+#[test]
+fn sums_over_children_are_those_that_sqlite_finds() {
+    let sql = "/* gen: rows=3k */ CREATE TABLE p (id INTEGER PRIMARY KEY /* gen: shuffle */,
+            whole INT NOT NULL /* gen: sum_of(c.pieces) */, total REAL NOT NULL /* gen: sum_of(c.pieces * c.price) + 1 */,
+            some NUMERIC /* gen: null(0.2, sum_of(c.rare)) */, same INT /* gen: sum_of(three.n * 10 + three.n) */);
+        CREATE TABLE c (p NOT NULL REFERENCES p /* gen: ref(p.id, per_parent(choice(0: 3, 1: 5, 4: 2, 1500: 0.001))) */,
+            pieces INT NOT NULL /* gen: int(1, 9) */, item NOT NULL REFERENCES item, price REAL /* gen: item.price */,
+            rare NUMERIC /* gen: null(0.5, real(0, 5, 2)) */);
+        /* gen: rows=8k */ CREATE TABLE three (p REFERENCES p /* gen: ref(p.id, per_parent(3)) */, n INT /* gen: number_in(p) */);
+        /* gen: rows=50 */ CREATE TABLE item (id INTEGER PRIMARY KEY, price REAL NOT NULL /* gen: real(1, 100, 2) */);
+        /* gen: rows=5k */ CREATE TABLE paid (p REFERENCES p /* gen: ref(p.id) */, amount REAL /* gen: p.total */, of INT /* gen: p.same */);";
+    let sqlite = database(sql);
+    let of =
+        |summed: &str, table: &str| format!("(SELECT coalesce(sum({summed}), 0) FROM {table} WHERE {table}.p = p.id)");
+    for (wrong, rows) in [
+        (format!("FROM p WHERE whole <> {}", of("pieces", "c")), 0),
+        (format!("FROM p WHERE abs(total - 1 - {}) > 1e-6", of("pieces * price", "c")), 0),
+        (format!("FROM p WHERE abs(some - {}) > 1e-6", of("rare", "c")), 0),
+        (format!("FROM p WHERE same <> {}", of("n * 11", "three")), 0),
+        ("FROM paid JOIN p ON p.id = paid.p WHERE amount <> total OR of <> same".to_owned(), 0),
+        ("FROM p WHERE same = 0".to_owned(), 333),
+    ] {
+        assert_eq!(number(&sqlite, &format!("SELECT count(*) {wrong}")), rows, "{wrong}");
+    }
+    assert!((700..1100).contains(&number(&sqlite, "SELECT count(*) FROM p WHERE whole = 0 AND total = 1")));
+    assert!((500..700).contains(&number(&sqlite, "SELECT count(*) FROM p WHERE some IS NULL")));
+}
+
 #[test]
 fn tables_refer_to_themselves_and_to_whole_keys() {
     let sql = "-- gen: rows=500
@@ -275,12 +304,32 @@ fn references_that_cannot_be() {
         ("x REFERENCES p, y -- gen: number_in(x)", "number_in needs a column that is"),
         ("x REFERENCES p, y -- gen: count_in(x)", "count_in needs a column that is"),
         ("x REFERENCES p, y -- gen: ref(p.id, distinct_in(x))", "distinct_in needs a column that is"),
+        ("x -- gen: sum_of(p.id)", "sum_of needs a column of p that is ref(t.key, per_parent(...))"),
+        ("x -- gen: 1 + sum_of(p.nmae)", "table p has no column 'nmae', did you mean 'name'?"),
+        ("x -- gen: sum_of(p.id + t.x)", "sum_of adds up columns of one table"),
+        ("x -- gen: sum_of(5)", "sum_of needs columns of a table that refers to this one"),
+        ("x, y -- gen: sum_of(int(1, 5))", "sum_of needs columns of a table that refers to this one"),
+        ("x, y -- gen: sum_of(x)", "sum_of needs columns of a table that refers to this one"),
+        ("x, y -- gen: sum_of(t.x)", "sum_of needs a column of t that is ref(t.key"),
     ] {
         let sql = format!("{tables}\n-- gen: rows=20\nCREATE TABLE t (\n{column}\n);");
         let error = plan_of(&sql).expect_err(&sql);
         assert!(error.message().contains(message), "{column}: {error}");
         assert_eq!(error.place().line, Some(5), "{error}");
     }
+}
+
+#[test]
+fn a_sum_cannot_be_a_part_of_itself() {
+    let sql = "/* gen: rows=5 */ CREATE TABLE p (id INTEGER PRIMARY KEY, total REAL /* gen: sum_of(c.share) */);
+        CREATE TABLE c (p REFERENCES p /* gen: ref(p.id, per_parent(2)) */, share REAL /* gen: p.total / 2 */);";
+    let error = plan_of(sql).expect_err(sql);
+    assert!(error.message().contains("columns depend on one another: p.total -> c.share -> p.total"), "{error}");
+    let nullable = sql
+        .replace("ref(p.id, per_parent(2))", "null(0.1, ref(p.id, per_parent(2)))")
+        .replace("p.total / 2", "real(1, 2)");
+    let error = plan_of(&nullable).expect_err(&nullable);
+    assert!(error.message().contains("sum_of needs a column of c that is ref(p.key"), "{error}");
 }
 
 /// Makes a random schema: tables that refer to one another in any direction, by one column or more.

@@ -14,6 +14,7 @@ use crate::random::{CellRandom, Rows};
 use litepress_format::value::Value;
 use litepress_rows::CellBlock;
 use litepress_rows::cells::BLOCK_ROWS;
+use std::ops::Range;
 use std::sync::Arc;
 
 const BLOCK: u64 = BLOCK_ROWS as u64;
@@ -100,6 +101,17 @@ impl FanOut {
         }
     }
 
+    /// Computes the children of these parents: consecutive rows.
+    pub(crate) fn children_of(&self, parents: &Rows<'_>, out: &mut Vec<Range<u64>>) {
+        out.clear();
+        match self {
+            Self::Constant { each, .. } => {
+                parents.append_to(out, |parent| parent.saturating_mul(*each)..(parent + 1).saturating_mul(*each));
+            }
+            Self::Varying(varying) => varying.children_of(parents, out),
+        }
+    }
+
     /// Computes the parents of these rows, the first `skip` of which have none.
     pub(super) fn find(&self, rows: &Rows<'_>, skip: u64, out: &mut RowList) {
         let positions = &mut out.positions;
@@ -142,6 +154,32 @@ impl VaryingFanOut {
             Value::Real(real) => real.round() as u64,
             _ => 0,
         }));
+    }
+
+    /// Computes the children of parents in any order. Each block is counted once.
+    fn children_of(&self, parents: &Rows<'_>, out: &mut Vec<Range<u64>>) {
+        let mut rows = Vec::new();
+        parents.append_to(&mut rows, |parent| parent);
+        out.resize(rows.len(), 0..0);
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_unstable_by_key(|&at| rows[at]);
+        let (mut cells, mut counts, mut ends, mut block) = (CellBlock::default(), Vec::new(), Vec::new(), None);
+        for at in order {
+            let of = rows[at] / BLOCK;
+            if block != Some(of) {
+                block = Some(of);
+                self.counts_of(of, &mut cells, &mut counts);
+                let mut end = self.sums[usize::try_from(of).expect("a block in memory")];
+                ends.clear();
+                ends.push(end);
+                ends.extend(counts.iter().map(|count| {
+                    end = end.saturating_add(*count);
+                    end
+                }));
+            }
+            let within = usize::try_from(rows[at] % BLOCK).expect("a row of a block");
+            out[at] = ends[within]..ends[within + 1];
+        }
     }
 }
 

@@ -14,14 +14,6 @@ use std::sync::Arc;
 /// shown.
 pub const SAMPLE_BYTES: u64 = 64 * 1024;
 
-/// Memory limit in bytes for the values of a block of rows, unless a single row exceeds it.
-const BLOCK_BYTES: u64 = 4 << 20;
-
-/// Returns the number of rows, 1 to [`BLOCK_ROWS`], for which even the longest values fit in [`BLOCK_BYTES`].
-pub fn most_rows_per_block(plan: &TablePlan) -> u64 {
-    (BLOCK_BYTES / plan.program.longest_bytes.saturating_add(1)).clamp(1, BLOCK_ROWS as u64)
-}
-
 /// Mean sizes of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeanSizes {
@@ -57,7 +49,7 @@ pub fn mean_sizes(
         count = (2 * count).min(most);
     };
     let page_bytes = mean(end.page_bytes, count);
-    if most_rows_per_block(plan) == 1 {
+    if plan.program.most_rows_per_block() == 1 {
         // One row is the smallest block, so that the mean would change nothing, and such rows are slow to generate.
         return Ok(MeanSizes { record_bytes: mean(end.record_bytes as f64, count), page_bytes });
     }
@@ -102,7 +94,7 @@ pub(super) struct RowSampler {
 impl RowSampler {
     pub fn new(table: &Table, plan: &Arc<TablePlan>) -> Self {
         let generator = BlockGenerator::new(table, plan);
-        Self { generator, rows_per_block: most_rows_per_block(plan), chunk: RecordChunk::new() }
+        Self { generator, rows_per_block: plan.program.most_rows_per_block(), chunk: RecordChunk::new() }
     }
 
     /// Generates these rows and shows them block by block.

@@ -140,7 +140,7 @@ fn counts_of_words_and_sentences_are_uniform() {
 
 #[test]
 fn addresses_of_every_locale() {
-    for locale in ["en", "de_DE", "FR", "es", "it"] {
+    for locale in ["en", "de_DE", "FR", "es", "it", "pt-BR"] {
         for name in [
             "first_name",
             "last_name",
