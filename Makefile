@@ -56,7 +56,7 @@ demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
 	$(if $(filter dev,$(PROFILE)),LITEPRESS_BENCH_UNOPTIMIZED=1) python3 bench/demo.py --rows $(or $(ROWS),100m)
 
 test: tools ## pass all tests; builds no competitor
-	$(CARGO) test --workspace --locked
+	$(PYTHON) tests/run.py
 	$(MAKE) test-python
 	LITEPRESS_BENCH_UNOPTIMIZED=1 python3 -m unittest discover -s bench -p '*_test.py'
 

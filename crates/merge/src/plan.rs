@@ -78,6 +78,9 @@ impl MergePlan {
         let mut notes = Vec::new();
         let text = schema_text(&agreed, &surveys, options, &mut notes)?;
         let schema = Schema::from_sql(&text, ORIGIN)?;
+        if !options.skip_tables.is_empty() {
+            notes.extend(unreadable_views(&text).into_iter().map(Message::from));
+        }
         let policies = Policies(&options.rowids);
         policies.check(&schema)?;
         let virtual_tables = virtual_tables(&schema, &agreed)?;
@@ -216,6 +219,27 @@ fn without_skipped<'s>(agreed: Vec<AgreedObject<'s>>, skipped: &[String]) -> Res
     let is_kept =
         |agreed: &AgreedObject<'_>| !skipped.iter().any(|name| agreed.object.table.eq_ignore_ascii_case(name));
     Ok(agreed.into_iter().filter(is_kept).collect())
+}
+
+/// Says of each view that SQLite cannot read it, and why: it needs a table that is left out.
+fn unreadable_views(schema: &str) -> Vec<String> {
+    let found = || {
+        let connection = Connection::open_in_memory()?;
+        connection.execute_batch(schema)?;
+        let mut views = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid")?;
+        let names = views.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+        let error = |name: &String| connection.prepare(&format!("SELECT * FROM {}", quoted_name(name))).err();
+        let unreadable = |name: &String| {
+            let why = match error(name)? {
+                rusqlite::Error::SqlInputError { msg, .. } => msg,
+                error => error.to_string(),
+            };
+            Some(format!("view {name} stays, and cannot be read: {why}"))
+        };
+        rusqlite::Result::Ok(names.iter().filter_map(unreadable).collect())
+    };
+    // A schema that SQLite refuses is reported elsewhere.
+    found().unwrap_or_default()
 }
 
 /// Returns the statements and PRAGMAs of the merged database.
