@@ -4,10 +4,12 @@
 The programs run the commands of README.md. A test whose tools cannot be had says so and is skipped.
 """
 
+import contextlib
 import functools
 import json
 import re
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -239,6 +241,22 @@ class Library(InRoot):
         root.put(ROOT / "ruby/examples/metrics.rb", "home/metrics.rb")
         root.run("ruby metrics.rb metrics.db")
         self.assertEqual(root.run("sqlite3 metrics.db 'SELECT count(*) FROM metrics'"), "500000\n")
+
+
+class Node(unittest.TestCase):
+    """The package for Node.js, in a folder of its own: npm and node are those of this machine."""
+
+    def test_package(self):
+        """package.json named a folder that does not exist, and no package was made."""
+        package = artefact(f"litepress-{VERSION}-node-{MACHINE}-linux-gnu.tgz")
+        if not shutil.which("npm"):
+            raise unittest.SkipTest("there is no npm")
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(package, folder)
+            for commands in install_commands("Node.js"):
+                subprocess.run(["/bin/sh", "-ec", commands], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            with contextlib.closing(sqlite3.connect(Path(folder, "m.db"))) as database:
+                self.assertEqual(database.execute("SELECT a FROM m").fetchall(), [(1,)])
 
 
 class Papers(unittest.TestCase):

@@ -13,7 +13,7 @@ pub(crate) fn generator(context: &ColumnContext<'_>, texts: &[Box<str>], is_uniq
     let position = context.schema.position(&context.table.name)?;
     let generator = infer::text_by_name(context.schema, position, context.column, is_unique)?;
     // The addresses of a row's person are computed from the name, so that there is no sample of them.
-    if is_unique && generator.contains('@') && texts.iter().all(|text| text.contains('@')) {
+    if generator.contains('@') && texts.iter().all(|text| text.contains('@')) {
         return Some(generator);
     }
     is_alike(texts, &values(&generator, 0..64)?).then_some(generator)
@@ -76,12 +76,13 @@ pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> 
     const ROUNDS: u64 = 100;
     let taken: HashSet<&str> = texts.iter().copied().collect();
     let start = column.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte))) % 1000;
-    let mut names: Vec<String> = Vec::new();
-    if let Some(found) = generator.and_then(|of| values(of, start..start + 500 + TRIES * texts.len() as u64)) {
-        let mut seen = HashSet::new();
+    let (mut names, mut seen) = (Vec::new(), HashSet::new());
+    for generator in generator.into_iter().chain(generator.and_then(longer_list)) {
+        let rows = start..start + 500 + TRIES * texts.len() as u64;
+        let found = values(generator, rows).unwrap_or_default();
         names.extend(found.into_iter().filter(|text| !taken.contains(&**text) && seen.insert(text.clone())));
-        names.truncate(texts.len());
     }
+    names.truncate(texts.len());
     let words = values("word", 0..2000).unwrap_or_default();
     let mut seen: HashSet<String> = names.iter().cloned().collect();
     for (rank, text) in texts.iter().enumerate().skip(names.len()) {
@@ -101,6 +102,14 @@ pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> 
         names.push(name);
     }
     names
+}
+
+/// Returns a generator of more names of the same kind, for a column with more of them than the generator has.
+fn longer_list(generator: &str) -> Option<&'static str> {
+    match generator {
+        "place('country')" => Some("phrase('{country_name}')"),
+        _ => None,
+    }
 }
 
 /// Makes up a text with other words of about the same lengths, and other letters and digits in short codes.
