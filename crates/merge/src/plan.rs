@@ -223,7 +223,7 @@ fn without_skipped<'s>(agreed: Vec<AgreedObject<'s>>, skipped: &[String]) -> Res
 
 /// Says of each view that SQLite cannot read it, and why: it needs a table that is left out.
 fn unreadable_views(schema: &str) -> Vec<String> {
-    let found = || {
+    let found = || -> rusqlite::Result<Vec<String>> {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch(schema)?;
         let mut views = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid")?;
@@ -236,7 +236,7 @@ fn unreadable_views(schema: &str) -> Vec<String> {
             };
             Some(format!("view {name} stays, and cannot be read: {why}"))
         };
-        rusqlite::Result::Ok(names.iter().filter_map(unreadable).collect())
+        Ok(names.iter().filter_map(unreadable).collect())
     };
     // A schema that SQLite refuses is reported elsewhere.
     found().unwrap_or_default()
