@@ -2,7 +2,7 @@
 """Measures `litepress check` against SQLite's integrity_check and quick_check.
 
 The database is a table `user` with an index on area and one on (area, age, active), and the same table without an index. Every round
-runs litepress with one thread, with all cores and with --sample, then both checks of SQLite, each as a whole process with the file in
+runs litepress with one thread, with all cores, with --sample and with a picture of the pages, then both checks of SQLite, each as a whole process with the file in
 the page cache. Before a time counts, the verdict must be "ok", and for a copy with one changed entry of an index it must not be; a
 sample and quick_check need not see that.
 
@@ -41,6 +41,7 @@ def engines():
         "litepress check, one thread": litepress("--threads", "1"),
         "litepress check": litepress(),
         "litepress check --sample": litepress("--sample"),
+        "litepress check --html": lambda path: [*litepress("--overwrite")(path), "--html", path.with_suffix(".html")],
         "integrity_check": sqlite("integrity_check"),
         "quick_check": sqlite("quick_check"),
     }
@@ -93,6 +94,9 @@ def ratios(rounds, rows):
         figures[f"{of}: CPU of quick_check / ours"] = spread([theirs / own for theirs, own in zip(cpu("quick_check", of), ours)])
         trees = 3 if of == "indexed" else 1
         figures[f"{of}: our CPU, ns a row or entry"] = spread([own / rows / trees * 1e9 for own in ours])
+        wall = lambda engine: [one[f"{engine}, {of}"]["seconds"] for one in rounds]
+        pictures = zip(wall("litepress check --html"), wall("litepress check"))
+        figures[f"{of}: time with the picture of the pages / without"] = spread([html / plain for html, plain in pictures])
     return figures
 
 

@@ -173,7 +173,8 @@ def table(line):
     for one in line["jobs"]:
         job, rate = by_name[one["job"]], one["figures"]["litepress rows/s"]["median"]
         ratio = one["figures"][".import time / litepress time"]
-        scaled = "" if not job.published_rows else f"{job.published_rows / rate / 60:,.1f} min"
+        seconds = job.published_rows / rate
+        scaled = "" if not seconds else f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:,.1f} min"
         rows.append(
             f"| {job.name} | {f'{job.published_rows:,}' if job.published_rows else 'not said'} | {job.published} | {rate / 1e6:.2f} M | "
             f"{scaled} | {ratio['median']:.1f} ({ratio['min']:.1f} to {ratio['max']:.1f}) |"

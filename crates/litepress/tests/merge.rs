@@ -410,7 +410,7 @@ fn views_on_tables_that_are_left_out_are_named() {
         "CREATE TABLE t (a); CREATE TABLE u (a); CREATE VIEW v AS SELECT a FROM t; CREATE VIEW w AS SELECT a FROM u";
     let shards = shards(&folder, schema, &["INSERT INTO u VALUES (1)", ""]);
     let out = folder.path().join("out.db");
-    let report = merge(&out, &shards, &MergeOptions::default().skip_table("t")).unwrap();
+    let report = merge(&*out, &shards, &MergeOptions::default().skip_table("t")).unwrap();
     let notes: Vec<String> = report.notes.iter().map(ToString::to_string).collect();
     let about_views: Vec<&String> = notes.iter().filter(|note| note.starts_with("view ")).collect();
     assert_eq!(about_views, ["view v stays, and cannot be read: no such table: main.t"], "{notes:?}");
