@@ -173,7 +173,7 @@ class PageMap {
     shown.order = [entry(shareColour(1), "leaf behind the leaf before it in key order"), entry(shareColour(0), "leaf elsewhere: a jump"), entry(this.palette.uses[3], "no leaf")];
     shown.level = [1, 2, 3, 4].map((level) => entry(this.palette.shares[20 - 4 * (level - 1)], level === 1 ? "root" : `level ${level}`));
     shown.level.push(entry(this.palette.uses[1], "leaf"));
-    const trees = data.trees.map((tree, index) => [bytesOf(tree), entry(this.palette.trees[index], tree.name)]);
+    const trees = data.trees.map((tree, index) => [bytesOf(tree), entry(this.palette.trees[index], tree.kind === "index" ? `index ${tree.name} of ${tree.table}` : `${tree.kind} ${tree.name}`)]);
     shown.tree = trees.sort((left, right) => right[0] - left[0]).slice(0, 60).map(([, made]) => made);
     if (data.freelist_pages) shown.tree.push(entry(this.palette.uses[3], "free"));
     element("legend").replaceChildren(...shown[by]);
@@ -550,8 +550,8 @@ async function start() {
     const { btrees, uses, levels, free, jumps, entries, parents } = data.map;
     const [trees, used, heights, unused, jumped, cells, above, texts] = await Promise.all([btrees, uses, levels, free, jumps, entries, parents, data.samples].map(inflated));
     map = new PageMap(data.map, [new Uint16Array(trees), new Uint8Array(used), new Uint8Array(heights), new Uint16Array(unused), new Uint8Array(jumped), new Uint16Array(cells), new Uint32Array(above)]);
-    element("map-caption").textContent = data.map.pages_per_cell === 1 ? "Each cell is a page of the file, in the order of their numbers."
-      : `Each cell is a run of ${count(data.map.pages_per_cell)} pages of the file.`;
+    element("map-caption").textContent = data.map.pages_per_cell === 1 ? "Each square is a page of the file, in the order of their numbers. A tree whose squares are scattered is fragmented: the colour “order” shows where a leaf does not follow the one before it."
+      : `Each square is a run of ${count(data.map.pages_per_cell)} pages of the file. The colour “order” shows where leaves do not follow the ones before them.`;
     listen(map, JSON.parse(new TextDecoder().decode(texts)));
     map.select(0);
   } else element("map-caption").textContent = "The file has no pages.";
