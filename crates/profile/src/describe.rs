@@ -324,12 +324,6 @@ fn text(context: &ColumnContext<'_>, stats: &ColumnStats, is_unique: bool) -> De
     if is_unique {
         return unique_texts(stats, &sample, named, keep_values).into();
     }
-    // Hardly two people share an address, which holds their name.
-    let (addresses, named) =
-        if named.as_ref().is_some_and(|named| named.contains('@')) { (named, None) } else { (None, named) };
-    if let Some(address) = addresses.filter(|_| !repeats(stats.distinct().0, stats.texts)) {
-        return (address, "the addresses of people of these names".to_owned()).into();
-    }
     let found = pattern(stats, &sample, named, keep_values);
     if let Some(listed) = listed_texts(context, stats, &found) {
         return listed;

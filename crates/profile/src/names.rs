@@ -13,7 +13,7 @@ pub(crate) fn generator(context: &ColumnContext<'_>, texts: &[Box<str>], is_uniq
     let position = context.schema.position(&context.table.name)?;
     let generator = infer::text_by_name(context.schema, position, context.column, is_unique)?;
     // The addresses of a row's person are computed from the name, so that there is no sample of them.
-    if generator.contains('@') && texts.iter().all(|text| text.contains('@')) {
+    if is_unique && generator.contains('@') && texts.iter().all(|text| text.contains('@')) {
         return Some(generator);
     }
     is_alike(texts, &values(&generator, 0..64)?).then_some(generator)
