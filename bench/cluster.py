@@ -17,10 +17,7 @@ import subprocess
 import sys
 import time
 
-import litepress.dask
-import litepress.ray
 import numpy
-import pandas
 from litepress import shards
 from measure import ROOT, keep, number, scratch, spread
 from pyspark.sql import SparkSession
@@ -125,6 +122,9 @@ def users(ids):
 def other_engines(folder, options):
     """Writes the same rows with Ray and with Dask, with the index, and without litepress for comparison."""
     import dask.dataframe
+    import litepress.dask
+    import litepress.ray
+    import pandas
     import ray
 
     def expect_rows(path):

@@ -7,7 +7,7 @@ use crate::interruption::PATIENCE;
 use crate::open_files::refuse_open;
 use crate::options::PrintOptions;
 use crate::sqlite::{Failure, Host, HostValue, Kind, Output, Query, StepResult};
-use litepress::{Error, ErrorKind, Progress, Row, RowValues, UnsupportedValue, Value, Writer};
+use litepress::{Error, ErrorKind, Progress, Row, RowValues, UnsupportedValue, Value, Writer, refuse_special_name};
 use litepress_format::value::Value as FormatValue;
 use litepress_load::infer::InferredColumn;
 use litepress_load::schema::{NewTable, create};
@@ -32,11 +32,9 @@ pub fn print(host: Host, values: &[HostValue<'_>], output: &mut Output<'_>) -> R
     for option in options {
         given.set(option.text("an option of litepress_print")?)?;
     }
-    // Both name no file in SQLite: the first a database in memory, the second a temporary one.
-    if matches!(file, ":memory:" | "") {
-        return Err(Failure::new("litepress_print writes a database into a file: give it a name, such as 'out.db'"));
-    }
     let path = Path::new(file);
+    refuse_special_name(path)
+        .map_err(|_| Failure::new("litepress_print writes a database into a file: give it a name, such as 'out.db'"))?;
     refuse_open(path)?;
     let mut query = host.query(query.text("the query of litepress_print")?)?;
     let names = distinct_names(&query);

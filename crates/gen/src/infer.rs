@@ -78,6 +78,10 @@ impl<'a> ColumnTraits<'a> {
         Self { declared, class, longest }
     }
 
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self.class, TypeClass::Int | TypeClass::Real | TypeClass::Numeric)
+    }
+
     /// Returns whether texts of `len` characters fit the declared length.
     fn takes_len(&self, len: u64) -> bool {
         self.longest.is_none_or(|longest| len <= longest)

@@ -332,10 +332,10 @@ impl Op {
                 mark(&list.nulls, out.nulls_mut());
             }
             Self::SumOf { sum, scratch: memory, row_set, .. } => {
-                let mut children = std::mem::take(&mut scratch.child_sums[*memory]);
-                sum.fill(&scratch.rows(rows, *row_set), &mut children, out);
+                let mut child_sums = std::mem::take(&mut scratch.child_sums);
+                sum.fill(&scratch.rows(rows, *row_set), &mut child_sums[*memory], out);
                 mark(&scratch.row_sets[*row_set].nulls, out.nulls_mut());
-                scratch.child_sums[*memory] = children;
+                scratch.child_sums = child_sums;
             }
             Self::Store { from, affinity, register } => {
                 scratch.is_as_stored[*register] = stored(&scratch.blocks[*from], *affinity, count, out).is_none();

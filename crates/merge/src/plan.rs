@@ -8,7 +8,7 @@ use crate::source::MergeSource;
 use crate::survey::{Survey, TableKind, survey};
 use crate::virtual_tables::{Content, VirtualTable};
 use litepress_format::header::TextEncoding;
-use litepress_rows::sqlite::schema_statements;
+use litepress_rows::sqlite::{message as sqlite_message, schema_statements};
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message, quoted_name};
 use rusqlite::Connection;
 use std::path::PathBuf;
@@ -228,13 +228,9 @@ fn unreadable_views(schema: &str) -> Vec<String> {
         connection.execute_batch(schema)?;
         let mut views = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid")?;
         let names = views.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-        let error = |name: &String| connection.prepare(&format!("SELECT * FROM {}", quoted_name(name))).err();
         let unreadable = |name: &String| {
-            let why = match error(name)? {
-                rusqlite::Error::SqlInputError { msg, .. } => msg,
-                error => error.to_string(),
-            };
-            Some(format!("view {name} stays, and cannot be read: {why}"))
+            let error = connection.prepare(&format!("SELECT * FROM {}", quoted_name(name))).err()?;
+            Some(format!("view {name} stays, and cannot be read: {}", sqlite_message(&error)))
         };
         Ok(names.iter().filter_map(unreadable).collect())
     };

@@ -78,13 +78,15 @@ pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> 
     let start = column.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte))) % 1000;
     let (mut names, mut seen) = (Vec::new(), HashSet::new());
     for generator in generator.into_iter().chain(generator.and_then(longer_list)) {
+        if names.len() >= texts.len() {
+            break;
+        }
         let rows = start..start + 500 + TRIES * texts.len() as u64;
         let found = values(generator, rows).unwrap_or_default();
         names.extend(found.into_iter().filter(|text| !taken.contains(&**text) && seen.insert(text.clone())));
     }
     names.truncate(texts.len());
     let words = values("word", 0..2000).unwrap_or_default();
-    let mut seen: HashSet<String> = names.iter().cloned().collect();
     for (rank, text) in texts.iter().enumerate().skip(names.len()) {
         let rank = rank as u64;
         let mut round = 0;

@@ -27,6 +27,15 @@ pub fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(immutable_uri(path), flags)
 }
 
+/// Returns SQLite's own message, without the statement.
+pub fn message(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    }
+}
+
 /// Returns the statements that make the objects of a database, without SQLite's own tables and those behind virtual tables.
 ///
 /// # Errors

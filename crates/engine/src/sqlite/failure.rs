@@ -2,6 +2,7 @@
 
 use crate::progress::Progress;
 use crate::{Error, ErrorKind};
+pub(crate) use litepress_rows::sqlite::message;
 use litepress_rows::{OptionName, message};
 use rusqlite::ErrorCode;
 
@@ -40,15 +41,6 @@ impl<'p> Failures<'p> {
             ]),
             _ => explained,
         }
-    }
-}
-
-/// Returns SQLite's own message.
-pub(crate) fn message(error: &rusqlite::Error) -> String {
-    match error {
-        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
-        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -69,7 +69,7 @@ fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>>
 /// Parses a call of `ref`; `rows` is the number of rows of its table.
 pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Result<RefCall> {
     let arguments = bind(source, call)?;
-    let parent = arguments.written("parent").ok_or_else(|| arguments.error_here("argument 'parent' is missing"))?;
+    let parent = required(&arguments, "parent")?;
     let Some(Expression { kind: ExpressionKind::Call(of), span }) = arguments.written("distribution") else {
         let is_given = call.arguments.len() > 1;
         let rejected = || {
@@ -87,14 +87,17 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
 
 /// Parses a call of `number_in` or `count_in`. Returns the column that it counts by.
 pub(crate) fn position_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
-    let arguments = bind(source, call)?;
-    arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))
+    required(&bind(source, call)?, "column")
 }
 
 /// Parses a call of `sum_of`. Returns the expression that it adds up.
 pub(crate) fn sum_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
-    let arguments = bind(source, call)?;
-    arguments.written("expression").ok_or_else(|| arguments.error_here("argument 'expression' is missing"))
+    required(&bind(source, call)?, "expression")
+}
+
+/// Returns an argument as it is written.
+fn required(arguments: &Arguments<'_>, name: &str) -> Result<Expression> {
+    arguments.written(name).ok_or_else(|| arguments.error_here(format!("argument '{name}' is missing")))
 }
 
 /// Parses a call of `same_in`, in a table of `rows`. Returns the column, and the generator of the values.
@@ -104,7 +107,7 @@ pub(crate) fn same_in_call(
     rows: Option<u64>,
 ) -> Result<(Expression, Box<dyn Generator>)> {
     let arguments = bind(source, call)?;
-    let column = arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))?;
+    let column = required(&arguments, "column")?;
     match arguments.written("inner") {
         Some(Expression { kind: ExpressionKind::Call(inner), .. }) => Ok((column, build(source, &inner, rows)?)),
         _ => Err(arguments.error_at("inner", "argument 'inner' of same_in is a generator")),

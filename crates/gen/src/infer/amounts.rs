@@ -1,9 +1,8 @@
 //! The amounts of a row: quantities, prices, taxes and totals that add up.
 
-use super::ColumnTraits;
 use super::names::{is_like, plain};
 use super::subjects::{Kind, subject};
-use super::{TableInference, TypeClass, quoted_always};
+use super::{ColumnTraits, TableInference, TypeClass, quoted_always};
 use litepress_rows::schema::{Generated, Table};
 
 const QUANTITIES: &str = "quantity qty *_quantity order_qty pieces units count_ordered";
@@ -144,9 +143,8 @@ impl TableInference<'_> {
 fn number_like(table: &Table, patterns: &str) -> Option<usize> {
     patterns.split(' ').find_map(|pattern| {
         table.columns.iter().position(|column| {
-            let class = ColumnTraits::new(column).class;
-            let is_number = matches!(class, TypeClass::Int | TypeClass::Real | TypeClass::Numeric);
-            is_number && column.generated == Generated::No && is_like(&plain(&column.name), pattern)
+            let is_ordinary = column.generated == Generated::No;
+            is_ordinary && ColumnTraits::new(column).is_number() && is_like(&plain(&column.name), pattern)
         })
     })
 }

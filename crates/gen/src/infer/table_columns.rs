@@ -116,7 +116,7 @@ impl<'a> TableInference<'a> {
     }
 
     pub(super) fn is_number(&self, at: usize) -> bool {
-        matches!(self.columns[at].traits.class, TypeClass::Int | TypeClass::Real | TypeClass::Numeric)
+        self.columns[at].traits.is_number()
     }
 
     /// Returns the column as an operand.

@@ -125,12 +125,6 @@ impl Planner<'_> {
         let lines =
             generated_tables(self.schema).filter(|(child, of)| *child != table && infer::is_line_of(of, of_table));
         lines.map(|(child, _)| child).find(|&child| {
-            let is_planned = |draft: &super::ColumnDraft<'_>| match &draft.expr {
-                ColumnExpr::Reference(of) => {
-                    of.parent == table && matches!(of.relation.assignment, Assignment::PerParent(_))
-                }
-                _ => false,
-            };
             let refers = |column: usize| match infer::reference(self.schema, &self.schema.tables[child], column) {
                 Reference::Single(parent) => parent.table == table,
                 _ => false,
@@ -145,7 +139,8 @@ impl Planner<'_> {
             let referring = (0..columns.len()).filter(|&at| refers(at)).map(|at| columns[at].name.as_str());
             let names: Vec<&str> = referring.chain([of_table.name.as_str()]).collect();
             let is_lookup = planned().any(|draft| draft.expr.goes_through(&names));
-            !is_lookup && (planned().any(is_planned) || drafts.iter().any(is_drafted))
+            let is_planned = planned().any(|draft| draft.expr.fan_out_of(table).is_some());
+            !is_lookup && (is_planned || drafts.iter().any(is_drafted))
         })
     }
 

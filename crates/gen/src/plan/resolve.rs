@@ -65,6 +65,18 @@ impl ColumnExpr {
         }
     }
 
+    /// Returns the numbers of rows that refer to each row of a table, if these are consecutive rows and each refers to one.
+    pub(super) fn fan_out_of(&self, parent: usize) -> Option<&Arc<FanOut>> {
+        match self {
+            // A share of NULL would take some rows from their parents.
+            Self::Reference(Reference { parent: of, relation, .. }) if *of == parent => match &relation.assignment {
+                Assignment::PerParent(fan_out) => Some(fan_out),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Returns whether it has a column of a row that one of these names refers to.
     pub(super) fn goes_through(&self, names: &[&str]) -> bool {
         match self {

@@ -27,10 +27,10 @@ pub(crate) struct ChildSum {
 }
 
 /// The working memory of a [`ChildSum`].
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ChildScratch {
     /// Memory of the child table's program.
-    program: Option<Box<Scratch>>,
+    program: Scratch,
     ranges: Vec<Range<u64>>,
     /// The children of a block, and the position of each one's parent.
     rows: Vec<u64>,
@@ -49,7 +49,8 @@ struct Sum {
 
 impl ChildScratch {
     pub(crate) fn new(sum: &ChildSum) -> Self {
-        Self { program: Some(Box::new(Scratch::new(&sum.program))), ..Self::default() }
+        let (ranges, rows, parents, sums) = Default::default();
+        Self { program: Scratch::new(&sum.program), ranges, rows, parents, sums }
     }
 }
 
@@ -83,9 +84,8 @@ impl ChildSum {
         let (Some(&first), Some(&last)) = (scratch.rows.first(), scratch.rows.last()) else { return };
         let is_range = last.checked_sub(first) == Some(scratch.rows.len() as u64 - 1);
         let rows = if is_range { Rows::Range(first..last + 1) } else { Rows::List(&scratch.rows) };
-        let program = scratch.program.as_mut().expect("the memory of a program");
-        self.program.run(&rows, program);
-        let values = &program.columns()[0];
+        self.program.run(&rows, &mut scratch.program);
+        let values = &scratch.program.columns()[0];
         for (at, &parent) in scratch.parents.iter().enumerate() {
             scratch.sums[parent].add(values.value(at), self.is_integer);
         }

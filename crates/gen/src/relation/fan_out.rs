@@ -161,26 +161,18 @@ impl VaryingFanOut {
         let mut rows = Vec::new();
         parents.append_to(&mut rows, |parent| parent);
         out.resize(rows.len(), 0..0);
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_unstable_by_key(|&at| rows[at]);
-        let (mut cells, mut counts, mut ends, mut block) = (CellBlock::default(), Vec::new(), Vec::new(), None);
-        for at in order {
-            let of = rows[at] / BLOCK;
-            if block != Some(of) {
-                block = Some(of);
-                self.counts_of(of, &mut cells, &mut counts);
-                let mut end = self.sums[usize::try_from(of).expect("a block in memory")];
-                ends.clear();
-                ends.push(end);
-                ends.extend(counts.iter().map(|count| {
-                    end = end.saturating_add(*count);
-                    end
-                }));
-            }
-            let within = usize::try_from(rows[at] % BLOCK).expect("a row of a block");
-            out[at] = ends[within]..ends[within + 1];
+        let mut cursor = Cursor::new(self);
+        for at in in_order(&rows) {
+            out[at] = cursor.children_of(rows[at]);
         }
     }
+}
+
+/// Returns the positions of rows in the order of the rows.
+fn in_order(rows: &[u64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_unstable_by_key(|&at| rows[at]);
+    order
 }
 
 impl<'a> Cursor<'a> {
@@ -211,14 +203,27 @@ impl<'a> Cursor<'a> {
         (self.first_parent + self.at as u64, ChildPosition { ordinal: child - self.child, siblings })
     }
 
+    /// Returns the children of a parent.
+    fn children_of(&mut self, parent: u64) -> Range<u64> {
+        let block = parent / BLOCK;
+        if self.counts.is_empty() || self.first_parent != block * BLOCK {
+            self.load(usize::try_from(block).expect("a block in memory"));
+        }
+        let within = usize::try_from(parent - self.first_parent).expect("a row of a block");
+        if within < self.at {
+            (self.at, self.child) = (0, self.first_child);
+        }
+        self.child = self.counts[self.at..within].iter().fold(self.child, |child, count| child.saturating_add(*count));
+        self.at = within;
+        self.child..self.child.saturating_add(self.counts[within])
+    }
+
     /// Appends the parents of rows in any order. Looks for them in the order of the rows, so that each block is counted once.
     fn find_in_order(&mut self, rows: &[u64], skip: u64, out: &mut RowList) {
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_unstable_by_key(|&at| rows[at]);
         let first = out.rows.len();
         out.rows.resize(first + rows.len(), 0);
         out.positions.resize(first + rows.len(), ChildPosition::default());
-        for at in order {
+        for at in in_order(rows) {
             let (parent, position) = self.find(rows[at].saturating_sub(skip));
             (out.rows[first + at], out.positions[first + at]) = (parent, position);
         }
@@ -227,7 +232,11 @@ impl<'a> Cursor<'a> {
     /// Moves to the block of a child's parent.
     fn look_at(&mut self, child: u64) {
         let block = self.varying.sums.partition_point(|&sum| sum <= child).saturating_sub(1);
-        let block = block.min(self.varying.sums.len().saturating_sub(2));
+        self.load(block.min(self.varying.sums.len().saturating_sub(2)));
+    }
+
+    /// Moves to a block.
+    fn load(&mut self, block: usize) {
         self.varying.counts_of(block as u64, &mut self.cells, &mut self.counts);
         self.first_parent = block as u64 * BLOCK;
         (self.first_child, self.end) = (self.varying.sums[block], self.varying.sums[block + 1]);

@@ -6,6 +6,7 @@
 //! nothing replaces it, because SQLite reports only the first missing object.
 
 use super::run::{self, limit_time, sqlite_failed};
+use crate::sqlite::message;
 use crate::{Result, quoted_name};
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
@@ -52,10 +53,7 @@ fn missing_object(sqlite: &Connection, table: &str, absent: &HashSet<String>) ->
     for statement in statements(sqlite, table)? {
         let mut functions = HashSet::new();
         while let Err(error) = sqlite.prepare(&statement) {
-            let message = match error {
-                rusqlite::Error::SqlInputError { msg, .. } => msg,
-                other => other.to_string(),
-            };
+            let message = message(&error);
             if let Some(function) = message.strip_prefix("no such function: ")
                 && functions.insert(function.to_owned())
             {

@@ -3,7 +3,7 @@
 use super::{ColumnExpr, CompiledExpr, Compiler};
 use crate::generators::{Cardinality, Kinds, ValueProperties};
 use crate::program::{ChildSum, Op};
-use crate::relation::{Assignment, FanOut};
+use crate::relation::FanOut;
 use litepress_rows::Result;
 use std::sync::Arc;
 
@@ -47,15 +47,8 @@ impl Compiler<'_, '_> {
 
     /// Returns the column through which consecutive rows of a table refer to each row of another one, and their numbers.
     fn children_of(&self, parent: usize, child: usize) -> Option<(usize, Arc<FanOut>)> {
-        let columns = 0..self.drafts.columns[child].len();
-        let mut found = columns.filter_map(|column| match &self.drafts.columns[child][column].as_ref()?.expr {
-            // A share of NULL would take some rows from their parents.
-            ColumnExpr::Reference(reference) if reference.parent == parent => match &reference.relation.assignment {
-                Assignment::PerParent(fan_out) => Some((column, fan_out.clone())),
-                _ => None,
-            },
-            _ => None,
-        });
-        found.next().filter(|_| parent != child)
+        let mut columns = self.drafts.columns[child].iter().enumerate();
+        let found = columns.find_map(|(at, draft)| Some((at, draft.as_ref()?.expr.fan_out_of(parent)?.clone())));
+        found.filter(|_| parent != child)
     }
 }
