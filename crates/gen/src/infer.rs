@@ -5,12 +5,13 @@
 //!
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
-//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, texts
+//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions, texts
 //! other columns -----------------------------------> rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
 //! ```
 
 mod amounts;
+mod companions;
 mod defaults;
 mod names;
 mod persons;
@@ -25,6 +26,8 @@ mod times;
 pub(crate) use names::{plain, words_of_table};
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
+
+use subjects::Kind;
 
 use crate::annotation::{is_name, is_reserved};
 use litepress_rows::schema::{Column, ForeignKey, Generated, IndexColumn, Schema, Table};
@@ -173,7 +176,7 @@ const UNIQUE_TEXTS: [(&str, &str, u64); 12] = [
     ("host hostname domain *_domain", "phrase('{noun}') || sequence() || '.example'", 40),
     ("key *_key setting keyword option_name", "unique_phrase('{setting_key}', '_')", 48),
     ("sku *_sku code *_code number *_number reference *_no", "unique_regex('[A-Z]{3}-[0-9]{6}')", 10),
-    ("phone *_phone phone_number mobile", "'+1 ' || unique_digits(10)", 13),
+    ("phone *_phone phone_number mobile", "'+1 2' || unique_digits(9)", 13),
     ("codename", "unique_phrase('{permission_code}', '_')", 40),
     ("*_id", "unique_regex('[A-Z]{5}[0-9]{2}')", 7),
     ("name title label topic tag *_name", "unique_phrase('{Adjective} {Noun}')", 40),
@@ -346,8 +349,8 @@ pub(crate) enum ReferencePattern {
     Once,
     /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
-    /// No row twice for the same row in the column of this name.
-    DistinctIn(String),
+    /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow.
+    DistinctIn { column: String, growing: bool },
     /// Consecutive rows for each parent: numbers of children with the numbers of parents that have so many.
     PerParent(Vec<(u64, u64)>),
     /// Random rows, some of them often; early rows refer to early rows if both tables grow with time.
@@ -367,10 +370,13 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             let each = if *each == 1 { String::new() } else { format!("({each})") };
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
         }
-        ReferencePattern::DistinctIn(other) => inferred(
-            format!("ref({parent}, distinct_in({}))", quoted(other)),
-            format!("{because}, in a key with {other}"),
-        ),
+        ReferencePattern::DistinctIn { column, growing } => {
+            let growing = if *growing { ", growing=TRUE" } else { "" };
+            inferred(
+                format!("ref({parent}, distinct_in({}{growing}))", quoted(column)),
+                format!("{because}, in a key with {column}"),
+            )
+        }
         ReferencePattern::PerParent(counts) => {
             let pairs: Vec<String> =
                 counts.iter().map(|(children, parents)| format!("{children}: {parents}")).collect();
@@ -438,7 +444,7 @@ pub(crate) fn number_in(name: &str) -> Inference {
 }
 
 /// Quotes a name, so that it is never a generator.
-fn quoted_always(name: &str) -> String {
+pub(crate) fn quoted_always(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
@@ -460,6 +466,11 @@ impl From<String> for NoReference {
     fn from(why: String) -> Self {
         Self { why, most_rows: None }
     }
+}
+
+/// Infers a key without REFERENCES whose DEFAULT stands for no parent.
+pub(crate) fn no_parent() -> Inference {
+    inferred("constant(0)", "the DEFAULT, which stands for no parent")
 }
 
 /// Infers a foreign key without parent: NULL, or an error if the column is NOT NULL.
@@ -494,10 +505,28 @@ pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64
     rules::null_share(&names::plain(&column.name)).unwrap_or(if is_deliberate { USUAL } else { 0.0 })
 }
 
+/// Returns whether the rows of a table are parts of the rows of another one: lines of an order, jobs of a pipeline.
+pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
+    let kinds = (kind_of(table), kind_of(parent));
+    matches!(kinds, (Some(Kind::Run), Some(Kind::Run)) | (Some(Kind::Payment), Some(Kind::Order | Kind::Stay)))
+        || is_line_of(table, parent)
+}
+
 /// Returns whether the rows of a table are lines of the orders in another one.
 pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
-    let kind = |table: &Table| subjects::subject(&table.name).map(|subject| subject.kind);
-    kind(table) == Some(subjects::Kind::Line) && kind(parent) == Some(subjects::Kind::Order)
+    (kind_of(table), kind_of(parent)) == (Some(Kind::Line), Some(Kind::Order))
+}
+
+/// Returns whether rows of a table have the same parent in `of` as the row of `through` that they refer to: the customer of a
+/// payment is that of the order, while the author of a comment is not that of the post.
+pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool {
+    let is_of_person = kind_of(of) == Some(Kind::Person);
+    let follows = matches!(kind_of(table), Some(Kind::Payment | Kind::Line | Kind::Log | Kind::Run));
+    through.name != of.name && (follows || !is_of_person)
+}
+
+fn kind_of(table: &Table) -> Option<Kind> {
+    subjects::subject(&table.name).map(|subject| subject.kind)
 }
 
 /// Returns whether a foreign key refers to the column.
@@ -532,6 +561,7 @@ pub fn text_by_name(schema: &Schema, table: usize, column: usize, is_unique: boo
         day: ReferenceDay::default(),
         open: (0..count).map(|at| at == column).collect(),
         parents: vec![None; count],
+        possible_parents: vec![None; count],
         per_parent: None,
         lines: None,
         relieved: if is_unique { Vec::new() } else { vec![column] },

@@ -11,7 +11,7 @@
 //! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows |
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
 //! | `other_than(c)` | a random one, except the row that column c refers to |
-//! | `distinct_in(c)` | a random one, but never twice for the same row in column c |
+//! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only |
 //!
 //! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
 //! nothing, or to itself if the column is NOT NULL. `in_turn` alone takes later rows too.
@@ -39,6 +39,8 @@ const ORDER: u64 = 64;
 pub(crate) struct RowList {
     /// Row numbers, counted from 0.
     pub rows: Vec<u64>,
+    /// Number of rows of that table.
+    pub of: u64,
     /// Rows without a parent: one flag a row, or empty if every row has one.
     pub nulls: Vec<bool>,
     /// Each row's position among the children of its parent; for `per_parent` only.
@@ -107,10 +109,11 @@ pub(crate) enum Assignment {
         column: usize,
         each: Option<u64>,
     },
-    /// `skew` is 1 if all parents are equally likely.
+    /// `skew` is 1 if all parents are equally likely; `growing`: early rows in the column have early parents only.
     DistinctIn {
         column: usize,
         skew: f64,
+        growing: bool,
     },
 }
 
@@ -132,6 +135,7 @@ impl Relation {
         out: &mut RowList,
     ) {
         out.rows.clear();
+        out.of = self.parents;
         out.nulls.clear();
         out.positions.clear();
         if self.is_to_earlier() {
@@ -171,9 +175,9 @@ impl Relation {
                     (siblings.rows[at - 1] + 1 + step) % parents
                 });
             }
-            Assignment::DistinctIn { skew, .. } => {
+            Assignment::DistinctIn { skew, growing, .. } => {
                 let siblings = siblings.expect("distinct_in names a column");
-                self.assign_distinct(random, siblings, *skew, out);
+                self.assign_distinct(random, siblings, *skew, *growing, out);
             }
         }
     }
@@ -211,11 +215,12 @@ impl Relation {
     /// Divides all parents into one range for each child of a row, and draws each child's parent from its own range:
     /// ranges do not overlap, so no two children of one row share a parent. With a skew the first ranges are short
     /// and the last ones long, so that few parents are frequent. A random permutation says which ones; with an even
-    /// share each row also rotates it.
-    fn assign_distinct(&self, random: &CellRandom, siblings: &RowList, skew: f64, out: &mut RowList) {
-        let parents = self.parents.max(1);
-        let order = Permutation::new(parents, &random.fork(ORDER));
+    /// share each row also rotates it. While both tables grow, the ranges divide the parents so far, in their order.
+    fn assign_distinct(&self, random: &CellRandom, siblings: &RowList, skew: f64, growing: bool, out: &mut RowList) {
         for (&row, position) in siblings.rows.iter().zip(&siblings.positions) {
+            let all = self.parents.max(1);
+            let parents =
+                if growing { parents_so_far(row + 1, siblings.of, all).max(position.siblings.min(all)) } else { all };
             let own = random.fork(PARTNERS.wrapping_add(row));
             let start = range_start(position.ordinal, position.siblings, parents, skew);
             let end = range_start(position.ordinal + 1, position.siblings, parents, skew);
@@ -224,7 +229,9 @@ impl Relation {
             let turn = if skew == 1.0 { Fraction(own.u64(u64::MAX)).take(parents) } else { 0 };
             out.rows.push((drawn.min(parents - 1) + turn) % parents);
         }
-        order.apply(&mut out.rows);
+        if !growing {
+            Permutation::new(self.parents.max(1), &random.fork(ORDER)).apply(&mut out.rows);
+        }
         out.nulls.clone_from(&siblings.nulls);
     }
 }

@@ -400,8 +400,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "distinct_in",
-        &[given("column"), default("skew", "1")],
-        "in ref: no row twice for rows with the same parent in the column, which is per_parent",
+        &[given("column"), default("skew", "1"), default("growing", "FALSE")],
+        "in ref: no row twice for rows with the same parent in the column, which is per_parent; growing=TRUE: early parents have early rows only",
         "distinct_in(post_id)",
     ),
     Entry::new(

@@ -39,6 +39,7 @@ pub(crate) enum Distribution {
     DistinctIn {
         column: Expression,
         skew: f64,
+        growing: bool,
     },
     /// Pairs of a number of children and the number of parents with it.
     Exact(Vec<(u64, u64)>),
@@ -137,7 +138,12 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             if !(1.0..=100.0).contains(&skew) {
                 return Err(arguments.error_at("skew", "argument 'skew' of distinct_in is 1 to 100"));
             }
-            Distribution::DistinctIn { column: column.ok_or_else(|| arguments.error_here("it needs a column"))?, skew }
+            let growing = arguments.int("growing")? != 0;
+            if growing && skew != 1.0 {
+                return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'growing'"));
+            }
+            let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;
+            Distribution::DistinctIn { column, skew, growing }
         }
         _ => return Err(arguments.error_here(format!("'{}' is not a distribution", call.name))),
     })

@@ -107,7 +107,7 @@ impl TableInference<'_> {
         Some(format!("round(sum_of({text}), 2)"))
     }
 
-    /// Returns the total of the order that a payment is for, if the payment is the only one.
+    /// Returns the total of the order that a payment is for, or its share of it.
     fn total_of_parent(&self, amount: usize) -> Option<String> {
         const ORDER_TOTALS: &str =
             "grand_total total_due amount_total total_with_tax gross_amount total total_amount order_total total_price";
@@ -115,11 +115,13 @@ impl TableInference<'_> {
             return None;
         }
         (0..self.columns.len()).find_map(|at| {
-            let parent = self.context.parents[at].filter(|_| self.columns[at].is_unique)?;
+            let is_share = self.context.per_parent == Some(at);
+            let parent = self.context.parents[at].filter(|_| self.columns[at].is_unique || is_share)?;
             let of = &self.context.schema.tables[parent.table];
             let is_order = subject(&of.name).is_some_and(|subject| subject.kind == Kind::Order);
             let total = number_like(of, ORDER_TOTALS).filter(|_| is_order)?;
-            Some(format!("{}.{}", self.column(at), quoted_always(&of.columns[total].name)))
+            let (by, total) = (self.column(at), quoted_always(&of.columns[total].name));
+            Some(if is_share { format!("round({by}.{total} / count_in({by}), 2)") } else { format!("{by}.{total}") })
         })
     }
 

@@ -3,6 +3,7 @@
 use super::names::is_like;
 use super::rules;
 use super::subjects::Kind;
+use super::table_columns::called;
 use super::times::{Stage, time_of};
 use super::{Inference, TableInference, inferred, null_share};
 
@@ -124,7 +125,7 @@ impl TableInference<'_> {
     pub(super) fn add_defaults_and_nulls(&mut self, at: usize, required: bool) {
         let Some(found) = self.found[at].take() else { return };
         let has_state = found.because.ends_with(", and the state");
-        let share = if required || has_state || found.because == "follows from the state" {
+        let share = if required || has_state || found.because.starts_with("follows from") {
             0.0
         } else {
             self.share_of_null(at)
@@ -143,12 +144,7 @@ impl TableInference<'_> {
                 if share == 1.0 {
                     return format!("constant({default})");
                 }
-                let called = if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-                    format!("{text}()")
-                } else {
-                    text.clone()
-                };
-                format!("if(bool({share}), {default}, {called})")
+                format!("if(bool({share}), {default}, {})", called(text))
             })
         };
         self.found[at] = Some(match changed {
@@ -174,6 +170,7 @@ impl TableInference<'_> {
         }
         Some(match default.as_str() {
             "''" if is_named => (rules::null_share(name)?, default),
+            "''" if is_like(name, NEVER) => return None,
             "''" => (0.5, default),
             "0" | "0.0" | "0.00" if is_like(name, NEVER) => return None,
             "0" | "0.0" | "0.00" if is_named => (0.3, default),

@@ -2,7 +2,11 @@
 
 use super::names::is_like;
 use super::subjects::Kind;
-use super::{TableInference, inferred};
+use super::subjects::subject;
+use super::{ColumnTraits, TableInference, inferred, plain, quoted_always};
+use litepress_rows::schema::{Column, Generated};
+
+const MAILS: &str = "email e_mail mail *_email *email_address email_* mail_address user_email";
 
 /// The parts of a person that others follow from.
 struct Person {
@@ -108,8 +112,7 @@ impl TableInference<'_> {
 
     /// Infers the columns of e-mail addresses.
     fn mails(&mut self, person: &Person) {
-        const MAILS: &str = "email e_mail mail *_email *email_address email_* mail_address user_email";
-        const OTHERS: &str = "*subject* *body* *token* *hash* *verified* *confirmed* *_at *type* *template* *domain*";
+        const OTHERS: &str = "*subject* *body* *token* *hash* *_verified* *_confirmed* *_at *type* *template* *domain*";
         for at in 0..self.columns.len() {
             let name = &self.columns[at].plain;
             if self.is_free(at) && self.is_text(at) && is_like(name, MAILS) && !is_like(name, OTHERS) {
@@ -122,6 +125,13 @@ impl TableInference<'_> {
         const BECAUSE: &str = "an e-mail address, of the name in the row if there is one";
         const DOMAIN: &str = "choice('@example.com': 6, '@example.net': 2, '@example.org': 2)";
         const LONGEST: u64 = 48;
+        let is_own =
+            name.is_some() || login.is_some() || self.kind() == Some(Kind::Person) || self.columns[at].is_unique;
+        if let Some(text) = self.mail_of_parent().filter(|_| !is_own) {
+            let text = format!("coalesce({text}, slug(phrase('{{person}}'), '.') || int(1, 999) || {DOMAIN})");
+            self.set(at, text, "the address of the person that the row refers to");
+            return;
+        }
         let base = match (name, login) {
             (Some(name), _) => format!("slug({name}, '.') || sequence()"),
             (None, Some(login)) => self.column(*login),
@@ -138,5 +148,19 @@ impl TableInference<'_> {
             }
             Some(_) => {}
         }
+    }
+
+    /// Returns the e-mail address of the person that the row refers to.
+    fn mail_of_parent(&self) -> Option<String> {
+        let is_mail = |column: &&Column| {
+            let is_text = ColumnTraits::new(column).longest.is_none_or(|longest| longest >= 30);
+            is_like(&plain(&column.name), MAILS) && is_text && column.generated == Generated::No
+        };
+        (0..self.columns.len()).find_map(|at| {
+            let parent = self.context.possible_parents[at]?;
+            let of = &self.context.schema.tables[parent.table];
+            subject(&of.name).filter(|subject| subject.kind == Kind::Person)?;
+            Some(format!("{}.{}", self.column(at), quoted_always(&of.columns.iter().find(is_mail)?.name)))
+        })
     }
 }

@@ -3,14 +3,19 @@
 use super::names::{is_like, plain};
 use super::rules;
 use super::subjects::Kind;
+use super::subjects::subject;
 use super::times::{Delay, Form, Stage, delay, time_of};
-use super::{ColumnTraits, TableInference, TypeClass, quoted_always, unique};
-use litepress_rows::schema::Generated;
+use super::{ColumnTraits, Parent, TableInference, TypeClass, quoted_always, unique};
+use litepress_rows::schema::{Column, Generated};
 
 /// Days before the reference day at which the times of a table begin that refers to no other one.
 const DAYS: i64 = 5 * 365;
 /// Days by which the times of a table begin later than those of its parents.
 const DAYS_LATER: i64 = 45;
+/// Rows of a log a day.
+const ROWS_A_DAY: u64 = 400;
+/// Times of day at which people meet.
+const MEETINGS: &str = "choice(' 08:30:00', ' 09:00:00': 2, ' 09:30:00': 2, ' 10:00:00': 3, ' 10:30:00': 2, ' 11:00:00': 3, ' 11:30:00', ' 13:30:00': 2, ' 14:00:00': 3, ' 14:30:00': 2, ' 15:00:00': 3, ' 15:30:00': 2, ' 16:00:00': 2, ' 16:30:00')";
 
 impl TableInference<'_> {
     /// Times in their order.
@@ -40,8 +45,14 @@ impl TableInference<'_> {
             return;
         }
         let (_, anchor, form) = times[first];
-        let from = day.before(DAYS - DAYS_LATER * self.context.depth.min(20));
-        let text = self.time_of_parent(form).unwrap_or_else(|| form.ascending(&from, &day.before(0)));
+        let from = day.before(self.days());
+        let ascending = form.ascending(&from, &day.before(0));
+        let in_turn = || form.after(&ascending, form, self.turn()?, Some(day));
+        let meeting = || {
+            let is_meeting = form == Form::Text && self.is_meeting();
+            is_meeting.then(|| format!("{} || {MEETINGS}", Form::Day.ascending(&from, &day.before(0))))
+        };
+        let text = self.time_of_parents(form).or_else(in_turn).or_else(meeting).unwrap_or(ascending);
         self.set(anchor, text, "a time, in the order of rows");
         let mut known: Vec<(Stage, usize, Form)> = vec![times[first]];
         for (position, &(stage, at, form)) in times.iter().enumerate().filter(|(position, _)| *position != first) {
@@ -55,6 +66,10 @@ impl TableInference<'_> {
             let base = last.map(|&(_, at, form)| (at, form)).or_else(|| self.base_of(stage, at, &known));
             let limit = (stage != Stage::Due).then_some(day);
             let later = base.and_then(|(base, of)| {
+                if stage == Stage::Deleted && self.ends_a_parent(at) {
+                    let text = form.lately(&self.column(base), of, day)?;
+                    return Some((text, "of late, as other rows refer to the row".to_owned()));
+                }
                 let text = form.after(&self.column(base), of, delay(stage, self.kind(), form), limit)?;
                 Some((text, format!("not before {}", self.table.columns[base].name)))
             });
@@ -81,11 +96,12 @@ impl TableInference<'_> {
     /// The time from a start to an end.
     pub(super) fn durations(&mut self, times: &[(Stage, usize, Form)]) {
         let find = |wanted: Stage| times.iter().find(|(stage, ..)| *stage == wanted);
-        let Some((_, end, form)) = find(Stage::Ended).copied() else { return };
+        let last_action = || times.iter().find(|&&(_, at, _)| self.is_like(at, "*last_action*"));
+        let Some((_, end, form)) = find(Stage::Ended).or_else(last_action).copied() else { return };
         let Some((_, start, of)) = find(Stage::Started).or(find(Stage::Created)).copied() else { return };
-        let duration = self.find("duration_ms duration *_duration elapsed_ms elapsed elapsed_time runtime_ms", |at| {
-            self.is_number(at) && self.found[at].is_none()
-        });
+        const DURATIONS: &str =
+            "duration_ms duration *_duration elapsed_ms elapsed elapsed_time runtime_ms *visit_total_time";
+        let duration = self.find(DURATIONS, |at| self.is_number(at) && self.found[at].is_none());
         let Some(at) = duration.filter(|_| form == of) else { return };
         let (start, end) = (self.column(start), self.column(end));
         let seconds = match form {
@@ -118,28 +134,96 @@ impl TableInference<'_> {
         of_stage.or(always).or(known.first()).map(|&(_, at, form)| (at, form))
     }
 
-    /// Returns the time of the parent's row, for rows that are consecutive children.
-    pub(super) fn time_of_parent(&self, form: Form) -> Option<String> {
-        let by = self.context.per_parent?;
+    /// Returns whether a time is the end of a row that others refer to: few of them come after it if it is a late one.
+    fn ends_a_parent(&self, at: usize) -> bool {
+        let mut keys = self.context.schema.tables.iter().flat_map(|table| &table.foreign_keys);
+        let is_referred = keys.any(|key| key.parent.eq_ignore_ascii_case(&self.table.name));
+        let is_brief = matches!(self.kind(), Some(Kind::Order | Kind::Payment | Kind::Event | Kind::Stay | Kind::Text));
+        is_referred && !is_brief && !self.is_like(at, "*cancel* *refunded*")
+    }
+
+    /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.
+    fn days(&self) -> i64 {
+        let days = DAYS - DAYS_LATER * self.context.depth.min(20);
+        let is_log =
+            self.kind() == Some(Kind::Log) || self.find("http_status status_code http_method", |_| true).is_some();
+        match i64::try_from(self.context.rows.div_ceil(ROWS_A_DAY)) {
+            Ok(of_rows) if is_log => of_rows.clamp(2, days),
+            _ => days,
+        }
+    }
+
+    /// Returns the delay of the rentals of one thing, which is lent to one after another.
+    fn turn(&self) -> Option<Delay> {
+        let by = self.context.per_parent.filter(|_| self.kind() == Some(Kind::Stay))?;
+        let amount = format!("216 * number_in({}) + int(0, 20)", self.column(by));
+        Some(Delay { amount: amount.into(), unit: "hours" })
+    }
+
+    /// Returns whether the rows are what people meet for.
+    fn is_meeting(&self) -> bool {
+        let words = super::names::words_of_table(&self.table.name);
+        words.iter().any(|word| is_like(word, "appointment meeting consultation lesson lecture seminar"))
+    }
+
+    /// Returns a time after those of all parents, if rows do not come in the order of time: consecutive children, and the
+    /// only child.
+    fn time_of_parents(&self, form: Form) -> Option<String> {
+        let is_leader = |&at: &usize| {
+            let is_only = self.context.parents[at].is_some() && self.columns[at].is_unique;
+            Some(at) == self.context.per_parent || is_only && self.context.per_parent.is_none()
+        };
+        let leader = (0..self.columns.len()).find(is_leader)?;
+        let after_leader = self.time_of_parent(leader, form)?;
+        // A line comes with its order.
+        let is_line = self.kind() == Some(Kind::Line);
+        let others = (0..self.columns.len())
+            .filter(|&at| at != leader && !is_line)
+            .filter_map(|at| self.time_of_parent(at, form));
+        let times: Vec<String> = std::iter::once(after_leader).chain(others).collect();
+        Some(if times.len() == 1 { times[0].clone() } else { format!("max({})", times.join(", ")) })
+    }
+
+    /// Returns a time after that of the parent's row.
+    fn time_of_parent(&self, by: usize, form: Form) -> Option<String> {
         let parent = self.context.parents[by]?;
         let of = &self.context.schema.tables[parent.table];
-        let mut times = of.columns.iter().filter_map(|column| {
-            let (stage, of) = time_of(&plain(&column.name), &ColumnTraits::new(column))?;
-            (matches!(stage, Stage::Created | Stage::Queued | Stage::Started)
-                && of == form
-                && column.generated == Generated::No
-                && rules::null_share(&plain(&column.name)).is_none())
-            .then_some((stage, column))
-        });
-        let first = times.next()?;
-        let (_, column) = times.fold(first, |least, next| if next.0 < least.0 { next } else { least });
-        let through = format!("{}.{}", self.column(by), quoted_always(&column.name));
+        let (time, of_form) = self.start_of(parent)?;
+        let through = |column: &Column| format!("{}.{}", self.column(by), quoted_always(&column.name));
+        let mut base = through(time);
+        if self.kind() == Some(Kind::Payment) {
+            let paid = of.columns.iter().find(|column| {
+                let found = time_of(&plain(&column.name), &ColumnTraits::new(column));
+                found == Some((Stage::Paid, of_form)) && column.generated == Generated::No
+            });
+            base = paid.map_or(base.clone(), |paid| format!("coalesce({}, {base})", through(paid)));
+        }
+        let is_order = subject(&of.name).is_some_and(|subject| subject.kind == Kind::Order);
+        let of = |amount: &str, unit| Delay { amount: amount.to_owned().into(), unit };
         let delay = match self.kind() {
-            Some(Kind::Line) => Delay { amount: "0", unit: "seconds" },
-            _ if form == Form::Day => Delay { amount: "int(0, 5)", unit: "days" },
-            _ => Delay { amount: "int(0, 7200)", unit: "seconds" },
+            Some(Kind::Line) if is_order => of("0", "seconds"),
+            Some(Kind::Payment) => of("int(0, 90)", "seconds"),
+            Some(Kind::Run | Kind::Log) => of("int(0, 240)", "seconds"),
+            Some(Kind::Stay) => self.turn().unwrap_or_else(|| of("int(0, 400)", "hours")),
+            _ if form == Form::Day => of("exponential(0.02, max=700, decimals=0)", "days"),
+            _ => of("exponential(0.001, max=16000, decimals=0) * 60 + int(0, 59)", "minutes"),
         };
-        form.after(&through, form, delay, Some(self.context.day))
+        form.after(&base, of_form, delay, Some(self.context.day))
+    }
+
+    /// Returns the first time of a parent's rows that is always known; where runs have parts, the time at which they start.
+    fn start_of(&self, parent: Parent) -> Option<(&Column, Form)> {
+        let of = &self.context.schema.tables[parent.table];
+        let times = of.columns.iter().filter_map(|column| {
+            let (stage, form) = time_of(&plain(&column.name), &ColumnTraits::new(column))?;
+            let is_start = matches!(stage, Stage::Created | Stage::Queued | Stage::Started);
+            let is_known = column.generated == Generated::No && rules::null_share(&plain(&column.name)).is_none();
+            (is_start && is_known).then_some((stage, column, form))
+        });
+        let latest = self.kind() == Some(Kind::Run);
+        let is_better = |one: Stage, other: Stage| if latest { one > other } else { one < other };
+        let time = times.reduce(|kept, next| if is_better(next.0, kept.0) { next } else { kept });
+        time.map(|(_, column, form)| (column, form))
     }
 
     /// Times that a state excludes: an order that is pending has no time of delivery.
@@ -221,6 +305,9 @@ impl TableInference<'_> {
             };
             let low_column = self.column(low);
             let text = match self.columns[at].traits.class {
+                _ if self.is_like(at, "*temp*") && self.is_of_patient() => {
+                    format!("round({low_column} + real(0.1, 1.6, 1), 1)")
+                }
                 _ if self.is_like(at, "*temp* *humid* *pressure*") => {
                     format!("round({low_column} + real(0.5, 12, 1), 1)")
                 }

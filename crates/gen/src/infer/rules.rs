@@ -40,7 +40,11 @@ const HTTP_STATUS: &str =
 
 static RULES: &[Rule] = &[
     // Identifiers and secrets.
-    text("public_key private_key ssh_key *_public_key", "'ssh-ed25519 AAAA' || regex('[A-Za-z0-9+/]{64}')"),
+    text(
+        "private_key *_private_key",
+        "'-----BEGIN PRIVATE KEY-----' || regex('[A-Za-z0-9+/]{64}') || '-----END PRIVATE KEY-----'",
+    ),
+    text("public_key ssh_key *_public_key", "'ssh-ed25519 AAAA' || regex('[A-Za-z0-9+/]{64}')"),
     text(
         "transaction_id external_id remote_id charge_id payment_id *_transaction_id gateway_id",
         "regex('(ch|tx|py)_[0-9A-Za-z]{16}')",
@@ -110,8 +114,14 @@ static RULES: &[Rule] = &[
     text("protocol scheme", "choice('https': 9, 'http')"),
     text("mime_type mimetype mime content_type file_type media_type *_content_type *_mime_type post_mime_type", MIME),
     text("encoding charset", "choice('UTF-8': 9, 'ISO-8859-1')"),
-    text("browser browser_name", "phrase('{browser}')"),
-    text("os operating_system os_name platform", "phrase('{os}')"),
+    text("browser browser_name *_browser_name *_browser", "phrase('{browser}')"),
+    text("os operating_system os_name platform *_os", "phrase('{os}')"),
+    text(
+        "resolution *_resolution screen_size",
+        "choice('1920x1080': 8, '1366x768': 4, '390x844': 6, '2560x1440': 3, '1536x864': 2)",
+    ),
+    text("referer_name referrer_name", "phrase('{domain}')"),
+    text("*_login", "phrase('{handle}')"),
     text("device device_type device_name", "choice('desktop': 50, 'mobile': 42, 'tablet': 8)"),
     // Files.
     text(
@@ -150,6 +160,7 @@ static RULES: &[Rule] = &[
     ),
     text("timezone time_zone tz tz_name", "phrase('{timezone}')"),
     any("slug *_slug permalink post_name", "phrase('{slug}')", "", ""),
+    text("shortcode short_code", "phrase('{handle}')"),
     text("key setting_key option_name meta_key config_key setting configkey *_key", "phrase('{setting_key}')"),
     text("color colour *_color *_colour bgcolor", "colour"),
     text("codename", "phrase('{permission_code}')"),
@@ -199,7 +210,7 @@ static RULES: &[Rule] = &[
     text("department dept *_department", "phrase('{department}')"),
     text("brand *_brand make manufacturer_name", "phrase('{brand}')"),
     text("genre *_genre", "phrase('{genre}')"),
-    text("category *_category categories", "phrase('{category}')"),
+    text("category *_category categories *_cat", "phrase('{category}')"),
     text("size clothing_size", "choice('S': 2, 'M': 4, 'L': 4, 'XL': 2)"),
     text("unit units unit_of_measure uom quantity_per_unit unit_type", "phrase('{unit}')"),
     text("unit_of_measurement", "choice('°C': 5, '%': 3, 'W': 2, 'lx': 1)"),
@@ -224,7 +235,7 @@ static RULES: &[Rule] = &[
     text("job job_title occupation profession position contact_title job_position *_job", "phrase('{job}')"),
     text("composer", "phrase('{composers}')"),
     text(
-        "author *_author artist editor narrator director created_by updated_by modified_by owner *_by *_login *_contact emergency_contact assignee reporter contact sender_name recipient_name billing_name shipping_name ship_name full_name contact_name customer_name *_full_name *_contact_name account_owner cardholder card_holder holder reviewer signature_name poc",
+        "author *_author artist editor narrator director created_by updated_by modified_by owner *_by *_contact emergency_contact assignee reporter contact sender_name recipient_name billing_name shipping_name ship_name full_name contact_name customer_name *_full_name *_contact_name account_owner cardholder card_holder holder reviewer signature_name poc",
         "phrase('{person}')",
     ),
     text("author_sort name_sort", "phrase('{last}, {first}')"),
@@ -308,6 +319,7 @@ static RULES: &[Rule] = &[
         "int(1, 20)",
         "int(1, 20)",
     ),
+    number("url_prefix", "choice(2: 8, 0, 1, 3: 2)", ""),
     number("depth", "int(0, 4)", "int(1, 40)"),
     number("percent percentage *_percent pct *_pct *_percentage", "int(0, 100)", "beta(2, 3, decimals=3) * 100"),
     number(
@@ -316,6 +328,7 @@ static RULES: &[Rule] = &[
         "choice(0: 80, 0.05: 6, 0.1: 8, 0.15: 3, 0.2: 3)",
     ),
     number("tax_rate vat_rate *_tax_rate", "choice(19: 6, 7: 3, 20: 2, 0)", "choice(0.19: 6, 0.07: 3, 0.2: 2, 0)"),
+    number("replacement_cost", "round(price(9, 30))", "price(9, 30)"),
     number("rental_rate", "", "choice(0.99: 4, 2.99: 3, 4.99: 3)"),
     number("exchange_rate rate *_rate", "int(1, 100)", "lognormal(0, 0.5, min=0.01, max=10, decimals=4)"),
     number(
@@ -475,6 +488,11 @@ static STATES: &[(&str, Option<Kind>, &str)] = &[
         Some(Kind::Event),
         "choice('completed': 72, 'scheduled': 16, 'cancelled': 8, 'no_show': 4)",
     ),
+    (
+        "status state *_status *_state",
+        Some(Kind::Stay),
+        "choice('completed': 80, 'confirmed': 11, 'cancelled': 7, 'no_show': 2)",
+    ),
     ("payment_state", None, "choice('paid': 88, 'balance_due': 8, 'failed': 4)"),
     ("shipment_state *_state", None, "choice('shipped': 80, 'ready': 12, 'pending': 8)"),
     ("payment_status", None, "choice('paid': 88, 'pending': 7, 'failed': 3, 'refunded': 2)"),
@@ -555,7 +573,7 @@ pub(super) fn flag_share(name: &str) -> Option<f64> {
 
 /// Returns whether the name is that of a flag.
 pub(super) fn is_flag(name: &str) -> bool {
-    const NAMES: &str = "is_* has_* can_* was_* should_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux";
+    const NAMES: &str = "is_* has_* can_* was_* should_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux";
     is_like(name, NAMES) && !is_like(name, "*_count")
 }
 
@@ -583,7 +601,10 @@ static NULLS: &[(&str, f64)] = &[
         0.35,
     ),
     ("*expire* *expiry* *valid_until* *valid_to* *ends_at *end_date *until", 0.5),
-    ("*parent* parent reply* in_reply* *_to_id reports_to manager* *boss*", 0.3),
+    ("*edited*", 0.85),
+    ("*reblog* *repost* *retweet* *quote_of* *forwarded*", 0.85),
+    ("reply* in_reply* *_reply_* *_to_id", 0.65),
+    ("*parent* parent reports_to manager* *boss*", 0.3),
     ("*bio* *about* *settings* *metadata* *extra* *preferences* *attributes* custom_*", 0.3),
     ("*referr* *referer* *utm_* *campaign* *composer* *tracking*", 0.3),
     ("*birth* dob *gender* sex *middle* *nickname* *phone* *mobile* tel *tel", 0.12),

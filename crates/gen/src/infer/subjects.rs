@@ -27,6 +27,8 @@ pub(super) enum Kind {
     Run,
     /// Something that takes place at a time: an appointment.
     Event,
+    /// Something that lasts days: the rental of a thing, the stay in a house.
+    Stay,
     Log,
     Other,
 }
@@ -47,6 +49,8 @@ static SUBJECTS: &[(&str, Subject)] = &[
     of("line_status order_status", "status_word", Kind::Other),
     of("content_type", "model", Kind::Other),
     of("query_log access_log audit_log event_log admin_log", "log_message", Kind::Log),
+    of("page_view pageview", "event", Kind::Log),
+    of("log_action", "article_title", Kind::Other),
     of("pull_request merge_request", "issue", Kind::Task),
     of("device_type", "device_kind", Kind::Other),
     of("product_category", "category", Kind::Other),
@@ -100,7 +104,8 @@ static SUBJECTS: &[(&str, Subject)] = &[
     of("build run job execution deployment check test", "ci_job", Kind::Run),
     of("channel", "channel", Kind::Other),
     of("conversation thread chat", "event", Kind::Text),
-    of("event meeting appointment session conference stay visit", "event", Kind::Event),
+    of("event meeting appointment session conference visit", "event", Kind::Event),
+    of("stay", "event", Kind::Stay),
     of("course lesson lecture seminar class", "course", Kind::Other),
     of("subject", "subject", Kind::Other),
     of("plan tier subscription", "plan", Kind::Other),
@@ -120,7 +125,7 @@ static SUBJECTS: &[(&str, Subject)] = &[
     of("note memo", "note", Kind::Text),
     of("question poll survey", "question", Kind::Text),
     of("order purchase sale invoice receipt cart basket shipment", "product", Kind::Order),
-    of("booking reservation rental", "event", Kind::Event),
+    of("booking reservation rental loan", "event", Kind::Stay),
     of("payment transaction transfer charge refund", "promotion", Kind::Payment),
     of("setting option config preference parameter property metadata meta", "setting_key", Kind::Other),
     of("log audit history event_log", "log_message", Kind::Log),
@@ -136,7 +141,10 @@ pub(super) fn subject(table: &str) -> Option<Subject> {
         SUBJECTS.iter().find(|(names, _)| names.split(' ').any(|of| of == name)).map(|(_, subject)| *subject)
     };
     let pairs = words.windows(2).rev().map(|pair| pair.join("_"));
-    pairs.chain(words.iter().rev().cloned()).find_map(|name| find(&name))
+    let found = pairs.chain(words.iter().rev().cloned()).find_map(|name| find(&name))?;
+    // `log_visit` is a log, whatever it is about.
+    let kind = if words.first().is_some_and(|word| word == "log") { Kind::Log } else { found.kind };
+    Some(Subject { kind, ..found })
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ pub(crate) struct TableContext<'a> {
     pub open: Vec<bool>,
     /// The parents of columns that refer to one.
     pub parents: Vec<Option<Parent>>,
+    /// The parents of columns that refer to one or are NULL.
+    pub possible_parents: Vec<Option<Parent>>,
     /// The column whose parents have consecutive children, if there is one.
     pub per_parent: Option<usize>,
     /// The table with the lines of this one's rows, which is per_parent.
@@ -75,7 +77,7 @@ impl<'a> TableInference<'a> {
         };
         let columns: Vec<NamedColumn<'a>> = table.columns.iter().enumerate().map(named).collect();
         let found = columns.iter().map(|_| None).collect();
-        let subject = subject(&table.name);
+        let subject = subject(&table.name).map(|found| in_schema(found, context.schema));
         Self { table, subject, columns, found, context }
     }
 
@@ -87,6 +89,7 @@ impl<'a> TableInference<'a> {
         self.times();
         self.amounts();
         self.slugs();
+        self.companions();
         self.ranges();
         self.names();
         for at in 0..self.columns.len() {
@@ -191,6 +194,14 @@ impl<'a> TableInference<'a> {
         by_affinity(traits)
     }
 
+    /// Returns whether a row is about a patient.
+    pub(super) fn is_of_patient(&self) -> bool {
+        let parents = self.context.parents.iter().flatten().map(|parent| &self.context.schema.tables[parent.table]);
+        parents
+            .chain([self.table])
+            .any(|table| super::names::words_of_table(&table.name).iter().any(|word| word == "patient"))
+    }
+
     /// Infers what a name means in a table of this kind only.
     fn special(&self, at: usize) -> Option<(String, &'static str)> {
         let name = self.columns[at].plain.as_str();
@@ -214,6 +225,42 @@ impl<'a> TableInference<'a> {
                 if self.find("*method http_status status_code referrer referer user_agent", |_| true).is_some() =>
             {
                 ("phrase('{url_path}')".to_owned(), "the path of a request")
+            }
+            ("attributes" | "properties" | "specs" | "attrs" | "props" | "features", Some("product")) if is_text => {
+                (PRODUCT_JSON.to_owned(), "properties of a product")
+            }
+            ("context" | "details" | "data" | "payload" | "metadata" | "extra" | "attributes" | "params", _)
+                if is_text && self.kind() == Some(Kind::Log) =>
+            {
+                (LOG_JSON.to_owned(), "details of a log entry")
+            }
+            ("os" | "operating_system" | "os_name" | "platform", Some("host")) if is_text => (
+                "choice('Ubuntu 22.04': 40, 'Debian 12': 30, 'Ubuntu 24.04': 15, 'Windows Server 2022': 10, 'FreeBSD 14': 5)"
+                    .to_owned(),
+                "the system of a server",
+            ),
+            (name, _) if is_like(name, "temperature *_temperature") && !is_text && self.is_of_patient() => {
+                ("normal(37, 0.6, min=35.2, max=41, decimals=1)".to_owned(), "the temperature of a body")
+            }
+            ("budget", Some("department" | "team" | "project")) if !is_text => {
+                ("1000 * exponential(0.0016, min=180, max=9000, decimals=0)".to_owned(), "a budget, of several salaries")
+            }
+            ("os" | "config_os" | "operating_system", _) if is_text && self.columns[at].traits.longest == Some(3) => {
+                ("choice('WIN': 5, 'AND': 4, 'IOS': 4, 'MAC': 2, 'LIN')".to_owned(), "the code of a system")
+            }
+            ("type", _) if is_text && self.columns[at].full == "post_type" => {
+                ("choice('post': 72, 'page': 18, 'attachment': 10)".to_owned(), "the type of a post")
+            }
+            ("type", _) if is_text && self.columns[at].full == "comment_type" => {
+                ("choice('comment': 97, 'pingback': 2, 'trackback')".to_owned(), "the type of a comment")
+            }
+            ("language" | "lang" | "locale", _)
+                if is_text && self.find("text body content message", |other| self.is_text(other)).is_some() =>
+            {
+                ("choice('en': 94, 'de': 3, 'fr': 3)".to_owned(), "the language of a text")
+            }
+            ("mime_type", _) if is_text && self.kind() == Some(Kind::Text) => {
+                ("constant('')".to_owned(), "a text has no file")
             }
             ("extension" | "ext", Some("person")) if is_text => ("digits(4)".to_owned(), "of a telephone"),
             ("password", _) if is_text && self.kind() == Some(Kind::Text) => {
@@ -242,9 +289,25 @@ impl<'a> TableInference<'a> {
     }
 }
 
+const PRODUCT_JSON: &str = "object(colour: phrase('{colour}'), material: phrase('{material_low}'), weight_g: int(40, 2500), in_stock: bool(0.9))";
+const LOG_JSON: &str =
+    "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
+
 fn is_boolean(traits: &ColumnTraits<'_>) -> bool {
     let declared = traits.declared.to_ascii_uppercase().replace(' ', "");
     declared.starts_with("BOOL") || declared == "TINYINT(1)" || declared == "BIT" || declared == "BIT(1)"
+}
+
+/// Returns what a table is about in its schema: the categories of films are not those of a shop.
+fn in_schema(found: Subject, schema: &Schema) -> Subject {
+    let has =
+        |wanted: &str| schema.tables.iter().any(|table| subject(&table.name).is_some_and(|of| of.names == wanted));
+    let names = match found.names {
+        "category" if has("title") && !has("product") => "film_genre",
+        "category" if has("article_title") && !has("product") => "topic",
+        names => names,
+    };
+    Subject { names, ..found }
 }
 
 /// Returns the prefix that the names of all or almost all columns have: `post_` of WordPress.
@@ -275,6 +338,11 @@ fn fitted(text: String, traits: &ColumnTraits<'_>) -> String {
     if longest >= needed || ["unique_", "events(", "date", "choice("].iter().any(|call| text.starts_with(call)) {
         return text;
     }
-    let called = if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') { format!("{text}()") } else { text };
-    format!("substr({called}, 1, {longest})")
+    format!("substr({}, 1, {longest})", called(&text))
+}
+
+/// Returns an annotation as part of an expression, where the name of a generator alone would be that of a column.
+pub(super) fn called(text: &str) -> String {
+    let is_name = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_name { format!("{text}()") } else { text.to_owned() }
 }

@@ -10,6 +10,7 @@ fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
         day: ReferenceDay::default(),
         open: vec![true; columns.len()],
         parents: vec![None; columns.len()],
+        possible_parents: vec![None; columns.len()],
         per_parent: None,
         lines: None,
         relieved: Vec::new(),
@@ -188,7 +189,14 @@ fn references_as_annotations() {
         (ReferencePattern::Once, "ref(\"my parents\".\"case\", once)"),
         (ReferencePattern::InTurn { each: 1 }, "ref(\"my parents\".\"case\", in_turn)"),
         (ReferencePattern::InTurn { each: 3 }, "ref(\"my parents\".\"case\", in_turn(3))"),
-        (ReferencePattern::DistinctIn("a b".to_owned()), "ref(\"my parents\".\"case\", distinct_in(\"a b\"))"),
+        (
+            ReferencePattern::DistinctIn { column: "a b".to_owned(), growing: false },
+            "ref(\"my parents\".\"case\", distinct_in(\"a b\"))",
+        ),
+        (
+            ReferencePattern::DistinctIn { column: "a".to_owned(), growing: true },
+            "ref(\"my parents\".\"case\", distinct_in(a, growing=TRUE))",
+        ),
     ] {
         assert_eq!(of_parent(&reuse, &schema.tables[0], 1).text, text);
     }

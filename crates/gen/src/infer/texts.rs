@@ -91,11 +91,9 @@ impl TableInference<'_> {
     /// The texts that belong to what the table is about.
     pub(super) fn texts_of(&mut self, subject: Subject) {
         let texts: &[(&str, &str)] = match subject.names {
-            "product" => &[
-                ("description *_description", "{product_description}"),
-                ("color colour", "{colour}"),
-                ("brand", "{brand}"),
-            ],
+            "product" => {
+                &[("description *_description", "{product_text}"), ("color colour", "{colour}"), ("brand", "{brand}")]
+            }
             "article_title" => &[
                 ("content body text post_content *_content html", "{post}"),
                 ("excerpt summary description *_excerpt", "{excerpt}"),

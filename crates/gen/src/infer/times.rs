@@ -7,6 +7,7 @@ use super::names::is_like;
 use super::subjects::Kind;
 use super::{ColumnTraits, TypeClass};
 use litepress_rows::calendar::{Date, DateTime};
+use std::borrow::Cow;
 
 /// The last day of inferred times, in days from 1970-01-01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +128,9 @@ pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, F
     if let Some(form) = of_type {
         return Some((stage.unwrap_or(Stage::Created), form));
     }
-    let stage = stage.filter(|_| !is_like(name, NO_TIMES) && !is_weak(name, traits.class))?;
+    // `joined_ms` is a time, and `first_byte_ms` is not.
+    let is_participle = whole_name != name && !name.contains('_');
+    let stage = stage.filter(|_| !is_like(name, NO_TIMES) && (is_participle || !is_weak(name, traits.class)))?;
     let is_day = is_like(name, "date *_date day *_on *date dob *birthday* born hire_date")
         && !is_like(name, "*_at update* *lastmodified*");
     let form = match traits.class {
@@ -183,16 +186,35 @@ impl Form {
     }
 
     /// Returns the annotation of a time that is `delay` later than the time in `base`, in `of` form; `None` if these
-    /// forms cannot be computed from one another.
+    /// forms cannot be computed from one another. What would come after the limit comes in the last two days before it.
     pub(super) fn after(self, base: &str, of: Self, delay: Delay, limit: Option<ReferenceDay>) -> Option<String> {
+        const LAST: &str = "int(-170_000, -60)";
+        let base = self.converted(base, of)?;
         let Delay { amount, unit } = delay;
-        let later = match (self, of) {
-            (Self::Day, Self::Day) if unit == "seconds" || unit == "minutes" || unit == "hours" => base.to_owned(),
-            (Self::Text, Self::Text | Self::Day) | (Self::Day, Self::Day) => {
-                format!("date_add({base}, {amount}, '{unit}')")
-            }
-            (Self::Day, Self::Text) => format!("substr(date_add({base}, {amount}, '{unit}'), 1, 10)"),
-            (Self::Unix(units), Self::Unix(of)) if units == of => {
+        if amount == "0" {
+            return Some(base);
+        }
+        let may_be_none = ["if(", "int(0,", "choice(0:", "exponential("].iter().any(|begin| amount.starts_with(begin));
+        let least = match self {
+            _ if may_be_none => base.clone(),
+            Self::Day => format!("date_add({base}, 1, 'days')"),
+            Self::Text => format!("date_add({base}, 1, 'seconds')"),
+            Self::Unix(units) => format!("{base} + {units}"),
+            Self::Julian => return None,
+        };
+        let bounded = |later: String, bound: String| match limit {
+            Some(_) => format!("max({least}, min({later}, {bound}))"),
+            None => later,
+        };
+        let day = limit.unwrap_or_default();
+        Some(match self {
+            Self::Day if ["seconds", "minutes", "hours"].contains(&unit) => base,
+            Self::Day => bounded(format!("date_add({base}, {amount}, '{unit}')"), format!("'{}'", day.before(0))),
+            Self::Text => bounded(
+                format!("date_add({base}, {amount}, '{unit}')"),
+                format!("date_add('{} 00:00:00', {LAST}, 'seconds')", day.before(0)),
+            ),
+            Self::Unix(units) => {
                 let seconds = units
                     * match unit {
                         "seconds" => 1,
@@ -200,37 +222,62 @@ impl Form {
                         "hours" => 3600,
                         _ => 86_400,
                     };
-                format!("{base} + {seconds} * ({amount})")
+                let bound = format!("{} + {units} * {LAST}", day.unix() * units);
+                bounded(format!("{base} + {seconds} * ({amount})"), bound)
             }
-            _ => return None,
-        };
-        let bound = limit.map(|day| match self {
-            Self::Unix(units) => (day.unix() * units).to_string(),
-            _ => format!("'{}'", day.before(0)),
-        });
-        Some(match bound {
-            // Of a text that begins with that day, the day is the lesser one.
-            Some(bound) => format!("min({later}, {bound})"),
-            None => later,
+            Self::Julian => return None,
+        })
+    }
+
+    /// Returns the annotation of a time in the last weeks, but not before the time in `base`, in `of` form.
+    pub(super) fn lately(self, base: &str, of: Self, day: ReferenceDay) -> Option<String> {
+        let base = self.converted(base, of)?;
+        Some(match self {
+            Self::Day => format!("max({base}, date_add('{}', int(-60, -1), 'days'))", day.before(0)),
+            Self::Text => {
+                format!("max({base}, date_add('{} 00:00:00', int(-5_000_000, -60), 'seconds'))", day.before(0))
+            }
+            Self::Unix(units) => format!("max({base}, {} + {units} * int(-5_000_000, -60))", day.unix() * units),
+            Self::Julian => return None,
+        })
+    }
+
+    /// Returns a time of another form in this one.
+    fn converted(self, base: &str, of: Self) -> Option<String> {
+        Some(match (self, of) {
+            (Self::Julian, _) | (_, Self::Julian) => return None,
+            (Self::Day, Self::Text) => format!("substr({base}, 1, 10)"),
+            (Self::Text, Self::Day) => format!("{base} || ' 00:00:00'"),
+            _ if self == of => base.to_owned(),
+            (Self::Unix(units), Self::Unix(of)) if units > of => format!("{base} * {}", units / of),
+            (Self::Unix(units), Self::Unix(of)) => format!("{base} / {}", of / units),
+            (Self::Unix(units), _) => format!("{units} * date_diff('1970-01-01', {base}, 'seconds')"),
+            (Self::Text, Self::Unix(of)) => format!("date_add('1970-01-01 00:00:00', {base} / {of}, 'seconds')"),
+            (Self::Day, Self::Unix(of)) => format!("date_add('1970-01-01', {base} / {}, 'days')", of * 86_400),
+            (Self::Day | Self::Text, _) => base.to_owned(),
         })
     }
 }
 
 /// A span of time between two stages.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Delay {
-    pub amount: &'static str,
+    pub amount: Cow<'static, str>,
     pub unit: &'static str,
 }
 
 /// Returns the usual delay of a stage, in a table of this kind.
 pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
-    let of = |amount, unit| Delay { amount, unit };
+    let of = |amount: &'static str, unit| Delay { amount: amount.into(), unit };
     let is_day = form == Form::Day;
     match (stage, kind) {
         (Stage::Started, Some(Kind::Run)) => of("int(1, 90)", "seconds"),
+        (Stage::Ended, Some(Kind::Stay)) if !is_day => of("int(20, 190)", "hours"),
         (Stage::Ended, Some(Kind::Run)) => of("lognormal(5, 1, min=2, max=7200, decimals=0)", "seconds"),
         (Stage::Updated, Some(Kind::Run | Kind::Log)) => of("int(0, 600)", "seconds"),
+        (Stage::LastSeen, Some(Kind::Text)) if !is_day => {
+            of("lognormal(4, 2, min=1, max=90000, decimals=0)", "minutes")
+        }
         (Stage::Paid, _) if is_day => of("choice(0: 6, 1: 2, 3: 1, 14: 1)", "days"),
         (Stage::Paid, _) => of("lognormal(4, 2, min=1, max=20000, decimals=0)", "minutes"),
         (Stage::Ended, Some(Kind::Place | Kind::Company | Kind::Person | Kind::Product)) => of("int(30, 900)", "days"),

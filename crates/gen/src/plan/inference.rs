@@ -55,6 +55,17 @@ impl Planner<'_> {
                 Reference::Unclear(why) => {
                     drafts.push((table, column, infer::without_parent(of_table, column, &why.into())?))
                 }
+                // 0 stands for no parent.
+                Reference::Single(parent)
+                    if parent.table == table
+                        && self.is_implied(table, column)
+                        && of_table.columns[column]
+                            .default
+                            .as_deref()
+                            .is_some_and(|default| default.trim_matches('\'') == "0") =>
+                {
+                    drafts.push((table, column, infer::no_parent()));
+                }
                 Reference::Single(parent) => match self.pattern(table, column, parent) {
                     Ok(pattern) => {
                         let inferred = infer::of_parent(&pattern, &self.schema.tables[parent.table], parent.column);
@@ -71,6 +82,7 @@ impl Planner<'_> {
             let others: Vec<(usize, usize)> = others.map(|column| (table, column)).collect();
             self.relieved.extend(others);
         }
+        self.share_parents(&mut drafts);
         let mut tables: Vec<usize> = open.iter().map(|(table, _)| *table).collect();
         tables.dedup();
         for table in tables {
@@ -79,6 +91,52 @@ impl Planner<'_> {
             drafts.extend(found.filter_map(|(column, inferred)| Some((table, column, inferred?))));
         }
         drafts.into_iter().try_for_each(|(table, column, inferred)| self.assign_or_simpler(table, column, inferred))
+    }
+
+    /// Gives rows the parent that another parent of theirs has, too: the customer of a payment is that of its order.
+    fn share_parents(&self, drafts: &mut [(usize, usize, Inference)]) {
+        for position in 0..drafts.len() {
+            let (table, column, inferred) = &drafts[position];
+            if !inferred.text.starts_with("ref(") || !inferred.text.contains("popular") {
+                continue;
+            }
+            let others =
+                drafts.iter().filter(|(of, by, other)| of == table && by != column && other.text.starts_with("ref("));
+            let shared = others.map(|(_, by, _)| *by).find_map(|by| self.shared_parent(*table, *column, by));
+            if let Some(inferred) = shared {
+                drafts[position].2 = inferred;
+            }
+        }
+    }
+
+    /// Infers a foreign key as the column of the same name and parent in the row that the column `by` refers to.
+    fn shared_parent(&self, table: usize, column: usize, by: usize) -> Option<Inference> {
+        let of_table = &self.schema.tables[table];
+        let shared = self.single_parent(table, column)?;
+        let position = self.single_parent(table, by)?.table;
+        let through = &self.schema.tables[position];
+        let same = through.column(&of_table.columns[column].name)?;
+        let parent = self.single_parent(position, same)?;
+        let is_known = through.columns[same].not_null || !of_table.columns[column].not_null;
+        let is_key = infer::unique_keys(of_table).any(|key| key.contains(&column));
+        let is_same = (parent.table, parent.column) == (shared.table, shared.column);
+        let shares = infer::shares_parent(of_table, through, &self.schema.tables[shared.table]);
+        (is_known && is_same && shares && !is_key).then(|| {
+            let by = infer::quoted_always(&of_table.columns[by].name);
+            let text = format!("{by}.{}", infer::quoted_always(&through.columns[same].name));
+            Inference { text, because: format!("that of {}", through.name) }
+        })
+    }
+
+    /// Returns the parent of a column that is a foreign key of its own, to another table.
+    fn single_parent(&self, table: usize, column: usize) -> Option<infer::Parent> {
+        let of_table = &self.schema.tables[table];
+        match infer::reference(self.schema, of_table, column) {
+            Reference::Single(parent) if parent.table != table => {
+                (of_table.foreign_keys[parent.key].columns.len() == 1).then_some(parent)
+            }
+            _ => None,
+        }
     }
 
     /// Infers the columns of a table that refer to no other table; `drafts` are those that do.
@@ -96,11 +154,14 @@ impl Planner<'_> {
                 .find(|(of, at, _)| (*of, *at) == (table, column))
                 .map(|(_, _, inferred)| inferred.text.as_str())
         };
-        let parent = |column: usize| match infer::reference(self.schema, of_table, column) {
+        let possible_parent = |column: usize| match infer::reference(self.schema, of_table, column) {
             Reference::Single(parent) if parent.table != table => {
-                text(column).filter(|text| text.starts_with("ref(")).map(|_| parent)
+                text(column).filter(|text| text.contains("ref(")).map(|_| parent)
             }
             _ => None,
+        };
+        let parent = |column: usize| {
+            possible_parent(column).filter(|_| text(column).is_some_and(|text| text.starts_with("ref(")))
         };
         let per_parent = columns().find(|&column| text(column).is_some_and(|text| text.contains("per_parent(")));
         TableInference::new(TableContext {
@@ -111,6 +172,7 @@ impl Planner<'_> {
             relieved: columns().filter(|&column| self.relieved.contains(&(table, column))).collect(),
             open: columns().map(|column| alone.contains(&(table, column))).collect(),
             parents: columns().map(parent).collect(),
+            possible_parents: columns().map(possible_parent).collect(),
             per_parent: per_parent.filter(|&column| parent(column).is_some()),
             lines: self.lines(table, drafts),
             depth: self.depth(table, 0),
@@ -232,12 +294,12 @@ impl Planner<'_> {
                     (u64::from(rows >= parent_rows), most),
                 )))
             }
-            None if rows >= parent_rows && infer::is_line_of(of_table, of_parent) => {
+            None if rows >= parent_rows && table != parent.table && infer::is_part_of(of_table, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
             }
             None => {
-                let grow = [table, parent.table].map(|table| infer::has_times(&self.schema.tables[table]));
-                Ok(ReferencePattern::Popular { growing: grow == [true; 2] && table != parent.table })
+                let growing = table != parent.table && self.grow(&[table, parent.table]);
+                Ok(ReferencePattern::Popular { growing })
             }
             Some(pattern) => Ok(pattern),
         }
@@ -280,7 +342,7 @@ impl Planner<'_> {
             }
             let other = parts.iter().filter(|part| part.key != key).flat_map(|part| &part.columns);
             if let (2, Some(other)) = (parts.len(), other.copied().find(|&other| self.has_children(table, other))) {
-                return Ok(Some(ReferencePattern::DistinctIn(of_table.columns[other].name.clone())));
+                return Ok(Some(self.distinct_in(table, &parts, other)));
             }
         }
         Ok(None)
@@ -313,10 +375,26 @@ impl Planner<'_> {
         if is_itself || may_be_unequal || mean > 0.4 * other.parents as f64 {
             return None;
         }
+        // An order has a line at least.
+        let is_part = parent(one).is_some_and(|of| infer::is_part_of(of_table, &self.schema.tables[of]));
+        let least = u64::from(is_part && rows >= one.parents);
         Some(match position {
-            0 => ReferencePattern::PerParent(infer::skewed_counts(rows, one.parents, (0, other.parents / 2 + 1))),
-            _ => ReferencePattern::DistinctIn(of_table.columns[one.columns[0]].name.clone()),
+            0 => ReferencePattern::PerParent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1))),
+            _ => self.distinct_in(table, parts, one.columns[0]),
         })
+    }
+
+    /// Returns the pattern of the other one of two foreign keys, whose first one has consecutive rows through `column`.
+    fn distinct_in(&self, table: usize, parts: &[KeyPart], column: usize) -> ReferencePattern {
+        let of_table = &self.schema.tables[table];
+        let parents = parts.iter().filter_map(|part| self.schema.position(&of_table.foreign_keys[part.key].parent));
+        let growing = self.grow(&parents.collect::<Vec<_>>());
+        ReferencePattern::DistinctIn { column: of_table.columns[column].name.clone(), growing }
+    }
+
+    /// Returns whether the rows of all these tables come one after another in time.
+    fn grow(&self, tables: &[usize]) -> bool {
+        tables.iter().all(|&table| infer::has_times(&self.schema.tables[table]))
     }
 
     /// Splits a key into foreign keys, if it consists of whole ones.

@@ -341,8 +341,8 @@ impl<'a> Resolver<'a> {
                 Assignment::PerParent(Arc::new(FanOut::varying(counts, &random(), parents)))
             }
             Distribution::OtherThan(column) => Assignment::OtherThan { column: self.own_column(&column)?, each: None },
-            Distribution::DistinctIn { column, skew } => {
-                Assignment::DistinctIn { column: self.own_column(&column)?, skew }
+            Distribution::DistinctIn { column, skew, growing } => {
+                Assignment::DistinctIn { column: self.own_column(&column)?, skew, growing }
             }
             // There is nothing to deal without parents; a later check reports that.
             Distribution::Exact(_) if parents == 0 => Assignment::Uniform,

@@ -211,6 +211,16 @@ fn pairs_are_different() {
         assert_eq!(is_skewed, skew > 1.0, "{most} of {rows}");
         assert_eq!(number(&sqlite, &format!("SELECT count(*) FROM {counts}")), 50, "all are used");
     }
+    // Early posts have early tags: up to the same share of the rows, or as many as they need.
+    let sqlite = database(
+        "/* gen: rows=500 */ CREATE TABLE post (id INTEGER PRIMARY KEY);
+        /* gen: rows=50 */ CREATE TABLE tag (id INTEGER PRIMARY KEY);
+        CREATE TABLE tagged (post NOT NULL REFERENCES post /* gen: ref(post.id, per_parent(0, 4)) */,
+            tag NOT NULL REFERENCES tag /* gen: ref(tag.id, distinct_in(post, growing=TRUE)) */, PRIMARY KEY (post, tag)) WITHOUT ROWID;",
+    );
+    assert_eq!(number(&sqlite, "SELECT count(*) FROM tagged WHERE tag > max(4, (post + 9) / 10)"), 0);
+    assert!(number(&sqlite, "SELECT count(DISTINCT tag) FROM tagged") > 45);
+    assert!(number(&sqlite, "SELECT count(DISTINCT tag) FROM tagged WHERE post > 450") > 30);
     let inferred = "/* gen: rows=500 */ CREATE TABLE post (id INTEGER PRIMARY KEY);
         /* gen: rows=50 */ CREATE TABLE tag (id TEXT PRIMARY KEY);
         CREATE TABLE tagged (post REFERENCES post /* gen: ref(post.id, per_parent(2)) */, tag REFERENCES tag, PRIMARY KEY (post, tag));
@@ -480,7 +490,7 @@ fn a_schema_without_annotations_meets_its_constraints() {
         (
             1,
             "closed",
-            "null(0.9, min(date_add(\"opened\", int(30, 900), 'days'), '2026-01-01'))",
+            "null(0.9, max(date_add(\"opened\", 1, 'days'), min(date_add(\"opened\", int(30, 900), 'days'), '2026-01-01')))",
             "inferred: not before opened",
         ),
         (1, "kind", "choice('main', 'branch', 'bus')", "inferred: CHECK (kind IN ('main', 'branch', 'bus'))"),

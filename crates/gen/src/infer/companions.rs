@@ -1,0 +1,246 @@
+//! Columns that follow from one beside them: the type of a file from its name, the card from the method of payment.
+
+use super::names::is_like;
+use super::subjects::{Kind, subject};
+use super::table_columns::called;
+use super::times::{Stage, time_of};
+use super::{ColumnTraits, TableInference, plain, quoted_always};
+
+const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
+const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
+const IMAGES: &str = "*avatar* *image* *photo* *picture* *logo* *cover* *thumbnail* *icon* *header*";
+const METHODS: &str = "method payment_method payment_type pay_method method_of_payment";
+const URLS: &str = "url uri *_url *_uri link permalink homepage website";
+
+/// The type of a file by the end of its name.
+const TYPE_BY_NAME: &[(&str, &str)] = &[
+    (".jpg", "image/jpeg"),
+    (".png", "image/png"),
+    ("webp", "image/webp"),
+    (".gif", "image/gif"),
+    (".svg", "image/svg+xml"),
+    (".pdf", "application/pdf"),
+    (".csv", "text/csv"),
+    ("html", "text/html"),
+    ("json", "application/json"),
+    (".mp3", "audio/mpeg"),
+    ("flac", "audio/flac"),
+    (".mp4", "video/mp4"),
+    (".zip", "application/zip"),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+];
+
+impl TableInference<'_> {
+    pub(super) fn companions(&mut self) {
+        self.files();
+        self.means_of_payment();
+        self.addresses_of_domain();
+        self.values_of_keys();
+        self.permissions();
+        self.states_of_orders();
+        self.devices();
+        self.stages();
+        self.replies();
+    }
+
+    /// Types of files, and names of pictures.
+    fn files(&mut self) {
+        for at in 0..self.columns.len() {
+            if !self.is_free(at) || !self.is_text(at) || !self.is_like(at, FILE_TYPES) || self.columns[at].is_unique {
+                continue;
+            }
+            // `avatar_content_type` belongs to `avatar_file_name`.
+            let own = self.columns[at].full.clone();
+            let shared =
+                |other: usize| own.bytes().zip(self.columns[other].full.bytes()).take_while(|(a, b)| a == b).count();
+            let names = (0..self.columns.len())
+                .filter(|&other| self.is_text(other) && self.columns[other].is_open && self.is_like(other, FILE_NAMES));
+            let Some(name) = names.max_by_key(|&other| shared(other)) else { continue };
+            let is_image = is_like(&own, IMAGES);
+            if self.is_free(name) && !self.columns[name].is_unique {
+                let list = if is_image { "{image_file}" } else { "{file}" };
+                self.set(name, format!("phrase('{list}')"), "the name of a file");
+            }
+            let types = TYPE_BY_NAME.iter().filter(|(_, of)| !is_image || of.starts_with("image/"));
+            let cases: String = types.map(|(end, of)| format!(" WHEN '{end}' THEN '{of}'")).collect();
+            let other = if is_image { "image/jpeg" } else { "text/plain" };
+            let file = self.column(name);
+            let because = format!("follows from {}", self.table.columns[name].name);
+            let text = format!("if({file} IS NULL, NULL, CASE substr({file}, -4){cases} ELSE '{other}' END)");
+            self.set(at, text, &because);
+            let prefix = own.split("content_type").next().unwrap_or_default();
+            let size = self.find("*file_size", |size| {
+                self.is_number(size) && self.is_free(size) && self.columns[size].full.starts_with(prefix)
+            });
+            if let Some(size) = size {
+                let text = format!("if({file} IS NULL, NULL, {})", self.alone(size).text);
+                self.set(size, text, &because);
+            }
+        }
+    }
+
+    /// Returns the annotation of a column, inferred now if it is not yet, and whether its table or its values know a word.
+    fn knows(&mut self, at: usize, words: &str) -> bool {
+        if self.is_free(at) {
+            let found = self.alone(at);
+            self.found[at] = Some(found);
+        }
+        let objects = &self.context.schema.objects;
+        let object = objects.iter().find(|object| object.kind == "table" && object.name == self.table.name);
+        let sql = object.and_then(|object| object.sql.as_deref()).unwrap_or_default();
+        let values = self.found[at].as_ref().map_or("", |found| found.text.as_str());
+        words.split(", ").any(|word| values.contains(word) || sql.contains(word))
+    }
+
+    /// Numbers of cards and accounts, which other methods of payment do not have.
+    fn means_of_payment(&mut self) {
+        const MEANS: [(&str, &str); 2] = [
+            (
+                "last4 *_last4 last_four *_last_four card_* *card_number cc_number cc_*",
+                "'card', 'credit_card', 'credit card', 'debit_card', 'credit', 'Credit Card'",
+            ),
+            ("iban bic swift account_number *_iban", "'transfer', 'invoice', 'bank_transfer', 'sepa', 'direct_debit'"),
+        ];
+        let Some(method) = self.find(METHODS, |at| self.is_text(at)) else { return };
+        for (names, methods) in MEANS {
+            for at in 0..self.columns.len() {
+                if !self.is_free(at) || self.columns[at].not_null || !self.is_like(at, names) || at == method {
+                    continue;
+                }
+                if self.knows(method, methods) {
+                    let text = called(&self.alone(at).text);
+                    let text = format!("if({} IN ({methods}), {text})", self.column(method));
+                    self.set(at, text, "follows from the method of payment");
+                }
+            }
+        }
+    }
+
+    /// Addresses of the web that begin with the domain of the row, or repeat another one.
+    fn addresses_of_domain(&mut self) {
+        let is_address = |at: usize| self.is_text(at) && self.is_free(at) && !self.columns[at].is_unique;
+        let domain = self.find("domain host hostname", |at| self.is_text(at));
+        let is_other = |at: usize| is_address(at) && self.is_like(at, URLS) && !self.is_like(at, IMAGES);
+        let addresses: Vec<usize> = (0..self.columns.len()).filter(|&at| is_other(at)).collect();
+        if let Some(domain) = domain {
+            let login = self.find("username login screen_name", |at| self.is_text(at)).map(|at| self.column(at));
+            for at in addresses {
+                let path = match (&login, self.columns[at].plain.as_str()) {
+                    (Some(login), "url") => format!("'/@' || {login}"),
+                    (Some(login), "uri") => format!("'/users/' || {login}"),
+                    (Some(login), name) => {
+                        format!("'/users/' || {login} || '/{}'", name.trim_end_matches("_url").trim_end_matches("_uri"))
+                    }
+                    (None, _) => "phrase('{url_path}')".to_owned(),
+                };
+                let text = format!("'https://' || coalesce({}, 'example.com') || {path}", self.column(domain));
+                self.set(at, text, "begins with the domain");
+            }
+            return;
+        }
+        let uri = self.find("uri", |at| self.is_text(at));
+        if let Some((url, uri)) = self.find("url", is_address).zip(uri) {
+            let text = self.column(uri);
+            self.set(url, text, "the same as the URI");
+        }
+    }
+
+    /// Values of settings.
+    fn values_of_keys(&mut self) {
+        let is_setting = self.subject.is_some_and(|subject| subject.names == "setting_key");
+        let key = self.find("key *_key option_name setting", |at| self.is_text(at));
+        let Some(value) = self.find_text("value *_value").filter(|&at| !self.columns[at].is_unique) else { return };
+        if is_setting || key.is_some() {
+            self.set(value, "phrase('{setting_value}')", "the value of a setting");
+        }
+    }
+
+    /// Names of permissions, as their code says.
+    fn permissions(&mut self) {
+        let Some(code) = self.find("codename", |at| self.is_text(at)) else { return };
+        let Some(name) = self.find_text("name").filter(|&at| !self.columns[at].is_unique) else { return };
+        let text = format!("'Can ' || replace({}, '_', ' ')", self.column(code));
+        self.set(name, text, "follows from the code");
+    }
+
+    /// States of payment and shipment, as the state of the order says; the state of a payment, as its order says.
+    fn states_of_orders(&mut self) {
+        const DONE: &str = "'completed', 'complete', 'shipped', 'delivered', 'done'";
+        match self.kind() {
+            Some(Kind::Order) => {
+                let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
+                let Some(state) = self.find("status state order_status", is_state) else { return };
+                for (names, done, other) in [
+                    ("payment_state", "'paid'", "choice('balance_due': 9, 'failed': 1)"),
+                    ("payment_status", "'paid'", "choice('pending': 9, 'failed': 1)"),
+                    ("shipment_state shipping_status", "'shipped'", "choice('pending': 6, 'ready': 4)"),
+                ] {
+                    let Some(at) = self.find_text(names).filter(|&at| at != state) else { continue };
+                    if self.knows(state, DONE) {
+                        let text = format!("if({} IN ({DONE}), {done}, {other})", self.column(state));
+                        self.set(at, text, "follows from the state of the order");
+                    }
+                }
+            }
+            Some(Kind::Payment) => {
+                let Some(state) = self.find_text("status state payment_status") else { return };
+                let Some(paid) = self.paid_of_order() else { return };
+                if self.knows(state, "'succeeded'") && self.knows(state, "'pending'") {
+                    let text = format!("if({paid} IS NULL, 'pending', choice('succeeded': 97, 'refunded': 3))");
+                    self.set(state, text, "follows from the payment of the order");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns when the order that the row is the only payment of was paid.
+    fn paid_of_order(&self) -> Option<String> {
+        (0..self.columns.len()).filter(|&at| self.columns[at].is_unique).find_map(|at| {
+            let of = &self.context.schema.tables[self.context.parents[at]?.table];
+            subject(&of.name).filter(|subject| subject.kind == Kind::Order)?;
+            let paid = of.columns.iter().find(|column| {
+                let stage = time_of(&plain(&column.name), &ColumnTraits::new(column)).map(|(stage, _)| stage);
+                stage == Some(Stage::Paid) && !column.not_null
+            })?;
+            Some(format!("{}.{}", self.column(at), quoted_always(&paid.name)))
+        })
+    }
+
+    /// Stages of the jobs of a build, by their names.
+    fn stages(&mut self) {
+        let is_job = self.subject.is_some_and(|subject| subject.names == "ci_job");
+        let name = self.find("name job_name", |at| self.is_text(at));
+        let Some((stage, name)) = self.find_text("stage stage_name").zip(name).filter(|_| is_job) else { return };
+        let (name, list) = (self.column(name), ["build", "test", "deploy", "lint"]);
+        let cases: String = list.map(|stage| format!(" WHEN '{}' THEN '{stage}'", &stage[..4])).concat();
+        self.set(stage, format!("CASE substr({name}, 1, 4){cases} ELSE 'test' END"), "follows from the name");
+    }
+
+    /// Flags of rows that refer to another one.
+    fn replies(&mut self) {
+        let reply = self.find("reply is_reply", |at| self.is_number(at) && self.found[at].is_none());
+        let of =
+            (0..self.columns.len()).find(|&at| self.is_like(at, "in_reply_to_id reply_to_id in_reply_to parent_id"));
+        if let Some((reply, of)) = reply.zip(of) {
+            let text = format!("if({} IS NULL, 0, 1)", self.column(of));
+            self.set(reply, text, "follows from what it refers to");
+        }
+    }
+
+    /// Names of the devices that run the platform of the row.
+    fn devices(&mut self) {
+        let is_device = self.subject.is_some_and(|subject| subject.names == "device");
+        let platform = self.find("platform os operating_system os_name", |at| self.is_text(at));
+        let name = self.find_text("name device_name").filter(|&at| !self.columns[at].is_unique);
+        if let (true, Some(platform), Some(name)) = (is_device, platform, name) {
+            let text = format!(
+                "if(lower({}) IN ('ios', 'android', 'ipados'), phrase('{{mobile_device}}'), phrase('{{computer}}'))",
+                self.column(platform)
+            );
+            self.set(name, text, "follows from the platform");
+        }
+    }
+}
