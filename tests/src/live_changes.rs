@@ -47,6 +47,12 @@ pub enum Setting {
     WalWithReader,
     /// A write-ahead log with pages behind the end of the database, which was larger before.
     WalShrunk,
+    /// A rollback journal, and most pages of the file are free.
+    DeleteFree,
+    /// A write-ahead log, and most pages of the file are free.
+    WalFree,
+    /// The same, and another program still reads what was on them.
+    WalFreeWithReader,
 }
 
 /// A database that is changed, in a folder of its own.
@@ -113,13 +119,22 @@ impl LiveChange {
 
 impl Setting {
     /// All settings.
-    pub const ALL: [Self; 6] =
-        [Self::Delete, Self::Wal, Self::Persist, Self::WalInCompany, Self::WalWithReader, Self::WalShrunk];
+    pub const ALL: [Self; 9] = [
+        Self::Delete,
+        Self::Wal,
+        Self::Persist,
+        Self::WalInCompany,
+        Self::WalWithReader,
+        Self::WalShrunk,
+        Self::DeleteFree,
+        Self::WalFree,
+        Self::WalFreeWithReader,
+    ];
 
     /// Returns the statements of the other program, if there is one.
     fn company(self) -> Option<&'static str> {
         match self {
-            Self::Delete | Self::Wal => None,
+            Self::Delete | Self::Wal | Self::DeleteFree | Self::WalFree => None,
             Self::Persist => Some("PRAGMA journal_mode = persist; UPDATE side SET x = 'journalled'"),
             Self::WalInCompany => Some("PRAGMA wal_autocheckpoint = 0; UPDATE side SET x = 'in the log'"),
             Self::WalWithReader => Some(
@@ -130,6 +145,9 @@ impl Setting {
                 "PRAGMA wal_autocheckpoint = 0; CREATE TABLE large AS SELECT *, zeroblob(700) FROM event; DROP TABLE large;
                  VACUUM",
             ),
+            Self::WalFreeWithReader => {
+                Some("PRAGMA wal_autocheckpoint = 0; BEGIN; SELECT count(*) FROM large WHERE length(hex(block)) > 0")
+            }
         }
     }
 }
@@ -153,6 +171,11 @@ impl Subject {
                  INSERT INTO side SELECT id, note FROM event; DELETE FROM side WHERE id > 40"
             ))
             .unwrap();
+        let is_free = matches!(setting, Setting::DeleteFree | Setting::WalFree | Setting::WalFreeWithReader);
+        if is_free {
+            let large = "CREATE TABLE large AS SELECT randomblob(1200) AS block FROM event, (SELECT 1 UNION SELECT 2)";
+            connection.execute_batch(large).unwrap();
+        }
         drop(connection);
         let company = setting.company().map(|sql| {
             let company = Connection::open(folder.join("app.db")).unwrap();
@@ -160,6 +183,10 @@ impl Subject {
             company.execute_batch(&format!("PRAGMA synchronous = OFF; {sql}")).unwrap();
             company
         });
+        if is_free {
+            let connection = Connection::open(folder.join("app.db")).unwrap();
+            connection.execute_batch("PRAGMA synchronous = OFF; DROP TABLE large").unwrap();
+        }
         // A connection that is open keeps its journal for itself.
         let company = if setting == Setting::Persist { company.and(None) } else { company };
         Self { folder, company }

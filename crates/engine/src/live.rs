@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! BEGIN IMMEDIATE, lock of checkpoints        other writers wait, readers do not
-//! new pages behind the end of the file        nobody looks there
+//! new pages: free ones, behind the end        nobody looks there
 //! sync
-//! sqlite_dbpage: last page, page 1            SQLite learns the new size
+//! sqlite_dbpage: last page, page 1, freelist  SQLite learns the new size
 //! sqlite_schema, pages that exist, freelist   through SQLite: journal or WAL
 //! COMMIT                                      all or nothing
 //! ```
@@ -17,6 +17,9 @@
 //!   zeros within a savepoint that is rolled back, which makes SQLite forget the form, then its bytes.
 //! - **Freed pages last.** A page that SQLite frees and takes again within one transaction is journalled, because SQLite
 //!   notes that it had content. Pages that litepress frees are not noted. So they go to the freelist right before COMMIT.
+//! - **Free pages.** New pages take leaves of the freelist, or the file would grow by a tree with each rebuild. Bytes of a leaf are
+//!   needed by nobody: not by readers, and not by a rollback. Bytes of a trunk page are, and those of pages that were freed while
+//!   an old reader reads: in WAL mode leaves are taken directly only if the WAL is empty. The connection's cache is emptied before.
 //! - **Old frames.** The WAL may hold frames of pages behind the end, from the time before the database shrank. SQLite would
 //!   prefer them to bytes in the file. Then all pages go through the WAL.
 //! - **Checkpoints.** A checkpoint cuts the file off behind the last committed page. Its lock is held meanwhile.

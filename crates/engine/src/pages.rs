@@ -3,14 +3,17 @@
 //! ```text
 //! page_run    consecutive pages in memory, built on every core, without numbers
 //! numbering   runs get page numbers; only here are page numbers assigned
+//! free_pages  the free pages of a database that exists, and those behind its end
 //! here        numbered runs go to the writers
 //! read_back   pages of a run, or of the file so far
 //! ```
 
+mod free_pages;
 mod numbering;
 mod page_run;
 mod read_back;
 
+pub(crate) use free_pages::FreePages;
 pub(crate) use numbering::{Placement, SkippedPages, Stretch};
 pub(crate) use page_run::PageRun;
 pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, WrittenPages, changed_pages};
@@ -57,6 +60,11 @@ impl Pages {
         Self { page_size, next: count + 1, is_part: false, skipped: SkippedPages::new(page_size, false), pool, writers }
     }
 
+    /// Starts with the first of the free pages of a database that exists.
+    pub fn in_place_of(free: Arc<FreePages>, page_size: PageSize, pool: Arc<BlockPool>, writers: Writers) -> Self {
+        Self { page_size, next: 2, is_part: false, skipped: SkippedPages::except(free), pool, writers }
+    }
+
     pub fn page_size(&self) -> PageSize {
         self.page_size
     }
@@ -81,7 +89,7 @@ impl Pages {
     }
 
     /// Writes all pages of a placed run.
-    pub fn write(&self, run: PageRun, placement: Placement) -> Result<()> {
+    pub fn write(&self, run: PageRun, placement: &Placement) -> Result<()> {
         self.write_from(0, run, placement)
     }
 
@@ -92,12 +100,12 @@ impl Pages {
         let per_block = u32::try_from(run.pages_per_block()).expect("pages of a block");
         for (block, start) in run.blocks.iter().zip((0..).step_by(run.pages_per_block())) {
             let end = run.len().min(start + per_block);
-            self.writers.write_kept(block.bytes(), &self.pieces(placement, start, start..end))?;
+            self.writers.write_kept(block.bytes(), &self.pieces(&placement, start, start..end))?;
         }
         Ok(placement)
     }
 
-    fn write_from(&self, first_page: u32, run: PageRun, placement: Placement) -> Result<()> {
+    fn write_from(&self, first_page: u32, run: PageRun, placement: &Placement) -> Result<()> {
         assert!(run.pointers.is_empty(), "every pointer of a run is resolved before it is written");
         let (pages, per_block) = (run.len(), u32::try_from(run.pages_per_block()).expect("pages of a block"));
         let mut start = 0;
@@ -111,7 +119,7 @@ impl Pages {
 
     /// Returns pages of a run as pieces of the block that begins with page `block_start`: one for each sequence without a skipped
     /// page.
-    fn pieces(&self, placement: Placement, block_start: u32, pages: Range<u32>) -> Pieces {
+    fn pieces(&self, placement: &Placement, block_start: u32, pages: Range<u32>) -> Pieces {
         let page_bytes = self.page_size.bytes();
         let in_block = |index: u32| (index - block_start) as usize * page_bytes;
         let (mut pieces, mut start) = (Pieces::new(), pages.start);

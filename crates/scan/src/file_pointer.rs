@@ -60,6 +60,12 @@ pub(crate) fn has_default_vfs(connection: &Connection) -> bool {
     found.is_some() && !vfs.is_null() && vfs == default
 }
 
+/// Makes a connection forget the pages in its cache. REQUIRES: it has no transaction.
+pub fn forget_pages(connection: &Connection) {
+    // It fails only in a transaction.
+    let _ = control(connection, ffi::SQLITE_FCNTL_RESET_CACHE, null_mut());
+}
+
 /// Returns the name of the connection's VFS.
 pub fn vfs_name(connection: &Connection) -> Option<String> {
     let mut name: *mut std::ffi::c_char = null_mut();

@@ -44,13 +44,13 @@ mod visited_pages;
 mod wal;
 mod walk;
 
-pub use file_pointer::{FilePointer, vfs_name};
+pub use file_pointer::{FilePointer, forget_pages, vfs_name};
 pub use file_stamp::FileStamp;
 pub use leaf::ScanPart;
 pub use moment::{ConnectionGuard, Moment};
 pub use scan::{IndexScan, TableScan};
 pub use snapshot::{PageReader, Snapshot};
-pub use wal::wal_has_pages_behind;
+pub use wal::{wal_has_pages_behind, wal_is_empty};
 
 #[cfg(test)]
 mod tests;

@@ -105,6 +105,21 @@ pub fn wal_has_pages_behind(connection: &Connection, last_page: u32, page_bytes:
     Ok(false)
 }
 
+/// Returns whether the WAL has no frame since a checkpoint emptied it: then the file has all pages, and every reader sees the last
+/// commit. Such a checkpoint waits for readers of the WAL, and cannot copy while one reads an older state of the file.
+///
+/// REQUIRES: the connection is in a write transaction, in WAL mode, and has written nothing.
+///
+/// # Errors
+/// If the wal-index cannot be read.
+pub fn wal_is_empty(connection: &Connection) -> Result<bool> {
+    let state = WalState::read(&FilePointer::of_database(connection)?).map_err(|error| {
+        let path = file_pointer::database_path(connection).unwrap_or_default();
+        Error::io("read the wal-index of", &path, error)
+    })?;
+    Ok(state.is_some_and(|state| state.frames() == 0))
+}
+
 /// The frames of a snapshot that are not in the database file.
 #[derive(Debug)]
 pub(crate) struct WalFrames {

@@ -146,3 +146,11 @@ fn faults_beside_other_programs() {
         [Setting::Persist, Setting::WalWithReader, Setting::WalShrunk].into_iter().for_each(fail_all);
     }
 }
+
+#[test]
+fn faults_while_new_pages_take_free_ones() {
+    fail_all(Setting::DeleteFree);
+    if is_long() {
+        [Setting::WalFree, Setting::WalFreeWithReader].into_iter().for_each(fail_all);
+    }
+}

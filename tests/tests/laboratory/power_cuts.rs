@@ -95,8 +95,11 @@ fn open(
 fn wrong_protocols_are_found() {
     let delete = record(LiveChange::Edge, Setting::Delete, 1024);
     let wal = record(LiveChange::Edge, Setting::WalInCompany, 1024);
+    let free = record(LiveChange::Rebuild, Setting::WalFree, 1024);
+    assert!(!free.0.events.iter().any(|event| is_new_page(&free.0, event)), "all new pages took free ones");
     let cases = [
         ("the new pages are not synced", &wal, without_sync_of_new_pages(&wal.0)),
+        ("the free pages that new ones take are not synced", &free, free.0.without_syncs(|_, name| name == DATABASE)),
         ("COMMIT comes before the new pages", &wal, pages_after_commit(&wal.0)),
         ("the WAL is not synced", &wal, wal.0.without_syncs(|_, name| name.ends_with("-wal"))),
         ("the journal is not synced", &delete, delete.0.without_syncs(|_, name| name.ends_with("-journal"))),

@@ -336,3 +336,37 @@ fn the_plan_names_the_route_that_the_load_takes() {
         assert_eq!(room.query("copy.db", "PRAGMA integrity_check"), "ok");
     }
 }
+
+/// Each upsert let the file grow by the whole table: new pages were always behind its end, and the old ones were never used again.
+#[test]
+fn the_file_does_not_grow_with_every_upsert() {
+    for mode in ["wal", "delete"] {
+        let room = Room::new();
+        room.done("generate app.db --preset user --rows 100k");
+        room.sqlite("app.db")
+            .execute_batch(&format!("PRAGMA journal_mode = {mode}; CREATE INDEX by_area ON user (area)"))
+            .expect(mode);
+        room.done("generate new.db --preset user --rows 30k --seed 5");
+        let pages = || room.query("app.db", "PRAGMA page_count").parse::<u64>().expect("a number");
+        let expected = "SELECT count(*), sum(age), count(DISTINCT area) > 30000 FROM user";
+        let mut sizes = vec![pages()];
+        for _ in 0..6 {
+            room.done("load app.db new.db --append --table user --on-conflict update");
+            sizes.push(pages());
+            assert_eq!(room.query("app.db", "PRAGMA integrity_check"), "ok");
+        }
+        let rows = room.query("app.db", expected);
+        assert!(rows.starts_with("100000|") && rows.ends_with("|1"), "{rows}");
+        assert!(sizes[6] < sizes[0] * 9 / 4, "{mode}: {sizes:?}");
+        // Rows behind the last one: the table grows, and the index is made anew.
+        for number in 0..4 {
+            room.write("more.sql", "CREATE TABLE user (area TEXT, age INTEGER NOT NULL, active INTEGER NOT NULL)");
+            room.done(&format!("generate more.db more.sql --rows 30k --seed {number} --overwrite"));
+            room.done("load app.db more.db --append --table user");
+            sizes.push(pages());
+            assert_eq!(room.query("app.db", "PRAGMA integrity_check"), "ok");
+        }
+        assert_eq!(room.query("app.db", "SELECT count(*), max(id) FROM user"), "220000|220000");
+        assert!(sizes[10] < sizes[0] * 5, "{mode}: {sizes:?}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::choice::{RowFigures, TableEdge, choose, why_not_in, why_sql};
 use super::page_candidates::edge_of;
-use super::sources::estimated_rows;
+use super::sources::TableSize;
 use super::{AppendOptions, Route, RoutePlan};
 use crate::live::LiveDatabase;
 use crate::options::Options;
@@ -81,8 +81,8 @@ impl PlannedAppend<'_> {
             let Some(edge) = edge else {
                 return Ok(Err("columns have all names of the rowid".to_owned()));
             };
-            let old_rows = || estimated_rows(table, &snapshot, root);
-            match choose(table, figures, edge, self.append, old_rows)? {
+            let size = || TableSize::estimate(table, &snapshot, root);
+            match choose(table, figures, edge, self.append, size)? {
                 Ok(choice) => routes.push(choice.route),
                 Err(why) => return Ok(Err(why)),
             }

@@ -1,5 +1,6 @@
 //! Chooses the route of a table's rows.
 
+use super::sources::TableSize;
 use super::update::{RowPolicy, claimed_indexes};
 use super::{AppendOptions, Route};
 use crate::index::IndexPlan;
@@ -13,9 +14,11 @@ use litepress_rows::{NullPolicy, Schema, Source, Table};
 /// Fewer rows are inserted by SQLite: opening a snapshot and changing roots would take longer.
 pub(super) const LEAST_ROWS: u64 = 20_000;
 
-/// An index is built anew if there is at least one new entry for this many old ones, and a table likewise.
+/// An index is built anew if there is at least one new entry for this many old ones, and a table likewise. Both also are if there
+/// are this many new rows for each page of the table: SQLite would change most of the pages, one after another.
 const MOST_OLD_ENTRIES: u64 = 30;
 const MOST_OLD_ROWS: u64 = 10;
+const LEAST_PER_PAGE: u64 = 2;
 
 /// The reason for tables that are large beside their new rows.
 const FEW_ROWS: &str = "there are few rows beside those of the table";
@@ -141,18 +144,23 @@ pub(super) struct Choice {
     pub sequence: Option<i64>,
 }
 
-/// Chooses the route of rows that can become pages. `Err` says why SQLite must insert them. `old_rows` estimates the rows of the
-/// table.
+/// Chooses the route of rows that can become pages. `Err` says why SQLite must insert them. `size` estimates the table.
 pub(super) fn choose(
     table: &Table,
     new: &RowFigures,
     edge: TableEdge,
     append: &AppendOptions,
-    old_rows: impl FnOnce() -> Result<u64>,
+    size: impl FnOnce() -> Result<TableSize>,
 ) -> Result<Result<Choice, String>> {
+    let is_worth = |most_old: u64| {
+        let old = size()?;
+        Ok::<bool, crate::Error>(
+            new.rows.saturating_mul(most_old) >= old.rows || new.rows >= LEAST_PER_PAGE * old.pages,
+        )
+    };
     if table.without_rowid {
         let is_asked = append.route.is_some() || append.truncate;
-        let is_worth = is_asked || new.rows.saturating_mul(MOST_OLD_ROWS) >= old_rows()?;
+        let is_worth = is_asked || is_worth(MOST_OLD_ROWS)?;
         let choice = Choice { route: Route::Rebuild, shift: 0, is_numbered: false, sequence: None };
         return Ok(if is_worth { Ok(choice) } else { Err(FEW_ROWS.to_owned()) });
     }
@@ -170,11 +178,11 @@ pub(super) fn choose(
     let route = if is_behind && append.route != Some(Route::Rebuild) { Route::Edge } else { Route::Rebuild };
     let route = if append.truncate { Route::Rebuild } else { route };
     if append.route.is_none() && !append.truncate {
-        let (has_indexes, rows) = (plan::own_indexes(table).next().is_some(), new.rows);
+        let has_indexes = plan::own_indexes(table).next().is_some();
         let is_worth = match route {
             Route::Edge if !has_indexes => true,
-            Route::Edge => rows.saturating_mul(MOST_OLD_ENTRIES) >= old_rows()?,
-            _ => rows.saturating_mul(MOST_OLD_ROWS) >= old_rows()?,
+            Route::Edge => is_worth(MOST_OLD_ENTRIES)?,
+            _ => is_worth(MOST_OLD_ROWS)?,
         };
         if !is_worth {
             return Ok(Err(FEW_ROWS.to_owned()));

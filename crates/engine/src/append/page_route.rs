@@ -12,7 +12,7 @@
 use super::choice::{Choice, RowFigures, TableEdge, choose, why_not_in, why_sql};
 use super::claims::check_claims;
 use super::rebuild::Rebuild;
-use super::sources::{OldAndNew, estimated_rows, old_rows, with_stored_rows};
+use super::sources::{OldAndNew, TableSize, old_rows, with_stored_rows};
 use super::update::{RowPolicy, claimed_indexes};
 use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan};
 use crate::database::Finished;
@@ -103,7 +103,7 @@ impl PageAppend<'_, '_> {
             return Ok(Err("another program has changed the schema meanwhile".to_owned()));
         }
         let (roots, sequences) = (self.roots()?, self.sequences()?);
-        let snapshot = Snapshot::of_write_transaction(self.transaction.connection()?)?;
+        let snapshot = Snapshot::of_write_transaction(self.transaction.database_connection())?;
         let mut jobs = Vec::new();
         for (table, source) in sources.iter().filter(|(_, source)| !source.is_empty()) {
             let table = &self.schema.tables[*table];
@@ -124,26 +124,26 @@ impl PageAppend<'_, '_> {
         self.publish(built).map(Ok)
     }
 
-    fn query<T: FromSql>(&mut self, sql: &str) -> Result<T> {
-        let value = self.transaction.connection()?.query_row(sql, [], |row| row.get(0));
+    fn query<T: FromSql>(&self, sql: &str) -> Result<T> {
+        let value = self.transaction.database_connection().query_row(sql, [], |row| row.get(0));
         value.map_err(|error| self.transaction.explain(&error))
     }
 
     /// Returns the root pages of all tables and indexes.
-    fn roots(&mut self) -> Result<HashMap<String, u32>> {
+    fn roots(&self) -> Result<HashMap<String, u32>> {
         self.map("SELECT name, rootpage FROM sqlite_schema WHERE type IN ('table', 'index') AND rootpage > 0")
     }
 
     /// Returns the numbers of AUTOINCREMENT tables.
-    fn sequences(&mut self) -> Result<HashMap<String, i64>> {
+    fn sequences(&self) -> Result<HashMap<String, i64>> {
         if self.schema.tables.iter().all(|table| !table.autoincrement) {
             return Ok(HashMap::new());
         }
         self.map("SELECT name, coalesce(CAST(seq AS INTEGER), 0) FROM sqlite_sequence WHERE typeof(name) = 'text'")
     }
 
-    fn map<T: FromSql>(&mut self, sql: &str) -> Result<HashMap<String, T>> {
-        let connection = self.transaction.connection()?;
+    fn map<T: FromSql>(&self, sql: &str) -> Result<HashMap<String, T>> {
+        let connection = self.transaction.database_connection();
         let read = || {
             let mut select = connection.prepare(sql)?;
             let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -234,7 +234,7 @@ impl<'a> Look<'a> {
             Ok(overwriting) => overwriting,
             Err(why) => return Ok(Err(why)),
         };
-        let choice = choose(table, &figures, edge, append, || estimated_rows(table, snapshot, root))?;
+        let choice = choose(table, &figures, edge, append, || TableSize::estimate(table, snapshot, root))?;
         Ok(choice.map(|choice| Job { look: self, root, choice, overwriting }))
     }
 }

@@ -65,11 +65,26 @@ pub(super) fn old_rows(table: &Table, snapshot: &Snapshot, root: u32) -> Result<
     })
 }
 
-/// Estimates the number of rows that a table has.
-pub(super) fn estimated_rows(table: &Table, snapshot: &Snapshot, root: u32) -> Result<u64> {
-    match table.without_rowid {
-        true => IndexScan::new(snapshot, root, &table.name)?.estimated_rows(),
-        false => TableScan::new(snapshot, root, &table.name)?.estimated_rows(),
+/// The estimated size of a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TableSize {
+    pub rows: u64,
+    pub pages: u64,
+}
+
+impl TableSize {
+    /// Estimates the size of a table from some of its pages.
+    pub fn estimate(table: &Table, snapshot: &Snapshot, root: u32) -> Result<Self> {
+        let (rows, page_bytes) = if table.without_rowid {
+            let scan = IndexScan::new(snapshot, root, &table.name)?;
+            (scan.estimated_rows()?, scan.page_bytes())
+        } else {
+            let scan = TableScan::new(snapshot, root, &table.name)?;
+            (scan.estimated_rows()?, scan.page_bytes())
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate, and saturates")]
+        let pages = (rows as f64 * page_bytes / snapshot.usable() as f64) as u64;
+        Ok(Self { rows, pages })
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn build(runs: Vec<Run>, request: &Request<'_>, pages: &mut Pages) ->
     let structure = write_row(STRUCTURE_ID, &structure.encode(), pages);
     tree.rows += 2;
     tree.payload_bytes += averages + structure.payload_bytes;
-    pages.write(structure.run, structure_place)?;
+    pages.write(structure.run, &structure_place)?;
     Ok(Written { tree, splits })
 }
 
@@ -99,7 +99,7 @@ fn place_row(id: i64, block: &[u8], pages: &mut Pages) -> Result<(Vec<(LargestRo
     let TablePart { mut run, leaves, payload_bytes, .. } = write_row(id, block, pages);
     let placement: Placement = pages.place(&mut run)?;
     let leaves = leaves.into_iter().map(|(last, index)| (LargestRowid(last), placement.number(index))).collect();
-    pages.write(run, placement)?;
+    pages.write(run, &placement)?;
     Ok((leaves, payload_bytes))
 }
 

@@ -83,7 +83,7 @@ impl LiveTransaction<'_> {
                 let index = run.add_page();
                 run.page_mut(index).copy_from_slice(&bytes);
                 let placement = pages.place(&mut run)?;
-                pages.write(run, placement)?;
+                pages.write(run, &placement)?;
                 Some(placement.number(index))
             }
         };

@@ -1,4 +1,4 @@
-//! Sinks of new pages: the database file behind its end, or a temporary file if they must pass through the WAL.
+//! Sinks of new pages: the database file, or a temporary file if they must pass through the WAL.
 
 use crate::Sink;
 use litepress_rows::files::FileExt;
@@ -8,12 +8,13 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// The database file, written through the handle of its connection. Readers do not look behind the end of the database.
-pub(super) struct BehindEnd {
+/// The database file, written through the handle of its connection. Readers look neither behind the end of the database nor at free
+/// pages.
+pub(super) struct DatabaseFile {
     pub file: Arc<Mutex<FilePointer>>,
 }
 
-impl Sink for BehindEnd {
+impl Sink for DatabaseFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         lock(&self.file).write(bytes, offset)
     }

@@ -1,6 +1,6 @@
 //! Work on a read snapshot, followed by a write transaction of the same state.
 
-use super::transaction::{CheckpointLock, is_wal};
+use super::transaction::{CheckpointLock, is_wal, prepare};
 use super::{LiveDatabase, LiveTransaction};
 use crate::Result;
 use litepress_scan::{FilePointer, Snapshot};
@@ -37,7 +37,7 @@ impl LiveDatabase {
         work: &impl Fn(&Connection, &Snapshot) -> Result<T>,
     ) -> Result<Option<(T, CheckpointLock)>> {
         let connection = &self.connection;
-        let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        prepare(self).map_err(|error| self.explain(&error))?;
         let snapshot = Snapshot::begin(connection)?;
         let worked = work(connection, &snapshot).and_then(|value| {
             let file = Arc::new(Mutex::new(FilePointer::of_database(connection)?));

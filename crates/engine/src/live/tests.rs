@@ -6,6 +6,8 @@ mod index;
 use super::{CannotWritePages, CommitReport, LiveDatabase, LiveOptions, LiveTransaction};
 use crate::table::build_few;
 use crate::{ErrorKind, Result};
+use litepress_format::freelist::Trunk;
+use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{PageKind, PageSize, PageWriter};
 use litepress_format::record;
 use litepress_format::value::Value;
@@ -59,6 +61,22 @@ fn check(path: &Path) {
     if let Ok(output) = Command::new("sqlite3").arg(path).arg("PRAGMA integrity_check").output() {
         assert_eq!(String::from_utf8_lossy(&output.stdout), "ok\n", "the program sqlite3");
     }
+}
+
+/// Returns the bytes of the file, with zeros in the leaves of the freelist: their bytes have no meaning.
+fn bytes_in_use(path: &Path) -> Vec<u8> {
+    let mut bytes = std::fs::read(path).unwrap();
+    let header = DatabaseHeader::decode(&bytes).unwrap();
+    let page_bytes = header.page_size.bytes();
+    let range = |number: u32| (number as usize - 1) * page_bytes..number as usize * page_bytes;
+    let mut trunk = header.first_freelist_trunk;
+    while trunk != 0 {
+        let page = bytes[range(trunk)].to_vec();
+        let page = Trunk::decode(&page, page_bytes).unwrap();
+        page.leaves().for_each(|leaf| bytes[range(leaf)].fill(0));
+        trunk = page.next;
+    }
+    bytes
 }
 
 /// Ends the loops of other threads, after a panic too.
@@ -144,7 +162,7 @@ fn a_new_table_appears_at_once_or_never() {
 fn a_transaction_that_is_given_up_leaves_the_file_as_it_was() {
     for (page_size, mode) in PAGE_SIZES.into_iter().flat_map(|size| MODES.map(|mode| (size, mode))) {
         let (_folder, path) = database(page_size, mode);
-        let before = std::fs::read(&path).unwrap();
+        let before = bytes_in_use(&path);
         let mut database = open(&path);
         for published in [false, true] {
             let mut transaction = database.begin().unwrap();
@@ -154,7 +172,7 @@ fn a_transaction_that_is_given_up_leaves_the_file_as_it_was() {
                 transaction.connection().unwrap().execute_batch("CREATE INDEX f ON fresh (name)").unwrap();
             }
             drop(transaction);
-            assert!(std::fs::read(&path).unwrap() == before, "{mode}, pages of {page_size} bytes");
+            assert!(bytes_in_use(&path) == before, "{mode}, pages of {page_size} bytes");
             check(&path);
         }
         let mut transaction = database.begin().unwrap();
@@ -185,7 +203,8 @@ fn a_table_gets_another_tree_and_its_old_pages_are_free() {
             if is_committed {
                 let report = transaction.commit().unwrap();
                 let freed = number(&sqlite, "PRAGMA freelist_count") - free;
-                assert!(freed > 0 && freed == i64::try_from(report.pages_freed).unwrap(), "{report:?}");
+                let expected = report.pages_freed.cast_signed() - report.pages_reused.cast_signed();
+                assert!(report.pages_freed > 0 && freed == expected, "{report:?}");
             } else {
                 transaction.write_freelist().unwrap();
                 drop(transaction);
@@ -203,6 +222,93 @@ fn a_table_gets_another_tree_and_its_old_pages_are_free() {
 
 /// The b-tree layer of SQLite keeps the parsed form of a page. It counted no row in a table whose root page had got other
 /// bytes.
+/// The file grew by a tree with every rebuild, for ever: new pages were always behind its end.
+#[test]
+fn new_pages_take_free_ones() {
+    for (page_size, mode) in [512, 1024, 4096].into_iter().flat_map(|size| MODES.map(|mode| (size, mode))) {
+        let (_folder, path) = database(page_size, mode);
+        let sqlite = Connection::open(&path).unwrap();
+        sqlite.execute_batch(FRESH).unwrap();
+        let mut database = open(&path);
+        let (mut sizes, mut reused) = (Vec::new(), 0);
+        // One connection, whose cache knows the pages when they were in use.
+        for round in 1..=8 {
+            let is_committed = round % 4 != 0;
+            let free = number(&sqlite, "PRAGMA freelist_count");
+            let old = number(&sqlite, "SELECT rootpage FROM sqlite_schema WHERE name = 'fresh'");
+            let mut transaction = database.begin().unwrap();
+            let rows = i64::from(page_size) * 8 + round;
+            let root = build_few(records(rows), transaction.pages().unwrap()).unwrap().root;
+            transaction.set_root("fresh", root).unwrap();
+            transaction.free_tree(u32::try_from(old).unwrap()).unwrap();
+            let sum = "SELECT sum(id) + sum(length(name)) * 0 FROM fresh";
+            assert_eq!(
+                number(transaction.connection().unwrap(), sum),
+                rows * (rows + 1) / 2,
+                "{page_size} {mode} {round}"
+            );
+            if is_committed {
+                let report = transaction.commit().unwrap();
+                reused += report.pages_reused;
+                let now = number(&sqlite, "PRAGMA freelist_count");
+                assert_eq!(
+                    now,
+                    free + report.pages_freed.cast_signed() - report.pages_reused.cast_signed(),
+                    "{report:?}"
+                );
+                assert!(!report.through_wal);
+                assert_eq!(number(&sqlite, sum), rows * (rows + 1) / 2);
+                sizes.push(number(&sqlite, "PRAGMA page_count"));
+            } else {
+                transaction.write_freelist().unwrap();
+                drop(transaction);
+                assert_eq!(number(&sqlite, "PRAGMA freelist_count"), free);
+            }
+            check(&path);
+        }
+        assert!(reused > 0, "{page_size} {mode} {sizes:?}");
+        // Two trees have room, and a few pages for the trunks of the freelist and for rows that came.
+        let growth = sizes[sizes.len() - 1] - sizes[1];
+        assert!(growth * 12 < sizes[1], "{page_size} {mode} {sizes:?}");
+        drop((database, sqlite));
+        use_it(&path);
+    }
+}
+
+/// A reader of an old snapshot looks at pages that are free by now.
+#[test]
+fn an_old_reader_keeps_pages_that_are_free_by_now() {
+    let (_folder, path) = database(1024, "wal");
+    let sqlite = Connection::open(&path).unwrap();
+    sqlite
+        .execute_batch(
+            "PRAGMA wal_autocheckpoint = 0; CREATE TABLE big AS SELECT * FROM old, (SELECT 1 UNION SELECT 2)",
+        )
+        .unwrap();
+    sqlite.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let reader = Connection::open(&path).unwrap();
+    let all = "SELECT count(*) + sum(length(hex(name))) FROM big";
+    reader.execute_batch("PRAGMA cache_size = 1; BEGIN").unwrap();
+    let before = number(&reader, all);
+    sqlite.execute_batch("DROP TABLE big").unwrap();
+    let report = publish(&path, &LiveOptions::default(), 4000).unwrap();
+    assert!(!report.through_wal && report.pages_reused == 0, "{report:?}");
+    assert_eq!(number(&reader, all), before);
+    // Of a file that is free for the most part, pages are taken through the WAL.
+    sqlite.execute_batch("DROP TABLE fresh; DROP TABLE old").unwrap();
+    let report = publish(&path, &LiveOptions::default(), 4000).unwrap();
+    assert!(report.through_wal && report.pages_reused > 0, "{report:?}");
+    assert_eq!(number(&reader, all), before);
+    reader.execute_batch("COMMIT").unwrap();
+    check(&path);
+    // Without old readers they are taken directly.
+    sqlite.execute_batch("DROP TABLE fresh").unwrap();
+    let report = publish(&path, &LiveOptions::default(), 4000).unwrap();
+    assert!(!report.through_wal && report.pages_reused > 0, "{report:?}");
+    drop((reader, sqlite));
+    check(&path);
+}
+
 #[test]
 fn a_parsed_page_may_get_other_bytes() {
     for mode in MODES {
@@ -380,8 +486,10 @@ fn the_lock_byte_page_is_passed_over() {
         transaction.commit().unwrap();
         assert_eq!(number(&sqlite, "PRAGMA page_count"), i64::from(last));
         let mut transaction = database.begin().unwrap();
+        // After a statement, free pages are left to SQLite.
+        transaction.connection().unwrap();
         add_table(&mut transaction, "fresh", 9000).unwrap();
-        transaction.commit().unwrap();
+        assert_eq!(transaction.commit().unwrap().pages_reused, 0);
         drop(database);
         assert!(number(&sqlite, "PRAGMA page_count") > i64::from(lock_byte_page));
         assert_eq!(number(&sqlite, "SELECT sum(id) FROM fresh"), 9000 * 9001 / 2);

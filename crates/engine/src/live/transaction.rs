@@ -1,11 +1,11 @@
 //! One write transaction: new pages, changed pages, rows of `sqlite_schema`, freed pages, COMMIT.
 
-use super::freelist::Freelist;
-use super::new_pages::{BehindEnd, Spool};
+use super::freelist::{Freelist, TrunkPage, leaves_of};
+use super::new_pages::{DatabaseFile, Spool};
 use super::tree_pages::{TreePages, corrupt};
 use super::{LiveDatabase, read_header, refusal_of};
 use crate::options::{Options, Target};
-use crate::pages::Pages;
+use crate::pages::{FreePages, Pages};
 use crate::resources::{bounded, live_blocks, temp_dir};
 use crate::sink::block::BlockPool;
 use crate::sink::writers::Writers;
@@ -14,11 +14,14 @@ use crate::{Error, ErrorKind, Result, Sink};
 use litepress_format::header::{DatabaseHeader, FREELIST_OFFSET, PAGE_COUNT_OFFSET};
 use litepress_format::page::PageSize;
 use litepress_rows::sync::lock;
-use litepress_scan::{FilePointer, wal_has_pages_behind};
+use litepress_scan::{FilePointer, forget_pages, wal_has_pages_behind, wal_is_empty};
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+/// Free pages are looked for if there is at least one for this many pages.
+const MOST_PAGES_PER_FREE: u64 = 16;
 
 /// A write transaction of an existing database.
 ///
@@ -37,10 +40,14 @@ pub struct LiveTransaction<'d> {
     file_bytes: u64,
     /// Whether new pages go through SQLite.
     through_sqlite: bool,
+    /// Free pages of the database that new pages may take. `None` if there are few, readers may still look at them, or a statement
+    /// was run in this transaction: a page that it took and freed again may be in the cache, to be written at COMMIT.
+    free: Option<Arc<FreePages>>,
     pub(super) freed: Vec<u32>,
     began: Instant,
     checkpoints: Option<CheckpointLock>,
     pages_written: u64,
+    pages_reused: u64,
     is_open: bool,
     /// COMMIT was tried. If it fails behind its last write, the database is changed nevertheless.
     has_tried_commit: bool,
@@ -56,6 +63,8 @@ pub struct CommitReport {
     pub commit: Duration,
     /// Number of new pages.
     pub pages_written: u64,
+    /// Number of new pages that took free ones.
+    pub pages_reused: u64,
     /// Number of pages that went to the freelist.
     pub pages_freed: u64,
     /// Whether the new pages went through the WAL or the journal.
@@ -66,8 +75,7 @@ impl<'d> LiveTransaction<'d> {
     pub(super) fn begin(database: &'d mut LiveDatabase) -> Result<Self> {
         let connection = &database.connection;
         let explain = |error| database.explain(&error);
-        // Copies what it can, so that fewer frames must be looked at. It waits for nobody.
-        let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        prepare(database).map_err(explain)?;
         let is_wal = is_wal(connection).map_err(explain)?;
         let file = Arc::new(Mutex::new(FilePointer::of_database(connection)?));
         // Before the lock of writers, as a checkpoint takes them: in the other order, each could wait for the other.
@@ -97,10 +105,12 @@ impl<'d> LiveTransaction<'d> {
             pages_before: 0,
             file_bytes: u64::MAX,
             through_sqlite,
+            free: None,
             freed: Vec::new(),
             began: Instant::now(),
             checkpoints,
             pages_written: 0,
+            pages_reused: 0,
             is_open: true,
             has_tried_commit: false,
         }
@@ -127,7 +137,30 @@ impl<'d> LiveTransaction<'d> {
             let (connection, page_bytes) = (self.database_connection(), self.page_bytes());
             self.through_sqlite = wal_has_pages_behind(connection, self.page_count, page_bytes)?;
         }
+        self.look_for_free_pages(&header, was_wal)
+    }
+
+    /// Looks whether new pages can take free ones. Readers never look at free pages, and a rollback needs no bytes of a leaf of the
+    /// freelist. But readers of an older snapshot look at pages that were freed since: in WAL mode only an empty WAL rules them out.
+    fn look_for_free_pages(&mut self, header: &DatabaseHeader, is_wal: bool) -> Result<()> {
+        let is_many = u64::from(header.freelist_pages) * MOST_PAGES_PER_FREE >= u64::from(self.page_count);
+        if !is_many {
+            return Ok(());
+        }
+        let Some(leaves) = self.trunks(header)?.and_then(|trunks| leaves_of(&trunks)) else { return Ok(()) };
+        let free = FreePages::new(&leaves, self.page_count, self.page_size.lock_byte_page());
+        let is_safe = self.through_sqlite || !is_wal || wal_is_empty(self.database_connection())?;
+        // Through the WAL old readers keep their pages. That is slower, but the file must not grow for ever.
+        let is_most = free.as_ref().is_some_and(|free| u64::from(free.len()) * 2 >= u64::from(self.page_count));
+        self.through_sqlite |= !is_safe && is_most;
+        self.free = free.filter(|_| is_safe || is_most).map(Arc::new);
         Ok(())
+    }
+
+    /// Returns the trunk pages of the freelist. `None` if it breaks a rule.
+    fn trunks(&self, header: &DatabaseHeader) -> Result<Option<Vec<TrunkPage>>> {
+        let list = Freelist { first_trunk: header.first_freelist_trunk, pages: header.freelist_pages };
+        list.trunks(self.page_count, |number| self.read_page(number))
     }
 
     fn query_page_count(&self) -> Result<u32> {
@@ -136,7 +169,7 @@ impl<'d> LiveTransaction<'d> {
     }
 
     /// Returns the connection for reading. New pages are not published to it.
-    pub(super) fn database_connection(&self) -> &Connection {
+    pub(crate) fn database_connection(&self) -> &Connection {
         &self.database.connection
     }
 
@@ -146,6 +179,7 @@ impl<'d> LiveTransaction<'d> {
     /// If new pages cannot be written.
     pub fn connection(&mut self) -> Result<&Connection> {
         self.publish_pages()?;
+        self.free = None;
         Ok(&self.database.connection)
     }
 
@@ -198,7 +232,7 @@ impl<'d> LiveTransaction<'d> {
         read().map_err(|error| self.explain(&error))
     }
 
-    /// Returns new pages behind the end of the database. They are published before the next statement of SQLite.
+    /// Returns new pages: free ones, and others behind the end of the database. They are published before the next statement of SQLite.
     pub(crate) fn pages(&mut self) -> Result<&mut Pages> {
         if self.pages.is_none() {
             self.pages = Some(self.new_pages()?);
@@ -210,55 +244,77 @@ impl<'d> LiveTransaction<'d> {
         let options = self.options()?;
         let sink: Box<dyn Sink> = if self.through_sqlite {
             let folder = temp_dir(&Target::File(self.database.path.clone()), &options);
-            let start = u64::from(self.page_count) * self.page_bytes() as u64;
+            let start = if self.free.is_some() { 0 } else { u64::from(self.page_count) * self.page_bytes() as u64 };
             Box::new(Spool { file: cached_file(&folder)?, start })
         } else {
-            Box::new(BehindEnd { file: self.file.clone() })
+            Box::new(DatabaseFile { file: self.file.clone() })
         };
         // The handle of the connection takes one write at a time.
         let threads = 1;
         let writers = Writers::new(sink, self.database.path.clone(), threads, options.progress.clone());
         let pool = BlockPool::new(live_blocks(&options, threads));
-        Ok(Pages::behind(self.page_count, self.page_size, pool, writers))
+        Ok(match &self.free {
+            Some(free) => Pages::in_place_of(free.clone(), self.page_size, pool, writers),
+            None => Pages::behind(self.page_count, self.page_size, pool, writers),
+        })
     }
 
     /// Makes the new pages known to SQLite.
     fn publish_pages(&mut self) -> Result<()> {
         let Some(pages) = self.pages.take() else { return Ok(()) };
-        let (old, new) = (self.page_count, pages.count());
+        let free = self.free.take();
+        let next = pages.next();
+        let taken: Vec<u32> = free.iter().flat_map(|free| free.taken_before(next)).flatten().collect();
+        let (old, new) = (self.page_count, pages.count().max(self.page_count));
         pages.wait()?;
-        if new == old {
-            return Ok(());
-        }
-        self.pages_written += u64::from(new - old);
+        self.pages_written += u64::from(new - old) + taken.len() as u64;
+        self.pages_reused += taken.len() as u64;
         if self.through_sqlite {
-            self.insert_all(&pages, old, new)?;
-        } else {
+            self.insert_all(&pages, taken.iter().copied().chain(old + 1..=new))?;
+        } else if new > old || !taken.is_empty() {
             // Even if durability is not wanted: after a power cut, the commit must not refer to pages that are lost.
             pages.sync()?;
-            let mut last = vec![0; self.page_bytes()];
-            pages.read(new, &mut last)?;
-            self.insert_page(new, &last)?;
+            if new > old {
+                let mut last = vec![0; self.page_bytes()];
+                pages.read(new, &mut last)?;
+                self.insert_page(new, &last)?;
+            }
         }
         drop(pages);
-        self.change_header(PAGE_COUNT_OFFSET, &[new])?;
-        // Without it, the b-tree layer of SQLite would take the first new page for itself.
-        self.execute("SAVEPOINT size; RELEASE size")?;
-        self.page_count = new;
+        if new > old {
+            self.change_header(PAGE_COUNT_OFFSET, &[new])?;
+            // Without it, the b-tree layer of SQLite would take the first new page for itself.
+            self.execute("SAVEPOINT size; RELEASE size")?;
+            self.page_count = new;
+        }
+        self.take_off_freelist(&taken)?;
+        let lock_byte_page = self.page_size.lock_byte_page();
+        self.free = free.and_then(|free| free.from(next, self.page_count, lock_byte_page)).map(Arc::new);
         Ok(())
     }
 
-    /// Inserts all new pages, through SQLite.
-    fn insert_all(&self, pages: &Pages, old: u32, new: u32) -> Result<()> {
+    /// Inserts new pages, through SQLite.
+    fn insert_all(&self, pages: &Pages, numbers: impl Iterator<Item = u32>) -> Result<()> {
         let mut page = vec![0; self.page_bytes()];
-        for number in old + 1..=new {
-            if number != self.page_size.lock_byte_page() {
-                self.go_on()?;
-                pages.read(number, &mut page)?;
-                self.insert_page(number, &page)?;
-            }
+        for number in numbers.filter(|&number| number != self.page_size.lock_byte_page()) {
+            self.go_on()?;
+            pages.read(number, &mut page)?;
+            self.insert_page(number, &page)?;
         }
         Ok(())
+    }
+
+    /// Takes pages off the freelist, before a statement of SQLite takes them. REQUIRES: they are leaves of it, ascending.
+    fn take_off_freelist(&mut self, taken: &[u32]) -> Result<()> {
+        let Some(number) = u32::try_from(taken.len()).ok().filter(|&number| number > 0) else { return Ok(()) };
+        let header = self.header()?;
+        let damaged = || Error::new(ErrorKind::Corrupt, "the freelist breaks a rule").in_file(self.path());
+        let trunks = self.trunks(&header)?.ok_or_else(damaged)?;
+        let is_taken = |leaf: u32| taken.binary_search(&leaf).is_ok();
+        let changed = |trunk: &TrunkPage| Some((trunk.number, trunk.without(is_taken, self.page_bytes())?));
+        let changes: Vec<(u32, Vec<u8>)> = trunks.iter().filter_map(changed).collect();
+        self.change_pages(&changes)?;
+        self.change_header(FREELIST_OFFSET, &[header.first_freelist_trunk, header.freelist_pages - number])
     }
 
     /// Cuts off new pages. REQUIRES: the database has as many pages as before, and this is its only writer, so that nothing else changes
@@ -331,6 +387,7 @@ impl<'d> LiveTransaction<'d> {
     /// Changes rows of `sqlite_schema`, and makes every connection read them again.
     fn change_schema(&mut self, change: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
         self.publish_pages()?;
+        self.free = None;
         let connection = self.database_connection();
         let changed = || {
             connection.execute_batch("PRAGMA writable_schema = ON")?;
@@ -368,6 +425,13 @@ impl<'d> LiveTransaction<'d> {
         Ok(())
     }
 
+    /// Returns the file header as this transaction sees it.
+    fn header(&self) -> Result<DatabaseHeader> {
+        let page_1 = self.read_page(1)?;
+        DatabaseHeader::decode(&page_1)
+            .map_err(|error| Error::new(ErrorKind::Corrupt, format!("page 1: {error}")).in_file(self.path()))
+    }
+
     pub(super) fn write_freelist(&mut self) -> Result<()> {
         if self.freed.is_empty() {
             return Ok(());
@@ -378,9 +442,7 @@ impl<'d> LiveTransaction<'d> {
             let message = format!("page {} belongs to two trees", twice[0]);
             return Err(Error::new(ErrorKind::Corrupt, message).in_file(self.path()));
         }
-        let page_1 = self.read_page(1)?;
-        let header = DatabaseHeader::decode(&page_1)
-            .map_err(|error| Error::new(ErrorKind::Corrupt, format!("page 1: {error}")).in_file(self.path()))?;
+        let header = self.header()?;
         let old = Freelist { first_trunk: header.first_freelist_trunk, pages: header.freelist_pages };
         let (list, trunks) = old.with(&freed, self.page_bytes());
         self.change_pages(&trunks)?;
@@ -406,6 +468,7 @@ impl<'d> LiveTransaction<'d> {
             locked: self.began.elapsed(),
             commit,
             pages_written: self.pages_written,
+            pages_reused: self.pages_reused,
             pages_freed: self.freed.len() as u64,
             through_wal: self.through_sqlite,
         };
@@ -463,6 +526,27 @@ impl Drop for CheckpointLock {
         // It fails only if the lock is gone already.
         let _ = lock(&self.file).unlock_checkpoints();
     }
+}
+
+/// Readies the cache and the WAL for pages that are written behind the back of the connection. REQUIRES: it has no transaction.
+pub(super) fn prepare(database: &LiveDatabase) -> rusqlite::Result<()> {
+    let connection = &database.connection;
+    // Free pages may be in the cache as they were when they were in use.
+    forget_pages(connection);
+    // Copies what it can, so that fewer frames must be looked at. It waits for nobody. Free pages can be taken if it copies all.
+    connection.busy_timeout(Duration::ZERO)?;
+    let checkpointed = has_many_free(connection).map(|has_many_free| {
+        let kind = if has_many_free { "TRUNCATE" } else { "PASSIVE" };
+        connection.query_row(&format!("PRAGMA wal_checkpoint({kind})"), [], |_| Ok(()))
+    });
+    connection.busy_timeout(database.options.busy_timeout)?;
+    checkpointed.map(drop)
+}
+
+/// Returns whether many pages of the database are free.
+fn has_many_free(connection: &Connection) -> rusqlite::Result<bool> {
+    let number = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, u64>(0));
+    Ok(number("freelist_count")? * MOST_PAGES_PER_FREE >= number("page_count")?)
 }
 
 /// Returns whether the database is in WAL mode.

@@ -101,9 +101,7 @@ pub(crate) struct WrittenPages {
 impl PagesInOrder for WrittenPages {
     fn next(&mut self) -> Result<Option<(u32, &[u8])>> {
         let page_bytes = self.page_size.bytes();
-        while self.skipped.contains(self.next) {
-            self.next += 1;
-        }
+        self.next = self.skipped.first_from(self.next);
         if self.next >= self.end {
             return Ok(None);
         }
@@ -125,7 +123,7 @@ impl PagesInOrder for WrittenPages {
 impl Pages {
     /// Waits until the pages from `first` on are written. Returns them for reading.
     pub fn written_from(&self, first: u32) -> Result<WrittenPages> {
-        let Self { page_size, skipped, next: end, .. } = *self;
+        let (page_size, skipped, end) = (self.page_size, self.skipped.clone(), self.next);
         let written = self.writers.reader()?;
         Ok(WrittenPages { written, page_size, skipped, next: first, end, buffer: Vec::new(), buffered: first })
     }

@@ -111,7 +111,7 @@ impl<'p> PageStream<'p> {
             left = left.saturating_sub(block.len());
         }
         let placement = self.pages.place(&mut run)?;
-        self.pages.write(run, placement)?;
+        self.pages.write(run, &placement)?;
         self.pages.pool().wait_for_room();
         Ok(())
     }

@@ -89,7 +89,7 @@ pub(crate) fn stitch(
         tree.tree.rows += run.rows;
         tree.tree.payload_bytes += run.payload_bytes;
         tree.tree.last_rowid = run.last_rowid;
-        tree.assembler.add_leaves(run.leaves()?, placement, leaf_child)?;
+        tree.assembler.add_leaves(run.leaves()?, &placement, leaf_child)?;
     }
     tree.finish()
 }
@@ -208,7 +208,7 @@ impl<'p> RowidTree<'p> {
     }
 
     /// Writes the leaf of [`reserve_first`](Self::reserve_first). REQUIRES: the record needs no overflow page.
-    pub fn write_reserved(&mut self, placement: Placement, rowid: i64, record: &[u8]) -> Result<()> {
+    pub fn write_reserved(&mut self, placement: &Placement, rowid: i64, record: &[u8]) -> Result<()> {
         let usable = self.pages().page_size().bytes();
         let mut chunk = RecordChunk::new();
         chunk.push(rowid, record);
@@ -240,7 +240,7 @@ impl<'p> RowidTree<'p> {
 }
 
 /// Returns a leaf, given by its largest rowid and its index in a run, as a child of the level above.
-fn leaf_child((largest_rowid, index): (i64, u32), placement: Placement) -> Child<LargestRowid> {
+fn leaf_child((largest_rowid, index): (i64, u32), placement: &Placement) -> Child<LargestRowid> {
     (LargestRowid(largest_rowid), placement.number(index))
 }
 

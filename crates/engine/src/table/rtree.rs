@@ -97,6 +97,6 @@ fn build_nodes(rows: NodeRows<'_>, pages: &mut Pages, context: BuildContext<'_>)
     append(&rows, &layout, &mut tree, None, context)?;
     let top = rows.finish()?;
     append(&OneChunk::new(top.inner_nodes), &layout, &mut tree, None, context)?;
-    tree.write_reserved(placement, ROOT_ROWID, &top.root)?;
+    tree.write_reserved(&placement, ROOT_ROWID, &top.root)?;
     tree.finish()
 }

@@ -30,8 +30,8 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         let usable = pages.page_size().bytes();
         let mut run = pages.new_run();
         let placement = pages.place(&mut run)?;
-        let root = levels.finish(usable, |children| append_interior(pages, &mut run, placement, children))?;
-        pages.write(run, placement)?;
+        let root = levels.finish(usable, |children| append_interior(pages, &mut run, &placement, children))?;
+        pages.write(run, &placement)?;
         match root {
             Root::Interior(children) => Ok(children),
             Root::Leaf(_) => unreachable!("a tree of two leaves has an interior page"),
@@ -45,19 +45,19 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
 
     /// Gives the tree's first leaf its page, whose bytes follow later: [`write_reserved`](Self::write_reserved). REQUIRES:
     /// nothing was placed.
-    pub fn reserve_first(&mut self, child: impl Fn(Placement) -> Child<D>) -> Result<Placement> {
+    pub fn reserve_first(&mut self, child: impl Fn(&Placement) -> Child<D>) -> Result<Placement> {
         let mut run = self.pages.new_run();
         run.add_page();
         let placement = self.pages.place(&mut run)?;
         let write = |_: &[_]| -> Result<u32> { unreachable!("the first leaf completes no page above it") };
-        self.levels.push(child(placement), write)?;
+        self.levels.push(child(&placement), write)?;
         Ok(placement)
     }
 
     /// Writes the leaf of [`reserve_first`](Self::reserve_first), a run of one page.
-    pub fn write_reserved(&self, run: PageRun, placement: Placement) -> Result<()> {
+    pub fn write_reserved(&self, run: PageRun, placement: &Placement) -> Result<()> {
         assert_eq!(run.len(), 1, "one page was reserved");
-        self.pages.write(run, placement)
+        self.pages.write(run, &placement)
     }
 
     /// Places the next part and writes it, followed by the interior pages that it completes. `child` turns a leaf
@@ -66,15 +66,15 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         &mut self,
         mut run: PageRun,
         leaves: Vec<L>,
-        child: impl Fn(L, Placement) -> Child<D>,
+        child: impl Fn(L, &Placement) -> Child<D>,
     ) -> Result<()> {
         let placement = self.pages.place(&mut run)?;
         for leaf in leaves {
             let pages = &mut *self.pages;
-            let write = |children: &[_]| append_interior(pages, &mut run, placement, children);
-            self.levels.push(child(leaf, placement), write)?;
+            let write = |children: &[_]| append_interior(pages, &mut run, &placement, children);
+            self.levels.push(child(leaf, &placement), write)?;
         }
-        self.pages.write(run, placement)
+        self.pages.write(run, &placement)
     }
 
     /// Places the next part, whose pages stay in memory and have no pointers, and writes it on this thread, followed by the interior
@@ -83,10 +83,10 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         &mut self,
         run: &PageRun,
         leaves: &[L],
-        child: impl Fn(L, Placement) -> Child<D>,
+        child: impl Fn(L, &Placement) -> Child<D>,
     ) -> Result<()> {
         let placement = self.pages.write_kept(run)?;
-        self.add_leaves(leaves.iter().copied(), placement, child)
+        self.add_leaves(leaves.iter().copied(), &placement, child)
     }
 
     /// Places the next part and writes it, without levels above. Returns its first page and the checksum of its pages.
@@ -94,14 +94,14 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         let placement = self.pages.place(&mut run)?;
         let mut checksum = crc32fast::Hasher::new();
         run.slices().for_each(|pages| checksum.update(pages));
-        self.pages.write(run, placement)?;
+        self.pages.write(run, &placement)?;
         Ok((placement.number(0), checksum.finalize()))
     }
 
     /// Places the next part and writes it. Its leaves follow: [`add_leaves`](Self::add_leaves).
     pub fn write(&mut self, mut run: PageRun) -> Result<Placement> {
         let placement = self.pages.place(&mut run)?;
-        self.pages.write(run, placement)?;
+        self.pages.write(run, &placement)?;
         Ok(placement)
     }
 
@@ -114,17 +114,17 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
     pub fn add_leaves<L>(
         &mut self,
         leaves: impl IntoIterator<Item = L>,
-        placement: Placement,
-        child: impl Fn(L, Placement) -> Child<D>,
+        placement: &Placement,
+        child: impl Fn(L, &Placement) -> Child<D>,
     ) -> Result<()> {
         let mut above = self.pages.new_run();
         let above_placement = self.pages.place(&mut above)?;
         for leaf in leaves {
             let pages = &mut *self.pages;
-            let write = |children: &[_]| append_interior(pages, &mut above, above_placement, children);
+            let write = |children: &[_]| append_interior(pages, &mut above, &above_placement, children);
             self.levels.push(child(leaf, placement), write)?;
         }
-        self.pages.write(above, above_placement)
+        self.pages.write(above, &above_placement)
     }
 
     /// Completes the tree. Returns the number of its root. A tree without leaves gets an empty one of kind `empty`.
@@ -133,16 +133,16 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
         let usable = pages.page_size().bytes();
         let mut run = pages.new_run();
         let placement = pages.place(&mut run)?;
-        let root = match levels.finish(usable, |children| append_interior(pages, &mut run, placement, children))? {
+        let root = match levels.finish(usable, |children| append_interior(pages, &mut run, &placement, children))? {
             Root::Leaf(Some(leaf)) => leaf,
-            Root::Interior(children) => append_interior(pages, &mut run, placement, &children)?,
+            Root::Interior(children) => append_interior(pages, &mut run, &placement, &children)?,
             Root::Leaf(None) => {
-                let (index, number) = pages.append(&mut run, placement)?;
+                let (index, number) = pages.append(&mut run, &placement)?;
                 write_empty(run.page_mut(index), 0, usable, empty);
                 number
             }
         };
-        pages.write(run, placement)?;
+        pages.write(run, &placement)?;
         Ok(root)
     }
 }
@@ -151,7 +151,7 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
 pub(crate) fn append_interior<D: Divider>(
     pages: &mut Pages,
     run: &mut PageRun,
-    placement: Placement,
+    placement: &Placement,
     children: &[Child<D>],
 ) -> Result<u32> {
     let usable = pages.page_size().bytes();

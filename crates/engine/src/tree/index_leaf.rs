@@ -39,7 +39,7 @@ impl IndexCell {
     }
 
     /// Returns the divider, once its part's pages have numbers.
-    pub fn placed(mut self, placement: Placement) -> Entry {
+    pub fn placed(mut self, placement: &Placement) -> Entry {
         if let Some(index) = self.overflow {
             let at = self.bytes.len() - 4;
             self.bytes[at..].copy_from_slice(&placement.number(index).to_be_bytes());

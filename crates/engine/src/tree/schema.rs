@@ -93,12 +93,12 @@ fn tree(chunk: &RecordChunk, pages: &mut Pages) -> Result<Vec<u8>> {
     let mut run = part.run;
     let placement = pages.place(&mut run)?;
     let mut levels = Levels::new(page_bytes);
-    let mut append = |children: &[_]| super::assembler::append_interior(pages, &mut run, placement, children);
+    let mut append = |children: &[_]| super::assembler::append_interior(pages, &mut run, &placement, children);
     for &(last_rowid, index) in &part.leaves {
         levels.push((LargestRowid(last_rowid), placement.number(index)), &mut append)?;
     }
     let root = levels.finish(page_bytes - FILE_HEADER_LEN, &mut append)?;
-    pages.write(run, placement)?;
+    pages.write(run, &placement)?;
     let children = match root {
         Root::Interior(children) => children,
         // The rows fit on a page, but not on page 1, which is 100 bytes shorter. SQLite does the same: only page 1 may
