@@ -17,6 +17,7 @@ mod checks;
 pub(crate) mod computed;
 mod keys;
 mod projection;
+mod row_filter;
 mod small_database;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@
 //! The values of an entry become a record, from which the entry is extracted as from a record of the table.
 
 use super::checks::{BROKEN, Checks};
+use super::row_filter::RowFilter;
 use super::small_database::{SmallDatabase, Template, connection};
 use super::{explain, key_columns, recorded, scan_clause};
 use crate::Result;
@@ -35,6 +36,8 @@ pub(crate) struct RowEvaluation {
     template: Arc<Template>,
     queries: Vec<Query>,
     checks: Option<Checks>,
+    /// Rows of which nothing needs to be evaluated, if that can be told.
+    filter: Option<RowFilter>,
     indexes: usize,
     encoding: TextEncoding,
 }
@@ -101,6 +104,8 @@ impl RowEvaluation {
         if indexes.is_empty() && checks.is_none() && others.is_empty() {
             return Ok(None);
         }
+        let is_only_partial = checks.is_none() && others.is_empty() && encoding == TextEncoding::Utf8;
+        let filter = if is_only_partial { RowFilter::new(table, indexes) } else { None };
         let mut queries = queries_of(table, indexes, encoding);
         if !others.is_empty() {
             let are_real = vec![false; others.len()];
@@ -114,7 +119,7 @@ impl RowEvaluation {
         let reads: Vec<String> =
             queries.iter().flat_map(|query| query.reads(table)).chain(checks.iter().flat_map(Checks::reads)).collect();
         let template = Template::new(table, &evaluation.statements, &reads, encoding)?;
-        Ok(Some(Self { table: table.clone(), template, queries, checks, indexes: indexes.len(), encoding }))
+        Ok(Some(Self { table: table.clone(), template, queries, checks, filter, indexes: indexes.len(), encoding }))
     }
 
     /// Fails if a row of a small database breaks a CHECK constraint.
@@ -259,6 +264,9 @@ impl<'p> Evaluator<'p> {
     /// Adds the rows of `chunk`. Passes the number of an index and records of its entries to `take`.
     pub fn add(&mut self, chunk: &RecordChunk, take: &mut impl FnMut(usize, &RecordChunk) -> Result<()>) -> Result<()> {
         for row in 0..chunk.len() {
+            if self.plan.filter.as_ref().is_some_and(|filter| filter.excludes(chunk.record(row))) {
+                continue;
+            }
             if self.rows.is_full() {
                 self.evaluate(take)?;
             }

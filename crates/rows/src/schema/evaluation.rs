@@ -14,6 +14,7 @@
 //! SQLite refuses a clock function in an index, a CHECK or a computed column when a row is inserted, but allows it in a SELECT. So a
 //! text that names such a function becomes a computed column of the statements, and the SELECT reads that column.
 
+use super::predicate::{Condition, conditions};
 use super::read::{all, opcodes_with_operands, prepare_for_byte_code};
 use super::statement_text::{Check, IndexText, checks, index_text, names, with_virtual_columns};
 use super::{Generated, Index, IndexOrigin, Table};
@@ -44,13 +45,15 @@ pub struct EvaluatedCheck {
 }
 
 /// The texts of an index that a SELECT evaluates.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EvaluatedIndex {
     /// An expression for each of the columns and appended columns.
     pub terms: Vec<String>,
     /// The expression that is true for the rows of a partial index.
     pub predicate: Option<String>,
+    /// Conditions that every row of a partial index meets, which spare SQLite most of the others.
+    pub conditions: Vec<Condition>,
     /// The key terms as the statement has them, for messages.
     pub names: Vec<String>,
 }
@@ -140,12 +143,29 @@ impl Scratch {
         for name in column_names(&index.appended) {
             terms.push(quoted_name(&name?));
         }
-        let predicate = match text.and_then(|text| text.predicate) {
+        let predicate = text.and_then(|text| text.predicate);
+        let conditions = predicate
+            .as_deref()
+            .map_or(Vec::new(), |predicate| conditions(table, predicate, |column| self.compares_bytes(table, column)));
+        let predicate = match predicate {
             // The sign keeps SQLite's planner from searching for rows: those of a part may be in any order.
             Some(predicate) => Some(format!("+{}", self.term(table, &predicate)?)),
             None => None,
         };
-        Some(EvaluatedIndex { terms, predicate, names: term_names })
+        Some(EvaluatedIndex { terms, predicate, conditions, names: term_names })
+    }
+
+    /// Returns whether texts of a column are compared byte by byte.
+    fn compares_bytes(&self, table: &Table, column: usize) -> bool {
+        let [name, of] = [&table.columns[column].name, &table.name].map(|name| quoted_name(name));
+        let collation = || {
+            self.sqlite.execute_batch(&format!("BEGIN; CREATE INDEX \"litepress collation\" ON {of} ({name})")).ok()?;
+            let select = "SELECT coll FROM pragma_index_xinfo('litepress collation') WHERE seqno = 0";
+            self.sqlite.query_row(select, [], |row| row.get::<_, String>(0)).ok()
+        };
+        let collation = collation();
+        let is_back = self.sqlite.execute_batch("ROLLBACK").is_ok();
+        is_back && collation.is_some_and(|name| name.eq_ignore_ascii_case("BINARY"))
     }
 
     /// Cuts the text of an index. Returns `None` if an index of the pieces is another one for SQLite.

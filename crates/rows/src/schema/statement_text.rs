@@ -143,7 +143,7 @@ fn is_space(character: char) -> bool {
 }
 
 /// Returns the text without its quotes, if it begins with one.
-fn unquote(text: &str) -> String {
+pub(super) fn unquote(text: &str) -> String {
     let Some(open @ ('"' | '\'' | '`' | '[')) = text.chars().next() else { return text.to_owned() };
     let close = if open == '[' { ']' } else { open };
     let mut unquoted = String::new();
@@ -158,7 +158,7 @@ fn unquote(text: &str) -> String {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// A keyword, a name or a number.
     Word,
     /// A text or a quoted name.
@@ -169,19 +169,19 @@ enum Kind {
     Other,
 }
 
-struct Token {
-    kind: Kind,
-    span: Range<usize>,
+pub(super) struct Token {
+    pub kind: Kind,
+    pub span: Range<usize>,
 }
 
 /// An iterator over the tokens of an SQL text, without blanks and comments.
-struct Tokens<'t> {
+pub(super) struct Tokens<'t> {
     text: &'t [u8],
     at: usize,
 }
 
 impl<'t> Tokens<'t> {
-    fn new(text: &'t str) -> Self {
+    pub fn new(text: &'t str) -> Self {
         Self { text: text.as_bytes(), at: 0 }
     }
 
