@@ -6,7 +6,7 @@
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions, texts
-//! other columns -----------------------------------> rules.rs
+//! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
 //! ```
 
@@ -18,6 +18,7 @@ mod persons;
 mod places;
 mod row_times;
 mod rules;
+mod special;
 mod subjects;
 mod table_columns;
 mod texts;
@@ -508,8 +509,12 @@ pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64
 /// Returns whether the rows of a table are parts of the rows of another one: lines of an order, jobs of a pipeline.
 pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
     let kinds = (kind_of(table), kind_of(parent));
-    matches!(kinds, (Some(Kind::Run), Some(Kind::Run)) | (Some(Kind::Payment), Some(Kind::Order | Kind::Stay)))
-        || is_line_of(table, parent)
+    matches!(
+        kinds,
+        (Some(Kind::Run), Some(Kind::Run))
+            | (Some(Kind::Log), Some(Kind::Log))
+            | (Some(Kind::Payment), Some(Kind::Order | Kind::Stay))
+    ) || is_line_of(table, parent)
 }
 
 /// Returns whether the rows of a table are lines of the orders in another one.
@@ -520,9 +525,8 @@ pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
 /// Returns whether rows of a table have the same parent in `of` as the row of `through` that they refer to: the customer of a
 /// payment is that of the order, while the author of a comment is not that of the post.
 pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool {
-    let is_of_person = kind_of(of) == Some(Kind::Person);
     let follows = matches!(kind_of(table), Some(Kind::Payment | Kind::Line | Kind::Log | Kind::Run));
-    through.name != of.name && (follows || !is_of_person)
+    through.name != of.name && follows
 }
 
 fn kind_of(table: &Table) -> Option<Kind> {

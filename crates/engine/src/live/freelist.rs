@@ -138,7 +138,7 @@ mod tests {
         let circle = Freelist { first_trunk: 7, pages: 9 }.trunks(400, |_| Ok::<_, ()>(circle.clone())).unwrap();
         assert_eq!(circle, None);
         let twice = TrunkPage { number: 7, next: 0, leaves: vec![8, 9, 8] };
-        assert_eq!(leaves_of(&[twice.clone()]), None);
+        assert_eq!(leaves_of(std::slice::from_ref(&twice)), None);
         assert_eq!(leaves_of(&[TrunkPage { leaves: vec![7], ..twice }]), None);
     }
 }

@@ -57,7 +57,7 @@ impl<'p, D: Divider> TreeAssembler<'p, D> {
     /// Writes the leaf of [`reserve_first`](Self::reserve_first), a run of one page.
     pub fn write_reserved(&self, run: PageRun, placement: &Placement) -> Result<()> {
         assert_eq!(run.len(), 1, "one page was reserved");
-        self.pages.write(run, &placement)
+        self.pages.write(run, placement)
     }
 
     /// Places the next part and writes it, followed by the interior pages that it completes. `child` turns a leaf

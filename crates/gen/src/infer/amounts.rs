@@ -82,6 +82,7 @@ impl TableInference<'_> {
             Some("title" | "article_title" | "series") => (4, 30),
             Some("plan") => (5, 300),
             Some("vehicle") => (4000, 60_000),
+            _ if self.is_of("rental") => (1, 12),
             _ => (3, 400),
         };
         let declared = self.columns[at].traits.declared.to_ascii_uppercase();
@@ -131,12 +132,13 @@ impl TableInference<'_> {
             let parent = self.context.parents[at].filter(|parent| parent.table != self.context.table)?;
             let of = &self.context.schema.tables[parent.table];
             let is_price = |column: &&litepress_rows::schema::Column| {
-                is_like(&plain(&column.name), "unit_price unitprice price list_price retail_price")
+                is_like(&plain(&column.name), "unit_price unitprice price list_price retail_price price_cents")
                     && column.generated == Generated::No
                     && (column.not_null || column.default.is_some())
             };
             let price = of.columns.iter().find(is_price)?;
-            Some(format!("{}.{}", self.column(at), quoted_always(&price.name)))
+            let text = format!("{}.{}", self.column(at), quoted_always(&price.name));
+            Some(if price.name.ends_with("_cents") { format!("{text} / 100.0") } else { text })
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::names::is_like;
 use super::subjects::{Kind, subject};
 use super::table_columns::called;
-use super::times::{Stage, time_of};
+use super::times::{Form, Stage, time_of};
 use super::{ColumnTraits, TableInference, plain, quoted_always};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
@@ -43,6 +43,8 @@ impl TableInference<'_> {
         self.devices();
         self.stages();
         self.replies();
+        self.readings();
+        self.meetings();
     }
 
     /// Types of files, and names of pictures.
@@ -217,6 +219,41 @@ impl TableInference<'_> {
         let (name, list) = (self.column(name), ["build", "test", "deploy", "lint"]);
         let cases: String = list.map(|stage| format!(" WHEN '{}' THEN '{stage}'", &stage[..4])).concat();
         self.set(stage, format!("CASE substr({name}, 1, 4){cases} ELSE 'test' END"), "follows from the name");
+    }
+
+    /// Values of metrics: a share of a processor is not 700.
+    fn readings(&mut self) {
+        let metric = self.find("metric metric_name", |at| self.is_text(at));
+        let value = self.find("value", |at| self.is_number(at) && self.found[at].is_none());
+        let Some((value, metric)) = value.zip(metric) else { return };
+        if !self.knows(metric, "{metric}") {
+            return;
+        }
+        let text = format!(
+            "CASE {} WHEN 'cpu.usage' THEN beta(2, 4, decimals=3) * 100 WHEN 'cpu.load1' THEN lognormal(-0.2, 0.8, max=40, decimals=2) \
+             WHEN 'http.latency' THEN lognormal(4, 0.8, max=5000, decimals=1) \
+             WHEN 'queue.length' THEN exponential(0.2, max=500, decimals=0) \
+             WHEN 'db.connections' THEN int(1, 60) WHEN 'db.queries' THEN lognormal(5, 1, max=9000, decimals=0) \
+             WHEN 'http.requests' THEN lognormal(4.5, 1, max=9000, decimals=0) \
+             ELSE lognormal(17, 1.5, min=4096, max=60000000000, decimals=0) END",
+            self.column(metric)
+        );
+        self.set(value, text, "follows from the metric");
+    }
+
+    /// States of meetings: what is scheduled is still to come.
+    fn meetings(&mut self) {
+        let Some(state) = self.find_text("status state").filter(|_| self.kind() == Some(Kind::Event)) else { return };
+        let is_start = |at: usize| {
+            let found = time_of(&self.columns[at].plain, &self.columns[at].traits);
+            matches!(found, Some((Stage::Started | Stage::Created, Form::Text | Form::Day)))
+        };
+        let Some(start) = (0..self.columns.len()).find(|&at| self.is_text(at) && is_start(at)) else { return };
+        if self.knows(state, "'scheduled'") && self.knows(state, "'completed'") {
+            let (start, week) = (self.column(start), self.context.day.before(7));
+            let past = "choice('completed': 88, 'cancelled': 12)";
+            self.set(state, format!("if({start} >= '{week}', 'scheduled', {past})"), "follows from the time");
+        }
     }
 
     /// Flags of rows that refer to another one.

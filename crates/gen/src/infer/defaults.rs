@@ -16,7 +16,7 @@ impl TableInference<'_> {
             || is_default
                 && (is_small
                     || rules::flag_share(full).is_some()
-                        && !is_like(full, "*count* *_id *number* *total* *_at *time* *date*"))
+                        && !is_like(full, "*count* *_id *number* *total* *_at *time* *date* units_* *quantity*"))
     }
 
     pub(super) fn flag_share(&self, at: usize, full: &str) -> f64 {

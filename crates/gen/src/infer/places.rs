@@ -1,9 +1,9 @@
 //! The columns of one place: city, state, country, postcode, telephone number, coordinates and currency agree.
 
 use super::names::{plain, words_of_table};
-use super::subjects::subject;
+use super::subjects::{Kind, subject};
 use super::{TableInference, quoted_always};
-use litepress_rows::schema::Column;
+use litepress_rows::schema::{Column, Generated};
 
 /// The fields of a place, and the names of their columns behind a prefix such as `billing_`.
 const FIELDS: &[(&str, &str)] = &[
@@ -32,6 +32,7 @@ struct Place {
 impl TableInference<'_> {
     /// Infers the columns of places: the first of each is drawn, and the others are looked up by it.
     pub(super) fn places(&mut self) {
+        self.places_of_parents();
         let places = self.places_by_prefix();
         let of = |place: &Place, field: &str| {
             let is_field = |(at, of): &&(usize, &str)| *of == field && self.is_text(*at);
@@ -50,6 +51,33 @@ impl TableInference<'_> {
             match leader {
                 Some((leader, field)) => self.place(place, leader, field),
                 None => self.place_without_name(place),
+            }
+        }
+    }
+
+    /// Addresses for bills and parcels: mostly those of the customer.
+    fn places_of_parents(&mut self) {
+        const PREFIXES: [&str; 4] = ["billing_", "bill_", "shipping_", "ship_"];
+        for at in 0..self.columns.len() {
+            let name = &self.columns[at].plain;
+            let Some(rest) = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)) else { continue };
+            if !self.is_free(at) || !self.is_text(at) || self.columns[at].is_unique || rest == "name" {
+                continue;
+            }
+            let found = (0..self.columns.len()).find_map(|by| {
+                let parent = self.context.possible_parents[by]?;
+                let of = &self.context.schema.tables[parent.table];
+                subject(&of.name).filter(|subject| matches!(subject.kind, Kind::Person | Kind::Company))?;
+                let column = of
+                    .columns
+                    .iter()
+                    .find(|column| plain(&column.name) == rest && column.generated == Generated::No)?;
+                let is_known = column.not_null && self.context.parents[by].is_some();
+                let fits = is_known || !self.columns[at].not_null;
+                fits.then(|| format!("{}.{}", self.column(by), quoted_always(&column.name)))
+            });
+            if let Some(text) = found {
+                self.set(at, text, "follows from the customer");
             }
         }
     }

@@ -66,9 +66,9 @@ impl TableInference<'_> {
             let base = last.map(|&(_, at, form)| (at, form)).or_else(|| self.base_of(stage, at, &known));
             let limit = (stage != Stage::Due).then_some(day);
             let later = base.and_then(|(base, of)| {
-                if stage == Stage::Deleted && self.ends_a_parent(at) {
+                if matches!(stage, Stage::Deleted | Stage::LastSeen) && self.ends_a_parent(at) {
                     let text = form.lately(&self.column(base), of, day)?;
-                    return Some((text, "of late, as other rows refer to the row".to_owned()));
+                    return Some((text, "of late, because other rows refer to the row".to_owned()));
                 }
                 let text = form.after(&self.column(base), of, delay(stage, self.kind(), form), limit)?;
                 Some((text, format!("not before {}", self.table.columns[base].name)))

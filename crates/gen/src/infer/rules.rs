@@ -156,7 +156,7 @@ static RULES: &[Rule] = &[
     ),
     text(
         "currency currency_code *_currency iso_currency",
-        "choice('USD': 10, 'EUR': 8, 'GBP': 3, 'JPY', 'CHF', 'CAD', 'SEK')",
+        "choice('USD': 10, 'EUR': 8, 'GBP': 3, 'CHF', 'CAD', 'SEK')",
     ),
     text("timezone time_zone tz tz_name", "phrase('{timezone}')"),
     any("slug *_slug permalink post_name", "phrase('{slug}')", "", ""),
@@ -526,6 +526,7 @@ pub(super) fn rule(name: &str, traits: &ColumnTraits<'_>, kind: Option<Kind>) ->
             TypeClass::Real => given(rule.real).or(given(rule.int)),
             TypeClass::Numeric => given(rule.real).or(given(rule.int)).or(given(rule.text)),
             TypeClass::Any => given(rule.text).or(given(rule.int)).or(given(rule.real)),
+            TypeClass::Blob if rule.text == "ipv4" => Some("blob(4, 4)"),
             TypeClass::Blob => Some("blob(16, 16)").filter(|_| rule.text == "uuid"),
         };
         Some((annotation?, first(rule.names)))

@@ -6,7 +6,7 @@
 //! then NULL in a share of nullable columns (rules.rs), and DEFAULTs
 //! ```
 
-use super::names::{is_like, plain};
+use super::names::{is_like, plain, words_of_table};
 use super::rules;
 use super::subjects::{Kind, Subject, subject};
 use super::times::ReferenceDay;
@@ -196,102 +196,15 @@ impl<'a> TableInference<'a> {
 
     /// Returns whether a row is about a patient.
     pub(super) fn is_of_patient(&self) -> bool {
-        let parents = self.context.parents.iter().flatten().map(|parent| &self.context.schema.tables[parent.table]);
-        parents
-            .chain([self.table])
-            .any(|table| super::names::words_of_table(&table.name).iter().any(|word| word == "patient"))
+        self.is_of("patient")
     }
 
-    /// Infers what a name means in a table of this kind only.
-    fn special(&self, at: usize) -> Option<(String, &'static str)> {
-        let name = self.columns[at].plain.as_str();
-        let names = self.subject.map(|subject| subject.names);
-        let is_text = self.is_text(at);
-        let status = || self.find("status state conclusion result", |at| self.is_text(at)).map(|at| self.column(at));
-        Some(match (name, names) {
-            ("milliseconds" | "duration_ms" | "length_ms", Some("song")) => {
-                ("normal(245000, 70000, min=40000, max=1200000, decimals=0)".to_owned(), "the length of a song")
-            }
-            ("duration" | "length" | "seconds", Some("song")) if !is_text => {
-                ("normal(245, 70, min=40, max=1200, decimals=0)".to_owned(), "the length of a song")
-            }
-            ("bytes" | "size", Some("song")) => {
-                ("normal(7800000, 2300000, min=900000, max=60000000, decimals=0)".to_owned(), "the size of a song")
-            }
-            ("length" | "runtime" | "duration", Some("title")) if !is_text => {
-                ("normal(112, 26, min=46, max=210, decimals=0)".to_owned(), "the length of a film")
-            }
-            ("path" | "uri" | "url_path" | "request_path", _)
-                if self.find("*method http_status status_code referrer referer user_agent", |_| true).is_some() =>
-            {
-                ("phrase('{url_path}')".to_owned(), "the path of a request")
-            }
-            ("attributes" | "properties" | "specs" | "attrs" | "props" | "features", Some("product")) if is_text => {
-                (PRODUCT_JSON.to_owned(), "properties of a product")
-            }
-            ("context" | "details" | "data" | "payload" | "metadata" | "extra" | "attributes" | "params", _)
-                if is_text && self.kind() == Some(Kind::Log) =>
-            {
-                (LOG_JSON.to_owned(), "details of a log entry")
-            }
-            ("os" | "operating_system" | "os_name" | "platform", Some("host")) if is_text => (
-                "choice('Ubuntu 22.04': 40, 'Debian 12': 30, 'Ubuntu 24.04': 15, 'Windows Server 2022': 10, 'FreeBSD 14': 5)"
-                    .to_owned(),
-                "the system of a server",
-            ),
-            (name, _) if is_like(name, "temperature *_temperature") && !is_text && self.is_of_patient() => {
-                ("normal(37, 0.6, min=35.2, max=41, decimals=1)".to_owned(), "the temperature of a body")
-            }
-            ("budget", Some("department" | "team" | "project")) if !is_text => {
-                ("1000 * exponential(0.0016, min=180, max=9000, decimals=0)".to_owned(), "a budget, of several salaries")
-            }
-            ("os" | "config_os" | "operating_system", _) if is_text && self.columns[at].traits.longest == Some(3) => {
-                ("choice('WIN': 5, 'AND': 4, 'IOS': 4, 'MAC': 2, 'LIN')".to_owned(), "the code of a system")
-            }
-            ("type", _) if is_text && self.columns[at].full == "post_type" => {
-                ("choice('post': 72, 'page': 18, 'attachment': 10)".to_owned(), "the type of a post")
-            }
-            ("type", _) if is_text && self.columns[at].full == "comment_type" => {
-                ("choice('comment': 97, 'pingback': 2, 'trackback')".to_owned(), "the type of a comment")
-            }
-            ("language" | "lang" | "locale", _)
-                if is_text && self.find("text body content message", |other| self.is_text(other)).is_some() =>
-            {
-                ("choice('en': 94, 'de': 3, 'fr': 3)".to_owned(), "the language of a text")
-            }
-            ("mime_type", _) if is_text && self.kind() == Some(Kind::Text) => {
-                ("constant('')".to_owned(), "a text has no file")
-            }
-            ("extension" | "ext", Some("person")) if is_text => ("digits(4)".to_owned(), "of a telephone"),
-            ("password", _) if is_text && self.kind() == Some(Kind::Text) => {
-                ("if(bool(0.97), '', phrase('{handle}'))".to_owned(), "few texts have a password")
-            }
-            ("exit_code" | "return_code", _) => {
-                let status = status()?;
-                (
-                    format!(
-                        "if({status} IN ('failed', 'failure', 'error', 'canceled', 'cancelled'), choice(1: 8, 2: 1, 137: 1), 0)"
-                    ),
-                    "follows from the state",
-                )
-            }
-            ("error_message" | "error" | "failure_reason", _)
-                if is_text && !self.columns[at].not_null && self.kind() == Some(Kind::Run) =>
-            {
-                let status = status()?;
-                (
-                    format!("if({status} IN ('failed', 'failure', 'error'), phrase('{{error_message}}'))"),
-                    "follows from the state",
-                )
-            }
-            _ => return None,
-        })
+    /// Returns whether the name of the table or of one that the row refers to has a word.
+    pub(super) fn is_of(&self, wanted: &str) -> bool {
+        let parents = self.context.parents.iter().flatten().map(|parent| &self.context.schema.tables[parent.table]);
+        parents.chain([self.table]).any(|table| words_of_table(&table.name).iter().any(|word| word == wanted))
     }
 }
-
-const PRODUCT_JSON: &str = "object(colour: phrase('{colour}'), material: phrase('{material_low}'), weight_g: int(40, 2500), in_stock: bool(0.9))";
-const LOG_JSON: &str =
-    "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
 
 fn is_boolean(traits: &ColumnTraits<'_>) -> bool {
     let declared = traits.declared.to_ascii_uppercase().replace(' ', "");
@@ -305,6 +218,11 @@ fn in_schema(found: Subject, schema: &Schema) -> Subject {
     let names = match found.names {
         "category" if has("title") && !has("product") => "film_genre",
         "category" if has("article_title") && !has("product") => "topic",
+        "department"
+            if schema.tables.iter().any(|table| words_of_table(&table.name).contains(&"patient".to_owned())) =>
+        {
+            "ward"
+        }
         names => names,
     };
     Subject { names, ..found }
@@ -313,7 +231,7 @@ fn in_schema(found: Subject, schema: &Schema) -> Subject {
 /// Returns the prefix that the names of all or almost all columns have: `post_` of WordPress.
 fn common_prefix(table: &Table) -> String {
     let names: Vec<String> = table.columns.iter().map(|column| plain(&column.name)).collect();
-    let words = super::names::words_of_table(&table.name);
+    let words = words_of_table(&table.name);
     let own = words.last().map(|word| format!("{word}_")).unwrap_or_default();
     let count = names.iter().filter(|name| name.starts_with(&own)).count();
     if own.len() > 1 && 2 * count > names.len() || own.len() > 3 && count >= 2 { own } else { String::new() }

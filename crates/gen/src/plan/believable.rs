@@ -201,6 +201,12 @@ fn what_refers_to_rows_of_a_shop_comes_after_them() {
                 0,
                 0,
             ),
+            (
+                "SELECT count(*) FROM line_items l JOIN products p ON p.id = product_id WHERE abs(100 * l.price - price_cents) > 0.5",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM users WHERE (sign_in_count = 0) <> (current_sign_in_at IS NULL)", 0, 0),
         ],
     );
 }
@@ -320,6 +326,9 @@ fn a_hospital_is_believable() {
             ),
             ("SELECT count(*) FROM stay WHERE min_temperature < 35 OR max_temperature > 43", 0, 0),
             ("SELECT count(*) FROM department WHERE budget < 150000", 0, 0),
+            ("SELECT count(*) FROM department WHERE name IN ('Procurement', 'Legal', 'Sales')", 0, 0),
+            ("SELECT count(*) FROM appointment WHERE (status = 'scheduled') <> (start_time >= '2025-12-25')", 0, 0),
+            ("SELECT count(*) FROM appointment WHERE reason = 'out of stock'", 0, 0),
         ],
     );
 }
@@ -355,6 +364,8 @@ fn statistics_of_visits_are_believable() {
             ("SELECT CAST(max(recorded_ts) - min(recorded_ts) AS INT) / 3600 FROM readings", 10, 80),
             ("SELECT count(*) FROM hosts WHERE os IN ('iOS', 'Android')", 0, 0),
             ("SELECT count(*) FROM logs WHERE context LIKE '%theme%'", 0, 0),
+            ("SELECT count(*) FROM readings WHERE metric = 'cpu.usage' AND value > 100", 0, 0),
+            ("SELECT count(*) FROM readings WHERE metric LIKE 'db.%' AND value <> CAST(value AS INT)", 0, 0),
         ],
     );
 }
@@ -437,6 +448,7 @@ fn a_music_shop_is_believable() {
                 0,
             ),
             ("SELECT count(*) FROM Invoice WHERE BillingCity IS NULL AND BillingCountry IS NOT NULL", 0, 0),
+            ("SELECT count(*) FROM Invoice JOIN Customer c USING (CustomerId) WHERE BillingCity IS NOT c.City", 0, 0),
             ("SELECT count(*) FROM Track WHERE Milliseconds BETWEEN 40000 AND 1200000", 400, 400),
             ("SELECT count(*) FROM Track WHERE Name IS NULL OR Name = ''", 0, 0),
             ("SELECT count(DISTINCT Name) FROM MediaType", 4, 12),
@@ -467,6 +479,8 @@ fn a_trading_company_is_believable() {
             ("SELECT count(*) FROM Employees WHERE HireDate < BirthDate", 0, 0),
             ("SELECT count(*) FROM Products WHERE Discontinued <> '0'", 1, 60),
             ("SELECT count(*) FROM Products WHERE UnitPrice <= 0", 0, 0),
+            ("SELECT count(DISTINCT UnitsInStock) FROM Products", 20, 400),
+            ("SELECT count(*) FROM Orders JOIN Customers c USING (CustomerID) WHERE ShipCity <> c.City", 0, 0),
             ("SELECT count(*) FROM Suppliers WHERE CompanyName = ContactName", 0, 0),
             (
                 "SELECT count(*) FROM (SELECT City FROM Customers GROUP BY City HAVING count(DISTINCT Country) > 1)",
@@ -529,6 +543,8 @@ fn a_video_rental_is_believable() {
             ),
             ("SELECT count(*) FROM payment WHERE amount <= 0", 0, 0),
             ("SELECT count(*) FROM category WHERE name IN ('Bags', 'Phones', 'Stationery')", 0, 0),
+            ("SELECT count(DISTINCT address_id) FROM customer", 100, 400),
+            ("SELECT count(*) FROM payment WHERE amount > 13", 0, 0),
             ("SELECT count(*) FROM film WHERE replacement_cost NOT BETWEEN 8 AND 31", 0, 0),
             (
                 "SELECT count(*) FROM rental WHERE return_date IS NOT NULL AND unixepoch(return_date) - unixepoch(rental_date) NOT BETWEEN 3600 AND 190 * 3600",

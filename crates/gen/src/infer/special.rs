@@ -1,0 +1,134 @@
+//! Names that mean something of their own in some tables: the length of a song, the temperature of a patient.
+
+use super::TableInference;
+use super::names::is_like;
+use super::subjects::Kind;
+
+const PRODUCT_JSON: &str =
+    "object(colour: phrase('{colour}'), warranty_months: choice(12: 3, 24: 5, 36: 1), made_in: place('country'))";
+const LOG_JSON: &str =
+    "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
+const SERVER_SYSTEMS: &str =
+    "choice('Ubuntu 22.04': 40, 'Debian 12': 30, 'Ubuntu 24.04': 15, 'Windows Server 2022': 10, 'FreeBSD 14': 5)";
+
+/// An annotation, and the reason for it.
+type Found = Option<(String, &'static str)>;
+
+fn found(text: &str, because: &'static str) -> Found {
+    Some((text.to_owned(), because))
+}
+
+impl TableInference<'_> {
+    /// Infers what a name means in a table of this kind only.
+    pub(super) fn special(&self, at: usize) -> Found {
+        let number = || if self.is_text(at) { None } else { self.number_of_subject(at) };
+        let text = || if self.is_text(at) { self.text_of_subject(at).or_else(|| self.text_of_site(at)) } else { None };
+        number().or_else(text).or_else(|| self.by_other_columns(at))
+    }
+
+    /// Numbers of what the table is about.
+    fn number_of_subject(&self, at: usize) -> Found {
+        let name = self.columns[at].plain.as_str();
+        match (name, self.subject.map(|subject| subject.names)) {
+            ("milliseconds" | "duration_ms" | "length_ms", Some("song")) => {
+                found("normal(245000, 70000, min=40000, max=1200000, decimals=0)", "the length of a song")
+            }
+            ("duration" | "length" | "seconds", Some("song")) => {
+                found("normal(245, 70, min=40, max=1200, decimals=0)", "the length of a song")
+            }
+            ("bytes" | "size", Some("song")) => {
+                found("normal(7800000, 2300000, min=900000, max=60000000, decimals=0)", "the size of a song")
+            }
+            ("length" | "runtime" | "duration", Some("title")) => {
+                found("normal(112, 26, min=46, max=210, decimals=0)", "the length of a film")
+            }
+            ("budget", Some("department" | "team" | "project" | "ward")) => {
+                found("1000 * exponential(0.0016, min=180, max=9000, decimals=0)", "a budget, of several salaries")
+            }
+            _ if is_like(name, "temperature *_temperature") && self.is_of("patient") => {
+                found("normal(37, 0.6, min=35.2, max=41, decimals=1)", "the temperature of a body")
+            }
+            _ => None,
+        }
+    }
+
+    /// Texts of what the table is about.
+    fn text_of_subject(&self, at: usize) -> Found {
+        let column = &self.columns[at];
+        match (column.plain.as_str(), self.subject.map(|subject| subject.names)) {
+            ("attributes" | "properties" | "specs" | "attrs" | "props" | "features", Some("product")) => {
+                found(PRODUCT_JSON, "properties of a product")
+            }
+            ("context" | "details" | "data" | "payload" | "metadata" | "extra" | "attributes" | "params", _)
+                if self.kind() == Some(Kind::Log) =>
+            {
+                found(LOG_JSON, "details of a log entry")
+            }
+            ("os" | "operating_system" | "os_name" | "platform", Some("host")) => {
+                found(SERVER_SYSTEMS, "the system of a server")
+            }
+            ("os" | "config_os" | "operating_system", _) if column.traits.longest == Some(3) => {
+                found("choice('WIN': 5, 'AND': 4, 'IOS': 4, 'MAC': 2, 'LIN')", "the code of a system")
+            }
+            ("extension" | "ext", Some("person")) => found("digits(4)", "of a telephone"),
+            ("reason", _) if self.is_of("patient") => found("phrase('{visit_reason}')", "why a patient comes"),
+            ("notes" | "note" | "remarks" | "comments", _) if self.is_of("patient") => {
+                found("phrase('{visit_note}')", "a note on a patient")
+            }
+            _ => None,
+        }
+    }
+
+    /// Texts of posts and comments on a site.
+    fn text_of_site(&self, at: usize) -> Found {
+        const REQUESTS: &str = "*method http_status status_code referrer referer user_agent";
+        let column = &self.columns[at];
+        let is_post = self.kind() == Some(Kind::Text);
+        match (column.plain.as_str(), column.full.as_str()) {
+            (_, "post_status") => {
+                found("choice('publish': 84, 'draft': 10, 'private': 4, 'trash': 2)", "the status of a post")
+            }
+            (_, "post_type") => found("choice('post': 72, 'page': 18, 'attachment': 10)", "the type of a post"),
+            (_, "comment_type") => found("choice('comment': 97, 'pingback': 2, 'trackback')", "the type of a comment"),
+            ("mime_type", _) if is_post => found("constant('')", "a text has no file"),
+            ("password", _) if is_post => found("if(bool(0.97), '', phrase('{handle}'))", "few texts have a password"),
+            ("path" | "uri" | "url_path" | "request_path", _) if self.find(REQUESTS, |_| true).is_some() => {
+                found("phrase('{url_path}')", "the path of a request")
+            }
+            ("language" | "lang" | "locale", _)
+                if self.find("text body content message", |other| self.is_text(other)).is_some() =>
+            {
+                found("choice('en': 94, 'de': 3, 'fr': 3)", "the language of a text")
+            }
+            _ => None,
+        }
+    }
+
+    /// Values that follow from the state of a run, or from the last sign-in.
+    fn by_other_columns(&self, at: usize) -> Found {
+        const FOLLOWS: &str = "follows from the state";
+        let status = || self.find("status state conclusion result", |at| self.is_text(at)).map(|at| self.column(at));
+        let (name, not_null, is_text) = (self.columns[at].plain.as_str(), self.columns[at].not_null, self.is_text(at));
+        match name {
+            "sign_in_count" | "login_count" if !is_text => {
+                let sign_ins = "current_sign_in_at last_sign_in_at last_login last_login_at";
+                let last = self.column(self.find(sign_ins, |at| self.is_time(at))?);
+                let count = "1 + exponential(0.06, max=900, decimals=0)";
+                Some((format!("if({last} IS NULL, 0, {count})"), "follows from the last sign-in"))
+            }
+            "exit_code" | "return_code" => {
+                let (status, none) = (status()?, if not_null { "0" } else { "NULL" });
+                let text = format!(
+                    "CASE WHEN {status} IN ('failed', 'failure', 'error', 'canceled', 'cancelled') THEN choice(1: 8, 2: 1, 137: 1) \
+                     WHEN {status} IN ('running', 'pending', 'queued', 'created') THEN {none} ELSE 0 END"
+                );
+                Some((text, FOLLOWS))
+            }
+            "error_message" | "error" | "failure_reason" if is_text && !not_null && self.kind() == Some(Kind::Run) => {
+                let status = status()?;
+                Some((format!("if({status} IN ('failed', 'failure', 'error'), phrase('{{error_message}}'))"), FOLLOWS))
+            }
+            _ => None,
+        }
+    }
+}
