@@ -1,4 +1,5 @@
-//! Puts pages on the freelist, and takes some of its leaves.
+//! Puts pages on the freelist, and takes some of its leaves. Trunk pages that have lost their leaves get others, or each round of both
+//! would leave some behind.
 
 use litepress_format::freelist::{Trunk, max_leaves_written, write_trunk};
 
@@ -75,6 +76,17 @@ pub(super) fn leaves_of(trunks: &[TrunkPage]) -> Option<Vec<u32>> {
 }
 
 impl TrunkPage {
+    /// Adds the first of `freed` pages as leaves, if the page is half empty. Returns the new page with the number of leaves that it took.
+    pub fn filled(&self, freed: &[u32], page_bytes: usize) -> Option<(Vec<u8>, usize)> {
+        let most = max_leaves_written(page_bytes);
+        let room = most.saturating_sub(self.leaves.len()).min(freed.len());
+        (self.leaves.len() <= most / 2 && room > 0).then(|| {
+            let mut page = vec![0; page_bytes];
+            write_trunk(self.next, &[&self.leaves, &freed[..room]].concat(), &mut page);
+            (page, room)
+        })
+    }
+
     /// Takes leaves off the page. Returns the new page if there were any. A trunk page stays one, without leaves too: its bytes are
     /// needed if the transaction is rolled back.
     pub fn without(&self, is_taken: impl Fn(u32) -> bool, page_bytes: usize) -> Option<Vec<u8>> {
@@ -127,6 +139,12 @@ mod tests {
             assert_eq!(left.next, trunk.next);
             assert!(left.leaves().eq(trunk.leaves.iter().copied().filter(|leaf| leaf % 2 == 1)));
             assert_eq!(trunk.without(|_| false, 512), None);
+            // A trunk page with half of its leaves takes others, and a full one does not.
+            let half = TrunkPage { leaves: trunk.leaves[..50].to_vec(), ..trunk.clone() };
+            let (page, taken) = half.filled(&freed, 512).expect("it has room");
+            assert_eq!((taken, Trunk::decode(&page, 512).unwrap().leaves().len()), (70, 120));
+            assert_eq!(half.filled(&[], 512), None);
+            assert_eq!(TrunkPage { leaves: freed[..100].to_vec(), ..half }.filled(&freed, 512), None);
         }
         // A page behind the end, a wrong number of pages, a circle, a page twice.
         assert_eq!(list.trunks(300, read).unwrap(), None);

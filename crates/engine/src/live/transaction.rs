@@ -143,11 +143,12 @@ impl<'d> LiveTransaction<'d> {
     /// Looks whether new pages can take free ones. Readers never look at free pages, and a rollback needs no bytes of a leaf of the
     /// freelist. But readers of an older snapshot look at pages that were freed since: in WAL mode only an empty WAL rules them out.
     fn look_for_free_pages(&mut self, header: &DatabaseHeader, is_wal: bool) -> Result<()> {
+        // A page behind the end that the list names must not become a new one.
+        let leaves = leaves_of(&self.trunks(header)?).ok_or_else(|| self.broken_freelist())?;
         let is_many = u64::from(header.freelist_pages) * MOST_PAGES_PER_FREE >= u64::from(self.page_count);
         if !is_many {
             return Ok(());
         }
-        let Some(leaves) = self.trunks(header)?.and_then(|trunks| leaves_of(&trunks)) else { return Ok(()) };
         let free = FreePages::new(&leaves, self.page_count, self.page_size.lock_byte_page());
         let is_safe = self.through_sqlite || !is_wal || wal_is_empty(self.database_connection())?;
         // Through the WAL old readers keep their pages. That is slower, but the file must not grow for ever.
@@ -157,10 +158,17 @@ impl<'d> LiveTransaction<'d> {
         Ok(())
     }
 
-    /// Returns the trunk pages of the freelist. `None` if it breaks a rule.
-    fn trunks(&self, header: &DatabaseHeader) -> Result<Option<Vec<TrunkPage>>> {
+    /// Returns the trunk pages of the freelist.
+    fn trunks(&self, header: &DatabaseHeader) -> Result<Vec<TrunkPage>> {
         let list = Freelist { first_trunk: header.first_freelist_trunk, pages: header.freelist_pages };
-        list.trunks(self.page_count, |number| self.read_page(number))
+        list.trunks(self.page_count, |number| self.read_page(number))?.ok_or_else(|| self.broken_freelist())
+    }
+
+    fn broken_freelist(&self) -> Error {
+        let message = "the freelist names a page twice, or one that does not exist, or counts other pages than it has";
+        Error::new(ErrorKind::Corrupt, message)
+            .in_file(self.path())
+            .advise("check the database; `litepress compact` makes it anew without free pages")
     }
 
     fn query_page_count(&self) -> Result<u32> {
@@ -308,8 +316,7 @@ impl<'d> LiveTransaction<'d> {
     fn take_off_freelist(&mut self, taken: &[u32]) -> Result<()> {
         let Some(number) = u32::try_from(taken.len()).ok().filter(|&number| number > 0) else { return Ok(()) };
         let header = self.header()?;
-        let damaged = || Error::new(ErrorKind::Corrupt, "the freelist breaks a rule").in_file(self.path());
-        let trunks = self.trunks(&header)?.ok_or_else(damaged)?;
+        let trunks = self.trunks(&header)?;
         let is_taken = |leaf: u32| taken.binary_search(&leaf).is_ok();
         let changed = |trunk: &TrunkPage| Some((trunk.number, trunk.without(is_taken, self.page_bytes())?));
         let changes: Vec<(u32, Vec<u8>)> = trunks.iter().filter_map(changed).collect();
@@ -443,9 +450,20 @@ impl<'d> LiveTransaction<'d> {
             return Err(Error::new(ErrorKind::Corrupt, message).in_file(self.path()));
         }
         let header = self.header()?;
-        let old = Freelist { first_trunk: header.first_freelist_trunk, pages: header.freelist_pages };
-        let (list, trunks) = old.with(&freed, self.page_bytes());
-        self.change_pages(&trunks)?;
+        let page_bytes = self.page_bytes();
+        let (mut list, mut rest) =
+            (Freelist { first_trunk: header.first_freelist_trunk, pages: header.freelist_pages }, &freed[..]);
+        let mut changes = Vec::new();
+        for trunk in self.trunks(&header)? {
+            if let Some((page, taken)) = trunk.filled(rest, page_bytes) {
+                changes.push((trunk.number, page));
+                list.pages += u32::try_from(taken).expect("leaves of a page");
+                rest = &rest[taken..];
+            }
+        }
+        let (list, trunks) = list.with(rest, page_bytes);
+        changes.extend(trunks);
+        self.change_pages(&changes)?;
         self.freed = freed;
         self.change_header(FREELIST_OFFSET, &[list.first_trunk, list.pages])
     }
@@ -545,8 +563,9 @@ pub(super) fn prepare(database: &LiveDatabase) -> rusqlite::Result<()> {
 
 /// Returns whether many pages of the database are free.
 fn has_many_free(connection: &Connection) -> rusqlite::Result<bool> {
-    let number = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, u64>(0));
-    Ok(number("freelist_count")? * MOST_PAGES_PER_FREE >= number("page_count")?)
+    // Damaged, they are negative.
+    let number = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
+    Ok(number("freelist_count")? * MOST_PAGES_PER_FREE.cast_signed() >= number("page_count")?)
 }
 
 /// Returns whether the database is in WAL mode.
