@@ -10,7 +10,7 @@
 //! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
 //! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows |
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
-//! | `other_than(c)` | a random one, except the row that column c refers to |
+//! | `other_than(c)` | a random one, except the row that column c refers to; `growing=TRUE`: early rows refer to early rows only |
 //! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only |
 //!
 //! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
@@ -104,10 +104,12 @@ pub(crate) enum Assignment {
     },
     PerParent(Arc<FanOut>),
     Exact(Arc<ExactCounts>),
-    /// `each`: column c is `in_turn(each)`, so that rows with the same row in c take the others one after another.
+    /// `each`: column c is `in_turn(each)`, so that rows with the same row in c take the others one after another. `children`: the
+    /// number of children, if early ones refer to early parents only.
     OtherThan {
         column: usize,
         each: Option<u64>,
+        children: Option<u64>,
     },
     /// `skew` is 1 if all parents are equally likely; `growing`: early rows in the column have early parents only.
     DistinctIn {
@@ -165,14 +167,18 @@ impl Relation {
             Assignment::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
             Assignment::Exact(counts) => counts.find(random, rows, out),
-            Assignment::OtherThan { each, .. } => {
+            Assignment::OtherThan { each, children, .. } => {
                 let siblings = siblings.expect("other_than names a column");
-                let others = (parents - 1).max(1);
                 let mut at = 0;
                 rows.append_to(&mut out.rows, |row| {
-                    let step = each.map_or_else(|| Fraction(random.u64(row)).take(others), |each| row % each % others);
+                    let sibling = siblings.rows[at];
                     at += 1;
-                    (siblings.rows[at - 1] + 1 + step) % parents
+                    // There is another one, and the other column may refer to the last one.
+                    let so_far = |children| parents_so_far(row, children, parents).max(sibling + 1).max(2).min(parents);
+                    let among = children.map_or(parents, so_far);
+                    let others = (among - 1).max(1);
+                    let step = each.map_or_else(|| Fraction(random.u64(row)).take(others), |each| row % each % others);
+                    (sibling + 1 + step) % among
                 });
             }
             Assignment::DistinctIn { skew, growing, .. } => {

@@ -102,15 +102,10 @@ mod tests {
         assert_eq!(pages.len(), 264);
         for (at, &first) in all.iter().enumerate().step_by(7) {
             for index in [0, 1, 63, 64, 150, 263, 264, 272, 273, 290] {
-                let expected = all.get(at + index).copied();
-                assert_eq!(
-                    expected.unwrap_or_default(),
-                    if expected.is_some() {
-                        u32::try_from(pages.number(first, u32::try_from(index).unwrap())).unwrap()
-                    } else {
-                        0
-                    }
-                );
+                if let Some(&expected) = all.get(at + index) {
+                    let index = u32::try_from(index).unwrap();
+                    assert_eq!(pages.number(first, index), u64::from(expected), "{first} and {index}");
+                }
             }
         }
         for number in 2..1400 {

@@ -419,8 +419,8 @@ static RELATIONS: &[Entry] = &[
     Entry::new("once", &[], "in ref: each row at most once, in order", "once"),
     Entry::new(
         "other_than",
-        &[given("column")],
-        "in ref: a random row other than the one that the column refers to",
+        &[given("column"), default("growing", "FALSE")],
+        "in ref: a random row other than the one that the column refers to; growing=TRUE: early rows refer to early rows only",
         "other_than(sender_id)",
     ),
     Entry::new(

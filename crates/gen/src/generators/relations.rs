@@ -35,7 +35,10 @@ pub(crate) enum Distribution {
         each: u64,
     },
     PerParent(FanOutSpec),
-    OtherThan(Expression),
+    OtherThan {
+        column: Expression,
+        growing: bool,
+    },
     DistinctIn {
         column: Expression,
         skew: f64,
@@ -130,7 +133,8 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
         "per_parent" => Distribution::PerParent(fan_out(source, &arguments, rows)?),
         "other_than" => {
             let column = arguments.written("column");
-            Distribution::OtherThan(column.ok_or_else(|| arguments.error_here("it needs a column"))?)
+            let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;
+            Distribution::OtherThan { column, growing: arguments.int("growing")? != 0 }
         }
         "distinct_in" => {
             let column = arguments.written("column");

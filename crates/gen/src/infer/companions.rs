@@ -32,6 +32,30 @@ const TYPE_BY_NAME: &[(&str, &str)] = &[
     ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
 ];
 
+/// The value of a setting by the end of its key.
+const VALUE_BY_KEY: &[(&str, &str)] = &[
+    ("enabled", "choice('true': 7, 'false': 3)"),
+    ("debug", "choice('false': 9, 'true')"),
+    ("color", "colour()"),
+    ("country", "place('country')"),
+    ("currency", "choice('EUR': 5, 'USD': 5, 'GBP')"),
+    ("language", "choice('en': 6, 'de': 2, 'fr')"),
+    ("locale", "choice('en_US': 6, 'de_DE': 2, 'fr_FR')"),
+    ("timezone", "phrase('{timezone}')"),
+    ("level", "choice('info': 5, 'warning': 3, 'debug')"),
+    ("mode", "choice('auto': 5, 'manual': 2, 'off')"),
+    ("theme", "choice('light': 5, 'dark': 4, 'system')"),
+    ("port", "choice('80', '443': 2, '8080')"),
+    ("path", "phrase('{path}')"),
+    ("url", "phrase('{web_url}')"),
+    ("secret", "hex(32)"),
+    ("version", "regex('[1-9][.][0-9]{1,2}[.][0-9]')"),
+    ("name", "phrase('{Adjective} {Noun}')"),
+    ("title", "phrase('{Adjective} {Noun}')"),
+];
+/// Values of all other settings: sizes, limits, intervals.
+const NUMBERS: &str = "choice('1': 4, '5': 2, '10': 5, '25': 4, '30', '60': 3, '100': 3, '300', '3600': 2)";
+
 impl TableInference<'_> {
     pub(super) fn companions(&mut self) {
         self.files();
@@ -154,9 +178,17 @@ impl TableInference<'_> {
         let is_setting = self.subject.is_some_and(|subject| subject.names == "setting_key");
         let key = self.find("key *_key option_name setting", |at| self.is_text(at));
         let Some(value) = self.find_text("value *_value").filter(|&at| !self.columns[at].is_unique) else { return };
-        if is_setting || key.is_some() {
-            self.set(value, "phrase('{setting_value}')", "the value of a setting");
+        if !is_setting && key.is_none() {
+            return;
         }
+        let cases: String = key.map_or(String::new(), |key| {
+            let key = self.column(key);
+            let case =
+                |(end, text): &(&str, &str)| format!(" WHEN substr({key}, -{}) = '{end}' THEN {text}", end.len());
+            VALUE_BY_KEY.iter().map(case).collect()
+        });
+        let text = if cases.is_empty() { NUMBERS.to_owned() } else { format!("CASE{cases} ELSE {NUMBERS} END") };
+        self.set(value, text, "follows from the key");
     }
 
     /// Names of permissions, as their code says.
@@ -256,11 +288,17 @@ impl TableInference<'_> {
         }
     }
 
-    /// Flags of rows that refer to another one.
+    /// Flags of rows that refer to another one, and visits of visitors who return.
     fn replies(&mut self) {
         let reply = self.find("reply is_reply", |at| self.is_number(at) && self.found[at].is_none());
         let of =
             (0..self.columns.len()).find(|&at| self.is_like(at, "in_reply_to_id reply_to_id in_reply_to parent_id"));
+        let count = self.find("*count_visits", |at| self.is_number(at) && self.found[at].is_none());
+        let returning = self.find("*returning", |at| self.is_number(at));
+        if let Some((count, returning)) = count.zip(returning) {
+            let text = format!("if({}, 2 + exponential(0.2, max=200, decimals=0), 1)", self.column(returning));
+            self.set(count, text, "follows from whether the visitor was there before");
+        }
         if let Some((reply, of)) = reply.zip(of) {
             let text = format!("if({} IS NULL, 0, 1)", self.column(of));
             self.set(reply, text, "follows from what it refers to");

@@ -5,7 +5,7 @@ use super::rules;
 use super::subjects::Kind;
 use super::subjects::subject;
 use super::times::{Delay, Form, Stage, delay, time_of};
-use super::{ColumnTraits, Parent, TableInference, TypeClass, quoted_always, unique};
+use super::{ColumnTraits, Inference, Parent, TableInference, TypeClass, quoted_always, unique};
 use litepress_rows::schema::{Column, Generated};
 
 /// Days before the reference day at which the times of a table begin that refers to no other one.
@@ -67,7 +67,7 @@ impl TableInference<'_> {
             let limit = (stage != Stage::Due).then_some(day);
             let later = base.and_then(|(base, of)| {
                 if matches!(stage, Stage::Deleted | Stage::LastSeen) && self.ends_a_parent(at) {
-                    let text = form.lately(&self.column(base), of, day)?;
+                    let text = form.lately(&self.column(base), of, day, self.late_seconds(stage))?;
                     return Some((text, "of late, because other rows refer to the row".to_owned()));
                 }
                 let text = form.after(&self.column(base), of, delay(stage, self.kind(), form), limit)?;
@@ -140,6 +140,17 @@ impl TableInference<'_> {
         let is_referred = keys.any(|key| key.parent.eq_ignore_ascii_case(&self.table.name));
         let is_brief = matches!(self.kind(), Some(Kind::Order | Kind::Payment | Kind::Event | Kind::Stay | Kind::Text));
         is_referred && !is_brief && !self.is_like(at, "*cancel* *refunded*")
+    }
+
+    /// Returns how many seconds before the reference day the rows end, or are seen last: what writes a log was there a minute ago.
+    fn late_seconds(&self, stage: Stage) -> i64 {
+        const WEEKS: i64 = 5_000_000;
+        const MINUTES: i64 = 900;
+        let tables = self.context.schema.tables.iter();
+        let logs = tables.filter(|table| subject(&table.name).is_some_and(|subject| subject.kind == Kind::Log));
+        let mut keys = logs.flat_map(|table| &table.foreign_keys);
+        let writes_log = keys.any(|key| key.parent.eq_ignore_ascii_case(&self.table.name));
+        if stage == Stage::LastSeen && writes_log { MINUTES } else { WEEKS }
     }
 
     /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.
@@ -226,7 +237,7 @@ impl TableInference<'_> {
         time.map(|(_, column, form)| (column, form))
     }
 
-    /// Times that a state excludes: an order that is pending has no time of delivery.
+    /// Times that a token or a state excludes: an order that is pending has no time of delivery.
     pub(super) fn states(&mut self) {
         const KNOWN: [(&str, bool, &str); 5] = [
             ("*delivered* *arrived*", true, "'delivered', 'completed', 'complete', 'done', 'returned'"),
@@ -247,6 +258,17 @@ impl TableInference<'_> {
                 "'closed', 'done', 'resolved', 'completed', 'complete', 'success', 'succeeded', 'passed', 'failed', 'failure', 'error', 'cancelled', 'canceled', 'finished', 'merged', 'shipped', 'delivered'",
             ),
         ];
+        for at in 0..self.columns.len() {
+            let Some(prefix) = self.columns[at].full.strip_suffix("_sent_at").map(str::to_owned) else { continue };
+            let token = self.find(&format!("{prefix}_token"), |token| self.is_text(token));
+            let Some((token, found)) = token.map(|token| self.column(token)).zip(self.found[at].clone()) else {
+                continue;
+            };
+            if !self.columns[at].not_null {
+                let text = format!("if({token} IS NULL, NULL, {})", found.text);
+                self.found[at] = Some(Inference { text, because: "follows from the token".to_owned() });
+            }
+        }
         let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
         let Some(state) = self.find("status state order_status", is_state) else { return };
         let object =

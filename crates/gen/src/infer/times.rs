@@ -229,15 +229,17 @@ impl Form {
         })
     }
 
-    /// Returns the annotation of a time in the last weeks, but not before the time in `base`, in `of` form.
-    pub(super) fn lately(self, base: &str, of: Self, day: ReferenceDay) -> Option<String> {
+    /// Returns the annotation of a time in the last `seconds`, but not before the time in `base`, in `of` form.
+    pub(super) fn lately(self, base: &str, of: Self, day: ReferenceDay, seconds: i64) -> Option<String> {
         let base = self.converted(base, of)?;
         Some(match self {
-            Self::Day => format!("max({base}, date_add('{}', int(-60, -1), 'days'))", day.before(0)),
-            Self::Text => {
-                format!("max({base}, date_add('{} 00:00:00', int(-5_000_000, -60), 'seconds'))", day.before(0))
+            Self::Day => {
+                format!("max({base}, date_add('{}', int(-{}, -1), 'days'))", day.before(0), seconds / 86_400 + 1)
             }
-            Self::Unix(units) => format!("max({base}, {} + {units} * int(-5_000_000, -60))", day.unix() * units),
+            Self::Text => {
+                format!("max({base}, date_add('{} 00:00:00', int(-{seconds}, -30), 'seconds'))", day.before(0))
+            }
+            Self::Unix(units) => format!("max({base}, {} + {units} * int(-{seconds}, -30))", day.unix() * units),
             Self::Julian => return None,
         })
     }

@@ -261,6 +261,11 @@ fn a_chat_is_believable() {
                 0,
             ),
             ("SELECT count(*) FROM direct_messages WHERE read_at < datetime(sent_at, '+1 days')", 250, 400),
+            (
+                "SELECT count(*) FROM direct_messages JOIN users r ON r.id = receiver_id WHERE unixepoch(sent_at) * 1000 < r.created_ms",
+                0,
+                6,
+            ),
             ("SELECT count(*) FROM devices WHERE name LIKE '%Printer%' OR name LIKE '%Thermostat%'", 0, 0),
             ("SELECT count(*) FROM messages WHERE edited_at_ms IS NOT NULL", 20, 110),
         ],
@@ -339,6 +344,7 @@ fn statistics_of_visits_are_believable() {
     judge(
         "matomo",
         &[
+            ("SELECT count(*) FROM log_visit WHERE visitor_returning <> (visitor_count_visits > 1)", 0, 0),
             (
                 "SELECT count(*) FROM log_visit WHERE visit_total_time <> unixepoch(visit_last_action_time) - unixepoch(visit_first_action_time)",
                 0,
@@ -364,6 +370,11 @@ fn statistics_of_visits_are_believable() {
             ("SELECT CAST(max(recorded_ts) - min(recorded_ts) AS INT) / 3600 FROM readings", 10, 80),
             ("SELECT count(*) FROM hosts WHERE os IN ('iOS', 'Android')", 0, 0),
             ("SELECT count(*) FROM logs WHERE context LIKE '%theme%'", 0, 0),
+            (
+                "SELECT count(*) FROM logs JOIN hosts h ON h.id = host_id WHERE unixepoch(logged_at) > last_seen + 900",
+                0,
+                2,
+            ),
             ("SELECT count(*) FROM readings WHERE metric = 'cpu.usage' AND value > 100", 0, 0),
             ("SELECT count(*) FROM readings WHERE metric LIKE 'db.%' AND value <> CAST(value AS INT)", 0, 0),
         ],
@@ -577,6 +588,16 @@ fn programs_without_foreign_keys_are_believable() {
     judge(
         "wordpress",
         &[
+            (
+                "SELECT count(*) FROM wp_options WHERE option_name LIKE '%enabled' AND option_value NOT IN ('true', 'false')",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM wp_postmeta WHERE meta_key LIKE '%timezone' AND meta_value NOT LIKE '%/%' AND meta_value <> 'UTC'",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM wp_postmeta m JOIN wp_posts p ON p.ID = m.post_id", 400, 400),
             ("SELECT count(*) FROM wp_usermeta m JOIN wp_users u ON u.ID = m.user_id", 400, 400),
             ("SELECT count(*) FROM wp_comments c JOIN wp_posts p ON p.ID = c.comment_post_ID", 400, 400),

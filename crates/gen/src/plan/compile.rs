@@ -404,7 +404,7 @@ impl<'p, 'a> Compiler<'p, 'a> {
         self.program.row_sets += 1;
         let random = self.random(row_set, leader, None);
         let mut relation = reference.relation.clone();
-        if let Assignment::OtherThan { column: other, each } = &mut relation.assignment {
+        if let Assignment::OtherThan { column: other, each, .. } = &mut relation.assignment {
             *each = self.turns_of(table, *other);
         }
         self.program.ops.push(Op::Refer { relation, random, from: row_set, siblings, nulls, row_set: to });

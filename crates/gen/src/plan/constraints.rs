@@ -129,7 +129,8 @@ impl Planner<'_> {
             let parent = &self.schema.tables[reference.parent];
             let key = format!("{}.{}", infer::quoted(&parent.name), infer::quoted(&parent.columns[reference.key].name));
             let others = bounds.unequal();
-            return others.map(|other| format!("ref({key}, other_than({other}))")).collect();
+            let growing = if now.contains("growing=TRUE") { ", growing=TRUE" } else { "" };
+            return others.map(|other| format!("ref({key}, other_than({other}{growing}))")).collect();
         }
         let context = guesses::GuessContext {
             traits: infer::ColumnTraits::new(&of_table.columns[column]),

@@ -340,7 +340,10 @@ impl<'a> Resolver<'a> {
             Distribution::PerParent(FanOutSpec::Varying(counts)) => {
                 Assignment::PerParent(Arc::new(FanOut::varying(counts, &random(), parents)))
             }
-            Distribution::OtherThan(column) => Assignment::OtherThan { column: self.own_column(&column)?, each: None },
+            Distribution::OtherThan { column, growing } => {
+                let children = growing.then(|| self.rows());
+                Assignment::OtherThan { column: self.own_column(&column)?, each: None, children }
+            }
             Distribution::DistinctIn { column, skew, growing } => {
                 Assignment::DistinctIn { column: self.own_column(&column)?, skew, growing }
             }

@@ -157,6 +157,19 @@ fn sums_over_children_are_those_that_sqlite_finds() {
     assert!((500..700).contains(&number(&sqlite, "SELECT count(*) FROM p WHERE some IS NULL")));
 }
 
+/// Messages came before the one who received them.
+#[test]
+fn early_rows_refer_to_other_early_rows() {
+    let sqlite = database(
+        "/* gen: rows=50 */ CREATE TABLE p (id INTEGER PRIMARY KEY);
+        /* gen: rows=400 */ CREATE TABLE t (id INTEGER PRIMARY KEY,
+            a REFERENCES p /* gen: ref(p.id, popular(growing=TRUE)) */,
+            b REFERENCES p /* gen: ref(p.id, other_than(a, growing=TRUE)) */);",
+    );
+    assert_eq!(number(&sqlite, "SELECT count(*) FROM t WHERE a = b OR b > max(2, a, (id - 1) * 50 / 400)"), 0);
+    assert!(number(&sqlite, "SELECT count(DISTINCT b) FROM t") > 40);
+}
+
 #[test]
 fn tables_refer_to_themselves_and_to_whole_keys() {
     let sql = "-- gen: rows=500
