@@ -88,8 +88,8 @@ class EveryFigure(unittest.TestCase):
 
     def test_objects(self):
         line = tiny("objects.py", ["--rows", "20k"])
-        self.assertEqual(len(line["figures"]), 13)
-        self.assertEqual(len(line["rounds"][0]), 17)
+        self.assertEqual(len(line["figures"]), 16)
+        self.assertEqual(len(line["rounds"][0]), 20)
 
     def test_rtree(self):
         line = tiny("rtree.py", ["--rows", "20k", "--windows", "50"])
