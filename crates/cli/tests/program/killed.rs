@@ -249,10 +249,12 @@ fn kill(scene: &Scene, operation: &Operation, moment: Moment, expected: &(Pictur
     }
     assert!(run.ended.is_none() || picture == *after, "{}: it had ended, but the change is not there", what());
     if picture == *before {
-        scene.begin_reading(program.as_ref());
         let run = run_until(&mut scene.command(operation), &scene.work(""), Moment::Never).expect("the program");
         assert!(run.ended.is_some_and(|status| status.success()), "{}: the next run fails", what());
-        assert_eq!(scene.picture(operation), *after, "{}: the next run", what());
+        // Its pages depend on what the killed run has copied out of the WAL.
+        let picture = scene.picture(operation);
+        assert_eq!(contents(&picture), contents(after), "{}: the next run", what());
+        assert_ne!(picture, *before, "{}: the next run changes something", what());
     }
     drop(program);
     let writer = Connection::open(scene.work("app.db")).expect("a database");
