@@ -56,6 +56,5 @@ fn value_of(record: &[u8], field: usize) -> Option<Value<'_>> {
 
 #[cold]
 fn value_behind_varints(record: &[u8], field: usize) -> Option<Value<'_>> {
-    let values = RecordReader::new(record).ok()?.collect::<Result<Vec<_>, _>>();
-    values.ok()?.get(field).copied()
+    RecordReader::new(record).ok()?.nth(field)?.ok()
 }

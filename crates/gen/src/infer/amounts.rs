@@ -1,8 +1,8 @@
 //! The amounts of a row: quantities, prices, taxes and totals that add up.
 
 use super::names::{is_like, plain};
-use super::subjects::{Kind, subject};
-use super::{ColumnTraits, TableInference, TypeClass, quoted_always};
+use super::subjects::Kind;
+use super::{ColumnTraits, TableInference, TypeClass, kind_of, quoted_always};
 use litepress_rows::schema::{Generated, Table};
 
 const QUANTITIES: &str = "quantity qty *_quantity order_qty pieces units count_ordered";
@@ -119,10 +119,9 @@ impl TableInference<'_> {
             let is_share = self.context.per_parent == Some(at);
             let parent = self.context.parents[at].filter(|_| self.columns[at].is_unique || is_share)?;
             let of = &self.context.schema.tables[parent.table];
-            let is_order = subject(&of.name).is_some_and(|subject| subject.kind == Kind::Order);
-            let total = number_like(of, ORDER_TOTALS).filter(|_| is_order)?;
-            let (by, total) = (self.column(at), quoted_always(&of.columns[total].name));
-            Some(if is_share { format!("round({by}.{total} / count_in({by}), 2)") } else { format!("{by}.{total}") })
+            let total = number_like(of, ORDER_TOTALS).filter(|_| kind_of(of) == Some(Kind::Order))?;
+            let total = self.through(at, &of.columns[total]);
+            Some(if is_share { format!("round({total} / count_in({}), 2)", self.column(at)) } else { total })
         })
     }
 
@@ -137,7 +136,7 @@ impl TableInference<'_> {
                     && (column.not_null || column.default.is_some())
             };
             let price = of.columns.iter().find(is_price)?;
-            let text = format!("{}.{}", self.column(at), quoted_always(&price.name));
+            let text = self.through(at, price);
             Some(if price.name.ends_with("_cents") { format!("{text} / 100.0") } else { text })
         })
     }

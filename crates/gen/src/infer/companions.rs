@@ -1,10 +1,10 @@
 //! Columns that follow from one beside them: the type of a file from its name, the card from the method of payment.
 
 use super::names::is_like;
-use super::subjects::{Kind, subject};
+use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage, time_of};
-use super::{ColumnTraits, TableInference, plain, quoted_always};
+use super::{ColumnTraits, TableInference, kind_of, plain};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -107,17 +107,13 @@ impl TableInference<'_> {
         }
     }
 
-    /// Returns the annotation of a column, inferred now if it is not yet, and whether its table or its values know a word.
+    /// Infers a column now if it is not yet inferred. Returns whether its values or the table have one of the words.
     fn knows(&mut self, at: usize, words: &str) -> bool {
         if self.is_free(at) {
             let found = self.alone(at);
             self.found[at] = Some(found);
         }
-        let objects = &self.context.schema.objects;
-        let object = objects.iter().find(|object| object.kind == "table" && object.name == self.table.name);
-        let sql = object.and_then(|object| object.sql.as_deref()).unwrap_or_default();
-        let values = self.found[at].as_ref().map_or("", |found| found.text.as_str());
-        words.split(", ").any(|word| values.contains(word) || sql.contains(word))
+        self.has_word(at, words)
     }
 
     /// Numbers of cards and accounts, which other methods of payment do not have.
@@ -234,12 +230,11 @@ impl TableInference<'_> {
     fn paid_of_order(&self) -> Option<String> {
         (0..self.columns.len()).filter(|&at| self.columns[at].is_unique).find_map(|at| {
             let of = &self.context.schema.tables[self.context.parents[at]?.table];
-            subject(&of.name).filter(|subject| subject.kind == Kind::Order)?;
-            let paid = of.columns.iter().find(|column| {
+            let paid = of.columns.iter().filter(|_| kind_of(of) == Some(Kind::Order)).find(|column| {
                 let stage = time_of(&plain(&column.name), &ColumnTraits::new(column)).map(|(stage, _)| stage);
                 stage == Some(Stage::Paid) && !column.not_null
             })?;
-            Some(format!("{}.{}", self.column(at), quoted_always(&paid.name)))
+            Some(self.through(at, paid))
         })
     }
 

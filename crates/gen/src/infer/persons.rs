@@ -2,8 +2,7 @@
 
 use super::names::is_like;
 use super::subjects::Kind;
-use super::subjects::subject;
-use super::{ColumnTraits, TableInference, inferred, plain, quoted_always};
+use super::{ColumnTraits, TableInference, inferred, kind_of, plain};
 use litepress_rows::schema::{Column, Generated};
 
 const MAILS: &str = "email e_mail mail *_email *email_address email_* mail_address user_email";
@@ -159,8 +158,8 @@ impl TableInference<'_> {
         (0..self.columns.len()).find_map(|at| {
             let parent = self.context.possible_parents[at]?;
             let of = &self.context.schema.tables[parent.table];
-            subject(&of.name).filter(|subject| subject.kind == Kind::Person)?;
-            Some(format!("{}.{}", self.column(at), quoted_always(&of.columns.iter().find(is_mail)?.name)))
+            let mail = of.columns.iter().filter(|_| kind_of(of) == Some(Kind::Person)).find(is_mail)?;
+            Some(self.through(at, mail))
         })
     }
 }

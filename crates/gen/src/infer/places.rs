@@ -2,7 +2,7 @@
 
 use super::names::{plain, words_of_table};
 use super::subjects::{Kind, subject};
-use super::{TableInference, quoted_always};
+use super::{TableInference, kind_of};
 use litepress_rows::schema::{Column, Generated};
 
 /// The fields of a place, and the names of their columns behind a prefix such as `billing_`.
@@ -67,14 +67,14 @@ impl TableInference<'_> {
             let found = (0..self.columns.len()).find_map(|by| {
                 let parent = self.context.possible_parents[by]?;
                 let of = &self.context.schema.tables[parent.table];
-                subject(&of.name).filter(|subject| matches!(subject.kind, Kind::Person | Kind::Company))?;
+                kind_of(of).filter(|kind| matches!(kind, Kind::Person | Kind::Company))?;
                 let column = of
                     .columns
                     .iter()
                     .find(|column| plain(&column.name) == rest && column.generated == Generated::No)?;
                 let is_known = column.not_null && self.context.parents[by].is_some();
                 let fits = is_known || !self.columns[at].not_null;
-                fits.then(|| format!("{}.{}", self.column(by), quoted_always(&column.name)))
+                fits.then(|| self.through(by, column))
             });
             if let Some(text) = found {
                 self.set(at, text, "follows from the customer");
@@ -175,7 +175,7 @@ impl TableInference<'_> {
             let of = &self.context.schema.tables[parent.table];
             subject(&of.name).filter(|subject| subject.names == "city_name")?;
             let is_name = |column: &&Column| ["city", "name"].contains(&plain(&column.name).as_str());
-            Some(format!("{}.{}", self.column(at), quoted_always(&of.columns.iter().find(is_name)?.name)))
+            Some(self.through(at, of.columns.iter().find(is_name)?))
         })
     }
 }

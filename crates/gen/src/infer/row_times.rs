@@ -3,9 +3,8 @@
 use super::names::{is_like, plain};
 use super::rules;
 use super::subjects::Kind;
-use super::subjects::subject;
 use super::times::{Delay, Form, Stage, delay, time_of};
-use super::{ColumnTraits, Inference, Parent, TableInference, TypeClass, quoted_always, unique};
+use super::{ColumnTraits, Inference, Parent, TableInference, TypeClass, kind_of, unique};
 use litepress_rows::schema::{Column, Generated};
 
 /// Days before the reference day at which the times of a table begin that refers to no other one.
@@ -147,7 +146,7 @@ impl TableInference<'_> {
         const WEEKS: i64 = 5_000_000;
         const MINUTES: i64 = 900;
         let tables = self.context.schema.tables.iter();
-        let logs = tables.filter(|table| subject(&table.name).is_some_and(|subject| subject.kind == Kind::Log));
+        let logs = tables.filter(|table| kind_of(table) == Some(Kind::Log));
         let mut keys = logs.flat_map(|table| &table.foreign_keys);
         let writes_log = keys.any(|key| key.parent.eq_ignore_ascii_case(&self.table.name));
         if stage == Stage::LastSeen && writes_log { MINUTES } else { WEEKS }
@@ -200,16 +199,15 @@ impl TableInference<'_> {
         let parent = self.context.parents[by]?;
         let of = &self.context.schema.tables[parent.table];
         let (time, of_form) = self.start_of(parent)?;
-        let through = |column: &Column| format!("{}.{}", self.column(by), quoted_always(&column.name));
-        let mut base = through(time);
+        let mut base = self.through(by, time);
         if self.kind() == Some(Kind::Payment) {
             let paid = of.columns.iter().find(|column| {
                 let found = time_of(&plain(&column.name), &ColumnTraits::new(column));
                 found == Some((Stage::Paid, of_form)) && column.generated == Generated::No
             });
-            base = paid.map_or(base.clone(), |paid| format!("coalesce({}, {base})", through(paid)));
+            base = paid.map_or(base.clone(), |paid| format!("coalesce({}, {base})", self.through(by, paid)));
         }
-        let is_order = subject(&of.name).is_some_and(|subject| subject.kind == Kind::Order);
+        let is_order = kind_of(of) == Some(Kind::Order);
         let of = |amount: &str, unit| Delay { amount: amount.to_owned().into(), unit };
         let delay = match self.kind() {
             Some(Kind::Line) if is_order => of("0", "seconds"),
@@ -271,16 +269,12 @@ impl TableInference<'_> {
         }
         let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
         let Some(state) = self.find("status state order_status", is_state) else { return };
-        let object =
-            self.context.schema.objects.iter().find(|object| object.kind == "table" && object.name == self.table.name);
-        let sql = object.and_then(|object| object.sql.clone()).unwrap_or_default();
-        let values = self.found[state].as_ref().map_or(String::new(), |found| found.text.clone()) + &sql;
         for at in 0..self.columns.len() {
             if self.columns[at].not_null || !self.is_time(at) || !self.columns[at].is_open {
                 continue;
             }
             let Some((_, is_in, states)) = KNOWN.iter().find(|(names, ..)| self.is_like(at, names)) else { continue };
-            if !states.split(", ").any(|state| values.contains(state)) {
+            if !self.has_word(state, states) {
                 continue;
             }
             let state = self.column(state);

@@ -15,7 +15,7 @@ use super::{
     unique_because,
 };
 use crate::generators::catalogue;
-use litepress_rows::schema::{Schema, Table};
+use litepress_rows::schema::{Column, Schema, Table};
 
 /// What is known of a table before its columns are inferred.
 pub(crate) struct TableContext<'a> {
@@ -64,7 +64,7 @@ impl<'a> TableInference<'a> {
     pub(crate) fn new(context: TableContext<'a>) -> Self {
         let table = &context.schema.tables[context.table];
         let prefix = common_prefix(table);
-        let named = |(at, column): (usize, &'a litepress_rows::schema::Column)| {
+        let named = |(at, column): (usize, &'a Column)| {
             let name = plain(&column.name);
             NamedColumn {
                 plain: name.strip_prefix(prefix.as_str()).filter(|rest| rest.len() > 1).unwrap_or(&name).to_owned(),
@@ -125,6 +125,20 @@ impl<'a> TableInference<'a> {
     /// Returns the column as an operand.
     pub(super) fn column(&self, at: usize) -> String {
         quoted_always(&self.table.columns[at].name)
+    }
+
+    /// Returns a column of the row that `by` refers to as an operand.
+    pub(super) fn through(&self, by: usize, column: &Column) -> String {
+        format!("{}.{}", self.column(by), quoted_always(&column.name))
+    }
+
+    /// Returns whether the annotation of a column, or the statement of the table, has one of the words, which commas separate.
+    pub(super) fn has_word(&self, at: usize, words: &str) -> bool {
+        let objects = &self.context.schema.objects;
+        let object = objects.iter().find(|object| object.kind == "table" && object.name == self.table.name);
+        let sql = object.and_then(|object| object.sql.as_deref()).unwrap_or_default();
+        let values = self.found[at].as_ref().map_or("", |found| found.text.as_str());
+        words.split(", ").any(|word| values.contains(word) || sql.contains(word))
     }
 
     /// Sets the annotation of a column, cut to its declared length.

@@ -130,11 +130,14 @@ impl Planner<'_> {
 
     /// Returns the parent of a column that is a foreign key of its own, to another table.
     fn single_parent(&self, table: usize, column: usize) -> Option<infer::Parent> {
-        let of_table = &self.schema.tables[table];
-        match infer::reference(self.schema, of_table, column) {
-            Reference::Single(parent) if parent.table != table => {
-                (of_table.foreign_keys[parent.key].columns.len() == 1).then_some(parent)
-            }
+        let keys = &self.schema.tables[table].foreign_keys;
+        self.other_parent(table, column).filter(|parent| keys[parent.key].columns.len() == 1)
+    }
+
+    /// Returns the parent of a column, if that is another table.
+    fn other_parent(&self, table: usize, column: usize) -> Option<infer::Parent> {
+        match infer::reference(self.schema, &self.schema.tables[table], column) {
+            Reference::Single(parent) if parent.table != table => Some(parent),
             _ => None,
         }
     }
@@ -154,11 +157,8 @@ impl Planner<'_> {
                 .find(|(of, at, _)| (*of, *at) == (table, column))
                 .map(|(_, _, inferred)| inferred.text.as_str())
         };
-        let possible_parent = |column: usize| match infer::reference(self.schema, of_table, column) {
-            Reference::Single(parent) if parent.table != table => {
-                text(column).filter(|text| text.contains("ref(")).map(|_| parent)
-            }
-            _ => None,
+        let possible_parent = |column: usize| {
+            self.other_parent(table, column).filter(|_| text(column).is_some_and(|text| text.contains("ref(")))
         };
         let parent = |column: usize| {
             possible_parent(column).filter(|_| text(column).is_some_and(|text| text.starts_with("ref(")))

@@ -105,13 +105,12 @@ impl Reader<'_> {
             }
         }
         terms.push(&tokens[start..]);
-        let is_single = terms.len() == 1;
         terms.into_iter().all(|term| match self.condition(term) {
             Some(condition) => {
                 found.push(condition);
                 true
             }
-            None => !is_single && without_parentheses(term).len() < term.len() && self.terms(term, found),
+            None => without_parentheses(term).len() < term.len() && self.terms(term, found),
         })
     }
 
