@@ -3,8 +3,8 @@
 
 A table with two indexes loses a tenth of its rows, all over the table. Every round copies the database by VACUUM INTO and by
 `litepress compact`, then compacts copies of it in place by VACUUM and by `litepress compact`, each followed by a sync. Before a time
-counts, the rows and the entries of both indexes are counted and summed. VACUUM runs with a page cache of 1 GiB, which is no slower
-than its default.
+counts, the rows and the entries of both indexes are counted and summed. VACUUM runs with its default page cache and with one of 64
+MiB, and the better time counts: one of 1 GiB is slower, because memory that is touched first takes longer than what it saves.
 
     bench/compact.py --rows 10m --repeat 3
 """
@@ -28,16 +28,18 @@ CREATE INDEX event_age ON event (age, area);
 """
 SQLITE = """
 import os, sqlite3, sys
-database = sqlite3.connect(sys.argv[1], isolation_level=None)
-database.execute("PRAGMA cache_size = -1048576")
-if len(sys.argv) > 2:
-    database.execute("VACUUM INTO ?", [sys.argv[2]])
+database = sqlite3.connect(sys.argv[2], isolation_level=None)
+database.execute(f"PRAGMA cache_size = {sys.argv[1]}")
+if len(sys.argv) > 3:
+    database.execute("VACUUM INTO ?", [sys.argv[3]])
 else:
     database.execute("VACUUM")
 database.close()
 with open(sys.argv[-1], "rb+") as file:
     os.fsync(file.fileno())
 """
+CACHES = [-2000, -65536]
+"""Sizes of SQLite's page cache, in KiB: its default, and a larger one."""
 
 
 def made(folder, rows):
@@ -73,16 +75,19 @@ def one_round(folder, source, expected):
         if counted(target) != expected:
             raise SystemExit(f"{name}: other rows or entries")
         run([TARGET / "litepress", "check", target, "--progress", "none", "--json"])
-        results[name] = result
+        if name not in results or results[name]["seconds"] > result["seconds"]:
+            results[name] = result
         remove(target)
 
+    vacuum = [[sys.executable, "-c", SQLITE, cache] for cache in CACHES]
     os.sync()
-    finish("VACUUM INTO", run([sys.executable, "-c", SQLITE, source, target]))
+    for command in vacuum:
+        finish("VACUUM INTO", run([*command, source, target]))
     finish("litepress compact, a copy", run([*litepress, source, target]))
-    for name, command in (("VACUUM", [sys.executable, "-c", SQLITE, target]), ("litepress compact", [*litepress, target])):
+    for name, command in (*(("VACUUM", one) for one in vacuum), ("litepress compact", litepress)):
         shutil.copyfile(source, target)
         os.sync()
-        finish(name, run(command))
+        finish(name, run([*command, target]))
     return results
 
 
