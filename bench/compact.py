@@ -15,7 +15,7 @@ import pathlib
 import shutil
 import sys
 
-from measure import ROOT, TARGET, gen, keep, number, reading, remove, repeat, report, run, scratch, spread
+from measure import ROOT, TARGET, gen, keep, keep_best, number, reading, remove, repeat, report, run, scratch, spread
 
 SCHEMA = """CREATE TABLE event (
     id INTEGER PRIMARY KEY, -- gen: sequence
@@ -75,8 +75,7 @@ def one_round(folder, source, expected):
         if counted(target) != expected:
             raise SystemExit(f"{name}: other rows or entries")
         run([TARGET / "litepress", "check", target, "--progress", "none", "--json"])
-        if name not in results or results[name]["seconds"] > result["seconds"]:
-            results[name] = result
+        keep_best(results, name, result)
         remove(target)
 
     vacuum = [[sys.executable, "-c", SQLITE, cache] for cache in CACHES]

@@ -21,7 +21,7 @@ import shutil
 import sqlite3
 import sys
 
-from measure import ROOT, TARGET, dd, gen, keep, number, reading, remove, repeat, report, run, scratch, spread
+from measure import ROOT, TARGET, dd, gen, keep, keep_best, number, reading, remove, repeat, report, run, scratch, spread, time_of
 
 SCHEMA = """CREATE TABLE user (
     id INTEGER {key}, -- gen: {ids}
@@ -75,11 +75,6 @@ def counted(path):
         return {by: database.execute(f"SELECT count(*), sum(id){sums[by]} FROM user {by}").fetchone() for by in trees}
 
 
-def sqlite_seconds(result):
-    """Returns the time that counts: SQLite's own where it is known, without that of its process."""
-    return result.get("sqlite_seconds", result["seconds"])
-
-
 class Round:
     """One run of every engine."""
 
@@ -105,9 +100,8 @@ class Round:
         if engine == "litepress":
             run([TARGET / "litepress", "check", target, "--progress", "none", "--json"])
         name = f"{engine}, {case}"
-        print(f"{name}: {sqlite_seconds(result):.3f} s", file=sys.stderr)
-        if name not in self.results or sqlite_seconds(self.results[name]) > sqlite_seconds(result):
-            self.results[name] = result
+        print(f"{name}: {time_of(result):.3f} s", file=sys.stderr)
+        keep_best(self.results, name, result)
         remove(target)
 
     def rows(self, case, base, mode, new, arguments=()):
@@ -133,14 +127,16 @@ def one_round(folder, only):
     """Runs every engine, and short cases by turns."""
     one = Round(folder)
     for mode in MODES:
-        for _ in range(TURNS if "append" in only else 0):
-            one.rows(f"append, {mode}", "plain", mode, "new")
+        if "append" in only:
+            for _ in range(TURNS):
+                one.rows(f"append, {mode}", "plain", mode, "new")
         if "indexed" in only:
             one.rows(f"append with an index, {mode}", "indexed", mode, "new")
         if "upsert" in only:
             one.rows(f"upsert, {mode}", "plain", mode, "upserts", ["--on-conflict", "update"])
-        for _ in range(TURNS if "few" in only and shutil.which("sqlite3") else 0):
-            one.few(mode)
+        if "few" in only and shutil.which("sqlite3"):
+            for _ in range(TURNS):
+                one.few(mode)
     if "index" in only:
         one.index("an index", "wal", FOUR[:1])
         one.index("four indexes", "wal", FOUR)
@@ -157,7 +153,7 @@ def ratios(rounds):
     def times(one, case):
         ours = one[f"litepress, {case}"]["seconds"]
         theirs = one.get(f"sqlite, {case}") or one[f"shell, {case}"]
-        return sqlite_seconds(theirs) / ours
+        return time_of(theirs) / ours
 
     figures = {f"{case}, times SQLite": spread([times(one, case) for one in rounds]) for case in cases}
     peaks = [max(one[f"litepress, {case}"]["peak_memory_bytes"] for case in cases) for one in rounds]
@@ -166,7 +162,7 @@ def ratios(rounds):
         ours, disk = one[f"litepress, append, {MODES[0]}"], one["disk, two writers"]
         return ours["seconds"] / (ours["bytes"] / (disk["bytes"] / disk["seconds"]))
 
-    if "append, wal" in cases:
+    if "disk, two writers" in rounds[0]:
         figures["append, times a raw write of its pages"] = spread([ceiling(one) for one in rounds])
     return figures | {"litepress peak memory, bytes": spread(peaks)}
 

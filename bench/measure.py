@@ -86,6 +86,16 @@ def scratch(parent):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def time_of(result):
+    """Returns the time that counts, in seconds: SQLite's own where it is known, without that of its process."""
+    return result.get("sqlite_seconds", result["seconds"])
+
+
+def keep_best(results, name, result):
+    """Keeps a result under a name, unless a faster one is there."""
+    results[name] = min(results.get(name, result), result, key=time_of)
+
+
 def repeat(times, one_round):
     """Runs a round several times, and returns the results."""
     rounds = []

@@ -124,8 +124,9 @@ fn check(tables: &[KeyedTable], in_any_order: bool, page_size: PageSize, route: 
         let error = built.expect_err(&format!("SQLite refuses the last row: {why:?}\n{sql}"));
         assert_eq!(error.kind(), ErrorKind::Constraint, "{error}\nSQLite: {why:?}\n{sql}");
         // Rows that are sorted by their key first meet the row with the same key before their CHECK constraints.
+        let possible = if in_any_order { &why[..] } else { &why[..1] };
         let is_of_sqlite = |why: &String| why.starts_with("UNIQUE") == error.message().starts_with("UNIQUE");
-        assert!(why.iter().flatten().any(is_of_sqlite), "{error}\nSQLite: {why:?}\n{sql}");
+        assert!(possible.iter().flatten().any(is_of_sqlite), "{error}\nSQLite: {why:?}\n{sql}");
     }
     let case = case(&sql, taken, in_any_order);
     let bytes = case.build(route, page_size).unwrap_or_else(|error| panic!("{error}\n{sql}"));
