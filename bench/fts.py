@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures full-text tables of FTS5, against SQLite at its best: one transaction, a large `hashsize`, then `optimize`.
 
-The texts are the sources of crates, cut at blank lines. Every round runs all engines one after another, and compares the index of
-litepress with that of SQLite, byte for byte, before its time counts. SQLite gets rows that are in memory, and its time excludes
-syncs and the reading of the file; that of litepress is the whole run.
+The texts are the sources of crates, cut at blank lines; if they are too few, they come again. Every round runs all engines one
+after another, and compares the index of litepress with that of SQLite, byte for byte, before its time counts. SQLite gets rows that
+are in memory, and its time excludes syncs and the reading of the file; that of litepress is the whole run.
 
     bench/fts.py --bytes 200m --repeat 3
 """
@@ -11,6 +11,7 @@ syncs and the reading of the file; that of litepress is the whole run.
 import argparse
 import contextlib
 import csv
+import itertools
 import pathlib
 import resource
 import sqlite3
@@ -26,9 +27,9 @@ DOCUMENT = 1000
 
 
 def documents(corpus, size):
-    """Yields documents of `size` bytes in all: pieces of the sources in the order of their paths."""
+    """Yields documents of `size` bytes in all: pieces of the sources in the order of their paths, from the first again at the end."""
     left = size
-    for path in sorted(corpus.rglob("*.rs")):
+    for path in itertools.cycle(sorted(corpus.rglob("*.rs"))):
         text = path.read_text(encoding="utf-8", errors="replace").replace("\0", "").replace("\r", "")
         start = 0
         while start < len(text):

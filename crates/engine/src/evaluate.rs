@@ -18,6 +18,7 @@ pub(crate) mod computed;
 mod keys;
 mod projection;
 mod row_filter;
+mod select;
 mod small_database;
 #[cfg(test)]
 mod tests;
@@ -29,13 +30,11 @@ use crate::sqlite::Failures;
 use crate::{Error, ErrorKind, Progress};
 use litepress_format::value::Value;
 use litepress_rows::affinity::real_as_integer;
-use litepress_rows::sqlite_value::from_sqlite;
 use litepress_rows::{Table, quoted_name};
-use rusqlite::types::ValueRef;
 
 /// Returns a value from SQLite as a record holds it. `is_real` says that it is of a REAL column.
-fn recorded(value: ValueRef<'_>, is_real: bool) -> Value<'_> {
-    match from_sqlite(value) {
+fn recorded(value: Value<'_>, is_real: bool) -> Value<'_> {
+    match value {
         Value::Real(real) if is_real => real_as_integer(real).map_or(Value::Real(real), Value::Int),
         value => value,
     }

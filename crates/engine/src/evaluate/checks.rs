@@ -10,16 +10,16 @@
 use super::{explain, key_columns, scan_clause};
 use crate::sqlite::{message, quote_sqlite};
 use crate::{Error, ErrorKind, Result};
+use litepress_format::value::Value;
 use litepress_rows::schema::{EvaluatedCheck, Generated};
 use litepress_rows::{Table, quoted_name};
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension};
 
 /// Number of broken rows that an error shows.
 const SHOWN_ROWS: usize = 5;
 
 /// The value of [`Checks::is_broken`] for a row that breaks a check.
-pub(super) const BROKEN: ValueRef<'_> = ValueRef::Integer(1);
+pub(super) const BROKEN: Value<'_> = Value::Int(1);
 
 /// The CHECK constraints of a table, as queries.
 #[derive(Clone, Debug)]

@@ -14,6 +14,7 @@
 
 use super::checks::{BROKEN, Checks};
 use super::projection::field_len;
+use super::select::{Select, SelectedRow};
 use super::small_database::{SmallDatabase, Template, connection};
 use super::{explain, recorded, scan_clause};
 use crate::{Error, ErrorKind, Result};
@@ -24,8 +25,7 @@ use litepress_format::varint;
 use litepress_rows::schema::Generated;
 use litepress_rows::sync::lock;
 use litepress_rows::{Affinity, Part, RecordChunk, Source, Table, quoted_name};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -131,8 +131,7 @@ impl<'s> ComputedColumns<'s> {
         let Bench { sqlite, small, given, whole, spare, writer } = bench;
         small.open_in(sqlite).map_err(failed)?;
         small.clear();
-        let mut statement = sqlite.prepare(&self.sql).map_err(failed)?;
-        let mut rows = statement.query([]).map_err(failed)?;
+        let mut rows = Select::new(sqlite, &self.sql).map_err(failed)?;
         for chunk in given.drain(..) {
             let mut completed = spare.pop().unwrap_or_default();
             completed.clear();
@@ -142,7 +141,7 @@ impl<'s> ComputedColumns<'s> {
                 let computed = rows.next().map_err(|error| self.refused(sqlite, &error, of_row))?;
                 let computed = computed.expect("SQLite reads every row");
                 let record = self.write(chunk.record(row), computed, writer).map_err(of_row)?;
-                if self.checks.is_some() && computed.get_ref(self.columns.len()).map_err(failed)? == BROKEN {
+                if self.checks.is_some() && computed.value(self.columns.len()).map_err(failed)? == BROKEN {
                     self.check(sqlite)?;
                 }
                 push_row(&mut completed, &chunk, row, record);
@@ -173,10 +172,10 @@ impl<'s> ComputedColumns<'s> {
     }
 
     /// Writes the whole record of a row.
-    fn write<'w>(&self, given: &'w [u8], computed: &Row<'_>, writer: &'w mut RecordWriter) -> Result<&'w [u8]> {
+    fn write<'w>(&self, given: &'w [u8], computed: SelectedRow<'_>, writer: &'w mut RecordWriter) -> Result<&'w [u8]> {
         let failed = |error: rusqlite::Error| explain(&error, self.table);
         for (at, column) in self.columns.iter().enumerate().filter(|(_, column)| column.not_null) {
-            if computed.get_ref(at).map_err(failed)? == ValueRef::Null {
+            if computed.value(at).map_err(failed)? == Value::Null {
                 let message = format!("NOT NULL constraint failed: {}.{}", self.table.name, column.name);
                 let error = Error::new(ErrorKind::Constraint, message).in_table(&self.table.name);
                 return Err(error.in_column(&column.name).with_value("NULL"));
@@ -187,7 +186,7 @@ impl<'s> ComputedColumns<'s> {
             match *field {
                 FieldOrigin::Given(count) => record.copy(count),
                 FieldOrigin::Computed(at) => {
-                    let value = computed.get_ref(at).map_err(failed)?;
+                    let value = computed.value(at).map_err(failed)?;
                     record.push(&recorded(value, self.columns[at].is_real));
                 }
             }

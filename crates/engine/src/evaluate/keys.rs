@@ -12,6 +12,7 @@
 
 use super::checks::{BROKEN, Checks};
 use super::row_filter::RowFilter;
+use super::select::{Select, SelectedRow};
 use super::small_database::{SmallDatabase, Template, connection};
 use super::{explain, key_columns, recorded, scan_clause};
 use crate::Result;
@@ -55,8 +56,6 @@ struct Query {
     outputs: Vec<Output>,
     /// The terms that are REAL columns of the table.
     are_real: Vec<bool>,
-    /// Texts have this encoding. Those of UTF-16 are read as blobs: as UTF-8, they might be others.
-    encoding: TextEncoding,
     /// Names of the indexes.
     names: Vec<String>,
 }
@@ -106,10 +105,10 @@ impl RowEvaluation {
         }
         let is_only_partial = checks.is_none() && others.is_empty() && encoding == TextEncoding::Utf8;
         let filter = if is_only_partial { RowFilter::new(table, indexes) } else { None };
-        let mut queries = queries_of(table, indexes, encoding);
+        let mut queries = queries_of(table, indexes);
         if !others.is_empty() {
             let are_real = vec![false; others.len()];
-            let query = Query::new(table, None, encoding);
+            let query = Query::new(table, None);
             queries.push(Query { terms: others, has_rowid: false, are_real, ..query });
         }
         if let (Some(checks), Some(query)) = (&checks, queries.iter_mut().find(|query| query.predicate.is_none())) {
@@ -129,7 +128,7 @@ impl RowEvaluation {
 }
 
 /// Returns the queries for the keys of indexes: one for those without a WHERE clause, and one for each WHERE clause.
-fn queries_of(table: &Table, indexes: &[&Index], encoding: TextEncoding) -> Vec<Query> {
+fn queries_of(table: &Table, indexes: &[&Index]) -> Vec<Query> {
     let mut queries: Vec<Query> = Vec::new();
     for (number, index) in indexes.iter().enumerate() {
         let texts = index.evaluated.as_ref().expect("only indexes with texts are evaluated");
@@ -137,7 +136,7 @@ fn queries_of(table: &Table, indexes: &[&Index], encoding: TextEncoding) -> Vec<
         let query = match known {
             Some(query) => query,
             None => {
-                queries.push(Query::new(table, texts.predicate.clone(), encoding));
+                queries.push(Query::new(table, texts.predicate.clone()));
                 queries.last_mut().expect("it was added")
             }
         };
@@ -152,7 +151,7 @@ pub(crate) fn can_evaluate(table: &Table) -> bool {
 }
 
 impl Query {
-    fn new(table: &Table, predicate: Option<String>, encoding: TextEncoding) -> Self {
+    fn new(table: &Table, predicate: Option<String>) -> Self {
         Self {
             sql: String::new(),
             predicate,
@@ -161,7 +160,6 @@ impl Query {
             is_broken: None,
             outputs: Vec::new(),
             are_real: Vec::new(),
-            encoding,
             names: Vec::new(),
         }
     }
@@ -180,52 +178,28 @@ impl Query {
     fn text(&self, table: &Table) -> String {
         let rowid = if self.has_rowid { table.rowid_name() } else { None };
         let predicate = self.predicate.as_ref().map_or(String::new(), |text| format!(" WHERE {text}"));
-        let from = format!("FROM {}{predicate}", scan_clause(table));
-        if self.encoding == TextEncoding::Utf8 {
-            let columns = rowid.iter().chain(&self.terms).chain(&self.is_broken);
-            let columns: Vec<&str> = columns.map(String::as_str).collect();
-            return format!("SELECT {} {from}", columns.join(", "));
-        }
-        // The OFFSET keeps SQLite from evaluating terms twice.
-        let (mut inner, mut outer) = (Vec::new(), Vec::new());
-        for (name, expression) in [("r", &rowid), ("b", &self.is_broken)] {
-            if let Some(expression) = expression {
-                inner.push(format!("{expression} AS {name}"));
-            }
-        }
-        outer.extend(rowid.iter().map(|_| "r".to_owned()));
-        for (at, term) in self.terms.iter().enumerate() {
-            inner.push(format!("{term} AS c{at}"));
-            outer.push(format!("CASE typeof(c{at}) WHEN 'text' THEN CAST(c{at} AS BLOB) ELSE c{at} END"));
-            outer.push(format!("typeof(c{at}) = 'text'"));
-        }
-        outer.extend(self.is_broken.iter().map(|_| "b".to_owned()));
-        format!("SELECT {} FROM (SELECT {} {from} LIMIT -1 OFFSET 0)", outer.join(", "), inner.join(", "))
+        let columns = rowid.iter().chain(&self.terms).chain(&self.is_broken);
+        let columns: Vec<&str> = columns.map(String::as_str).collect();
+        format!("SELECT {} FROM {}{predicate}", columns.join(", "), scan_clause(table))
     }
 
     /// Returns the column of the result with a term.
     fn column(&self, term: usize) -> usize {
-        let columns = if self.encoding == TextEncoding::Utf8 { 1 } else { 2 };
-        usize::from(self.has_rowid) + term * columns
+        usize::from(self.has_rowid) + term
     }
 
     /// Returns whether the current row breaks a CHECK constraint that this query judges.
-    fn breaks_check(&self, row: &Row<'_>) -> rusqlite::Result<bool> {
-        Ok(self.is_broken.is_some() && row.get_ref(self.column(self.terms.len()))? == BROKEN)
+    fn breaks_check(&self, row: SelectedRow<'_>) -> rusqlite::Result<bool> {
+        Ok(self.is_broken.is_some() && row.value(self.column(self.terms.len()))? == BROKEN)
     }
 
     /// Returns the value of a term in the current row.
-    fn value<'r>(&self, row: &'r Row<'_>, term: usize) -> rusqlite::Result<Value<'r>> {
-        let column = self.column(term);
-        let value = recorded(row.get_ref(column)?, self.are_real[term]);
-        match value {
-            Value::Blob(text) if self.encoding != TextEncoding::Utf8 && row.get(column + 1)? => Ok(Value::Text(text)),
-            value => Ok(value),
-        }
+    fn value<'r>(&self, row: SelectedRow<'r>, term: usize) -> rusqlite::Result<Value<'r>> {
+        Ok(recorded(row.value(self.column(term))?, self.are_real[term]))
     }
 
     /// Appends the record of one index's entry in the current row.
-    fn write_entry(&self, row: &Row<'_>, terms: Range<usize>, out: &mut Vec<u8>) -> rusqlite::Result<()> {
+    fn write_entry(&self, row: SelectedRow<'_>, terms: Range<usize>, out: &mut Vec<u8>) -> rusqlite::Result<()> {
         if terms.len() > FEW_COLUMNS {
             let values = terms.map(|term| self.value(row, term)).collect::<rusqlite::Result<Vec<_>>>()?;
             write_record(&values, out);
@@ -315,10 +289,12 @@ fn run(
         Err(error) if query.is_broken.is_some() => error,
         _ => query.failed(small, &plan.table, &error),
     };
-    let mut statement = small.prepare(&query.sql).map_err(failed)?;
-    let mut rows = statement.query([]).map_err(failed)?;
+    let mut rows = Select::new(small, &query.sql).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
-        let rowid = if query.has_rowid { row.get(0).map_err(failed)? } else { 0 };
+        let rowid = match row.value(0).map_err(failed)? {
+            Value::Int(rowid) if query.has_rowid => rowid,
+            _ => 0,
+        };
         if query.breaks_check(row).map_err(failed)? {
             plan.check(small)?;
         }

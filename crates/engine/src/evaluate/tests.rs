@@ -7,6 +7,7 @@ use litepress_format::header::TextEncoding;
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::Generated;
+use litepress_rows::sqlite_value::from_sqlite;
 use litepress_rows::{RecordChunk, Table, quoted_name};
 use proptest::prelude::*;
 use rusqlite::types::ValueRef;
@@ -25,7 +26,9 @@ fn records(sqlite: &Connection, table: &Table) -> RecordChunk {
     while let Some(row) = rows.next().unwrap() {
         let value = |(at, &column): (usize, &usize)| match row.get_ref(at + 1).unwrap() {
             _ if table.rowid_alias == Some(column) => Value::Null,
-            value => super::recorded(value, table.columns[column].affinity == litepress_rows::Affinity::Real),
+            value => {
+                super::recorded(from_sqlite(value), table.columns[column].affinity == litepress_rows::Affinity::Real)
+            }
         };
         let values: Vec<Value<'_>> = columns.iter().enumerate().map(value).collect();
         let mut bytes = Vec::new();
