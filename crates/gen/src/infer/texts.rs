@@ -3,6 +3,7 @@
 use super::names::is_like;
 use super::subjects::{Kind, Subject};
 use super::{TableInference, by_affinity};
+use crate::generators::phrases;
 
 impl TableInference<'_> {
     /// Infers the texts of a column by the names of the table and the column alone.
@@ -31,7 +32,7 @@ impl TableInference<'_> {
             self.is_text(at) && at != slug && self.found[at].is_none() && !self.is_time(at)
         });
         match (title, self.columns[slug].is_unique) {
-            (Some(title), true) if self.columns[title].is_unique => {
+            (Some(title), true) if self.columns[title].is_unique || self.lookup_list(title).is_some() => {
                 let text = format!("slug({})", self.column(title));
                 self.set(slug, text, "follows from the name");
             }
@@ -77,15 +78,33 @@ impl TableInference<'_> {
                 continue;
             }
             let list = subject.names;
-            let text = if self.columns[at].is_unique {
-                format!("unique_phrase('{{{list}}}')")
-            } else {
-                format!("phrase('{{{list}}}')")
+            let text = match self.lookup_list(at) {
+                Some(list) => format!("unique_phrase('{{{list}}}')"),
+                None if self.columns[at].is_unique => format!("unique_phrase('{{{list}}}')"),
+                None => format!("phrase('{{{list}}}')"),
             };
             let because = format!("the name of what {} holds", self.table.name);
             self.set(at, text, &because);
         }
         self.texts_of(subject);
+    }
+
+    /// Returns the list of names if a column names the rows of a lookup table, such as categories, and the list is long enough for
+    /// a different name in each row. A row that belongs to one of another table may have the name of one that belongs to another.
+    pub(super) fn lookup_list(&self, at: usize) -> Option<&'static str> {
+        /// Lists that a longer one replaces in large tables.
+        const LONGER: [(&str, &str); 2] = [("category", "category_of_many"), ("topic", "topic_of_many")];
+        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name group role permission topic label plan device_kind region carrier brand";
+        let last_word = super::names::words_of_table(&self.table.name).pop().unwrap_or_default();
+        let is_name = is_like(&self.columns[at].plain, &format!("name title label {last_word} {last_word}_name"));
+        let is_apart = self.context.possible_parents.iter().all(Option::is_none);
+        let fits = self.columns[at].traits.longest.is_none_or(|longest| longest >= 20);
+        let names = self.subject?.names;
+        // Without rows, the caller asks for a text that may repeat.
+        let rows = Some(self.context.rows).filter(|&rows| is_name && is_apart && fits && rows > 0)?;
+        let longer = LONGER.iter().find(|(list, _)| *list == names).map(|(_, longer)| *longer);
+        let mut lists = [Some(names), longer].into_iter().flatten();
+        lists.find(|list| LOOKUPS.split(' ').any(|lookup| lookup == names) && rows <= phrases::count(list))
     }
 
     /// The texts that belong to what the table is about.

@@ -245,7 +245,7 @@ impl Form {
     }
 
     /// Returns a time of another form in this one.
-    fn converted(self, base: &str, of: Self) -> Option<String> {
+    pub(super) fn converted(self, base: &str, of: Self) -> Option<String> {
         Some(match (self, of) {
             (Self::Julian, _) | (_, Self::Julian) => return None,
             (Self::Day, Self::Text) => format!("substr({base}, 1, 10)"),

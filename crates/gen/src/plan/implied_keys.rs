@@ -115,6 +115,9 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     {
         return key_of(parent);
     }
+    if let Some(parent) = person_by_login(schema, position, &name) {
+        return key_of(parent);
+    }
     // A text or a name without id is a reference only if it names a whole table.
     let is_author = of.affinity == Affinity::Integer && (name == "author" || name.ends_with("_author"));
     if !is_id && !is_author && (of.affinity != Affinity::Integer || table.rowid_alias == Some(column) && name == *stem)
@@ -143,6 +146,18 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
             .and_then(key_of)
     };
     by_name.or_else(by_role)
+}
+
+/// Returns the only table of persons whose key is the user name that a column such as `creator_login` has.
+fn person_by_login(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+    let is_login = |&parent: &usize| {
+        let of = &schema.tables[parent];
+        let key = single_key(of).map(|key| infer::plain(&of.columns[key].name)).unwrap_or_default();
+        let is_key = ["login", "username", "user_name", "handle"].contains(&key.as_str());
+        parent != position && is_key && infer::is_person(of) && name.ends_with(&format!("_{key}"))
+    };
+    let mut found = (0..schema.tables.len()).filter(is_login);
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// Returns whether a table has this name in the singular, or, if not `whole`, ends with it.

@@ -1,0 +1,133 @@
+//! Foreign keys that agree with one another: a reply is in the channel of what it answers, and its author is a member.
+
+use super::Planner;
+use crate::infer::{self, Inference, quoted};
+
+/// The foreign key of a column without annotation.
+type Draft = (usize, usize, Inference);
+
+/// Columns that refer to what a row answers or belongs to, in its own table.
+const REPLIES: &str = "*reply* *parent* *thread* *answer*";
+
+/// A table of pairs, such as members of channels.
+struct Membership {
+    table: usize,
+    /// The columns that refer to the channel and to the member.
+    group: usize,
+    member: usize,
+}
+
+impl Planner<'_> {
+    /// Changes random foreign keys so that they agree with other ones of their row.
+    pub(super) fn agree(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            if !is_random(&drafts[position].2.text) || self.single_parent(table, column).is_none() {
+                continue;
+            }
+            if let Some(by) = self.turns(drafts, table, column) {
+                let text = drafts[position].2.text.clone();
+                drafts[position].2.text = with_distribution(&text, &by);
+            } else if !self.is_to_person(table, column) {
+                self.agree_on_group(drafts, position);
+            }
+        }
+    }
+
+    /// Gives a thread one group, and the rows of a group authors who are members of it.
+    fn agree_on_group(&self, drafts: &mut [Draft], position: usize) {
+        let (table, column) = (drafts[position].0, drafts[position].1);
+        if let Some((membership, author)) = self.membership(drafts, table, column) {
+            let Membership { table: pairs, group, member } = membership;
+            let pairs = &self.schema.tables[pairs];
+            let name = |column: usize| format!("{}.{}", quoted(&pairs.name), quoted(&pairs.columns[column].name));
+            let growing = if drafts[position].2.text.contains("growing") { ", growing=TRUE" } else { "" };
+            let group_text = format!("via({}{growing})", name(group));
+            let own = quoted(&self.schema.tables[table].columns[column].name);
+            drafts[position].2.text = with_distribution(&drafts[position].2.text, &group_text);
+            let member_text = format!("among({own}, {})", name(member));
+            let draft = &mut drafts[author].2;
+            draft.text = with_distribution(&draft.text, &member_text);
+            draft.because = format!("{}, as a member", draft.because);
+        }
+        let of_table = &self.schema.tables[table];
+        let reply = drafts.iter().find(|(of, at, inferred)| {
+            let is_own = infer::is_to_itself(self.schema, of_table, *at);
+            *of == table && is_own && is_random(&inferred.text) && infer::is_called(of_table, *at, REPLIES)
+        });
+        if let Some((_, reply, _)) = reply.filter(|_| infer::is_text_or_task(of_table)) {
+            let root = quoted(&of_table.columns[*reply].name);
+            let draft = &mut drafts[position].2;
+            draft.because = format!("{}, that of the whole thread", draft.because);
+            draft.text = with_root(&draft.text, &root);
+        }
+    }
+
+    /// Returns the pairs of group and member for a table of texts in groups, and the position of the draft of their author.
+    fn membership(&self, drafts: &[Draft], table: usize, column: usize) -> Option<(Membership, usize)> {
+        const PAIRS: &str =
+            "membership member participant participation enrollment subscription subscriber roster user";
+        let group = self.single_parent(table, column).filter(|_| infer::is_text_or_task(&self.schema.tables[table]))?;
+        let author = drafts.iter().position(|(of, at, inferred)| {
+            *of == table && self.is_to_person(table, *at) && is_random(&inferred.text)
+        })?;
+        let person = self.single_parent(table, drafts[author].1)?;
+        let is_pair = |(pairs, at, inferred): &&Draft| {
+            let of = self.single_parent(*pairs, *at);
+            let is_group = of.is_some_and(|of| (of.table, of.column) == (group.table, group.column));
+            let is_named = infer::has_last_word(&self.schema.tables[*pairs], PAIRS);
+            *pairs != table
+                && is_group
+                && is_named
+                && inferred.text.starts_with("ref(")
+                && inferred.text.contains("per_parent(")
+        };
+        let (pairs, group, _) = drafts.iter().find(is_pair)?;
+        let is_member = |(of, at, inferred): &&Draft| {
+            let parent = self.single_parent(*of, *at);
+            let is_person = parent.is_some_and(|of| (of.table, of.column) == (person.table, person.column));
+            of == pairs && is_person && inferred.text.starts_with("ref(")
+        };
+        let (_, member, _) = drafts.iter().find(is_member)?;
+        Some((Membership { table: *pairs, group: *group, member: *member }, author))
+    }
+
+    /// Returns the distribution of a foreign key of stays, whose rows are not in the order of time: the first stays of a thing are
+    /// by persons who were there early.
+    fn turns(&self, drafts: &[Draft], table: usize, column: usize) -> Option<String> {
+        let of_table = &self.schema.tables[table];
+        let of_parent = self.single_parent(table, column)?.table;
+        let is_leader =
+            |(of, at, inferred): &&Draft| *of == table && *at != column && inferred.text.contains("per_parent(");
+        let (_, leader, _) = drafts.iter().find(is_leader).filter(|_| infer::is_stay(of_table))?;
+        let of_leader = self.single_parent(table, *leader)?.table;
+        let growing = if self.grow(&[of_leader]) { "growing=TRUE, " } else { "" };
+        let by = quoted(&of_table.columns[*leader].name);
+        self.grow(&[table, of_parent]).then(|| format!("popular({growing}by={by})"))
+    }
+
+    /// Returns whether a column refers to a person.
+    fn is_to_person(&self, table: usize, column: usize) -> bool {
+        let parent = self.single_parent(table, column);
+        parent.is_some_and(|parent| infer::is_person(&self.schema.tables[parent.table]))
+    }
+}
+
+/// Returns whether an annotation refers to random rows.
+fn is_random(text: &str) -> bool {
+    text.contains("ref(") && text.contains(", popular")
+}
+
+/// Replaces the distribution of a reference to random rows.
+fn with_distribution(text: &str, distribution: &str) -> String {
+    let at = text.find(", popular").expect("the caller checked that it is popular");
+    let end = if text.starts_with("null(") { "))" } else { ")" };
+    format!("{}, {distribution}{end}", &text[..at])
+}
+
+/// Adds the column whose first row decides.
+fn with_root(text: &str, root: &str) -> String {
+    let end = if text.starts_with("null(") { "))" } else { ")" };
+    let start = text.strip_suffix(end).unwrap_or(text);
+    format!("{start}, root={root}{end}")
+}
