@@ -12,6 +12,7 @@
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
 //! | `other_than(c)` | a random one, except the row that column c refers to; `growing=TRUE`: early rows refer to early rows only |
 //! | `via(t.c)` | the row that a popular row of table t refers to |
+//! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c |
 //! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c |
 //! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only |
 //!
@@ -102,6 +103,14 @@ pub(crate) enum Assignment {
         children: Option<u64>,
         by: Option<usize>,
     },
+    /// Each row about as often, in order; `children` is the number of children.
+    Spread {
+        children: u64,
+    },
+    /// The row that another column goes through.
+    Along {
+        column: usize,
+    },
     /// One of the children of the row that the column refers to, or any row if it has none. `fan_out`: the numbers of children,
     /// which compilation finds.
     Among {
@@ -182,6 +191,11 @@ impl Relation {
                 let fan_out = fan_out.as_ref().expect("compilation sets the numbers of children");
                 self.assign_among(random, rows, (siblings, fan_out), out);
             }
+            Assignment::Spread { children } => rows.append_to(&mut out.rows, |row| {
+                let share = u128::from(row) * u128::from(parents) / u128::from((*children).max(1));
+                u64::try_from(share).unwrap_or(parents).min(parents - 1)
+            }),
+            Assignment::Along { .. } => unreachable!("compilation takes the rows of the other column"),
             Assignment::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
             Assignment::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),

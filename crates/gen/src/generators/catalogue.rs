@@ -393,6 +393,12 @@ static GENERATORS: &[Registration] = &[
 /// Calls that only `ref` and expressions understand.
 static RELATIONS: &[Entry] = &[
     Entry::new(
+        "along",
+        &[given("column"), given("of"), optional("then")],
+        "in ref: the row that the other table's row, which the column takes by via or among, refers to; then: and that row",
+        "along(product_id, line.order_id, orders.customer_id)",
+    ),
+    Entry::new(
         "among",
         &[given("column"), given("of")],
         "in ref: the row that a row of another table refers to, which refers to the same row as the column",
@@ -468,8 +474,8 @@ static RELATIONS: &[Entry] = &[
     Entry::new("uniform", &[], "in ref: a random row, all equally likely", "uniform"),
     Entry::new(
         "via",
-        &[given("of"), default("growing", "FALSE")],
-        "in ref: the row that a row of another table refers to; growing=TRUE: early rows take early rows only",
+        &[given("of"), default("growing", "FALSE"), default("once", "FALSE")],
+        "in ref: the row that a row of another table refers to; growing=TRUE: early rows take early ones only; once=TRUE: each once, in order",
         "via(membership.channel_id)",
     ),
     Entry::new(

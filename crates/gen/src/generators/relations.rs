@@ -36,6 +36,12 @@ pub(crate) enum Distribution {
     Via {
         of: Expression,
         growing: bool,
+        once: bool,
+    },
+    Along {
+        column: Expression,
+        of: Expression,
+        then: Option<Expression>,
     },
     Among {
         column: Expression,
@@ -76,7 +82,7 @@ fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>>
         let near = did_you_mean(&call.name, relations().iter().map(|entry| entry.name));
         let error = source.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
         return Err(error.advise(
-            "there are among, deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform, via and zipf",
+            "there are along, among, deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform, via and zipf",
         ));
     };
     Arguments::bind(source, call, entry, None, build)
@@ -146,7 +152,16 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
         "uniform" => Distribution::Uniform,
         "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
         "popular" => Distribution::Popular { growing: arguments.int("growing")? != 0, by: arguments.written("by") },
-        "via" => Distribution::Via { of: required(&arguments, "of")?, growing: arguments.int("growing")? != 0 },
+        "via" => Distribution::Via {
+            of: required(&arguments, "of")?,
+            growing: arguments.int("growing")? != 0,
+            once: arguments.int("once")? != 0,
+        },
+        "along" => Distribution::Along {
+            column: required(&arguments, "column")?,
+            of: required(&arguments, "of")?,
+            then: arguments.written("then"),
+        },
         "among" => Distribution::Among { column: required(&arguments, "column")?, of: required(&arguments, "of")? },
         "once" => Distribution::Once,
         "in_turn" => Distribution::InTurn { each: arguments.int_within("each", 1, i64::MAX.unsigned_abs())? },

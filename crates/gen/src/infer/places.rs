@@ -21,6 +21,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("longitude", "longitude lon lng location_longitude geo_lng geo_lon"),
     ("timezone", "timezone time_zone"),
     ("currency", "currency currency_code"),
+    ("language", "browser_lang browser_language accept_language"),
 ];
 
 /// The columns with one prefix, and their fields.
@@ -111,7 +112,8 @@ impl TableInference<'_> {
     /// Infers the columns of a place by its leading column.
     fn place(&mut self, place: &Place, leader: usize, field: &str) {
         if place.parts.iter().any(|(at, _)| *at == leader) {
-            let says_little = |(_, field): &(usize, &str)| ["state", "phone", "currency", "timezone"].contains(field);
+            let says_little =
+                |(_, field): &(usize, &str)| ["state", "phone", "currency", "timezone", "language"].contains(field);
             if field == "state" && place.parts.iter().all(says_little) {
                 // `state` beside no city or country is more likely a status.
                 return;

@@ -216,9 +216,10 @@ impl TableInference<'_> {
     /// Returns the time at which a row has its turn.
     fn time_of_turn(&self, form: Form) -> Option<String> {
         let Turns { base, length, number } = self.turns(form)?;
-        let later = format!("{length} * (10 * {number} - 10 + int(0, 3)) / 10");
+        // A turn takes the last tenth of its share at most.
+        let later = format!("{length} * (10_000 * {number} - 10_000 + int(0, 8999)) / 10_000");
         Some(match form {
-            Form::Day => format!("date_add({base}, {length} * ({number} - 1), 'days')"),
+            Form::Day => format!("date_add({base}, {later}, 'days')"),
             Form::Text => format!("date_add({base}, {later}, 'seconds')"),
             _ => format!("{base} + {later}"),
         })
@@ -230,11 +231,11 @@ impl TableInference<'_> {
         match self.turns(form).filter(|_| stage == Stage::Ended) {
             Some(Turns { length, .. }) => {
                 let (unit, amount) = match form {
-                    Form::Day => ("days", format!("min({}, {length})", usual.amount)),
+                    Form::Day => ("days", format!("min({}, {length} / 10)", usual.amount)),
                     Form::Unix(units) => {
-                        ("seconds", format!("min(3600 * {}, {length} * 6 / {})", usual.amount, 10 * units))
+                        ("seconds", format!("min(3600 * {}, {length} / {})", usual.amount, 10 * units))
                     }
-                    _ => ("seconds", format!("min(3600 * {}, {length} * 6 / 10)", usual.amount)),
+                    _ => ("seconds", format!("min(3600 * {}, {length} / 10)", usual.amount)),
                 };
                 Delay { amount: amount.into(), unit }
             }

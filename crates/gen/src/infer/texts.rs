@@ -89,7 +89,7 @@ impl TableInference<'_> {
         self.texts_of(subject);
     }
 
-    /// Returns the list of names if a column names the rows of a lookup table, such as categories, and the list is long enough for
+    /// Returns the list of names if a column names the rows of a lookup table, such as categories, and there is a list for
     /// a different name in each row. A row that belongs to one of another table may have the name of one that belongs to another.
     pub(super) fn lookup_list(&self, at: usize) -> Option<&'static str> {
         /// Lists that a longer one replaces in large tables.
@@ -102,9 +102,10 @@ impl TableInference<'_> {
         let names = self.subject?.names;
         // Without rows, the caller asks for a text that may repeat.
         let rows = Some(self.context.rows).filter(|&rows| is_name && is_apart && fits && rows > 0)?;
+        let is_listed = LOOKUPS.split(' ').any(|lookup| lookup == names);
         let longer = LONGER.iter().find(|(list, _)| *list == names).map(|(_, longer)| *longer);
-        let mut lists = [Some(names), longer].into_iter().flatten();
-        lists.find(|list| LOOKUPS.split(' ').any(|lookup| lookup == names) && rows <= phrases::count(list))
+        let fitting = if rows <= phrases::count(names) { Some(names) } else { longer };
+        fitting.filter(|_| is_listed)
     }
 
     /// The texts that belong to what the table is about.

@@ -447,6 +447,22 @@ fn pipelines_build_commits_of_their_repository() {
     assert_eq!(number(&sqlite, other), 0);
 }
 
+/// Reviews were by customers who had not bought the product.
+#[test]
+fn customers_review_what_they_bought() {
+    let sql = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/store.sql"));
+    let sqlite = make(&sql, ROWS, &[("order_item", 1000)]);
+    for query in [
+        "SELECT count(*) FROM review r WHERE NOT EXISTS (SELECT 1 FROM order_item i JOIN orders o ON o.id = order_id WHERE i.product_id = r.product_id AND o.customer_id = r.customer_id)",
+        "SELECT count(*) FROM review r JOIN product p ON p.id = product_id JOIN customer c ON c.id = customer_id WHERE r.created_at < c.registered_at",
+    ] {
+        assert!(number(&sqlite, query) <= 4, "{query}: {}", number(&sqlite, query));
+    }
+    let early = "SELECT count(*) FROM review r WHERE created_at < (SELECT min(placed_at) FROM order_item i JOIN orders o ON o.id = order_id WHERE i.product_id = r.product_id AND o.customer_id = r.customer_id)";
+    assert!(number(&sqlite, early) <= 40, "{}", number(&sqlite, early));
+    assert!(number(&sqlite, "SELECT count(DISTINCT product_id) FROM review") > 150);
+}
+
 /// Patients stayed in two rooms at once.
 #[test]
 fn stays_of_one_thing_do_not_overlap() {

@@ -100,6 +100,8 @@ struct Compiler<'p, 'a> {
     stored: HashMap<(usize, usize), usize>,
     /// Row sets of references, by row set and leading column.
     relations: HashMap<(usize, usize), usize>,
+    /// Row sets of the other tables' rows that references go through, by row set and leading column.
+    members: HashMap<(usize, usize), usize>,
     /// Columns under compilation, outermost first, by table and position.
     path: Vec<(usize, usize)>,
 }
@@ -137,6 +139,7 @@ impl<'p, 'a> Compiler<'p, 'a> {
             columns: HashMap::new(),
             stored: HashMap::new(),
             relations: HashMap::new(),
+            members: HashMap::new(),
             path: Vec::new(),
         }
     }
@@ -370,7 +373,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
             expr = inner;
         }
         let relation = expr.reference().map(|reference| &reference.relation);
-        if let Some(Assignment::Among { column, .. }) = relation.map(|relation| &relation.assignment) {
+        if let Some(Assignment::Among { column, .. } | Assignment::Along { column }) =
+            relation.map(|relation| &relation.assignment)
+        {
             others *= 1.0 - self.null_share(table, self.drafts.leader((table, *column)));
         }
         if relation.is_some_and(|relation| relation.is_to_earlier() && !relation.is_total) {

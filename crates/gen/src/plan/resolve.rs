@@ -54,8 +54,9 @@ pub(super) struct Reference {
     pub key: usize,
     /// The relation to the rows of the table, or of the one in `through`.
     pub relation: Relation,
-    /// A column of another table, whose rows the relation is to, and which refers to the row.
-    pub through: Option<(usize, usize)>,
+    /// Columns of other tables: the relation is to the rows of the first one's, which refer to those of the second one's, and the
+    /// last one refers to the row.
+    pub through: Vec<(usize, usize)>,
     /// A column that refers to earlier rows of the table: rows have the parent of the first row that it leads to.
     pub root: Option<usize>,
     /// Offset of the distribution in the annotation.
@@ -335,10 +336,14 @@ impl<'a> Resolver<'a> {
         let of = ref_call(self.source, call, Some(self.rows()))?;
         let (parent, key) = self.table_column(&of.parent)?;
         let through = match &of.distribution {
-            Distribution::Via { of, .. } | Distribution::Among { of, .. } => Some(self.table_column(of)?),
-            _ => None,
+            Distribution::Via { of, .. } | Distribution::Among { of, .. } => vec![self.table_column(of)?],
+            Distribution::Along { of, then, .. } => {
+                let columns = std::iter::once(of).chain(then);
+                columns.map(|column| self.table_column(column)).collect::<Result<_>>()?
+            }
+            _ => Vec::new(),
         };
-        let parents = self.scope.sizes[through.map_or(parent, |(table, _)| table)].rows;
+        let parents = self.scope.sizes[through.first().map_or(parent, |(table, _)| *table)].rows;
         let assignment = self.assignment(of.distribution, parents, of.at)?;
         let root = of.root.map(|root| self.own_column(&root)).transpose()?;
         let own = &self.table.columns[self.scope.column];
@@ -349,7 +354,7 @@ impl<'a> Resolver<'a> {
             relation.assignment,
             Assignment::Uniform | Assignment::Zipf { .. } | Assignment::Popular { by: None, .. }
         );
-        if to_itself && (through.is_some() || root.is_some()) || root.is_some() && !is_drawn {
+        if to_itself && (!through.is_empty() || root.is_some()) || root.is_some() && !is_drawn {
             let message =
                 "this is for references to another table, and root for those that are uniform, zipf, popular or via";
             return Err(self.source.error(of.at, message));
@@ -373,6 +378,8 @@ impl<'a> Resolver<'a> {
                 children: growing.then(|| self.rows()),
                 by: by.map(|by| self.own_column(&by)).transpose()?,
             },
+            Distribution::Via { once: true, .. } => Assignment::Spread { children: self.rows() },
+            Distribution::Along { column, .. } => Assignment::Along { column: self.own_column(&column)? },
             Distribution::Via { growing, .. } => {
                 Assignment::Popular { children: growing.then(|| self.rows()), by: None }
             }

@@ -183,7 +183,13 @@ const GROUPS: &str = "/* gen: rows=200 */ CREATE TABLE person (id INTEGER PRIMAR
     CREATE TABLE stay (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, per_parent(0, 40)) */,
         guest REFERENCES person /* gen: ref(person.id, popular(by=grp)) */,
         later REFERENCES person /* gen: ref(person.id, popular(growing=TRUE, by=grp)) */,
-        turn INT /* gen: number_in(grp) */, turns INT /* gen: count_in(grp) */);";
+        turn INT /* gen: number_in(grp) */, turns INT /* gen: count_in(grp) */);
+    /* gen: rows=100 */ CREATE TABLE review (id INTEGER PRIMARY KEY, person REFERENCES person /* gen: ref(person.id, via(line.person, once=TRUE)) */,
+        grp REFERENCES grp /* gen: ref(grp.id, along(person, line.stay, stay.grp)) */);
+    /* gen: rows=300 */ CREATE TABLE line (id INTEGER PRIMARY KEY, stay REFERENCES stay /* gen: ref(stay.id, uniform) */,
+        person REFERENCES person /* gen: ref(person.id, popular) */);
+    /* gen: rows=700 */ CREATE TABLE visit (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, via(stay.grp)) */,
+        guest REFERENCES person /* gen: ref(person.id, along(grp, stay.guest)) */);";
 
 /// Each foreign key chose its row alone: a reply was in another group than what it answered, and its author was no member.
 #[test]
@@ -196,6 +202,8 @@ fn foreign_keys_can_depend_on_other_ones() {
         "SELECT count(*) FROM grp g WHERE members <> (SELECT count(*) FROM member WHERE grp = g.id)",
         "SELECT count(*) FROM post p WHERE answered <> (SELECT count(*) FROM post WHERE answers = p.id)",
         "SELECT count(*) FROM post WHERE answers IS NULL AND grp > (SELECT grp FROM member WHERE id = 1 + (post.id * (SELECT count(*) FROM member)) / 3000)",
+        "SELECT count(*) FROM review r JOIN line l ON l.id = 3 * r.id - 2 JOIN stay s ON s.id = l.stay WHERE l.person <> r.person OR s.grp <> r.grp",
+        "SELECT count(*) FROM visit v WHERE NOT EXISTS (SELECT 1 FROM stay s WHERE s.grp = v.grp AND s.guest = v.guest)",
         "SELECT count(*) FROM stay WHERE guest > 1 + (turn - 1) * 200 / turns",
         "SELECT count(*) FROM stay WHERE later > 1 + grp * 4 + (turn - 1) * (200 - grp * 4) / turns",
     ] {
@@ -238,6 +246,7 @@ fn foreign_keys_that_cannot_depend_on_others_are_errors() {
     for (annotation, message) in [
         ("ref(p.id, among(b, m.p))", "among needs a column of m that is ref(g.key, per_parent(...))"),
         ("ref(p.id, among(a, m.p))", "among needs a column that is a ref(...)"),
+        ("ref(p.id, along(b, m.p))", "along needs a column that goes through the same table by via or among"),
         ("ref(p.id, via(m.g))", "m.g is not ref(p.key)"),
         ("ref(p.id, popular(by=b))", "by needs a column that is ref(parent.key, per_parent(...))"),
         ("ref(p.id, popular, root=b)", "root needs a column that is a ref(...) to earlier rows"),

@@ -17,12 +17,24 @@ struct Membership {
     member: usize,
 }
 
+/// The tables of orders and their lines, and their columns that refer to a product, an order and a customer.
+struct Purchase {
+    lines: usize,
+    product: usize,
+    order: usize,
+    orders: usize,
+    buyer: usize,
+}
+
 impl Planner<'_> {
     /// Changes random foreign keys so that they agree with other ones of their row.
     pub(super) fn agree(&self, drafts: &mut [Draft]) {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
             if !is_random(&drafts[position].2.text) || self.single_parent(table, column).is_none() {
+                continue;
+            }
+            if self.agree_on_purchase(drafts, position) {
                 continue;
             }
             if let Some(by) = self.turns(drafts, table, column) {
@@ -32,6 +44,60 @@ impl Planner<'_> {
                 self.agree_on_group(drafts, position);
             }
         }
+    }
+
+    /// Gives reviews of a product the customers who bought it: each review is of a line of an order. Returns `false` if the rows
+    /// are no reviews.
+    fn agree_on_purchase(&self, drafts: &mut [Draft], position: usize) -> bool {
+        let (table, product) = (drafts[position].0, drafts[position].1);
+        let of_table = &self.schema.tables[table];
+        let is_key = |at: usize| infer::unique_keys(of_table).any(|key| key.contains(&at));
+        if !infer::has_last_word(of_table, "review rating feedback testimonial") || is_key(product) {
+            return false;
+        }
+        let buyer = drafts.iter().position(|(of, at, inferred)| {
+            *of == table && self.is_to_person(table, *at) && is_random(&inferred.text) && !is_key(*at)
+        });
+        let found = buyer.and_then(|buyer| Some((buyer, self.purchase(drafts, (table, product), drafts[buyer].1)?)));
+        let Some((buyer, Purchase { lines, product: of_product, order, orders, buyer: of_buyer })) = found else {
+            return false;
+        };
+        let name = |(table, column): (usize, usize)| {
+            let of = &self.schema.tables[table];
+            format!("{}.{}", quoted(&of.name), quoted(&of.columns[column].name))
+        };
+        let via = format!("via({}, once=TRUE)", name((lines, of_product)));
+        let own = quoted(&of_table.columns[product].name);
+        let along = format!("along({own}, {}, {})", name((lines, order)), name((orders, of_buyer)));
+        for (at, distribution) in [(position, via), (buyer, along)] {
+            let draft = &mut drafts[at].2;
+            // A row without a product has no customer either.
+            draft.text = with_distribution(without_null(&draft.text), &distribution);
+            draft.because = format!("{}, as a line of an order", draft.because);
+        }
+        true
+    }
+
+    /// Returns the lines of orders through which customers bought what a column refers to.
+    fn purchase(&self, drafts: &[Draft], (table, product): (usize, usize), buyer: usize) -> Option<Purchase> {
+        let parent = |table, column| self.single_parent(table, column).map(|of| (of.table, of.column));
+        let (of_product, of_buyer) = (parent(table, product)?, parent(table, buyer)?);
+        let is_plain = |text: &str| text.starts_with("ref(") && !text.contains(" via(") && !text.contains(" along(");
+        let plain = || drafts.iter().filter(|(.., inferred)| is_plain(&inferred.text));
+        plain().filter(|(lines, at, _)| *lines != table && parent(*lines, *at) == Some(of_product)).find_map(
+            |(lines, at, _)| {
+                let (_, order, _) = plain().find(|(of, column, _)| {
+                    let orders = self.single_parent(*of, *column);
+                    let is_line =
+                        |orders: usize| infer::is_line_of(&self.schema.tables[*lines], &self.schema.tables[orders]);
+                    of == lines && orders.is_some_and(|orders| is_line(orders.table))
+                })?;
+                let (orders, _) = parent(*lines, *order)?;
+                let (_, of_order, _) =
+                    plain().find(|(of, column, _)| *of == orders && parent(*of, *column) == Some(of_buyer))?;
+                Some(Purchase { lines: *lines, product: *at, order: *order, orders, buyer: *of_order })
+            },
+        )
     }
 
     /// Gives a thread one group, and the rows of a group authors who are members of it.
@@ -116,6 +182,12 @@ impl Planner<'_> {
 /// Returns whether an annotation refers to random rows.
 fn is_random(text: &str) -> bool {
     text.contains("ref(") && text.contains(", popular")
+}
+
+/// Returns the reference in an annotation that leaves some rows without one.
+fn without_null(text: &str) -> &str {
+    let inner = text.strip_prefix("null(").and_then(|rest| rest.split_once(", "));
+    inner.and_then(|(_, inner)| inner.strip_suffix(')')).unwrap_or(text)
 }
 
 /// Replaces the distribution of a reference to random rows.

@@ -16,13 +16,32 @@ impl<'p> Compiler<'p, '_> {
         }
         let (reference, nulls) = self.reference_with_nulls(row_set, leader);
         self.reject_two_leaders(table, column, leader)?;
+        let mut to = match reference.relation.assignment {
+            Assignment::Along { column: other } => self.members_of(row_set, leader, (reference, &nulls), other)?,
+            _ => self.refer(row_set, leader, (reference, nulls))?,
+        };
+        if !reference.through.is_empty() {
+            self.members.insert((row_set, leader), to);
+        }
+        for (at, &(_, by)) in reference.through.iter().enumerate() {
+            self.check_through(row_set, leader, reference, at)?;
+            to = self.relation(to, by)?;
+        }
+        self.relations.insert((row_set, leader), to);
+        Ok(to)
+    }
+
+    /// Compiles the choice of rows of a reference. Returns their row set.
+    fn refer(&mut self, row_set: usize, leader: usize, (reference, nulls): (&Reference, Vec<Nulls>)) -> Result<usize> {
         let siblings = self.siblings(row_set, leader, reference)?;
         let random = self.random(row_set, leader, None);
         let mut relation = reference.relation.clone();
         match &mut relation.assignment {
-            Assignment::OtherThan { column: other, each, .. } => *each = self.turns_of(table, *other),
+            Assignment::OtherThan { column: other, each, .. } => {
+                *each = self.turns_of(self.row_sets[row_set], *other);
+            }
             Assignment::Among { column: other, fan_out } => {
-                *fan_out = Some(self.members(row_set, leader, reference, *other)?);
+                *fan_out = Some(self.numbers_of_members(row_set, leader, reference, *other)?);
             }
             _ => {}
         }
@@ -30,14 +49,31 @@ impl<'p> Compiler<'p, '_> {
             Some(root) => self.roots(row_set, leader, (reference, root))?,
             None => row_set,
         };
-        let mut to = self.new_row_set(reference.through.map_or(reference.parent, |(table, _)| table));
+        let to = self.new_row_set(reference.through.first().map_or(reference.parent, |(table, _)| *table));
         self.program.ops.push(Op::Refer { relation, random, from, siblings, nulls, row_set: to });
-        if let Some((through, by)) = reference.through {
-            self.check_through(row_set, leader, reference, (through, by))?;
-            to = self.relation(to, by)?;
-        }
-        self.relations.insert((row_set, leader), to);
         Ok(to)
+    }
+
+    /// Returns the row set of the other table's rows that another column goes through.
+    fn members_of(
+        &mut self,
+        row_set: usize,
+        leader: usize,
+        (reference, nulls): (&Reference, &[Nulls]),
+        other: usize,
+    ) -> Result<usize> {
+        let table = self.row_sets[row_set];
+        let of = self.drafts.reference((table, other));
+        let is_along = |of: &Reference| matches!(of.relation.assignment, Assignment::Along { .. });
+        let through = of.filter(|of| !is_along(of)).and_then(|of| of.through.first());
+        let wanted = reference.through.first().map(|(table, _)| *table);
+        if !nulls.is_empty() || through.is_none_or(|(table, _)| Some(*table) != wanted) {
+            let message =
+                "along needs a column that goes through the same table by via or among, and no null around it";
+            return Err(self.error_in(row_set, leader, reference.at, message));
+        }
+        self.relation(row_set, other)?;
+        Ok(self.members[&(row_set, self.drafts.leader((table, other)))])
     }
 
     /// Adds a row set of rows of a table. Returns it.
@@ -77,8 +113,10 @@ impl<'p> Compiler<'p, '_> {
             }
             Assignment::Among { column: other, .. } => {
                 let of = self.drafts.reference((self.row_sets[row_set], other)).map(|of| &of.relation.assignment);
-                if of.is_none_or(|of| matches!(of, Assignment::Among { .. } | Assignment::OtherThan { .. })) {
-                    let message = "among needs a column that is a ref(...) without among and other_than";
+                if of.is_none_or(|of| {
+                    matches!(of, Assignment::Among { .. } | Assignment::Along { .. } | Assignment::OtherThan { .. })
+                }) {
+                    let message = "among needs a column that is a ref(...) without among, along and other_than";
                     return Err(self.error_in(row_set, leader, reference.at, message));
                 }
                 other
@@ -89,9 +127,15 @@ impl<'p> Compiler<'p, '_> {
     }
 
     /// Returns the numbers of rows, in the table that `among` goes through, that refer to each row of the column's parent.
-    fn members(&self, row_set: usize, column: usize, reference: &Reference, other: usize) -> Result<Arc<FanOut>> {
+    fn numbers_of_members(
+        &self,
+        row_set: usize,
+        column: usize,
+        reference: &Reference,
+        other: usize,
+    ) -> Result<Arc<FanOut>> {
         let of = self.drafts.reference((self.row_sets[row_set], other)).expect("it is checked").parent;
-        let (through, _) = reference.through.expect("among goes through a table");
+        let (through, _) = *reference.through.first().expect("among goes through a table");
         let found = self.children_of(of, through);
         found.map(|(_, fan_out)| fan_out).ok_or_else(|| {
             let tables = &self.drafts.schema.tables;
@@ -103,20 +147,16 @@ impl<'p> Compiler<'p, '_> {
         })
     }
 
-    /// Checks that a column of another table refers to the table that a reference is to.
-    fn check_through(
-        &self,
-        row_set: usize,
-        column: usize,
-        reference: &Reference,
-        (through, by): (usize, usize),
-    ) -> Result<()> {
-        let is_plain = |of: &Reference| of.parent == reference.parent && of.through.is_none() && of.root.is_none();
+    /// Checks that a column that a reference goes through refers to the next table on its way.
+    fn check_through(&self, row_set: usize, column: usize, reference: &Reference, at: usize) -> Result<()> {
+        let (through, by) = reference.through[at];
+        let next = reference.through.get(at + 1).map_or(reference.parent, |(table, _)| *table);
+        let is_plain = |of: &Reference| of.parent == next && of.through.is_empty() && of.root.is_none();
         if through != self.row_sets[row_set] && self.drafts.reference((through, by)).is_some_and(is_plain) {
             return Ok(());
         }
         let tables = &self.drafts.schema.tables;
-        let (table, parent) = (&tables[through], &tables[reference.parent].name);
+        let (table, parent) = (&tables[through], &tables[next].name);
         let message = format!("{}.{} is not ref({parent}.key)", table.name, table.columns[by].name);
         Err(self.error_in(row_set, column, reference.at, &message))
     }
