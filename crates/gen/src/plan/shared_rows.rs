@@ -133,7 +133,11 @@ impl Planner<'_> {
     fn membership(&self, drafts: &[Draft], table: usize, column: usize) -> Option<(Membership, usize)> {
         const PAIRS: &str =
             "membership member participant participation enrollment subscription subscriber roster user";
-        let group = self.single_parent(table, column).filter(|_| infer::is_text_or_task(&self.schema.tables[table]))?;
+        /// The most groups whose members are looked up at random.
+        const MOST_GROUPS: u64 = 1 << 24;
+        let group = self.single_parent(table, column).filter(|group| {
+            infer::is_text_or_task(&self.schema.tables[table]) && self.sizes[group.table].rows <= MOST_GROUPS
+        })?;
         let author = drafts.iter().position(|(of, at, inferred)| {
             *of == table && self.is_to_person(table, *at) && is_random(&inferred.text)
         })?;
