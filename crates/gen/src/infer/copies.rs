@@ -4,7 +4,7 @@
 use super::names::is_like;
 use super::subjects::{Kind, subject};
 use super::table_columns::called;
-use super::{ColumnTraits, Parent, TableInference, inferred, is_person, plain, words_of_table};
+use super::{ColumnTraits, Parent, TableInference, has_last_word, inferred, is_person, plain, words_of_table};
 use litepress_rows::schema::{Column, Generated};
 
 const REPEATS: &str = "*reblog* *repost* *retweet* *boost_of* *share_of* *shared_from*";
@@ -37,6 +37,30 @@ impl TableInference<'_> {
             };
             if let Some(text) = text {
                 self.set(at, text, "follows from the person that the row refers to");
+            }
+        }
+    }
+
+    /// Infers the names on parcels and bills: those of the customer.
+    pub(super) fn names_of_customers(&mut self) {
+        const NAMES: &str = "ship_name shipping_name bill_name billing_name recipient_name customer_name";
+        const COMPANIES: &str = "company_name company contact_name";
+        for at in 0..self.columns.len() {
+            let is_name =
+                self.is_free(at) && self.is_text(at) && self.is_like(at, NAMES) && !self.columns[at].is_unique;
+            if !is_name || self.kind() != Some(Kind::Order) {
+                continue;
+            }
+            let customer = (0..self.columns.len()).find_map(|by| {
+                let parent = self.context.possible_parents[by]?;
+                let is_customer =
+                    has_last_word(&self.context.schema.tables[parent.table], "customer client user buyer guest");
+                let name = || self.text_like(parent, COMPANIES).map(|column| self.through(by, column));
+                self.name_of(by, parent).or_else(name).filter(|_| is_customer)
+            });
+            if let Some(customer) = customer {
+                let text = format!("coalesce({customer}, phrase('{{person}}'))");
+                self.set(at, text, "the name of the customer");
             }
         }
     }
@@ -123,7 +147,7 @@ impl TableInference<'_> {
             return;
         }
         let category = (0..self.columns.len()).find_map(|by| {
-            let parent = self.context.parents[by]?;
+            let parent = self.context.possible_parents[by]?;
             let of = &self.context.schema.tables[parent.table];
             subject(&of.name).filter(|subject| subject.names == "category")?;
             self.text_like(parent, "name title label").map(|column| self.through(by, column))

@@ -217,11 +217,12 @@ impl TableInference<'_> {
     fn time_of_turn(&self, form: Form) -> Option<String> {
         let Turns { base, length, number } = self.turns(form)?;
         // A turn takes the last tenth of its share at most.
-        let later = format!("{length} * (10_000 * {number} - 10_000 + int(0, 8999)) / 10_000");
+        let later = format!("{length} * (10_000 * {number} - 10_000 + int(0, 8899)) / 10_000");
         Some(match form {
             Form::Day => format!("date_add({base}, {later}, 'days')"),
-            Form::Text => format!("date_add({base}, {later}, 'seconds')"),
-            _ => format!("{base} + {later}"),
+            Form::Text => format!("date_add({base}, {later} + int(0, 3599), 'seconds')"),
+            Form::Unix(units) => format!("{base} + {later} + {units} * int(0, 3599)"),
+            Form::Julian => return None,
         })
     }
 

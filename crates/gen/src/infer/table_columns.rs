@@ -91,6 +91,7 @@ impl<'a> TableInference<'a> {
     pub(crate) fn infer(mut self) -> Vec<Option<Inference>> {
         self.keys();
         self.authors();
+        self.names_of_customers();
         self.persons();
         self.places();
         self.times();

@@ -128,11 +128,13 @@ impl TableInference<'_> {
             "issue" | "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
             "commit" => &[("message subject title", "{commit}")],
             "log_message" => &[("message msg text event description change_message", "{log_message}")],
-            "category" => &[("description", "{category}, {category} and more")],
             _ => &[],
         };
         if subject.names == "review_title" {
             self.review_texts();
+        }
+        if subject.names == "category" {
+            self.category_text();
         }
         for (patterns, phrase) in texts {
             for at in 0..self.columns.len() {
@@ -146,6 +148,15 @@ impl TableInference<'_> {
                 }
             }
         }
+    }
+
+    /// Descriptions of categories, which begin with the name.
+    fn category_text(&mut self) {
+        const ENDS: &str = "choice(' at fair prices': 3, ' for all tastes': 2, ' for every day': 3, ' from small makers': 2, ', new and used', ' of all kinds': 3)";
+        let name = self.find("name *_name title", |at| self.is_text(at) && self.found[at].is_some());
+        let Some((text, name)) = self.find_text("description").zip(name) else { return };
+        let name = self.column(name);
+        self.set(text, format!("{name} || {ENDS}"), "begins with the name");
     }
 
     /// Praise and blame, as the number of stars says.

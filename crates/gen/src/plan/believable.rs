@@ -771,6 +771,13 @@ fn a_trading_company_is_believable() {
             ("SELECT count(DISTINCT UnitsInStock) FROM Products", 20, 400),
             ("SELECT count(*) FROM Orders JOIN Customers c USING (CustomerID) WHERE ShipCity <> c.City", 0, 0),
             ("SELECT count(*) FROM Suppliers WHERE CompanyName = ContactName", 0, 0),
+            ("SELECT count(*) FROM Orders JOIN Customers c USING (CustomerID) WHERE ShipName <> c.CompanyName", 0, 0),
+            ("SELECT count(*) FROM Categories WHERE Description NOT LIKE CategoryName || '%'", 0, 0),
+            (
+                "SELECT count(*) FROM Products JOIN Categories USING (CategoryID) WHERE ProductName LIKE '%Tent' AND CategoryName NOT LIKE '%Camping'",
+                0,
+                0,
+            ),
             (
                 "SELECT count(*) FROM (SELECT City FROM Customers GROUP BY City HAVING count(DISTINCT Country) > 1)",
                 0,
@@ -818,6 +825,7 @@ fn a_video_rental_is_believable() {
         &[
             ("SELECT count(*) FROM rental WHERE return_date < rental_date OR last_update < rental_date", 0, 0),
             ("SELECT count(*) FROM rental WHERE return_date IS NULL", 10, 70),
+            ("SELECT count(*) FROM rental WHERE time(rental_date) = '00:00:00'", 0, 2),
             ("SELECT count(*) FROM customer WHERE active NOT IN ('Y', 'N')", 0, 0),
             ("SELECT count(*) FROM customer WHERE active = 'Y'", 330, 395),
             ("SELECT count(*) FROM staff WHERE active", 330, 395),
