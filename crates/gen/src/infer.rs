@@ -27,7 +27,7 @@ mod table_columns;
 mod texts;
 mod times;
 
-pub(crate) use names::{plain, words_of_table};
+pub(crate) use names::{expanded, plain, words_of_table};
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 

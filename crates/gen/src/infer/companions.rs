@@ -4,7 +4,7 @@ use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage, time_of};
-use super::{ColumnTraits, TableInference, kind_of, plain, quoted_always, words_of_table};
+use super::{ColumnTraits, TableInference, expanded, kind_of, plain, quoted_always, words_of_table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -300,7 +300,7 @@ impl TableInference<'_> {
             let counted = ["_count", "_counter"].iter().find_map(|end| name.strip_suffix(end));
             let counted = counted.or_else(|| ["num_", "number_of_"].iter().find_map(|begin| name.strip_prefix(begin)));
             let Some(counted) = counted.filter(|_| self.is_free(at) && self.is_amount(at)) else { continue };
-            let Some((child, column)) = self.counted(&words_of_table(counted).join("_")) else { continue };
+            let Some((child, column)) = self.counted(expanded(&words_of_table(counted).join("_"))) else { continue };
             let of = &self.context.schema.tables[child];
             let text = format!("count_of({}.{})", quoted_always(&of.name), quoted_always(&of.columns[column].name));
             self.set(at, text, &format!("follows from the rows of {}", of.name));

@@ -90,6 +90,7 @@ impl<'a> TableInference<'a> {
     /// Infers all open columns; the others stay `None`.
     pub(crate) fn infer(mut self) -> Vec<Option<Inference>> {
         self.keys();
+        self.lower_case();
         self.authors();
         self.names_of_customers();
         self.persons();

@@ -2,7 +2,7 @@
 
 use super::names::is_like;
 use super::subjects::{Kind, Subject};
-use super::{TableInference, by_affinity};
+use super::{TableInference, by_affinity, inferred};
 use crate::generators::phrases;
 
 impl TableInference<'_> {
@@ -23,6 +23,23 @@ impl TableInference<'_> {
         let unnamed = super::by_type(self.table, at).text;
         let found = self.found[at].take().unwrap_or_else(|| self.alone(at)).text;
         (found != unnamed && found != by_affinity(&self.columns[at].traits).text).then_some(found)
+    }
+
+    /// Names in lower case beside the names. If they are unique, so are the names, whatever their case.
+    pub(super) fn lower_case(&mut self) {
+        for at in 0..self.columns.len() {
+            let name = &self.columns[at].plain;
+            let of = ["lower_", "lowercase_", "normalized_"].iter().find_map(|begin| name.strip_prefix(begin));
+            let of =
+                of.or_else(|| ["_lower", "_lowercase", "_normalized"].iter().find_map(|end| name.strip_suffix(end)));
+            let Some(of) = of.filter(|_| self.is_text(at) && self.is_free(at)) else { continue };
+            let Some(of) = self.find_text(of).filter(|&of| of != at && self.columns[of].traits.takes_len(60)) else {
+                continue;
+            };
+            self.columns[of].is_unique |= self.columns[at].is_unique;
+            let text = format!("lower({})", self.column(of));
+            self.found[at] = Some(inferred(text, "follows from the same text with capitals"));
+        }
     }
 
     /// Slugs of titles and names.

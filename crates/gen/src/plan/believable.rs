@@ -463,6 +463,29 @@ fn customers_review_what_they_bought() {
     assert!(number(&sqlite, "SELECT count(DISTINCT product_id) FROM review") > 150);
 }
 
+/// Ids of repositories hit no row, as `repo_id` did not name a table, and a name in lower case was another name.
+#[test]
+fn short_names_mean_what_whole_ones_do() {
+    let sql = "CREATE TABLE user (id INTEGER PRIMARY KEY, lower_name TEXT NOT NULL UNIQUE, name TEXT NOT NULL, num_repos INTEGER NOT NULL, created_unix INTEGER NOT NULL);
+        CREATE TABLE repository (id INTEGER PRIMARY KEY, owner_id INTEGER NOT NULL, lower_name TEXT NOT NULL, name TEXT NOT NULL, num_issues INTEGER NOT NULL);
+        CREATE TABLE issue (id INTEGER PRIMARY KEY, repo_id INTEGER NOT NULL, poster_id INTEGER NOT NULL, title TEXT NOT NULL, created_unix INTEGER NOT NULL);
+        CREATE TABLE comment (id INTEGER PRIMARY KEY, issue_row_id INTEGER NOT NULL, content TEXT NOT NULL);";
+    let sqlite = make(sql, ROWS, &[]);
+    for (query, expected) in [
+        ("SELECT count(*) FROM issue JOIN repository r ON r.id = repo_id JOIN user u ON u.id = poster_id", 400),
+        ("SELECT count(*) FROM comment JOIN issue i ON i.id = issue_row_id", 400),
+        ("SELECT count(*) FROM user WHERE lower_name = lower(name)", 400),
+        ("SELECT count(*) FROM repository WHERE lower_name = lower(name)", 400),
+        ("SELECT count(*) FROM repository r WHERE num_issues = (SELECT count(*) FROM issue WHERE repo_id = r.id)", 400),
+        ("SELECT count(*) FROM issue WHERE date(created_unix, 'unixepoch') BETWEEN '2020-12-31' AND '2026-01-01'", 400),
+    ] {
+        assert_eq!(number(&sqlite, query), expected, "{query}");
+    }
+    let counted =
+        "SELECT count(*) FROM user u WHERE num_repos = (SELECT count(*) FROM repository WHERE owner_id = u.id)";
+    assert_eq!(number(&sqlite, counted), 400, "{counted}");
+}
+
 /// Patients stayed in two rooms at once.
 #[test]
 fn stays_of_one_thing_do_not_overlap() {
