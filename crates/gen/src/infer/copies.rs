@@ -142,20 +142,21 @@ impl TableInference<'_> {
 
     /// Infers the names of products, each of the category that the row refers to.
     pub(super) fn products(&mut self) {
+        let name = self.find_text("name product_name title item_name").filter(|&at| !self.columns[at].is_unique);
+        let Some((name, category)) = name.zip(self.category()) else { return };
+        let text = format!("coalesce(product_of({category}, digits(9)), phrase('{{product}}'))");
+        self.set(name, text, "a product of the category that the row refers to");
+    }
+
+    /// Returns the name of the category that a product refers to.
+    pub(super) fn category(&self) -> Option<String> {
         let is_product = self.subject.is_some_and(|subject| subject.names == "product");
-        if !is_product || self.kind() != Some(Kind::Product) {
-            return;
-        }
-        let category = (0..self.columns.len()).find_map(|by| {
+        (0..self.columns.len()).filter(|_| is_product && self.kind() == Some(Kind::Product)).find_map(|by| {
             let parent = self.context.possible_parents[by]?;
             let of = &self.context.schema.tables[parent.table];
             subject(&of.name).filter(|subject| subject.names == "category")?;
             self.text_like(parent, "name title label").map(|column| self.through(by, column))
-        });
-        let name = self.find_text("name product_name title item_name").filter(|&at| !self.columns[at].is_unique);
-        let Some((name, category)) = name.zip(category) else { return };
-        let text = format!("coalesce(product_of({category}, digits(9)), phrase('{{product}}'))");
-        self.set(name, text, "a product of the category that the row refers to");
+        })
     }
 
     /// Leaves out the texts of rows that repeat another one.

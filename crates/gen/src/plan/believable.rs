@@ -316,6 +316,13 @@ fn names_in_lookup_tables_differ() {
                 0,
             ),
             ("SELECT count(DISTINCT name) FROM shop_product", 300, 400),
+            // A bar of chocolate cost 380.
+            (
+                "SELECT count(*) FROM shop_product p JOIN shop_category c ON c.id = category_id WHERE c.name IN ('Snacks', 'Grocery') AND price > 20",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM shop_product WHERE price > 100", 40, 300),
         ],
     );
     judge_rows(
