@@ -6,25 +6,28 @@
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions, texts
+//! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
 //! ```
 
 mod amounts;
 mod companions;
+mod copies;
 mod defaults;
 mod names;
 mod persons;
 mod places;
 mod row_times;
 mod rules;
+mod runs;
 mod special;
 mod subjects;
 mod table_columns;
 mod texts;
 mod times;
 
-pub(crate) use names::{plain, words_of_table};
+pub(crate) use names::{expanded, plain, words_of_table};
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 
@@ -525,8 +528,55 @@ pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
 /// Returns whether rows of a table have the same parent in `of` as the row of `through` that they refer to: the customer of a
 /// payment is that of the order, while the author of a comment is not that of the post.
 pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool {
-    let follows = matches!(kind_of(table), Some(Kind::Payment | Kind::Line | Kind::Log | Kind::Run));
-    through.name != of.name && follows
+    let subject = subjects::subject(&table.name);
+    let is_file = subject.is_some_and(|subject| ["file", "image_file"].contains(&subject.names));
+    let is_part = matches!(kind_of(table), Some(Kind::Payment | Kind::Line | Kind::Log | Kind::Run));
+    // A customer has things sent to an address of their own.
+    let is_own = is_person(of) && has_last_word(through, "address card wallet cart basket session device subscription");
+    through.name != of.name && (is_part || is_file || is_own)
+}
+
+/// Returns whether a column gives a person the account of their own: `account_id` of a table of users.
+pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> bool {
+    const OWNERS: &str = "user profile customer employee staff doctor patient student teacher driver player author admin seller buyer person agent nurse instructor account";
+    let last = |table: &Table| words_of_table(&table.name).pop().unwrap_or_default();
+    let (own, of) = (last(table), last(parent));
+    let name = names::plain(&table.columns[column].name);
+    let stem = name.strip_suffix("_id").or_else(|| name.strip_suffix("id")).unwrap_or(&name);
+    table.name != parent.name
+        && ["user", "account"].contains(&of.as_str())
+        && stem == of
+        && names::is_like(&own, OWNERS)
+}
+
+/// Returns whether a column refers to rows of its own table.
+pub(crate) fn is_to_itself(schema: &Schema, table: &Table, column: usize) -> bool {
+    matches!(reference(schema, table, column), Reference::Single(parent) if is_table(schema, parent.table, table))
+}
+
+/// Returns whether the name of a column is like one of the patterns.
+pub(crate) fn is_called(table: &Table, column: usize, patterns: &str) -> bool {
+    names::is_like(&names::plain(&table.columns[column].name), patterns)
+}
+
+/// Returns whether the last word of a table's name is one of these.
+pub(crate) fn has_last_word(table: &Table, words: &str) -> bool {
+    words_of_table(&table.name).pop().is_some_and(|last| words.split(' ').any(|word| word == last))
+}
+
+/// Returns whether people write the rows of a table, or work on them.
+pub(crate) fn is_text_or_task(table: &Table) -> bool {
+    matches!(kind_of(table), Some(Kind::Text | Kind::Task))
+}
+
+/// Returns whether the rows of a table are persons.
+pub(crate) fn is_person(table: &Table) -> bool {
+    kind_of(table) == Some(Kind::Person)
+}
+
+/// Returns whether the rows of a table last for days: rentals, stays.
+pub(crate) fn is_stay(table: &Table) -> bool {
+    kind_of(table) == Some(Kind::Stay)
 }
 
 fn kind_of(table: &Table) -> Option<Kind> {
@@ -567,7 +617,10 @@ pub fn text_by_name(schema: &Schema, table: usize, column: usize, is_unique: boo
         parents: vec![None; count],
         possible_parents: vec![None; count],
         per_parent: None,
+        once: None,
+        via: None,
         lines: None,
+        counted: Vec::new(),
         relieved: if is_unique { Vec::new() } else { vec![column] },
         depth: 0,
     };

@@ -21,6 +21,7 @@ mod properties;
 mod resolve;
 #[cfg(test)]
 mod schemas;
+mod shared_rows;
 mod table_sizes;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@
 //! reused from block to block. All values are functions of row numbers, so a column of another table's row is
 //! computed in place; nothing is looked up.
 
+mod child_count;
 mod child_sum;
 
 use crate::expression::{Operand, Operator, apply, stored};
@@ -21,6 +22,7 @@ use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::{Affinity, CellBlock};
 use std::sync::Arc;
 
+pub(crate) use child_count::ChildCount;
 pub(crate) use child_sum::{ChildScratch, ChildSum};
 
 /// Memory limit in bytes for the values of a block of rows, unless a single row exceeds it.
@@ -61,6 +63,12 @@ pub(crate) enum Op {
         nulls: Vec<Nulls>,
         row_set: usize,
     },
+    /// Computes the first row of each row's thread, as another set: the row that it refers to, the row that one refers to, and on.
+    Roots { relation: Relation, random: CellRandom, from: usize, nulls: Vec<Nulls>, row_set: usize },
+    /// Computes the numbers of rows.
+    RowNumber { row_set: usize, register: usize },
+    /// Counts the rows that refer to each row.
+    CountOf { count: Box<ChildCount>, row_set: usize, register: usize },
     /// Computes each row's place among the children of its parent, or the number of these children.
     ChildPosition { field: PositionField, row_set: usize, register: usize },
     /// Generates values.
@@ -230,7 +238,7 @@ impl Liveness {
     /// Returns whether a later operation needs this one's result. If so, marks its operands as needed.
     fn visit(&mut self, op: &Op) -> bool {
         let is_used = match op {
-            Op::Refer { row_set, .. } => self.row_sets[*row_set],
+            Op::Refer { row_set, .. } | Op::Roots { row_set, .. } => self.row_sets[*row_set],
             _ => op.register().is_some_and(|register| self.registers[register]),
         };
         if is_used {
@@ -245,7 +253,10 @@ impl Liveness {
                 self.row_sets[*from] = true;
                 siblings.iter().for_each(|&siblings| self.row_sets[siblings] = true);
             }
+            Op::Roots { from, .. } => self.row_sets[*from] = true,
             Op::ChildPosition { row_set, .. }
+            | Op::RowNumber { row_set, .. }
+            | Op::CountOf { row_set, .. }
             | Op::Generate { row_set, .. }
             | Op::SumOf { row_set, .. }
             | Op::Null { row_set, .. } => {
@@ -273,8 +284,10 @@ impl Op {
     /// Returns the register that it fills, or sets NULLs in.
     fn register(&self) -> Option<usize> {
         match self {
-            Self::Refer { .. } => None,
+            Self::Refer { .. } | Self::Roots { .. } => None,
             Self::ChildPosition { register, .. }
+            | Self::RowNumber { register, .. }
+            | Self::CountOf { register, .. }
             | Self::Generate { register, .. }
             | Self::SumOf { register, .. }
             | Self::Store { register, .. }
@@ -305,8 +318,27 @@ impl Op {
                 mark(&flags, scratch.blocks[*register].nulls_mut());
                 scratch.flags = flags;
             }
+            Self::Roots { relation, random, from, nulls, row_set } => {
+                let mut list = std::mem::take(&mut scratch.row_sets[*row_set]);
+                list.rows.clear();
+                scratch.rows(rows, *from).append_to(&mut list.rows, |row| row);
+                let mut flags = std::mem::take(&mut scratch.flags);
+                let mut mark_nulls = |rows: &Rows<'_>, marked: &mut Vec<bool>| {
+                    for nulls in nulls {
+                        nulls.fill(rows, &mut flags);
+                        mark(&flags, marked);
+                    }
+                };
+                relation.find_roots(random, &mut mark_nulls, &mut list.rows);
+                list.of = relation.parents;
+                list.nulls.clone_from(&scratch.row_sets[*from].nulls);
+                scratch.flags = flags;
+                scratch.row_sets[*row_set] = list;
+            }
             Self::Generate { register, .. }
             | Self::ChildPosition { register, .. }
+            | Self::RowNumber { register, .. }
+            | Self::CountOf { register, .. }
             | Self::SumOf { register, .. }
             | Self::Store { register, .. }
             | Self::Apply { register, .. }
@@ -331,6 +363,15 @@ impl Op {
                 out.ints().extend(list.positions.iter().map(|position| position.value(*field)));
                 mark(&list.nulls, out.nulls_mut());
             }
+            Self::RowNumber { row_set, .. } => {
+                let list = &scratch.row_sets[*row_set];
+                out.ints().extend(list.rows.iter().map(|row| row.cast_signed()));
+                mark(&list.nulls, out.nulls_mut());
+            }
+            Self::CountOf { count: counts, row_set, .. } => {
+                counts.fill(&scratch.rows(rows, *row_set), out);
+                mark(&scratch.row_sets[*row_set].nulls, out.nulls_mut());
+            }
             Self::SumOf { sum, scratch: memory, row_set, .. } => {
                 let mut child_sums = std::mem::take(&mut scratch.child_sums);
                 sum.fill(&scratch.rows(rows, *row_set), &mut child_sums[*memory], out);
@@ -349,7 +390,7 @@ impl Op {
                 Operand::Block(block) => out.copy_from(block),
                 Operand::Constant(value) => out.values().resize(count, value.clone()),
             },
-            Self::Refer { .. } | Self::Null { .. } => {}
+            Self::Refer { .. } | Self::Roots { .. } | Self::Null { .. } => {}
         }
     }
 }

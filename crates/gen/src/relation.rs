@@ -8,9 +8,12 @@
 //! | `once` | row r: each parent has at most one child |
 //! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits |
 //! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
-//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows |
+//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows; `by=c`: the first children of a row through column c have early ones |
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
 //! | `other_than(c)` | a random one, except the row that column c refers to; `growing=TRUE`: early rows refer to early rows only |
+//! | `via(t.c)` | the row that a popular row of table t refers to |
+//! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c |
+//! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c |
 //! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only |
 //!
 //! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
@@ -94,9 +97,25 @@ pub(crate) enum Assignment {
         zipf: Arc<Zipf>,
         scatter: bool,
     },
-    /// `children`: the number of children, if early ones refer to early parents only.
+    /// `children`: the number of children, if early ones refer to early parents only. `by`: a column of consecutive children, the
+    /// first of which refer to early parents.
     Popular {
         children: Option<u64>,
+        by: Option<usize>,
+    },
+    /// Each row about as often, in order; `children` is the number of children.
+    Spread {
+        children: u64,
+    },
+    /// The row that another column goes through.
+    Along {
+        column: usize,
+    },
+    /// One of the children of the row that the column refers to, or any row if it has none. `fan_out`: the numbers of children,
+    /// which compilation finds.
+    Among {
+        column: usize,
+        fan_out: Option<Arc<FanOut>>,
     },
     Once,
     InTurn {
@@ -127,8 +146,8 @@ impl Assignment {
 }
 
 impl Relation {
-    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in` or `other_than`
-    /// refers to.
+    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in`, `other_than`, `among` or
+    /// `popular(by=...)` refers to.
     pub(crate) fn assign_parents(
         &self,
         random: &CellRandom,
@@ -156,13 +175,27 @@ impl Relation {
                     Permutation::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
-            Assignment::Popular { children } => {
+            Assignment::Popular { children, by: None } => {
                 let weights = random.fork(POPULARITY);
                 rows.append_to(&mut out.rows, |row| {
                     let among = children.map_or(parents, |children| parents_so_far(row, children, parents));
                     popular(&weights, &mut random.stream(row), among)
                 });
             }
+            Assignment::Popular { children, by: Some(_) } => {
+                let siblings = siblings.expect("by names a column");
+                self.assign_popular_by(random, rows, siblings, children.is_some(), out);
+            }
+            Assignment::Among { fan_out, .. } => {
+                let siblings = siblings.expect("among names a column");
+                let fan_out = fan_out.as_ref().expect("compilation sets the numbers of children");
+                self.assign_among(random, rows, (siblings, fan_out), out);
+            }
+            Assignment::Spread { children } => rows.append_to(&mut out.rows, |row| {
+                let share = u128::from(row) * u128::from(parents) / u128::from((*children).max(1));
+                u64::try_from(share).unwrap_or(parents).min(parents - 1)
+            }),
+            Assignment::Along { .. } => unreachable!("compilation takes the rows of the other column"),
             Assignment::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
             Assignment::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
@@ -215,6 +248,76 @@ impl Relation {
                 Rows::Range(range) => out.nulls.extend(range.clone().map(is_first)),
                 Rows::List(list) => out.nulls.extend(list.iter().map(|&row| is_first(row))),
             }
+        }
+    }
+
+    /// Draws among the parents that there are when a row's turn among its siblings comes. If the siblings' own parents grow, the
+    /// first turn comes with them.
+    fn assign_popular_by(
+        &self,
+        random: &CellRandom,
+        rows: &Rows<'_>,
+        siblings: &RowList,
+        is_growing: bool,
+        out: &mut RowList,
+    ) {
+        let parents = self.parents.max(1);
+        let weights = random.fork(POPULARITY);
+        let mut at = 0;
+        rows.append_to(&mut out.rows, |row| {
+            let (sibling, position) = (siblings.rows[at], siblings.positions[at]);
+            at += 1;
+            let first = if is_growing { parents_so_far(sibling + 1, siblings.of, parents) } else { 1 };
+            let among = first + parents_so_far(position.ordinal, position.siblings, parents - first + 1) - 1;
+            popular(&weights, &mut random.stream(row), among.clamp(1, parents))
+        });
+        out.nulls.clone_from(&siblings.nulls);
+    }
+
+    /// Draws one of the children of each sibling, or any row if the sibling has none.
+    fn assign_among(
+        &self,
+        random: &CellRandom,
+        rows: &Rows<'_>,
+        (siblings, fan_out): (&RowList, &FanOut),
+        out: &mut RowList,
+    ) {
+        let parents = self.parents.max(1);
+        let mut ranges = Vec::new();
+        fan_out.children_of(&Rows::List(&siblings.rows), &mut ranges);
+        let mut ranges = ranges.into_iter();
+        rows.append_to(&mut out.rows, |row| {
+            let range = ranges.next().unwrap_or_default();
+            let (start, end) = (range.start.min(parents), range.end.min(parents));
+            let mut fraction = Fraction(random.u64(row));
+            if start < end { start + fraction.take(end - start) } else { fraction.take(parents) }
+        });
+        out.nulls.clone_from(&siblings.nulls);
+    }
+
+    /// Replaces each row by the first one of its thread: the row that it refers to, the row that one refers to, and on.
+    pub(crate) fn find_roots(
+        &self,
+        random: &CellRandom,
+        nulls: &mut dyn FnMut(&Rows<'_>, &mut Vec<bool>),
+        rows: &mut [u64],
+    ) {
+        let mut waiting: Vec<usize> = (0..rows.len()).collect();
+        let (mut list, mut out) = (Vec::new(), RowList::default());
+        while !waiting.is_empty() {
+            list.clear();
+            list.extend(waiting.iter().map(|&at| rows[at]));
+            self.assign_parents(random, &Rows::List(&list), None, &mut out);
+            nulls(&Rows::List(&list), &mut out.nulls);
+            let mut number = 0;
+            waiting.retain(|&at| {
+                let is_null = out.nulls.get(number).is_some_and(|&null| null);
+                let parent = out.rows[number];
+                number += 1;
+                let is_reply = !is_null && parent < rows[at];
+                rows[at] = if is_reply { parent } else { rows[at] };
+                is_reply
+            });
         }
     }
 

@@ -14,6 +14,7 @@ pub enum Function {
     Min,
     NullIf,
     PlaceOf,
+    ProductOf,
     Replace,
     Round,
     Slug,
@@ -49,7 +50,7 @@ const fn entry(
 const ANY: usize = usize::MAX;
 
 /// In the order of [`Function`].
-static FUNCTIONS: [Described; 16] = [
+static FUNCTIONS: [Described; 17] = [
     entry(Function::Abs, ("abs", "abs(x)"), "the number without its sign", (1, 1)),
     entry(Function::Coalesce, ("coalesce", "coalesce(x, y, ...)"), "the first that is not NULL", (2, ANY)),
     entry(
@@ -73,8 +74,14 @@ static FUNCTIONS: [Described; 16] = [
     entry(
         Function::PlaceOf,
         ("place_of", "place_of(x, 'field', [digits])"),
-        "state, country, currency, latitude, ... of a city, state or country; digits fill a postcode or phone",
+        "state, country, currency, latitude, ... of a city, state or country; digits fill a postcode or phone, or choose a country's city",
         (2, 3),
+    ),
+    entry(
+        Function::ProductOf,
+        ("product_of", "product_of(x, digits)"),
+        "a product of a category such as Bags, which digits choose; NULL if the category is unknown",
+        (2, 2),
     ),
     entry(Function::Replace, ("replace", "replace(x, old, new)"), "the text with every old replaced by new", (3, 3)),
     entry(

@@ -166,6 +166,18 @@ pub(super) fn place_of(operands: &[Operand<'_>], rows: usize, out: &mut CellBloc
     });
 }
 
+/// Evaluates `product_of(category, digits)`: NULL if there is no such category.
+pub(super) fn product_of(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let mut memory = [Vec::new(), Vec::new()];
+    put_values(out, rows, |row| {
+        let [one, other] = &mut memory;
+        let category = text_of(operands[0].value(row), one).and_then(|key| std::str::from_utf8(key).ok());
+        let digits = text_of(operands[1].value(row), other).unwrap_or_default();
+        let product = category.and_then(|category| crate::generators::product_of(category, digits));
+        product.map_or(OwnedValue::Null, OwnedValue::Text)
+    });
+}
+
 /// Letters of Latin scripts with marks, and the letters without.
 const PLAIN: [(&str, &str); 17] = [
     ("àáâãåāăą", "a"),

@@ -393,10 +393,28 @@ static GENERATORS: &[Registration] = &[
 /// Calls that only `ref` and expressions understand.
 static RELATIONS: &[Entry] = &[
     Entry::new(
+        "along",
+        &[given("column"), given("of"), optional("then")],
+        "in ref: the row that the other table's row, which the column takes by via or among, refers to; then: and that row",
+        "along(product_id, line.order_id, orders.customer_id)",
+    ),
+    Entry::new(
+        "among",
+        &[given("column"), given("of")],
+        "in ref: the row that a row of another table refers to, which refers to the same row as the column",
+        "among(channel_id, membership.user_id)",
+    ),
+    Entry::new(
         "count_in",
         &[given("column")],
         "how many rows refer to the same row through the column, which is per_parent",
         "count_in(order_id)",
+    ),
+    Entry::new(
+        "count_of",
+        &[given("column")],
+        "how many rows of a table refer to this row through its column",
+        "count_of(comment.post_id)",
     ),
     Entry::new(
         "distinct_in",
@@ -431,14 +449,14 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "popular",
-        &[default("growing", "FALSE")],
-        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only",
+        &[default("growing", "FALSE"), optional("by")],
+        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; by: so do early children of a row",
         "popular(growing=TRUE)",
     ),
     Entry::new(
         "ref",
-        &[given("parent"), default("distribution", "'uniform'")],
-        "the value of a column of another table's row, or of an earlier row of the same table",
+        &[given("parent"), default("distribution", "'uniform'"), optional("root")],
+        "the value of a column of another table's row, or of an earlier row of the same table; root: rows that refer to one another have the same",
         "ref(orders.id, zipf(1.1))",
     ),
     Entry::new(
@@ -454,6 +472,12 @@ static RELATIONS: &[Entry] = &[
         "sum_of(line.pieces * line.price)",
     ),
     Entry::new("uniform", &[], "in ref: a random row, all equally likely", "uniform"),
+    Entry::new(
+        "via",
+        &[given("of"), default("growing", "FALSE"), default("once", "FALSE")],
+        "in ref: the row that a row of another table refers to; growing=TRUE: early rows take early ones only; once=TRUE: each once, in order",
+        "via(membership.channel_id)",
+    ),
     Entry::new(
         "zipf",
         &[given("s"), default("scatter", "TRUE")],

@@ -48,6 +48,16 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     lists().keys().copied()
 }
 
+/// Returns the items of a list.
+pub(crate) fn items(list: &str) -> &'static [&'static str] {
+    lists().get(list).map_or(&[], Vec::as_slice)
+}
+
+/// Returns the number of texts of a list, 0 if there is no such list.
+pub(crate) fn count(list: &str) -> u64 {
+    list_of(list, 0).map_or(0, |node| u64::try_from(node.count()).unwrap_or(u64::MAX))
+}
+
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())

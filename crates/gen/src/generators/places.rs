@@ -13,6 +13,8 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 static DATA: &str = include_str!("../../data/places.txt");
+/// Cities of other countries, of which only the country and its calling code are known.
+static CITIES: &str = include_str!("../../data/cities.txt");
 
 /// The fields of a place.
 const FIELDS: [&str; 15] = [
@@ -33,10 +35,13 @@ const FIELDS: [&str; 15] = [
     "calling_code",
 ];
 
+const CITY: usize = 0;
 const POSTCODE: usize = 4;
 const LATITUDE: usize = 5;
 const LONGITUDE: usize = 6;
 const PHONE: usize = 7;
+const COUNTRY: usize = 11;
+const CALLING_CODE: usize = 14;
 
 /// A city with the fields of its country.
 #[derive(Debug)]
@@ -49,6 +54,10 @@ struct Place {
 struct Places {
     places: Vec<Place>,
     by_key: HashMap<&'static str, usize>,
+    /// The cities of each country, by its name or code.
+    cities: HashMap<&'static str, Vec<&'static str>>,
+    /// The other countries' cities, with the name and the calling code of the country.
+    other_cities: HashMap<&'static str, (&'static str, &'static str)>,
 }
 
 fn places() -> &'static Places {
@@ -79,8 +88,60 @@ fn places() -> &'static Places {
                 by_key.entry(place.fields[at]).or_insert(position);
             }
         }
-        Places { places, by_key }
+        let mut cities: HashMap<&str, Vec<&str>> = HashMap::new();
+        for place in &places {
+            for field in ["country", "country_code", "country_code3"] {
+                let at = FIELDS.iter().position(|name| *name == field).expect("a field");
+                cities.entry(place.fields[at]).or_default().push(place.fields[CITY]);
+            }
+        }
+        let mut other_cities = HashMap::new();
+        for (country, code, of_country) in other_countries() {
+            other_cities.extend(of_country.iter().map(|city| (*city, (country, code))));
+            cities.insert(country, of_country);
+        }
+        Places { places, by_key, cities, other_cities }
     })
+}
+
+/// Returns the names, calling codes and cities of the countries that have no whole places.
+fn other_countries() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+    CITIES.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let (country, cities) = line.split_once(": ").expect("a country has cities");
+        let (country, code) = country.split_once(", ").expect("a country has a calling code");
+        (country, code, cities.split(" | ").collect())
+    })
+}
+
+/// Returns a city of a country, the one that the digits choose. A number behind the name of the country does not count.
+fn city_of(country: &str, digits: &[u8]) -> Option<&'static str> {
+    let known = &places().cities;
+    let name = country.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
+    let cities = known.get(country).or_else(|| known.get(name))?;
+    let number = digits.iter().fold(0_usize, |number, digit| (number * 10 + usize::from(digit % 16)) % 1_000_000);
+    Some(cities[number % cities.len()])
+}
+
+/// Returns a field of a city of which little is known.
+fn field_of_city(city: &str, field: usize, digits: &[u8]) -> Option<String> {
+    let (country, code) = places().other_cities.get(city)?;
+    match field {
+        CITY => Some(city.to_owned()),
+        COUNTRY => Some((*country).to_owned()),
+        CALLING_CODE => Some((*code).to_owned()),
+        PHONE => Some(filled(&format!("+{code} ## ### ###"), digits)),
+        _ => None,
+    }
+}
+
+/// Replaces the marks of a postcode or telephone number by digits.
+fn filled(text: &str, digits: &[u8]) -> String {
+    let mut digits = digits.iter().cycle();
+    let fill = |c| match c {
+        '#' => char::from(*digits.next().unwrap_or(&b'0')),
+        c => c,
+    };
+    text.chars().map(fill).collect()
 }
 
 /// Returns the position of a field.
@@ -88,22 +149,24 @@ pub(crate) fn field(name: &str) -> Option<usize> {
     FIELDS.iter().position(|field| field.eq_ignore_ascii_case(name))
 }
 
-/// Returns a field of the place with this name or code. Digits replace the marks of a postcode or telephone number.
+/// Returns a field of the place with this name or code. Digits replace the marks of a postcode or telephone number, and choose
+/// the city of a country.
 pub(crate) fn place_of(key: &str, field: usize, digits: &[u8]) -> Option<OwnedValue> {
+    let text = |text: &str| Some(OwnedValue::Text(text.to_owned()));
+    if field == CITY
+        && !digits.is_empty()
+        && let Some(city) = city_of(key, digits)
+    {
+        return text(city);
+    }
     let all = places();
-    let place = &all.places[*all.by_key.get(key)?];
-    let text = place.fields[field];
-    Some(match field {
-        LATITUDE | LONGITUDE => OwnedValue::Real(text.parse().ok()?),
-        _ => {
-            let mut digits = digits.iter().cycle();
-            let filled = text.chars().map(|c| match c {
-                '#' => char::from(*digits.next().unwrap_or(&b'0')),
-                c => c,
-            });
-            OwnedValue::Text(filled.collect())
-        }
-    })
+    let Some(place) = all.by_key.get(key).map(|&place| &all.places[place]) else {
+        return field_of_city(key, field, digits).map(OwnedValue::Text);
+    };
+    match field {
+        LATITUDE | LONGITUDE => Some(OwnedValue::Real(place.fields[field].parse().ok()?)),
+        _ => text(&filled(place.fields[field], digits)),
+    }
 }
 
 /// `place(field)`
@@ -189,5 +252,25 @@ mod tests {
         assert_eq!(text("SE", "language"), "sv");
         assert_eq!(text("Texas", "country"), "United States");
         assert_eq!(place_of("Nowhere", 0, b""), None);
+    }
+
+    /// Toronto was in Papua New Guinea.
+    #[test]
+    fn countries_have_cities() {
+        let city = |country, digits: &[u8]| place_of(country, CITY, digits);
+        let text = |text: &str| Some(OwnedValue::Text(text.to_owned()));
+        assert_eq!(city("Peru", b"0002"), text("Trujillo"));
+        assert_eq!(city("Georgia", b"7"), text("Batumi"), "the country, not the state");
+        assert_eq!(city("Germany 12", b"1"), text("Hamburg"));
+        assert_eq!(city("AT", b"0"), text("Vienna"));
+        assert_eq!(city("Atlantis", b"0"), None);
+        assert_eq!(place_of("Lima", COUNTRY, b""), text("Peru"));
+        assert_eq!(place_of("Lima", PHONE, b"12345678"), text("+51 12 345 678"));
+        assert_eq!(place_of("Lima", POSTCODE, b"12345678"), None);
+        let all: Vec<&str> = other_countries().flat_map(|(_, _, cities)| cities).collect();
+        for (at, city) in all.iter().enumerate() {
+            assert!(!all[..at].contains(city) && !places().by_key.contains_key(city), "{city} is elsewhere as well");
+        }
+        assert!(other_countries().all(|(country, ..)| places().cities[country].len() > 1));
     }
 }

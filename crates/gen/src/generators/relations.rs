@@ -15,6 +15,8 @@ pub(crate) struct RefCall {
     /// The column that is referred to.
     pub parent: Expression,
     pub distribution: Distribution,
+    /// The column that refers to an earlier row of the table, whose first row decides.
+    pub root: Option<Expression>,
     /// Offset of the distribution, or of the call if it has none.
     pub at: usize,
 }
@@ -29,6 +31,21 @@ pub(crate) enum Distribution {
     },
     Popular {
         growing: bool,
+        by: Option<Expression>,
+    },
+    Via {
+        of: Expression,
+        growing: bool,
+        once: bool,
+    },
+    Along {
+        column: Expression,
+        of: Expression,
+        then: Option<Expression>,
+    },
+    Among {
+        column: Expression,
+        of: Expression,
     },
     Once,
     InTurn {
@@ -64,8 +81,9 @@ fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>>
     let Some(entry) = relations().iter().find(|entry| is_call(call, entry.name)) else {
         let near = did_you_mean(&call.name, relations().iter().map(|entry| entry.name));
         let error = source.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
-        return Err(error
-            .advise("there are deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform and zipf"));
+        return Err(error.advise(
+            "there are along, among, deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform, via and zipf",
+        ));
     };
     Arguments::bind(source, call, entry, None, build)
 }
@@ -74,8 +92,9 @@ fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>>
 pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Result<RefCall> {
     let arguments = bind(source, call)?;
     let parent = required(&arguments, "parent")?;
+    let root = arguments.written("root");
     let Some(Expression { kind: ExpressionKind::Call(of), span }) = arguments.written("distribution") else {
-        let is_given = call.arguments.len() > 1;
+        let is_given = call.arguments.len() > 1 + usize::from(root.is_some());
         let rejected = || {
             Err(arguments
                 .error_at("distribution", "argument 'distribution' of ref is a distribution such as zipf(1.1)"))
@@ -83,14 +102,19 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
         return if is_given {
             rejected()
         } else {
-            Ok(RefCall { parent, distribution: Distribution::Uniform, at: call.span.start })
+            Ok(RefCall { parent, distribution: Distribution::Uniform, root, at: call.span.start })
         };
     };
-    Ok(RefCall { parent, distribution: distribution(source, &of, rows)?, at: span.start })
+    Ok(RefCall { parent, distribution: distribution(source, &of, rows)?, root, at: span.start })
 }
 
 /// Parses a call of `number_in` or `count_in`. Returns the column that it counts by.
 pub(crate) fn position_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
+    required(&bind(source, call)?, "column")
+}
+
+/// Parses a call of `count_of`. Returns the column of the rows that it counts.
+pub(crate) fn count_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
     required(&bind(source, call)?, "column")
 }
 
@@ -127,7 +151,18 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
         "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
-        "popular" => Distribution::Popular { growing: arguments.int("growing")? != 0 },
+        "popular" => Distribution::Popular { growing: arguments.int("growing")? != 0, by: arguments.written("by") },
+        "via" => Distribution::Via {
+            of: required(&arguments, "of")?,
+            growing: arguments.int("growing")? != 0,
+            once: arguments.int("once")? != 0,
+        },
+        "along" => Distribution::Along {
+            column: required(&arguments, "column")?,
+            of: required(&arguments, "of")?,
+            then: arguments.written("then"),
+        },
+        "among" => Distribution::Among { column: required(&arguments, "column")?, of: required(&arguments, "of")? },
         "once" => Distribution::Once,
         "in_turn" => Distribution::InTurn { each: arguments.int_within("each", 1, i64::MAX.unsigned_abs())? },
         "per_parent" => Distribution::PerParent(fan_out(source, &arguments, rows)?),

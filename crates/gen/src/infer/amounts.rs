@@ -75,6 +75,11 @@ impl TableInference<'_> {
 
     /// Returns prices as cheap or dear as such things are.
     pub(super) fn price(&self, at: usize) -> String {
+        let declared = self.columns[at].traits.declared.to_ascii_uppercase().replace(' ', "");
+        let is_small = declared.contains("(4,2)") || declared.contains("(5,2)");
+        if let Some(category) = self.category().filter(|_| !is_small) {
+            return self.price_in_category(at, &category);
+        }
         let (low, high) = match self.subject.map(|subject| subject.names) {
             Some("song") => return "choice(0.99: 85, 1.29: 12, 1.99: 3)".to_owned(),
             Some("product") => (6, 400),
@@ -85,13 +90,25 @@ impl TableInference<'_> {
             _ if self.is_of("rental") => (1, 12),
             _ => (3, 400),
         };
-        let declared = self.columns[at].traits.declared.to_ascii_uppercase();
-        let is_small = declared.replace(' ', "").contains("(4,2)") || declared.replace(' ', "").contains("(5,2)");
         let high = if is_small { high.min(99) } else { high };
         match self.columns[at].traits.class {
             // An integer holds cents.
             TypeClass::Int => format!("round(price({low}, {high}) * 100)"),
             _ => format!("price({low}, {high})"),
+        }
+    }
+
+    /// Returns prices of products, of which food and small things cost less.
+    fn price_in_category(&self, at: usize, category: &str) -> String {
+        const FOOD: &str = "'nacks', 'ocery', 'rages'";
+        const SMALL: &str = "'onery', 'Books', 'Gifts', 'eauty', 'plies', 'sonal', 'Games', 'ories'";
+        let end = format!("substr({category}, -5)");
+        let price = format!(
+            "CASE WHEN {end} IN ({FOOD}) THEN price(1, 16) WHEN {end} IN ({SMALL}) THEN price(3, 60) ELSE price(6, 400) END"
+        );
+        match self.columns[at].traits.class {
+            TypeClass::Int => format!("round(({price}) * 100)"),
+            _ => price,
         }
     }
 

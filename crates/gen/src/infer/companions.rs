@@ -4,7 +4,7 @@ use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage, time_of};
-use super::{ColumnTraits, TableInference, kind_of, plain};
+use super::{ColumnTraits, TableInference, expanded, kind_of, plain, quoted_always, words_of_table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -56,6 +56,11 @@ const VALUE_BY_KEY: &[(&str, &str)] = &[
 /// Values of all other settings: sizes, limits, intervals.
 const NUMBERS: &str = "choice('1': 4, '5': 2, '10': 5, '25': 4, '30', '60': 3, '100': 3, '300', '3600': 2)";
 
+/// Browsers, sizes of screens and kinds of devices, by the first letters of the system.
+const BROWSERS: &str = "WHEN 'ios' THEN choice('Safari': 88, 'Chrome': 12) WHEN 'and' THEN choice('Chrome': 78, 'Samsung Internet': 14, 'Firefox': 5, 'Opera': 3) WHEN 'mac' THEN choice('Safari': 55, 'Chrome': 37, 'Firefox': 8) WHEN 'win' THEN choice('Chrome': 68, 'Edge': 20, 'Firefox': 9, 'Opera': 3) ELSE choice('Firefox': 55, 'Chrome': 45)";
+const SCREENS: &str = "WHEN 'ios' THEN choice('390x844': 5, '393x852': 3, '428x926': 2, '375x812': 1) WHEN 'and' THEN choice('412x915': 5, '360x800': 4, '393x873': 2) WHEN 'mac' THEN choice('1440x900': 5, '1728x1117': 2, '2560x1440': 2) ELSE choice('1920x1080': 9, '1366x768': 3, '1536x864': 3, '2560x1440': 2)";
+const DEVICES: &str = "WHEN 'ios' THEN choice('mobile': 85, 'tablet': 15) WHEN 'and' THEN choice('mobile': 92, 'tablet': 8) ELSE 'desktop'";
+
 impl TableInference<'_> {
     pub(super) fn companions(&mut self) {
         self.files();
@@ -65,8 +70,11 @@ impl TableInference<'_> {
         self.permissions();
         self.states_of_orders();
         self.devices();
+        self.browsers();
         self.stages();
+        self.states_of_runs();
         self.replies();
+        self.counters();
         self.readings();
         self.meetings();
     }
@@ -162,8 +170,10 @@ impl TableInference<'_> {
             }
             return;
         }
+        self.address_of_author(&addresses);
         let uri = self.find("uri", |at| self.is_text(at));
-        if let Some((url, uri)) = self.find("url", is_address).zip(uri) {
+        let is_free = |at: usize| self.is_text(at) && self.is_free(at) && !self.columns[at].is_unique;
+        if let Some((url, uri)) = self.find("url", is_free).zip(uri) {
             let text = self.column(uri);
             self.set(url, text, "the same as the URI");
         }
@@ -283,6 +293,48 @@ impl TableInference<'_> {
         }
     }
 
+    /// Numbers of rows that refer to the row: `comment_count` of a post.
+    fn counters(&mut self) {
+        for at in 0..self.columns.len() {
+            let name = self.columns[at].plain.clone();
+            let counted = ["_count", "_counter"].iter().find_map(|end| name.strip_suffix(end));
+            let counted = counted.or_else(|| ["num_", "number_of_"].iter().find_map(|begin| name.strip_prefix(begin)));
+            let Some(counted) = counted.filter(|_| self.is_free(at) && self.is_amount(at)) else { continue };
+            let Some((child, column)) = self.counted(expanded(&words_of_table(counted).join("_"))) else { continue };
+            let of = &self.context.schema.tables[child];
+            let text = format!("count_of({}.{})", quoted_always(&of.name), quoted_always(&of.columns[column].name));
+            self.set(at, text, &format!("follows from the rows of {}", of.name));
+        }
+    }
+
+    /// Returns the column that refers to the row in rows of this name, in the singular: those of a table, or replies, through a
+    /// column of the same table.
+    fn counted(&self, name: &str) -> Option<(usize, usize)> {
+        let tables = &self.context.schema.tables;
+        let is_own = |child: usize| child == self.context.table;
+        // A follow has a follower, and one who is followed.
+        let stem = name.strip_suffix("er").or_else(|| name.strip_suffix("ing")).unwrap_or(name);
+        let is_table = |&&(child, _): &&(usize, usize)| {
+            let words = words_of_table(&tables[child].name);
+            let last = words.last().map_or("", String::as_str);
+            !is_own(child) && (last == name || last == stem || words.join("_") == name)
+        };
+        let found: Vec<(usize, usize)> = self.context.counted.iter().filter(is_table).copied().collect();
+        let is_target = |&&(child, column): &&(usize, usize)| {
+            is_like(&plain(&tables[child].columns[column].name), "target_* followed_* followee_* *_target*")
+        };
+        let is_replying = |&&(child, column): &&(usize, usize)| {
+            is_own(child) && plain(&tables[child].columns[column].name).contains(name)
+        };
+        match found[..] {
+            [] => self.context.counted.iter().find(is_replying).copied(),
+            [only] => Some(only),
+            _ if name.ends_with("er") => found.iter().find(is_target).copied(),
+            _ if name.ends_with("ing") => found.iter().find(|pair| !is_target(pair)).copied(),
+            _ => None,
+        }
+    }
+
     /// Flags of rows that refer to another one, and visits of visitors who return.
     fn replies(&mut self) {
         let reply = self.find("reply is_reply", |at| self.is_number(at) && self.found[at].is_none());
@@ -306,11 +358,33 @@ impl TableInference<'_> {
         let platform = self.find("platform os operating_system os_name", |at| self.is_text(at));
         let name = self.find_text("name device_name").filter(|&at| !self.columns[at].is_unique);
         if let (true, Some(platform), Some(name)) = (is_device, platform, name) {
-            let text = format!(
-                "if(lower({}) IN ('ios', 'android', 'ipados'), phrase('{{mobile_device}}'), phrase('{{computer}}'))",
-                self.column(platform)
-            );
-            self.set(name, text, "follows from the platform");
+            let platform = self.column(platform);
+            let is_mobile = format!("lower({platform}) IN ('ios', 'android', 'ipados')");
+            let text = format!("if({is_mobile}, phrase('{{mobile_device}}'), phrase('{{computer}}'))");
+            let own = self.first_name_of_owner().map(|first| {
+                let kinds = "choice('Phone': 4, 'Tablet'), choice('Laptop': 3, 'Desktop')";
+                format!("if(bool(0.4), {first} || '''s ' || if({is_mobile}, {kinds}), {text})")
+            });
+            self.set(name, own.unwrap_or(text), "follows from the platform");
+        }
+    }
+
+    /// Browsers and sizes of screens that the system has.
+    fn browsers(&mut self) {
+        let is_free = |at: usize| self.is_text(at) && !self.columns[at].is_unique && self.found[at].is_none();
+        let is_name = |at: usize| is_free(at) && self.columns[at].traits.longest.is_none_or(|longest| longest >= 9);
+        let Some(os) = self.find("os operating_system os_name *_os platform", is_free) else { return };
+        let browser = self.find("browser browser_name *_browser_name *_browser", is_name);
+        let screen = self.find("resolution *_resolution screen_size", is_name);
+        let device = self.find("device device_type *_device_type", is_name);
+        if browser.or(screen).or(device).is_none() || !self.knows(os, "{os}, 'WIN'") {
+            return;
+        }
+        let system = format!("lower(substr({}, 1, 3))", self.column(os));
+        for (at, cases) in [(browser, BROWSERS), (screen, SCREENS), (device, DEVICES)] {
+            if let Some(at) = at {
+                self.set(at, format!("CASE {system} {cases} END"), "suits the system");
+            }
         }
     }
 }

@@ -37,6 +37,27 @@ pub(super) fn singular(word: &str) -> String {
     }
 }
 
+/// Returns the whole word that an abbreviation stands for: `repository` for `repo`.
+pub(crate) fn expanded(word: &str) -> &str {
+    const SHORT: [(&str, &str); 14] = [
+        ("acct", "account"),
+        ("cat", "category"),
+        ("conv", "conversation"),
+        ("cust", "customer"),
+        ("dept", "department"),
+        ("emp", "employee"),
+        ("grp", "group"),
+        ("lang", "language"),
+        ("loc", "location"),
+        ("msg", "message"),
+        ("org", "organization"),
+        ("prod", "product"),
+        ("repo", "repository"),
+        ("usr", "user"),
+    ];
+    SHORT.iter().find(|(short, _)| *short == word).map_or(word, |(_, whole)| whole)
+}
+
 /// Returns the words of a table's name, each in the singular.
 pub(crate) fn words_of_table(name: &str) -> Vec<String> {
     plain(name).split('_').filter(|word| !word.is_empty()).map(singular).collect()

@@ -39,6 +39,7 @@ impl TableInference<'_> {
         let full = self.full_name(is_person, both.clone(), whole).map(|at| self.column(at));
         let name = both.or(full);
         let login = self.user_name(name.as_deref());
+        let name = name.or_else(|| self.name_of_account().filter(|_| is_person && login.is_none()));
         self.mails(&Person { name, login });
     }
 

@@ -21,6 +21,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("longitude", "longitude lon lng location_longitude geo_lng geo_lon"),
     ("timezone", "timezone time_zone"),
     ("currency", "currency currency_code"),
+    ("language", "browser_lang browser_language accept_language"),
 ];
 
 /// The columns with one prefix, and their fields.
@@ -33,6 +34,7 @@ impl TableInference<'_> {
     /// Infers the columns of places: the first of each is drawn, and the others are looked up by it.
     pub(super) fn places(&mut self) {
         self.places_of_parents();
+        self.cities_of_country();
         let places = self.places_by_prefix();
         let of = |place: &Place, field: &str| {
             let is_field = |(at, of): &&(usize, &str)| *of == field && self.is_text(*at);
@@ -110,7 +112,8 @@ impl TableInference<'_> {
     /// Infers the columns of a place by its leading column.
     fn place(&mut self, place: &Place, leader: usize, field: &str) {
         if place.parts.iter().any(|(at, _)| *at == leader) {
-            let says_little = |(_, field): &(usize, &str)| ["state", "phone", "currency", "timezone"].contains(field);
+            let says_little =
+                |(_, field): &(usize, &str)| ["state", "phone", "currency", "timezone", "language"].contains(field);
             if field == "state" && place.parts.iter().all(says_little) {
                 // `state` beside no city or country is more likely a status.
                 return;
@@ -156,8 +159,12 @@ impl TableInference<'_> {
         for &(at, field) in &place.parts {
             match (field, &city) {
                 _ if !self.is_text(at) => {}
-                ("phone" | "postcode", Some(city)) => {
-                    self.set(at, format!("place_of({city}, '{field}', digits(8))"), "belongs to the city");
+                ("phone", Some(city)) => {
+                    self.set(at, format!("place_of({city}, 'phone', digits(8))"), "belongs to the city");
+                }
+                ("postcode", Some(city)) => {
+                    let text = format!("coalesce(place_of({city}, 'postcode', digits(8)), digits(5))");
+                    self.set(at, text, "belongs to the city");
                 }
                 ("phone", None) => {
                     self.set(at, "place_of(place('city'), 'phone', digits(8))", "its name is like phone");
@@ -170,12 +177,31 @@ impl TableInference<'_> {
 
     /// Returns the name of the city that the row refers to.
     fn city_of_parent(&self) -> Option<String> {
+        self.name_of_place("city_name", &["city", "name", "city_name"])
+    }
+
+    /// Returns the name of the place of a kind that the row refers to.
+    fn name_of_place(&self, kind: &str, names: &[&str]) -> Option<String> {
         (0..self.columns.len()).find_map(|at| {
             let parent = self.context.parents[at]?;
             let of = &self.context.schema.tables[parent.table];
-            subject(&of.name).filter(|subject| subject.names == "city_name")?;
-            let is_name = |column: &&Column| ["city", "name"].contains(&plain(&column.name).as_str());
+            subject(&of.name).filter(|subject| subject.names == kind)?;
+            let is_name = |column: &&Column| names.contains(&plain(&column.name).as_str()) && column.not_null;
             Some(self.through(at, of.columns.iter().find(is_name)?))
         })
+    }
+
+    /// Infers the names of cities, each in the country that the row refers to.
+    fn cities_of_country(&mut self) {
+        let is_city = self.subject.is_some_and(|subject| subject.names == "city_name");
+        let is_named_so =
+            words_of_table(&self.table.name).pop().is_some_and(|word| ["city", "town"].contains(&word.as_str()));
+        let country = self.name_of_place("country_name", &["country", "name", "country_name"]);
+        let Some(country) = country.filter(|_| is_city && is_named_so) else { return };
+        let Some(at) = self.find_text("city name city_name town").filter(|&at| !self.columns[at].is_unique) else {
+            return;
+        };
+        let text = format!("coalesce(place_of({country}, 'city', digits(4)), phrase('{{city_name}}'))");
+        self.set(at, text, "a city of the country that the row refers to");
     }
 }

@@ -16,6 +16,16 @@ const ROWS_A_DAY: u64 = 400;
 /// Times of day at which people meet.
 const MEETINGS: &str = "choice(' 08:30:00', ' 09:00:00': 2, ' 09:30:00': 2, ' 10:00:00': 3, ' 10:30:00': 2, ' 11:00:00': 3, ' 11:30:00', ' 13:30:00': 2, ' 14:00:00': 3, ' 14:30:00': 2, ' 15:00:00': 3, ' 15:30:00': 2, ' 16:00:00': 2, ' 16:30:00')";
 
+/// The turns of a thing that one row after another has.
+struct Turns {
+    /// The time at which the first turn begins.
+    base: String,
+    /// The length of a turn, in the unit of the times: days, seconds or parts of a second.
+    length: String,
+    /// The number of the row's turn.
+    number: String,
+}
+
 impl TableInference<'_> {
     /// Times in their order.
     pub(super) fn times(&mut self) {
@@ -43,15 +53,9 @@ impl TableInference<'_> {
         if times.is_empty() {
             return;
         }
-        let (_, anchor, form) = times[first];
+        let (stage, anchor, form) = times[first];
         let from = day.before(self.days());
-        let ascending = form.ascending(&from, &day.before(0));
-        let in_turn = || form.after(&ascending, form, self.turn()?, Some(day));
-        let meeting = || {
-            let is_meeting = form == Form::Text && self.is_meeting();
-            is_meeting.then(|| format!("{} || {MEETINGS}", Form::Day.ascending(&from, &day.before(0))))
-        };
-        let text = self.time_of_parents(form).or_else(in_turn).or_else(meeting).unwrap_or(ascending);
+        let text = self.first_time(stage, form, &from);
         self.set(anchor, text, "a time, in the order of rows");
         let mut known: Vec<(Stage, usize, Form)> = vec![times[first]];
         for (position, &(stage, at, form)) in times.iter().enumerate().filter(|(position, _)| *position != first) {
@@ -64,12 +68,15 @@ impl TableInference<'_> {
                 known.iter().rev().find(|(of, ..)| *of == Stage::LastSeen).filter(|_| self.is_like(at, "current_*"));
             let base = last.map(|&(_, at, form)| (at, form)).or_else(|| self.base_of(stage, at, &known));
             let limit = (stage != Stage::Due).then_some(day);
-            let later = base.and_then(|(base, of)| {
+            let of_part = self.time_of_part(stage, form);
+            let of_part = of_part.map(|text| (text, "a share of the time of the whole run".to_owned()));
+            let later = of_part.or_else(|| {
+                let (base, of) = base?;
                 if matches!(stage, Stage::Deleted | Stage::LastSeen) && self.ends_a_parent(at) {
                     let text = form.lately(&self.column(base), of, day, self.late_seconds(stage))?;
                     return Some((text, "of late, because other rows refer to the row".to_owned()));
                 }
-                let text = form.after(&self.column(base), of, delay(stage, self.kind(), form), limit)?;
+                let text = form.after(&self.column(base), of, self.delay(stage, form), limit)?;
                 Some((text, format!("not before {}", self.table.columns[base].name)))
             });
             match later {
@@ -90,6 +97,19 @@ impl TableInference<'_> {
                 self.set(at, text, "a time that is unique");
             }
         }
+    }
+
+    /// Returns the first time of a row, from which the others follow.
+    fn first_time(&self, stage: Stage, form: Form, from: &str) -> String {
+        let to = self.context.day.before(0);
+        let ascending = form.ascending(from, &to);
+        let meeting = || {
+            let is_meeting = form == Form::Text && self.is_meeting();
+            is_meeting.then(|| format!("{} || {MEETINGS}", Form::Day.ascending(from, &to)))
+        };
+        let of_part = self.time_of_part(stage, form);
+        let of_others = of_part.or_else(|| self.time_in_group(&ascending, form)).or_else(|| self.time_of_parents(form));
+        of_others.or_else(meeting).unwrap_or(ascending)
     }
 
     /// The time from a start to an end.
@@ -163,11 +183,65 @@ impl TableInference<'_> {
         }
     }
 
-    /// Returns the delay of the rentals of one thing, which is lent to one after another.
-    fn turn(&self) -> Option<Delay> {
+    /// Returns the turns of one thing, which is lent to one after another: the time from its own first time to the reference
+    /// day is divided evenly.
+    fn turns(&self, form: Form) -> Option<Turns> {
         let by = self.context.per_parent.filter(|_| self.kind() == Some(Kind::Stay))?;
-        let amount = format!("216 * number_in({}) + int(0, 20)", self.column(by));
-        Some(Delay { amount: amount.into(), unit: "hours" })
+        let start = self.context.parents[by].and_then(|parent| self.start_of(parent));
+        let own = start.and_then(|(time, of)| form.converted(&self.through(by, time), of));
+        let (from, to) = (self.context.day.before(self.days()), self.context.day.before(0));
+        let (base, span) = match form {
+            Form::Day => {
+                let base = own.unwrap_or_else(|| format!("'{from}'"));
+                let span = format!("date_diff({base}, '{to}', 'days')");
+                (base, span)
+            }
+            Form::Text => {
+                let base = own.unwrap_or_else(|| format!("'{from} 00:00:00'"));
+                let span = format!("date_diff({base}, '{to} 00:00:00', 'seconds')");
+                (base, span)
+            }
+            Form::Unix(units) => {
+                let base =
+                    own.unwrap_or_else(|| (units * (self.context.day.unix() - 86_400 * self.days())).to_string());
+                let span = format!("({} - {base})", units * self.context.day.unix());
+                (base, span)
+            }
+            Form::Julian => return None,
+        };
+        let by = self.column(by);
+        Some(Turns { base, length: format!("({span} / count_in({by}))"), number: format!("number_in({by})") })
+    }
+
+    /// Returns the time at which a row has its turn.
+    fn time_of_turn(&self, form: Form) -> Option<String> {
+        let Turns { base, length, number } = self.turns(form)?;
+        // A turn takes the last tenth of its share at most.
+        let later = format!("{length} * (10_000 * {number} - 10_000 + int(0, 8899)) / 10_000");
+        Some(match form {
+            Form::Day => format!("date_add({base}, {later}, 'days')"),
+            Form::Text => format!("date_add({base}, {later} + int(0, 3599), 'seconds')"),
+            Form::Unix(units) => format!("{base} + {later} + {units} * int(0, 3599)"),
+            Form::Julian => return None,
+        })
+    }
+
+    /// Returns the delay of a stage. A turn ends before the next one begins.
+    fn delay(&self, stage: Stage, form: Form) -> Delay {
+        let usual = delay(stage, self.kind(), form);
+        match self.turns(form).filter(|_| stage == Stage::Ended) {
+            Some(Turns { length, .. }) => {
+                let (unit, amount) = match form {
+                    Form::Day => ("days", format!("min({}, {length} / 10)", usual.amount)),
+                    Form::Unix(units) => {
+                        ("seconds", format!("min(3600 * {}, {length} / {})", usual.amount, 10 * units))
+                    }
+                    _ => ("seconds", format!("min(3600 * {}, {length} / 10)", usual.amount)),
+                };
+                Delay { amount: amount.into(), unit }
+            }
+            None => usual,
+        }
     }
 
     /// Returns whether the rows are what people meet for.
@@ -180,11 +254,12 @@ impl TableInference<'_> {
     /// only child.
     fn time_of_parents(&self, form: Form) -> Option<String> {
         let is_leader = |&at: &usize| {
-            let is_only = self.context.parents[at].is_some() && self.columns[at].is_unique;
+            let is_only =
+                self.context.parents[at].is_some() && (self.columns[at].is_unique || self.context.once == Some(at));
             Some(at) == self.context.per_parent || is_only && self.context.per_parent.is_none()
         };
         let leader = (0..self.columns.len()).find(is_leader)?;
-        let after_leader = self.time_of_parent(leader, form)?;
+        let after_leader = self.time_of_turn(form).or_else(|| self.time_of_parent(leader, form))?;
         // A line comes with its order.
         let is_line = self.kind() == Some(Kind::Line);
         let others = (0..self.columns.len())
@@ -192,6 +267,14 @@ impl TableInference<'_> {
             .filter_map(|at| self.time_of_parent(at, form));
         let times: Vec<String> = std::iter::once(after_leader).chain(others).collect();
         Some(if times.len() == 1 { times[0].clone() } else { format!("max({})", times.join(", ")) })
+    }
+
+    /// Returns a time in the order of rows, but not before the group of the row, whose members need not be in the order of time.
+    fn time_in_group(&self, ascending: &str, form: Form) -> Option<String> {
+        let by = self.context.via?;
+        let (time, of) = self.start_of(self.context.parents[by]?)?;
+        let start = form.converted(&self.through(by, time), of)?;
+        Some(format!("max({ascending}, {start})"))
     }
 
     /// Returns a time after that of the parent's row.
@@ -213,7 +296,7 @@ impl TableInference<'_> {
             Some(Kind::Line) if is_order => of("0", "seconds"),
             Some(Kind::Payment) => of("int(0, 90)", "seconds"),
             Some(Kind::Run | Kind::Log) => of("int(0, 240)", "seconds"),
-            Some(Kind::Stay) => self.turn().unwrap_or_else(|| of("int(0, 400)", "hours")),
+            Some(Kind::Stay) => of("int(0, 400)", "hours"),
             _ if form == Form::Day => of("exponential(0.02, max=700, decimals=0)", "days"),
             _ => of("exponential(0.001, max=16000, decimals=0) * 60 + int(0, 59)", "minutes"),
         };

@@ -32,8 +32,14 @@ pub(crate) struct TableContext<'a> {
     pub possible_parents: Vec<Option<Parent>>,
     /// The column whose parents have consecutive children, if there is one.
     pub per_parent: Option<usize>,
+    /// The column that refers to each parent at most once, if there is one.
+    pub once: Option<usize>,
+    /// The column that refers to a row through a random one of its members, if there is one.
+    pub via: Option<usize>,
     /// The table with the lines of this one's rows, which is per_parent.
     pub lines: Option<usize>,
+    /// Columns that refer to the table, by table and column, whose rows can be counted.
+    pub counted: Vec<(usize, usize)>,
     /// Columns that need no unique values, because different pairs of foreign keys make their key unique.
     pub relieved: Vec<usize>,
     /// The longest chain of parents.
@@ -84,6 +90,9 @@ impl<'a> TableInference<'a> {
     /// Infers all open columns; the others stay `None`.
     pub(crate) fn infer(mut self) -> Vec<Option<Inference>> {
         self.keys();
+        self.lower_case();
+        self.authors();
+        self.names_of_customers();
         self.persons();
         self.places();
         self.times();
@@ -91,6 +100,7 @@ impl<'a> TableInference<'a> {
         self.slugs();
         self.companions();
         self.ranges();
+        self.products();
         self.names();
         for at in 0..self.columns.len() {
             if self.is_free(at) {
@@ -99,6 +109,7 @@ impl<'a> TableInference<'a> {
             }
         }
         self.states();
+        self.shared_texts();
         let required = self.required();
         for (at, required) in required.into_iter().enumerate() {
             self.add_defaults_and_nulls(at, required);

@@ -12,7 +12,10 @@ fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
         parents: vec![None; columns.len()],
         possible_parents: vec![None; columns.len()],
         per_parent: None,
+        once: None,
+        via: None,
         lines: None,
+        counted: Vec::new(),
         relieved: Vec::new(),
         depth: 0,
     };

@@ -2,7 +2,8 @@
 
 use super::names::is_like;
 use super::subjects::{Kind, Subject};
-use super::{TableInference, by_affinity};
+use super::{TableInference, by_affinity, inferred};
+use crate::generators::phrases;
 
 impl TableInference<'_> {
     /// Infers the texts of a column by the names of the table and the column alone.
@@ -24,6 +25,23 @@ impl TableInference<'_> {
         (found != unnamed && found != by_affinity(&self.columns[at].traits).text).then_some(found)
     }
 
+    /// Names in lower case beside the names. If they are unique, so are the names, whatever their case.
+    pub(super) fn lower_case(&mut self) {
+        for at in 0..self.columns.len() {
+            let name = &self.columns[at].plain;
+            let of = ["lower_", "lowercase_", "normalized_"].iter().find_map(|begin| name.strip_prefix(begin));
+            let of =
+                of.or_else(|| ["_lower", "_lowercase", "_normalized"].iter().find_map(|end| name.strip_suffix(end)));
+            let Some(of) = of.filter(|_| self.is_text(at) && self.is_free(at)) else { continue };
+            let Some(of) = self.find_text(of).filter(|&of| of != at && self.columns[of].traits.takes_len(60)) else {
+                continue;
+            };
+            self.columns[of].is_unique |= self.columns[at].is_unique;
+            let text = format!("lower({})", self.column(of));
+            self.found[at] = Some(inferred(text, "follows from the same text with capitals"));
+        }
+    }
+
     /// Slugs of titles and names.
     pub(super) fn slugs(&mut self) {
         let Some(slug) = self.find_text("slug *_slug permalink post_name url_key") else { return };
@@ -31,7 +49,7 @@ impl TableInference<'_> {
             self.is_text(at) && at != slug && self.found[at].is_none() && !self.is_time(at)
         });
         match (title, self.columns[slug].is_unique) {
-            (Some(title), true) if self.columns[title].is_unique => {
+            (Some(title), true) if self.columns[title].is_unique || self.lookup_list(title).is_some() => {
                 let text = format!("slug({})", self.column(title));
                 self.set(slug, text, "follows from the name");
             }
@@ -77,15 +95,34 @@ impl TableInference<'_> {
                 continue;
             }
             let list = subject.names;
-            let text = if self.columns[at].is_unique {
-                format!("unique_phrase('{{{list}}}')")
-            } else {
-                format!("phrase('{{{list}}}')")
+            let text = match self.lookup_list(at) {
+                Some(list) => format!("unique_phrase('{{{list}}}')"),
+                None if self.columns[at].is_unique => format!("unique_phrase('{{{list}}}')"),
+                None => format!("phrase('{{{list}}}')"),
             };
             let because = format!("the name of what {} holds", self.table.name);
             self.set(at, text, &because);
         }
         self.texts_of(subject);
+    }
+
+    /// Returns the list of names if a column names the rows of a lookup table, such as categories, and there is a list for
+    /// a different name in each row. A row that belongs to one of another table may have the name of one that belongs to another.
+    pub(super) fn lookup_list(&self, at: usize) -> Option<&'static str> {
+        /// Lists that a longer one replaces in large tables.
+        const LONGER: [(&str, &str); 2] = [("category", "category_of_many"), ("topic", "topic_of_many")];
+        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name group role permission topic label plan device_kind region carrier brand";
+        let last_word = super::names::words_of_table(&self.table.name).pop().unwrap_or_default();
+        let is_name = is_like(&self.columns[at].plain, &format!("name title label {last_word} {last_word}_name"));
+        let is_apart = self.context.possible_parents.iter().all(Option::is_none);
+        let fits = self.columns[at].traits.longest.is_none_or(|longest| longest >= 20);
+        let names = self.subject?.names;
+        // Without rows, the caller asks for a text that may repeat.
+        let rows = Some(self.context.rows).filter(|&rows| is_name && is_apart && fits && rows > 0)?;
+        let is_listed = LOOKUPS.split(' ').any(|lookup| lookup == names);
+        let longer = LONGER.iter().find(|(list, _)| *list == names).map(|(_, longer)| *longer);
+        let fitting = if rows <= phrases::count(names) { Some(names) } else { longer };
+        fitting.filter(|_| is_listed)
     }
 
     /// The texts that belong to what the table is about.
@@ -108,11 +145,13 @@ impl TableInference<'_> {
             "issue" | "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
             "commit" => &[("message subject title", "{commit}")],
             "log_message" => &[("message msg text event description change_message", "{log_message}")],
-            "category" => &[("description", "{category}, {category} and more")],
             _ => &[],
         };
         if subject.names == "review_title" {
             self.review_texts();
+        }
+        if subject.names == "category" {
+            self.category_text();
         }
         for (patterns, phrase) in texts {
             for at in 0..self.columns.len() {
@@ -126,6 +165,15 @@ impl TableInference<'_> {
                 }
             }
         }
+    }
+
+    /// Descriptions of categories, which begin with the name.
+    fn category_text(&mut self) {
+        const ENDS: &str = "choice(' at fair prices': 3, ' for all tastes': 2, ' for every day': 3, ' from small makers': 2, ', new and used', ' of all kinds': 3)";
+        let name = self.find("name *_name title", |at| self.is_text(at) && self.found[at].is_some());
+        let Some((text, name)) = self.find_text("description").zip(name) else { return };
+        let name = self.column(name);
+        self.set(text, format!("{name} || {ENDS}"), "begins with the name");
     }
 
     /// Praise and blame, as the number of stars says.

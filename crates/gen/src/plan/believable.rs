@@ -243,6 +243,277 @@ fn rows_of_a_social_network_fit_each_other() {
     );
 }
 
+/// Several users shared one account, boosts had a text of their own, and pictures were of other accounts than their status.
+#[test]
+fn statuses_and_pictures_belong_to_accounts() {
+    judge(
+        "mastodon",
+        &[
+            ("SELECT count(DISTINCT account_id) FROM users", 400, 400),
+            (
+                "SELECT count(*) FROM users u JOIN accounts a ON a.id = account_id WHERE instr(email, lower(substr(display_name, 1, instr(display_name, ' ') - 1))) = 0",
+                0,
+                8,
+            ),
+            ("SELECT count(*) FROM statuses WHERE reblog_of_id IS NOT NULL AND text <> ''", 0, 0),
+            ("SELECT count(*) FROM statuses WHERE reblog_of_id IS NULL AND text = ''", 0, 0),
+            (
+                "SELECT count(*) FROM media_attachments m JOIN statuses s ON s.id = status_id WHERE m.account_id <> s.account_id",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM statuses s JOIN accounts a ON a.id = account_id WHERE s.uri NOT LIKE 'https://' || domain || '/users/' || username || '/%'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM statuses s JOIN accounts a ON a.id = account_id WHERE s.url NOT LIKE 'https://' || domain || '/@' || username || '/%'",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
+/// Comments by a user had the name and the address of somebody else.
+#[test]
+fn comments_have_the_name_of_their_author() {
+    judge(
+        "wordpress",
+        &[
+            (
+                "SELECT count(*) FROM wp_comments c JOIN wp_users u ON u.ID = user_id WHERE comment_author <> display_name",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM wp_comments c JOIN wp_users u ON u.ID = user_id WHERE comment_author_email <> user_email OR comment_author_url <> user_url",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge("matomo", &[("SELECT count(*) FROM site JOIN user ON login = creator_login", 330, 400)]);
+}
+
+/// Categories had the same name twice, and so had tags, though a slug told them apart.
+#[test]
+fn names_in_lookup_tables_differ() {
+    // A wool cap was a tool.
+    judge_rows(
+        "django_shop",
+        &[("shop_category", 40)],
+        &[
+            (
+                "SELECT count(*) FROM shop_product p JOIN shop_category c ON c.id = category_id WHERE p.name LIKE '%Drill' AND c.name <> 'Tools'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM shop_product p JOIN shop_category c ON c.id = category_id WHERE c.name = 'Bags' AND p.name NOT LIKE '%Bag' AND p.name NOT LIKE '%Backpack'",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT name) FROM shop_product", 300, 400),
+            // A bar of chocolate cost 380.
+            (
+                "SELECT count(*) FROM shop_product p JOIN shop_category c ON c.id = category_id WHERE c.name IN ('Snacks', 'Grocery') AND price > 20",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM shop_product WHERE price > 100", 40, 300),
+        ],
+    );
+    judge_rows(
+        "django_shop",
+        &[("shop_category", 40)],
+        &[
+            ("SELECT count(DISTINCT name) FROM shop_category", 40, 40),
+            ("SELECT count(*) FROM shop_category WHERE slug GLOB '*[0-9]*'", 0, 0),
+        ],
+    );
+    judge("django_shop", &[("SELECT count(DISTINCT name) FROM shop_category", ROWS.cast_signed(), ROWS.cast_signed())]);
+    judge("wordpress", &[("SELECT count(DISTINCT name) FROM wp_terms", ROWS.cast_signed(), ROWS.cast_signed())]);
+    judge_rows(
+        "sakila",
+        &[("category", 16), ("language", 12)],
+        &[("SELECT count(DISTINCT name) FROM category", 16, 16), ("SELECT count(DISTINCT name) FROM language", 12, 12)],
+    );
+}
+
+/// A post with three comments had a comment_count of 0.
+#[test]
+fn counters_are_the_numbers_of_rows() {
+    judge(
+        "wordpress",
+        &[
+            (
+                "SELECT count(*) FROM wp_posts p WHERE comment_count <> (SELECT count(*) FROM wp_comments WHERE comment_post_ID = p.ID)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM wp_posts WHERE comment_count > 2", 10, 200),
+        ],
+    );
+    judge(
+        "rails_shop",
+        &[(
+            "SELECT count(*) FROM tags t WHERE taggings_count <> (SELECT count(*) FROM taggings WHERE tag_id = t.id)",
+            0,
+            0,
+        )],
+    );
+    let sql = "CREATE TABLE users (id INTEGER PRIMARY KEY, followers_count INTEGER NOT NULL, following_count INTEGER NOT NULL);
+        CREATE TABLE follows (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, target_user_id INTEGER NOT NULL REFERENCES users);
+        CREATE TABLE posts (id INTEGER PRIMARY KEY, title TEXT NOT NULL, parent_post_id INTEGER REFERENCES posts, reply_to_id INTEGER REFERENCES posts,
+            replies_count INTEGER NOT NULL DEFAULT 0);";
+    let sqlite = make(sql, ROWS, &[]);
+    for (query, least) in [
+        (
+            "SELECT count(*) FROM users u WHERE followers_count = (SELECT count(*) FROM follows WHERE target_user_id = u.id)",
+            400,
+        ),
+        (
+            "SELECT count(*) FROM users u WHERE following_count = (SELECT count(*) FROM follows WHERE user_id = u.id)",
+            400,
+        ),
+        (
+            "SELECT count(*) FROM posts p WHERE replies_count = (SELECT count(*) FROM posts WHERE reply_to_id = p.id)",
+            400,
+        ),
+        ("SELECT count(*) FROM posts WHERE replies_count > 0", 40),
+    ] {
+        assert!(number(&sqlite, query) >= least, "{query}");
+    }
+}
+
+/// Replies were in other channels than the messages that they answered, and their authors were no members.
+#[test]
+fn messages_of_a_channel_are_by_its_members() {
+    let rows = [("channels", 40), ("memberships", 300), ("messages", 2000)];
+    judge_rows(
+        "chat",
+        &rows,
+        &[
+            (
+                "SELECT count(*) FROM messages m JOIN messages o ON o.id = m.reply_to_id WHERE m.channel_id <> o.channel_id OR m.sent_at_ms < o.sent_at_ms",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM messages WHERE reply_to_id IS NOT NULL", 400, 1200),
+            (
+                "SELECT count(*) FROM messages m JOIN messages o ON o.id = m.reply_to_id WHERE m.user_id <> o.user_id",
+                300,
+                1200,
+            ),
+            (
+                "SELECT count(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM memberships s WHERE s.channel_id = m.channel_id AND s.user_id = m.user_id)",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT channel_id) FROM messages", 30, 40),
+            (
+                "SELECT count(*) FROM messages m JOIN channels c ON c.id = channel_id WHERE sent_at_ms < c.created_ms",
+                0,
+                0,
+            ),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM messages GROUP BY channel_id)", 90, 700),
+        ],
+    );
+    judge(
+        "chat",
+        &[(
+            "SELECT count(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM memberships s WHERE s.channel_id = m.channel_id AND s.user_id = m.user_id)",
+            0,
+            0,
+        )],
+    );
+}
+
+/// Pipelines built commits of other repositories.
+#[test]
+fn pipelines_build_commits_of_their_repository() {
+    judge(
+        "ci",
+        &[
+            (
+                "SELECT count(*) FROM pipelines p JOIN commits c ON c.id = commit_id WHERE c.repository_id <> p.repository_id",
+                0,
+                0,
+            ),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM pipelines GROUP BY repository_id)", 3, 60),
+        ],
+    );
+    let sql = "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE addresses (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers, street TEXT NOT NULL);
+        CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers, address_id INTEGER NOT NULL REFERENCES addresses);";
+    let sqlite = make(sql, ROWS, &[]);
+    let other =
+        "SELECT count(*) FROM orders o JOIN addresses a ON a.id = address_id WHERE a.customer_id <> o.customer_id";
+    assert_eq!(number(&sqlite, other), 0);
+}
+
+/// Reviews were by customers who had not bought the product.
+#[test]
+fn customers_review_what_they_bought() {
+    let sql = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/store.sql"));
+    let sqlite = make(&sql, ROWS, &[("order_item", 1000)]);
+    for query in [
+        "SELECT count(*) FROM review r WHERE NOT EXISTS (SELECT 1 FROM order_item i JOIN orders o ON o.id = order_id WHERE i.product_id = r.product_id AND o.customer_id = r.customer_id)",
+        "SELECT count(*) FROM review r JOIN product p ON p.id = product_id JOIN customer c ON c.id = customer_id WHERE r.created_at < c.registered_at",
+    ] {
+        assert!(number(&sqlite, query) <= 4, "{query}: {}", number(&sqlite, query));
+    }
+    let early = "SELECT count(*) FROM review r WHERE created_at < (SELECT min(placed_at) FROM order_item i JOIN orders o ON o.id = order_id WHERE i.product_id = r.product_id AND o.customer_id = r.customer_id)";
+    assert!(number(&sqlite, early) <= 40, "{}", number(&sqlite, early));
+    assert!(number(&sqlite, "SELECT count(DISTINCT product_id) FROM review") > 150);
+}
+
+/// Ids of repositories hit no row, as `repo_id` did not name a table, and a name in lower case was another name.
+#[test]
+fn short_names_mean_what_whole_ones_do() {
+    let sql = "CREATE TABLE user (id INTEGER PRIMARY KEY, lower_name TEXT NOT NULL UNIQUE, name TEXT NOT NULL, num_repos INTEGER NOT NULL, created_unix INTEGER NOT NULL);
+        CREATE TABLE repository (id INTEGER PRIMARY KEY, owner_id INTEGER NOT NULL, lower_name TEXT NOT NULL, name TEXT NOT NULL, num_issues INTEGER NOT NULL);
+        CREATE TABLE issue (id INTEGER PRIMARY KEY, repo_id INTEGER NOT NULL, poster_id INTEGER NOT NULL, title TEXT NOT NULL, created_unix INTEGER NOT NULL);
+        CREATE TABLE comment (id INTEGER PRIMARY KEY, issue_row_id INTEGER NOT NULL, content TEXT NOT NULL);";
+    let sqlite = make(sql, ROWS, &[]);
+    for (query, expected) in [
+        ("SELECT count(*) FROM issue JOIN repository r ON r.id = repo_id JOIN user u ON u.id = poster_id", 400),
+        ("SELECT count(*) FROM comment JOIN issue i ON i.id = issue_row_id", 400),
+        ("SELECT count(*) FROM user WHERE lower_name = lower(name)", 400),
+        ("SELECT count(*) FROM repository WHERE lower_name = lower(name)", 400),
+        ("SELECT count(*) FROM repository r WHERE num_issues = (SELECT count(*) FROM issue WHERE repo_id = r.id)", 400),
+        ("SELECT count(*) FROM issue WHERE date(created_unix, 'unixepoch') BETWEEN '2020-12-31' AND '2026-01-01'", 400),
+    ] {
+        assert_eq!(number(&sqlite, query), expected, "{query}");
+    }
+    let counted =
+        "SELECT count(*) FROM user u WHERE num_repos = (SELECT count(*) FROM repository WHERE owner_id = u.id)";
+    assert_eq!(number(&sqlite, counted), 400, "{counted}");
+}
+
+/// Patients stayed in two rooms at once.
+#[test]
+fn stays_of_one_thing_do_not_overlap() {
+    judge(
+        "hospital",
+        &[(
+            "SELECT count(*) FROM stay a JOIN stay b ON b.patient_id = a.patient_id AND b.id > a.id AND b.check_in < a.check_out",
+            0,
+            6,
+        )],
+    );
+    let sql = "CREATE TABLE guests (id INTEGER PRIMARY KEY, name TEXT NOT NULL, created_at TEXT NOT NULL);
+        CREATE TABLE rooms (id INTEGER PRIMARY KEY, number TEXT NOT NULL);
+        CREATE TABLE bookings (id INTEGER PRIMARY KEY, guest_id INTEGER NOT NULL REFERENCES guests, room_id INTEGER NOT NULL REFERENCES rooms,
+            starts_at TEXT NOT NULL, ends_at TEXT NOT NULL);";
+    let sqlite = make(sql, ROWS, &[("rooms", 50)]);
+    let overlaps = "SELECT count(*) FROM bookings a JOIN bookings b ON b.room_id = a.room_id AND b.id > a.id AND b.starts_at < a.ends_at";
+    assert_eq!(number(&sqlite, overlaps), 0);
+    assert!(number(&sqlite, "SELECT count(DISTINCT room_id) FROM bookings") > 40);
+}
+
 /// Members had joined in 1970, and messages were read months later.
 #[test]
 fn a_chat_is_believable() {
@@ -267,6 +538,8 @@ fn a_chat_is_believable() {
                 6,
             ),
             ("SELECT count(*) FROM devices WHERE name LIKE '%Printer%' OR name LIKE '%Thermostat%'", 0, 0),
+            // A phone called "Anna's Phone" was Bob's.
+            ("SELECT count(*) FROM devices WHERE name LIKE '%''s %'", 0, 0),
             ("SELECT count(*) FROM messages WHERE edited_at_ms IS NOT NULL", 20, 110),
         ],
     );
@@ -279,7 +552,7 @@ fn a_build_server_is_believable() {
         "ci",
         &[
             (
-                "SELECT count(*) FROM jobs j JOIN pipelines p ON p.id = pipeline_id WHERE j.started_at - unixepoch(p.started_at) NOT BETWEEN 0 AND 300",
+                "SELECT count(*) FROM jobs j JOIN pipelines p ON p.id = pipeline_id WHERE j.started_at < unixepoch(p.started_at) OR j.finished_at > unixepoch(p.finished_at)",
                 0,
                 0,
             ),
@@ -301,11 +574,31 @@ fn a_build_server_is_believable() {
             ),
         ],
     );
-    // Each pipeline has a job, and some have many.
+    // Each pipeline has a job, and some have many. Jobs of a pipeline that had succeeded failed, or ran after its end.
     judge_rows(
         "ci",
         &[("jobs", 4 * ROWS)],
         &[
+            (
+                "SELECT count(*) FROM pipelines p JOIN jobs j ON j.pipeline_id = p.id WHERE p.status = 'success' AND j.status <> 'success'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM pipelines p WHERE status <> 'success' AND 1 <> (SELECT count(*) FROM jobs j WHERE pipeline_id = p.id AND j.status = p.status)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM pipelines p WHERE unixepoch(finished_at) <> (SELECT max(finished_at) FROM jobs WHERE pipeline_id = p.id)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM jobs j JOIN jobs k ON k.pipeline_id = j.pipeline_id AND k.id = j.id + 1 WHERE k.started_at < j.finished_at OR j.finished_at < j.started_at",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM pipelines WHERE id NOT IN (SELECT pipeline_id FROM jobs)", 0, 0),
             ("SELECT count(DISTINCT n) FROM (SELECT count(*) n FROM jobs GROUP BY pipeline_id)", 5, 40),
         ],
@@ -357,6 +650,21 @@ fn statistics_of_visits_are_believable() {
                 0,
             ),
             ("SELECT count(*) FROM log_visit WHERE config_resolution NOT LIKE '%x%'", 0, 0),
+            (
+                "SELECT count(*) FROM log_visit WHERE config_browser_name = 'Safari' AND config_os NOT IN ('IOS', 'MAC')",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM log_visit WHERE config_browser_name = 'Samsung Internet' AND config_os <> 'AND'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM log_visit WHERE (config_os IN ('IOS', 'AND')) <> (CAST(config_resolution AS INT) < 500)",
+                0,
+                0,
+            ),
             (
                 "SELECT count(*) FROM log_link_visit_action a JOIN log_visit v USING (idvisit) WHERE a.idsite <> v.idsite",
                 0,
@@ -493,6 +801,13 @@ fn a_trading_company_is_believable() {
             ("SELECT count(DISTINCT UnitsInStock) FROM Products", 20, 400),
             ("SELECT count(*) FROM Orders JOIN Customers c USING (CustomerID) WHERE ShipCity <> c.City", 0, 0),
             ("SELECT count(*) FROM Suppliers WHERE CompanyName = ContactName", 0, 0),
+            ("SELECT count(*) FROM Orders JOIN Customers c USING (CustomerID) WHERE ShipName <> c.CompanyName", 0, 0),
+            ("SELECT count(*) FROM Categories WHERE Description NOT LIKE CategoryName || '%'", 0, 0),
+            (
+                "SELECT count(*) FROM Products JOIN Categories USING (CategoryID) WHERE ProductName LIKE '%Tent' AND CategoryName NOT LIKE '%Camping'",
+                0,
+                0,
+            ),
             (
                 "SELECT count(*) FROM (SELECT City FROM Customers GROUP BY City HAVING count(DISTINCT Country) > 1)",
                 0,
@@ -540,6 +855,7 @@ fn a_video_rental_is_believable() {
         &[
             ("SELECT count(*) FROM rental WHERE return_date < rental_date OR last_update < rental_date", 0, 0),
             ("SELECT count(*) FROM rental WHERE return_date IS NULL", 10, 70),
+            ("SELECT count(*) FROM rental WHERE time(rental_date) = '00:00:00'", 0, 2),
             ("SELECT count(*) FROM customer WHERE active NOT IN ('Y', 'N')", 0, 0),
             ("SELECT count(*) FROM customer WHERE active = 'Y'", 330, 395),
             ("SELECT count(*) FROM staff WHERE active", 330, 395),
@@ -549,6 +865,23 @@ fn a_video_rental_is_believable() {
             ("SELECT max(n) FROM (SELECT count(*) n FROM film_actor GROUP BY actor_id)", 3, 40),
             (
                 "SELECT count(*) FROM address a JOIN city c USING (city_id) WHERE c.city = 'Berlin' AND a.phone NOT LIKE '+49 30%'",
+                0,
+                0,
+            ),
+            // Toronto was in Papua New Guinea.
+            (
+                "SELECT count(*) FROM city JOIN country USING (country_id) WHERE city = 'Toronto' AND country NOT LIKE 'Canada%'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM city JOIN country USING (country_id) WHERE country = 'Kenya' AND city NOT IN ('Nairobi', 'Mombasa', 'Kisumu')",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT city) FROM city", 100, 400),
+            (
+                "SELECT count(*) FROM (SELECT city FROM city JOIN country USING (country_id) GROUP BY city HAVING count(DISTINCT rtrim(country, ' 0123456789')) > 1)",
                 0,
                 0,
             ),

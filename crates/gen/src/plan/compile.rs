@@ -1,6 +1,8 @@
 //! Compiles resolved expressions to programs: columns in topological order, each computed once.
 
+mod child_count;
 mod child_sum;
+mod relations;
 
 use super::ColumnDraft;
 use super::properties::{operation_properties, stored_kinds, value_properties, with_nulls};
@@ -98,6 +100,8 @@ struct Compiler<'p, 'a> {
     stored: HashMap<(usize, usize), usize>,
     /// Row sets of references, by row set and leading column.
     relations: HashMap<(usize, usize), usize>,
+    /// Row sets of the other tables' rows that references go through, by row set and leading column.
+    members: HashMap<(usize, usize), usize>,
     /// Columns under compilation, outermost first, by table and position.
     path: Vec<(usize, usize)>,
 }
@@ -135,6 +139,7 @@ impl<'p, 'a> Compiler<'p, 'a> {
             columns: HashMap::new(),
             stored: HashMap::new(),
             relations: HashMap::new(),
+            members: HashMap::new(),
             path: Vec::new(),
         }
     }
@@ -264,6 +269,7 @@ impl<'p, 'a> Compiler<'p, 'a> {
                 self.child_position(row_set, column, *field, (*by, *at))
             }
             ColumnExpr::SumOf { child, expression, at } => self.sum_of(row_set, column, (*child, expression), *at),
+            ColumnExpr::CountOf { child, column: by, at } => self.count_of(row_set, column, (*child, *by), *at),
             ColumnExpr::Null { share, purpose, inner } => {
                 let part = self.expression(row_set, column, inner)?;
                 let register = self.own_register(&part);
@@ -335,7 +341,8 @@ impl<'p, 'a> Compiler<'p, 'a> {
         let table = self.row_sets[row_set];
         let leader = self.drafts.leader((table, column));
         let reference = self.drafts.reference((table, leader)).expect("the leading column is a reference");
-        let rows = Cardinality::Among { values: reference.relation.parents.max(1) };
+        let parents = self.drafts.sizes[reference.parent].rows.min(reference.relation.parents);
+        let rows = Cardinality::Among { values: parents.max(1) };
         let is_unique = key.cardinality.is_unique();
         let (cardinality, cycle) = match (&reference.relation.assignment, key.cardinality) {
             (Assignment::Once, Cardinality::Among { values }) => (Cardinality::Among { values }, None),
@@ -366,104 +373,15 @@ impl<'p, 'a> Compiler<'p, 'a> {
             expr = inner;
         }
         let relation = expr.reference().map(|reference| &reference.relation);
+        if let Some(Assignment::Among { column, .. } | Assignment::Along { column }) =
+            relation.map(|relation| &relation.assignment)
+        {
+            others *= 1.0 - self.null_share(table, self.drafts.leader((table, *column)));
+        }
         if relation.is_some_and(|relation| relation.is_to_earlier() && !relation.is_total) {
             others *= 1.0 - 1.0 / self.drafts.sizes[table].rows.max(1) as f64;
         }
         1.0 - others
-    }
-
-    /// Compiles a reference. Returns the row set of the parents.
-    fn relation(&mut self, row_set: usize, column: usize) -> Result<usize> {
-        let table = self.row_sets[row_set];
-        let leader = self.drafts.leader((table, column));
-        if let Some(&known) = self.relations.get(&(row_set, leader)) {
-            return Ok(known);
-        }
-        let mut nulls = Vec::new();
-        let mut expr = &self.drafts.draft((table, leader)).expr;
-        while let ColumnExpr::Null { share, purpose, inner } = expr {
-            let (random, levels) = (self.random(row_set, leader, *purpose), inner.null_levels());
-            nulls.push(Nulls { share: *share, levels, random });
-            expr = inner;
-        }
-        let ColumnExpr::Reference(reference) = expr else { unreachable!("a leader is a reference") };
-        self.reject_two_leaders(table, column, leader)?;
-        let siblings = match reference.relation.assignment {
-            Assignment::DistinctIn { column: other, .. } => {
-                self.check_distinct_in(row_set, leader, reference, other)?;
-                Some(self.relation(row_set, other)?)
-            }
-            Assignment::OtherThan { column: other, .. } => {
-                self.check_other_than(row_set, leader, reference, other)?;
-                Some(self.relation(row_set, other)?)
-            }
-            _ => None,
-        };
-        self.row_sets.push(reference.parent);
-        let to = self.program.row_sets;
-        self.program.row_sets += 1;
-        let random = self.random(row_set, leader, None);
-        let mut relation = reference.relation.clone();
-        if let Assignment::OtherThan { column: other, each, .. } = &mut relation.assignment {
-            *each = self.turns_of(table, *other);
-        }
-        self.program.ops.push(Op::Refer { relation, random, from: row_set, siblings, nulls, row_set: to });
-        self.relations.insert((row_set, leader), to);
-        Ok(to)
-    }
-
-    fn reject_two_leaders(&self, table: usize, column: usize, leader: usize) -> Result<()> {
-        let reference = self.drafts.reference((table, column)).filter(|_| column != leader);
-        let Some(reference) = reference.filter(|reference| !reference.relation.assignment.is_default()) else {
-            return Ok(());
-        };
-        let leader = &self.drafts.schema.tables[table].columns[leader].name;
-        let message = format!("the columns of a foreign key refer to one row, which {leader} already chooses");
-        Err(self.drafts.draft((table, column)).error_at(self.drafts.schema, (table, column), reference.at, message))
-    }
-
-    /// Checks that the column named in `distinct_in` has `per_parent`, and that there are enough parents.
-    fn check_distinct_in(&self, row_set: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
-        let table = self.row_sets[row_set];
-        let of = self.drafts.reference((table, other)).map(|reference| &reference.relation.assignment);
-        let Some(Assignment::PerParent(fan_out)) = of else {
-            let message = "distinct_in needs a column that is ref(parent.key, per_parent(...))";
-            return Err(self.error_in(row_set, column, reference.at, message));
-        };
-        if fan_out.most() > reference.relation.parents {
-            let message = format!(
-                "{} rows refer to one row through {}, and there are {} to choose from",
-                fan_out.most(),
-                self.drafts.schema.tables[table].columns[other].name,
-                reference.relation.parents
-            );
-            return Err(self.error_in(row_set, column, reference.at, &message));
-        }
-        Ok(())
-    }
-
-    /// Checks that the column named in `other_than` refers to the same table, and that there is another row.
-    fn check_other_than(&self, row_set: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
-        let of = self.drafts.reference((self.row_sets[row_set], other));
-        let is_alike = of.is_some_and(|of| {
-            of.parent == reference.parent
-                && !matches!(of.relation.assignment, Assignment::OtherThan { .. } | Assignment::DistinctIn { .. })
-        });
-        let message = match is_alike {
-            false => "other_than needs a column that is a ref(...) to the same table",
-            true if reference.relation.parents < 2 => "there is no other row: the parent table has one row",
-            true => return Ok(()),
-        };
-        Err(self.error_in(row_set, column, reference.at, message))
-    }
-
-    /// Returns `each` of a column that is `in_turn(each)`, if the parents are more than that.
-    fn turns_of(&self, table: usize, column: usize) -> Option<u64> {
-        let relation = &self.drafts.reference((table, column))?.relation;
-        match relation.assignment {
-            Assignment::InTurn { each } if each < relation.parents => Some(each),
-            _ => None,
-        }
     }
 
     /// Makes an error at a place of an annotation.

@@ -78,7 +78,7 @@ fn source_of(schema: &Schema, table: &Table, column: usize) -> Option<usize> {
 
 /// Returns the table and key that the name of a column says it refers to.
 fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(usize, usize)> {
-    const PERSONS: &str = "author owner creator sender receiver recipient follower following followed assignee assigned_to created_by updated_by modified_by approved_by reviewer actor manager requester reporter uploader editor inviter invited_by by";
+    const PERSONS: &str = "author owner creator sender receiver recipient follower following followed assignee assigned_to created_by updated_by modified_by approved_by reviewer actor manager requester reporter uploader editor inviter invited_by poster commenter doer moderator applicant by";
     let table = &schema.tables[position];
     let of = &table.columns[column];
     let is_referring = table.foreign_keys.iter().any(|key| key.columns.contains(&column));
@@ -88,7 +88,8 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     let name = infer::plain(&of.name);
     let (stem, is_id) =
         match name.strip_suffix("_id").or_else(|| name.strip_prefix("id_")).or_else(|| name.strip_suffix("_fk")) {
-            Some(stem) => (stem, true),
+            // `chat_row_id` is the key of a row of `chat`.
+            Some(stem) => (stem.strip_suffix("_row").unwrap_or(stem), true),
             None => (name.strip_suffix("id").filter(|stem| stem.len() > 2).unwrap_or(&name), false),
         };
     let key_of = |parent: usize| {
@@ -115,6 +116,9 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     {
         return key_of(parent);
     }
+    if let Some(parent) = person_by_login(schema, position, &name) {
+        return key_of(parent);
+    }
     // A text or a name without id is a reference only if it names a whole table.
     let is_author = of.affinity == Affinity::Integer && (name == "author" || name.ends_with("_author"));
     if !is_id && !is_author && (of.affinity != Affinity::Integer || table.rowid_alias == Some(column) && name == *stem)
@@ -124,9 +128,10 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     let parts: Vec<&str> = stem.split('_').collect();
     let by_name = (0..if is_id { parts.len() } else { 1 }).find_map(|from| {
         let wanted = parts[from..].join("_");
+        let wanted = infer::expanded(&wanted);
         let mut found =
-            (0..schema.tables.len()).filter(|&parent| is_called(&schema.tables[parent], &wanted, true)).chain(
-                (0..schema.tables.len()).filter(|&parent| is_id && is_called(&schema.tables[parent], &wanted, false)),
+            (0..schema.tables.len()).filter(|&parent| is_called(&schema.tables[parent], wanted, true)).chain(
+                (0..schema.tables.len()).filter(|&parent| is_id && is_called(&schema.tables[parent], wanted, false)),
             );
         found.find_map(key_of).filter(|(parent, _)| *parent != position || is_id)
     });
@@ -143,6 +148,18 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
             .and_then(key_of)
     };
     by_name.or_else(by_role)
+}
+
+/// Returns the only table of persons whose key is the user name that a column such as `creator_login` has.
+fn person_by_login(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+    let is_login = |&parent: &usize| {
+        let of = &schema.tables[parent];
+        let key = single_key(of).map(|key| infer::plain(&of.columns[key].name)).unwrap_or_default();
+        let is_key = ["login", "username", "user_name", "handle"].contains(&key.as_str());
+        parent != position && is_key && infer::is_person(of) && name.ends_with(&format!("_{key}"))
+    };
+    let mut found = (0..schema.tables.len()).filter(is_login);
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// Returns whether a table has this name in the singular, or, if not `whole`, ends with it.

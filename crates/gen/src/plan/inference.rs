@@ -83,6 +83,7 @@ impl Planner<'_> {
             self.relieved.extend(others);
         }
         self.share_parents(&mut drafts);
+        self.agree(&mut drafts);
         let mut tables: Vec<usize> = open.iter().map(|(table, _)| *table).collect();
         tables.dedup();
         for table in tables {
@@ -97,28 +98,32 @@ impl Planner<'_> {
     fn share_parents(&self, drafts: &mut [(usize, usize, Inference)]) {
         for position in 0..drafts.len() {
             let (table, column, inferred) = &drafts[position];
-            if !inferred.text.starts_with("ref(") || !inferred.text.contains("popular") {
+            if !inferred.text.contains("ref(") || !inferred.text.contains("popular") {
                 continue;
             }
-            let others =
-                drafts.iter().filter(|(of, by, other)| of == table && by != column && other.text.starts_with("ref("));
-            let shared = others.map(|(_, by, _)| *by).find_map(|by| self.shared_parent(*table, *column, by));
+            let mut others =
+                drafts.iter().filter(|(of, by, other)| of == table && by != column && other.text.contains("ref("));
+            let shared = others.find_map(|(_, by, other)| {
+                let may_be_null = !other.text.starts_with("ref(");
+                self.shared_parent(*table, *column, (*by, may_be_null))
+            });
             if let Some(inferred) = shared {
                 drafts[position].2 = inferred;
             }
         }
     }
 
-    /// Infers a foreign key as the column of the same name and parent in the row that the column `by` refers to.
-    fn shared_parent(&self, table: usize, column: usize, by: usize) -> Option<Inference> {
+    /// Infers a foreign key as the column of the same name and parent in the row that the column `by` refers to, or is NULL.
+    fn shared_parent(&self, table: usize, column: usize, (by, may_be_null): (usize, bool)) -> Option<Inference> {
         let of_table = &self.schema.tables[table];
         let shared = self.single_parent(table, column)?;
-        let position = self.single_parent(table, by)?.table;
+        let position = self.single_parent(table, by).filter(|_| by != column)?.table;
         let through = &self.schema.tables[position];
         let same = through.column(&of_table.columns[column].name)?;
         let parent = self.single_parent(position, same)?;
-        let is_known = through.columns[same].not_null || !of_table.columns[column].not_null;
-        let is_key = infer::unique_keys(of_table).any(|key| key.contains(&column));
+        let is_known = through.columns[same].not_null && !may_be_null || !of_table.columns[column].not_null;
+        let mut keys = infer::unique_keys(of_table).filter(|key| key.contains(&column));
+        let is_key = keys.any(|key| !key.iter().any(|&other| self.is_free_number(table, other)));
         let is_same = (parent.table, parent.column) == (shared.table, shared.column);
         let shares = infer::shares_parent(of_table, through, &self.schema.tables[shared.table]);
         (is_known && is_same && shares && !is_key).then(|| {
@@ -128,8 +133,23 @@ impl Planner<'_> {
         })
     }
 
+    /// Returns whether a column is an integer that refers to nothing, so that it can make a key unique.
+    fn is_free_number(&self, table: usize, column: usize) -> bool {
+        let of_table = &self.schema.tables[table];
+        let of = &of_table.columns[column];
+        let is_number = of.affinity == Affinity::Integer && of.generated == Generated::No;
+        is_number && infer::reference(self.schema, of_table, column) == Reference::None
+    }
+
+    /// Returns whether another row that each row refers to has the same parent as the row through this column.
+    fn has_shared_parent(&self, table: usize, column: usize) -> bool {
+        let of_table = &self.schema.tables[table];
+        let others = (0..of_table.columns.len()).filter(|&by| by != column && of_table.columns[by].not_null);
+        others.into_iter().any(|by| self.shared_parent(table, column, (by, false)).is_some())
+    }
+
     /// Returns the parent of a column that is a foreign key of its own, to another table.
-    fn single_parent(&self, table: usize, column: usize) -> Option<infer::Parent> {
+    pub(super) fn single_parent(&self, table: usize, column: usize) -> Option<infer::Parent> {
         let keys = &self.schema.tables[table].foreign_keys;
         self.other_parent(table, column).filter(|parent| keys[parent.key].columns.len() == 1)
     }
@@ -174,7 +194,10 @@ impl Planner<'_> {
             parents: columns().map(parent).collect(),
             possible_parents: columns().map(possible_parent).collect(),
             per_parent: per_parent.filter(|&column| parent(column).is_some()),
+            once: columns().find(|&column| text(column).is_some_and(|text| text.ends_with(", once)"))),
+            via: columns().find(|&column| text(column).is_some_and(|text| text.contains(", via("))),
             lines: self.lines(table, drafts),
+            counted: self.counted(table, drafts),
             depth: self.depth(table, 0),
         })
         .infer()
@@ -204,6 +227,18 @@ impl Planner<'_> {
             let is_planned = planned().any(|draft| draft.expr.fan_out_of(table).is_some());
             !is_lookup && (is_planned || drafts.iter().any(is_drafted))
         })
+    }
+
+    /// Returns the columns that refer to a table, by table and column, if there are few enough rows to count them.
+    fn counted(&self, table: usize, drafts: &[(usize, usize, Inference)]) -> Vec<(usize, usize)> {
+        const MOST_ROWS: u64 = 1 << 24;
+        let is_small = |table: usize| self.sizes[table].rows <= MOST_ROWS;
+        let refers = |&(child, column): &(usize, usize)| {
+            let parent = infer::reference(self.schema, &self.schema.tables[child], column);
+            matches!(parent, Reference::Single(parent) if parent.table == table) && is_small(child) && is_small(table)
+        };
+        let drafted = drafts.iter().filter(|(.., inferred)| inferred.text.contains("ref("));
+        drafted.map(|(child, column, _)| (*child, *column)).filter(refers).collect()
     }
 
     /// Returns the length of the longest chain of parents of a table.
@@ -297,12 +332,34 @@ impl Planner<'_> {
             None if rows >= parent_rows && table != parent.table && infer::is_part_of(of_table, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
             }
+            None if self.is_taken_in_turn(table, column) => {
+                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
+            }
+            None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
+                Ok(ReferencePattern::Once)
+            }
             None => {
                 let growing = table != parent.table && self.grow(&[table, parent.table]);
                 Ok(ReferencePattern::Popular { growing })
             }
             Some(pattern) => Ok(pattern),
         }
+    }
+
+    /// Returns whether a column refers to what the stays in a table are of: a room, or else the person who stays. One stay
+    /// ends before the next one begins, so the rows of one thing are consecutive.
+    fn is_taken_in_turn(&self, table: usize, column: usize) -> bool {
+        let of_table = &self.schema.tables[table];
+        let parent = |at: usize| self.single_parent(table, at).map(|parent| &self.schema.tables[parent.table]);
+        let columns: Vec<usize> = (0..of_table.columns.len()).filter(|&at| parent(at).is_some()).collect();
+        let is_free = |&at: &usize| {
+            let is_key = infer::unique_keys(of_table).any(|key| key.contains(&at));
+            self.columns[table][at].is_none() && !is_key
+        };
+        let thing = columns.iter().find(|&&at| parent(at).is_some_and(|parent| !infer::is_person(parent)));
+        let only = columns.first().filter(|_| columns.len() == 1);
+        let is_thing = thing.or(only) == Some(&column) && of_table.columns[column].not_null;
+        infer::is_stay(of_table) && is_thing && columns.iter().all(is_free)
     }
 
     /// Chooses the pattern of a foreign key within a key that consists of foreign keys.
@@ -393,7 +450,7 @@ impl Planner<'_> {
     }
 
     /// Returns whether the rows of all these tables come one after another in time.
-    fn grow(&self, tables: &[usize]) -> bool {
+    pub(super) fn grow(&self, tables: &[usize]) -> bool {
         tables.iter().all(|&table| infer::has_times(&self.schema.tables[table]))
     }
 
@@ -445,7 +502,8 @@ impl Planner<'_> {
                 })
             };
             let are_open = others.iter().all(is_open) && is_counted(number);
-            (counts && refers_elsewhere && !is_resolved && are_open).then(|| NumberedKey {
+            let is_shared = others.iter().any(|&column| self.has_shared_parent(table, column));
+            (counts && refers_elsewhere && !is_resolved && are_open && !is_shared).then(|| NumberedKey {
                 key,
                 by: foreign.columns[0],
                 number,

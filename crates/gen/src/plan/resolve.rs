@@ -5,7 +5,7 @@ use crate::annotation::{Call, Expression, ExpressionKind, SourceText};
 use crate::expression::{Operator, functions};
 use crate::generators::Zipf;
 use crate::generators::relations::{
-    Distribution, FanOutSpec, is_call, position_call, ref_call, same_in_call, sum_call,
+    Distribution, FanOutSpec, count_call, is_call, position_call, ref_call, same_in_call, sum_call,
 };
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
@@ -40,6 +40,8 @@ pub(super) enum ColumnExpr {
     SameIn { column: usize, generator: Arc<dyn Generator>, purpose: Purpose, at: usize },
     /// The sum of an expression over the rows of another table that refer to the row; its columns are those of that table.
     SumOf { child: usize, expression: Box<ColumnExpr>, at: usize },
+    /// The number of rows of another table that refer to the row through a column.
+    CountOf { child: usize, column: usize, at: usize },
     /// NULL in a share of the rows.
     Null { share: f64, purpose: Purpose, inner: Box<ColumnExpr> },
 }
@@ -50,7 +52,13 @@ pub(super) struct Reference {
     /// The table, and its column.
     pub parent: usize,
     pub key: usize,
+    /// The relation to the rows of the table, or of the one in `through`.
     pub relation: Relation,
+    /// Columns of other tables: the relation is to the rows of the first one's, which refer to those of the second one's, and the
+    /// last one refers to the row.
+    pub through: Vec<(usize, usize)>,
+    /// A column that refers to earlier rows of the table: rows have the parent of the first row that it leads to.
+    pub root: Option<usize>,
     /// Offset of the distribution in the annotation.
     pub at: usize,
 }
@@ -152,6 +160,7 @@ impl<'a> Resolver<'a> {
             "count_in" => self.position(call, PositionField::Count),
             "same_in" => self.same(call),
             "sum_of" => self.sum(call),
+            "count_of" => self.count(call),
             _ => return None,
         })
     }
@@ -276,6 +285,11 @@ impl<'a> Resolver<'a> {
         Ok(ColumnExpr::SameIn { column, generator: generator.into(), purpose, at: call.span.start })
     }
 
+    fn count(&self, call: &Call) -> Result<ColumnExpr> {
+        let (child, column) = self.table_column(&count_call(self.source, call)?)?;
+        Ok(ColumnExpr::CountOf { child, column, at: call.span.start })
+    }
+
     fn sum(&self, call: &Call) -> Result<ColumnExpr> {
         let summed = sum_call(self.source, call)?;
         let mut child = None;
@@ -321,17 +335,57 @@ impl<'a> Resolver<'a> {
     fn reference(&mut self, call: &Call) -> Result<ColumnExpr> {
         let of = ref_call(self.source, call, Some(self.rows()))?;
         let (parent, key) = self.table_column(&of.parent)?;
-        let parents = self.scope.sizes[parent].rows;
+        let through = match &of.distribution {
+            Distribution::Via { of, .. } | Distribution::Among { of, .. } => vec![self.table_column(of)?],
+            Distribution::Along { of, then, .. } => {
+                let columns = std::iter::once(of).chain(then);
+                columns.map(|column| self.table_column(column)).collect::<Result<_>>()?
+            }
+            _ => Vec::new(),
+        };
+        let parents = self.scope.sizes[through.first().map_or(parent, |(table, _)| *table)].rows;
+        let assignment = self.assignment(of.distribution, parents, of.at)?;
+        let root = of.root.map(|root| self.own_column(&root)).transpose()?;
+        let own = &self.table.columns[self.scope.column];
+        let is_total = own.not_null || self.table.rowid_alias == Some(self.scope.column);
+        let to_itself = parent == self.scope.table;
+        let relation = Relation { parents, assignment, to_itself, is_total };
+        let is_drawn = matches!(
+            relation.assignment,
+            Assignment::Uniform | Assignment::Zipf { .. } | Assignment::Popular { by: None, .. }
+        );
+        if to_itself && (!through.is_empty() || root.is_some()) || root.is_some() && !is_drawn {
+            let message =
+                "this is for references to another table, and root for those that are uniform, zipf, popular or via";
+            return Err(self.source.error(of.at, message));
+        }
+        self.check_relation(&relation, of.at)?;
+        Ok(ColumnExpr::Reference(Reference { parent, key, relation, through, root, at: of.at }))
+    }
+
+    /// Resolves a distribution over the rows of a table with this number of rows.
+    fn assignment(&mut self, distribution: Distribution, parents: u64, at: usize) -> Result<Assignment> {
         let random = || {
             let column = &self.table.columns[self.scope.column].name;
             CellRandom::new(self.scope.sizes[self.scope.table].seed, &self.table.name, column)
         };
-        let assignment = match of.distribution {
+        Ok(match distribution {
             Distribution::Uniform => Assignment::Uniform,
             Distribution::Zipf { exponent, scatter } => {
                 Assignment::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
             }
-            Distribution::Popular { growing } => Assignment::Popular { children: growing.then(|| self.rows()) },
+            Distribution::Popular { growing, by } => Assignment::Popular {
+                children: growing.then(|| self.rows()),
+                by: by.map(|by| self.own_column(&by)).transpose()?,
+            },
+            Distribution::Via { once: true, .. } => Assignment::Spread { children: self.rows() },
+            Distribution::Along { column, .. } => Assignment::Along { column: self.own_column(&column)? },
+            Distribution::Via { growing, .. } => {
+                Assignment::Popular { children: growing.then(|| self.rows()), by: None }
+            }
+            Distribution::Among { column, .. } => {
+                Assignment::Among { column: self.own_column(&column)?, fan_out: None }
+            }
             Distribution::Once => Assignment::Once,
             Distribution::InTurn { each } => Assignment::InTurn { each },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
@@ -351,14 +405,9 @@ impl<'a> Resolver<'a> {
             Distribution::Exact(_) if parents == 0 => Assignment::Uniform,
             Distribution::Exact(pairs) => match ExactCounts::new(&pairs, parents) {
                 Some(counts) => Assignment::Exact(Arc::new(counts)),
-                None => return Err(self.source.error(of.at, "the number of children is above 2^64")),
+                None => return Err(self.source.error(at, "the number of children is above 2^64")),
             },
-        };
-        let own = &self.table.columns[self.scope.column];
-        let is_total = own.not_null || self.table.rowid_alias == Some(self.scope.column);
-        let relation = Relation { parents, assignment, to_itself: parent == self.scope.table, is_total };
-        self.check_relation(&relation, of.at)?;
-        Ok(ColumnExpr::Reference(Reference { parent, key, relation, at: of.at }))
+        })
     }
 
     /// Resolves `table.column`, or `table`, which means its primary key.
@@ -409,7 +458,13 @@ impl<'a> Resolver<'a> {
             return rejected("the parent table has no rows".to_owned(), "give it rows".to_owned());
         }
         match (&relation.assignment, relation.to_itself) {
-            (Assignment::DistinctIn { .. } | Assignment::OtherThan { .. } | Assignment::Exact(_), true) => rejected(
+            (
+                Assignment::DistinctIn { .. }
+                | Assignment::OtherThan { .. }
+                | Assignment::Exact(_)
+                | Assignment::Popular { by: Some(_), .. },
+                true,
+            ) => rejected(
                 "a table refers only to its own earlier rows, which this distribution does not support".to_owned(),
                 "leave it out, or use in_turn, once, zipf or per_parent".to_owned(),
             ),

@@ -170,6 +170,103 @@ fn early_rows_refer_to_other_early_rows() {
     assert!(number(&sqlite, "SELECT count(DISTINCT b) FROM t") > 40);
 }
 
+/// Groups with members, texts that answer one another, and rooms with guests.
+const GROUPS: &str = "/* gen: rows=200 */ CREATE TABLE person (id INTEGER PRIMARY KEY, posts INT /* gen: count_of(post.author) */);
+    /* gen: rows=50 */ CREATE TABLE grp (id INTEGER PRIMARY KEY, members INT /* gen: count_of(member.grp) */);
+    CREATE TABLE member (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, per_parent(0, 9)) */,
+        person REFERENCES person /* gen: ref(person.id, distinct_in(grp)) */, UNIQUE (grp, person));
+    /* gen: rows=3000 */ CREATE TABLE post (id INTEGER PRIMARY KEY, answers REFERENCES post /* gen: null(0.4, ref(post.id, popular)) */,
+        grp REFERENCES grp /* gen: ref(grp.id, via(member.grp, growing=TRUE), root=answers) */,
+        author REFERENCES person /* gen: null(0.1, ref(person.id, among(grp, member.person))) */,
+        editor REFERENCES person /* gen: ref(person.id, zipf(1.1), root=answers) */,
+        answered INT /* gen: count_of(post.answers) */);
+    CREATE TABLE stay (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, per_parent(0, 40)) */,
+        guest REFERENCES person /* gen: ref(person.id, popular(by=grp)) */,
+        later REFERENCES person /* gen: ref(person.id, popular(growing=TRUE, by=grp)) */,
+        turn INT /* gen: number_in(grp) */, turns INT /* gen: count_in(grp) */);
+    /* gen: rows=100 */ CREATE TABLE review (id INTEGER PRIMARY KEY, person REFERENCES person /* gen: ref(person.id, via(line.person, once=TRUE)) */,
+        grp REFERENCES grp /* gen: ref(grp.id, along(person, line.stay, stay.grp)) */);
+    /* gen: rows=300 */ CREATE TABLE line (id INTEGER PRIMARY KEY, stay REFERENCES stay /* gen: ref(stay.id, uniform) */,
+        person REFERENCES person /* gen: ref(person.id, popular) */);
+    /* gen: rows=700 */ CREATE TABLE visit (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, via(stay.grp)) */,
+        guest REFERENCES person /* gen: ref(person.id, along(grp, stay.guest)) */);";
+
+/// Each foreign key chose its row alone: a reply was in another group than what it answered, and its author was no member.
+#[test]
+fn foreign_keys_can_depend_on_other_ones() {
+    let sqlite = database(GROUPS);
+    for query in [
+        "SELECT count(*) FROM post p JOIN post a ON a.id = p.answers WHERE p.grp <> a.grp OR p.editor <> a.editor OR a.id >= p.id",
+        "SELECT count(*) FROM post WHERE author IS NOT NULL AND NOT EXISTS (SELECT 1 FROM member m WHERE m.grp = post.grp AND m.person = author)",
+        "SELECT count(*) FROM person p WHERE posts <> (SELECT count(*) FROM post WHERE author = p.id)",
+        "SELECT count(*) FROM grp g WHERE members <> (SELECT count(*) FROM member WHERE grp = g.id)",
+        "SELECT count(*) FROM post p WHERE answered <> (SELECT count(*) FROM post WHERE answers = p.id)",
+        "SELECT count(*) FROM post WHERE answers IS NULL AND grp > (SELECT grp FROM member WHERE id = 1 + (post.id * (SELECT count(*) FROM member)) / 3000)",
+        "SELECT count(*) FROM review r JOIN line l ON l.id = 3 * r.id - 2 JOIN stay s ON s.id = l.stay WHERE l.person <> r.person OR s.grp <> r.grp",
+        "SELECT count(*) FROM visit v WHERE NOT EXISTS (SELECT 1 FROM stay s WHERE s.grp = v.grp AND s.guest = v.guest)",
+        "SELECT count(*) FROM stay WHERE guest > 1 + (turn - 1) * 200 / turns",
+        "SELECT count(*) FROM stay WHERE later > 1 + grp * 4 + (turn - 1) * (200 - grp * 4) / turns",
+    ] {
+        assert_eq!(number(&sqlite, query), 0, "{query}");
+    }
+    for (query, least) in [
+        ("SELECT count(*) FROM post WHERE answers IS NOT NULL", 1700),
+        ("SELECT count(DISTINCT grp) FROM post", 35),
+        ("SELECT count(*) FROM post p JOIN post a ON a.id = p.answers WHERE p.author <> a.author", 800),
+        ("SELECT count(DISTINCT guest) FROM stay", 80),
+    ] {
+        assert!(number(&sqlite, query) >= least, "{query}: {}", number(&sqlite, query));
+    }
+}
+
+/// Rows are functions of their number: in any order, and in blocks of any size.
+#[test]
+fn foreign_keys_that_depend_on_other_ones_are_the_same_in_any_order() {
+    let plan = plan_of(GROUPS).expect(GROUPS);
+    for table in plan.tables() {
+        let mut scratch = Scratch::new(&table.program);
+        let rows = table.rows.min(900);
+        table.program.run(&(0..rows).into(), &mut scratch);
+        let values = |scratch: &Scratch, row: usize| -> Vec<Sql> {
+            scratch.columns().iter().map(|block| sql_value(block.value(row))).collect()
+        };
+        let together: Vec<Vec<Sql>> =
+            (0..usize::try_from(rows).expect("few")).map(|row| values(&scratch, row)).collect();
+        let list: Vec<u64> = (0..97).map(|at| at * 7919 % rows).collect();
+        table.program.run(&crate::random::Rows::List(&list), &mut scratch);
+        for (at, &row) in list.iter().enumerate() {
+            let row = usize::try_from(row).expect("few");
+            assert_eq!(values(&scratch, at), together[row], "{} row {row}", table.name);
+        }
+    }
+}
+
+#[test]
+fn foreign_keys_that_cannot_depend_on_others_are_errors() {
+    for (annotation, message) in [
+        ("ref(p.id, among(b, m.p))", "among needs a column of m that is ref(g.key, per_parent(...))"),
+        ("ref(p.id, among(a, m.p))", "among needs a column that is a ref(...)"),
+        ("ref(p.id, along(b, m.p))", "along needs a column that goes through the same table by via or among"),
+        ("ref(p.id, via(m.g))", "m.g is not ref(p.key)"),
+        ("ref(p.id, popular(by=b))", "by needs a column that is ref(parent.key, per_parent(...))"),
+        ("ref(p.id, popular, root=b)", "root needs a column that is a ref(...) to earlier rows"),
+        ("ref(p.id, per_parent(3), root=t)", "root for those that are uniform"),
+        ("ref(p.id, via(x.y))", "there is no table 'x'"),
+        ("count_of(m.id)", "count_of needs a column that is ref(t.key), and id is not"),
+        ("count_of()", "argument 'column' is missing"),
+    ] {
+        let sql = format!(
+            "/* gen: rows=9 */ CREATE TABLE p (id INTEGER PRIMARY KEY);
+            /* gen: rows=9 */ CREATE TABLE g (id INTEGER PRIMARY KEY);
+            /* gen: rows=9 */ CREATE TABLE m (id INTEGER PRIMARY KEY, g REFERENCES g /* gen: ref(g.id) */, p REFERENCES p /* gen: ref(p.id) */);
+            /* gen: rows=9 */ CREATE TABLE t (id INTEGER PRIMARY KEY, b REFERENCES g /* gen: ref(g.id) */, t REFERENCES t /* gen: ref(t.id) */,
+                a REFERENCES p /* gen: {annotation} */);"
+        );
+        let error = plan_of(&sql).expect_err(annotation);
+        assert!(error.to_string().contains(message), "{annotation}: {error}");
+    }
+}
+
 #[test]
 fn tables_refer_to_themselves_and_to_whole_keys() {
     let sql = "-- gen: rows=500

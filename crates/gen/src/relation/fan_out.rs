@@ -6,7 +6,8 @@
 //! row       --search sums--> block --add up the counts of the block--> parent
 //! ```
 //!
-//! A billion parents cost 8 MB, and any row's parent can be computed alone. Consecutive rows share a block.
+//! A billion parents cost 8 MB, and any row's parent can be computed alone. Consecutive rows share a block. Rows in any order
+//! would count a block each: up to [`MOST_OFFSETS`] parents are counted once, and then take 4 bytes each.
 
 use super::{ChildPosition, RowList};
 use crate::generators::Generator;
@@ -15,9 +16,12 @@ use litepress_format::value::Value;
 use litepress_rows::CellBlock;
 use litepress_rows::cells::BLOCK_ROWS;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 const BLOCK: u64 = BLOCK_ROWS as u64;
+
+/// The most parents whose numbers of children are kept in memory.
+const MOST_OFFSETS: u64 = 1 << 24;
 
 /// The purpose of the numbers of children in [`CellRandom::fork`].
 const COUNTS: u64 = 65;
@@ -40,6 +44,8 @@ pub(crate) struct VaryingFanOut {
     sums: Vec<u64>,
     /// The largest number of children of one parent.
     most: u64,
+    /// The children before each parent in its block, as soon as they are looked up in any order.
+    offsets: OnceLock<Vec<u32>>,
 }
 
 /// The block of parents that was searched last.
@@ -60,7 +66,9 @@ struct Cursor<'a> {
 impl FanOut {
     /// Counts children as `counts` gives them; negative numbers and values that are no numbers count as 0.
     pub(crate) fn varying(counts: Arc<dyn Generator>, random: &CellRandom, parents: u64) -> Self {
-        let mut varying = VaryingFanOut { counts, random: random.fork(COUNTS), parents, sums: vec![0], most: 0 };
+        let offsets = OnceLock::new();
+        let mut varying =
+            VaryingFanOut { counts, random: random.fork(COUNTS), parents, sums: vec![0], most: 0, offsets };
         let (mut cells, mut counts, mut sum) = (CellBlock::default(), Vec::new(), 0_u64);
         for block in 0..parents.div_ceil(BLOCK) {
             varying.counts_of(block, &mut cells, &mut counts);
@@ -126,7 +134,10 @@ impl FanOut {
                 if let Rows::List(list) = rows
                     && !list.is_sorted()
                 {
-                    cursor.find_in_order(list, skip, out);
+                    match varying.offsets() {
+                        Some(offsets) => varying.find_by_offsets(offsets, list, skip, out),
+                        None => cursor.find_in_order(list, skip, out),
+                    }
                     return;
                 }
                 rows.append_to(&mut out.rows, |row| {
@@ -156,8 +167,72 @@ impl VaryingFanOut {
         }));
     }
 
+    /// Returns the children before each parent in its block, or `None` if there are too many parents to keep them.
+    fn offsets(&self) -> Option<&Vec<u32>> {
+        let is_small = self.parents <= MOST_OFFSETS && self.most.saturating_mul(BLOCK) <= u64::from(u32::MAX);
+        is_small.then(|| self.offsets.get_or_init(|| self.count_offsets()))
+    }
+
+    fn count_offsets(&self) -> Vec<u32> {
+        let mut offsets = Vec::new();
+        let (mut cells, mut counts) = (CellBlock::default(), Vec::new());
+        for block in 0..self.parents.div_ceil(BLOCK) {
+            self.counts_of(block, &mut cells, &mut counts);
+            let mut before = 0_u64;
+            for count in &counts {
+                offsets.push(u32::try_from(before).unwrap_or(u32::MAX));
+                before += count;
+            }
+        }
+        offsets
+    }
+
+    /// Returns the parents of a block, by their positions among the offsets.
+    fn parents_of_block(block: usize, offsets: &[u32]) -> Range<usize> {
+        let first = block * BLOCK_ROWS;
+        first..offsets.len().min(first + BLOCK_ROWS)
+    }
+
+    /// Returns the children of a parent.
+    fn children_by_offsets(&self, offsets: &[u32], parent: u64) -> Range<u64> {
+        let (block, parent) = (size(parent / BLOCK), size(parent));
+        let parents = Self::parents_of_block(block, offsets);
+        let start_of = |parent: usize| self.sums[block] + u64::from(offsets[parent]);
+        start_of(parent)..if parent + 1 < parents.end { start_of(parent + 1) } else { self.sums[block + 1] }
+    }
+
+    /// Appends the parents of rows in any order, as a cursor finds them.
+    fn find_by_offsets(&self, offsets: &[u32], rows: &[u64], skip: u64, out: &mut RowList) {
+        let all = self.sums.last().copied().unwrap_or(0);
+        for row in rows {
+            let child = row.saturating_sub(skip).min(all.saturating_sub(1));
+            let block = self.sums.partition_point(|&sum| sum <= child).saturating_sub(1);
+            if all == 0 || block + 1 >= self.sums.len() {
+                out.rows.push(0);
+                out.positions.push(ChildPosition::default());
+                continue;
+            }
+            let parents = Self::parents_of_block(block, offsets);
+            let within = child - self.sums[block];
+            // The last parent whose children begin at the child or before it: those without children come before it.
+            let after = offsets[parents.clone()].partition_point(|&offset| u64::from(offset) <= within);
+            let parent = (parents.start + after.saturating_sub(1)) as u64;
+            let children = self.children_by_offsets(offsets, parent);
+            let siblings = children.end - children.start;
+            out.rows.push(parent);
+            out.positions.push(ChildPosition { ordinal: child - children.start, siblings });
+        }
+    }
+
     /// Computes the children of parents in any order. Each block is counted once.
     fn children_of(&self, parents: &Rows<'_>, out: &mut Vec<Range<u64>>) {
+        if let Rows::List(list) = parents
+            && !list.is_sorted()
+            && let Some(offsets) = self.offsets()
+        {
+            out.extend(list.iter().map(|&parent| self.children_by_offsets(offsets, parent)));
+            return;
+        }
         let mut rows = Vec::new();
         parents.append_to(&mut rows, |parent| parent);
         out.resize(rows.len(), 0..0);
@@ -166,6 +241,11 @@ impl VaryingFanOut {
             out[at] = cursor.children_of(rows[at]);
         }
     }
+}
+
+/// Returns a position in memory.
+fn size(number: u64) -> usize {
+    usize::try_from(number).expect("a row in memory")
 }
 
 /// Returns the positions of rows in the order of the rows.
@@ -292,6 +372,13 @@ mod tests {
             let mut alone = RowList::default();
             fan_out.find(&Rows::List(&[*row]), 0, &mut alone);
             assert_eq!((alone.rows[0], alone.positions[0]), (together.rows[at], together.positions[at]), "{row}");
+        }
+        let (mut children, mut alone) = (Vec::new(), Vec::new());
+        let parents: Vec<u64> = (0..5000).map(|row| row * 7919 % parents).collect();
+        fan_out.children_of(&Rows::List(&parents), &mut children);
+        for (at, parent) in parents.iter().enumerate().step_by(97) {
+            fan_out.children_of(&Rows::List(&[*parent]), &mut alone);
+            assert_eq!(alone[0], children[at], "{parent}");
         }
     }
 }

@@ -46,7 +46,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Returns the column through which consecutive rows of a table refer to each row of another one, and their numbers.
-    fn children_of(&self, parent: usize, child: usize) -> Option<(usize, Arc<FanOut>)> {
+    pub(super) fn children_of(&self, parent: usize, child: usize) -> Option<(usize, Arc<FanOut>)> {
         let mut columns = self.drafts.columns[child].iter().enumerate();
         let found = columns.find_map(|(at, draft)| Some((at, draft.as_ref()?.expr.fan_out_of(parent)?.clone())));
         found.filter(|_| parent != child)

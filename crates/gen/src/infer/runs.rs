@@ -1,0 +1,93 @@
+//! Parts of a run: the jobs of a pipeline end as it does, and run while it does.
+
+use super::subjects::Kind;
+use super::times::{Form, Stage, time_of};
+use super::{ColumnTraits, TableInference, kind_of, plain};
+use litepress_rows::schema::{Column, Generated, Table};
+
+const STATES: &str = "status state conclusion result";
+/// Seconds that a run takes that has not ended.
+const SECONDS: i64 = 600;
+
+/// The times at which a run starts and ends, as operands.
+struct Span {
+    start: String,
+    end: String,
+    form: Form,
+}
+
+impl TableInference<'_> {
+    /// Returns the column that refers to the run whose parts the rows are, and the table of runs.
+    fn run(&self) -> Option<(usize, &Table)> {
+        let by = self.context.per_parent.filter(|_| self.kind() == Some(Kind::Run))?;
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        (kind_of(of) == Some(Kind::Run)).then_some((by, of))
+    }
+
+    /// Infers the states of a run's parts: the last one ends as the run does, and the others before it succeed.
+    pub(super) fn states_of_runs(&mut self) {
+        const ALIKE: &str = "'success', 'succeeded', 'passed', 'completed', 'queued', 'pending', 'created', 'skipped'";
+        let Some((by, of)) = self.run().filter(|(_, of)| !of.has_check && !self.table.has_check) else { return };
+        let is_state = |column: &&Column| {
+            let is_text = !ColumnTraits::new(column).is_number() && column.generated == Generated::No;
+            is_text && column.not_null && STATES.split(' ').any(|name| plain(&column.name) == name)
+        };
+        let Some(state) = of.columns.iter().find(is_state).map(|column| self.through(by, column)) else { return };
+        let Some(own) = self.find_text(STATES).filter(|&at| !self.columns[at].is_unique) else { return };
+        if !self.alone(own).text.contains("'success'") {
+            return;
+        }
+        let by = self.column(by);
+        let text = format!("if({state} IN ({ALIKE}) OR number_in({by}) = count_in({by}), {state}, 'success')");
+        self.set(own, text, "follows from the state of the whole run");
+    }
+
+    /// Returns the time of a part of a run at a stage. The parts follow one another, and the last one ends with the run.
+    pub(super) fn time_of_part(&self, stage: Stage, form: Form) -> Option<String> {
+        let number = match stage {
+            Stage::Created | Stage::Queued | Stage::Started => "- 1",
+            Stage::Ended => "+ 0",
+            _ => return None,
+        };
+        let Span { start, end, form: of } = self.span_of_run()?;
+        let by = self.column(self.run()?.0);
+        let part =
+            |seconds: &str| format!("coalesce({seconds}, {SECONDS}) * (number_in({by}) {number}) / count_in({by})");
+        let time = match of {
+            Form::Text => {
+                let seconds = part(&format!("date_diff({start}, {end}, 'seconds')"));
+                format!("date_add({start}, {seconds}, 'seconds')")
+            }
+            Form::Unix(1) => format!("{start} + {}", part(&format!("({end} - {start})"))),
+            _ => return None,
+        };
+        form.converted(&format!("({time})"), of)
+    }
+
+    /// Returns the start of a run, or the latest time before it that is always known, and its end.
+    fn span_of_run(&self) -> Option<Span> {
+        let (by, of) = self.run()?;
+        let times: Vec<(Stage, Form, &Column)> = of
+            .columns
+            .iter()
+            .filter(|column| column.generated == Generated::No)
+            .filter_map(|column| {
+                let (stage, form) = time_of(&plain(&column.name), &ColumnTraits::new(column))?;
+                Some((stage, form, column))
+            })
+            .collect();
+        let find = |stages: &[Stage]| times.iter().find(|(stage, ..)| stages.contains(stage));
+        let (_, form, end) = *find(&[Stage::Ended])?;
+        let start = find(&[Stage::Started]);
+        let known = find(&[Stage::Queued, Stage::Created]).filter(|(_, _, column)| column.not_null);
+        let same = |time: &&(Stage, Form, &Column)| time.1 == form;
+        let names: Vec<String> =
+            [start, known].into_iter().flatten().filter(same).map(|(_, _, column)| self.through(by, column)).collect();
+        let start = match &names[..] {
+            [] => return None,
+            [only] => only.clone(),
+            _ => format!("coalesce({})", names.join(", ")),
+        };
+        Some(Span { start, end: self.through(by, end), form })
+    }
+}

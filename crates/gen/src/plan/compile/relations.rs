@@ -1,0 +1,245 @@
+//! Compiles references to row sets.
+
+use super::{ColumnExpr, Compiler, Reference};
+use crate::program::{Nulls, Op};
+use crate::relation::{Assignment, FanOut};
+use litepress_rows::Result;
+use std::sync::Arc;
+
+impl<'p> Compiler<'p, '_> {
+    /// Compiles a reference. Returns the row set of the parents.
+    pub(super) fn relation(&mut self, row_set: usize, column: usize) -> Result<usize> {
+        let table = self.row_sets[row_set];
+        let leader = self.drafts.leader((table, column));
+        if let Some(&known) = self.relations.get(&(row_set, leader)) {
+            return Ok(known);
+        }
+        let (reference, nulls) = self.reference_with_nulls(row_set, leader);
+        self.reject_two_leaders(table, column, leader)?;
+        let mut to = match reference.relation.assignment {
+            Assignment::Along { column: other } => self.members_of(row_set, leader, (reference, &nulls), other)?,
+            _ => self.refer(row_set, leader, (reference, nulls))?,
+        };
+        if !reference.through.is_empty() {
+            self.members.insert((row_set, leader), to);
+        }
+        for (at, &(_, by)) in reference.through.iter().enumerate() {
+            self.check_through(row_set, leader, reference, at)?;
+            to = self.relation(to, by)?;
+        }
+        self.relations.insert((row_set, leader), to);
+        Ok(to)
+    }
+
+    /// Compiles the choice of rows of a reference. Returns their row set.
+    fn refer(&mut self, row_set: usize, leader: usize, (reference, nulls): (&Reference, Vec<Nulls>)) -> Result<usize> {
+        let siblings = self.siblings(row_set, leader, reference)?;
+        let random = self.random(row_set, leader, None);
+        let mut relation = reference.relation.clone();
+        match &mut relation.assignment {
+            Assignment::OtherThan { column: other, each, .. } => {
+                *each = self.turns_of(self.row_sets[row_set], *other);
+            }
+            Assignment::Among { column: other, fan_out } => {
+                *fan_out = Some(self.numbers_of_members(row_set, leader, reference, *other)?);
+            }
+            _ => {}
+        }
+        let from = match reference.root {
+            Some(root) => self.roots(row_set, leader, (reference, root))?,
+            None => row_set,
+        };
+        let to = self.new_row_set(reference.through.first().map_or(reference.parent, |(table, _)| *table));
+        self.program.ops.push(Op::Refer { relation, random, from, siblings, nulls, row_set: to });
+        Ok(to)
+    }
+
+    /// Returns the row set of the other table's rows that another column goes through.
+    fn members_of(
+        &mut self,
+        row_set: usize,
+        leader: usize,
+        (reference, nulls): (&Reference, &[Nulls]),
+        other: usize,
+    ) -> Result<usize> {
+        let table = self.row_sets[row_set];
+        let of = self.drafts.reference((table, other));
+        let is_along = |of: &Reference| matches!(of.relation.assignment, Assignment::Along { .. });
+        let through = of.filter(|of| !is_along(of)).and_then(|of| of.through.first());
+        let wanted = reference.through.first().map(|(table, _)| *table);
+        if !nulls.is_empty() || through.is_none_or(|(table, _)| Some(*table) != wanted) {
+            let message =
+                "along needs a column that goes through the same table by via or among, and no null around it";
+            return Err(self.error_in(row_set, leader, reference.at, message));
+        }
+        self.relation(row_set, other)?;
+        Ok(self.members[&(row_set, self.drafts.leader((table, other)))])
+    }
+
+    /// Adds a row set of rows of a table. Returns it.
+    fn new_row_set(&mut self, table: usize) -> usize {
+        self.row_sets.push(table);
+        self.program.row_sets += 1;
+        self.program.row_sets - 1
+    }
+
+    /// Returns the reference that a leading column is, and the NULLs around it.
+    fn reference_with_nulls(&self, row_set: usize, leader: usize) -> (&'p Reference, Vec<Nulls>) {
+        let mut nulls = Vec::new();
+        let mut expr = &self.drafts.draft((self.row_sets[row_set], leader)).expr;
+        while let ColumnExpr::Null { share, purpose, inner } = expr {
+            let (random, levels) = (self.random(row_set, leader, *purpose), inner.null_levels());
+            nulls.push(Nulls { share: *share, levels, random });
+            expr = inner;
+        }
+        let ColumnExpr::Reference(reference) = expr else { unreachable!("a leader is a reference") };
+        (reference, nulls)
+    }
+
+    /// Returns the row set of the other column that a reference depends on.
+    fn siblings(&mut self, row_set: usize, leader: usize, reference: &Reference) -> Result<Option<usize>> {
+        let other = match reference.relation.assignment {
+            Assignment::DistinctIn { column: other, .. } => {
+                self.check_distinct_in(row_set, leader, reference, other)?;
+                other
+            }
+            Assignment::OtherThan { column: other, .. } => {
+                self.check_other_than(row_set, leader, reference, other)?;
+                other
+            }
+            Assignment::Popular { by: Some(other), .. } => {
+                self.fan_out_in(row_set, leader, (reference.at, "by"), other)?;
+                other
+            }
+            Assignment::Among { column: other, .. } => {
+                let of = self.drafts.reference((self.row_sets[row_set], other)).map(|of| &of.relation.assignment);
+                if of.is_none_or(|of| {
+                    matches!(of, Assignment::Among { .. } | Assignment::Along { .. } | Assignment::OtherThan { .. })
+                }) {
+                    let message = "among needs a column that is a ref(...) without among, along and other_than";
+                    return Err(self.error_in(row_set, leader, reference.at, message));
+                }
+                other
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(self.relation(row_set, other)?))
+    }
+
+    /// Returns the numbers of rows, in the table that `among` goes through, that refer to each row of the column's parent.
+    fn numbers_of_members(
+        &self,
+        row_set: usize,
+        column: usize,
+        reference: &Reference,
+        other: usize,
+    ) -> Result<Arc<FanOut>> {
+        let of = self.drafts.reference((self.row_sets[row_set], other)).expect("it is checked").parent;
+        let (through, _) = *reference.through.first().expect("among goes through a table");
+        let found = self.children_of(of, through);
+        found.map(|(_, fan_out)| fan_out).ok_or_else(|| {
+            let tables = &self.drafts.schema.tables;
+            let message = format!(
+                "among needs a column of {} that is ref({}.key, per_parent(...))",
+                tables[through].name, tables[of].name
+            );
+            self.error_in(row_set, column, reference.at, &message)
+        })
+    }
+
+    /// Checks that a column that a reference goes through refers to the next table on its way.
+    fn check_through(&self, row_set: usize, column: usize, reference: &Reference, at: usize) -> Result<()> {
+        let (through, by) = reference.through[at];
+        let next = reference.through.get(at + 1).map_or(reference.parent, |(table, _)| *table);
+        let is_plain = |of: &Reference| of.parent == next && of.through.is_empty() && of.root.is_none();
+        if through != self.row_sets[row_set] && self.drafts.reference((through, by)).is_some_and(is_plain) {
+            return Ok(());
+        }
+        let tables = &self.drafts.schema.tables;
+        let (table, parent) = (&tables[through], &tables[next].name);
+        let message = format!("{}.{} is not ref({parent}.key)", table.name, table.columns[by].name);
+        Err(self.error_in(row_set, column, reference.at, &message))
+    }
+
+    /// Compiles the first rows of the threads of a row set. Returns their row set.
+    fn roots(&mut self, row_set: usize, column: usize, (reference, root): (&Reference, usize)) -> Result<usize> {
+        let table = self.row_sets[row_set];
+        let of = self.drafts.reference((table, root));
+        if of.is_none_or(|of| !of.relation.is_to_earlier() || self.drafts.leader((table, root)) != root) {
+            let message = "root needs a column that is a ref(...) to earlier rows of the table";
+            return Err(self.error_in(row_set, column, reference.at, message));
+        }
+        let (of, nulls) = self.reference_with_nulls(row_set, root);
+        let (relation, random, to) = (of.relation.clone(), self.random(row_set, root, None), self.new_row_set(table));
+        self.program.ops.push(Op::Roots { relation, random, from: row_set, nulls, row_set: to });
+        Ok(to)
+    }
+
+    fn reject_two_leaders(&self, table: usize, column: usize, leader: usize) -> Result<()> {
+        let reference = self.drafts.reference((table, column)).filter(|_| column != leader);
+        let Some(reference) = reference.filter(|reference| !reference.relation.assignment.is_default()) else {
+            return Ok(());
+        };
+        let leader = &self.drafts.schema.tables[table].columns[leader].name;
+        let message = format!("the columns of a foreign key refer to one row, which {leader} already chooses");
+        Err(self.drafts.draft((table, column)).error_at(self.drafts.schema, (table, column), reference.at, message))
+    }
+
+    /// Checks that the column named in `distinct_in` has `per_parent`, and that there are enough parents.
+    fn check_distinct_in(&self, row_set: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
+        let table = self.row_sets[row_set];
+        let fan_out = self.fan_out_in(row_set, column, (reference.at, "distinct_in"), other)?;
+        if fan_out.most() > reference.relation.parents {
+            let message = format!(
+                "{} rows refer to one row through {}, and there are {} to choose from",
+                fan_out.most(),
+                self.drafts.schema.tables[table].columns[other].name,
+                reference.relation.parents
+            );
+            return Err(self.error_in(row_set, column, reference.at, &message));
+        }
+        Ok(())
+    }
+
+    /// Returns the numbers of children of a column that has `per_parent`, which the call of this name needs.
+    fn fan_out_in(
+        &self,
+        row_set: usize,
+        column: usize,
+        (at, call): (usize, &str),
+        other: usize,
+    ) -> Result<&'p Arc<FanOut>> {
+        let table = self.row_sets[row_set];
+        match self.drafts.reference((table, other)).map(|reference| &reference.relation.assignment) {
+            Some(Assignment::PerParent(fan_out)) => Ok(fan_out),
+            _ => {
+                let message = format!("{call} needs a column that is ref(parent.key, per_parent(...))");
+                Err(self.error_in(row_set, column, at, &message))
+            }
+        }
+    }
+
+    /// Checks that the column named in `other_than` refers to the same table, and that there is another row.
+    fn check_other_than(&self, row_set: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
+        let of = self.drafts.reference((self.row_sets[row_set], other));
+        let is_alike = of.is_some_and(|of| {
+            of.parent == reference.parent
+                && !matches!(of.relation.assignment, Assignment::OtherThan { .. } | Assignment::DistinctIn { .. })
+        });
+        let message = match is_alike {
+            false => "other_than needs a column that is a ref(...) to the same table",
+            true if reference.relation.parents < 2 => "there is no other row: the parent table has one row",
+            true => return Ok(()),
+        };
+        Err(self.error_in(row_set, column, reference.at, message))
+    }
+
+    /// Returns `each` of a column that is `in_turn(each)`, if the parents are more than that.
+    pub(super) fn turns_of(&self, table: usize, column: usize) -> Option<u64> {
+        let relation = &self.drafts.reference((table, column))?.relation;
+        match relation.assignment {
+            Assignment::InTurn { each } if each < relation.parents => Some(each),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Numbers of rows that refer to a row: the comments of a post.
+//!
+//! The rows of the other table are counted once, by the first thread that needs a number. That takes 4 bytes a row of the table
+//! that they refer to.
+
+use super::{Program, Scratch};
+use crate::random::Rows;
+use litepress_format::value::Value;
+use litepress_rows::CellBlock;
+use std::sync::OnceLock;
+
+/// The number of children of each row.
+#[derive(Debug)]
+pub(crate) struct ChildCount {
+    /// A program of the child table; its only column is the number of the row that each child refers to.
+    program: Program,
+    children: u64,
+    parents: u64,
+    counts: OnceLock<Vec<u32>>,
+}
+
+impl ChildCount {
+    pub(crate) fn new(program: Program, children: u64, parents: u64) -> Self {
+        Self { program, children, parents, counts: OnceLock::new() }
+    }
+
+    /// Computes the numbers of children of these rows.
+    pub(super) fn fill(&self, parents: &Rows<'_>, out: &mut CellBlock) {
+        let counts = self.counts.get_or_init(|| self.count());
+        let count =
+            |row: u64| usize::try_from(row).ok().and_then(|row| counts.get(row)).map_or(0, |&count| count.into());
+        parents.append_to(out.ints(), count);
+    }
+
+    fn count(&self) -> Vec<u32> {
+        let mut counts = vec![0_u32; usize::try_from(self.parents).expect("a number of rows in memory")];
+        let mut scratch = Scratch::new(&self.program);
+        let rows_per_block = self.program.most_rows_per_block();
+        let mut start = 0;
+        while start < self.children {
+            let end = self.children.min(start + rows_per_block);
+            self.program.run(&Rows::Range(start..end), &mut scratch);
+            let rows = &scratch.columns()[0];
+            for at in 0..usize::try_from(end - start).expect("a block") {
+                let Value::Int(row) = rows.value(at) else { continue };
+                let count = usize::try_from(row).ok().and_then(|row| counts.get_mut(row));
+                if let Some(count) = count {
+                    *count = count.saturating_add(1);
+                }
+            }
+            start = end;
+        }
+        counts
+    }
+}
