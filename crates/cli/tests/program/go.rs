@@ -11,7 +11,7 @@ fn the_go_package_passes_its_tests_without_cgo() {
         return;
     }
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../go");
-    for arguments in [["vet", "./..."].as_slice(), &["test", "-count=1", "./..."]] {
+    for arguments in [["vet", "./..."].as_slice(), &["test", "-count=1", "-vet=off", "./..."]] {
         let mut command = Command::new("go");
         command.args(arguments).current_dir(&package);
         command.envs([("CGO_ENABLED", "0"), ("GOPROXY", "off"), ("LITEPRESS_PROGRAM", LITEPRESS)]);

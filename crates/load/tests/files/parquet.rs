@@ -1,9 +1,7 @@
 //! Parquet files of other writers (apache/parquet-testing), compared with the row-by-row reader of the parquet crate, whose
 //! decoding is independent of the columnar one.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod rows;
-
+use crate::rows::{StorageForm, Table, read_bytes, read_forms, read_path, shared_data};
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use litepress_format::page::PageSize;
@@ -19,7 +17,6 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::record::Field;
-use rows::{StorageForm, Table, read_bytes, read_forms, read_path, shared_data};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

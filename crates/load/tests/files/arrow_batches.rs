@@ -1,9 +1,7 @@
 //! Record batches in memory: failing streams, invalid texts, slices, and plans of given data. The values of each type are
 //! tested with the files (`arrow_ipc.rs`), whose cases also run over batches in memory.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod rows;
-
+use crate::rows::{read_all, read_batches, show};
 use arrow_array::builder::{Int32Builder, ListBuilder, MapBuilder, StringBuilder};
 use arrow_array::types::Int32Type;
 use arrow_array::*;
@@ -20,7 +18,6 @@ use litepress_load::rejects::Rejects;
 use litepress_load::schema::TableOptions;
 use litepress_load::source::OnError;
 use litepress_rows::{Error, ErrorKind, RecordChunk, Source};
-use rows::{read_all, read_batches, show};
 use std::sync::Arc;
 
 fn of<T: Array + 'static>(array: T) -> ArrayRef {

@@ -1,14 +1,11 @@
 //! Tables of other SQLite databases, compared with SQLite's own SELECT.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod rows;
-
+use crate::rows::{Table, read_all, shared_data, show};
 use litepress_format::value::Value;
 use litepress_load::input::Input;
 use litepress_load::options::{Format, InvalidUtf8, ReadOptions};
 use litepress_load::sqlite::{Database, tables};
 use litepress_rows::ErrorKind;
-use rows::{Table, read_all, shared_data, show};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use std::path::Path;

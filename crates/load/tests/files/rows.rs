@@ -1,5 +1,4 @@
 //! Reads whole files as texts that show each cell's type and value.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use litepress_format::value::Value;

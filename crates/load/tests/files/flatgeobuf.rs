@@ -1,13 +1,10 @@
 //! FlatGeobuf, written by the `flatgeobuf` crate.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod rows;
-
+use crate::rows::{read, read_bytes, read_forms};
 use flatgeobuf::{ColumnType, FgbCrs, FgbWriter, FgbWriterOptions, GeometryType};
 use geozero::geojson::GeoJson;
 use geozero::{ColumnValue, PropertyProcessor};
 use litepress_load::options::{Format, ReadOptions};
-use rows::{read, read_bytes, read_forms};
 
 /// Returns a file of points, whose properties are of every type. Every fifth feature has none.
 fn points(count: u32, has_index: bool) -> Vec<u8> {

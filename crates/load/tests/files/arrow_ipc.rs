@@ -1,8 +1,6 @@
 //! Arrow IPC files and streams, written by arrow-ipc itself.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod rows;
-
+use crate::rows::{StorageForm, read, read_batches, read_bytes, read_forms};
 use arrow_array::builder::{
     FixedSizeBinaryBuilder, Int32Builder, ListBuilder, MapBuilder, StringBuilder, StringDictionaryBuilder,
 };
@@ -18,7 +16,6 @@ use litepress_load::plan::{LoadPlan, LoadRequest};
 use litepress_rows::ErrorKind;
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use rows::{StorageForm, read, read_batches, read_bytes, read_forms};
 use std::path::PathBuf;
 use std::sync::Arc;
 
