@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
-//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions, texts
+//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions, traffic.rs, texts
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
@@ -26,6 +26,7 @@ mod subjects;
 mod table_columns;
 mod texts;
 mod times;
+mod traffic;
 
 pub(crate) use names::{expanded, plain, words_of_table};
 pub(crate) use table_columns::{TableContext, TableInference};
@@ -353,8 +354,9 @@ pub(crate) enum ReferencePattern {
     Once,
     /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
-    /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow.
-    DistinctIn { column: String, growing: bool },
+    /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow; no row
+    /// itself if both refer to one table.
+    DistinctIn { column: String, growing: bool, other: bool },
     /// Consecutive rows for each parent: numbers of children with the numbers of parents that have so many.
     PerParent(Vec<(u64, u64)>),
     /// Random rows, some of them often; early rows refer to early rows if both tables grow with time.
@@ -374,10 +376,11 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             let each = if *each == 1 { String::new() } else { format!("({each})") };
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
         }
-        ReferencePattern::DistinctIn { column, growing } => {
+        ReferencePattern::DistinctIn { column, growing, other } => {
             let growing = if *growing { ", growing=TRUE" } else { "" };
+            let other = if *other { ", other=TRUE" } else { "" };
             inferred(
-                format!("ref({parent}, distinct_in({}{growing}))", quoted(column)),
+                format!("ref({parent}, distinct_in({}{growing}{other}))", quoted(column)),
                 format!("{because}, in a key with {column}"),
             )
         }
@@ -539,14 +542,17 @@ pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool 
 /// Returns whether a column gives a person the account of their own: `account_id` of a table of users.
 pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> bool {
     const OWNERS: &str = "user profile customer employee staff doctor patient student teacher driver player author admin seller buyer person agent nurse instructor account";
+    const HOMES: &str = "store shop branch warehouse office company supplier vendor organization venue hotel restaurant school hospital";
     let last = |table: &Table| words_of_table(&table.name).pop().unwrap_or_default();
     let (own, of) = (last(table), last(parent));
     let name = names::plain(&table.columns[column].name);
     let stem = name.strip_suffix("_id").or_else(|| name.strip_suffix("id")).unwrap_or(&name);
-    table.name != parent.name
-        && ["user", "account"].contains(&of.as_str())
-        && stem == of
-        && names::is_like(&own, OWNERS)
+    let is_home = || {
+        // One shop or one person lives at an address.
+        of == "address" && stem.ends_with("address") && (names::is_like(&own, OWNERS) || names::is_like(&own, HOMES))
+    };
+    let is_account = || ["user", "account"].contains(&of.as_str()) && stem == of && names::is_like(&own, OWNERS);
+    table.name != parent.name && (is_account() || is_home())
 }
 
 /// Returns whether a column refers to rows of its own table.

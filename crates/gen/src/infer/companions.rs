@@ -10,7 +10,7 @@ const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_nam
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
 const IMAGES: &str = "*avatar* *image* *photo* *picture* *logo* *cover* *thumbnail* *icon* *header*";
 const METHODS: &str = "method payment_method payment_type pay_method method_of_payment";
-const URLS: &str = "url uri *_url *_uri link permalink homepage website";
+const URLS: &str = "url uri *_url *_uri link permalink homepage home_page website web_site";
 
 /// The type of a file by the end of its name.
 const TYPE_BY_NAME: &[(&str, &str)] = &[
@@ -49,7 +49,7 @@ const VALUE_BY_KEY: &[(&str, &str)] = &[
     ("path", "phrase('{path}')"),
     ("url", "phrase('{web_url}')"),
     ("secret", "hex(32)"),
-    ("version", "regex('[1-9][.][0-9]{1,2}[.][0-9]')"),
+    ("version", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
     ("name", "phrase('{Adjective} {Noun}')"),
     ("title", "phrase('{Adjective} {Noun}')"),
 ];
@@ -77,6 +77,18 @@ impl TableInference<'_> {
         self.counters();
         self.readings();
         self.meetings();
+        self.rights();
+        self.owners();
+        self.traffic();
+    }
+
+    /// Flags that others imply: who may do everything may see the pages of the staff.
+    fn rights(&mut self) {
+        let is_free = |at: usize| self.is_number(at) && self.found[at].is_none();
+        let all = self.find("is_superuser superuser is_super_admin", |at| self.is_number(at));
+        let Some((all, staff)) = all.zip(self.find("is_staff staff is_admin admin", is_free)) else { return };
+        let text = format!("if({}, 1, {})", self.column(all), self.alone(staff).text);
+        self.set(staff, text, "follows from another right");
     }
 
     /// Types of files, and names of pictures.
@@ -116,7 +128,7 @@ impl TableInference<'_> {
     }
 
     /// Infers a column now if it is not yet inferred. Returns whether its values or the table have one of the words.
-    fn knows(&mut self, at: usize, words: &str) -> bool {
+    pub(super) fn knows(&mut self, at: usize, words: &str) -> bool {
         if self.is_free(at) {
             let found = self.alone(at);
             self.found[at] = Some(found);
@@ -171,11 +183,40 @@ impl TableInference<'_> {
             return;
         }
         self.address_of_author(&addresses);
+        self.home_pages(&addresses);
         let uri = self.find("uri", |at| self.is_text(at));
         let is_free = |at: usize| self.is_text(at) && self.is_free(at) && !self.columns[at].is_unique;
         if let Some((url, uri)) = self.find("url", is_free).zip(uri) {
             let text = self.column(uri);
             self.set(url, text, "the same as the URI");
+        }
+    }
+
+    /// Roles in a group: the first member is its owner, and the only one.
+    fn owners(&mut self) {
+        let Some(by) = self.context.per_parent else { return };
+        let Some(role) = self.find_text("role *_role member_role").filter(|&at| !self.columns[at].is_unique) else {
+            return;
+        };
+        if ["'owner'", "'admin'", "'member'"].iter().all(|word| self.knows(role, word)) {
+            let text = format!("if(number_in({}) = 1, 'owner', choice('member': 88, 'admin': 12))", self.column(by));
+            self.set(role, text, "the first member is the owner");
+        }
+    }
+
+    /// Sites of firms, at a domain of their name.
+    fn home_pages(&mut self, addresses: &[usize]) {
+        const PAGES: &str = "website homepage home_page web_site main_url site_url website_url url";
+        let is_site = super::has_last_word(self.table, "site website") || self.kind() == Some(Kind::Company);
+        let Some(name) = self.find("name company_name title", |at| self.is_text(at)).filter(|_| is_site) else {
+            return;
+        };
+        for &at in addresses {
+            let is_page = self.is_free(at) && is_like(&self.columns[at].plain, PAGES);
+            if is_page && (self.columns[name].not_null || !self.columns[at].not_null) {
+                let text = format!("'https://www.' || slug({}, '') || '.example/'", self.column(name));
+                self.set(at, text, "a site of this name");
+            }
         }
     }
 
@@ -298,7 +339,8 @@ impl TableInference<'_> {
         for at in 0..self.columns.len() {
             let name = self.columns[at].plain.clone();
             let counted = ["_count", "_counter"].iter().find_map(|end| name.strip_suffix(end));
-            let counted = counted.or_else(|| ["num_", "number_of_"].iter().find_map(|begin| name.strip_prefix(begin)));
+            let counted =
+                counted.or_else(|| ["num_", "number_of_", "total_"].iter().find_map(|begin| name.strip_prefix(begin)));
             let Some(counted) = counted.filter(|_| self.is_free(at) && self.is_amount(at)) else { continue };
             let Some((child, column)) = self.counted(expanded(&words_of_table(counted).join("_"))) else { continue };
             let of = &self.context.schema.tables[child];

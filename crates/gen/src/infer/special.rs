@@ -36,6 +36,13 @@ impl TableInference<'_> {
             ("duration" | "length" | "seconds", Some("song")) => {
                 found("normal(245, 70, min=40, max=1200, decimals=0)", "the length of a song")
             }
+            ("stars" | "stargazers" | "forks" | "watchers", Some("repository" | "package" | "project")) => {
+                found("lognormal(1.4, 1.9, max=90000, decimals=0)", "how many people like it")
+            }
+            ("bytes" | "size", Some("song")) if self.length_of_song().is_some() => {
+                // 128 to 320 kbit a second.
+                Some((format!("{} * int(16, 40)", self.length_of_song()?), "the size of a song, by its length"))
+            }
             ("bytes" | "size", Some("song")) => {
                 found("normal(7800000, 2300000, min=900000, max=60000000, decimals=0)", "the size of a song")
             }
@@ -50,6 +57,13 @@ impl TableInference<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns the column with the length of a song in milliseconds.
+    fn length_of_song(&self) -> Option<String> {
+        let at =
+            self.find("milliseconds duration_ms length_ms", |at| self.is_number(at) && self.columns[at].not_null)?;
+        Some(self.column(at))
     }
 
     /// Texts of what the table is about.

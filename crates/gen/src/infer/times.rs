@@ -59,11 +59,13 @@ pub(super) enum Stage {
     Queued,
     Started,
     Paid,
-    Updated,
+    Edited,
     LastSeen,
     Ended,
     Delivered,
     Deleted,
+    /// The last change of the row, not before the other times.
+    Updated,
     /// A time that may be after the reference day.
     Due,
 }
@@ -85,13 +87,14 @@ static STAGES: &[(&str, Stage)] = &[
         Stage::Ended,
     ),
     (
-        "*last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *viewed* *clicked* *current_sign* *accessed* *atime",
+        "*reset* *remember* *last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *viewed* *clicked* *current_sign* *accessed* *atime",
         Stage::LastSeen,
     ),
     (
-        "*updated* *modified* *changed* *edited* *mtime* *last_* mod *_mod *synced* *refreshed* *touched* *dirty* post_modified* *update_time *lastmodified* *last_update*",
+        "updated* *updated_at *_updated *updated_on *updated_date modified* *modified_at *_modified *modified_on *modified_date *changed_at *_changed changed *mtime mod *_mod post_modified* *update_time *lastmodified* *last_update*",
         Stage::Updated,
     ),
+    ("*updated* *modified* *changed* *edited* *mtime* *last_* *synced* *refreshed* *touched* *dirty*", Stage::Edited),
     (
         "*paid* *payment_date *approved* *confirmed* *verified* *accepted* *activated* *reviewed* *authorized*",
         Stage::Paid,
@@ -276,7 +279,7 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
         (Stage::Started, Some(Kind::Run)) => of("int(1, 90)", "seconds"),
         (Stage::Ended, Some(Kind::Stay)) if !is_day => of("int(20, 190)", "hours"),
         (Stage::Ended, Some(Kind::Run)) => of("lognormal(5, 1, min=2, max=7200, decimals=0)", "seconds"),
-        (Stage::Updated, Some(Kind::Run | Kind::Log)) => of("int(0, 600)", "seconds"),
+        (Stage::Updated | Stage::Edited, Some(Kind::Run | Kind::Log)) => of("int(0, 600)", "seconds"),
         (Stage::LastSeen, Some(Kind::Text)) if !is_day => {
             of("lognormal(4, 2, min=1, max=90000, decimals=0)", "minutes")
         }
@@ -289,7 +292,8 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
         (Stage::Ended, _) => of("int(5, 190)", "hours"),
         (Stage::Delivered, _) if is_day => of("int(1, 6)", "days"),
         (Stage::Delivered, _) => of("int(20, 150)", "hours"),
-        (Stage::Updated, _) if is_day => of("choice(0: 5, 1: 1, 7: 1, 30: 1, 90: 1)", "days"),
+        (Stage::Updated | Stage::Edited, _) if is_day => of("choice(0: 5, 1: 1, 7: 1, 30: 1, 90: 1)", "days"),
+        (Stage::Edited, _) => of("lognormal(7, 2.2, min=20, max=9000000, decimals=0)", "seconds"),
         (Stage::Updated, _) => of("if(bool(0.35), 0, exponential(0.0000006, max=30000000, decimals=0))", "seconds"),
         (Stage::LastSeen, _) if is_day => of("int(0, 600)", "days"),
         (Stage::LastSeen, _) => of("exponential(0.0002, max=12000, decimals=0)", "hours"),

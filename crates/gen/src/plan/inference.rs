@@ -445,8 +445,11 @@ impl Planner<'_> {
     fn distinct_in(&self, table: usize, parts: &[KeyPart], column: usize) -> ReferencePattern {
         let of_table = &self.schema.tables[table];
         let parents = parts.iter().filter_map(|part| self.schema.position(&of_table.foreign_keys[part.key].parent));
-        let growing = self.grow(&parents.collect::<Vec<_>>());
-        ReferencePattern::DistinctIn { column: of_table.columns[column].name.clone(), growing }
+        let parents: Vec<usize> = parents.collect();
+        let growing = self.grow(&parents);
+        // An account does not follow itself.
+        let other = matches!(parents[..], [one, other] if one == other) && self.sizes[parents[0]].rows > 1;
+        ReferencePattern::DistinctIn { column: of_table.columns[column].name.clone(), growing, other }
     }
 
     /// Returns whether the rows of all these tables come one after another in time.

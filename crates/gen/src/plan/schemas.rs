@@ -48,7 +48,7 @@ pub(super) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
 }
 
 /// Makes the database of a schema that needs no request.
-fn database(sql: &str) -> Connection {
+pub(super) fn database(sql: &str) -> Connection {
     let plan = plan_of(sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
     insert(sql, &plan).unwrap_or_else(|error| panic!("{error}\n{sql}"))
 }
