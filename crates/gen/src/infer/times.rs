@@ -70,6 +70,9 @@ pub(super) enum Stage {
     Due,
 }
 
+/// Seconds before the reference day of a time that would come after it.
+const LAST: &str = "int(60, 170_000)";
+
 /// Names of times by stage. The first that matches counts.
 static STAGES: &[(&str, Stage)] = &[
     ("*birth* dob born", Stage::Birth),
@@ -191,44 +194,43 @@ impl Form {
     /// Returns the annotation of a time that is `delay` later than the time in `base`, in `of` form; `None` if these
     /// forms cannot be computed from one another. What would come after the limit comes in the last two days before it.
     pub(super) fn after(self, base: &str, of: Self, delay: Delay, limit: Option<ReferenceDay>) -> Option<String> {
-        const LAST: &str = "int(-170_000, -60)";
         let base = self.converted(base, of)?;
         let Delay { amount, unit } = delay;
         if amount == "0" {
             return Some(base);
         }
+        let length = match unit {
+            "seconds" => 1,
+            "minutes" => 60,
+            "hours" => 3600,
+            _ => 86_400,
+        };
+        // A delay that may be 0 may be cut to 0.
         let may_be_none = ["if(", "int(0,", "choice(0:", "exponential("].iter().any(|begin| amount.starts_with(begin));
-        let least = match self {
-            _ if may_be_none => base.clone(),
-            Self::Day => format!("date_add({base}, 1, 'days')"),
-            Self::Text => format!("date_add({base}, 1, 'seconds')"),
-            Self::Unix(units) => format!("{base} + {units}"),
-            Self::Julian => return None,
-        };
-        let bounded = |later: String, bound: String| match limit {
-            Some(_) => format!("max({least}, min({later}, {bound}))"),
-            None => later,
-        };
-        let day = limit.unwrap_or_default();
-        Some(match self {
-            Self::Day if ["seconds", "minutes", "hours"].contains(&unit) => base,
-            Self::Day => bounded(format!("date_add({base}, {amount}, '{unit}')"), format!("'{}'", day.before(0))),
-            Self::Text => bounded(
-                format!("date_add({base}, {amount}, '{unit}')"),
-                format!("date_add('{} 00:00:00', {LAST}, 'seconds')", day.before(0)),
-            ),
-            Self::Unix(units) => {
-                let seconds = units
-                    * match unit {
-                        "seconds" => 1,
-                        "minutes" => 60,
-                        "hours" => 3600,
-                        _ => 86_400,
-                    };
-                let bound = format!("{} + {units} * {LAST}", day.unix() * units);
-                bounded(format!("{base} + {seconds} * ({amount})"), bound)
+        let least = u8::from(!may_be_none);
+        let cut = |amount: &str, rest: String| format!("max({least}, min({amount}, {rest}))");
+        let in_seconds = || if length == 1 { amount.to_string() } else { format!("{length} * ({amount})") };
+        Some(match (self, limit) {
+            (Self::Day, _) if length < 86_400 => base,
+            (Self::Day, None) => format!("date_add({base}, {amount}, '{unit}')"),
+            (Self::Day, Some(day)) => {
+                let rest = format!("date_diff({base}, '{}', '{unit}')", day.before(0));
+                format!("date_add({base}, {}, '{unit}')", cut(&amount, rest))
             }
-            Self::Julian => return None,
+            (Self::Text, None) => format!("date_add({base}, {amount}, '{unit}')"),
+            (Self::Text, Some(day)) => {
+                let rest = format!("date_diff({base}, '{}', 'seconds') - {LAST}", day.before(0));
+                format!("date_add({base}, {}, 'seconds')", cut(&in_seconds(), rest))
+            }
+            (Self::Unix(units), None) => format!("{base} + {} * ({amount})", units * length),
+            (Self::Unix(1), Some(day)) => {
+                format!("{base} + {}", cut(&in_seconds(), format!("{} - {base} - {LAST}", day.unix())))
+            }
+            (Self::Unix(units), Some(day)) => {
+                let rest = format!("({} - {base}) / {units} - {LAST}", day.unix() * units);
+                format!("{base} + {units} * {}", cut(&in_seconds(), rest))
+            }
+            (Self::Julian, _) => return None,
         })
     }
 

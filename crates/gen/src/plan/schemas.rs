@@ -600,7 +600,7 @@ fn a_schema_without_annotations_meets_its_constraints() {
         (
             1,
             "closed",
-            "null(0.9, max(date_add(\"opened\", 1, 'days'), min(date_add(\"opened\", int(30, 900), 'days'), '2026-01-01')))",
+            "null(0.9, date_add(\"opened\", max(1, min(int(30, 900), date_diff(\"opened\", '2026-01-01', 'days'))), 'days'))",
             "inferred: not before opened",
         ),
         (1, "kind", "choice('main', 'branch', 'bus')", "inferred: CHECK (kind IN ('main', 'branch', 'bus'))"),
