@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
-//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions, traffic.rs, texts
+//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
+//!                                                    roles, traffic, texts
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
@@ -18,6 +19,7 @@ mod defaults;
 mod names;
 mod persons;
 mod places;
+mod roles;
 mod row_times;
 mod rules;
 mod runs;

@@ -77,18 +77,9 @@ impl TableInference<'_> {
         self.counters();
         self.readings();
         self.meetings();
-        self.rights();
-        self.owners();
+        self.roles();
+        self.kinds_of_files();
         self.traffic();
-    }
-
-    /// Flags that others imply: who may do everything may see the pages of the staff.
-    fn rights(&mut self) {
-        let is_free = |at: usize| self.is_number(at) && self.found[at].is_none();
-        let all = self.find("is_superuser superuser is_super_admin", |at| self.is_number(at));
-        let Some((all, staff)) = all.zip(self.find("is_staff staff is_admin admin", is_free)) else { return };
-        let text = format!("if({}, 1, {})", self.column(all), self.alone(staff).text);
-        self.set(staff, text, "follows from another right");
     }
 
     /// Types of files, and names of pictures.
@@ -192,16 +183,20 @@ impl TableInference<'_> {
         }
     }
 
-    /// Roles in a group: the first member is its owner, and the only one.
-    fn owners(&mut self) {
-        let Some(by) = self.context.per_parent else { return };
-        let Some(role) = self.find_text("role *_role member_role").filter(|&at| !self.columns[at].is_unique) else {
-            return;
+    /// Kinds of files by their types: 0 an image, 2 a video, 4 a sound, 3 another file, or their names.
+    fn kinds_of_files(&mut self) {
+        let content = self.find(FILE_TYPES, |at| self.is_text(at) && self.found[at].is_some());
+        let kind = self.find("type kind media_type", |at| self.found[at].is_none() && !self.columns[at].is_unique);
+        let Some((kind, content)) = kind.zip(content).filter(|(kind, content)| kind != content) else { return };
+        let (image, video, sound, other) = match self.is_text(kind) {
+            true => ("'image'", "'video'", "'audio'", "'file'"),
+            false => ("0", "2", "4", "3"),
         };
-        if ["'owner'", "'admin'", "'member'"].iter().all(|word| self.knows(role, word)) {
-            let text = format!("if(number_in({}) = 1, 'owner', choice('member': 88, 'admin': 12))", self.column(by));
-            self.set(role, text, "the first member is the owner");
-        }
+        let begin = format!("substr({}, 1, 5)", self.column(content));
+        let text = format!(
+            "CASE {begin} WHEN 'image' THEN {image} WHEN 'video' THEN {video} WHEN 'audio' THEN {sound} ELSE {other} END"
+        );
+        self.set(kind, text, "follows from the type of the file");
     }
 
     /// Sites of firms, at a domain of their name.
@@ -346,6 +341,25 @@ impl TableInference<'_> {
             let of = &self.context.schema.tables[child];
             let text = format!("count_of({}.{})", quoted_always(&of.name), quoted_always(&of.columns[column].name));
             self.set(at, text, &format!("follows from the rows of {}", of.name));
+            if self.kind() == Some(Kind::Text) && is_like(&name, "*comment* *repl*") {
+                self.states_of_answered(at);
+            }
+        }
+    }
+
+    /// States of texts with answers: they are neither drafts nor closed.
+    fn states_of_answered(&mut self, count: usize) {
+        for at in 0..self.columns.len() {
+            let is_state = self.is_free(at) && self.is_text(at) && self.is_like(at, "status state *_status *_state");
+            if !is_state || self.columns[at].is_unique {
+                continue;
+            }
+            let usual = self.alone(at).text;
+            let state = ["'published'", "'publish'", "'open'"].iter().find(|state| usual.contains(*state));
+            if let Some(state) = state {
+                let text = format!("if({} > 0, {state}, {usual})", self.column(count));
+                self.set(at, text, "follows from the number of answers");
+            }
         }
     }
 

@@ -104,7 +104,22 @@ impl TableInference<'_> {
             }
             (_, "post_type") => found("choice('post': 72, 'page': 18, 'attachment': 10)", "the type of a post"),
             (_, "comment_type") => found("choice('comment': 97, 'pingback': 2, 'trackback')", "the type of a comment"),
-            ("mime_type", _) if is_post => found("constant('')", "a text has no file"),
+            ("mime_type", _) if is_post => match self.find("type", |at| self.is_text(at)) {
+                Some(of) => {
+                    let files = "choice('image/jpeg': 6, 'image/png': 3, 'application/pdf': 1)";
+                    Some((format!("if({} = 'attachment', {files}, '')", self.column(of)), "a text has no file"))
+                }
+                None => found("constant('')", "a text has no file"),
+            },
+            ("app_label", _) if self.find("model", |at| self.is_text(at)).is_some() => {
+                let model = self.column(self.find("model", |at| self.is_text(at))?);
+                let text = format!(
+                    "CASE WHEN {model} IN ('user', 'group', 'permission') THEN 'auth' WHEN {model} = 'session' THEN 'sessions' \
+                     WHEN {model} = 'logentry' THEN 'admin' WHEN {model} IN ('article', 'attachment', 'comment', 'page', 'tag') THEN 'blog' \
+                     ELSE 'shop' END"
+                );
+                Some((text, "follows from the model"))
+            }
             ("password", _) if is_post => found("if(bool(0.97), '', phrase('{handle}'))", "few texts have a password"),
             ("path" | "uri" | "url_path" | "request_path", _) if self.find(REQUESTS, |_| true).is_some() => {
                 found("phrase('{url_path}')", "the path of a request")

@@ -192,7 +192,7 @@ impl Form {
     }
 
     /// Returns the annotation of a time that is `delay` later than the time in `base`, in `of` form; `None` if these
-    /// forms cannot be computed from one another. What would come after the limit comes in the last two days before it.
+    /// forms cannot be computed from one another. A time after the limit becomes one in the last two days before it.
     pub(super) fn after(self, base: &str, of: Self, delay: Delay, limit: Option<ReferenceDay>) -> Option<String> {
         let base = self.converted(base, of)?;
         let Delay { amount, unit } = delay;

@@ -182,3 +182,50 @@ fn texts_and_numbers_suit_their_table() {
     );
     judge("chinook", &[("SELECT count(*) FROM Track WHERE Bytes * 8 / Milliseconds NOT BETWEEN 100 AND 400", 0, 0)]);
 }
+
+/// General managers reported to receptionists, closed posts and drafts had comments, one customer had addresses in eight
+/// countries, pictures had the kind of videos, and the content type `cartitem` belonged to the application `sites`.
+#[test]
+fn rows_suit_the_rows_that_refer_to_them() {
+    judge(
+        "chinook",
+        &[
+            (
+                "SELECT count(*) FROM Employee m WHERE EXISTS (SELECT 1 FROM Employee WHERE ReportsTo = m.EmployeeId)
+                AND Title NOT LIKE '%Manager' AND Title NOT LIKE '%Director'",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT Title) FROM Employee", 20, 40),
+        ],
+    );
+    judge(
+        "wordpress",
+        &[
+            (
+                "SELECT count(*) FROM wp_comments JOIN wp_posts p ON p.ID = comment_post_ID
+                WHERE comment_status = 'closed' OR post_status <> 'publish'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM wp_posts WHERE comment_status = 'closed'", 5, 60),
+            ("SELECT count(*) FROM wp_posts WHERE (post_type = 'attachment') <> (post_mime_type <> '')", 0, 0),
+        ],
+    );
+    judge(
+        "django_shop",
+        &[
+            ("SELECT max(n) FROM (SELECT count(DISTINCT country) n FROM shop_address GROUP BY user_id)", 1, 1),
+            ("SELECT count(DISTINCT country) FROM shop_address", 10, 60),
+            (
+                "SELECT count(*) FROM django_content_type WHERE (model IN ('user', 'group')) <> (app_label = 'auth') AND model <> 'permission'",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge(
+        "mastodon",
+        &[("SELECT count(DISTINCT type) FROM media_attachments WHERE file_content_type LIKE 'image/%'", 1, 1)],
+    );
+}
