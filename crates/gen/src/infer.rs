@@ -523,6 +523,12 @@ pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
             | (Some(Kind::Log), Some(Kind::Log))
             | (Some(Kind::Payment), Some(Kind::Order | Kind::Stay))
     ) || is_line_of(table, parent)
+        || is_output_of(table, parent)
+}
+
+/// Returns whether the rows of a table are files that the runs in another one make.
+pub(crate) fn is_output_of(table: &Table, parent: &Table) -> bool {
+    has_last_word(table, "artifact output attachment file") && kind_of(parent) == Some(Kind::Run)
 }
 
 /// Returns whether the rows of a table are lines of the orders in another one.

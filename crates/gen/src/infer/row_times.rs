@@ -334,10 +334,19 @@ impl TableInference<'_> {
             return Some(within);
         }
         let is_order = kind_of(of) == Some(Kind::Order);
+        let is_output = super::is_output_of(self.table, of);
+        if is_output {
+            let end = of.columns.iter().find(|column| {
+                let found = time_of(&plain(&column.name), &ColumnTraits::new(column));
+                found == Some((Stage::Ended, of_form)) && column.generated == Generated::No
+            });
+            base = end.map_or(base.clone(), |end| format!("coalesce({}, {base})", self.through(by, end)));
+        }
         let of = |amount: &str, unit| Delay { amount: amount.to_owned().into(), unit };
         let delay = match self.kind() {
             Some(Kind::Line) if is_order => of("0", "seconds"),
             Some(Kind::Payment) => of("int(0, 90)", "seconds"),
+            _ if is_output => of("int(1, 120)", "seconds"),
             Some(Kind::Run | Kind::Log) => of("int(0, 240)", "seconds"),
             Some(Kind::Stay) => of("int(0, 400)", "hours"),
             _ if form == Form::Day => of("exponential(0.02, max=700, decimals=0)", "days"),

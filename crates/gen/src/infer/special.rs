@@ -142,7 +142,9 @@ impl TableInference<'_> {
             "sign_in_count" | "login_count" if !is_text => {
                 let sign_ins = "current_sign_in_at last_sign_in_at last_login last_login_at";
                 let last = self.column(self.find(sign_ins, |at| self.is_time(at))?);
-                let count = "1 + exponential(0.06, max=900, decimals=0)";
+                // Who was there before the current time was there twice.
+                let least = if self.find("current_sign_in_at", |at| self.is_time(at)).is_some() { 2 } else { 1 };
+                let count = format!("{least} + exponential(0.06, max=900, decimals=0)");
                 Some((format!("if({last} IS NULL, 0, {count})"), "follows from the last sign-in"))
             }
             "exit_code" | "return_code" => {

@@ -184,7 +184,7 @@ fn texts_and_numbers_suit_their_table() {
 }
 
 /// General managers reported to receptionists, closed posts and drafts had comments, one customer had addresses in eight
-/// countries, pictures had the kind of videos, and the content type `cartitem` belonged to the application `sites`.
+/// countries, pictures had the kind of videos, jobs made files years after their end, and the content type `cartitem` belonged to the application `sites`.
 #[test]
 fn rows_suit_the_rows_that_refer_to_them() {
     judge(
@@ -223,6 +223,19 @@ fn rows_suit_the_rows_that_refer_to_them() {
                 0,
             ),
         ],
+    );
+    judge(
+        "ci",
+        &[(
+            "SELECT count(*) FROM artifacts a JOIN jobs j ON j.id = a.job_id
+            WHERE unixepoch(a.created_at) - coalesce(j.finished_at, j.started_at) NOT BETWEEN 0 AND 86400",
+            0,
+            0,
+        )],
+    );
+    judge(
+        "rails_shop",
+        &[("SELECT count(*) FROM users WHERE sign_in_count = 1 AND current_sign_in_at <> last_sign_in_at", 0, 0)],
     );
     judge(
         "mastodon",
