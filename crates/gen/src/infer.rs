@@ -547,6 +547,11 @@ pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool 
     through.name != of.name && (is_part || is_file || is_own)
 }
 
+/// Returns whether a column refers to the person who has the addresses in a table.
+pub(crate) fn is_address_of(table: &Table, column: usize, parent: &Table) -> bool {
+    has_last_word(table, "address") && is_person(parent) && table.columns[column].not_null
+}
+
 /// Returns whether a column gives a person the account of their own: `account_id` of a table of users.
 pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> bool {
     const OWNERS: &str = "user profile customer employee staff doctor patient student teacher driver player author admin seller buyer person agent nurse instructor account";

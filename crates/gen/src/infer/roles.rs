@@ -2,12 +2,13 @@
 
 use super::names::is_like;
 use super::subjects::Kind;
-use super::{TableInference, plain, quoted_always};
+use super::{TableInference, is_person, plain, quoted_always};
 
 impl TableInference<'_> {
     pub(super) fn roles(&mut self) {
         self.rights();
         self.owners();
+        self.defaults_of_persons();
         self.superiors();
     }
 
@@ -29,6 +30,20 @@ impl TableInference<'_> {
         if ["'owner'", "'admin'", "'member'"].iter().all(|word| self.knows(role, word)) {
             let text = format!("if(number_in({}) = 1, 'owner', choice('member': 88, 'admin': 12))", self.column(by));
             self.set(role, text, "the first member is the owner");
+        }
+    }
+
+    /// Flags of the address that a person uses: the first one.
+    fn defaults_of_persons(&mut self) {
+        const FLAGS: &str = "is_default is_primary is_main default_address primary_address";
+        let flag = self.find(FLAGS, |at| self.is_number(at) && self.found[at].is_none() && !self.columns[at].is_unique);
+        let by = self.context.per_parent.filter(|&by| {
+            let parent = self.context.parents[by].map(|parent| &self.context.schema.tables[parent.table]);
+            parent.is_some_and(is_person)
+        });
+        if let Some((flag, by)) = flag.zip(by) {
+            let text = format!("if(number_in({}) = 1, 1, 0)", self.column(by));
+            self.set(flag, text, "the first one of the person");
         }
     }
 

@@ -184,7 +184,7 @@ fn texts_and_numbers_suit_their_table() {
 }
 
 /// General managers reported to receptionists, closed posts and drafts had comments, one customer had addresses in eight
-/// countries, pictures had the kind of videos, jobs made files years after their end, and the content type `cartitem` belonged to the application `sites`.
+/// countries and none or three to use, pictures had the kind of videos, jobs made files years after their end, and the content type `cartitem` belonged to the application `sites`.
 #[test]
 fn rows_suit_the_rows_that_refer_to_them() {
     judge(
@@ -217,6 +217,8 @@ fn rows_suit_the_rows_that_refer_to_them() {
         &[
             ("SELECT max(n) FROM (SELECT count(DISTINCT country) n FROM shop_address GROUP BY user_id)", 1, 1),
             ("SELECT count(DISTINCT country) FROM shop_address", 10, 60),
+            ("SELECT count(*) FROM (SELECT sum(is_default) n FROM shop_address GROUP BY user_id) WHERE n <> 1", 0, 0),
+            ("SELECT count(DISTINCT user_id) FROM shop_address", 150, 390),
             (
                 "SELECT count(*) FROM django_content_type WHERE (model IN ('user', 'group')) <> (app_label = 'auth') AND model <> 'permission'",
                 0,
