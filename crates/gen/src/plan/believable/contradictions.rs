@@ -184,7 +184,8 @@ fn texts_and_numbers_suit_their_table() {
 }
 
 /// General managers reported to receptionists, closed posts and drafts had comments, one customer had addresses in eight
-/// countries and none or three to use, pictures had the kind of videos, jobs made files years after their end, and the content type `cartitem` belonged to the application `sites`.
+/// countries and none or three to use, pictures had the kind of videos, jobs made files years after their end, men went to
+/// gynaecologists and old people to paediatricians, and the content type `cartitem` belonged to the application `sites`.
 #[test]
 fn rows_suit_the_rows_that_refer_to_them() {
     judge(
@@ -231,6 +232,15 @@ fn rows_suit_the_rows_that_refer_to_them() {
         &[(
             "SELECT count(*) FROM artifacts a JOIN jobs j ON j.id = a.job_id
             WHERE unixepoch(a.created_at) - coalesce(j.finished_at, j.started_at) NOT BETWEEN 0 AND 86400",
+            0,
+            0,
+        )],
+    );
+    judge(
+        "hospital",
+        &[(
+            "SELECT count(*) FROM appointment JOIN doctor o ON o.id = doctor_id JOIN department d ON d.id = department_id
+            WHERE d.name LIKE 'Gynaecology%' OR d.name LIKE 'Paediatrics%'",
             0,
             0,
         )],
