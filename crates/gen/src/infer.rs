@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
-//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions, texts
+//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
+//!                                                    roles, traffic, texts
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
@@ -18,6 +19,7 @@ mod defaults;
 mod names;
 mod persons;
 mod places;
+mod roles;
 mod row_times;
 mod rules;
 mod runs;
@@ -26,6 +28,7 @@ mod subjects;
 mod table_columns;
 mod texts;
 mod times;
+mod traffic;
 
 pub(crate) use names::{expanded, plain, words_of_table};
 pub(crate) use table_columns::{TableContext, TableInference};
@@ -353,8 +356,9 @@ pub(crate) enum ReferencePattern {
     Once,
     /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
-    /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow.
-    DistinctIn { column: String, growing: bool },
+    /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow; no row
+    /// itself if both refer to one table.
+    DistinctIn { column: String, growing: bool, other: bool },
     /// Consecutive rows for each parent: numbers of children with the numbers of parents that have so many.
     PerParent(Vec<(u64, u64)>),
     /// Random rows, some of them often; early rows refer to early rows if both tables grow with time.
@@ -374,10 +378,11 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             let each = if *each == 1 { String::new() } else { format!("({each})") };
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
         }
-        ReferencePattern::DistinctIn { column, growing } => {
+        ReferencePattern::DistinctIn { column, growing, other } => {
             let growing = if *growing { ", growing=TRUE" } else { "" };
+            let other = if *other { ", other=TRUE" } else { "" };
             inferred(
-                format!("ref({parent}, distinct_in({}{growing}))", quoted(column)),
+                format!("ref({parent}, distinct_in({}{growing}{other}))", quoted(column)),
                 format!("{because}, in a key with {column}"),
             )
         }
@@ -518,6 +523,12 @@ pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
             | (Some(Kind::Log), Some(Kind::Log))
             | (Some(Kind::Payment), Some(Kind::Order | Kind::Stay))
     ) || is_line_of(table, parent)
+        || is_output_of(table, parent)
+}
+
+/// Returns whether the rows of a table are files that the runs in another one make.
+pub(crate) fn is_output_of(table: &Table, parent: &Table) -> bool {
+    has_last_word(table, "artifact output attachment file") && kind_of(parent) == Some(Kind::Run)
 }
 
 /// Returns whether the rows of a table are lines of the orders in another one.
@@ -536,17 +547,25 @@ pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool 
     through.name != of.name && (is_part || is_file || is_own)
 }
 
+/// Returns whether a column refers to the person who has the addresses in a table.
+pub(crate) fn is_address_of(table: &Table, column: usize, parent: &Table) -> bool {
+    has_last_word(table, "address") && is_person(parent) && table.columns[column].not_null
+}
+
 /// Returns whether a column gives a person the account of their own: `account_id` of a table of users.
 pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> bool {
     const OWNERS: &str = "user profile customer employee staff doctor patient student teacher driver player author admin seller buyer person agent nurse instructor account";
+    const HOMES: &str = "store shop branch warehouse office company supplier vendor organization venue hotel restaurant school hospital";
     let last = |table: &Table| words_of_table(&table.name).pop().unwrap_or_default();
     let (own, of) = (last(table), last(parent));
     let name = names::plain(&table.columns[column].name);
     let stem = name.strip_suffix("_id").or_else(|| name.strip_suffix("id")).unwrap_or(&name);
-    table.name != parent.name
-        && ["user", "account"].contains(&of.as_str())
-        && stem == of
-        && names::is_like(&own, OWNERS)
+    let is_home = || {
+        // One shop or one person lives at an address.
+        of == "address" && stem.ends_with("address") && (names::is_like(&own, OWNERS) || names::is_like(&own, HOMES))
+    };
+    let is_account = || ["user", "account"].contains(&of.as_str()) && stem == of && names::is_like(&own, OWNERS);
+    table.name != parent.name && (is_account() || is_home())
 }
 
 /// Returns whether a column refers to rows of its own table.

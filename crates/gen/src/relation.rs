@@ -14,7 +14,7 @@
 //! | `via(t.c)` | the row that a popular row of table t refers to |
 //! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c |
 //! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c |
-//! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only |
+//! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only; `other=TRUE`: never that row |
 //!
 //! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
 //! nothing, or to itself if the column is NOT NULL. `in_turn` alone takes later rows too.
@@ -130,11 +130,13 @@ pub(crate) enum Assignment {
         each: Option<u64>,
         children: Option<u64>,
     },
-    /// `skew` is 1 if all parents are equally likely; `growing`: early rows in the column have early parents only.
+    /// `skew` is 1 if all parents are equally likely; `growing`: early rows in the column have early parents only; `other`: the
+    /// row in the column is not its own parent.
     DistinctIn {
         column: usize,
         skew: f64,
         growing: bool,
+        other: bool,
     },
 }
 
@@ -213,6 +215,10 @@ impl Relation {
                     let step = each.map_or_else(|| Fraction(random.u64(row)).take(others), |each| row % each % others);
                     (sibling + 1 + step) % among
                 });
+            }
+            Assignment::DistinctIn { growing, other: true, .. } => {
+                let siblings = siblings.expect("distinct_in names a column");
+                self.assign_distinct_others(random, siblings, *growing, out);
             }
             Assignment::DistinctIn { skew, growing, .. } => {
                 let siblings = siblings.expect("distinct_in names a column");
@@ -340,6 +346,23 @@ impl Relation {
         }
         if !growing {
             Permutation::new(self.parents.max(1), &random.fork(ORDER)).apply(&mut out.rows);
+        }
+        out.nulls.clone_from(&siblings.nulls);
+    }
+
+    /// Divides all rows but the one in the other column into one range for each of its children, as `assign_distinct` does. The
+    /// ranges begin behind that row.
+    fn assign_distinct_others(&self, random: &CellRandom, siblings: &RowList, growing: bool, out: &mut RowList) {
+        for (&row, position) in siblings.rows.iter().zip(&siblings.positions) {
+            let all = self.parents.max(2);
+            let so_far = parents_so_far(row + 1, siblings.of, all).max(row + 1).max(position.siblings + 1).min(all);
+            let among = if growing { so_far } else { all };
+            let own = random.fork(PARTNERS.wrapping_add(row));
+            let start = range_start(position.ordinal, position.siblings, among - 1, 1.0);
+            let end = range_start(position.ordinal + 1, position.siblings, among - 1, 1.0);
+            let drawn = start + Fraction(own.u64(position.ordinal)).take((end - start).max(1));
+            let turn = Fraction(own.u64(u64::MAX)).take(among - 1);
+            out.rows.push((row + 1 + (drawn.min(among - 2) + turn) % (among - 1)) % among);
         }
         out.nulls.clone_from(&siblings.nulls);
     }

@@ -56,6 +56,15 @@ impl Time {
         Some(Self { seconds: time.seconds(), is_day: time.second.is_none() })
     }
 
+    /// Returns the time of each row; a constant is parsed once.
+    fn in_rows<'a>(operand: &'a Operand<'a>) -> impl Fn(usize) -> Option<Self> + 'a {
+        let constant = match operand {
+            Operand::Constant(value) => Some(Self::parse(value.as_value())),
+            Operand::Block(_) => None,
+        };
+        move |row| constant.unwrap_or_else(|| Self::parse(operand.value(row)))
+    }
+
     fn plus(self, count: i64, unit: Unit) -> Option<Self> {
         match unit {
             Unit::Seconds(length) => {
@@ -90,23 +99,18 @@ impl Time {
 
 /// Evaluates `date_add(time, n, unit)`.
 pub(super) fn add(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
-    let unit = Unit::in_rows(&operands[2]);
-    let sum = |row: usize| {
-        let [time, count] = [0, 1].map(|at| operands[at].value(row));
-        Time::parse(time)?.plus(integer(count)?, unit(row)?)
-    };
+    let (time, unit) = (Time::in_rows(&operands[0]), Unit::in_rows(&operands[2]));
+    let sum = |row: usize| time(row)?.plus(integer(operands[1].value(row))?, unit(row)?);
     put_texts(out, rows, |row, text| sum(row).is_some_and(|time| time.write(text)));
 }
 
 /// Evaluates `date_diff(from, to, unit)`, rounded towards 0.
 pub(super) fn difference(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     let unit = Unit::in_rows(&operands[2]);
-    let difference = |row: usize| {
-        let [from, to] = [0, 1].map(|at| operands[at].value(row));
-        match unit(row)? {
-            Unit::Seconds(length) => Some((Time::parse(to)?.seconds - Time::parse(from)?.seconds) / length),
-            Unit::Months(_) => None,
-        }
+    let [from, to] = [0, 1].map(|at| Time::in_rows(&operands[at]));
+    let difference = |row: usize| match unit(row)? {
+        Unit::Seconds(length) => Some((to(row)?.seconds - from(row)?.seconds) / length),
+        Unit::Months(_) => None,
     };
     put_values(out, rows, |row| difference(row).map_or(OwnedValue::Null, OwnedValue::Int));
 }

@@ -60,6 +60,7 @@ pub(crate) enum Distribution {
         column: Expression,
         skew: f64,
         growing: bool,
+        other: bool,
     },
     /// Pairs of a number of children and the number of parents with it.
     Exact(Vec<(u64, u64)>),
@@ -182,7 +183,11 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
                 return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'growing'"));
             }
             let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;
-            Distribution::DistinctIn { column, skew, growing }
+            let other = arguments.int("other")? != 0;
+            if other && skew != 1.0 {
+                return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'other'"));
+            }
+            Distribution::DistinctIn { column, skew, growing, other }
         }
         _ => return Err(arguments.error_here(format!("'{}' is not a distribution", call.name))),
     })

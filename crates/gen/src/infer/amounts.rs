@@ -9,6 +9,9 @@ const QUANTITIES: &str = "quantity qty *_quantity order_qty pieces units count_o
 const PRICES: &str = "unit_price unitprice price list_price item_price sale_price retail_price amount_per_unit";
 const TOTALS: &str = "line_total linetotal amount total total_price extended_price total_amount";
 
+/// The ends of the names of categories of food.
+pub(super) const FOOD: &str = "'nacks', 'ocery', 'rages'";
+
 impl TableInference<'_> {
     /// Quantities, prices, totals.
     pub(super) fn amounts(&mut self) {
@@ -100,7 +103,6 @@ impl TableInference<'_> {
 
     /// Returns prices of products, of which food and small things cost less.
     fn price_in_category(&self, at: usize, category: &str) -> String {
-        const FOOD: &str = "'nacks', 'ocery', 'rages'";
         const SMALL: &str = "'onery', 'Books', 'Gifts', 'eauty', 'plies', 'sonal', 'Games', 'ories'";
         let end = format!("substr({category}, -5)");
         let price = format!(

@@ -10,7 +10,7 @@ const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_nam
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
 const IMAGES: &str = "*avatar* *image* *photo* *picture* *logo* *cover* *thumbnail* *icon* *header*";
 const METHODS: &str = "method payment_method payment_type pay_method method_of_payment";
-const URLS: &str = "url uri *_url *_uri link permalink homepage website";
+const URLS: &str = "url uri *_url *_uri link permalink homepage home_page website web_site";
 
 /// The type of a file by the end of its name.
 const TYPE_BY_NAME: &[(&str, &str)] = &[
@@ -49,7 +49,7 @@ const VALUE_BY_KEY: &[(&str, &str)] = &[
     ("path", "phrase('{path}')"),
     ("url", "phrase('{web_url}')"),
     ("secret", "hex(32)"),
-    ("version", "regex('[1-9][.][0-9]{1,2}[.][0-9]')"),
+    ("version", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
     ("name", "phrase('{Adjective} {Noun}')"),
     ("title", "phrase('{Adjective} {Noun}')"),
 ];
@@ -77,6 +77,9 @@ impl TableInference<'_> {
         self.counters();
         self.readings();
         self.meetings();
+        self.roles();
+        self.kinds_of_files();
+        self.traffic();
     }
 
     /// Types of files, and names of pictures.
@@ -116,7 +119,7 @@ impl TableInference<'_> {
     }
 
     /// Infers a column now if it is not yet inferred. Returns whether its values or the table have one of the words.
-    fn knows(&mut self, at: usize, words: &str) -> bool {
+    pub(super) fn knows(&mut self, at: usize, words: &str) -> bool {
         if self.is_free(at) {
             let found = self.alone(at);
             self.found[at] = Some(found);
@@ -171,11 +174,44 @@ impl TableInference<'_> {
             return;
         }
         self.address_of_author(&addresses);
+        self.home_pages(&addresses);
         let uri = self.find("uri", |at| self.is_text(at));
         let is_free = |at: usize| self.is_text(at) && self.is_free(at) && !self.columns[at].is_unique;
         if let Some((url, uri)) = self.find("url", is_free).zip(uri) {
             let text = self.column(uri);
             self.set(url, text, "the same as the URI");
+        }
+    }
+
+    /// Kinds of files by their types: 0 an image, 2 a video, 4 a sound, 3 another file, or their names.
+    fn kinds_of_files(&mut self) {
+        let content = self.find(FILE_TYPES, |at| self.is_text(at) && self.found[at].is_some());
+        let kind = self.find("type kind media_type", |at| self.found[at].is_none() && !self.columns[at].is_unique);
+        let Some((kind, content)) = kind.zip(content).filter(|(kind, content)| kind != content) else { return };
+        let (image, video, sound, other) = match self.is_text(kind) {
+            true => ("'image'", "'video'", "'audio'", "'file'"),
+            false => ("0", "2", "4", "3"),
+        };
+        let begin = format!("substr({}, 1, 5)", self.column(content));
+        let text = format!(
+            "CASE {begin} WHEN 'image' THEN {image} WHEN 'video' THEN {video} WHEN 'audio' THEN {sound} ELSE {other} END"
+        );
+        self.set(kind, text, "follows from the type of the file");
+    }
+
+    /// Sites of firms, at a domain of their name.
+    fn home_pages(&mut self, addresses: &[usize]) {
+        const PAGES: &str = "website homepage home_page web_site main_url site_url website_url url";
+        let is_site = super::has_last_word(self.table, "site website") || self.kind() == Some(Kind::Company);
+        let Some(name) = self.find("name company_name title", |at| self.is_text(at)).filter(|_| is_site) else {
+            return;
+        };
+        for &at in addresses {
+            let is_page = self.is_free(at) && is_like(&self.columns[at].plain, PAGES);
+            if is_page && (self.columns[name].not_null || !self.columns[at].not_null) {
+                let text = format!("'https://www.' || slug({}, '') || '.example/'", self.column(name));
+                self.set(at, text, "a site of this name");
+            }
         }
     }
 
@@ -298,12 +334,32 @@ impl TableInference<'_> {
         for at in 0..self.columns.len() {
             let name = self.columns[at].plain.clone();
             let counted = ["_count", "_counter"].iter().find_map(|end| name.strip_suffix(end));
-            let counted = counted.or_else(|| ["num_", "number_of_"].iter().find_map(|begin| name.strip_prefix(begin)));
+            let counted =
+                counted.or_else(|| ["num_", "number_of_", "total_"].iter().find_map(|begin| name.strip_prefix(begin)));
             let Some(counted) = counted.filter(|_| self.is_free(at) && self.is_amount(at)) else { continue };
             let Some((child, column)) = self.counted(expanded(&words_of_table(counted).join("_"))) else { continue };
             let of = &self.context.schema.tables[child];
             let text = format!("count_of({}.{})", quoted_always(&of.name), quoted_always(&of.columns[column].name));
             self.set(at, text, &format!("follows from the rows of {}", of.name));
+            if self.kind() == Some(Kind::Text) && is_like(&name, "*comment* *repl*") {
+                self.states_of_answered(at);
+            }
+        }
+    }
+
+    /// States of texts with answers: they are neither drafts nor closed.
+    fn states_of_answered(&mut self, count: usize) {
+        for at in 0..self.columns.len() {
+            let is_state = self.is_free(at) && self.is_text(at) && self.is_like(at, "status state *_status *_state");
+            if !is_state || self.columns[at].is_unique {
+                continue;
+            }
+            let usual = self.alone(at).text;
+            let state = ["'published'", "'publish'", "'open'"].iter().find(|state| usual.contains(*state));
+            if let Some(state) = state {
+                let text = format!("if({} > 0, {state}, {usual})", self.column(count));
+                self.set(at, text, "follows from the number of answers");
+            }
         }
     }
 

@@ -169,7 +169,11 @@ impl TableInference<'_> {
             let is_text = self.is_text(at) && self.columns[at].is_open && !self.columns[at].is_unique;
             let Some(found) = self.found[at].as_ref().filter(|_| is_text && self.is_like(at, TEXTS)) else { continue };
             let none = if self.columns[at].not_null { "''" } else { "NULL" };
-            let text = format!("if({} IS NULL, {}, {none})", self.column(of), called(&found.text));
+            let own = match self.default_share(at, &found.text) {
+                Some((share, default)) => format!("if(bool({share}), {default}, {})", called(&found.text)),
+                None => called(&found.text),
+            };
+            let text = format!("if({} IS NULL, {own}, {none})", self.column(of));
             self.found[at] = Some(inferred(text, "follows from what it repeats"));
         }
     }

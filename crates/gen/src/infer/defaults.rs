@@ -6,6 +6,7 @@ use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Stage, time_of};
 use super::{Inference, TableInference, inferred, null_share};
+use crate::generators::phrases;
 
 impl TableInference<'_> {
     pub(super) fn is_flag(&self, at: usize, full: &str) -> bool {
@@ -112,7 +113,9 @@ impl TableInference<'_> {
             // Other columns are read by their quoted names.
             let Some(found) = self.found[at].as_ref().filter(|found| found.text.contains('"')) else { continue };
             for (other, name) in names.iter().enumerate() {
-                if !required[other] && found.text.contains(name) {
+                // The first of two is replaced if it is NULL.
+                let text = found.text.replace(&format!("coalesce({name}, "), "");
+                if !required[other] && text.contains(name) {
                     required[other] = true;
                     waiting.push(other);
                 }
@@ -144,7 +147,7 @@ impl TableInference<'_> {
                 if share == 1.0 {
                     return format!("constant({default})");
                 }
-                format!("if(bool({share}), {default}, {})", called(text))
+                format!("if(bool({share}), {default}, {})", called(&as_written(text, &default)))
             })
         };
         self.found[at] = Some(match changed {
@@ -182,6 +185,15 @@ impl TableInference<'_> {
             _ => (1.0, default),
         })
     }
+}
+
+/// Returns the annotation of names in lower case if the DEFAULT is one of them in lower case: 'free' and 'Free' are one plan.
+fn as_written(text: &str, default: &str) -> String {
+    let list = text.strip_prefix("phrase('{").and_then(|rest| rest.strip_suffix("}')"));
+    let default = default.trim_matches('\'');
+    let is_same = |item: &&str| item.eq_ignore_ascii_case(default) && *item != default;
+    let is_listed = list.is_some_and(|list| phrases::items(list).iter().any(is_same));
+    if is_listed && default == default.to_ascii_lowercase() { format!("lower({text})") } else { text.to_owned() }
 }
 
 /// Returns whether the annotation is a choice, which may have the DEFAULT in its own share.

@@ -138,6 +138,10 @@ impl TableInference<'_> {
             (None, None) if self.columns[at].is_unique => "slug(phrase('{person}'), '.') || sequence()".to_owned(),
             (None, None) => "slug(phrase('{person}'), '.') || int(1, 999)".to_owned(),
         };
+        // An address that is not yet confirmed is another one.
+        let is_other =
+            is_like(&self.columns[at].plain, "unconfirmed_* new_* pending_* alternate_* recovery_* backup_*");
+        let base = if is_other { format!("{base} || '.home'") } else { base };
         match self.columns[at].traits.longest.filter(|&longest| longest < LONGEST) {
             None => self.set(at, format!("{base} || {DOMAIN}"), BECAUSE),
             // A shorter name before a number of 8 digits and a short domain.

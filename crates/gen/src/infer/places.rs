@@ -127,7 +127,14 @@ impl TableInference<'_> {
                 ("state", _) => "place('state')",
                 _ => "place('city')",
             };
-            self.set(leader, text, "a place");
+            match self.person_of_address().filter(|_| field == "city") {
+                Some(by) => {
+                    let country = format!("same_in({}, place('country'))", self.column(by));
+                    let text = format!("coalesce(place_of({country}, 'city', digits(4)), place('city'))");
+                    self.set(leader, text, "a place in the country of the person");
+                }
+                None => self.set(leader, text, "a place"),
+            }
         }
         let key = self.column(leader);
         for &(at, field) in place.parts.iter().filter(|(at, _)| *at != leader) {
@@ -136,6 +143,15 @@ impl TableInference<'_> {
                 self.set(at, text, &because);
             }
         }
+    }
+
+    /// Returns the column that refers to the person who has several addresses.
+    fn person_of_address(&self) -> Option<usize> {
+        let is_address = super::has_last_word(self.table, "address");
+        (0..self.columns.len()).filter(|_| is_address).find(|&at| {
+            let parent = self.context.parents[at].map(|parent| &self.context.schema.tables[parent.table]);
+            parent.is_some_and(super::is_person) && !self.columns[at].is_unique && self.context.once != Some(at)
+        })
     }
 
     /// Returns the annotation of a field of the place that `key` names.

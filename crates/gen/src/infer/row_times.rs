@@ -5,7 +5,7 @@ use super::rules;
 use super::subjects::Kind;
 use super::times::{Delay, Form, Stage, delay, time_of};
 use super::{ColumnTraits, Inference, Parent, TableInference, TypeClass, kind_of, unique};
-use litepress_rows::schema::{Column, Generated};
+use litepress_rows::schema::{Column, Generated, Table};
 
 /// Days before the reference day at which the times of a table begin that refers to no other one.
 const DAYS: i64 = 5 * 365;
@@ -27,8 +27,8 @@ struct Turns {
 }
 
 impl TableInference<'_> {
-    /// Times in their order.
-    pub(super) fn times(&mut self) {
+    /// Returns the free columns that hold times, in the order of a row's life.
+    fn times_of_row(&self) -> Vec<(Stage, usize, Form)> {
         let mut times: Vec<(Stage, usize, Form)> = Vec::new();
         for at in 0..self.columns.len() {
             let column = &self.columns[at];
@@ -38,11 +38,25 @@ impl TableInference<'_> {
                 times.push((stage, at, form));
             }
         }
-        // The current sign-in follows the last one.
-        times.sort_by_key(|&(stage, at, _)| (stage, self.is_like(at, "current_*"), at));
+        // The current sign-in follows the last one, and a time that may be NULL the others of its stage.
+        times.sort_by_key(|&(stage, at, _)| {
+            let may_be_null = self.share_of_null(at) > 0.0;
+            (stage, self.is_like(at, "current_*"), may_be_null, at)
+        });
+        times
+    }
+
+    /// Times in their order.
+    pub(super) fn times(&mut self) {
+        let mut times = self.times_of_row();
         let day = self.context.day;
         let has_hire = times.iter().any(|&(_, at, _)| is_like(&self.columns[at].plain, "*hire* *employ*"));
-        let ages = if has_hire { (62, 26) } else { (75, 18) };
+        let is_learned = super::has_last_word(self.table, "doctor physician surgeon professor lawyer");
+        let ages = match (has_hire, is_learned) {
+            (true, true) => (66, 32),
+            (true, false) => (64, 26),
+            (false, _) => (75, 18),
+        };
         for &(_, at, form) in times.iter().filter(|(stage, ..)| *stage == Stage::Birth) {
             let inferred = form.birth(day, ages.0, ages.1);
             self.set(at, inferred, "a day of birth");
@@ -77,6 +91,7 @@ impl TableInference<'_> {
                     return Some((text, "of late, because other rows refer to the row".to_owned()));
                 }
                 let text = form.after(&self.column(base), of, self.delay(stage, form), limit)?;
+                let text = if stage == Stage::Updated { self.not_before(text, (base, form), &known) } else { text };
                 Some((text, format!("not before {}", self.table.columns[base].name)))
             });
             match later {
@@ -97,6 +112,19 @@ impl TableInference<'_> {
                 self.set(at, text, "a time that is unique");
             }
         }
+    }
+
+    /// Returns the time of the last change, not before the other times of the row in the same form.
+    fn not_before(&self, text: String, (base, form): (usize, Form), known: &[(Stage, usize, Form)]) -> String {
+        let is_change = |&&(stage, at, of): &&(Stage, usize, Form)| {
+            of == form
+                && at != base
+                && matches!(stage, Stage::Paid | Stage::Edited | Stage::Ended | Stage::Delivered | Stage::Deleted)
+        };
+        let base = self.column(base);
+        let others = known.iter().filter(is_change).map(|&(_, at, _)| format!("coalesce({}, {base})", self.column(at)));
+        let others: Vec<String> = others.collect();
+        if others.is_empty() { text } else { format!("max({text}, {})", others.join(", ")) }
     }
 
     /// Returns the first time of a row, from which the others follow.
@@ -148,7 +176,7 @@ impl TableInference<'_> {
         let of_stage = known.iter().rev().filter(is_usable).find(|(of, ..)| Some(*of) == wanted);
         let always = known.iter().rev().filter(is_usable).find(|(of, other, _)| {
             self.share_of_null(*other) == 0.0
-                && !matches!(of, Stage::LastSeen | Stage::Deleted | Stage::Due | Stage::Updated)
+                && !matches!(of, Stage::LastSeen | Stage::Deleted | Stage::Due | Stage::Edited | Stage::Updated)
         });
         of_stage.or(always).or(known.first()).map(|&(_, at, form)| (at, form))
     }
@@ -228,7 +256,11 @@ impl TableInference<'_> {
 
     /// Returns the delay of a stage. A turn ends before the next one begins.
     fn delay(&self, stage: Stage, form: Form) -> Delay {
-        let usual = delay(stage, self.kind(), form);
+        let usual = if stage == Stage::Due && self.is_for_years() {
+            Delay { amount: "choice(365: 6, 398: 2, 730: 3, 1095: 2)".into(), unit: "days" }
+        } else {
+            delay(stage, self.kind(), form)
+        };
         match self.turns(form).filter(|_| stage == Stage::Ended) {
             Some(Turns { length, .. }) => {
                 let (unit, amount) = match form {
@@ -242,6 +274,13 @@ impl TableInference<'_> {
             }
             None => usual,
         }
+    }
+
+    /// Returns whether the rows are valid for years.
+    fn is_for_years(&self) -> bool {
+        const LASTING: &str =
+            "certificate license licence passport contract warranty domain registration membership policy";
+        super::has_last_word(self.table, LASTING)
     }
 
     /// Returns whether the rows are what people meet for.
@@ -290,17 +329,49 @@ impl TableInference<'_> {
             });
             base = paid.map_or(base.clone(), |paid| format!("coalesce({}, {base})", self.through(by, paid)));
         }
+        if let Some(within) = self.time_within(by, &base, (of, of_form)).and_then(|time| form.converted(&time, of_form))
+        {
+            return Some(within);
+        }
         let is_order = kind_of(of) == Some(Kind::Order);
+        let is_output = super::is_output_of(self.table, of);
+        if is_output {
+            let end = of.columns.iter().find(|column| {
+                let found = time_of(&plain(&column.name), &ColumnTraits::new(column));
+                found == Some((Stage::Ended, of_form)) && column.generated == Generated::No
+            });
+            base = end.map_or(base.clone(), |end| format!("coalesce({}, {base})", self.through(by, end)));
+        }
         let of = |amount: &str, unit| Delay { amount: amount.to_owned().into(), unit };
         let delay = match self.kind() {
             Some(Kind::Line) if is_order => of("0", "seconds"),
             Some(Kind::Payment) => of("int(0, 90)", "seconds"),
+            _ if is_output => of("int(1, 120)", "seconds"),
             Some(Kind::Run | Kind::Log) => of("int(0, 240)", "seconds"),
             Some(Kind::Stay) => of("int(0, 400)", "hours"),
             _ if form == Form::Day => of("exponential(0.02, max=700, decimals=0)", "days"),
             _ => of("exponential(0.001, max=16000, decimals=0) * 60 + int(0, 59)", "minutes"),
         };
         form.after(&base, of_form, delay, Some(self.context.day))
+    }
+
+    /// Returns a time between the start and the end of a visit, of which the rows are the actions.
+    fn time_within(&self, by: usize, start: &str, (of, form): (&Table, Form)) -> Option<String> {
+        let is_end = |column: &&Column| {
+            let is_known = column.not_null && column.generated == Generated::No;
+            let found = time_of(&plain(&column.name), &ColumnTraits::new(column));
+            let is_last = is_like(&plain(&column.name), "*last_action*");
+            is_known && found.is_some_and(|(stage, of)| of == form && (stage == Stage::Ended || is_last))
+        };
+        let end = of.columns.iter().filter(|_| self.kind() == Some(Kind::Log)).find(is_end)?;
+        let end = self.through(by, end);
+        match form {
+            Form::Text => {
+                Some(format!("date_add({start}, date_diff({start}, {end}, 'seconds') * int(0, 999) / 1000, 'seconds')"))
+            }
+            Form::Unix(_) => Some(format!("({start} + ({end} - {start}) * int(0, 999) / 1000)")),
+            Form::Day | Form::Julian => None,
+        }
     }
 
     /// Returns the first time of a parent's rows that is always known; where runs have parts, the time at which they start.

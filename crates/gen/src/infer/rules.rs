@@ -133,6 +133,10 @@ static RULES: &[Rule] = &[
         "phrase('{image_path}')",
     ),
     text(
+        "*image_path *photo_path *picture_path *avatar_path *logo_path *thumbnail_path *cover_path poster_path backdrop_path",
+        "phrase('{image_path}')",
+    ),
+    text(
         "path *_path filepath file_path directory dir folder location_path relative_path relativepath",
         "phrase('{path}')",
     ),
@@ -142,7 +146,7 @@ static RULES: &[Rule] = &[
         BYTES,
         BYTES,
     ),
-    text("version *_version semver app_version", "regex('[0-9][.][0-9]{1,2}[.][0-9]')"),
+    text("version *_version semver app_version", "regex('[0-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
     number(
         "version *_version lock_version schema_version ver revision",
         "choice(1: 6, 2: 3, 3: 2, 4)",
@@ -232,7 +236,8 @@ static RULES: &[Rule] = &[
     text("manufacturer supplier vendor publisher *supplier_name *vendor_name", "phrase('{company}')"),
     text("product_name *_product_name item_name article_name product item *_item_name", "phrase('{product}')"),
     text("category_name", "phrase('{category}')"),
-    text("job job_title occupation profession position contact_title job_position *_job", "phrase('{job}')"),
+    text("contact_title", "phrase('{office_job}')"),
+    text("job job_title occupation profession position job_position *_job", "phrase('{job}')"),
     text("composer", "phrase('{composers}')"),
     text(
         "author *_author artist editor narrator director created_by updated_by modified_by owner *_by *_contact emergency_contact assignee reporter contact sender_name recipient_name billing_name shipping_name ship_name full_name contact_name customer_name *_full_name *_contact_name account_owner cardholder card_holder holder reviewer signature_name poc",
@@ -271,6 +276,8 @@ static RULES: &[Rule] = &[
     text("caption alt alt_text", "phrase('{Adjective} {noun} in {city_name}')"),
     text("excerpt *_excerpt teaser summary abstract synopsis snippet tagline *_summary", "phrase('{sentence}')"),
     text("bio biography about profile about_me", "phrase('{bio}')"),
+    text("status_text status_message custom_status", "phrase('{status_text}')"),
+    text("spoiler_text spoiler content_warning", "phrase('{content_warning}')"),
     text("error error_message last_error exception *_error failure_reason", "phrase('{error_message}')"),
     text("message *_message msg", "phrase('{message}')"),
     text("comment comments *_comment *_comments feedback remark remarks", "phrase('{comment}')"),

@@ -36,6 +36,13 @@ impl TableInference<'_> {
             ("duration" | "length" | "seconds", Some("song")) => {
                 found("normal(245, 70, min=40, max=1200, decimals=0)", "the length of a song")
             }
+            ("stars" | "stargazers" | "forks" | "watchers", Some("repository" | "package" | "project")) => {
+                found("lognormal(1.4, 1.9, max=90000, decimals=0)", "how many people like it")
+            }
+            ("bytes" | "size", Some("song")) if self.length_of_song().is_some() => {
+                // 128 to 320 kbit a second.
+                Some((format!("{} * int(16, 40)", self.length_of_song()?), "the size of a song, by its length"))
+            }
             ("bytes" | "size", Some("song")) => {
                 found("normal(7800000, 2300000, min=900000, max=60000000, decimals=0)", "the size of a song")
             }
@@ -50,6 +57,13 @@ impl TableInference<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns the column with the length of a song in milliseconds.
+    fn length_of_song(&self) -> Option<String> {
+        let at =
+            self.find("milliseconds duration_ms length_ms", |at| self.is_number(at) && self.columns[at].not_null)?;
+        Some(self.column(at))
     }
 
     /// Texts of what the table is about.
@@ -90,7 +104,22 @@ impl TableInference<'_> {
             }
             (_, "post_type") => found("choice('post': 72, 'page': 18, 'attachment': 10)", "the type of a post"),
             (_, "comment_type") => found("choice('comment': 97, 'pingback': 2, 'trackback')", "the type of a comment"),
-            ("mime_type", _) if is_post => found("constant('')", "a text has no file"),
+            ("mime_type", _) if is_post => match self.find("type", |at| self.is_text(at)) {
+                Some(of) => {
+                    let files = "choice('image/jpeg': 6, 'image/png': 3, 'application/pdf': 1)";
+                    Some((format!("if({} = 'attachment', {files}, '')", self.column(of)), "a text has no file"))
+                }
+                None => found("constant('')", "a text has no file"),
+            },
+            ("app_label", _) if self.find("model", |at| self.is_text(at)).is_some() => {
+                let model = self.column(self.find("model", |at| self.is_text(at))?);
+                let text = format!(
+                    "CASE WHEN {model} IN ('user', 'group', 'permission') THEN 'auth' WHEN {model} = 'session' THEN 'sessions' \
+                     WHEN {model} = 'logentry' THEN 'admin' WHEN {model} IN ('article', 'attachment', 'comment', 'page', 'tag') THEN 'blog' \
+                     ELSE 'shop' END"
+                );
+                Some((text, "follows from the model"))
+            }
             ("password", _) if is_post => found("if(bool(0.97), '', phrase('{handle}'))", "few texts have a password"),
             ("path" | "uri" | "url_path" | "request_path", _) if self.find(REQUESTS, |_| true).is_some() => {
                 found("phrase('{url_path}')", "the path of a request")
@@ -113,7 +142,9 @@ impl TableInference<'_> {
             "sign_in_count" | "login_count" if !is_text => {
                 let sign_ins = "current_sign_in_at last_sign_in_at last_login last_login_at";
                 let last = self.column(self.find(sign_ins, |at| self.is_time(at))?);
-                let count = "1 + exponential(0.06, max=900, decimals=0)";
+                // Who was there before the current time was there twice.
+                let least = if self.find("current_sign_in_at", |at| self.is_time(at)).is_some() { 2 } else { 1 };
+                let count = format!("{least} + exponential(0.06, max=900, decimals=0)");
                 Some((format!("if({last} IS NULL, 0, {count})"), "follows from the last sign-in"))
             }
             "exit_code" | "return_code" => {

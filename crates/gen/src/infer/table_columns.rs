@@ -276,12 +276,31 @@ fn fitted(text: String, traits: &ColumnTraits<'_>) -> String {
     {
         return if longest < LONGEST_OTHER { format!("phrase('{pattern}', {longest})") } else { text };
     }
-    let needed =
-        catalogue::longest_bytes(&text).unwrap_or(if text.contains("place") { LONGEST_PLACE } else { LONGEST_OTHER });
+    let needed = catalogue::longest_bytes(&text)
+        .or_else(|| longest_choice(&text))
+        .unwrap_or(if text.contains("place") { LONGEST_PLACE } else { LONGEST_OTHER });
     if longest >= needed || ["unique_", "events(", "date", "choice("].iter().any(|call| text.starts_with(call)) {
         return text;
     }
     format!("substr({}, 1, {longest})", called(&text))
+}
+
+/// Returns the bytes of the longest text that an annotation can choose: of a CASE, or of a code of a place.
+fn longest_choice(text: &str) -> Option<u64> {
+    const CODES: [&str; 4] = ["'country_code')", "'country_code3')", "'state_code')", "'language')"];
+    const LONGEST_CODE: u64 = 3;
+    let is_code = text.starts_with("place_of(") && CODES.iter().any(|code| text.ends_with(code));
+    if is_code || !text.starts_with("CASE ") {
+        return is_code.then_some(LONGEST_CODE);
+    }
+    let has_column = ["||", "THEN \"", "ELSE \""].iter().any(|part| text.contains(part));
+    let is_choice = !has_column
+        && text.split('(').rev().skip(1).all(|before| {
+            let name = before.rsplit(|c: char| !c.is_ascii_alphabetic() && c != '_').next().unwrap_or_default();
+            ["", "choice", "lower", "upper", "substr"].contains(&name)
+        });
+    let longest = text.split('\'').skip(1).step_by(2).map(str::len).max()?;
+    is_choice.then(|| u64::try_from(longest).unwrap_or(u64::MAX))
 }
 
 /// Returns an annotation as part of an expression, where the name of a generator alone would be that of a column.

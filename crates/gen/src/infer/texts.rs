@@ -141,8 +141,14 @@ impl TableInference<'_> {
             "title" if self.kind() == Some(Kind::Other) => {
                 &[("description plot synopsis summary overview", "{film_plot}")]
             }
-            "person" => &[("title", "{job}"), ("note notes about bio description", "{bio}")],
-            "issue" | "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
+            "person" if self.find("title city *_city job_title position", |at| self.is_text(at)).is_some() => {
+                &[("title", "{office_job}"), ("note notes about bio description", "{hobbies}")]
+            }
+            "person" => &[("note notes about bio description", "{bio}")],
+            "issue" => &[("title subject summary", "{issue}"), ("description body text", "{issue_text}")],
+            "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
+            "repository" => &[("description about summary", "{repository_text}")],
+            "channel" => &[("topic purpose description", "{channel_topic}")],
             "commit" => &[("message subject title", "{commit}")],
             "log_message" => &[("message msg text event description change_message", "{log_message}")],
             _ => &[],
@@ -152,6 +158,9 @@ impl TableInference<'_> {
         }
         if subject.names == "category" {
             self.category_text();
+        }
+        if subject.names == "product" {
+            self.product_text();
         }
         for (patterns, phrase) in texts {
             for at in 0..self.columns.len() {
@@ -174,6 +183,19 @@ impl TableInference<'_> {
         let Some((text, name)) = self.find_text("description").zip(name) else { return };
         let name = self.column(name);
         self.set(text, format!("{name} || {ENDS}"), "begins with the name");
+    }
+
+    /// Descriptions of products: food is not easy to clean.
+    fn product_text(&mut self) {
+        let Some(category) = self.category() else { return };
+        let Some(at) = self.find_text("description *_description").filter(|&at| !self.columns[at].is_unique) else {
+            return;
+        };
+        let text = format!(
+            "if(substr({category}, -5) IN ({}), phrase('{{food_text}}'), phrase('{{product_text}}'))",
+            super::amounts::FOOD
+        );
+        self.set(at, text, "suits the category");
     }
 
     /// Praise and blame, as the number of stars says.

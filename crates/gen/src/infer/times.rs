@@ -59,14 +59,19 @@ pub(super) enum Stage {
     Queued,
     Started,
     Paid,
-    Updated,
+    Edited,
     LastSeen,
     Ended,
     Delivered,
     Deleted,
+    /// The last change of the row, not before the other times.
+    Updated,
     /// A time that may be after the reference day.
     Due,
 }
+
+/// Seconds before the reference day of a time that would come after it.
+const LAST: &str = "int(60, 170_000)";
 
 /// Names of times by stage. The first that matches counts.
 static STAGES: &[(&str, Stage)] = &[
@@ -85,13 +90,14 @@ static STAGES: &[(&str, Stage)] = &[
         Stage::Ended,
     ),
     (
-        "*last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *viewed* *clicked* *current_sign* *accessed* *atime",
+        "*reset* *remember* *last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *viewed* *clicked* *current_sign* *accessed* *atime",
         Stage::LastSeen,
     ),
     (
-        "*updated* *modified* *changed* *edited* *mtime* *last_* mod *_mod *synced* *refreshed* *touched* *dirty* post_modified* *update_time *lastmodified* *last_update*",
+        "updated* *updated_at *_updated *updated_on *updated_date modified* *modified_at *_modified *modified_on *modified_date *changed_at *_changed changed *mtime mod *_mod post_modified* *update_time *lastmodified* *last_update*",
         Stage::Updated,
     ),
+    ("*updated* *modified* *changed* *edited* *mtime* *last_* *synced* *refreshed* *touched* *dirty*", Stage::Edited),
     (
         "*paid* *payment_date *approved* *confirmed* *verified* *accepted* *activated* *reviewed* *authorized*",
         Stage::Paid,
@@ -186,46 +192,45 @@ impl Form {
     }
 
     /// Returns the annotation of a time that is `delay` later than the time in `base`, in `of` form; `None` if these
-    /// forms cannot be computed from one another. What would come after the limit comes in the last two days before it.
+    /// forms cannot be computed from one another. A time after the limit becomes one in the last two days before it.
     pub(super) fn after(self, base: &str, of: Self, delay: Delay, limit: Option<ReferenceDay>) -> Option<String> {
-        const LAST: &str = "int(-170_000, -60)";
         let base = self.converted(base, of)?;
         let Delay { amount, unit } = delay;
         if amount == "0" {
             return Some(base);
         }
+        let length = match unit {
+            "seconds" => 1,
+            "minutes" => 60,
+            "hours" => 3600,
+            _ => 86_400,
+        };
+        // A delay that may be 0 may be cut to 0.
         let may_be_none = ["if(", "int(0,", "choice(0:", "exponential("].iter().any(|begin| amount.starts_with(begin));
-        let least = match self {
-            _ if may_be_none => base.clone(),
-            Self::Day => format!("date_add({base}, 1, 'days')"),
-            Self::Text => format!("date_add({base}, 1, 'seconds')"),
-            Self::Unix(units) => format!("{base} + {units}"),
-            Self::Julian => return None,
-        };
-        let bounded = |later: String, bound: String| match limit {
-            Some(_) => format!("max({least}, min({later}, {bound}))"),
-            None => later,
-        };
-        let day = limit.unwrap_or_default();
-        Some(match self {
-            Self::Day if ["seconds", "minutes", "hours"].contains(&unit) => base,
-            Self::Day => bounded(format!("date_add({base}, {amount}, '{unit}')"), format!("'{}'", day.before(0))),
-            Self::Text => bounded(
-                format!("date_add({base}, {amount}, '{unit}')"),
-                format!("date_add('{} 00:00:00', {LAST}, 'seconds')", day.before(0)),
-            ),
-            Self::Unix(units) => {
-                let seconds = units
-                    * match unit {
-                        "seconds" => 1,
-                        "minutes" => 60,
-                        "hours" => 3600,
-                        _ => 86_400,
-                    };
-                let bound = format!("{} + {units} * {LAST}", day.unix() * units);
-                bounded(format!("{base} + {seconds} * ({amount})"), bound)
+        let least = u8::from(!may_be_none);
+        let cut = |amount: &str, rest: String| format!("max({least}, min({amount}, {rest}))");
+        let in_seconds = || if length == 1 { amount.to_string() } else { format!("{length} * ({amount})") };
+        Some(match (self, limit) {
+            (Self::Day, _) if length < 86_400 => base,
+            (Self::Day, None) => format!("date_add({base}, {amount}, '{unit}')"),
+            (Self::Day, Some(day)) => {
+                let rest = format!("date_diff({base}, '{}', '{unit}')", day.before(0));
+                format!("date_add({base}, {}, '{unit}')", cut(&amount, rest))
             }
-            Self::Julian => return None,
+            (Self::Text, None) => format!("date_add({base}, {amount}, '{unit}')"),
+            (Self::Text, Some(day)) => {
+                let rest = format!("date_diff({base}, '{}', 'seconds') - {LAST}", day.before(0));
+                format!("date_add({base}, {}, 'seconds')", cut(&in_seconds(), rest))
+            }
+            (Self::Unix(units), None) => format!("{base} + {} * ({amount})", units * length),
+            (Self::Unix(1), Some(day)) => {
+                format!("{base} + {}", cut(&in_seconds(), format!("{} - {base} - {LAST}", day.unix())))
+            }
+            (Self::Unix(units), Some(day)) => {
+                let rest = format!("({} - {base}) / {units} - {LAST}", day.unix() * units);
+                format!("{base} + {units} * {}", cut(&in_seconds(), rest))
+            }
+            (Self::Julian, _) => return None,
         })
     }
 
@@ -276,7 +281,7 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
         (Stage::Started, Some(Kind::Run)) => of("int(1, 90)", "seconds"),
         (Stage::Ended, Some(Kind::Stay)) if !is_day => of("int(20, 190)", "hours"),
         (Stage::Ended, Some(Kind::Run)) => of("lognormal(5, 1, min=2, max=7200, decimals=0)", "seconds"),
-        (Stage::Updated, Some(Kind::Run | Kind::Log)) => of("int(0, 600)", "seconds"),
+        (Stage::Updated | Stage::Edited, Some(Kind::Run | Kind::Log)) => of("int(0, 600)", "seconds"),
         (Stage::LastSeen, Some(Kind::Text)) if !is_day => {
             of("lognormal(4, 2, min=1, max=90000, decimals=0)", "minutes")
         }
@@ -289,7 +294,8 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
         (Stage::Ended, _) => of("int(5, 190)", "hours"),
         (Stage::Delivered, _) if is_day => of("int(1, 6)", "days"),
         (Stage::Delivered, _) => of("int(20, 150)", "hours"),
-        (Stage::Updated, _) if is_day => of("choice(0: 5, 1: 1, 7: 1, 30: 1, 90: 1)", "days"),
+        (Stage::Updated | Stage::Edited, _) if is_day => of("choice(0: 5, 1: 1, 7: 1, 30: 1, 90: 1)", "days"),
+        (Stage::Edited, _) => of("lognormal(7, 2.2, min=20, max=9000000, decimals=0)", "seconds"),
         (Stage::Updated, _) => of("if(bool(0.35), 0, exponential(0.0000006, max=30000000, decimals=0))", "seconds"),
         (Stage::LastSeen, _) if is_day => of("int(0, 600)", "days"),
         (Stage::LastSeen, _) => of("exponential(0.0002, max=12000, decimals=0)", "hours"),

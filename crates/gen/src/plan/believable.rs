@@ -1,5 +1,7 @@
 //! Schemas of real programs without one annotation: SQLite accepts the rows, and queries find nothing absurd in them.
 
+mod contradictions;
+
 use super::schemas::{insert, number};
 use super::*;
 use rusqlite::Connection;
@@ -1011,7 +1013,7 @@ fn a_social_network_is_believable() {
                 0,
             ),
             ("SELECT count(DISTINCT emoji) FROM reactions", 4, 4),
-            ("SELECT count(*) FROM memberships WHERE role = 'member'", 150, 395),
+            ("SELECT count(*) FROM memberships WHERE role = 'member'", 120, 395),
             ("SELECT count(*) FROM devices WHERE pni NOT LIKE 'PNI:%'", 0, 0),
         ],
     );
@@ -1053,7 +1055,7 @@ fn builds_people_and_machines_are_believable() {
         "telemetry",
         &[
             ("SELECT count(*) FROM requests WHERE http_status NOT BETWEEN 200 AND 599", 0, 0),
-            ("SELECT count(*) FROM requests WHERE http_status = 200", 290, 370),
+            ("SELECT count(*) FROM requests WHERE http_status = 200", 270, 370),
             ("SELECT count(*) FROM hosts WHERE port NOT BETWEEN 1 AND 65535", 0, 0),
             (
                 "SELECT count(*) FROM hosts WHERE date(created_at, 'unixepoch') NOT BETWEEN '2020-12-31' AND '2026-01-01' OR last_seen < created_at",

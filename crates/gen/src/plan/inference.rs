@@ -332,7 +332,7 @@ impl Planner<'_> {
             None if rows >= parent_rows && table != parent.table && infer::is_part_of(of_table, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
             }
-            None if self.is_taken_in_turn(table, column) => {
+            None if self.is_taken_in_turn(table, column) || infer::is_address_of(of_table, column, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
@@ -445,8 +445,11 @@ impl Planner<'_> {
     fn distinct_in(&self, table: usize, parts: &[KeyPart], column: usize) -> ReferencePattern {
         let of_table = &self.schema.tables[table];
         let parents = parts.iter().filter_map(|part| self.schema.position(&of_table.foreign_keys[part.key].parent));
-        let growing = self.grow(&parents.collect::<Vec<_>>());
-        ReferencePattern::DistinctIn { column: of_table.columns[column].name.clone(), growing }
+        let parents: Vec<usize> = parents.collect();
+        let growing = self.grow(&parents);
+        // An account does not follow itself.
+        let other = matches!(parents[..], [one, other] if one == other) && self.sizes[parents[0]].rows > 1;
+        ReferencePattern::DistinctIn { column: of_table.columns[column].name.clone(), growing, other }
     }
 
     /// Returns whether the rows of all these tables come one after another in time.

@@ -398,8 +398,8 @@ impl<'a> Resolver<'a> {
                 let children = growing.then(|| self.rows());
                 Assignment::OtherThan { column: self.own_column(&column)?, each: None, children }
             }
-            Distribution::DistinctIn { column, skew, growing } => {
-                Assignment::DistinctIn { column: self.own_column(&column)?, skew, growing }
+            Distribution::DistinctIn { column, skew, growing, other } => {
+                Assignment::DistinctIn { column: self.own_column(&column)?, skew, growing, other }
             }
             // There is nothing to deal without parents; a later check reports that.
             Distribution::Exact(_) if parents == 0 => Assignment::Uniform,

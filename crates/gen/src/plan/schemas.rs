@@ -48,7 +48,7 @@ pub(super) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
 }
 
 /// Makes the database of a schema that needs no request.
-fn database(sql: &str) -> Connection {
+pub(super) fn database(sql: &str) -> Connection {
     let plan = plan_of(sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
     insert(sql, &plan).unwrap_or_else(|error| panic!("{error}\n{sql}"))
 }
@@ -600,7 +600,7 @@ fn a_schema_without_annotations_meets_its_constraints() {
         (
             1,
             "closed",
-            "null(0.9, max(date_add(\"opened\", 1, 'days'), min(date_add(\"opened\", int(30, 900), 'days'), '2026-01-01')))",
+            "null(0.9, date_add(\"opened\", max(1, min(int(30, 900), date_diff(\"opened\", '2026-01-01', 'days'))), 'days'))",
             "inferred: not before opened",
         ),
         (1, "kind", "choice('main', 'branch', 'bus')", "inferred: CHECK (kind IN ('main', 'branch', 'bus'))"),

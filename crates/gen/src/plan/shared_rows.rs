@@ -37,7 +37,11 @@ impl Planner<'_> {
             if self.agree_on_purchase(drafts, position) {
                 continue;
             }
-            if let Some(by) = self.turns(drafts, table, column) {
+            if let Some(other) = self.opposite(drafts, table, column) {
+                let growing = if drafts[position].2.text.contains("growing") { ", growing=TRUE" } else { "" };
+                let text = with_distribution(&drafts[position].2.text, &format!("other_than({other}{growing})"));
+                drafts[position].2.text = text;
+            } else if let Some(by) = self.turns(drafts, table, column) {
                 let text = drafts[position].2.text.clone();
                 drafts[position].2.text = with_distribution(&text, &by);
             } else if !self.is_to_person(table, column) {
@@ -174,6 +178,24 @@ impl Planner<'_> {
         let growing = if self.grow(&[of_leader]) { "growing=TRUE, " } else { "" };
         let by = quoted(&of_table.columns[*leader].name);
         self.grow(&[table, of_parent]).then(|| format!("popular({growing}by={by})"))
+    }
+
+    /// Returns the column of the sender beside that of the receiver: one sends nothing to oneself.
+    fn opposite(&self, drafts: &[Draft], table: usize, column: usize) -> Option<String> {
+        const FROM: &str = "from_* sender* source* origin* payer* home_* follower* blocker*";
+        const TO: &str = "to_* receiver* recipient* target* dest* payee* away_* followed* followee* blocked*";
+        let of_table = &self.schema.tables[table];
+        let parent =
+            self.single_parent(table, column).filter(|of| of.table != table && self.sizes[of.table].rows > 1)?;
+        if !infer::is_called(of_table, column, TO) {
+            return None;
+        }
+        let other = drafts.iter().find(|(of, at, inferred)| {
+            let is_same = |at| self.single_parent(table, at).is_some_and(|of| of.table == parent.table);
+            let is_from = |at| infer::is_called(of_table, at, FROM) && is_same(at);
+            *of == table && *at != column && is_from(*at) && is_random(&inferred.text)
+        });
+        other.map(|(_, other, _)| quoted(&of_table.columns[*other].name))
     }
 
     /// Returns whether a column refers to a person.

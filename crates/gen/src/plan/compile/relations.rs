@@ -189,12 +189,18 @@ impl<'p> Compiler<'p, '_> {
     fn check_distinct_in(&self, row_set: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
         let table = self.row_sets[row_set];
         let fan_out = self.fan_out_in(row_set, column, (reference.at, "distinct_in"), other)?;
-        if fan_out.most() > reference.relation.parents {
+        let excludes_own = matches!(reference.relation.assignment, Assignment::DistinctIn { other: true, .. });
+        let is_alike = self.drafts.reference((table, other)).is_some_and(|of| of.parent == reference.parent);
+        if excludes_own && !is_alike {
+            let message = "distinct_in with other=TRUE needs a column that is a ref(...) to the same table";
+            return Err(self.error_in(row_set, column, reference.at, message));
+        }
+        let choices = reference.relation.parents.saturating_sub(u64::from(excludes_own));
+        if fan_out.most() > choices {
             let message = format!(
-                "{} rows refer to one row through {}, and there are {} to choose from",
+                "{} rows refer to one row through {}, and there are {choices} to choose from",
                 fan_out.most(),
                 self.drafts.schema.tables[table].columns[other].name,
-                reference.relation.parents
             );
             return Err(self.error_in(row_set, column, reference.at, &message));
         }

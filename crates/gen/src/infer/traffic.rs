@@ -1,0 +1,94 @@
+//! Requests, logs and visits: the status suits the method, the message the level, and an action lies within its visit.
+
+use super::TableInference;
+use super::names::is_like;
+use super::subjects::Kind;
+use super::table_columns::called;
+use super::{ColumnTraits, plain};
+use litepress_rows::schema::Generated;
+
+const METHODS: &str = "http_method request_method verb method";
+const STATUSES: &str = "http_status http_status_code status_code response_code response_status http_code";
+const STATUS_BY_METHOD: &str = "WHEN 'GET' THEN choice(200: 84, 301: 2, 302: 3, 304: 4, 400: 1, 401: 1, 403: 1, 404: 4, 500: 1, 503: 1) \
+     WHEN 'POST' THEN choice(200: 52, 201: 30, 302: 8, 400: 4, 401: 2, 403: 1, 422: 2, 500: 1) \
+     WHEN 'DELETE' THEN choice(204: 70, 200: 16, 403: 4, 404: 8, 500: 2) \
+     ELSE choice(200: 82, 204: 8, 400: 3, 401: 2, 404: 3, 500: 2)";
+const MESSAGE_BY_LEVEL: &str = "WHEN 'debug' THEN phrase('{log_debug}') WHEN 'warning' THEN phrase('{log_warning}') \
+     WHEN 'warn' THEN phrase('{log_warning}') WHEN 'error' THEN phrase('{log_error}') WHEN 'critical' THEN phrase('{log_error}') \
+     WHEN 'fatal' THEN phrase('{log_error}') ELSE phrase('{log_info}')";
+
+impl TableInference<'_> {
+    pub(super) fn traffic(&mut self) {
+        self.requests();
+        self.messages_of_levels();
+        self.referrers();
+        self.time_in_visits();
+    }
+
+    /// States of requests, as their method allows, and the sizes of answers: some states have none.
+    fn requests(&mut self) {
+        let is_free = |at: usize| self.is_number(at) && self.found[at].is_none() && !self.columns[at].is_unique;
+        let Some(status) = self.find(STATUSES, is_free) else { return };
+        let bytes = self.find("bytes *_bytes response_size body_size content_length *_bytes_sent", is_free);
+        if let Some(method) = self.find(METHODS, |at| self.is_text(at))
+            && self.knows(method, "'GET'")
+        {
+            let text = format!("CASE upper({}) {STATUS_BY_METHOD} END", self.column(method));
+            self.set(status, text, "suits the method");
+        }
+        if let Some(bytes) = bytes {
+            let (status, usual) = (self.column(status), called(&self.alone(bytes).text));
+            let text = format!(
+                "CASE WHEN {status} IN (204, 304) THEN 0 WHEN {status} >= 300 THEN lognormal(6.5, 0.8, min=80, max=20000, decimals=0) ELSE {usual} END"
+            );
+            self.set(bytes, text, "follows from the status");
+        }
+    }
+
+    /// Messages that are as bad as the level says.
+    fn messages_of_levels(&mut self) {
+        let is_log = self.subject.is_some_and(|subject| subject.names == "log_message");
+        let level = self.find("level log_level loglevel severity", |at| self.is_text(at)).filter(|_| is_log);
+        let message = self.find_text("message msg text event description").filter(|&at| !self.columns[at].is_unique);
+        if let Some((level, message)) = level.zip(message)
+            && self.knows(level, "'error', 'ERROR'")
+        {
+            let text = format!("CASE lower({}) {MESSAGE_BY_LEVEL} END", self.column(level));
+            self.set(message, text, "suits the level");
+        }
+    }
+
+    /// Addresses of referrers, at their domain.
+    fn referrers(&mut self) {
+        let name = self.find_text("referer_name referrer_name");
+        let url = self.find_text("referer_url referrer_url referer referrer");
+        let Some((name, url)) = name.zip(url) else { return };
+        let are_free = !self.columns[name].is_unique && !self.columns[url].is_unique;
+        if are_free && (self.columns[name].not_null || !self.columns[url].not_null) {
+            let domain = self.column(name);
+            let text = format!("if({domain} IS NULL, NULL, 'https://' || {domain} || '/' || phrase('{{slug}}'))");
+            self.set(url, text, "follows from the domain");
+        }
+    }
+
+    /// Times spent on one page, which are a part of the visit.
+    fn time_in_visits(&mut self) {
+        let is_free = |at: usize| self.is_number(at) && self.found[at].is_none() && !self.columns[at].is_unique;
+        let Some(spent) = self.find("time_spent *_time_spent", is_free).filter(|_| self.kind() == Some(Kind::Log))
+        else {
+            return;
+        };
+        let whole = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let whole = of.columns.iter().find(|column| {
+                let is_known = column.not_null && column.generated == Generated::No;
+                is_known && ColumnTraits::new(column).is_number() && is_like(&plain(&column.name), "*total_time")
+            })?;
+            Some(self.through(by, whole))
+        });
+        if let Some(whole) = whole {
+            let text = format!("min({}, {whole})", called(&self.alone(spent).text));
+            self.set(spent, text, "not longer than the visit");
+        }
+    }
+}
