@@ -12,7 +12,7 @@ use crate::source::ColumnSource;
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
 use litepress_rows::sync::lock;
-use litepress_rows::{Affinity, CellBlock, Cells, Column, Table, quote};
+use litepress_rows::{Affinity, CellBlock, Cells, Column, Strings, Table, quote};
 use std::sync::Mutex;
 
 /// Number of values that are shown of a column.
@@ -107,6 +107,10 @@ impl Changes {
 impl Watched {
     fn count(&self, block: &CellBlock, rows: usize, first_record: u64, stays: &dyn Fn(usize) -> bool) {
         let Cells::Text(texts) = block.cells() else { return };
+        // Most columns of numbers have nothing else.
+        if are_plain_integers(texts, rows) {
+            return;
+        }
         let (mut count, mut first) = (0, Vec::new());
         let (mut kept, mut first_kept) = (0, Vec::new());
         for row in 0..rows {
@@ -206,6 +210,14 @@ fn is_plain_integer(text: &[u8]) -> bool {
         [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
         _ => false,
     }
+}
+
+/// Returns whether all texts are [plain integers](is_plain_integer). Their bytes are looked at all at once, by vector instructions.
+fn are_plain_integers(texts: &Strings, rows: usize) -> bool {
+    const AT_ONCE: usize = 4096;
+    let are_digits = |bytes: &[u8]| bytes.iter().fold(true, |all, byte| all & byte.is_ascii_digit());
+    let is_short = |text: &[u8]| matches!(text, [_] | [b'1'..=b'9', ..]) && text.len() <= 18;
+    texts.data().chunks(AT_ONCE).all(are_digits) && (0..rows).all(|row| is_short(texts.get(row)))
 }
 
 /// Returns whether the text is a decimal number of up to 15 digits without leading zeros, which every double keeps.
@@ -353,5 +365,24 @@ mod tests {
         for declared in ["TEXT", "DATE", "", "BLOB"] {
             assert_eq!(found(declared, &texts).iter().map(|column| column.kept).sum::<u64>(), 0, "{declared}");
         }
+    }
+
+    /// Blocks of plain integers were judged text by text, which took a tenth of the time of a load.
+    #[test]
+    fn one_text_among_many_integers_is_found() {
+        let integers: Vec<String> = (0..80_u32).map(|row| (row * row * row).to_string()).collect();
+        for odd in ["007", "00", "+1", "1e3", "1.50", "x", "12345678901234567890"] {
+            for place in [0, 41, 80] {
+                let mut texts: Vec<&str> = integers.iter().map(String::as_str).collect();
+                texts.insert(place, odd);
+                let (alone, among) = (found("INT", &[odd]), found("INT", &texts));
+                let counts =
+                    |found: &[ChangedColumn]| found.iter().map(|one| (one.count, one.kept)).collect::<Vec<_>>();
+                assert_eq!(counts(&among), counts(&alone), "{odd} at {place}");
+            }
+        }
+        let texts: Vec<&str> = integers.iter().map(String::as_str).collect();
+        assert_eq!(found("INT", &texts), []);
+        assert!(!found("INT", &["007"]).is_empty() && !found("INT", &["x"]).is_empty());
     }
 }
