@@ -12,6 +12,9 @@
 //!                      number of threads
 //! ```
 //!
+//! Keys are sorted in two places: `run` sorts the items of a run, by `radix` or `arena`, and `buckets::sorted_buckets` those of a
+//! bucket, packed keys by `radix_u64` and others as a run.
+//!
 //! Runs sort any items by themselves. Buckets are a fast path in front of them: without a `Partitioner`
 //! ([`Sorter::partitioner`]), a writer never leaves its runs. Tests sort the same items both ways.
 //!

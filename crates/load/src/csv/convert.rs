@@ -1,4 +1,5 @@
-//! Converts fields of CSV as the caller asks: numbers with other marks, words for true and false, dates.
+//! Rewrites fields of CSV as the caller asks, as texts of SQLite: numbers with other marks, words for true and false, dates.
+//! `litepress_rows::encode` makes values of them, as of any text.
 //!
 //! Numbers and words are converted in columns that hold nothing else. Any other column is TEXT and keeps its texts. Dates are
 //! converted in the columns that the caller names; a value of another form is an error of its record.

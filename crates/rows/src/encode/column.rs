@@ -1,4 +1,4 @@
-//! Encodes one column of a block: affinity and rules, then serial types and bodies.
+//! Encodes one column of a block: its texts become values by affinity and rules, then serial types and bodies.
 
 use crate::affinity::{self, Affinity};
 use crate::cells::{CellBlock, Cells, Choice, OwnedValue, Strings};
