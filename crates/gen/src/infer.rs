@@ -369,7 +369,7 @@ pub(crate) enum ReferencePattern {
 
 /// Returns the annotation of a foreign key.
 pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize) -> Inference {
-    let parent = format!("{}.{}", quoted(&table.name), quoted(&table.columns[column].name));
+    let parent = quoted_column(table, column);
     let because = format!("refers to {}.{}", table.name, table.columns[column].name);
     match pattern {
         ReferencePattern::AtRandom => inferred(format!("ref({parent})"), because),
@@ -379,7 +379,7 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
         }
         ReferencePattern::DistinctIn { column, growing, other } => {
-            let growing = if *growing { ", growing=TRUE" } else { "" };
+            let growing = self::growing(*growing);
             let other = if *other { ", other=TRUE" } else { "" };
             inferred(
                 format!("ref({parent}, distinct_in({}{growing}{other}))", quoted(column)),
@@ -461,6 +461,16 @@ pub(crate) fn quoted_always(name: &str) -> String {
 pub fn quoted(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_name);
     if is_plain && !is_reserved(name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// Returns a column of a table as annotations name it.
+pub(crate) fn quoted_column(table: &Table, column: usize) -> String {
+    format!("{}.{}", quoted(&table.name), quoted(&table.columns[column].name))
+}
+
+/// Returns the argument of a distribution whose early rows refer to early rows only.
+pub(crate) fn growing(is_growing: bool) -> &'static str {
+    if is_growing { ", growing=TRUE" } else { "" }
 }
 
 /// The reason why nothing is inferred for a foreign key.

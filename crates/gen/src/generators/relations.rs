@@ -109,13 +109,8 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
     Ok(RefCall { parent, distribution: distribution(source, &of, rows)?, root, at: span.start })
 }
 
-/// Parses a call of `number_in` or `count_in`. Returns the column that it counts by.
-pub(crate) fn position_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
-    required(&bind(source, call)?, "column")
-}
-
-/// Parses a call of `count_of`. Returns the column of the rows that it counts.
-pub(crate) fn count_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
+/// Parses a call of `number_in`, `count_in` or `count_of`. Returns the column that it counts by.
+pub(crate) fn column_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
     required(&bind(source, call)?, "column")
 }
 

@@ -172,6 +172,6 @@ fn number_like(table: &Table, patterns: &str) -> Option<usize> {
 }
 
 /// Returns a column of another table as an operand.
-fn named_column(table: &Table, column: usize) -> String {
+pub(super) fn named_column(table: &Table, column: usize) -> String {
     format!("{}.{}", quoted_always(&table.name), quoted_always(&table.columns[column].name))
 }

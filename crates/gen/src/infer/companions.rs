@@ -1,10 +1,11 @@
 //! Columns that follow from one beside them: the type of a file from its name, the card from the method of payment.
 
+use super::amounts::named_column;
 use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage, time_of};
-use super::{ColumnTraits, TableInference, expanded, kind_of, plain, quoted_always, words_of_table};
+use super::{ColumnTraits, TableInference, expanded, kind_of, plain, words_of_table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -219,7 +220,7 @@ impl TableInference<'_> {
     fn values_of_keys(&mut self) {
         let is_setting = self.subject.is_some_and(|subject| subject.names == "setting_key");
         let key = self.find("key *_key option_name setting", |at| self.is_text(at));
-        let Some(value) = self.find_text("value *_value").filter(|&at| !self.columns[at].is_unique) else { return };
+        let Some(value) = self.find_repeatable_text("value *_value") else { return };
         if !is_setting && key.is_none() {
             return;
         }
@@ -236,7 +237,7 @@ impl TableInference<'_> {
     /// Names of permissions, as their code says.
     fn permissions(&mut self) {
         let Some(code) = self.find("codename", |at| self.is_text(at)) else { return };
-        let Some(name) = self.find_text("name").filter(|&at| !self.columns[at].is_unique) else { return };
+        let Some(name) = self.find_repeatable_text("name") else { return };
         let text = format!("'Can ' || replace({}, '_', ' ')", self.column(code));
         self.set(name, text, "follows from the code");
     }
@@ -339,7 +340,7 @@ impl TableInference<'_> {
             let Some(counted) = counted.filter(|_| self.is_free(at) && self.is_amount(at)) else { continue };
             let Some((child, column)) = self.counted(expanded(&words_of_table(counted).join("_"))) else { continue };
             let of = &self.context.schema.tables[child];
-            let text = format!("count_of({}.{})", quoted_always(&of.name), quoted_always(&of.columns[column].name));
+            let text = format!("count_of({})", named_column(of, column));
             self.set(at, text, &format!("follows from the rows of {}", of.name));
             if self.kind() == Some(Kind::Text) && is_like(&name, "*comment* *repl*") {
                 self.states_of_answered(at);
@@ -412,7 +413,7 @@ impl TableInference<'_> {
     fn devices(&mut self) {
         let is_device = self.subject.is_some_and(|subject| subject.names == "device");
         let platform = self.find("platform os operating_system os_name", |at| self.is_text(at));
-        let name = self.find_text("name device_name").filter(|&at| !self.columns[at].is_unique);
+        let name = self.find_repeatable_text("name device_name");
         if let (true, Some(platform), Some(name)) = (is_device, platform, name) {
             let platform = self.column(platform);
             let is_mobile = format!("lower({platform}) IN ('ios', 'android', 'ipados')");

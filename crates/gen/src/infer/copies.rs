@@ -142,7 +142,7 @@ impl TableInference<'_> {
 
     /// Infers the names of products, each of the category that the row refers to.
     pub(super) fn products(&mut self) {
-        let name = self.find_text("name product_name title item_name").filter(|&at| !self.columns[at].is_unique);
+        let name = self.find_repeatable_text("name product_name title item_name");
         let Some((name, category)) = name.zip(self.category()) else { return };
         let text = format!("coalesce(product_of({category}, digits(9)), phrase('{{product}}'))");
         self.set(name, text, "a product of the category that the row refers to");

@@ -210,11 +210,10 @@ impl TableInference<'_> {
     /// Infers the names of cities, each in the country that the row refers to.
     fn cities_of_country(&mut self) {
         let is_city = self.subject.is_some_and(|subject| subject.names == "city_name");
-        let is_named_so =
-            words_of_table(&self.table.name).pop().is_some_and(|word| ["city", "town"].contains(&word.as_str()));
+        let is_named_so = super::has_last_word(self.table, "city town");
         let country = self.name_of_place("country_name", &["country", "name", "country_name"]);
         let Some(country) = country.filter(|_| is_city && is_named_so) else { return };
-        let Some(at) = self.find_text("city name city_name town").filter(|&at| !self.columns[at].is_unique) else {
+        let Some(at) = self.find_repeatable_text("city name city_name town") else {
             return;
         };
         let text = format!("coalesce(place_of({country}, 'city', digits(4)), phrase('{{city_name}}'))");

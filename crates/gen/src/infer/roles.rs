@@ -1,8 +1,9 @@
 //! Roles of people: rights that others imply, the owner of a group, and the titles of those whom others report to.
 
+use super::amounts::named_column;
 use super::names::is_like;
 use super::subjects::Kind;
-use super::{TableInference, is_person, plain, quoted_always};
+use super::{TableInference, is_person, plain};
 
 impl TableInference<'_> {
     pub(super) fn roles(&mut self) {
@@ -24,7 +25,7 @@ impl TableInference<'_> {
     /// Roles in a group: the first member is its owner, and the only one.
     fn owners(&mut self) {
         let Some(by) = self.context.per_parent else { return };
-        let Some(role) = self.find_text("role *_role member_role").filter(|&at| !self.columns[at].is_unique) else {
+        let Some(role) = self.find_repeatable_text("role *_role member_role") else {
             return;
         };
         if ["'owner'", "'admin'", "'member'"].iter().all(|word| self.knows(role, word)) {
@@ -36,7 +37,7 @@ impl TableInference<'_> {
     /// Flags of the address that a person uses: the first one.
     fn defaults_of_persons(&mut self) {
         const FLAGS: &str = "is_default is_primary is_main default_address primary_address";
-        let flag = self.find(FLAGS, |at| self.is_number(at) && self.found[at].is_none() && !self.columns[at].is_unique);
+        let flag = self.find_repeatable_number(FLAGS);
         let by = self.context.per_parent.filter(|&by| {
             let parent = self.context.parents[by].map(|parent| &self.context.schema.tables[parent.table]);
             parent.is_some_and(is_person)
@@ -53,9 +54,9 @@ impl TableInference<'_> {
         let of = self.context.counted.iter().copied().find(|&(child, column)| {
             child == self.context.table && is_like(&plain(&self.table.columns[column].name), BOSSES)
         });
-        let title = self.find_text("title job_title position").filter(|&at| !self.columns[at].is_unique);
+        let title = self.find_repeatable_text("title job_title position");
         let Some(((_, column), title)) = of.zip(title).filter(|_| self.kind() == Some(Kind::Person)) else { return };
-        let count = format!("count_of({}.{})", quoted_always(&self.table.name), self.column(column));
+        let count = format!("count_of({})", named_column(self.table, column));
         let text = format!("if({count} > 0, phrase('{{manager_job}}'), phrase('{{staff_job}}'))");
         self.set(title, text, "follows from who reports to the row");
     }

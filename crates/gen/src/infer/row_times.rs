@@ -217,26 +217,9 @@ impl TableInference<'_> {
         let by = self.context.per_parent.filter(|_| self.kind() == Some(Kind::Stay))?;
         let start = self.context.parents[by].and_then(|parent| self.start_of(parent));
         let own = start.and_then(|(time, of)| form.converted(&self.through(by, time), of));
-        let (from, to) = (self.context.day.before(self.days()), self.context.day.before(0));
-        let (base, span) = match form {
-            Form::Day => {
-                let base = own.unwrap_or_else(|| format!("'{from}'"));
-                let span = format!("date_diff({base}, '{to}', 'days')");
-                (base, span)
-            }
-            Form::Text => {
-                let base = own.unwrap_or_else(|| format!("'{from} 00:00:00'"));
-                let span = format!("date_diff({base}, '{to} 00:00:00', 'seconds')");
-                (base, span)
-            }
-            Form::Unix(units) => {
-                let base =
-                    own.unwrap_or_else(|| (units * (self.context.day.unix() - 86_400 * self.days())).to_string());
-                let span = format!("({} - {base})", units * self.context.day.unix());
-                (base, span)
-            }
-            Form::Julian => return None,
-        };
+        let day = self.context.day;
+        let base = own.or_else(|| form.day_before(day, self.days()))?;
+        let span = form.between(&base, &form.day_before(day, 0)?)?;
         let by = self.column(by);
         Some(Turns { base, length: format!("({span} / count_in({by}))"), number: format!("number_in({by})") })
     }
@@ -246,12 +229,12 @@ impl TableInference<'_> {
         let Turns { base, length, number } = self.turns(form)?;
         // A turn takes the last tenth of its share at most.
         let later = format!("{length} * (10_000 * {number} - 10_000 + int(0, 8899)) / 10_000");
-        Some(match form {
-            Form::Day => format!("date_add({base}, {later}, 'days')"),
-            Form::Text => format!("date_add({base}, {later} + int(0, 3599), 'seconds')"),
-            Form::Unix(units) => format!("{base} + {later} + {units} * int(0, 3599)"),
-            Form::Julian => return None,
-        })
+        let span = match form {
+            Form::Text => format!("{later} + int(0, 3599)"),
+            Form::Unix(units) => format!("{later} + {units} * int(0, 3599)"),
+            Form::Day | Form::Julian => later,
+        };
+        form.plus(&base, &span)
     }
 
     /// Returns the delay of a stage. A turn ends before the next one begins.
@@ -364,12 +347,11 @@ impl TableInference<'_> {
             is_known && found.is_some_and(|(stage, of)| of == form && (stage == Stage::Ended || is_last))
         };
         let end = of.columns.iter().filter(|_| self.kind() == Some(Kind::Log)).find(is_end)?;
-        let end = self.through(by, end);
+        let span = format!("{} * int(0, 999) / 1000", form.between(start, &self.through(by, end))?);
+        let time = form.plus(start, &span)?;
         match form {
-            Form::Text => {
-                Some(format!("date_add({start}, date_diff({start}, {end}, 'seconds') * int(0, 999) / 1000, 'seconds')"))
-            }
-            Form::Unix(_) => Some(format!("({start} + ({end} - {start}) * int(0, 999) / 1000)")),
+            Form::Text => Some(time),
+            Form::Unix(_) => Some(format!("({time})")),
             Form::Day | Form::Julian => None,
         }
     }

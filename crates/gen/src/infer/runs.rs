@@ -33,7 +33,7 @@ impl TableInference<'_> {
             is_text && column.not_null && STATES.split(' ').any(|name| plain(&column.name) == name)
         };
         let Some(state) = of.columns.iter().find(is_state).map(|column| self.through(by, column)) else { return };
-        let Some(own) = self.find_text(STATES).filter(|&at| !self.columns[at].is_unique) else { return };
+        let Some(own) = self.find_repeatable_text(STATES) else { return };
         if !self.alone(own).text.contains("'success'") {
             return;
         }
@@ -51,17 +51,12 @@ impl TableInference<'_> {
         };
         let Span { start, end, form: of } = self.span_of_run()?;
         let by = self.column(self.run()?.0);
-        let part =
-            |seconds: &str| format!("coalesce({seconds}, {SECONDS}) * (number_in({by}) {number}) / count_in({by})");
-        let time = match of {
-            Form::Text => {
-                let seconds = part(&format!("date_diff({start}, {end}, 'seconds')"));
-                format!("date_add({start}, {seconds}, 'seconds')")
-            }
-            Form::Unix(1) => format!("{start} + {}", part(&format!("({end} - {start})"))),
-            _ => return None,
-        };
-        form.converted(&format!("({time})"), of)
+        if !matches!(of, Form::Text | Form::Unix(1)) {
+            return None;
+        }
+        let seconds = of.between(&start, &end)?;
+        let part = format!("coalesce({seconds}, {SECONDS}) * (number_in({by}) {number}) / count_in({by})");
+        form.converted(&format!("({})", of.plus(&start, &part)?), of)
     }
 
     /// Returns the start of a run, or the latest time before it that is always known, and its end.

@@ -179,6 +179,16 @@ impl<'a> TableInference<'a> {
         self.find(patterns, |at| self.is_text(at) && self.found[at].is_none())
     }
 
+    /// Returns the text that [`find_text`](Self::find_text) finds, unless its values must be unique.
+    pub(super) fn find_repeatable_text(&self, patterns: &str) -> Option<usize> {
+        self.find_text(patterns).filter(|&at| !self.columns[at].is_unique)
+    }
+
+    /// Returns the first number of these names whose values may repeat, and that is not yet inferred.
+    pub(super) fn find_repeatable_number(&self, patterns: &str) -> Option<usize> {
+        self.find(patterns, |at| self.is_number(at) && self.found[at].is_none() && !self.columns[at].is_unique)
+    }
+
     /// Keys that count.
     fn keys(&mut self) {
         for at in 0..self.columns.len() {

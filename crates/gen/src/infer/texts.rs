@@ -69,7 +69,7 @@ impl TableInference<'_> {
     /// The names and titles of what the table is about.
     pub(super) fn names(&mut self) {
         let Some(subject) = self.subject else {
-            if let Some(at) = self.find_text("name").filter(|&at| !self.columns[at].is_unique) {
+            if let Some(at) = self.find_repeatable_text("name") {
                 self.set(at, "phrase('{Adjective} {Noun}')", "a name");
             }
             return;
@@ -95,9 +95,9 @@ impl TableInference<'_> {
                 continue;
             }
             let list = subject.names;
-            let text = match self.lookup_list(at) {
+            let unique = self.lookup_list(at).or_else(|| self.columns[at].is_unique.then_some(list));
+            let text = match unique {
                 Some(list) => format!("unique_phrase('{{{list}}}')"),
-                None if self.columns[at].is_unique => format!("unique_phrase('{{{list}}}')"),
                 None => format!("phrase('{{{list}}}')"),
             };
             let because = format!("the name of what {} holds", self.table.name);
@@ -188,7 +188,7 @@ impl TableInference<'_> {
     /// Descriptions of products: food is not easy to clean.
     fn product_text(&mut self) {
         let Some(category) = self.category() else { return };
-        let Some(at) = self.find_text("description *_description").filter(|&at| !self.columns[at].is_unique) else {
+        let Some(at) = self.find_repeatable_text("description *_description") else {
             return;
         };
         let text = format!(

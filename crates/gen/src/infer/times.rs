@@ -249,6 +249,36 @@ impl Form {
         })
     }
 
+    /// Returns the beginning of the day that is `days` before the reference day.
+    pub(super) fn day_before(self, day: ReferenceDay, days: i64) -> Option<String> {
+        Some(match self {
+            Self::Day => format!("'{}'", day.before(days)),
+            Self::Text => format!("'{} 00:00:00'", day.before(days)),
+            Self::Unix(units) => (units * (day.unix() - 86_400 * days)).to_string(),
+            Self::Julian => return None,
+        })
+    }
+
+    /// Returns the span from one time to another, in the unit of the form: days, seconds or parts of a second.
+    pub(super) fn between(self, from: &str, to: &str) -> Option<String> {
+        Some(match self {
+            Self::Day => format!("date_diff({from}, {to}, 'days')"),
+            Self::Text => format!("date_diff({from}, {to}, 'seconds')"),
+            Self::Unix(_) => format!("({to} - {from})"),
+            Self::Julian => return None,
+        })
+    }
+
+    /// Returns the time that is a span later, in the unit of the form.
+    pub(super) fn plus(self, base: &str, span: &str) -> Option<String> {
+        Some(match self {
+            Self::Day => format!("date_add({base}, {span}, 'days')"),
+            Self::Text => format!("date_add({base}, {span}, 'seconds')"),
+            Self::Unix(_) => format!("{base} + {span}"),
+            Self::Julian => return None,
+        })
+    }
+
     /// Returns a time of another form in this one.
     pub(super) fn converted(self, base: &str, of: Self) -> Option<String> {
         Some(match (self, of) {

@@ -27,9 +27,8 @@ impl TableInference<'_> {
 
     /// States of requests, as their method allows, and the sizes of answers: some states have none.
     fn requests(&mut self) {
-        let is_free = |at: usize| self.is_number(at) && self.found[at].is_none() && !self.columns[at].is_unique;
-        let Some(status) = self.find(STATUSES, is_free) else { return };
-        let bytes = self.find("bytes *_bytes response_size body_size content_length *_bytes_sent", is_free);
+        let Some(status) = self.find_repeatable_number(STATUSES) else { return };
+        let bytes = self.find_repeatable_number("bytes *_bytes response_size body_size content_length *_bytes_sent");
         if let Some(method) = self.find(METHODS, |at| self.is_text(at))
             && self.knows(method, "'GET'")
         {
@@ -49,7 +48,7 @@ impl TableInference<'_> {
     fn messages_of_levels(&mut self) {
         let is_log = self.subject.is_some_and(|subject| subject.names == "log_message");
         let level = self.find("level log_level loglevel severity", |at| self.is_text(at)).filter(|_| is_log);
-        let message = self.find_text("message msg text event description").filter(|&at| !self.columns[at].is_unique);
+        let message = self.find_repeatable_text("message msg text event description");
         if let Some((level, message)) = level.zip(message)
             && self.knows(level, "'error', 'ERROR'")
         {
@@ -73,11 +72,8 @@ impl TableInference<'_> {
 
     /// Times spent on one page, which are a part of the visit.
     fn time_in_visits(&mut self) {
-        let is_free = |at: usize| self.is_number(at) && self.found[at].is_none() && !self.columns[at].is_unique;
-        let Some(spent) = self.find("time_spent *_time_spent", is_free).filter(|_| self.kind() == Some(Kind::Log))
-        else {
-            return;
-        };
+        let spent = self.find_repeatable_number("time_spent *_time_spent");
+        let Some(spent) = spent.filter(|_| self.kind() == Some(Kind::Log)) else { return };
         let whole = (0..self.columns.len()).find_map(|by| {
             let of = &self.context.schema.tables[self.context.parents[by]?.table];
             let whole = of.columns.iter().find(|column| {

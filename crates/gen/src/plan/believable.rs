@@ -325,12 +325,6 @@ fn names_in_lookup_tables_differ() {
                 0,
             ),
             ("SELECT count(*) FROM shop_product WHERE price > 100", 40, 300),
-        ],
-    );
-    judge_rows(
-        "django_shop",
-        &[("shop_category", 40)],
-        &[
             ("SELECT count(DISTINCT name) FROM shop_category", 40, 40),
             ("SELECT count(*) FROM shop_category WHERE slug GLOB '*[0-9]*'", 0, 0),
         ],

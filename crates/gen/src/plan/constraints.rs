@@ -127,9 +127,9 @@ impl Planner<'_> {
         let now = self.columns[table][column].as_ref().map_or(String::new(), |draft| draft.expression.clone());
         if let Some(reference) = self.drafts().reference((table, column)) {
             let parent = &self.schema.tables[reference.parent];
-            let key = format!("{}.{}", infer::quoted(&parent.name), infer::quoted(&parent.columns[reference.key].name));
+            let key = infer::quoted_column(parent, reference.key);
             let others = bounds.unequal();
-            let growing = if now.contains("growing=TRUE") { ", growing=TRUE" } else { "" };
+            let growing = infer::growing(now.contains("growing=TRUE"));
             return others.map(|other| format!("ref({key}, other_than({other}{growing}))")).collect();
         }
         let context = guesses::GuessContext {

@@ -4,9 +4,7 @@ use super::table_sizes::TableSize;
 use crate::annotation::{Call, Expression, ExpressionKind, SourceText};
 use crate::expression::{Operator, functions};
 use crate::generators::Zipf;
-use crate::generators::relations::{
-    Distribution, FanOutSpec, count_call, is_call, position_call, ref_call, same_in_call, sum_call,
-};
+use crate::generators::relations::{Distribution, FanOutSpec, column_call, is_call, ref_call, same_in_call, sum_call};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
 use crate::relation::{Assignment, ExactCounts, FanOut, PositionField, Relation};
@@ -274,7 +272,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn position(&mut self, call: &Call, field: PositionField) -> Result<ColumnExpr> {
-        let column = self.own_column(&position_call(self.source, call)?)?;
+        let column = self.own_column(&column_call(self.source, call)?)?;
         Ok(ColumnExpr::ChildPosition { field, column, at: call.span.start })
     }
 
@@ -286,7 +284,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn count(&self, call: &Call) -> Result<ColumnExpr> {
-        let (child, column) = self.table_column(&count_call(self.source, call)?)?;
+        let (child, column) = self.table_column(&column_call(self.source, call)?)?;
         Ok(ColumnExpr::CountOf { child, column, at: call.span.start })
     }
 

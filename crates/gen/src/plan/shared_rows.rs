@@ -38,12 +38,11 @@ impl Planner<'_> {
                 continue;
             }
             if let Some(other) = self.opposite(drafts, table, column) {
-                let growing = if drafts[position].2.text.contains("growing") { ", growing=TRUE" } else { "" };
-                let text = with_distribution(&drafts[position].2.text, &format!("other_than({other}{growing})"));
-                drafts[position].2.text = text;
+                let text = &drafts[position].2.text;
+                let growing = infer::growing(text.contains("growing"));
+                drafts[position].2.text = with_distribution(text, &format!("other_than({other}{growing})"));
             } else if let Some(by) = self.turns(drafts, table, column) {
-                let text = drafts[position].2.text.clone();
-                drafts[position].2.text = with_distribution(&text, &by);
+                drafts[position].2.text = with_distribution(&drafts[position].2.text, &by);
             } else if !self.is_to_person(table, column) {
                 self.agree_on_group(drafts, position);
             }
@@ -66,10 +65,7 @@ impl Planner<'_> {
         let Some((buyer, Purchase { lines, product: of_product, order, orders, buyer: of_buyer })) = found else {
             return false;
         };
-        let name = |(table, column): (usize, usize)| {
-            let of = &self.schema.tables[table];
-            format!("{}.{}", quoted(&of.name), quoted(&of.columns[column].name))
-        };
+        let name = |(table, column): (usize, usize)| infer::quoted_column(&self.schema.tables[table], column);
         let via = format!("via({}, once=TRUE)", name((lines, of_product)));
         let own = quoted(&of_table.columns[product].name);
         let along = format!("along({own}, {}, {})", name((lines, order)), name((orders, of_buyer)));
@@ -109,9 +105,8 @@ impl Planner<'_> {
         let (table, column) = (drafts[position].0, drafts[position].1);
         if let Some((membership, author)) = self.membership(drafts, table, column) {
             let Membership { table: pairs, group, member } = membership;
-            let pairs = &self.schema.tables[pairs];
-            let name = |column: usize| format!("{}.{}", quoted(&pairs.name), quoted(&pairs.columns[column].name));
-            let growing = if drafts[position].2.text.contains("growing") { ", growing=TRUE" } else { "" };
+            let name = |column: usize| infer::quoted_column(&self.schema.tables[pairs], column);
+            let growing = infer::growing(drafts[position].2.text.contains("growing"));
             let group_text = format!("via({}{growing})", name(group));
             let own = quoted(&self.schema.tables[table].columns[column].name);
             drafts[position].2.text = with_distribution(&drafts[position].2.text, &group_text);
