@@ -77,7 +77,8 @@ fn end(bytes: usize) -> ! {
     };
     let unused = left.len();
     tell(&text[..400 - unused]);
-    std::process::exit(1)
+    // Not `std::process::exit`, which waits for the buffer of standard output if this thread is just making it.
+    signal_hook::low_level::exit(1)
 }
 
 #[cfg(unix)]
