@@ -3,15 +3,15 @@
 use super::Watcher;
 use super::page_map::{PageRecorder, PageUse};
 use super::pages::PageFile;
-use super::report::FaultLog;
+use super::report::{Fault, FaultLog};
 use super::tree::Tree;
 use super::visited_pages::VisitedPages;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::FILE_HEADER_LEN;
 use litepress_format::ptrmap;
-use litepress_rows::sync::lock;
-use litepress_rows::{Error, Result};
-use std::sync::Mutex;
+use litepress_rows::sqlite::is_let_down;
+use litepress_rows::sync::{Mutex, lock};
+use litepress_rows::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// One check of one file.
@@ -126,6 +126,18 @@ impl<'a> CheckContext<'a> {
     /// Reports that all pages were inspected.
     pub(super) fn finish_progress(&self) -> Result<()> {
         (self.progress)(self.file.count.into(), self.file.count.into())
+    }
+
+    /// Adds the fault that SQLite cannot read a part of the file, for which `what` stands. If the system let SQLite down, the check
+    /// fails instead, because the file may be whole.
+    pub(super) fn sqlite_failed(&self, object: Option<String>, what: &str, error: &rusqlite::Error) {
+        let what = format!("{what}: {error}");
+        if is_let_down(error) {
+            let what = object.map_or_else(|| what.clone(), |object| format!("{object}: {what}"));
+            self.fail(Error::new(ErrorKind::Io, what).in_file(&self.file.path));
+        } else {
+            self.faults.add(|| Fault { page: None, offset: None, object, what });
+        }
     }
 
     /// Makes all threads stop. Keeps the first failure.

@@ -22,60 +22,70 @@ const EDITED_VERSION: i64 = 5;
 
 /// Checks the full-text table `name`. Faults go to the context.
 pub(super) fn check(context: &CheckContext<'_>, sqlite: &Connection, name: &str) {
-    let fault = |what: String| {
-        context.faults.add(|| Fault {
-            page: None,
-            offset: None,
-            object: Some(format!("full-text table {name}")),
-            what,
-        });
+    let tell = |found: Found| {
+        let object = Some(format!("full-text table {name}"));
+        match found {
+            Found::Fault(what) => context.faults.add(|| Fault { page: None, offset: None, object, what }),
+            Found::Sqlite(error) => context.sqlite_failed(object, "SQLite cannot read its shadow tables", &error),
+        }
     };
-    let has_positions = full_text_has_positions(sqlite, name).unwrap_or(true);
-    let checker = Checker { sqlite, name, has_positions, is_edited: false };
-    let is_edited = match checker.version() {
-        Ok(version) => version > PLAIN_VERSION,
-        Err(Found(what)) => return fault(what),
+    let checker = match Checker::new(sqlite, name) {
+        Ok(checker) => checker,
+        Err(found) => return tell(found),
     };
-    let checker = Checker { is_edited, ..checker };
     match checker.structure() {
         Ok(structure) => {
             for segment in structure.levels.iter().flat_map(|level| &level.segments) {
-                if let Err(Found(what)) = checker.segment(segment) {
-                    fault(format!("segment {}: {what}", segment.id));
+                if let Err(found) = checker.segment(segment) {
+                    tell(found.within(&format!("segment {}", segment.id)));
                 }
             }
         }
-        Err(Found(what)) => fault(what),
+        Err(found) => tell(found),
     }
-    if let Err(Found(what)) = checker.sizes() {
-        fault(what);
+    if let Err(found) = checker.sizes() {
+        tell(found);
     }
 }
 
-/// A fault, or the reason why SQLite cannot read further.
-struct Found(String);
+/// The reason why the check of a part ends.
+enum Found {
+    Fault(String),
+    /// SQLite cannot read further.
+    Sqlite(rusqlite::Error),
+}
+
+impl Found {
+    /// Says which part a fault lies in.
+    fn within(self, part: &str) -> Self {
+        match self {
+            Self::Fault(what) => Self::Fault(format!("{part}: {what}")),
+            error @ Self::Sqlite(_) => error,
+        }
+    }
+}
 
 impl From<rusqlite::Error> for Found {
     fn from(error: rusqlite::Error) -> Self {
-        Self(format!("SQLite cannot read its shadow tables: {error}"))
+        Self::Sqlite(error)
     }
 }
 
 impl From<FormatError> for Found {
     fn from(error: FormatError) -> Self {
-        Self(error.to_string())
+        Self::Fault(error.to_string())
     }
 }
 
 impl From<io::Error> for Found {
     fn from(error: io::Error) -> Self {
-        Self(error.to_string())
+        Self::Fault(error.to_string())
     }
 }
 
 impl From<String> for Found {
     fn from(what: String) -> Self {
-        Self(what)
+        Self::Fault(what)
     }
 }
 
@@ -87,14 +97,20 @@ struct Checker<'c> {
     is_edited: bool,
 }
 
-impl Checker<'_> {
+impl<'c> Checker<'c> {
+    fn new(sqlite: &'c Connection, name: &'c str) -> Result<Self, Found> {
+        let checker = Self { sqlite, name, has_positions: true, is_edited: false };
+        let is_edited = checker.version()? > PLAIN_VERSION;
+        Ok(Self { is_edited, has_positions: full_text_has_positions(sqlite, name)?, ..checker })
+    }
+
     /// Returns the version of the index. SQLite opens no other than these two.
     fn version(&self) -> Result<i64, Found> {
         let sql = format!("SELECT CAST(v AS INTEGER) FROM {} WHERE k = 'version'", self.shadow("config"));
         match self.sqlite.query_row(&sql, [], |row| row.get(0)).optional()? {
             Some(version @ PLAIN_VERSION..=EDITED_VERSION) => Ok(version),
-            Some(version) => Err(Found(format!("its version is {version}, which SQLite does not read"))),
-            None => Err(Found("%_config does not tell its version".to_owned())),
+            Some(version) => Err(Found::Fault(format!("its version is {version}, which SQLite does not read"))),
+            None => Err(Found::Fault("%_config does not tell its version".to_owned())),
         }
     }
 
@@ -109,14 +125,15 @@ impl Checker<'_> {
     }
 
     fn structure(&self) -> Result<Structure, Found> {
-        let record = self.block(STRUCTURE_ID)?.ok_or_else(|| Found("its structure record is missing".to_owned()))?;
-        Structure::decode(&record).map_err(|error| Found(format!("its structure record: {error}")))
+        let record =
+            self.block(STRUCTURE_ID)?.ok_or_else(|| Found::Fault("its structure record is missing".to_owned()))?;
+        Structure::decode(&record).map_err(|error| Found::Fault(format!("its structure record: {error}")))
     }
 
     /// Compares the sizes of rows with their sums.
     fn sizes(&self) -> Result<(), Found> {
         let record = self.block(AVERAGES_ID)?.unwrap_or_default();
-        let averages = Averages::decode(&record).map_err(|error| Found(format!("its averages: {error}")))?;
+        let averages = Averages::decode(&record).map_err(|error| Found::Fault(format!("its averages: {error}")))?;
         let docsize = format!("{}_docsize", self.name);
         if !self.sqlite.table_exists(Some("main"), docsize.as_str())? {
             return Ok(());
@@ -126,7 +143,8 @@ impl Checker<'_> {
         let mut sums = Averages { rows: 0, tokens: vec![0; averages.tokens.len()] };
         while let Some(row) = rows.next()? {
             let (id, sizes): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
-            let sizes = Averages::decode(&sizes).map_err(|error| Found(format!("the size of row {id}: {error}")))?;
+            let sizes =
+                Averages::decode(&sizes).map_err(|error| Found::Fault(format!("the size of row {id}: {error}")))?;
             let tokens = std::iter::once(sizes.rows).chain(sizes.tokens);
             sums.rows += 1;
             sums.tokens.iter_mut().zip(tokens).for_each(|(sum, tokens)| *sum += tokens);
@@ -134,7 +152,7 @@ impl Checker<'_> {
         if sums != averages {
             let Averages { rows, tokens } = averages;
             let Averages { rows: counted, tokens: sum } = sums;
-            return Err(Found(format!(
+            return Err(Found::Fault(format!(
                 "{counted} rows have {sum:?} tokens, and its averages tell {rows} and {tokens:?}"
             )));
         }
@@ -161,12 +179,12 @@ impl Checker<'_> {
         let mut rows =
             leaves.query([leaf_id(segment.id, segment.first_page), leaf_id(segment.id, segment.last_page)])?;
         for page in segment.first_page..=segment.last_page {
-            let Some(row) = rows.next()? else { return Err(Found(format!("leaf {page} is missing"))) };
+            let Some(row) = rows.next()? else { return Err(Found::Fault(format!("leaf {page} is missing"))) };
             let (id, block): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
             if id != leaf_id(segment.id, page) {
-                return Err(Found(format!("leaf {page} is missing")));
+                return Err(Found::Fault(format!("leaf {page} is missing")));
             }
-            walk.leaf(page, &block).map_err(|Found(what)| Found(format!("leaf {page}: {what}")))?;
+            walk.leaf(page, &block).map_err(|found| found.within(&format!("leaf {page}")))?;
         }
         walk.finish()
     }
@@ -200,14 +218,14 @@ impl Walk<'_, '_> {
         let mut first = Vec::new();
         leaf.read_term(0, &mut first)?;
         self.doclist_index()?;
-        let row = self.splits.next()?.ok_or_else(|| Found("%_idx has no row of it".to_owned()))?;
+        let row = self.splits.next()?.ok_or_else(|| Found::Fault("%_idx has no row of it".to_owned()))?;
         let (number, split): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
         if number >> 1 != i64::from(page) {
-            return Err(Found(format!("the next row of %_idx is of leaf {}", number >> 1)));
+            return Err(Found::Fault(format!("the next row of %_idx is of leaf {}", number >> 1)));
         }
         let is_first = page == self.segment.first_page;
         if split > first || !is_first && split <= before {
-            return Err(Found(format!("its split key {} is not between the terms", split.escape_ascii())));
+            return Err(Found::Fault(format!("its split key {} is not between the terms", split.escape_ascii())));
         }
         self.indexed = (number & 1 == 1).then(|| (page, Vec::new()));
         Ok(())
@@ -231,7 +249,7 @@ impl Walk<'_, '_> {
             }
             (first_child, rowids) = (page, level.first_rowids);
         }
-        Err(Found(format!("the doclist index of leaf {page} has no root")))
+        Err(Found::Fault(format!("the doclist index of leaf {page} has no root")))
     }
 
     /// Compares one level of the doclist index of leaf `page` with the first rowids of the level below, from page `first_child` on.
@@ -247,7 +265,7 @@ impl Walk<'_, '_> {
         for number in page.. {
             let Some(block) = self.checker.block(doclist_index_id(self.segment.id, height, number))? else { break };
             let wrong =
-                || Found(format!("page {number} of the doclist index of leaf {page} disagrees with the leaves"));
+                || Found::Fault(format!("page {number} of the doclist index of leaf {page} disagrees with the leaves"));
             let (child, entries) = index_entries(&block).ok_or_else(wrong)?;
             let child = child.checked_sub(u64::from(first_child)).and_then(|child| usize::try_from(child).ok());
             let child = child.ok_or_else(wrong)?;
@@ -263,7 +281,7 @@ impl Walk<'_, '_> {
             }
         }
         if level.first_rowids.is_empty() || height > 0 && next_child != Some(rowids.len()) {
-            return Err(Found(format!("the doclist index of leaf {page} is incomplete")));
+            return Err(Found::Fault(format!("the doclist index of leaf {page} is incomplete")));
         }
         Ok(level)
     }
@@ -308,12 +326,12 @@ fn index_entries(block: &[u8]) -> Option<(u64, Vec<Option<i64>>)> {
 /// Checks a term and its doclist.
 fn check_term(term: &[u8], doclist: &[u8], last: &mut Vec<u8>, error: &mut Option<Found>, has_positions: bool) {
     let checked = if !last.is_empty() && term <= last.as_slice() {
-        Err(Found("it is not above the term before".to_owned()))
+        Err(Found::Fault("it is not above the term before".to_owned()))
     } else {
         check_doclist(doclist, has_positions)
     };
-    if let Err(Found(what)) = checked {
-        error.get_or_insert(Found(format!("term {}: {what}", term.escape_ascii())));
+    if let Err(found) = checked {
+        error.get_or_insert(found.within(&format!("term {}", term.escape_ascii())));
     }
     last.clear();
     last.extend_from_slice(term);
@@ -328,11 +346,11 @@ fn check_doclist(doclist: &[u8], has_positions: bool) -> Result<(), Found> {
     while entries.next_entry()? {
         let rowid = entries.rowid();
         if last.is_some_and(|last| last >= rowid) {
-            return Err(Found(format!("row {rowid} is not above the row before")));
+            return Err(Found::Fault(format!("row {rowid} is not above the row before")));
         }
         last = Some(rowid);
         if has_positions && !is_position_list(entries.list()) {
-            return Err(Found(format!("the position list of row {rowid} is broken")));
+            return Err(Found::Fault(format!("the position list of row {rowid} is broken")));
         }
     }
     Ok(())

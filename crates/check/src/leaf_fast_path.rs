@@ -168,7 +168,7 @@ mod tests {
     use litepress_format::record::write_record;
     use litepress_format::sort_key::KeyPart;
     use litepress_format::value::Value;
-    use std::sync::Mutex;
+    use litepress_rows::sync::Mutex;
 
     fn rules() -> RecordRules {
         let rule = |accepts| FieldRule::new("t.c".into(), accepts, None, "refused value in".into());

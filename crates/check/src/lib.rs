@@ -93,7 +93,7 @@ use leaf::{Scanner, Task};
 use litepress_format::page::FILE_HEADER_LEN;
 use litepress_rows::files::FileExt;
 use litepress_rows::sqlite::open_file;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Error, ErrorKind, Result};
 use page_map::PageRecorder;
 use pages::{PageFile, RunReader};
@@ -102,8 +102,8 @@ use report::FaultLog;
 use sample::Sampler;
 use sqlite::SqliteSchema;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Options of a check.
@@ -226,7 +226,7 @@ fn inspect(context: &CheckContext<'_>, path: &Path, options: &CheckOptions, repo
     let sqlite = match SqliteSchema::open(path) {
         Ok(sqlite) => Some(sqlite),
         Err(error) => {
-            context.faults.add_to_file(None, None, format!("SQLite cannot read the schema: {error}"));
+            context.sqlite_failed(None, "SQLite cannot read the schema", &error);
             None
         }
     };
@@ -241,6 +241,7 @@ fn inspect(context: &CheckContext<'_>, path: &Path, options: &CheckOptions, repo
     let trees: Vec<&tree::Tree> = std::iter::once(&schema_tree).chain(&plan.trees).collect();
     totals::note_warnings(context, &trees);
     report.btrees = trees.iter().map(|tree| tree.report()).collect();
+    context.result()?;
     context.finish_progress()
 }
 

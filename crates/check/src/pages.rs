@@ -13,7 +13,7 @@ pub(super) const RUN_BYTES: usize = 256 * 1024;
 #[derive(Debug)]
 pub(super) struct PageFile {
     file: File,
-    path: PathBuf,
+    pub(super) path: PathBuf,
     page_size: usize,
     /// Bytes of a page without the reserved ones.
     pub(super) usable: usize,

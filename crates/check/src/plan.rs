@@ -12,9 +12,9 @@ use litepress_format::record as format_record;
 use litepress_format::sort_key::{Collation, KeyPart};
 use litepress_rows::Affinity;
 use litepress_rows::schema::{Column, EncodedValue, Index, IndexColumn, IndexOrigin, Table};
+use litepress_rows::sync::Mutex;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Mutex;
 
 /// A row of `sqlite_schema` that names a b-tree.
 #[derive(Clone, Debug)]
@@ -95,7 +95,11 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
                     planner.table(position, &table);
                 }
                 Some(Ok(None)) => planner.unknown(position, "SQLite does not find it in the schema"),
-                Some(Err(error)) => planner.unknown(position, &format!("SQLite cannot read its definition: {error}")),
+                Some(Err(error)) => {
+                    let object = format!("{} {}", entry.kind, entry.name);
+                    context.sqlite_failed(Some(object), "SQLite cannot read its definition", &error);
+                    planner.structure_only(position);
+                }
                 None => planner.structure_only(position),
             }
         }

@@ -2,10 +2,9 @@
 
 use super::page_map::PageMap;
 use super::sample::SampleReport;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A broken rule, with its place.

@@ -21,17 +21,15 @@ const NODES_PER_LOOK: u64 = 4096;
 
 /// Checks an R-Tree table. Faults go to the context.
 pub(super) fn check(context: &CheckContext<'_>, sqlite: &Connection, found: &NamedRTree) {
-    let fault = |what: String| {
-        let object = Some(format!("R-Tree {}", found.name));
-        context.faults.add(|| Fault { page: None, offset: None, object, what });
-    };
+    let object = || Some(format!("R-Tree {}", found.name));
+    let fault = |what| context.faults.add(|| Fault { page: None, offset: None, object: object(), what });
     let tree = match &found.tree {
         Ok(tree) => *tree,
-        Err(error) => return fault(format!("SQLite cannot open it: {error}")),
+        Err(error) => return context.sqlite_failed(object(), "SQLite cannot open it", error),
     };
     match walk(context, sqlite, &found.name, tree, &fault) {
         Ok(()) | Err(Stop::Asked) => {}
-        Err(Stop::Sqlite(error)) => fault(format!("SQLite cannot read its shadow tables: {error}")),
+        Err(Stop::Sqlite(error)) => context.sqlite_failed(object(), "SQLite cannot read its shadow tables", &error),
     }
 }
 

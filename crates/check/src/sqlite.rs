@@ -3,9 +3,9 @@
 //! The file is opened read-only and immutable: SQLite takes no lock and creates no `-wal` or `-shm` file.
 
 use litepress_rows::schema::{NamedRTree, Table, TableKinds, has_check, rtrees, table_of};
-use litepress_rows::sqlite::{open_file, open_immutable, stop_if};
+use litepress_rows::sqlite::{is_let_down, open_file, open_immutable, stop_if};
 use litepress_rows::{Error, ErrorKind, Result};
-use rusqlite::Connection;
+use rusqlite::{Connection, ffi};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -81,6 +81,7 @@ pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
     for verdict in [sqlite.integrity_check(max), sqlite.foreign_key_check(max)] {
         match verdict {
             Ok(found) => lines.extend(found.lines),
+            Err(error) if error.kind() == ErrorKind::Io => return Err(error),
             Err(error) => lines.push(error.message().to_owned()),
         }
     }
@@ -145,6 +146,9 @@ impl<'p> SqliteChecker<'p> {
         let mut found = SqliteFaults { lines: Vec::new(), total: 0, is_all: true };
         while let Some(row) = rows.next()? {
             let line: String = row.get(0)?;
+            if let Some(code) = code_of_let_down(&line) {
+                return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some(line)));
+            }
             if line != "ok" {
                 found.add(max, || Ok(line))?;
             }
@@ -192,9 +196,18 @@ impl<'p> SqliteChecker<'p> {
     fn failed(&self, error: rusqlite::Error, kind: ErrorKind, advice: &str) -> Error {
         let interrupted = (self.go_on)().err();
         interrupted.unwrap_or_else(|| {
+            if is_let_down(&error) {
+                return Error::new(ErrorKind::Io, format!("SQLite says: {error}")).in_file(self.name).caused_by(error);
+            }
             Error::new(kind, format!("SQLite says: {error}")).in_file(self.name).advise(advice).caused_by(error)
         })
     }
+}
+
+/// Returns the error code in a line of `PRAGMA integrity_check`, if the system failed to read a page, or had no memory for it.
+fn code_of_let_down(line: &str) -> Option<i32> {
+    let code = line.rsplit_once("error code=")?.1.trim().parse::<i32>().ok()?;
+    matches!(code & 0xff, ffi::SQLITE_IOERR | ffi::SQLITE_NOMEM).then_some(code)
 }
 
 impl SqliteFaults {

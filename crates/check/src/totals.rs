@@ -39,9 +39,7 @@ pub(super) fn sequences(context: &CheckContext<'_>, plan: &Plan, sqlite: Option<
     let Some(sqlite) = sqlite.filter(|_| !plan.autoincrements.is_empty()) else { return };
     let sequences = match sqlite.sequences() {
         Ok(sequences) => sequences,
-        Err(error) => {
-            return context.faults.add_to_file(None, None, format!("SQLite cannot read sqlite_sequence: {error}"));
-        }
+        Err(error) => return context.sqlite_failed(None, "SQLite cannot read sqlite_sequence", &error),
     };
     for tree in plan.autoincrements.iter().map(|position| &plan.trees[*position]) {
         let Some(largest) = lock(&tree.totals).max_rowid else { continue };

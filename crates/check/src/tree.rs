@@ -4,8 +4,7 @@ use super::content::Digest;
 use super::order::KeyOrder;
 use super::record::RecordRules;
 use super::report::{BtreeKind, BtreeReport, Fault};
-use litepress_rows::sync::lock;
-use std::sync::Mutex;
+use litepress_rows::sync::{Mutex, lock};
 
 /// A b-tree to check: its rules, and its running totals.
 #[derive(Debug)]

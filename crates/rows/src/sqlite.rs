@@ -27,6 +27,13 @@ pub fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(immutable_uri(path), flags)
 }
 
+/// Returns whether the system let SQLite down, with no memory or a file that cannot be read: the error says nothing about the database.
+#[must_use]
+pub fn is_let_down(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, OutOfMemory, SystemIoFailure};
+    matches!(error.sqlite_error_code(), Some(CannotOpen | OutOfMemory | SystemIoFailure))
+}
+
 /// Returns SQLite's own message, without the statement.
 pub fn message(error: &rusqlite::Error) -> String {
     match error {

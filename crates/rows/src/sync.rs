@@ -1,6 +1,19 @@
-//! Locks that ignore poisoning, and threads that may be refused.
+//! Threads and locks of the workspace: locks that ignore poisoning, and threads that may be refused.
+//!
+//! They are those of the standard library. With `--cfg shuttle` they are those of the crate shuttle, which runs one thread at a time
+//! and chooses the next one at each lock, wait and message, so that tests try thousands of schedules.
 
-use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
+#[cfg(shuttle)]
+pub use shuttle::{
+    sync::{Condvar, Mutex, MutexGuard, mpsc},
+    thread,
+};
+use std::sync::{LockResult, PoisonError};
+#[cfg(not(shuttle))]
+pub use std::{
+    sync::{Condvar, Mutex, MutexGuard, mpsc},
+    thread,
+};
 
 /// Returns the value of a lock whose holder may have panicked. The panic ends the run anyway, when its thread is joined.
 #[inline]
@@ -16,11 +29,14 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Does the same work on `threads` threads, including this one. If the system refuses to start a thread, fewer do it.
 pub fn on_threads(threads: usize, work: impl Fn() + Sync) {
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for _ in 1..threads {
-            if std::thread::Builder::new().spawn_scoped(scope, &work).is_err() {
+            #[cfg(not(shuttle))]
+            if thread::Builder::new().spawn_scoped(scope, &work).is_err() {
                 break;
             }
+            #[cfg(shuttle)]
+            scope.spawn(&work);
         }
         work();
     });

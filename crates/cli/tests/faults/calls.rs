@@ -163,6 +163,13 @@ fn faults_that_were_not_survived() {
         ("a short read was a change by another program", "check", ProgramFault::once(ReadAt, Failure::Short, 0)),
         ("locks that never work made files for ever", "generate", ProgramFault::lasting(Lock, EAGAIN, 0)),
         ("a lock that did not work left a file", "load --overwrite", ProgramFault::once(Lock, EAGAIN, 1)),
+        (
+            "no memory for the buffer of standard output was waited for",
+            "compact in place",
+            ProgramFault::lasting(SmallAllocation, ENOMEM, 2406),
+        ),
+        ("a schema that could not be read made a database damaged", "check", ProgramFault::once(ReadAt, EIO, 5)),
+        ("so did one for which there was no memory", "check", ProgramFault::once(SmallAllocation, ENOMEM, 1978)),
         ("a COMMIT that failed behind its last write lost its new pages", "index", ProgramFault::once(Sync, EIO, 5)),
         ("so did one that could not unlock", "index", ProgramFault::once(Lock, EIO, 22)),
     ];
@@ -173,5 +180,23 @@ fn faults_that_were_not_survived() {
         let run = LIBRARY.run(&mut scene.command(), Some(fault), PATIENCE).expect("the program");
         assert!(run.failed > 0, "{story}: the fault was not met");
         judge(&scene, fault, &run).unwrap_or_else(|why| panic!("{story}: {why}"));
+    }
+}
+
+/// A program that had no memory for the buffer of standard output waited for that buffer as it ended, for ever. Its allocation is
+/// among the last ones.
+#[test]
+fn there_is_no_memory_at_the_end() {
+    let scene =
+        Scene::new(OPERATIONS.into_iter().find(|operation| operation.name == "compact in place").expect("it is there"));
+    scene.begin();
+    let whole = LIBRARY.run(&mut scene.command(), None, PATIENCE).expect("the program");
+    let calls = whole.calls(ProgramCall::SmallAllocation);
+    // Threads meet in another order each time, so their number differs.
+    for number in calls - 60..calls + 5 {
+        scene.begin();
+        let fault = ProgramFault::once(ProgramCall::SmallAllocation, ENOMEM, number);
+        let run = LIBRARY.run(&mut scene.command(), Some(fault), PATIENCE).expect("the program");
+        judge(&scene, fault, &run).unwrap_or_else(|why| panic!("allocation {number} of {calls}: {why}"));
     }
 }

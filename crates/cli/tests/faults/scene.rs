@@ -29,7 +29,7 @@ const fn changes(name: &'static str, target: &'static str, arguments: &'static s
     Operation { name, arguments, target }
 }
 
-pub const OPERATIONS: [Operation; 17] = [
+pub const OPERATIONS: [Operation; 18] = [
     makes("generate", "generate out.db ../shop.sql --rows 300 --seed 1"),
     changes("generate --overwrite", "old.db", "generate old.db ../shop.sql --rows 300 --seed 1 --overwrite"),
     makes("load CSV", "load out.db ../event.csv --primary-key id --index day,area --analyze"),
@@ -51,6 +51,7 @@ pub const OPERATIONS: [Operation; 17] = [
     makes("compact to a copy", "compact app.db out.db --page-size 1024"),
     makes("merge", "merge out.db old.db ../old.db --rowids renumber"),
     changes("check", "app.db", "check app.db"),
+    changes("check --full", "app.db", "check app.db --full"),
 ];
 
 /// A run with temporary files: the sorts of its indexes do not fit the memory.

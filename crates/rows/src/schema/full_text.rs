@@ -1,12 +1,13 @@
 //! Full-text tables of FTS5: asks SQLite where they keep their texts, and how they index them.
 
 use super::{Generated, Table};
-use crate::sync::lock;
+use crate::sqlite::is_let_down;
+use crate::sync::{Mutex, lock};
 use crate::{Result, quoted_name};
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// A full-text table of FTS5.
 #[derive(Clone, Debug)]
@@ -120,7 +121,7 @@ pub(super) fn probe(sqlite: &mut Connection, name: &str) -> rusqlite::Result<Ful
 /// Returns whether the doclists of a full-text table of FTS5 have position lists, as they have unless `detail=none`.
 ///
 /// # Errors
-/// If SQLite cannot read the table's definition.
+/// If SQLite cannot read the table's definition, or the system lets it down.
 pub fn full_text_has_positions(sqlite: &Connection, name: &str) -> rusqlite::Result<bool> {
     let quoted = quoted_name(name);
     let column: String =
@@ -130,7 +131,10 @@ pub fn full_text_has_positions(sqlite: &Connection, name: &str) -> rusqlite::Res
     let found = sqlite
         .prepare(&format!("SELECT 1 FROM {quoted} WHERE {quoted} MATCH ?"))
         .and_then(|mut statement| statement.exists([term]));
-    Ok(!matches!(&found, Err(error) if error.to_string().contains("detail=none")))
+    match found {
+        Err(error) if is_let_down(&error) => Err(error),
+        found => Ok(!found.is_err_and(|error| error.to_string().contains("detail=none"))),
+    }
 }
 
 impl FullTextProbe {
