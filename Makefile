@@ -13,7 +13,7 @@ DOCS = $(CURDIR)/target/docs-venv
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 ENGINES = pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest s3fs 'moto[server]'
 
-.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut faults soak fuzz audit fetch lint test-bench bench figures docs clean tools
+.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut faults schedules miri sanitize soak fuzz audit fetch lint test-bench bench figures docs clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -100,6 +100,22 @@ crash: ## kill programs that change databases at random moments: RUNS=1000 kills
 
 faults: ## fail every call of the program in turn: system calls, allocations, threads; ONLY='compact Rename' for some of them
 	LITEPRESS_FAULTS=1 LITEPRESS_FAULTS_ONLY='$(ONLY)' $(CARGO) test --locked -p litepress-cli --test faults -- --nocapture
+
+schedules: ## run the engine's threads in chosen schedules (shuttle): TIMES=20 as many as by default
+	RUSTFLAGS='--cfg shuttle' LITEPRESS_SCHEDULES=$(or $(TIMES),1) $(CARGO) test --locked --target-dir target/schedules -p litepress-engine --lib schedules
+
+miri: ## interpret the tests of the file format, which finds undefined behaviour (nightly)
+	rustup component add --toolchain nightly miri rust-src
+	$(CARGO) +nightly miri test --locked --target-dir target/miri -p litepress-format
+
+# The standard library and SQLite are compiled with the sanitizer, too: without, it would not see their locks and their memory.
+SANITIZED = $(CARGO) +nightly test --locked -Zbuild-std --target $(shell rustc -vV | sed -n 's/host: //p') --lib
+sanitize: ## run tests under ThreadSanitizer and AddressSanitizer (nightly)
+	rustup component add --toolchain nightly rust-src
+	for sanitizer in thread address; do \
+		CFLAGS="-fsanitize=$$sanitizer" RUSTFLAGS="-Zsanitizer=$$sanitizer" RUSTDOCFLAGS="-Zsanitizer=$$sanitizer" \
+		$(SANITIZED) --target-dir target/$$sanitizer-sanitizer $(addprefix -p litepress-,format fts5 rtree rows scan check engine) || exit 1; \
+	done
 
 soak: build ## change databases for HOURS=6 beside readers and writers: memory, open files and folders must stay as they are
 	$(PYTHON) tests/soak.py target/release/litepress --hours $(or $(HOURS),6)

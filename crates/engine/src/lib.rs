@@ -42,6 +42,8 @@ mod progress;
 mod publish;
 mod refusals;
 mod resources;
+#[cfg(all(test, shuttle))]
+mod schedules;
 mod sink;
 mod sort;
 mod split;

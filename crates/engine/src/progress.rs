@@ -1,10 +1,10 @@
 //! Counts progress, and carries requests to stop.
 
 use crate::{Error, ErrorKind, Result};
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RandomAccessRows, RecordChunk, Source};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// Counters that workers add to and a progress bar reads. Any thread may call any method; a signal handler may call
 /// [`stop`](Self::stop).

@@ -73,14 +73,14 @@ use buckets::bucket_store::BucketStore;
 use buckets::partitioner::Partitioner;
 use budget::Budget;
 use diff_mask::ByteSelector;
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Mutex, MutexGuard, ignore_poison, lock};
 use prefix_codec::{RunEncoder, SpilledRun};
 use run::{RunBuilder, SortedRun};
 use runs::{ResidentRun, Runs};
 use spill::SpillFolder;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// The options of a sort.
 #[derive(Clone, Debug)]

@@ -41,10 +41,9 @@ use files::{Failure, Files};
 use groups::Groups;
 use item::ItemMaker;
 use litepress_format::page::PageSize;
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::Instant;
 
 pub(crate) use item::ValueOrigin;

@@ -23,13 +23,14 @@ use crate::{Error, ErrorKind, Result};
 use leaves::LeafRows;
 use litepress_rows::files::FileExt;
 use litepress_rows::source::PART_BYTES;
+use litepress_rows::sync::Mutex;
 use litepress_rows::{Part, RecordChunk, RowidOrder, Source, Table};
 use std::fmt;
 use std::fs::File;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 const ROW_HEAD_BYTES: usize = 12;
 

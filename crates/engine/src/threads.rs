@@ -8,8 +8,7 @@ pub(crate) use turns::Turns;
 
 use crate::{Error, Result};
 pub(crate) use litepress_rows::sync::on_threads;
-use litepress_rows::sync::{ignore_poison, lock};
-use std::sync::Mutex;
+use litepress_rows::sync::{Mutex, ignore_poison, lock};
 
 /// The result of work on one part of a task. An error has the number of its part.
 pub(crate) type InPart<T> = Result<T, (u64, Error)>;

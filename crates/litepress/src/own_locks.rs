@@ -7,12 +7,11 @@
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::files::FileId;
 use litepress_rows::sqlite::companion;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 

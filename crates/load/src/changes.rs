@@ -11,9 +11,8 @@ use crate::infer::InferredColumn;
 use crate::source::ColumnSource;
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Affinity, CellBlock, Cells, Column, Strings, Table, quote};
-use std::sync::Mutex;
 
 /// Number of values that are shown of a column.
 const SHOWN: usize = 3;

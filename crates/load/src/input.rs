@@ -18,13 +18,13 @@ use crate::options::{Format, ReadOptions};
 use archive::Member;
 use compressed::{Compression, Counted};
 use litepress_rows::files::{FileExt, opened_again, retry};
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The name of standard input in errors.
 const STANDARD_INPUT: &str = "<standard input>";

@@ -39,11 +39,11 @@ use content::Content;
 use groups::{Found, Group, Groups};
 use litepress_format::page::PageSize;
 use litepress_rows::schema::SchemaAdditions;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Conflict, Error, ErrorKind, Message, Result, Schema, Table};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
 
 /// Bytes of the pieces of a SQLite table that are read for an estimate.
 const SQLITE_SAMPLE_BYTES: usize = 256 * 1024;

@@ -7,11 +7,10 @@ mod file;
 
 use crate::reader::{Batch, FoundHeader};
 use file::RejectsFile;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, MutexGuard, lock};
 use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts rejected records, and writes them to a file if one is named. The file gets its name with
@@ -249,7 +248,7 @@ impl Rejects {
         self.lock().file.take().map_or(Ok(()), RejectsFile::publish)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
 }

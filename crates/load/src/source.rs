@@ -21,7 +21,7 @@ use crate::rejects::Rejects;
 use crate::schema::RowDefault;
 use accepted_rows::AcceptedRows;
 use litepress_rows::cells::OwnedValue;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, MutexGuard, lock};
 use litepress_rows::{
     Conflict, Error, ErrorKind, Message, OptionName, Part, RecordChunk, Result, RowidOrder, Source, Table, message,
 };
@@ -29,7 +29,7 @@ use part::{LoadPart, PieceReader};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// Policy for records that cannot be read or that their table does not accept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,11 +6,10 @@ use crate::survey::{Survey, of_shard};
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_rows::sqlite_value::from_sqlite;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RecordChunk, Result, RowidOrder, Source, quoted_name};
 use rusqlite::OptionalExtension;
 use std::collections::VecDeque;
-use std::sync::Mutex;
 
 /// Number of rows of a part.
 const ROWS_PER_PART: u32 = 1 << 14;

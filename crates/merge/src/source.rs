@@ -13,13 +13,13 @@ use crate::rowids::{ShardTable, TablePlan};
 use crate::shard::OpenShard;
 use crate::survey::{Survey, of_shard};
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Error, Part, RecordChunk, Result, RowidOrder, Source, Table};
 use litepress_scan::{IndexScan, ScanPart, TableScan};
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// Binary digits of a row's position in its part: a part of [`PART_BYTES`] has fewer rows than this allows.
 pub(crate) const POSITION_BITS: u32 = 20;

@@ -2,13 +2,13 @@
 
 use crate::shard::{MOST_KEPT, OpenShard};
 use litepress_format::header::TextEncoding;
-use litepress_rows::sync::{lock, on_threads};
+use litepress_rows::sync::{Mutex, lock, on_threads};
 use litepress_rows::{Error, Part, RecordChunk, Result, quoted_name};
 use litepress_scan::{FileStamp, TableScan};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// The names of a rowid, as far as no column has them.
 const ROWID_NAMES: [&str; 3] = ["rowid", "_rowid_", "oid"];

@@ -11,12 +11,12 @@ use litepress_fts5::structure::Segment;
 use litepress_fts5::{AVERAGES_ID, Averages, STRUCTURE_ID, SegmentDecoder, Structure, join_doclists, leaf_id};
 use litepress_rows::schema::TextContent;
 use litepress_rows::sqlite_value::from_sqlite;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Error, ErrorKind, Part, RecordChunk, Result, RowidOrder, Source, quoted_name};
 use litepress_scan::{ScanPart, TableScan};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The most indexes that are joined: each takes a buffer during the merge.
 const MOST_INDEXES: usize = 256;

@@ -12,12 +12,12 @@ use litepress_format::value::Value;
 use litepress_gen::generated_tables;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::sqlite::schema_statements;
-use litepress_rows::sync::{ignore_poison, lock, on_threads};
+use litepress_rows::sync::{Mutex, ignore_poison, lock, on_threads};
 use litepress_rows::{Error, ErrorKind, Part, RecordChunk, Result};
 use litepress_scan::{IndexScan, Moment, ScanPart, Snapshot, TableScan};
 use rusqlite::Connection;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// A function that fails once the run is to stop.
 pub(crate) type GoOn<'a> = &'a (dyn Fn() -> Result<()> + Sync);

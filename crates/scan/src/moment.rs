@@ -12,14 +12,14 @@
 use crate::Snapshot;
 use crate::snapshot::HOT_JOURNAL;
 use litepress_rows::sqlite::{FilesBeside, companion, open_file, open_immutable};
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, MutexGuard, lock};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::fs::{self, File};
 use std::io::Read;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::TryLockError;
 use std::time::{Duration, SystemTime};
 
 /// One read transaction on a database.

@@ -6,9 +6,9 @@ use crate::sample::Sample;
 use crate::snapshot::Snapshot;
 use crate::walk::{MAX_DEPTH, Tree, Walk};
 use litepress_format::page::PageKind;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RecordChunk, Result, RowidOrder, Source};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// A tree whose leaves are handed out in groups.
 #[derive(Debug)]

@@ -4,12 +4,12 @@ use crate::file_pointer::{self, FilePointer};
 use crate::wal::{WalFrames, WalState};
 use litepress_format::header::{DatabaseHeader, TextEncoding};
 use litepress_format::page::{FILE_HEADER_LEN, PageSize};
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Number of attempts to begin a transaction while no other connection commits.
 const ATTEMPTS: u32 = 100;

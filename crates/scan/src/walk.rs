@@ -8,8 +8,9 @@ use crate::visited_pages::VisitedPages;
 use litepress_format::cell::Cell;
 use litepress_format::page::{self, FILE_HEADER_LEN, PageKind};
 use litepress_rows::source::PART_BYTES;
+use litepress_rows::sync::Mutex;
 use litepress_rows::{Error, Result};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The depth of the deepest tree that SQLite walks.
 pub(crate) const MAX_DEPTH: usize = 20;

@@ -23,12 +23,12 @@ use litepress_format::record::{header_len, serial_of, write_body};
 use litepress_format::value::Value;
 use litepress_format::varint;
 use litepress_rows::schema::Generated;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Affinity, Part, RecordChunk, Source, Table, quoted_name};
 use rusqlite::Connection;
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// SQLite's limit for the bytes of a record.
 const MAX_RECORD_BYTES: usize = 1_000_000_000;

@@ -7,9 +7,8 @@ use litepress_format::record::{RecordReader, write_record};
 use litepress_format::value::Value;
 use litepress_format::varint;
 use litepress_rows::schema::{FullText, TextContent};
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RecordChunk, RowidOrder, Source, Table};
-use std::sync::Mutex;
 
 /// The rows of a source, all of which are indexed as they are read.
 pub(super) struct IndexedSource<'s> {

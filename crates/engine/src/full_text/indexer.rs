@@ -10,11 +10,10 @@ use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
 use litepress_fts5::{AVERAGES_ID, Averages, RunWriter, STRUCTURE_ID, SegmentDecoder, Structure, leaf_id};
 use litepress_rows::schema::{FullText, TextContent};
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Affinity, RecordChunk, Table, quoted_name, sqlite_value};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
-use std::sync::Mutex;
 
 /// Number of bytes of records that one segment indexes. More take longer for each: SQLite's hash table leaves the processor's cache.
 /// Of 200 MB, 4 MB at a time take nine tenths of the time that 32 MB at a time take; 1 MB at a time are no faster.

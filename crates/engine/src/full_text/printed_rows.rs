@@ -4,10 +4,9 @@ use crate::Result;
 use crate::pages::{Pages, WrittenPages};
 use crate::tree::input_positions::InputPositions;
 use crate::tree::table_reader::TableReader;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RecordChunk, RowidOrder, Source};
 use std::collections::VecDeque;
-use std::sync::Mutex;
 
 /// Number of chunks of a part.
 const CHUNKS_PER_PART: usize = 8;

@@ -8,14 +8,14 @@ use litepress_format::record::write_record;
 use litepress_format::value::Value;
 use litepress_format::varint;
 use litepress_rows::files::{FileExt, retry};
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{OptionName, Part, RecordChunk, RowidOrder, Source, message};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Bytes of the runs of one index: in memory up to a limit, then in one temporary file without a name.
 pub(super) struct RunStore {

@@ -4,10 +4,9 @@ use crate::{Database, Options, Schema, Target};
 use litepress_format::page::PageSize;
 use litepress_format::record::write_record;
 use litepress_format::value::Value;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RecordChunk, Result, RowidOrder, Source};
 use rusqlite::{Connection, MAIN_DB};
-use std::sync::Mutex;
 
 /// Texts as rows of a table, with rowids from 1 on.
 struct Texts<'t> {

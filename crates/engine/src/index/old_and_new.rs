@@ -26,12 +26,12 @@ use crate::tree::index_leaf::IndexBuilder;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::page::PageSize;
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RecordChunk};
 use litepress_scan::{IndexScan, ScanPart};
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Builds the tree of all entries of `old` and of all new items.
 pub(super) fn build(

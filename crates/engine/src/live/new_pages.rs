@@ -2,11 +2,11 @@
 
 use crate::Sink;
 use litepress_rows::files::FileExt;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_scan::FilePointer;
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The database file, written through the handle of its connection. Readers look neither behind the end of the database nor at free
 /// pages.

@@ -7,12 +7,12 @@ use crate::sqlite::Failures;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::header::TextEncoding;
 use litepress_rows::schema::{Index, OlderRows, TableKinds, table_of, with_evaluation};
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Batch, Connection};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The schema of a database, without rows.
 pub(super) struct Skeleton {

@@ -3,9 +3,10 @@
 use super::transaction::{CheckpointLock, is_wal, prepare};
 use super::{LiveDatabase, LiveTransaction};
 use crate::Result;
+use litepress_rows::sync::Mutex;
 use litepress_scan::{FilePointer, Snapshot};
 use rusqlite::{Connection, ffi};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 impl LiveDatabase {

@@ -13,11 +13,11 @@ use crate::sort::cached_file;
 use crate::{Error, ErrorKind, Result, Sink};
 use litepress_format::header::{DatabaseHeader, FREELIST_OFFSET, PAGE_COUNT_OFFSET};
 use litepress_format::page::PageSize;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_scan::{FilePointer, forget_pages, wal_has_pages_behind, wal_is_empty};
 use rusqlite::Connection;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Free pages are looked for if there is at least one for this many pages.

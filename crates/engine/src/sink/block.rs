@@ -1,8 +1,8 @@
 //! A pool of aligned memory blocks, in which pages are built and from which they are written.
 
 use crate::memory::zeroed_pages::ZeroedPages;
-use litepress_rows::sync::{ignore_poison, lock};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use litepress_rows::sync::{Condvar, Mutex, MutexGuard, ignore_poison, lock};
+use std::sync::Arc;
 
 /// Bytes of a block: one write of it reaches the disk's full speed.
 pub(crate) const BLOCK_BYTES: usize = 4 << 20;

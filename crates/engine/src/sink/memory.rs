@@ -1,9 +1,8 @@
 //! A whole database in memory.
 
 use super::Sink;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use std::io;
-use std::sync::Mutex;
 
 /// A byte vector that grows with the pages.
 #[derive(Default)]

@@ -4,13 +4,13 @@ use super::Sink;
 use super::block::Block;
 use crate::progress::Progress;
 use crate::{Error, Result};
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::thread::{self, JoinHandle};
+use litepress_rows::sync::{Condvar, Mutex, MutexGuard, ignore_poison, lock};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 
 /// Ranges of a block and their offsets in the file: two pieces if the lock-byte page splits the block.
 pub(crate) type Pieces = Vec<(Range<usize>, u64)>;
@@ -48,7 +48,7 @@ impl Writers {
         // If the system refuses to start a thread, there are fewer, or `submit` writes.
         let start = |_| {
             let shared = shared.clone();
-            std::thread::Builder::new().spawn(move || shared.write_until_closed()).ok()
+            thread::Builder::new().spawn(move || shared.write_until_closed()).ok()
         };
         let threads = (0..threads).map_while(start).collect();
         Self { shared, threads }

@@ -4,8 +4,9 @@
 
 use super::spill::{AlignedMemory, SpillFile};
 use crate::Result;
+use litepress_rows::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use litepress_rows::sync::thread;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 /// A handle for read requests; each run of a merge has a clone.
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub(super) struct ReadAhead(Sender<Request>);
 #[derive(Debug)]
 pub(super) struct PendingRead(Receiver<Result<AlignedMemory>>);
 
+#[derive(Debug)]
 struct Request {
     file: Arc<SpillFile>,
     offset: u64,
@@ -28,7 +30,7 @@ impl ReadAhead {
     /// needed.
     pub fn start() -> Option<Self> {
         let (sender, requests) = channel();
-        let thread = std::thread::Builder::new().name("litepress-read".to_owned());
+        let thread = thread::Builder::new().name("litepress-read".to_owned());
         thread.spawn(move || serve(&requests)).ok()?;
         Some(Self(sender))
     }

@@ -26,8 +26,8 @@ use super::run::{Layout, PushError, RunBuilder};
 use super::spill::SpillFile;
 use crate::Result;
 use litepress_format::sort_key::{KeyPrefixEncoder, PREFIX_LEN, SHORT_LEN};
+use litepress_rows::sync::thread::JoinHandle;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 /// Takes items and makes runs or buckets of them; one for each worker thread.
 ///

@@ -10,12 +10,11 @@ use crate::options::{Options, Target, Verify};
 use crate::verify::verify;
 use crate::{Error, Result, Schema};
 use litepress_rows::Affinity;
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 /// An error, and the number of its group.
 pub(super) type Failure = (u64, Error);

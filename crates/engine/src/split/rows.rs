@@ -3,10 +3,9 @@
 use super::groups::Groups;
 use super::item;
 use crate::Result;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, MutexGuard, lock};
 use litepress_rows::{Part, RecordChunk, RowidOrder, Source, Table};
 use std::ops::RangeInclusive;
-use std::sync::{Mutex, MutexGuard};
 
 /// Rows of one table of a group, in the order of the input.
 #[derive(Default)]

@@ -8,9 +8,8 @@ use crate::table::PartQueue;
 use crate::threads::{ReorderBuffer, on_threads};
 use crate::tree::table_leaf::{LeafBuilder, TablePart};
 use crate::{ErrorKind, Result};
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source};
-use std::sync::Mutex;
 
 /// The rows of a part.
 enum MadePart {

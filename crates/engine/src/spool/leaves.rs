@@ -15,7 +15,7 @@ use crate::tree::table_leaf::TablePart;
 use crate::tree::table_reader::TableReader;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::page::PageSize;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RecordChunk};
 use std::sync::Arc;
 
@@ -211,7 +211,7 @@ impl Spool {
 
     /// Keeps the index entries of the rows, if all became leaf pages.
     pub(super) fn keep_entries(&mut self, entries: Indexes) {
-        self.entries = (self.open_leaves().is_some() && !self.parts.is_empty()).then_some(entries).into();
+        self.entries = Mutex::new((self.open_leaves().is_some() && !self.parts.is_empty()).then_some(entries));
     }
 
     /// Takes the index entries of the rows, if they were extracted while the rows were read.

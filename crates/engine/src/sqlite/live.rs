@@ -5,12 +5,12 @@ use super::insert::{Inserted, Refuse, insert_live};
 use super::{SessionOptions, SqliteSession, watch};
 use crate::{Conflict, Error, ErrorKind, Options, Result};
 use litepress_rows::sqlite::plain_name;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{OptionName, Schema, Source, Table, message, quoted_name};
 use rusqlite::hooks::Action;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionState};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A connection to a database that exists, with one transaction.

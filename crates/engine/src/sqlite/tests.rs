@@ -7,10 +7,11 @@ use crate::table::OnePart;
 use crate::{Error, ErrorKind, Progress, Result, Schema};
 use litepress_format::record;
 use litepress_format::value::Value;
+use litepress_rows::sync::Mutex;
 use litepress_rows::{Part, RecordChunk, Source, Table, quoted_name};
 use rusqlite::{Connection, MAIN_DB};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 type Row = (i64, Vec<Value<'static>>);
 

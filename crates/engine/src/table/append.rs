@@ -25,9 +25,9 @@ use crate::sink::block::BlockPool;
 use crate::sort::{RunWriter, Sorter};
 use crate::threads::{ReorderBuffer, on_threads};
 use litepress_format::page::PageSize;
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The layout of a table's rows on leaf pages.
 pub(super) trait PartLayout: Sync {

@@ -5,9 +5,8 @@ use crate::Result;
 use crate::index::Indexes;
 use crate::progress::Progress;
 use crate::threads::take_all;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{RecordChunk, Source};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Passes the records of all rows of `source` to the indexes. Returns the number of rows.

@@ -1,9 +1,8 @@
 //! A source of rows that are in memory as one chunk.
 
 use crate::Result;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RecordChunk, Source};
-use std::sync::Mutex;
 
 /// A source that gives the rows of one chunk once.
 pub(crate) struct OneChunk(Mutex<Option<RecordChunk>>);

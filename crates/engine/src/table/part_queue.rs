@@ -4,10 +4,9 @@ use crate::Result;
 use crate::progress::Progress;
 use crate::sink::block::BlockPool;
 use crate::threads::ReorderBuffer;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, Source};
 use std::collections::VecDeque;
-use std::sync::Mutex;
 
 /// The parts of a source, numbered in order.
 pub(crate) struct PartQueue<'s> {

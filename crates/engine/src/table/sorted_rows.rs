@@ -15,10 +15,9 @@ use crate::sort::{Merge, RunWriter, SortOptions, SortedItems, Sorter, SplitItem}
 use crate::threads::take_all;
 use crate::tree::bulk_load::items_per_part;
 use crate::{Conflict, Result};
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The rows of a source in key order.

@@ -1,9 +1,8 @@
 //! Turns: steps of a task that any thread may take, and whose parts are placed in the order of the steps.
 
 use crate::{Error, Result};
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Condvar, Mutex, MutexGuard, ignore_poison, lock};
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// Places the parts of turns, each of which has any number of parts:
 ///

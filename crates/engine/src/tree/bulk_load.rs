@@ -15,8 +15,7 @@ use crate::{Error, Result};
 use litepress_format::page::PageKind;
 use litepress_format::sort_key::KeyPart;
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::sync::{ignore_poison, lock};
-use std::sync::Mutex;
+use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The fewest parts that a worker builds one after another, if there is memory for them: opening a range of ranks has a

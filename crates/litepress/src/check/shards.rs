@@ -12,7 +12,7 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::files::retry;
 use litepress_rows::sqlite::open_immutable;
 use litepress_rows::sqlite_value::{from_sqlite, parameter};
-use litepress_rows::sync::{ignore_poison, lock, on_threads};
+use litepress_rows::sync::{Mutex, ignore_poison, lock, on_threads};
 use litepress_rows::{quote, quoted_name};
 use rusqlite::Connection;
 use serde_json::{Value as Json, json};
@@ -21,7 +21,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 

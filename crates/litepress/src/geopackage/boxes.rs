@@ -10,13 +10,13 @@ use litepress_format::value::Value;
 use litepress_geo::wkb::Geometry;
 use litepress_geo::wkb::kind::Kinds;
 use litepress_rows::files::FileExt;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 const BOX_BYTES: usize = 40;
 

@@ -8,9 +8,8 @@ use litepress_geo::{Crs, Srs};
 use litepress_load::infer::InferredColumn;
 use litepress_load::plan::{LoadPlan, PlannedTable};
 use litepress_rows::schema::IndexOrigin;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{OptionName, Table, message, quoted_name};
-use std::sync::Mutex;
 
 /// Names of the key of a layer that has none, in the order of preference. The first is GDAL's.
 const KEYS: [&str; 3] = ["fid", "ogc_fid", "gpkg_fid"];

@@ -5,9 +5,8 @@ use super::features::Conversion;
 use crate::load::read_all;
 use crate::{Error, ErrorKind, Progress, Result};
 use litepress_load::source::LoadSource;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 
 /// Rows whose values are no geometries.
 #[derive(Debug, Default)]

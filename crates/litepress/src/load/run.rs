@@ -20,10 +20,10 @@ use litepress_engine::{RowFigures, Sync, find_refused, may_refuse};
 use litepress_load::plan::PlannedTable;
 use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
-use litepress_rows::sync::{lock, on_threads};
+use litepress_rows::sync::{Mutex, lock, on_threads};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The rows that SQLite refuses, by table and by record number.

@@ -6,14 +6,14 @@
 use crate::{Error, Result};
 use litepress_load::filter::RowFilter;
 use litepress_load::source::LoadSource;
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Condvar, Mutex, ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 #[cfg(test)]
 use std::sync::Weak;
-use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 

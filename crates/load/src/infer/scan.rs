@@ -2,9 +2,9 @@
 
 use super::{FileStats, NumberWords};
 use crate::reader::{Piece, Reader};
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use litepress_rows::{Error, Result};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Scans the records of a file with `threads` threads. `words` are those in columns of numbers. Calls `go_on` before every piece.
 ///

@@ -1,7 +1,7 @@
 //! Notes about files for the report: parts that were skipped, values that have no place in a table.
 
-use litepress_rows::sync::lock;
-use std::sync::{Arc, Mutex};
+use litepress_rows::sync::{Mutex, lock};
+use std::sync::Arc;
 
 /// Notes in the order of their first appearance. A file may be read several times, and each note is kept once. Clones share them.
 #[derive(Clone, Debug, Default)]

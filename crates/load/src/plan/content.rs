@@ -6,9 +6,9 @@ use crate::reader::{FileColumn, Reader};
 use crate::schema::Naming;
 use crate::spreadsheet::{Sheet, SheetReader};
 use crate::{arrow, csv, json, sqlite};
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use litepress_rows::{Error, ErrorKind, Result};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The origin of a table's records.
 pub(super) enum Content {

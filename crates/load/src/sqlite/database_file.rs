@@ -1,11 +1,11 @@
 //! A database file that is open at one moment, or closed until it is read.
 
 use super::MOST_KEPT;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Error, ErrorKind, Result};
 use litepress_scan::{FileStamp, Moment};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The file of a database.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! Classifies DEFAULTs: does the value differ by run, row or connection?
 
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use rusqlite::ffi::SQLITE_DETERMINISTIC;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, Result};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Functions whose value depends on earlier inserts of their connection.
 const OF_CONNECTION: [&str; 3] = ["changes", "last_insert_rowid", "total_changes"];

@@ -2,11 +2,11 @@
 
 use super::{RTree, TableKinds};
 use crate::quoted_name;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use litepress_rtree::{CoordinateKind, Layout};
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The shadow tables of an R-Tree.
 const SHADOWS: [&str; 3] = ["node", "parent", "rowid"];

@@ -2,7 +2,7 @@
 
 use super::full_text::{self, FullTextProbe};
 use super::{TableKinds, line_and_character};
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use crate::{Error, ErrorKind, Result, quoted_name};
 use litepress_format::page::PageSize;
 use rusqlite::fallible_iterator::FallibleIterator;
@@ -10,7 +10,7 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Batch, Connection, Statement};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A database in memory with the schema, and the statement of each table.

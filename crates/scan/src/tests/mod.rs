@@ -9,12 +9,11 @@ use litepress_format::header::TextEncoding;
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::sqlite::companion;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{RecordChunk, Result, Source};
 use rusqlite::types::Value as Stored;
 use rusqlite::{Connection, OpenFlags};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use tempfile::TempDir;
 
 /// A folder with a database.

@@ -5,11 +5,11 @@
 
 use crate::sort::spill::{ALIGNMENT, AlignedMemory, SpillFile};
 use crate::{Error, Result};
-use litepress_rows::sync::ignore_poison;
+use litepress_rows::sync::mpsc::{Receiver, Sender, channel};
+use litepress_rows::sync::thread::{self, JoinHandle};
+use litepress_rows::sync::{Mutex, ignore_poison};
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use twox_hash::XxHash3_64;
 
 /// Bytes of a block. A block has items of one bucket, which may be cut anywhere. It is as large as a memory page, and
@@ -61,7 +61,7 @@ impl Background {
         let (full, batches) = channel::<(AlignedMemory, usize)>();
         let (written, empty) = channel();
         let (path, name) = (file.path().to_owned(), "litepress-spill".to_owned());
-        let thread = std::thread::Builder::new().name(name).spawn(move || {
+        let thread = thread::Builder::new().name(name).spawn(move || {
             for (batch, filled) in batches {
                 file.append(&batch.bytes()[..filled])?;
                 // The last buffers are not reused.
@@ -199,7 +199,7 @@ impl SegmentReader {
     /// Starts to read these segments. Returns `None` if the system has no more threads.
     pub fn start(file: &Arc<SpillFile>, segments: &[Segment]) -> Option<Self> {
         let (file, segments) = (file.clone(), segments.to_vec());
-        let thread = std::thread::Builder::new().name("litepress-read".to_owned());
+        let thread = thread::Builder::new().name("litepress-read".to_owned());
         thread.spawn(move || ReadSegments::read(&file, &segments)).ok().map(|reading| Self(Some(reading)))
     }
 

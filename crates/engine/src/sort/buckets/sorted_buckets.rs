@@ -12,10 +12,10 @@ use crate::sort::item::{PADDING_BYTES, PaddedItem};
 use crate::sort::radix_u64;
 use crate::sort::run::{Layout, MIN_MEMORY_BYTES, RunBuilder, SortedRun};
 use crate::sort::sparse_index::SparseIndex;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{Mutex, MutexGuard, lock};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// Packed keys that are unpacked at once: their items fit the nearest cache.
 const KEYS_AT_ONCE: usize = 512;

@@ -5,6 +5,7 @@ use crate::sort::diff_mask::DiffMask;
 use crate::sort::prefix_codec::{RunEncoder, encode};
 use crate::sort::run::{Layout, RunBuilder};
 use crate::{Error, Result};
+use litepress_rows::sync::thread;
 
 impl RunWriter<'_> {
     /// Spills all items, and begins a new run of this layout.
@@ -26,7 +27,7 @@ impl RunWriter<'_> {
         let file = self.sorter.folder.open_once(&mut self.file)?;
         let budget = self.sorter.budget;
         let encoder = budget.encoder(&file);
-        let thread = std::thread::Builder::new().name("litepress-spill".to_owned());
+        let thread = thread::Builder::new().name("litepress-spill".to_owned());
         let spilling = thread.spawn(move || encode(encoder));
         let failed = |cause| Error::io("start a thread that spills a sorted run", file.path(), cause);
         self.spilling = Some(spilling.map_err(failed)?);

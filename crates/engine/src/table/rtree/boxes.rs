@@ -8,12 +8,11 @@ use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::RTree;
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source, Table, quote};
 use litepress_rtree::{Bounds, CoordinateKind, MAX_DIMENSIONS};
 use rusqlite::types::{FromSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
-use std::sync::Mutex;
 
 /// The most columns before the auxiliary ones.
 const MOST_LEADING: usize = 1 + 2 * MAX_DIMENSIONS;

@@ -9,12 +9,11 @@ use crate::sort::{RunWriter, Sorter, bad_item};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::RTree;
-use litepress_rows::sync::{ignore_poison, lock};
+use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source};
 use litepress_rtree::TreeShape;
 use litepress_rtree::node::{Cell, NodeBuilder};
 use litepress_rtree::shape::Place;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A tree whose number of boxes is known.
