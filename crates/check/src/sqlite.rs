@@ -204,10 +204,11 @@ impl<'p> SqliteChecker<'p> {
     }
 }
 
-/// Returns the error code in a line of `PRAGMA integrity_check`, if the system failed to read a page, or had no memory for it.
-fn code_of_let_down(line: &str) -> Option<i32> {
-    let code = line.rsplit_once("error code=")?.1.trim().parse::<i32>().ok()?;
-    matches!(code & 0xff, ffi::SQLITE_IOERR | ffi::SQLITE_NOMEM).then_some(code)
+/// Returns the error code in a row of `PRAGMA integrity_check`, which may have many lines, if the system failed to read a page, or had no
+/// memory for it.
+fn code_of_let_down(row: &str) -> Option<i32> {
+    let mut codes = row.lines().filter_map(|line| line.rsplit_once("error code=")?.1.trim().parse::<i32>().ok());
+    codes.find(|code| matches!(code & 0xff, ffi::SQLITE_IOERR | ffi::SQLITE_NOMEM))
 }
 
 impl SqliteFaults {
@@ -234,6 +235,16 @@ mod tests {
             assert!(SqliteSchema::open(&path).unwrap().table("t").unwrap().is_some(), "{name}");
             assert_eq!(sqlite_integrity_check(&path, 10).unwrap(), Vec::<String>::new());
         }
+    }
+
+    /// A page that the disk could not read was told as a fault of the file.
+    #[test]
+    fn pages_that_cannot_be_read_are_no_fault() {
+        let row =
+            "*** in database main ***\nTree 2 page 2: unable to get the page. error code=8458\nPage 3: never used";
+        assert_eq!(code_of_let_down(row), Some(8458));
+        assert_eq!(code_of_let_down("Tree 2 page 2: unable to get the page. error code=11"), None);
+        assert_eq!(code_of_let_down("Page 3: never used"), None);
     }
 
     #[test]

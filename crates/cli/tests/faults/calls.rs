@@ -82,6 +82,9 @@ fn judge(scene: &Scene, fault: ProgramFault, run: &Faulted) -> Result<&'static s
         Some(0) => Ok("done"),
         Some(1) if run.failed == 0 => Err(format!("it fails without a fault: {told}")),
         Some(1) if is_survived(fault.failure) => Err(format!("it does not survive this: {told}")),
+        Some(1) if is_blamed_by_sqlite(fault) && String::from_utf8_lossy(&output.stdout).contains("SQLite says") => {
+            Ok("SQLite's verdict")
+        }
         Some(1) if !told.contains("error: ") => Err(format!("no error is told: {told}")),
         Some(1) if (told.contains("corrupt") || told.contains("malformed")) && !is_blamed_by_sqlite(fault) => {
             Err(format!("it blames the file: {told}"))

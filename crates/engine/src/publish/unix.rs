@@ -15,7 +15,8 @@ const STICKY: u32 = 0o1000;
 /// Returns the bytes that are free on the disk of a file or folder, or `None` if that is unknown.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(path).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    // A file system in user space may not tell: it says that all is zero.
+    (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// Returns whether this user may give the name of a file in a folder to another one.

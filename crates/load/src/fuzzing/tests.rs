@@ -280,3 +280,24 @@ fn encoded_text_is_the_same_in_steps() {
 fn sqlite_does_no_harm() {
     run(sqlite, &sqlite_seeds(), 3000);
 }
+
+/// Inputs that `make fuzz HOURS=n` found: `fuzz/found/TARGET`, each with its story for a name.
+#[test]
+fn what_fuzzing_found_does_no_harm() {
+    let entries: [(&str, fn(&[u8])); 7] = [
+        ("csv_split", csv_split),
+        ("json", json),
+        ("parquet", parquet),
+        ("arrow_ipc", arrow_ipc),
+        ("flatgeobuf", flatgeobuf),
+        ("encoded", encoded),
+        ("sqlite", sqlite),
+    ];
+    let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/found");
+    for (target, entry) in entries {
+        // Most targets have found nothing.
+        let Ok(files) = std::fs::read_dir(found.join(target)) else { continue };
+        files.for_each(|file| entry(&std::fs::read(file.unwrap().path()).unwrap()));
+    }
+    assert!(found.join("parquet").is_dir(), "the folder is there");
+}
