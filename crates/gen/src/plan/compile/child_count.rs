@@ -29,13 +29,9 @@ impl Compiler<'_, '_> {
                 format!("count_of needs a column that is ref({parent}.key), and {} is not", of.columns[by].name);
             return Err(self.error_in(row_set, column, at, &message));
         }
-        let mut compiler = Compiler::new(self.drafts, child);
-        let parents = compiler.relation(0, by)?;
-        let register = compiler.register(PROPERTIES);
-        compiler.program.ops.push(Op::RowNumber { row_set: parents, register });
-        compiler.program.columns.push(register);
+        let program = self.rows_of(child, &[by], false)?;
         let [children, parents] = [child, table].map(|table| self.drafts.sizes[table].rows);
-        let count = Box::new(ChildCount::new(compiler.program, children, parents));
+        let count = Box::new(ChildCount::new(program, children, parents));
         let register = self.register(PROPERTIES);
         self.program.ops.push(Op::CountOf { count, row_set, register });
         Ok(CompiledExpr::in_register(register, PROPERTIES))
