@@ -219,9 +219,24 @@ impl TableInference<'_> {
         let own = start.and_then(|(time, of)| form.converted(&self.through(by, time), of));
         let day = self.context.day;
         let base = own.or_else(|| form.day_before(day, self.days()))?;
-        let span = form.between(&base, &form.day_before(day, 0)?)?;
+        let last = form.day_before(day, 0)?;
+        let died = self.death_of(by).and_then(|(died, of)| form.converted(&died, of));
+        let last = died.map_or(last.clone(), |died| format!("coalesce({died}, {last})"));
+        let span = form.between(&base, &last)?;
         let by = self.column(by);
         Some(Turns { base, length: format!("({span} / count_in({by}))"), number: format!("number_in({by})") })
+    }
+
+    /// Returns when the person that a column refers to died, if the table of persons says so.
+    pub(super) fn death_of(&self, by: usize) -> Option<(String, Form)> {
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        let died = of.columns.iter().filter(|_| super::is_person(of)).find_map(|column| {
+            let name = plain(&column.name);
+            let (stage, form) = time_of(&name, &ColumnTraits::new(column))?;
+            let is_death = stage == Stage::Deleted && is_like(&name, "*deceased* *died* *death*");
+            (is_death && column.generated == Generated::No).then_some((column, form))
+        });
+        died.map(|(column, form)| (self.through(by, column), form))
     }
 
     /// Returns the time at which a row has its turn.
@@ -291,12 +306,15 @@ impl TableInference<'_> {
         Some(if times.len() == 1 { times[0].clone() } else { format!("max({})", times.join(", ")) })
     }
 
-    /// Returns a time in the order of rows, but not before the group of the row, whose members need not be in the order of time.
+    /// Returns a time in the order of rows, but not before rows that need not be in the order of time: the group of the row, or
+    /// what a customer bought.
     fn time_in_group(&self, ascending: &str, form: Form) -> Option<String> {
-        let by = self.context.via?;
-        let (time, of) = self.start_of(self.context.parents[by]?)?;
-        let start = form.converted(&self.through(by, time), of)?;
-        Some(format!("max({ascending}, {start})"))
+        let starts = self.context.via.iter().filter_map(|&by| {
+            let (time, of) = self.start_of(self.context.parents[by]?)?;
+            form.converted(&self.through(by, time), of)
+        });
+        let starts: Vec<String> = starts.collect();
+        (!starts.is_empty()).then(|| format!("max({ascending}, {})", starts.join(", ")))
     }
 
     /// Returns a time after that of the parent's row.

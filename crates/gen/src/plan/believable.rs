@@ -1,5 +1,6 @@
 //! Schemas of real programs without one annotation: SQLite accepts the rows, and queries find nothing absurd in them.
 
+mod agreements;
 mod contradictions;
 
 use super::schemas::{insert, number};
