@@ -61,17 +61,16 @@ impl Planner<'_> {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
             let of_table = &self.schema.tables[table];
-            let find = |names: &str| {
-                drafts.iter().position(|(of, at, inferred)| {
-                    let is_own = *of == table && infer::is_to_itself(self.schema, of_table, *at);
-                    is_own && is_random(&inferred.text) && infer::is_called(of_table, *at, names)
-                })
+            let is_own = |(of, at, inferred): &Draft, names: &str| {
+                let is_named = *of == table && infer::is_called(of_table, *at, names);
+                is_named && is_random(&inferred.text) && infer::is_to_itself(self.schema, of_table, *at)
             };
-            if find(infer::REPEATS) == Some(position)
-                && !of_table.columns[column].not_null
-                && let Some(reply) = find(REPLIES)
-            {
-                let unless = format!("unless={}", quoted(&of_table.columns[drafts[reply].1].name));
+            if of_table.columns[column].not_null || !is_own(&drafts[position], infer::REPEATS) {
+                continue;
+            }
+            let reply = drafts.iter().find(|draft| draft.1 != column && is_own(draft, REPLIES));
+            if let Some((_, reply, _)) = reply {
+                let unless = format!("unless={}", quoted(&of_table.columns[*reply].name));
                 drafts[position].2.text = with_argument(&drafts[position].2.text, &unless);
             }
         }
@@ -79,45 +78,47 @@ impl Planner<'_> {
 
     /// Gives a row only rows of one home: the author of an issue belongs to the organization of the repository.
     fn agree_on_home(&self, drafts: &mut [Draft], home: usize) {
-        let refers = |table: usize, column: usize| self.single_parent(table, column).is_some_and(|of| of.table == home);
-        let mut sharing: Vec<usize> = Vec::new();
-        for table in 0..self.schema.tables.len() {
-            // The columns of all tables that refer to a home, by the positions of their drafts.
-            let homes: Vec<usize> = (0..drafts.len())
-                .filter(|&at| drafts[at].2.text.starts_with("ref(") && refers(drafts[at].0, drafts[at].1))
-                .collect();
-            let home_of = |parent: usize| homes.iter().copied().find(|&of| drafts[of].0 == parent);
-            // Columns of the table that refer to rows with a home, and that home. Those that are always known come first.
-            let mut members: Vec<(usize, usize)> = (0..drafts.len())
-                .filter(|&at| drafts[at].0 == table && drafts[at].2.text.contains("ref("))
-                .filter_map(|at| Some((at, home_of(self.single_parent(table, drafts[at].1)?.table)?)))
-                .collect();
-            let is_free = |at: usize| is_random(&drafts[at].2.text) || self.has_turn(drafts, at);
-            members.sort_by_key(|&(at, _)| {
-                let is_person = self.is_to_person(table, drafts[at].1);
-                (!drafts[at].2.text.starts_with("ref("), is_free(at), is_person)
-            });
+        /// The most rows of a table whose rows are listed by their home.
+        const MOST_ROWS: u64 = 1 << 24;
+        let is_few = |table: usize| self.sizes[table].rows <= MOST_ROWS;
+        let parent = |(table, column, _): &Draft| self.single_parent(*table, *column).map(|parent| parent.table);
+        // The columns of all tables that refer to a home, by the positions of their drafts.
+        let homes: Vec<usize> = (0..drafts.len())
+            .filter(|&at| drafts[at].2.text.starts_with("ref(") && is_few(drafts[at].0))
+            .filter(|&at| is_few(home) && parent(&drafts[at]) == Some(home))
+            .collect();
+        let home_of = |table: usize| homes.iter().copied().find(|&of| drafts[of].0 == table);
+        // The columns that refer to rows with a home, and the drafts of these rows' homes.
+        let mut members: Vec<(usize, usize)> = (0..drafts.len())
+            .filter(|&at| homes.len() > 1 && drafts[at].2.text.contains("ref("))
+            .filter_map(|at| Some((at, home_of(parent(&drafts[at])?)?)))
+            .collect();
+        let is_free = |at: usize| is_random(&drafts[at].2.text) || self.has_turn(drafts, at);
+        let is_known = |at: usize| drafts[at].2.text.starts_with("ref(");
+        // Of each table, those that others follow come first.
+        members.sort_by_key(|&(at, _)| {
+            let (table, column, _) = drafts[at];
+            (table, !is_known(at), is_free(at), self.is_to_person(table, column))
+        });
+        let (mut sharing, mut changed) = (Vec::new(), Vec::new());
+        for of_table in members.chunk_by(|one, other| drafts[one.0].0 == drafts[other.0].0) {
+            let (first, of_first) = of_table[0];
             let name = |at: usize| quoted(&self.schema.tables[drafts[at].0].columns[drafts[at].1].name);
-            let (group, leader) = match (home_of(table), members.first()) {
-                (Some(own), Some((at, _))) if is_free(*at) => (name(own), own),
-                (None, Some((at, of))) if drafts[*at].2.text.starts_with("ref(") => {
-                    (format!("{}.{}", name(*at), name(*of)), *of)
-                }
+            let (leader, group, others) = match home_of(drafts[first].0) {
+                Some(own) if is_free(first) => (own, name(own), of_table),
+                None if is_known(first) => (of_first, format!("{}.{}", name(first), name(of_first)), &of_table[1..]),
                 _ => continue,
             };
-            let is_own = home_of(table).is_some();
-            members.retain(|&(at, _)| is_free(at) && (is_own || !group.starts_with(&format!("{}.", name(at)))));
-            let within: Vec<(usize, String)> =
-                members.iter().map(|&(at, of)| (at, self.within(drafts, (at, of), &group))).collect();
-            if !within.is_empty() {
-                sharing.extend(members.iter().map(|(_, of)| *of).chain([leader]));
-            }
-            for (at, text) in within {
-                drafts[at].2.text = text;
-                drafts[at].2.because += &format!(", of the same {}", self.schema.tables[home].name);
+            for &(at, of) in others.iter().filter(|(at, _)| is_free(*at)) {
+                changed.push((at, self.within(drafts, (at, of), &group)));
+                sharing.extend([leader, of]);
             }
         }
-        self.fill_homes(drafts, &mut sharing);
+        for (at, text) in changed {
+            drafts[at].2.text = text;
+            drafts[at].2.because += &format!(", of the same {}", self.schema.tables[home].name);
+        }
+        self.fill_homes(drafts, sharing);
     }
 
     /// Returns the annotation of a foreign key to rows of a home: those of the group.
@@ -135,14 +136,17 @@ impl Planner<'_> {
     /// Returns whether a column refers to the person who has a turn, of which another column of the key tells the time.
     fn has_turn(&self, drafts: &[Draft], at: usize) -> bool {
         let (table, column, Inference { text, .. }) = &drafts[at];
+        if !text.contains(", distinct_in(") {
+            return false;
+        }
         let of_table = &self.schema.tables[*table];
         let refers = |&at: &usize| infer::refers(self.schema, of_table, at);
         let is_pair = |key: Vec<usize>| key.contains(column) && key.iter().all(refers);
-        text.contains(", distinct_in(") && infer::is_stay(of_table) && !infer::unique_keys(of_table).any(is_pair)
+        infer::is_stay(of_table) && !infer::unique_keys(of_table).any(is_pair)
     }
 
     /// Chooses homes that have rows of all tables whose rows must share one: of persons first, and others only where persons are.
-    fn fill_homes(&self, drafts: &mut [Draft], sharing: &mut Vec<usize>) {
+    fn fill_homes(&self, drafts: &mut [Draft], mut sharing: Vec<usize>) {
         sharing.sort_by_key(|&at| {
             let table = drafts[at].0;
             (is_random(&drafts[at].2.text), !infer::is_person(&self.schema.tables[table]), self.depth(table, 0), at)
