@@ -215,7 +215,8 @@ impl TableInference<'_> {
     /// day is divided evenly.
     fn turns(&self, form: Form) -> Option<Turns> {
         let by = self.context.per_parent.filter(|_| self.kind() == Some(Kind::Stay))?;
-        let start = self.context.parents[by].and_then(|parent| self.start_of(parent));
+        let start =
+            self.context.parents[by].and_then(|parent| self.start_of(parent).or_else(|| self.change_of(parent)));
         let own = start.and_then(|(time, of)| form.converted(&self.through(by, time), of));
         let day = self.context.day;
         let base = own.or_else(|| form.day_before(day, self.days()))?;
@@ -245,8 +246,8 @@ impl TableInference<'_> {
         // A turn takes the last tenth of its share at most.
         let later = format!("{length} * (10_000 * {number} - 10_000 + int(0, 8899)) / 10_000");
         let span = match form {
-            Form::Text => format!("{later} + int(0, 3599)"),
-            Form::Unix(units) => format!("{later} + {units} * int(0, 3599)"),
+            Form::Text => format!("{later} + min(int(0, 3599), {length} / 10)"),
+            Form::Unix(units) => format!("{later} + min({units} * int(0, 3599), {length} / 10)"),
             Form::Day | Form::Julian => later,
         };
         form.plus(&base, &span)
@@ -299,9 +300,15 @@ impl TableInference<'_> {
         let after_leader = self.time_of_turn(form).or_else(|| self.time_of_parent(leader, form))?;
         // A line comes with its order.
         let is_line = self.kind() == Some(Kind::Line);
+        // Turns remain in their order if they wait for the same person.
+        let turns = self.turns(form).filter(|_| form != Form::Day);
+        let in_order = |time: String| match &turns {
+            Some(Turns { number, .. }) => form.plus(&time, number),
+            None => Some(time),
+        };
         let others = (0..self.columns.len())
             .filter(|&at| at != leader && !is_line)
-            .filter_map(|at| self.time_of_parent(at, form));
+            .filter_map(|at| in_order(self.time_of_parent(at, form)?));
         let times: Vec<String> = std::iter::once(after_leader).chain(others).collect();
         Some(if times.len() == 1 { times[0].clone() } else { format!("max({})", times.join(", ")) })
     }
@@ -372,6 +379,16 @@ impl TableInference<'_> {
             Form::Unix(_) => Some(format!("({time})")),
             Form::Day | Form::Julian => None,
         }
+    }
+
+    /// Returns the time of the last change of a parent's rows, if that is the only one that they have.
+    fn change_of(&self, parent: Parent) -> Option<(&Column, Form)> {
+        let of = &self.context.schema.tables[parent.table];
+        let mut times = of.columns.iter().filter_map(|column| {
+            let (stage, form) = time_of(&plain(&column.name), &ColumnTraits::new(column))?;
+            Some((column, form)).filter(|_| stage == Stage::Updated && column.generated == Generated::No)
+        });
+        times.next().filter(|_| times.next().is_none())
     }
 
     /// Returns the first time of a parent's rows that is always known; where runs have parts, the time at which they start.

@@ -325,12 +325,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
             return Err(self.error_in(row_set, column, at, &message));
         }
         let of = self.relation(row_set, by)?;
-        let cardinality = Cardinality::Among { values: u64::MAX };
-        let properties =
-            ValueProperties { kinds: Kinds::INT, longest_bytes: 8, cardinality, null_share: 0.0, cycle: None };
-        let register = self.register(properties);
+        let register = self.register(relations::ROW_NUMBERS);
         self.program.ops.push(Op::ChildPosition { field, row_set: of, register });
-        Ok(CompiledExpr::in_register(register, properties))
+        Ok(CompiledExpr::in_register(register, relations::ROW_NUMBERS))
     }
 
     /// Compiles the key of the rows that a column refers to.
@@ -394,12 +391,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
         if let Some(unless) = expr.reference().and_then(|reference| reference.unless) {
             others *= self.null_share(table, self.drafts.leader((table, unless)));
         }
-        if let Some(Relation {
-            assignment: Assignment::InTurn { first: Some(first), .. },
-            to_itself: true,
-            is_total: false,
-            ..
-        }) = relation
+        let is_from_root = |relation: &&Relation| relation.to_itself && !relation.is_total;
+        if let Some(Assignment::InTurn { first: Some(first), .. }) =
+            relation.filter(is_from_root).map(|relation| &relation.assignment)
         {
             others *= 1.0 - *first as f64 / self.drafts.sizes[table].rows.max(*first) as f64;
         }

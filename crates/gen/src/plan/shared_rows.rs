@@ -116,7 +116,7 @@ impl Planner<'_> {
         }
         for (at, text) in changed {
             drafts[at].2.text = text;
-            drafts[at].2.because += &format!(", of the same {}", self.schema.tables[home].name);
+            drafts[at].2.because += &format!(", of the same row of {}", self.schema.tables[home].name);
         }
         self.fill_homes(drafts, sharing);
     }

@@ -78,6 +78,27 @@ fn rows_are_of_one_organization() {
     assert!(number(&sqlite, "SELECT count(DISTINCT project_id) FROM tasks") > 100);
 }
 
+/// Two turns of a copy were put off to the second in which their customer came, which broke a key.
+#[test]
+fn turns_of_a_copy_come_one_after_another() {
+    judge_rows(
+        "sakila",
+        &[("rental", 8000), ("inventory", 4000)],
+        &[
+            (
+                "SELECT count(*) FROM rental a JOIN rental b ON b.inventory_id = a.inventory_id AND b.rental_id > a.rental_id AND b.rental_date <= coalesce(a.return_date, a.rental_date)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM rental JOIN inventory i USING (inventory_id) WHERE rental_date < i.last_update",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
 /// The right to add a user was one of the content type `invoice`.
 #[test]
 fn rights_are_those_of_their_model() {

@@ -7,8 +7,10 @@ use crate::relation::{Assignment, FanOut};
 use litepress_rows::Result;
 use std::sync::Arc;
 
-/// Properties of row numbers.
-const ROW_NUMBERS: ValueProperties = ValueProperties {
+const TOO_MANY: &str = "within and distinct=TRUE are for tables of fewer than 2^32 rows";
+
+/// Properties of row numbers, and of numbers of rows.
+pub(super) const ROW_NUMBERS: ValueProperties = ValueProperties {
     kinds: Kinds::INT,
     longest_bytes: 8,
     cardinality: Cardinality::Among { values: u64::MAX },
@@ -68,8 +70,7 @@ impl<'p> Compiler<'p, '_> {
         let sizes = self.drafts.sizes;
         let tables = [self.drafts.reference((table, other)).map_or(table, |of| of.parent), reference.parent];
         if tables.iter().any(|&table| sizes[table].rows > Members::MOST_ROWS) {
-            let message = "distinct=TRUE is for tables of 2^32 rows at most";
-            return Err(self.error_in(row_set, column, reference.at, message));
+            return Err(self.error_in(row_set, column, reference.at, TOO_MANY));
         }
         let program = self.rows_of(table, &[other, column], true)?;
         let random = self.random(row_set, column, None);
@@ -114,8 +115,12 @@ impl<'p> Compiler<'p, '_> {
         let group = self.drafts.reference(groups).map(|of| of.parent);
         let is_same = self.drafts.reference(of).is_some_and(|of| Some(of.parent) == group);
         let [rows, parents] = [of.0, group.unwrap_or(of.0)].map(|table| self.drafts.sizes[table].rows);
-        if of.0 != reference.parent || !is_same || rows.max(parents) >= Members::MOST_ROWS {
-            let message = "within needs a column of the table that it refers to, which is a ref(...) to the same table as the other one,                  and fewer than 2^32 rows";
+        if rows.max(parents) > Members::MOST_ROWS {
+            return Err(self.error_in(row_set, leader, reference.at, TOO_MANY));
+        }
+        if of.0 != reference.parent || !is_same {
+            let message =
+                "within needs a column of the table that it refers to, which refers to the same table as the other one";
             return Err(self.error_in(row_set, leader, reference.at, message));
         }
         let members = Arc::new(Members::new(self.rows_of(of.0, &[of.1], false)?, rows, parents));
