@@ -34,26 +34,25 @@ const TYPE_BY_NAME: &[(&str, &str)] = &[
     ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
 ];
 
-/// The value of a setting by the end of its key.
+/// The value of a setting by the last four letters of its key.
 const VALUE_BY_KEY: &[(&str, &str)] = &[
-    ("enabled", "choice('true': 7, 'false': 3)"),
-    ("debug", "choice('false': 9, 'true')"),
-    ("color", "colour()"),
-    ("country", "place('country')"),
-    ("currency", "choice('EUR': 5, 'USD': 5, 'GBP')"),
-    ("language", "choice('en': 6, 'de': 2, 'fr')"),
-    ("locale", "choice('en_US': 6, 'de_DE': 2, 'fr_FR')"),
-    ("timezone", "phrase('{timezone}')"),
-    ("level", "choice('info': 5, 'warning': 3, 'debug')"),
+    ("bled", "choice('true': 7, 'false': 3)"),
+    ("ebug", "choice('false': 9, 'true')"),
+    ("olor", "colour()"),
+    ("ntry", "place('country')"),
+    ("ency", "choice('EUR': 5, 'USD': 5, 'GBP')"),
+    ("uage", "choice('en': 6, 'de': 2, 'fr')"),
+    ("cale", "choice('en_US': 6, 'de_DE': 2, 'fr_FR')"),
+    ("zone", "phrase('{timezone}')"),
+    ("evel", "choice('info': 5, 'warning': 3, 'debug')"),
     ("mode", "choice('auto': 5, 'manual': 2, 'off')"),
-    ("theme", "choice('light': 5, 'dark': 4, 'system')"),
+    ("heme", "choice('light': 5, 'dark': 4, 'system')"),
     ("port", "choice('80', '443': 2, '8080')"),
     ("path", "phrase('{path}')"),
-    ("url", "phrase('{web_url}')"),
-    ("secret", "hex(32)"),
-    ("version", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
+    ("cret", "hex(32)"),
+    ("sion", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
     ("name", "phrase('{Adjective} {Noun}')"),
-    ("title", "phrase('{Adjective} {Noun}')"),
+    ("itle", "phrase('{Adjective} {Noun}')"),
 ];
 /// Values of all other settings: sizes, limits, intervals.
 const NUMBERS: &str = "choice('1': 4, '5': 2, '10': 5, '25': 4, '30', '60': 3, '100': 3, '300', '3600': 2)";
@@ -229,13 +228,14 @@ impl TableInference<'_> {
         if !is_setting && key.is_none() {
             return;
         }
-        let cases: String = key.map_or(String::new(), |key| {
+        let text = key.map_or(NUMBERS.to_owned(), |key| {
+            let case = |(end, text): &(&str, &str)| format!(" WHEN '{end}' THEN {text}");
+            let cases: String = VALUE_BY_KEY.iter().map(case).collect();
             let key = self.column(key);
-            let case =
-                |(end, text): &(&str, &str)| format!(" WHEN substr({key}, -{}) = '{end}' THEN {text}", end.len());
-            VALUE_BY_KEY.iter().map(case).collect()
+            format!(
+                "CASE substr({key}, -4){cases} ELSE if(substr({key}, -3) = 'url', phrase('{{web_url}}'), {NUMBERS}) END"
+            )
         });
-        let text = if cases.is_empty() { NUMBERS.to_owned() } else { format!("CASE{cases} ELSE {NUMBERS} END") };
         self.set(value, text, "follows from the key");
     }
 

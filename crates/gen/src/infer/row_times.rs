@@ -244,12 +244,7 @@ impl TableInference<'_> {
     fn time_of_turn(&self, form: Form) -> Option<String> {
         let Turns { base, length, number } = self.turns(form)?;
         // A turn takes the last tenth of its share at most.
-        let later = format!("{length} * (10_000 * {number} - 10_000 + int(0, 8899)) / 10_000");
-        let span = match form {
-            Form::Text => format!("{later} + min(int(0, 3599), {length} / 10)"),
-            Form::Unix(units) => format!("{later} + min({units} * int(0, 3599), {length} / 10)"),
-            Form::Day | Form::Julian => later,
-        };
+        let span = format!("{length} * (1_000_000 * {number} - 1_000_000 + int(0, 899_999)) / 1_000_000");
         form.plus(&base, &span)
     }
 
