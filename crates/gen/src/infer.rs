@@ -30,6 +30,7 @@ mod texts;
 mod times;
 mod traffic;
 
+pub(crate) use copies::REPEATS;
 pub(crate) use names::{expanded, plain, words_of_table};
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
@@ -37,6 +38,7 @@ pub(crate) use times::ReferenceDay;
 use subjects::Kind;
 
 use crate::annotation::{is_name, is_reserved};
+use crate::generators::phrases;
 use litepress_rows::schema::{Column, ForeignKey, Generated, IndexColumn, Schema, Table};
 use litepress_rows::{Affinity, Error, ErrorKind, OptionName, Result, message};
 
@@ -361,6 +363,8 @@ pub(crate) enum ReferencePattern {
     DistinctIn { column: String, growing: bool, other: bool },
     /// Consecutive rows for each parent: numbers of children with the numbers of parents that have so many.
     PerParent(Vec<(u64, u64)>),
+    /// So many first rows of the table itself, which refer to nothing.
+    Roots(u64),
     /// Random rows, some of them often; early rows refer to early rows if both tables grow with time.
     Popular { growing: bool },
     /// Random rows, or the rows of another column of the foreign key.
@@ -377,6 +381,9 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
         ReferencePattern::InTurn { each } => {
             let each = if *each == 1 { String::new() } else { format!("({each})") };
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
+        }
+        ReferencePattern::Roots(first) => {
+            inferred(format!("ref({parent}, in_turn(first={first}))"), format!("{because}, if it is no root"))
         }
         ReferencePattern::DistinctIn { column, growing, other } => {
             let growing = self::growing(*growing);
@@ -557,6 +564,31 @@ pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool 
     through.name != of.name && (is_part || is_file || is_own)
 }
 
+/// Returns how many rows of a table are roots if a column refers to the category that a category is a part of.
+pub(crate) fn roots(table: &Table, column: usize, rows: u64) -> Option<u64> {
+    const LIST: &str = "category";
+    let is_category = subjects::subject(&table.name).is_some_and(|subject| subject.names == LIST);
+    let is_parent = is_called(table, column, "*parent*") && !table.columns[column].not_null;
+    (is_category && is_parent).then(|| phrases::count(LIST).min(rows.div_ceil(4)))
+}
+
+/// Returns whether the rows of a table are rights to do something with the models in another one.
+pub(crate) fn is_model_of(table: &Table, parent: &Table) -> bool {
+    let has = |table: &Table, name: &str| table.columns.iter().any(|column| names::plain(&column.name) == name);
+    has(table, "codename") && has(parent, "model")
+}
+
+/// Divides rights among models: four each, until all models have them.
+pub(crate) fn rights_of_models(rows: u64, models: u64) -> Vec<(u64, u64)> {
+    const EACH: u64 = 4;
+    if rows >= EACH * models {
+        return skewed_counts(rows, models, (EACH, u64::MAX));
+    }
+    let (whole, rest) = (rows / EACH, rows % EACH);
+    let counts = [(EACH, whole), (rest, 1), (0, models - whole - 1)];
+    counts.into_iter().filter(|(_, models)| *models > 0).collect()
+}
+
 /// Returns whether a column refers to the person who has the addresses in a table.
 pub(crate) fn is_address_of(table: &Table, column: usize, parent: &Table) -> bool {
     has_last_word(table, "address") && is_person(parent) && table.columns[column].not_null
@@ -647,9 +679,10 @@ pub fn text_by_name(schema: &Schema, table: usize, column: usize, is_unique: boo
         possible_parents: vec![None; count],
         per_parent: None,
         once: None,
-        via: None,
+        via: Vec::new(),
         lines: None,
         counted: Vec::new(),
+        roots: None,
         relieved: if is_unique { Vec::new() } else { vec![column] },
         depth: 0,
     };

@@ -219,6 +219,7 @@ impl GenPlan {
         table_sizes::reject_unset(schema, &sizes)?;
         let mut planner = Planner::new(schema, sizes, request)?;
         planner.declared.clone_from(declared);
+        planner.empty_tables_of_pairs();
         planner.annotate(&column_annotations)?;
         planner.infer()?;
         planner.meet_checks()?;

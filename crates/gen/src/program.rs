@@ -13,17 +13,22 @@
 
 mod child_count;
 mod child_sum;
+mod members;
+mod repeats;
 
 use crate::expression::{Operand, Operator, apply, stored};
 use crate::generators::{Generator, Kinds, fill_flags};
 use crate::random::{CellRandom, Rows};
 use crate::relation::{PositionField, Relation, RowList};
+use litepress_format::value::Value;
 use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::{Affinity, CellBlock};
 use std::sync::Arc;
 
 pub(crate) use child_count::ChildCount;
 pub(crate) use child_sum::{ChildScratch, ChildSum};
+pub(crate) use members::Members;
+pub(crate) use repeats::Repeats;
 
 /// Memory limit in bytes for the values of a block of rows, unless a single row exceeds it.
 const BLOCK_BYTES: u64 = 4 << 20;
@@ -53,16 +58,19 @@ pub(crate) struct Nulls {
 /// One operation of a program.
 #[derive(Debug)]
 pub(crate) enum Op {
-    /// Computes the rows that the rows of a set refer to, as another set. `siblings` is the row set of the column in
-    /// `distinct_in`.
+    /// Computes the rows that the rows of a set refer to, as another set. `others` are the row sets of the column in
+    /// `distinct_in`, and of that in `within`. Rows for which `unless` has one refer to nothing.
     Refer {
         relation: Relation,
         random: CellRandom,
         from: usize,
-        siblings: Option<usize>,
+        others: [Option<usize>; 2],
         nulls: Vec<Nulls>,
+        unless: Option<usize>,
         row_set: usize,
     },
+    /// Replaces rows that would refer to the same rows as others do through two columns.
+    Replace { repeats: Box<Repeats>, from: usize, of: usize, row_set: usize },
     /// Computes the first row of each row's thread, as another set: the row that it refers to, the row that one refers to, and on.
     Roots { relation: Relation, random: CellRandom, from: usize, nulls: Vec<Nulls>, row_set: usize },
     /// Computes the numbers of rows.
@@ -195,6 +203,24 @@ impl Program {
         scratch.ops = ops;
     }
 
+    /// Runs the program, whose columns are numbers of rows, for all rows of its table. Calls `then` with each row and these numbers.
+    fn for_each_row(&self, rows: u64, mut then: impl FnMut(u64, &dyn Fn(usize) -> Option<u64>)) {
+        let mut scratch = Scratch::new(self);
+        let rows_per_block = self.most_rows_per_block();
+        let mut start = 0;
+        while start < rows {
+            let end = rows.min(start + rows_per_block);
+            self.run(&Rows::Range(start..end), &mut scratch);
+            for (at, row) in (start..end).enumerate() {
+                then(row, &|column| match scratch.columns()[column].value(at) {
+                    Value::Int(number) => u64::try_from(number).ok(),
+                    _ => None,
+                });
+            }
+            start = end;
+        }
+    }
+
     /// Returns the sums over children, in the order of their positions.
     pub(crate) fn child_sums(&self) -> impl Iterator<Item = &ChildSum> {
         self.ops.iter().filter_map(|op| match op {
@@ -238,7 +264,9 @@ impl Liveness {
     /// Returns whether a later operation needs this one's result. If so, marks its operands as needed.
     fn visit(&mut self, op: &Op) -> bool {
         let is_used = match op {
-            Op::Refer { row_set, .. } | Op::Roots { row_set, .. } => self.row_sets[*row_set],
+            Op::Refer { row_set, .. } | Op::Roots { row_set, .. } | Op::Replace { row_set, .. } => {
+                self.row_sets[*row_set]
+            }
             _ => op.register().is_some_and(|register| self.registers[register]),
         };
         if is_used {
@@ -249,10 +277,11 @@ impl Liveness {
 
     fn add_operands(&mut self, op: &Op) {
         match op {
-            Op::Refer { from, siblings, .. } => {
+            Op::Refer { from, others, unless, .. } => {
                 self.row_sets[*from] = true;
-                siblings.iter().for_each(|&siblings| self.row_sets[siblings] = true);
+                others.iter().chain([unless]).flatten().for_each(|&other| self.row_sets[other] = true);
             }
+            Op::Replace { from, of, .. } => [*from, *of].into_iter().for_each(|set| self.row_sets[set] = true),
             Op::Roots { from, .. } => self.row_sets[*from] = true,
             Op::ChildPosition { row_set, .. }
             | Op::RowNumber { row_set, .. }
@@ -284,7 +313,7 @@ impl Op {
     /// Returns the register that it fills, or sets NULLs in.
     fn register(&self) -> Option<usize> {
         match self {
-            Self::Refer { .. } | Self::Roots { .. } => None,
+            Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } => None,
             Self::ChildPosition { register, .. }
             | Self::RowNumber { register, .. }
             | Self::CountOf { register, .. }
@@ -299,17 +328,32 @@ impl Op {
 
     fn run(&self, rows: &Rows<'_>, scratch: &mut Scratch) {
         match self {
-            Self::Refer { relation, random, from, siblings, nulls, row_set } => {
+            Self::Refer { relation, random, from, others, nulls, unless, row_set } => {
                 let mut list = std::mem::take(&mut scratch.row_sets[*row_set]);
-                let siblings = siblings.map(|row_set| &scratch.row_sets[row_set]);
-                relation.assign_parents(random, &scratch.rows(rows, *from), siblings, &mut list);
+                let others = others.map(|other| other.map(|row_set| &scratch.row_sets[row_set]));
+                relation.assign_parents(random, &scratch.rows(rows, *from), others, &mut list);
                 let mut flags = std::mem::take(&mut scratch.flags);
                 for nulls in nulls {
                     nulls.fill(&scratch.rows(rows, *from), &mut flags);
                     mark(&flags, &mut list.nulls);
                 }
                 mark(&scratch.row_sets[*from].nulls, &mut list.nulls);
+                if let Some(other) = unless {
+                    let nulls = &scratch.row_sets[*other].nulls;
+                    flags.clear();
+                    flags.extend((0..list.rows.len()).map(|at| !nulls.get(at).is_some_and(|&null| null)));
+                    mark(&flags, &mut list.nulls);
+                }
                 scratch.flags = flags;
+                scratch.row_sets[*row_set] = list;
+            }
+            Self::Replace { repeats, from, of, row_set } => {
+                let mut list = std::mem::take(&mut scratch.row_sets[*row_set]);
+                let of = &scratch.row_sets[*of];
+                list.rows.clone_from(&of.rows);
+                list.nulls.clone_from(&of.nulls);
+                list.of = of.of;
+                repeats.replace(&scratch.rows(rows, *from), &mut list.rows);
                 scratch.row_sets[*row_set] = list;
             }
             Self::Null { nulls, row_set, register } => {
@@ -390,7 +434,7 @@ impl Op {
                 Operand::Block(block) => out.copy_from(block),
                 Operand::Constant(value) => out.values().resize(count, value.clone()),
             },
-            Self::Refer { .. } | Self::Roots { .. } | Self::Null { .. } => {}
+            Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } | Self::Null { .. } => {}
         }
     }
 }

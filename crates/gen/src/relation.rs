@@ -6,7 +6,7 @@
 //! | `uniform` | a random one, all equally likely |
 //! | `zipf(s)` | the n-th most frequent one has a weight of 1/n^s; the order of frequency is random, or with `scatter=FALSE` that of the rows |
 //! | `once` | row r: each parent has at most one child |
-//! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits |
+//! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits; `first=n`: modulo n |
 //! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
 //! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows; `by=c`: the first children of a row through column c have early ones |
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
@@ -14,15 +14,18 @@
 //! | `via(t.c)` | the row that a popular row of table t refers to |
 //! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c |
 //! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c |
+//! | `within(c, t.d)`, `within(c.e, t.d)` | a random one of the rows of t that refer through d to the same row as column c, or as e of the row that c refers to |
 //! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only; `other=TRUE`: never that row |
 //!
 //! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
-//! nothing, or to itself if the column is NOT NULL. `in_turn` alone takes later rows too.
+//! nothing, or to itself if the column is NOT NULL. `in_turn` alone takes later rows too; with `first` the first rows refer to
+//! nothing, or to themselves.
 
 mod exact_counts;
 mod fan_out;
 
 use crate::generators::{Permutation, Zipf, pow};
+use crate::program::Members;
 use crate::random::{CellRandom, CellStream, Fraction, Rows};
 pub(crate) use exact_counts::ExactCounts;
 pub(crate) use fan_out::FanOut;
@@ -107,9 +110,10 @@ pub(crate) enum Assignment {
     Spread {
         children: u64,
     },
-    /// The row that another column goes through.
+    /// The row that another column goes through. `distinct`: no two rows refer to the same rows through both columns.
     Along {
         column: usize,
+        distinct: bool,
     },
     /// One of the children of the row that the column refers to, or any row if it has none. `fan_out`: the numbers of children,
     /// which compilation finds.
@@ -117,9 +121,21 @@ pub(crate) enum Assignment {
         column: usize,
         fan_out: Option<Arc<FanOut>>,
     },
+    /// One of the rows that refer through `of`, a table and its column, to the same row as a column, or as a column of this name in
+    /// the row that it refers to. `children` and `by` are those of `Popular`; compilation finds the members.
+    Within {
+        column: usize,
+        name: Option<String>,
+        of: (usize, usize),
+        children: Option<u64>,
+        by: Option<usize>,
+        members: Option<Arc<Members>>,
+    },
     Once,
+    /// `first`: only the first rows are taken, and in a table that refers to itself they refer to nothing.
     InTurn {
         each: u64,
+        first: Option<u64>,
     },
     PerParent(Arc<FanOut>),
     Exact(Arc<ExactCounts>),
@@ -149,12 +165,12 @@ impl Assignment {
 
 impl Relation {
     /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in`, `other_than`, `among` or
-    /// `popular(by=...)` refers to.
+    /// `by` refers to, and `groups` those of the column in `within`.
     pub(crate) fn assign_parents(
         &self,
         random: &CellRandom,
         rows: &Rows<'_>,
-        siblings: Option<&RowList>,
+        [siblings, groups]: [Option<&RowList>; 2],
         out: &mut RowList,
     ) {
         out.rows.clear();
@@ -177,16 +193,20 @@ impl Relation {
                     Permutation::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
-            Assignment::Popular { children, by: None } => {
+            Assignment::Popular { children, .. } => {
                 let weights = random.fork(POPULARITY);
-                rows.append_to(&mut out.rows, |row| {
-                    let among = children.map_or(parents, |children| parents_so_far(row, children, parents));
-                    popular(&weights, &mut random.stream(row), among)
-                });
+                let mut present = self.present(*children, siblings);
+                rows.append_to(&mut out.rows, |row| popular(&weights, &mut random.stream(row), present(row)));
+                siblings.inspect(|siblings| out.nulls.clone_from(&siblings.nulls));
             }
-            Assignment::Popular { children, by: Some(_) } => {
-                let siblings = siblings.expect("by names a column");
-                self.assign_popular_by(random, rows, siblings, children.is_some(), out);
+            Assignment::Within { children, members, .. } => {
+                let members = members.as_ref().expect("compilation sets the members");
+                let mut groups = groups.expect("within names a column").rows.iter();
+                let mut present = self.present(*children, siblings);
+                rows.append_to(&mut out.rows, |row| {
+                    let group = groups.next().copied().unwrap_or_default();
+                    members.draw(group, present(row), Fraction(random.u64(row)))
+                });
             }
             Assignment::Among { fan_out, .. } => {
                 let siblings = siblings.expect("among names a column");
@@ -199,22 +219,13 @@ impl Relation {
             }),
             Assignment::Along { .. } => unreachable!("compilation takes the rows of the other column"),
             Assignment::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
-            Assignment::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
+            Assignment::InTurn { each, first: None } => rows.append_to(&mut out.rows, |row| row / each % parents),
+            Assignment::InTurn { each, first: Some(first) } => self.assign_first(rows, (*each, *first), out),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
             Assignment::Exact(counts) => counts.find(random, rows, out),
             Assignment::OtherThan { each, children, .. } => {
                 let siblings = siblings.expect("other_than names a column");
-                let mut at = 0;
-                rows.append_to(&mut out.rows, |row| {
-                    let sibling = siblings.rows[at];
-                    at += 1;
-                    // There is another one, and the other column may refer to the last one.
-                    let so_far = |children| parents_so_far(row, children, parents).max(sibling + 1).max(2).min(parents);
-                    let among = children.map_or(parents, so_far);
-                    let others = (among - 1).max(1);
-                    let step = each.map_or_else(|| Fraction(random.u64(row)).take(others), |each| row % each % others);
-                    (sibling + 1 + step) % among
-                });
+                self.assign_others(random, rows, siblings, (*each, *children), out);
             }
             Assignment::DistinctIn { growing, other: true, .. } => {
                 let siblings = siblings.expect("distinct_in names a column");
@@ -257,27 +268,55 @@ impl Relation {
         }
     }
 
-    /// Draws among the parents that there are when a row's turn among its siblings comes. If the siblings' own parents grow, the
-    /// first turn comes with them.
-    fn assign_popular_by(
+    /// Returns how many parents there are when a row comes: all of them; if they grow, the same share of them as of the `children`;
+    /// with `siblings`, those that there are when its turn among its siblings comes. If the siblings' own parents grow, the first
+    /// turn comes with them.
+    fn present<'a>(&self, children: Option<u64>, siblings: Option<&'a RowList>) -> impl FnMut(u64) -> u64 + use<'a> {
+        let parents = self.parents.max(1);
+        let mut at = 0;
+        move |row| {
+            let Some(siblings) = siblings else {
+                return children.map_or(parents, |children| parents_so_far(row, children, parents));
+            };
+            let (sibling, position) = (siblings.rows[at], siblings.positions[at]);
+            at += 1;
+            let first = if children.is_some() { parents_so_far(sibling + 1, siblings.of, parents) } else { 1 };
+            let present = first + parents_so_far(position.ordinal, position.siblings, parents - first + 1) - 1;
+            present.clamp(1, parents)
+        }
+    }
+
+    /// Takes the first rows in turn. In a table that refers to itself they refer to nothing, or to themselves.
+    fn assign_first(&self, rows: &Rows<'_>, (each, first): (u64, u64), out: &mut RowList) {
+        let first = first.clamp(1, self.parents.max(1));
+        let is_root = |row: u64| self.to_itself && row < first;
+        rows.append_to(&mut out.rows, |row| if is_root(row) { row } else { row / each % first });
+        if self.to_itself && !self.is_total {
+            rows.append_to(&mut out.nulls, is_root);
+        }
+    }
+
+    /// Draws another row than each sibling.
+    fn assign_others(
         &self,
         random: &CellRandom,
         rows: &Rows<'_>,
         siblings: &RowList,
-        is_growing: bool,
+        (each, children): (Option<u64>, Option<u64>),
         out: &mut RowList,
     ) {
         let parents = self.parents.max(1);
-        let weights = random.fork(POPULARITY);
         let mut at = 0;
         rows.append_to(&mut out.rows, |row| {
-            let (sibling, position) = (siblings.rows[at], siblings.positions[at]);
+            let sibling = siblings.rows[at];
             at += 1;
-            let first = if is_growing { parents_so_far(sibling + 1, siblings.of, parents) } else { 1 };
-            let among = first + parents_so_far(position.ordinal, position.siblings, parents - first + 1) - 1;
-            popular(&weights, &mut random.stream(row), among.clamp(1, parents))
+            // There is another one, and the other column may refer to the last one.
+            let so_far = |children| parents_so_far(row, children, parents).max(sibling + 1).max(2).min(parents);
+            let among = children.map_or(parents, so_far);
+            let others = (among - 1).max(1);
+            let step = each.map_or_else(|| Fraction(random.u64(row)).take(others), |each| row % each % others);
+            (sibling + 1 + step) % among
         });
-        out.nulls.clone_from(&siblings.nulls);
     }
 
     /// Draws one of the children of each sibling, or any row if the sibling has none.
@@ -313,7 +352,7 @@ impl Relation {
         while !waiting.is_empty() {
             list.clear();
             list.extend(waiting.iter().map(|&at| rows[at]));
-            self.assign_parents(random, &Rows::List(&list), None, &mut out);
+            self.assign_parents(random, &Rows::List(&list), [None; 2], &mut out);
             nulls(&Rows::List(&list), &mut out.nulls);
             let mut number = 0;
             waiting.retain(|&at| {
@@ -369,7 +408,7 @@ impl Relation {
 }
 
 /// Returns how many parents there are when child `row` of `children` comes, if both come evenly over the same time.
-fn parents_so_far(row: u64, children: u64, parents: u64) -> u64 {
+pub(crate) fn parents_so_far(row: u64, children: u64, parents: u64) -> u64 {
     let share = u128::from(row) * u128::from(parents) / u128::from(children.max(1));
     u64::try_from(share).unwrap_or(parents).clamp(1, parents)
 }
@@ -411,7 +450,7 @@ mod tests {
     fn drawn(draw: &Assignment, to_itself: bool, rows: &Rows<'_>) -> Vec<u64> {
         let relation = Relation { parents: 1000, assignment: draw.clone(), to_itself, is_total: false };
         let mut out = RowList::default();
-        relation.assign_parents(&CellRandom::new(42, "t", "c"), rows, None, &mut out);
+        relation.assign_parents(&CellRandom::new(42, "t", "c"), rows, [None; 2], &mut out);
         out.rows
     }
 

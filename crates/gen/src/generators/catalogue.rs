@@ -350,8 +350,8 @@ static GENERATORS: &[Registration] = &[
     ),
     entry(
         "unique_phrase",
-        &[given("pattern"), default("separator", "' '")],
-        "a phrase that differs in every row; numbers follow after all texts came once",
+        &[given("pattern"), default("separator", "' '"), default("each", "1")],
+        "a phrase that differs in every row (each=n: in every n-th row); numbers follow after all texts",
         "unique_phrase('{category}')",
         phrases::unique_phrase,
     ),
@@ -394,8 +394,8 @@ static GENERATORS: &[Registration] = &[
 static RELATIONS: &[Entry] = &[
     Entry::new(
         "along",
-        &[given("column"), given("of"), optional("then")],
-        "in ref: the row that the other table's row, which the column takes by via or among, refers to; then: and that row",
+        &[given("column"), given("of"), optional("then"), default("distinct", "FALSE")],
+        "in ref: the row that the other table's row, which the column takes by via or among, refers to; then: and that row; distinct=TRUE: no pair with that column twice",
         "along(product_id, line.order_id, orders.customer_id)",
     ),
     Entry::new(
@@ -424,8 +424,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "in_turn",
-        &[default("each", "1")],
-        "in ref: one row after another, each for a number of rows",
+        &[default("each", "1"), optional("first")],
+        "in ref: one row after another, each for a number of rows; first: only so many first rows, which refer to nothing in the same table",
         "in_turn(3)",
     ),
     Entry::new(
@@ -455,8 +455,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "ref",
-        &[given("parent"), default("distribution", "'uniform'"), optional("root")],
-        "the value of a column of another table's row, or of an earlier row of the same table; root: rows that refer to one another have the same",
+        &[given("parent"), default("distribution", "'uniform'"), optional("root"), optional("unless")],
+        "the value of a column of another table's row, or of an earlier row of the same table; root: rows that refer to one another have the same; unless: NULL if that column refers to a row",
         "ref(orders.id, zipf(1.1))",
     ),
     Entry::new(
@@ -477,6 +477,12 @@ static RELATIONS: &[Entry] = &[
         &[given("of"), default("growing", "FALSE"), default("once", "FALSE")],
         "in ref: the row that a row of another table refers to; growing=TRUE: early rows take early ones only; once=TRUE: each once, in order",
         "via(membership.channel_id)",
+    ),
+    Entry::new(
+        "within",
+        &[given("column"), given("of"), default("growing", "FALSE"), optional("by")],
+        "in ref: a row that refers, through a column of its own, to the same row as the column; growing and by as in popular",
+        "within(project_id.team_id, users.team_id)",
     ),
     Entry::new(
         "zipf",

@@ -170,15 +170,17 @@ impl Generator for Cut {
     }
 }
 
-/// Phrases that differ in every row: each text once, then each with a 2 behind it, then a 3.
+/// Phrases that differ in every row, or in every n-th one: each text once, then each with a 2 behind it, then a 3.
 #[derive(Debug)]
 struct UniquePhrase {
     texts: Vec<Box<[u8]>>,
     longest: usize,
     separator: String,
+    /// Rows that are a multiple of this apart have different texts.
+    each: u64,
 }
 
-/// Builds `unique_phrase(pattern, separator)`.
+/// Builds `unique_phrase(pattern, separator, each)`.
 pub(super) fn unique_phrase(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let node = pattern(arguments)?;
     let count = node.count();
@@ -195,23 +197,26 @@ pub(super) fn unique_phrase(arguments: &Arguments<'_>) -> Result<Box<dyn Generat
         }
     }
     let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
-    Ok(Box::new(UniquePhrase { texts, longest, separator: arguments.text("separator")? }))
+    let each = arguments.int_within("each", 1, 1 << 32)?;
+    Ok(Box::new(UniquePhrase { texts, longest, separator: arguments.text("separator")?, each }))
 }
 
 impl Generator for UniquePhrase {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let count = self.texts.len() as u64;
         let mut places = Vec::with_capacity(rows.len());
-        rows.append_to(&mut places, |row| row % count);
+        // Rows beside one another have other texts, too, as long as there are any.
+        rows.append_to(&mut places, |row| (row / self.each + row % self.each) % count);
         Permutation::new(count, &random.fork(ORDER)).apply(&mut places);
         let texts = out.texts();
         let mut text = Vec::new();
         rows.zip(places.into_iter(), |row, place| {
             text.clear();
             text.extend_from_slice(&self.texts[size(place)]);
-            if row >= count {
+            let round = row / self.each / count;
+            if round > 0 {
                 text.extend_from_slice(self.separator.as_bytes());
-                text.extend_from_slice((row / count + 1).to_string().as_bytes());
+                text.extend_from_slice((round + 1).to_string().as_bytes());
             }
             texts.push(&text);
         });
@@ -226,7 +231,7 @@ impl Generator for UniquePhrase {
     }
 
     fn cardinality(&self) -> Cardinality {
-        Cardinality::Unique { rows: u64::MAX }
+        if self.each == 1 { Cardinality::Unique { rows: u64::MAX } } else { Cardinality::Among { values: u64::MAX } }
     }
 }
 

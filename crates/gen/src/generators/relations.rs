@@ -17,6 +17,8 @@ pub(crate) struct RefCall {
     pub distribution: Distribution,
     /// The column that refers to an earlier row of the table, whose first row decides.
     pub root: Option<Expression>,
+    /// The column that refers to a row in this one's place.
+    pub unless: Option<Expression>,
     /// Offset of the distribution, or of the call if it has none.
     pub at: usize,
 }
@@ -42,6 +44,13 @@ pub(crate) enum Distribution {
         column: Expression,
         of: Expression,
         then: Option<Expression>,
+        distinct: bool,
+    },
+    Within {
+        column: Expression,
+        of: Expression,
+        growing: bool,
+        by: Option<Expression>,
     },
     Among {
         column: Expression,
@@ -50,6 +59,7 @@ pub(crate) enum Distribution {
     Once,
     InTurn {
         each: u64,
+        first: Option<u64>,
     },
     PerParent(FanOutSpec),
     OtherThan {
@@ -83,7 +93,7 @@ fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>>
         let near = did_you_mean(&call.name, relations().iter().map(|entry| entry.name));
         let error = source.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
         return Err(error.advise(
-            "there are along, among, deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform, via and zipf",
+            "there are along, among, deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform, via, within and zipf",
         ));
     };
     Arguments::bind(source, call, entry, None, build)
@@ -93,9 +103,9 @@ fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>>
 pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Result<RefCall> {
     let arguments = bind(source, call)?;
     let parent = required(&arguments, "parent")?;
-    let root = arguments.written("root");
+    let (root, unless) = (arguments.written("root"), arguments.written("unless"));
     let Some(Expression { kind: ExpressionKind::Call(of), span }) = arguments.written("distribution") else {
-        let is_given = call.arguments.len() > 1 + usize::from(root.is_some());
+        let is_given = call.arguments.len() > 1 + usize::from(root.is_some()) + usize::from(unless.is_some());
         let rejected = || {
             Err(arguments
                 .error_at("distribution", "argument 'distribution' of ref is a distribution such as zipf(1.1)"))
@@ -103,10 +113,10 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
         return if is_given {
             rejected()
         } else {
-            Ok(RefCall { parent, distribution: Distribution::Uniform, root, at: call.span.start })
+            Ok(RefCall { parent, distribution: Distribution::Uniform, root, unless, at: call.span.start })
         };
     };
-    Ok(RefCall { parent, distribution: distribution(source, &of, rows)?, root, at: span.start })
+    Ok(RefCall { parent, distribution: distribution(source, &of, rows)?, root, unless, at: span.start })
 }
 
 /// Parses a call of `number_in`, `count_in` or `count_of`. Returns the column that it counts by.
@@ -157,10 +167,21 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             column: required(&arguments, "column")?,
             of: required(&arguments, "of")?,
             then: arguments.written("then"),
+            distinct: arguments.int("distinct")? != 0,
+        },
+        "within" => Distribution::Within {
+            column: required(&arguments, "column")?,
+            of: required(&arguments, "of")?,
+            growing: arguments.int("growing")? != 0,
+            by: arguments.written("by"),
         },
         "among" => Distribution::Among { column: required(&arguments, "column")?, of: required(&arguments, "of")? },
         "once" => Distribution::Once,
-        "in_turn" => Distribution::InTurn { each: arguments.int_within("each", 1, i64::MAX.unsigned_abs())? },
+        "in_turn" => {
+            let number = |name| arguments.int_within(name, 1, i64::MAX.unsigned_abs());
+            let first = arguments.is_given("first").then(|| number("first")).transpose()?;
+            Distribution::InTurn { each: number("each")?, first }
+        }
         "per_parent" => Distribution::PerParent(fan_out(source, &arguments, rows)?),
         "other_than" => {
             let column = arguments.written("column");

@@ -5,7 +5,8 @@ use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage, time_of};
-use super::{ColumnTraits, TableInference, expanded, kind_of, plain, words_of_table};
+use super::{ColumnTraits, TableInference, expanded, inferred, kind_of, plain, words_of_table};
+use litepress_rows::schema::Generated;
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -33,26 +34,25 @@ const TYPE_BY_NAME: &[(&str, &str)] = &[
     ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
 ];
 
-/// The value of a setting by the end of its key.
+/// The value of a setting by the last four letters of its key.
 const VALUE_BY_KEY: &[(&str, &str)] = &[
-    ("enabled", "choice('true': 7, 'false': 3)"),
-    ("debug", "choice('false': 9, 'true')"),
-    ("color", "colour()"),
-    ("country", "place('country')"),
-    ("currency", "choice('EUR': 5, 'USD': 5, 'GBP')"),
-    ("language", "choice('en': 6, 'de': 2, 'fr')"),
-    ("locale", "choice('en_US': 6, 'de_DE': 2, 'fr_FR')"),
-    ("timezone", "phrase('{timezone}')"),
-    ("level", "choice('info': 5, 'warning': 3, 'debug')"),
+    ("bled", "choice('true': 7, 'false': 3)"),
+    ("ebug", "choice('false': 9, 'true')"),
+    ("olor", "colour()"),
+    ("ntry", "place('country')"),
+    ("ency", "choice('EUR': 5, 'USD': 5, 'GBP')"),
+    ("uage", "choice('en': 6, 'de': 2, 'fr')"),
+    ("cale", "choice('en_US': 6, 'de_DE': 2, 'fr_FR')"),
+    ("zone", "phrase('{timezone}')"),
+    ("evel", "choice('info': 5, 'warning': 3, 'debug')"),
     ("mode", "choice('auto': 5, 'manual': 2, 'off')"),
-    ("theme", "choice('light': 5, 'dark': 4, 'system')"),
+    ("heme", "choice('light': 5, 'dark': 4, 'system')"),
     ("port", "choice('80', '443': 2, '8080')"),
     ("path", "phrase('{path}')"),
-    ("url", "phrase('{web_url}')"),
-    ("secret", "hex(32)"),
-    ("version", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
+    ("cret", "hex(32)"),
+    ("sion", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
     ("name", "phrase('{Adjective} {Noun}')"),
-    ("title", "phrase('{Adjective} {Noun}')"),
+    ("itle", "phrase('{Adjective} {Noun}')"),
 ];
 /// Values of all other settings: sizes, limits, intervals.
 const NUMBERS: &str = "choice('1': 4, '5': 2, '10': 5, '25': 4, '30', '60': 3, '100': 3, '300', '3600': 2)";
@@ -75,6 +75,10 @@ impl TableInference<'_> {
         self.stages();
         self.states_of_runs();
         self.replies();
+        self.warnings();
+        self.searches();
+        self.currencies();
+        self.rooms();
         self.counters();
         self.readings();
         self.meetings();
@@ -224,19 +228,27 @@ impl TableInference<'_> {
         if !is_setting && key.is_none() {
             return;
         }
-        let cases: String = key.map_or(String::new(), |key| {
+        let text = key.map_or(NUMBERS.to_owned(), |key| {
+            let case = |(end, text): &(&str, &str)| format!(" WHEN '{end}' THEN {text}");
+            let cases: String = VALUE_BY_KEY.iter().map(case).collect();
             let key = self.column(key);
-            let case =
-                |(end, text): &(&str, &str)| format!(" WHEN substr({key}, -{}) = '{end}' THEN {text}", end.len());
-            VALUE_BY_KEY.iter().map(case).collect()
+            format!(
+                "CASE substr({key}, -4){cases} ELSE if(substr({key}, -3) = 'url', phrase('{{web_url}}'), {NUMBERS}) END"
+            )
         });
-        let text = if cases.is_empty() { NUMBERS.to_owned() } else { format!("CASE{cases} ELSE {NUMBERS} END") };
         self.set(value, text, "follows from the key");
     }
 
-    /// Names of permissions, as their code says.
+    /// Codes of permissions to do something with a model, and their names, as the code says.
     fn permissions(&mut self) {
         let Some(code) = self.find("codename", |at| self.is_text(at)) else { return };
+        if let Some(model) = self.context.per_parent.and_then(|by| self.text_of_parent(by, "model")) {
+            let number = format!("number_in({})", self.column(self.context.per_parent.unwrap_or_default()));
+            let text = format!(
+                "CASE {number} WHEN 1 THEN 'add' WHEN 2 THEN 'change' WHEN 3 THEN 'delete' WHEN 4 THEN 'view' ELSE 'use' || {number} END || '_' || {model}"
+            );
+            self.set(code, text, "what may be done with the model");
+        }
         let Some(name) = self.find_repeatable_text("name") else { return };
         let text = format!("'Can ' || replace({}, '_', ' ')", self.column(code));
         self.set(name, text, "follows from the code");
@@ -326,7 +338,13 @@ impl TableInference<'_> {
         if self.knows(state, "'scheduled'") && self.knows(state, "'completed'") {
             let (start, week) = (self.column(start), self.context.day.before(7));
             let past = "choice('completed': 88, 'cancelled': 12)";
-            self.set(state, format!("if({start} >= '{week}', 'scheduled', {past})"), "follows from the time");
+            let text = format!("if({start} >= '{week}', 'scheduled', {past})");
+            let died = (0..self.columns.len()).find_map(|by| self.death_of(by)).map(|(died, _)| died);
+            let text = match died {
+                Some(died) => format!("if(coalesce({died} < {start}, 0), 'cancelled', {text})"),
+                None => text,
+            };
+            self.set(state, text, "follows from the time");
         }
     }
 
@@ -407,6 +425,69 @@ impl TableInference<'_> {
             let text = format!("if({} IS NULL, 0, 1)", self.column(of));
             self.set(reply, text, "follows from what it refers to");
         }
+    }
+
+    /// Flags of texts with a warning.
+    fn warnings(&mut self) {
+        let flag = self.find_repeatable_number("sensitive is_sensitive nsfw is_nsfw");
+        let warning = self.find("spoiler_text spoiler content_warning", |at| self.is_text(at));
+        if let Some((flag, warning)) = flag.zip(warning) {
+            let text = format!("if(coalesce({}, '') = '', {}, 1)", self.column(warning), self.alone(flag).text);
+            self.set(flag, text, "follows from the warning");
+        }
+    }
+
+    /// Numbers of what a search found.
+    fn searches(&mut self) {
+        let count = self.find_repeatable_number("search_count search_results search_hits");
+        let search =
+            self.find("search_term search_keyword search_query search_cat search_category", |at| self.is_text(at));
+        if let Some((count, search)) = count.zip(search).filter(|(count, _)| !self.columns[*count].not_null) {
+            let text = format!("if({} IS NULL, NULL, exponential(0.08, max=900, decimals=0))", self.column(search));
+            self.set(count, text, "follows from the search");
+        }
+    }
+
+    /// Currencies: that of the order, or the one in which a person pays.
+    fn currencies(&mut self) {
+        const CURRENCIES: &str = "currency currency_code";
+        let Some(at) = self.find_repeatable_text(CURRENCIES) else { return };
+        if !matches!(self.kind(), Some(Kind::Order | Kind::Payment | Kind::Line)) {
+            return;
+        }
+        let kind_of_parent = |by: usize| kind_of(&self.context.schema.tables[self.context.parents[by]?.table]);
+        let mut columns = 0..self.columns.len();
+        let of_order = columns.clone().filter(|&by| kind_of_parent(by) == Some(Kind::Order));
+        let of_order =
+            of_order.filter_map(|by| CURRENCIES.split(' ').find_map(|name| self.text_of_parent(by, name))).next();
+        let payer = columns.find(|&by| kind_of_parent(by) == Some(Kind::Person));
+        let of_payer = payer.map(|by| format!("same_in({}, {})", self.column(by), called(&self.alone(at).text)));
+        if let Some(text) = of_order.or(of_payer) {
+            self.found[at] = Some(inferred(text, "that of the order or the person"));
+        }
+    }
+
+    /// Rooms in which people stay: each has one of their own, so that none is taken twice at a time.
+    fn rooms(&mut self) {
+        let by = self.context.per_parent.filter(|&by| {
+            let parent = self.context.parents[by].map(|parent| &self.context.schema.tables[parent.table]);
+            self.kind() == Some(Kind::Stay) && parent.is_some_and(super::is_person)
+        });
+        let is_room = |at: usize| self.is_free(at) && !self.columns[at].is_unique;
+        let Some((by, at)) = by.zip(self.find("room room_number room_no bed", is_room)) else { return };
+        let number = format!("same_in({}, sequence(101))", self.column(by));
+        let text = if self.is_text(at) { format!("{number} || ''") } else { number };
+        self.set(at, text, "a room of the person's own");
+    }
+
+    /// Returns a text of the row that a column refers to, if it is always known.
+    fn text_of_parent(&self, by: usize, name: &str) -> Option<String> {
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        let column = of.columns.iter().find(|column| {
+            let is_text = !ColumnTraits::new(column).is_number() && column.generated == Generated::No;
+            is_text && column.not_null && plain(&column.name) == name
+        })?;
+        Some(self.through(by, column))
     }
 
     /// Names of the devices that run the platform of the row.

@@ -7,7 +7,8 @@ use super::table_columns::called;
 use super::{ColumnTraits, Parent, TableInference, has_last_word, inferred, is_person, plain, words_of_table};
 use litepress_rows::schema::{Column, Generated};
 
-const REPEATS: &str = "*reblog* *repost* *retweet* *boost_of* *share_of* *shared_from*";
+/// Columns that refer to what a row repeats.
+pub(crate) const REPEATS: &str = "*reblog* *repost* *retweet* *boost_of* *share_of* *shared_from*";
 const TEXTS: &str = "text body content message title subject spoiler_text excerpt summary caption description";
 const FULL_NAMES: &str = "display_name full_name fullname real_name name";
 const FIRST_NAMES: &str = "first_name firstname given_name forename";

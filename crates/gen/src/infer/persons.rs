@@ -23,7 +23,7 @@ impl TableInference<'_> {
         let is_person = self.kind() == Some(Kind::Person);
         let by_gender = self.by_gender(is_person || first.is_some());
         let given = by_gender("{first_female}", "{first_male}", "{first}");
-        let whole = by_gender("{first_female} {last}", "{first_male} {last}", "{person}");
+        let whole = self.or_bot(by_gender("{first_female} {last}", "{first_male} {last}", "{person}"));
         if let Some(at) = first.filter(|&at| !self.columns[at].is_unique) {
             self.set(at, given.clone(), "its name is like first_name");
         }
@@ -68,6 +68,18 @@ impl TableInference<'_> {
             ),
             (None, Some(courtesy)) => format!("if({courtesy} = 'Mr.', phrase('{male}'), phrase('{female}'))"),
             _ => format!("phrase('{any}')"),
+        }
+    }
+
+    /// Returns the annotation of names, those of programs among them if a column tells them from persons.
+    fn or_bot(&self, name: String) -> String {
+        let flag =
+            self.find("is_bot bot is_robot", |at| self.is_number(at)).map(|at| format!("{} = 1", self.column(at)));
+        let kind =
+            || self.find("actor_type", |at| self.is_text(at)).map(|at| format!("{} = 'Service'", self.column(at)));
+        match flag.or_else(kind) {
+            Some(is_bot) => format!("if({is_bot}, phrase('{{Noun}} Bot'), {name})"),
+            None => name,
         }
     }
 

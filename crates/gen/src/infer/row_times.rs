@@ -215,25 +215,36 @@ impl TableInference<'_> {
     /// day is divided evenly.
     fn turns(&self, form: Form) -> Option<Turns> {
         let by = self.context.per_parent.filter(|_| self.kind() == Some(Kind::Stay))?;
-        let start = self.context.parents[by].and_then(|parent| self.start_of(parent));
+        let start =
+            self.context.parents[by].and_then(|parent| self.start_of(parent).or_else(|| self.change_of(parent)));
         let own = start.and_then(|(time, of)| form.converted(&self.through(by, time), of));
         let day = self.context.day;
         let base = own.or_else(|| form.day_before(day, self.days()))?;
-        let span = form.between(&base, &form.day_before(day, 0)?)?;
+        let last = form.day_before(day, 0)?;
+        let died = self.death_of(by).and_then(|(died, of)| form.converted(&died, of));
+        let last = died.map_or(last.clone(), |died| format!("coalesce({died}, {last})"));
+        let span = form.between(&base, &last)?;
         let by = self.column(by);
         Some(Turns { base, length: format!("({span} / count_in({by}))"), number: format!("number_in({by})") })
+    }
+
+    /// Returns when the person that a column refers to died, if the table of persons says so.
+    pub(super) fn death_of(&self, by: usize) -> Option<(String, Form)> {
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        let died = of.columns.iter().filter(|_| super::is_person(of)).find_map(|column| {
+            let name = plain(&column.name);
+            let (stage, form) = time_of(&name, &ColumnTraits::new(column))?;
+            let is_death = stage == Stage::Deleted && is_like(&name, "*deceased* *died* *death*");
+            (is_death && column.generated == Generated::No).then_some((column, form))
+        });
+        died.map(|(column, form)| (self.through(by, column), form))
     }
 
     /// Returns the time at which a row has its turn.
     fn time_of_turn(&self, form: Form) -> Option<String> {
         let Turns { base, length, number } = self.turns(form)?;
         // A turn takes the last tenth of its share at most.
-        let later = format!("{length} * (10_000 * {number} - 10_000 + int(0, 8899)) / 10_000");
-        let span = match form {
-            Form::Text => format!("{later} + int(0, 3599)"),
-            Form::Unix(units) => format!("{later} + {units} * int(0, 3599)"),
-            Form::Day | Form::Julian => later,
-        };
+        let span = format!("{length} * (1_000_000 * {number} - 1_000_000 + int(0, 899_999)) / 1_000_000");
         form.plus(&base, &span)
     }
 
@@ -284,19 +295,28 @@ impl TableInference<'_> {
         let after_leader = self.time_of_turn(form).or_else(|| self.time_of_parent(leader, form))?;
         // A line comes with its order.
         let is_line = self.kind() == Some(Kind::Line);
+        // Turns remain in their order if they wait for the same person.
+        let turns = self.turns(form).filter(|_| form != Form::Day);
+        let in_order = |time: String| match &turns {
+            Some(Turns { number, .. }) => form.plus(&time, number),
+            None => Some(time),
+        };
         let others = (0..self.columns.len())
             .filter(|&at| at != leader && !is_line)
-            .filter_map(|at| self.time_of_parent(at, form));
+            .filter_map(|at| in_order(self.time_of_parent(at, form)?));
         let times: Vec<String> = std::iter::once(after_leader).chain(others).collect();
         Some(if times.len() == 1 { times[0].clone() } else { format!("max({})", times.join(", ")) })
     }
 
-    /// Returns a time in the order of rows, but not before the group of the row, whose members need not be in the order of time.
+    /// Returns a time in the order of rows, but not before rows that need not be in the order of time: the group of the row, or
+    /// what a customer bought.
     fn time_in_group(&self, ascending: &str, form: Form) -> Option<String> {
-        let by = self.context.via?;
-        let (time, of) = self.start_of(self.context.parents[by]?)?;
-        let start = form.converted(&self.through(by, time), of)?;
-        Some(format!("max({ascending}, {start})"))
+        let starts = self.context.via.iter().filter_map(|&by| {
+            let (time, of) = self.start_of(self.context.parents[by]?)?;
+            form.converted(&self.through(by, time), of)
+        });
+        let starts: Vec<String> = starts.collect();
+        (!starts.is_empty()).then(|| format!("max({ascending}, {})", starts.join(", ")))
     }
 
     /// Returns a time after that of the parent's row.
@@ -354,6 +374,16 @@ impl TableInference<'_> {
             Form::Unix(_) => Some(format!("({time})")),
             Form::Day | Form::Julian => None,
         }
+    }
+
+    /// Returns the time of the last change of a parent's rows, if that is the only one that they have.
+    fn change_of(&self, parent: Parent) -> Option<(&Column, Form)> {
+        let of = &self.context.schema.tables[parent.table];
+        let mut times = of.columns.iter().filter_map(|column| {
+            let (stage, form) = time_of(&plain(&column.name), &ColumnTraits::new(column))?;
+            Some((column, form)).filter(|_| stage == Stage::Updated && column.generated == Generated::No)
+        });
+        times.next().filter(|_| times.next().is_none())
     }
 
     /// Returns the first time of a parent's rows that is always known; where runs have parts, the time at which they start.

@@ -224,6 +224,7 @@ static RULES: &[Rule] = &[
         "choice('web': 60, 'app': 25, 'email': 10, 'import': 5)",
     ),
     text("campaign utm_campaign", "phrase('{promotion}')"),
+    text("actor_type", "choice('Person': 95, 'Service': 4, 'Group': 1)"),
     text("reason *_reason", "choice('customer request': 5, 'duplicate': 2, 'out of stock': 2, 'other': 1)"),
     text("mood sentiment", "choice('happy': 5, 'neutral': 4, 'sad': 2)"),
     text("format file_format book_format", "choice('EPUB': 5, 'PDF': 3, 'MOBI': 1)"),
@@ -514,7 +515,7 @@ static STATES: &[(&str, Option<Kind>, &str)] = &[
 ];
 
 /// Names that end like those of states, and have rules of their own.
-const NO_STATES: &str = "*content_type *mime_type *media_type *file_type *blood_type *card_type *payment_type *event_type *device_type *unit_type http_status *status_code state_code *marital_status estate";
+const NO_STATES: &str = "actor_type *content_type *mime_type *media_type *file_type *blood_type *card_type *payment_type *event_type *device_type *unit_type http_status *status_code state_code *marital_status estate";
 
 /// Returns the annotation of a name for a column of this class, with the name of the rule.
 pub(super) fn rule(name: &str, traits: &ColumnTraits<'_>, kind: Option<Kind>) -> Option<(&'static str, &'static str)> {
@@ -597,6 +598,7 @@ static NULLS: &[(&str, f64)] = &[
         0.94,
     ),
     ("*reason", 0.9),
+    ("search_cat search_category search_keyword", 0.93),
     ("name_suffix suffix salutation maiden_name", 0.9),
     ("*address2 *address_2 *address_line2 *address_line_2 line2 line_2 street2 apt suite *_line2", 0.75),
     ("*note* *comment* *remark* *memo* *internal*", 0.6),

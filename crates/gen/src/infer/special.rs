@@ -52,6 +52,12 @@ impl TableInference<'_> {
             ("budget", Some("department" | "team" | "project" | "ward")) => {
                 found("1000 * exponential(0.0016, min=180, max=9000, decimals=0)", "a budget, of several salaries")
             }
+            ("status", Some("person")) if self.default(at).as_deref() == Some("0") => {
+                found("choice(0: 98, 1: 2)", "few people are blocked")
+            }
+            ("group", _) if self.default(at).as_deref() == Some("0") => {
+                found("choice(0: 99, 1: 1)", "the DEFAULT, which stands for no group")
+            }
             _ if is_like(name, "temperature *_temperature") && self.is_of("patient") => {
                 found("normal(37, 0.6, min=35.2, max=41, decimals=1)", "the temperature of a body")
             }

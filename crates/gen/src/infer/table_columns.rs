@@ -34,12 +34,14 @@ pub(crate) struct TableContext<'a> {
     pub per_parent: Option<usize>,
     /// The column that refers to each parent at most once, if there is one.
     pub once: Option<usize>,
-    /// The column that refers to a row through a random one of its members, if there is one.
-    pub via: Option<usize>,
+    /// The columns that refer to a row through a row of another table.
+    pub via: Vec<usize>,
     /// The table with the lines of this one's rows, which is per_parent.
     pub lines: Option<usize>,
     /// Columns that refer to the table, by table and column, whose rows can be counted.
     pub counted: Vec<(usize, usize)>,
+    /// The column that refers to the first rows of its own table, and the number of these rows, if there is one.
+    pub roots: Option<(usize, u64)>,
     /// Columns that need no unique values, because different pairs of foreign keys make their key unique.
     pub relieved: Vec<usize>,
     /// The longest chain of parents.

@@ -97,6 +97,7 @@ impl TableInference<'_> {
             let list = subject.names;
             let unique = self.lookup_list(at).or_else(|| self.columns[at].is_unique.then_some(list));
             let text = match unique {
+                Some(_) if self.context.roots.is_some() => self.name_in_tree(at),
                 Some(list) => format!("unique_phrase('{{{list}}}')"),
                 None => format!("phrase('{{{list}}}')"),
             };
@@ -104,6 +105,17 @@ impl TableInference<'_> {
             self.set(at, text, &because);
         }
         self.texts_of(subject);
+    }
+
+    /// Returns names of categories, of which those that are parts of another one end with its name.
+    fn name_in_tree(&self, at: usize) -> String {
+        let (by, first) = self.context.roots.expect("the caller checked that there are roots");
+        let (parent, whole) = (self.column(by), self.through(by, &self.table.columns[at]));
+        let is_small = self.context.rows <= first.saturating_mul(phrases::count("category_kind"));
+        let list = if is_small { "category_kind" } else { "category_part" };
+        format!(
+            "if({parent} IS NULL, unique_phrase('{{category}}'), unique_phrase('{{{list}}}', each={first}) || ' ' || {whole})"
+        )
     }
 
     /// Returns the list of names if a column names the rows of a lookup table, such as categories, and there is a list for
@@ -121,7 +133,8 @@ impl TableInference<'_> {
         let rows = Some(self.context.rows).filter(|&rows| is_name && is_apart && fits && rows > 0)?;
         let is_listed = LOOKUPS.split(' ').any(|lookup| lookup == names);
         let longer = LONGER.iter().find(|(list, _)| *list == names).map(|(_, longer)| *longer);
-        let fitting = if rows <= phrases::count(names) { Some(names) } else { longer };
+        let fits_all = rows <= phrases::count(names) || self.context.roots.is_some();
+        let fitting = if fits_all { Some(names) } else { longer };
         fitting.filter(|_| is_listed)
     }
 

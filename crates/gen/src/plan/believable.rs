@@ -1,5 +1,6 @@
 //! Schemas of real programs without one annotation: SQLite accepts the rows, and queries find nothing absurd in them.
 
+mod agreements;
 mod contradictions;
 
 use super::schemas::{insert, number};
@@ -922,6 +923,7 @@ fn programs_without_foreign_keys_are_believable() {
                 0,
                 0,
             ),
+            ("SELECT count(*) FROM wp_postmeta WHERE (meta_key LIKE '%url') <> (meta_value LIKE 'http%')", 0, 0),
             (
                 "SELECT count(*) FROM wp_postmeta WHERE meta_key LIKE '%timezone' AND meta_value NOT LIKE '%/%' AND meta_value <> 'UTC'",
                 0,

@@ -11,8 +11,9 @@ use super::table_sizes::TableSize;
 use crate::generators::{Cardinality, Cycle, Kinds, ValueProperties};
 use crate::program::{Input, Nulls, Op, Program};
 use crate::random::CellRandom;
-use crate::relation::{Assignment, PositionField};
+use crate::relation::{Assignment, PositionField, Relation};
 use crate::suggest::did_you_mean;
+use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::Schema;
 use litepress_rows::{Affinity, Error, Result};
 use std::collections::HashMap;
@@ -102,8 +103,14 @@ struct Compiler<'p, 'a> {
     relations: HashMap<(usize, usize), usize>,
     /// Row sets of the other tables' rows that references go through, by row set and leading column.
     members: HashMap<(usize, usize), usize>,
-    /// Columns under compilation, outermost first, by table and position.
-    path: Vec<(usize, usize)>,
+    /// Columns under compilation, outermost first, by table and position, and whether their rows are roots.
+    path: Vec<(usize, usize, bool)>,
+    /// References under compilation, by table and leading column.
+    referring: Vec<(usize, usize)>,
+    /// Row sets of roots, which refer to nothing through this column.
+    roots: Vec<(usize, usize)>,
+    /// Whether pairs that must be distinct are compiled as they are at first.
+    may_repeat: bool,
 }
 
 /// The register of a compiled column.
@@ -141,6 +148,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
             relations: HashMap::new(),
             members: HashMap::new(),
             path: Vec::new(),
+            referring: Vec::new(),
+            roots: Vec::new(),
+            may_repeat: false,
         }
     }
 
@@ -165,8 +175,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
     /// Compiles a column of a row set, even if that was done before.
     fn compile_column(&mut self, row_set: usize, column: usize) -> Result<CompiledExpr> {
         let table = self.row_sets[row_set];
-        self.reject_cycle(table, column)?;
-        self.path.push((table, column));
+        let is_root = self.roots.iter().any(|&(roots, _)| roots == row_set);
+        self.reject_cycle((table, column, is_root))?;
+        self.path.push((table, column, is_root));
         let part = match &self.drafts.draft((table, column)).expr {
             ColumnExpr::Through { through, name, at } => {
                 let affinity = self.drafts.schema.tables[table].columns[column].affinity;
@@ -179,13 +190,14 @@ impl<'p, 'a> Compiler<'p, 'a> {
     }
 
     /// Rejects a column that depends on itself.
-    fn reject_cycle(&self, table: usize, column: usize) -> Result<()> {
-        let Some(start) = self.path.iter().position(|&outer| outer == (table, column)) else { return Ok(()) };
-        let name = |&(table, column): &(usize, usize)| {
+    fn reject_cycle(&self, place: (usize, usize, bool)) -> Result<()> {
+        let Some(start) = self.path.iter().position(|&outer| outer == place) else { return Ok(()) };
+        let (table, column, _) = place;
+        let name = |&(table, column, _): &(usize, usize, bool)| {
             let table = &self.drafts.schema.tables[table];
             format!("{}.{}", table.name, table.columns[column].name)
         };
-        let cycle: Vec<String> = self.path[start..].iter().chain([&(table, column)]).map(name).collect();
+        let cycle: Vec<String> = self.path[start..].iter().chain([&place]).map(name).collect();
         let draft = self.drafts.columns[table][column].as_ref().expect("a column under compilation");
         let error = draft.error(
             self.drafts.schema,
@@ -313,12 +325,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
             return Err(self.error_in(row_set, column, at, &message));
         }
         let of = self.relation(row_set, by)?;
-        let cardinality = Cardinality::Among { values: u64::MAX };
-        let properties =
-            ValueProperties { kinds: Kinds::INT, longest_bytes: 8, cardinality, null_share: 0.0, cycle: None };
-        let register = self.register(properties);
+        let register = self.register(relations::ROW_NUMBERS);
         self.program.ops.push(Op::ChildPosition { field, row_set: of, register });
-        Ok(CompiledExpr::in_register(register, properties))
+        Ok(CompiledExpr::in_register(register, relations::ROW_NUMBERS))
     }
 
     /// Compiles the key of the rows that a column refers to.
@@ -355,8 +364,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
             (Assignment::Once, Cardinality::Unique { rows }) => {
                 (Cardinality::Unique { rows: rows.min(reference.relation.parents) }, None)
             }
-            (Assignment::InTurn { each }, _) if is_unique => {
-                (rows, Some(Cycle { each: *each, values: reference.relation.parents.max(1) }))
+            (Assignment::InTurn { each, first }, _) if is_unique => {
+                let values = first.unwrap_or(u64::MAX).min(reference.relation.parents).max(1);
+                (Cardinality::Among { values }, Some(Cycle { each: *each, values }))
             }
             (_, Cardinality::Among { values }) => (Cardinality::Among { values: values.min(rows.at_most()) }, None),
             _ => (rows, None),
@@ -373,15 +383,29 @@ impl<'p, 'a> Compiler<'p, 'a> {
             expr = inner;
         }
         let relation = expr.reference().map(|reference| &reference.relation);
-        if let Some(Assignment::Among { column, .. } | Assignment::Along { column }) =
+        if let Some(Assignment::Among { column, .. } | Assignment::Along { column, .. }) =
             relation.map(|relation| &relation.assignment)
         {
             others *= 1.0 - self.null_share(table, self.drafts.leader((table, *column)));
+        }
+        if let Some(unless) = expr.reference().and_then(|reference| reference.unless) {
+            others *= self.null_share(table, self.drafts.leader((table, unless)));
+        }
+        let is_from_root = |relation: &&Relation| relation.to_itself && !relation.is_total;
+        if let Some(Assignment::InTurn { first: Some(first), .. }) =
+            relation.filter(is_from_root).map(|relation| &relation.assignment)
+        {
+            others *= 1.0 - *first as f64 / self.drafts.sizes[table].rows.max(*first) as f64;
         }
         if relation.is_some_and(|relation| relation.is_to_earlier() && !relation.is_total) {
             others *= 1.0 - 1.0 / self.drafts.sizes[table].rows.max(1) as f64;
         }
         1.0 - others
+    }
+
+    /// Returns whether every row refers to one through a column.
+    fn is_total(&self, table: usize, column: usize) -> bool {
+        self.drafts.reference((table, self.drafts.leader((table, column)))).is_some_and(|of| of.relation.is_total)
     }
 
     /// Makes an error at a place of an annotation.
@@ -413,6 +437,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
         if self.drafts.columns[parent][target].is_none() {
             let message = format!("column {name} is generated: SQLite computes it from the finished row");
             return Err(self.error_in(row_set, column, at, &message));
+        }
+        if self.roots.contains(&(row_set, self.drafts.leader((table, by)))) && !self.is_total(table, by) {
+            return self.expression(row_set, column, &ColumnExpr::Value(OwnedValue::Null));
         }
         let of = self.relation(row_set, by)?;
         let affinity = of_parent.columns[target].affinity;
@@ -485,7 +512,7 @@ impl<'p, 'a> Compiler<'p, 'a> {
         let leader = self.drafts.leader((table, column));
         let reference = self.drafts.reference((table, leader)).expect("the leading column is a reference");
         let apart_in = match reference.relation.assignment {
-            Assignment::DistinctIn { column, .. } => Some(column),
+            Assignment::DistinctIn { column, .. } | Assignment::Along { column, distinct: true } => Some(column),
             // Rows with the same row in the other column differ, until that column comes back to it after all rows
             // had their turn.
             Assignment::OtherThan { column, .. } => {

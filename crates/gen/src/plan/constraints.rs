@@ -18,6 +18,7 @@ use super::{Planner, Provenance};
 use crate::infer::{self, Inference};
 use crate::tables::generated_tables;
 use evaluator::{CheckEvaluator, CheckReport};
+use litepress_rows::schema::Table;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 
 impl Planner<'_> {
@@ -47,6 +48,36 @@ impl Planner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Leaves tables of pairs empty whose two different rows would have to be of a table with one row, if their number of rows is
+    /// that of all tables.
+    pub(super) fn empty_tables_of_pairs(&mut self) {
+        for (table, of_table) in generated_tables(self.schema) {
+            let TableSize { rows, is_scaled, .. } = self.sizes[table];
+            let refers_to_only = |column: usize| {
+                self.single_parent(table, column).is_some_and(|parent| self.sizes[parent.table].rows == 1)
+            };
+            let is_referred =
+                |of: &Table| of.foreign_keys.iter().any(|key| self.schema.position(&key.parent) == Some(table));
+            let has_pair = (0..of_table.columns.len()).filter(|&column| refers_to_only(column)).count() > 1;
+            let may_be =
+                of_table.has_check && has_pair && rows > 0 && is_scaled && !self.schema.tables.iter().any(is_referred);
+            if !may_be {
+                continue;
+            }
+            let Some(evaluator) = CheckEvaluator::new(self.schema, table) else { continue };
+            let must_differ = evaluator.checks.iter().any(|check| {
+                check.columns.iter().filter(|&&column| refers_to_only(column)).any(|&column| {
+                    let mut bounds = bounds::CheckBounds::default();
+                    bounds.read(&check.text, &of_table.columns[column].name);
+                    bounds.unequal().any(|other| of_table.column(other).is_some_and(refers_to_only))
+                })
+            });
+            if must_differ {
+                self.sizes[table].rows = 0;
+            }
+        }
     }
 
     /// Infers the columns of failing constraints by their types alone, so that none of them depends on another.

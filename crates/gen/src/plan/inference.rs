@@ -195,9 +195,17 @@ impl Planner<'_> {
             possible_parents: columns().map(possible_parent).collect(),
             per_parent: per_parent.filter(|&column| parent(column).is_some()),
             once: columns().find(|&column| text(column).is_some_and(|text| text.ends_with(", once)"))),
-            via: columns().find(|&column| text(column).is_some_and(|text| text.contains(", via("))),
+            via: columns()
+                .filter(|&column| {
+                    [", via(", ", along("].iter().any(|call| text(column).is_some_and(|text| text.contains(call)))
+                })
+                .collect(),
             lines: self.lines(table, drafts),
             counted: self.counted(table, drafts),
+            roots: columns().find_map(|column| {
+                let first = text(column)?.split_once(", in_turn(first=")?.1.split(')').next()?;
+                Some((column, first.parse().ok()?))
+            }),
             depth: self.depth(table, 0),
         })
         .infer()
@@ -242,7 +250,7 @@ impl Planner<'_> {
     }
 
     /// Returns the length of the longest chain of parents of a table.
-    fn depth(&self, table: usize, steps: i64) -> i64 {
+    pub(super) fn depth(&self, table: usize, steps: i64) -> i64 {
         const MOST: i64 = 8;
         let parents = self.schema.tables[table].foreign_keys.iter().filter_map(|key| self.schema.position(&key.parent));
         let others = parents.filter(|&parent| parent != table && steps < MOST);
@@ -332,6 +340,12 @@ impl Planner<'_> {
             None if rows >= parent_rows && table != parent.table && infer::is_part_of(of_table, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
             }
+            None if table == parent.table && infer::roots(of_table, column, rows).is_some() => {
+                Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
+            }
+            None if infer::is_model_of(of_table, of_parent) => {
+                Ok(ReferencePattern::PerParent(infer::rights_of_models(rows, parent_rows)))
+            }
             None if self.is_taken_in_turn(table, column) || infer::is_address_of(of_table, column, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
             }
@@ -414,8 +428,8 @@ impl Planner<'_> {
         };
         let pair: Vec<usize> = columns.iter().filter(is_reference).copied().collect();
         let parents = self.parts(table, &pair).filter(|parts| parts.len() == 2 && pair.len() == 2)?;
-        let mean = self.sizes[table].rows as f64 / parents[0].parents.max(1) as f64;
-        (pair.len() < columns.len() && mean <= 0.4 * parents[1].parents as f64).then_some(pair)
+        let pairs = parents[0].parents.saturating_mul(parents[1].parents);
+        (pair.len() < columns.len() && self.sizes[table].rows <= pairs).then_some(pair)
     }
 
     /// Chooses random pairs for a key of two foreign keys.

@@ -57,6 +57,8 @@ pub(super) struct Reference {
     pub through: Vec<(usize, usize)>,
     /// A column that refers to earlier rows of the table: rows have the parent of the first row that it leads to.
     pub root: Option<usize>,
+    /// A column that refers to a row in this one's place: where it does, this one is NULL.
+    pub unless: Option<usize>,
     /// Offset of the distribution in the annotation.
     pub at: usize,
 }
@@ -330,6 +332,16 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// Resolves a column of the same row, or a column of the row that it refers to, of which it returns the name.
+    fn group(&mut self, expression: &Expression) -> Result<(usize, Option<String>)> {
+        if let ExpressionKind::Column { through: Some(through), name } = &expression.kind
+            && let Some(column) = self.table.column(through)
+        {
+            return Ok((column, Some(name.clone())));
+        }
+        Ok((self.own_column(expression)?, None))
+    }
+
     fn reference(&mut self, call: &Call) -> Result<ColumnExpr> {
         let of = ref_call(self.source, call, Some(self.rows()))?;
         let (parent, key) = self.table_column(&of.parent)?;
@@ -344,6 +356,7 @@ impl<'a> Resolver<'a> {
         let parents = self.scope.sizes[through.first().map_or(parent, |(table, _)| *table)].rows;
         let assignment = self.assignment(of.distribution, parents, of.at)?;
         let root = of.root.map(|root| self.own_column(&root)).transpose()?;
+        let unless = of.unless.map(|unless| self.own_column(&unless)).transpose()?;
         let own = &self.table.columns[self.scope.column];
         let is_total = own.not_null || self.table.rowid_alias == Some(self.scope.column);
         let to_itself = parent == self.scope.table;
@@ -358,7 +371,7 @@ impl<'a> Resolver<'a> {
             return Err(self.source.error(of.at, message));
         }
         self.check_relation(&relation, of.at)?;
-        Ok(ColumnExpr::Reference(Reference { parent, key, relation, through, root, at: of.at }))
+        Ok(ColumnExpr::Reference(Reference { parent, key, relation, through, root, unless, at: of.at }))
     }
 
     /// Resolves a distribution over the rows of a table with this number of rows.
@@ -377,7 +390,15 @@ impl<'a> Resolver<'a> {
                 by: by.map(|by| self.own_column(&by)).transpose()?,
             },
             Distribution::Via { once: true, .. } => Assignment::Spread { children: self.rows() },
-            Distribution::Along { column, .. } => Assignment::Along { column: self.own_column(&column)? },
+            Distribution::Along { column, distinct, .. } => {
+                Assignment::Along { column: self.own_column(&column)?, distinct }
+            }
+            Distribution::Within { column, of, growing, by } => {
+                let (column, name) = self.group(&column)?;
+                let by = by.map(|by| self.own_column(&by)).transpose()?;
+                let (of, children) = (self.table_column(&of)?, growing.then(|| self.rows()));
+                Assignment::Within { column, name, of, children, by, members: None }
+            }
             Distribution::Via { growing, .. } => {
                 Assignment::Popular { children: growing.then(|| self.rows()), by: None }
             }
@@ -385,7 +406,7 @@ impl<'a> Resolver<'a> {
                 Assignment::Among { column: self.own_column(&column)?, fan_out: None }
             }
             Distribution::Once => Assignment::Once,
-            Distribution::InTurn { each } => Assignment::InTurn { each },
+            Distribution::InTurn { each, first } => Assignment::InTurn { each, first },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
                 Assignment::PerParent(Arc::new(FanOut::Constant { each, parents }))
             }

@@ -222,8 +222,8 @@ fn foreign_keys_can_depend_on_other_ones() {
 /// Rows are functions of their number: in any order, and in blocks of any size.
 #[test]
 fn foreign_keys_that_depend_on_other_ones_are_the_same_in_any_order() {
-    let plan = plan_of(GROUPS).expect(GROUPS);
-    for table in plan.tables() {
+    let plans = [GROUPS, HOMES].map(|sql| plan_of(sql).expect(sql));
+    for table in plans.iter().flat_map(GenPlan::tables) {
         let mut scratch = Scratch::new(&table.program);
         let rows = table.rows.min(900);
         table.program.run(&(0..rows).into(), &mut scratch);
@@ -241,6 +241,59 @@ fn foreign_keys_that_depend_on_other_ones_are_the_same_in_any_order() {
     }
 }
 
+/// A tree of two levels, teams with users and projects, and pairs that come once, in every form.
+const HOMES: &str = "/* gen: rows=20 */ CREATE TABLE team (id INTEGER PRIMARY KEY);
+    /* gen: rows=300 */ CREATE TABLE user (id INTEGER PRIMARY KEY, team NOT NULL REFERENCES team /* gen: ref(team.id, popular(growing=TRUE)) */);
+    /* gen: rows=200 */ CREATE TABLE project (id INTEGER PRIMARY KEY, team NOT NULL REFERENCES team /* gen: ref(team.id, via(user.team, growing=TRUE)) */);
+    /* gen: rows=200 */ CREATE TABLE plan (id INTEGER PRIMARY KEY, team NOT NULL REFERENCES team /* gen: ref(team.id, via(project.team)) */);
+    /* gen: rows=3000 */ CREATE TABLE task (id INTEGER PRIMARY KEY, project NOT NULL REFERENCES project /* gen: ref(project.id, popular(growing=TRUE)) */,
+        user NOT NULL REFERENCES user /* gen: ref(user.id, within(project.team, user.team, growing=TRUE)) */,
+        plan REFERENCES plan /* gen: null(0.5, ref(plan.id, within(project.team, plan.team))) */);
+    CREATE TABLE shift (id INTEGER PRIMARY KEY, project NOT NULL REFERENCES project /* gen: ref(project.id, per_parent(5)) */,
+        user NOT NULL REFERENCES user /* gen: ref(user.id, within(project.team, user.team, by=project)) */, number INT /* gen: number_in(project) */);
+    /* gen: rows=500 */ CREATE TABLE own (id INTEGER PRIMARY KEY, team NOT NULL REFERENCES team /* gen: ref(team.id, via(user.team)) */,
+        user NOT NULL REFERENCES user /* gen: ref(user.id, within(team, user.team)) */);
+    /* gen: rows=900 */ CREATE TABLE done (id INTEGER PRIMARY KEY, user NOT NULL REFERENCES user /* gen: ref(user.id, via(task.user, once=TRUE)) */,
+        project NOT NULL REFERENCES project /* gen: ref(project.id, along(user, task.project, distinct=TRUE)) */, UNIQUE (user, project));
+    /* gen: rows=100 */ CREATE TABLE kind (id INTEGER PRIMARY KEY, of REFERENCES kind /* gen: ref(kind.id, in_turn(first=8)) */,
+        name TEXT UNIQUE /* gen: if(of IS NULL, unique_phrase('{category}'), unique_phrase('{category_kind}', each=8) || ' ' || of.name) */,
+        other REFERENCES kind /* gen: null(0.3, ref(kind.id, popular, unless=of)) */);";
+
+#[test]
+fn rows_of_one_home_are_found() {
+    let sqlite = database(HOMES);
+    for query in [
+        "SELECT count(*) FROM task t JOIN project p ON p.id = project JOIN user u ON u.id = user WHERE u.team <> p.team",
+        "SELECT count(*) FROM task t JOIN project p ON p.id = project JOIN plan x ON x.id = plan WHERE x.team <> p.team",
+        "SELECT count(*) FROM shift s JOIN project p ON p.id = project JOIN user u ON u.id = user WHERE u.team <> p.team",
+        "SELECT count(*) FROM own o JOIN user u ON u.id = user WHERE u.team <> o.team",
+        "SELECT count(*) FROM task WHERE user > 1 + id / 10",
+        "SELECT count(*) FROM done d WHERE id % 9 = 0 AND NOT EXISTS (SELECT 1 FROM task t WHERE t.user = d.user)",
+        "SELECT count(*) FROM kind WHERE (of IS NULL) <> (id <= 8) OR of <> 1 + (id - 1) % 8",
+        "SELECT count(*) FROM kind k JOIN kind o ON o.id = k.of WHERE k.name NOT LIKE '% ' || o.name",
+        "SELECT count(*) FROM kind WHERE of IS NOT NULL AND other IS NOT NULL",
+    ] {
+        assert_eq!(number(&sqlite, query), 0, "{query}");
+    }
+    for (query, least, most) in [
+        ("SELECT count(DISTINCT user) FROM task", 100, 300),
+        (
+            "SELECT count(*) FROM done d WHERE EXISTS (SELECT 1 FROM task t WHERE t.user = d.user AND t.project = d.project)",
+            700,
+            900,
+        ),
+        ("SELECT count(*) FROM kind WHERE other IS NOT NULL", 2, 8),
+        (
+            "SELECT count(*) FROM shift s WHERE number = 1 AND user <> (SELECT min(id) FROM user u WHERE u.team = (SELECT team FROM project WHERE id = s.project))",
+            0,
+            0,
+        ),
+    ] {
+        let found = number(&sqlite, query);
+        assert!((least..=most).contains(&found), "{query}: {found}");
+    }
+}
+
 #[test]
 fn foreign_keys_that_cannot_depend_on_others_are_errors() {
     for (annotation, message) in [
@@ -251,6 +304,11 @@ fn foreign_keys_that_cannot_depend_on_others_are_errors() {
         ("ref(p.id, popular(by=b))", "by needs a column that is ref(parent.key, per_parent(...))"),
         ("ref(p.id, popular, root=b)", "root needs a column that is a ref(...) to earlier rows"),
         ("ref(p.id, per_parent(3), root=t)", "root for those that are uniform"),
+        ("ref(p.id, within(b, m.g))", "within needs a column of the table that it refers to"),
+        ("ref(p.id, within(b.name, p.id))", "there is no column 'name' in a row that the column refers to"),
+        ("ref(p.id, within(id, p.id))", "within needs a column of the table that it refers to"),
+        ("ref(p.id, popular, unless=id)", "unless needs a column that is a ref(...)"),
+        ("ref(p.id, popular, unless=a)", "the choice of this row depends on itself"),
         ("ref(p.id, via(x.y))", "there is no table 'x'"),
         ("count_of(m.id)", "count_of needs a column that is ref(t.key), and id is not"),
         ("count_of()", "argument 'column' is missing"),

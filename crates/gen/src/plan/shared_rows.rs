@@ -9,6 +9,9 @@ type Draft = (usize, usize, Inference);
 /// Columns that refer to what a row answers or belongs to, in its own table.
 const REPLIES: &str = "*reply* *parent* *thread* *answer*";
 
+/// Tables whose rows have rows of other tables of their own: the users and the repositories of an organization.
+const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
+
 /// A table of pairs, such as members of channels.
 struct Membership {
     table: usize,
@@ -29,12 +32,13 @@ struct Purchase {
 impl Planner<'_> {
     /// Changes random foreign keys so that they agree with other ones of their row.
     pub(super) fn agree(&self, drafts: &mut [Draft]) {
+        self.agree_on_repeats(drafts);
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
-            if !is_random(&drafts[position].2.text) || self.single_parent(table, column).is_none() {
+            if self.single_parent(table, column).is_none() || self.agree_on_purchase(drafts, position) {
                 continue;
             }
-            if self.agree_on_purchase(drafts, position) {
+            if !is_random(&drafts[position].2.text) {
                 continue;
             }
             if let Some(other) = self.opposite(drafts, table, column) {
@@ -47,6 +51,115 @@ impl Planner<'_> {
                 self.agree_on_group(drafts, position);
             }
         }
+        for home in (0..self.schema.tables.len()).filter(|&at| infer::has_last_word(&self.schema.tables[at], HOMES)) {
+            self.agree_on_home(drafts, home);
+        }
+    }
+
+    /// Lets a row repeat another one only if it answers none.
+    fn agree_on_repeats(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let of_table = &self.schema.tables[table];
+            let is_own = |(of, at, inferred): &Draft, names: &str| {
+                let is_named = *of == table && infer::is_called(of_table, *at, names);
+                is_named && is_random(&inferred.text) && infer::is_to_itself(self.schema, of_table, *at)
+            };
+            if of_table.columns[column].not_null || !is_own(&drafts[position], infer::REPEATS) {
+                continue;
+            }
+            let reply = drafts.iter().find(|draft| draft.1 != column && is_own(draft, REPLIES));
+            if let Some((_, reply, _)) = reply {
+                let unless = format!("unless={}", quoted(&of_table.columns[*reply].name));
+                drafts[position].2.text = with_argument(&drafts[position].2.text, &unless);
+            }
+        }
+    }
+
+    /// Gives a row only rows of one home: the author of an issue belongs to the organization of the repository.
+    fn agree_on_home(&self, drafts: &mut [Draft], home: usize) {
+        /// The most rows of a table whose rows are listed by their home.
+        const MOST_ROWS: u64 = 1 << 24;
+        let is_few = |table: usize| self.sizes[table].rows <= MOST_ROWS;
+        let parent = |(table, column, _): &Draft| self.single_parent(*table, *column).map(|parent| parent.table);
+        // The columns of all tables that refer to a home, by the positions of their drafts.
+        let homes: Vec<usize> = (0..drafts.len())
+            .filter(|&at| drafts[at].2.text.starts_with("ref(") && is_few(drafts[at].0))
+            .filter(|&at| is_few(home) && parent(&drafts[at]) == Some(home))
+            .collect();
+        let home_of = |table: usize| homes.iter().copied().find(|&of| drafts[of].0 == table);
+        // The columns that refer to rows with a home, and the drafts of these rows' homes.
+        let mut members: Vec<(usize, usize)> = (0..drafts.len())
+            .filter(|&at| homes.len() > 1 && drafts[at].2.text.contains("ref("))
+            .filter_map(|at| Some((at, home_of(parent(&drafts[at])?)?)))
+            .collect();
+        let is_free = |at: usize| is_random(&drafts[at].2.text) || self.has_turn(drafts, at);
+        let is_known = |at: usize| drafts[at].2.text.starts_with("ref(");
+        // Of each table, those that others follow come first.
+        members.sort_by_key(|&(at, _)| {
+            let (table, column, _) = drafts[at];
+            (table, !is_known(at), is_free(at), self.is_to_person(table, column))
+        });
+        let (mut sharing, mut changed) = (Vec::new(), Vec::new());
+        for of_table in members.chunk_by(|one, other| drafts[one.0].0 == drafts[other.0].0) {
+            let (first, of_first) = of_table[0];
+            let name = |at: usize| quoted(&self.schema.tables[drafts[at].0].columns[drafts[at].1].name);
+            let (leader, group, others) = match home_of(drafts[first].0) {
+                Some(own) if is_free(first) => (own, name(own), of_table),
+                None if is_known(first) => (of_first, format!("{}.{}", name(first), name(of_first)), &of_table[1..]),
+                _ => continue,
+            };
+            for &(at, of) in others.iter().filter(|(at, _)| is_free(*at)) {
+                changed.push((at, self.within(drafts, (at, of), &group)));
+                sharing.extend([leader, of]);
+            }
+        }
+        for (at, text) in changed {
+            drafts[at].2.text = text;
+            drafts[at].2.because += &format!(", of the same row of {}", self.schema.tables[home].name);
+        }
+        self.fill_homes(drafts, sharing);
+    }
+
+    /// Returns the annotation of a foreign key to rows of a home: those of the group.
+    fn within(&self, drafts: &[Draft], (at, of): (usize, usize), group: &str) -> String {
+        let (table, column, Inference { text, .. }) = &drafts[at];
+        let members = infer::quoted_column(&self.schema.tables[drafts[of].0], drafts[of].1);
+        let turns = self.turns(drafts, *table, *column).unwrap_or_default();
+        let arguments = match popular_arguments(text) {
+            arguments if arguments.is_empty() => popular_arguments(&format!(", {turns}")),
+            arguments => arguments,
+        };
+        with_distribution(text, &format!("within({group}, {members}{arguments})"))
+    }
+
+    /// Returns whether a column refers to the person who has a turn, of which another column of the key tells the time.
+    fn has_turn(&self, drafts: &[Draft], at: usize) -> bool {
+        let (table, column, Inference { text, .. }) = &drafts[at];
+        if !text.contains(", distinct_in(") {
+            return false;
+        }
+        let of_table = &self.schema.tables[*table];
+        let refers = |&at: &usize| infer::refers(self.schema, of_table, at);
+        let is_pair = |key: Vec<usize>| key.contains(column) && key.iter().all(refers);
+        infer::is_stay(of_table) && !infer::unique_keys(of_table).any(is_pair)
+    }
+
+    /// Chooses homes that have rows of all tables whose rows must share one: of persons first, and others only where persons are.
+    fn fill_homes(&self, drafts: &mut [Draft], mut sharing: Vec<usize>) {
+        sharing.sort_by_key(|&at| {
+            let table = drafts[at].0;
+            (is_random(&drafts[at].2.text), !infer::is_person(&self.schema.tables[table]), self.depth(table, 0), at)
+        });
+        sharing.dedup();
+        for two in sharing.windows(2) {
+            let [before, at] = [&drafts[two[0]], &drafts[two[1]]];
+            if is_random(&at.2.text) {
+                let via = infer::quoted_column(&self.schema.tables[before.0], before.1);
+                let growing = infer::growing(self.grow(&[before.0, at.0]));
+                drafts[two[1]].2.text = with_distribution(&at.2.text, &format!("via({via}{growing})"));
+            }
+        }
     }
 
     /// Gives reviews of a product the customers who bought it: each review is of a line of an order. Returns `false` if the rows
@@ -54,28 +167,52 @@ impl Planner<'_> {
     fn agree_on_purchase(&self, drafts: &mut [Draft], position: usize) -> bool {
         let (table, product) = (drafts[position].0, drafts[position].1);
         let of_table = &self.schema.tables[table];
-        let is_key = |at: usize| infer::unique_keys(of_table).any(|key| key.contains(&at));
-        if !infer::has_last_word(of_table, "review rating feedback testimonial") || is_key(product) {
+        if !infer::has_last_word(of_table, "review rating feedback testimonial") || self.is_to_person(table, product) {
             return false;
         }
         let buyer = drafts.iter().position(|(of, at, inferred)| {
-            *of == table && self.is_to_person(table, *at) && is_random(&inferred.text) && !is_key(*at)
+            *of == table && self.is_to_person(table, *at) && inferred.text.contains("ref(")
         });
         let found = buyer.and_then(|buyer| Some((buyer, self.purchase(drafts, (table, product), drafts[buyer].1)?)));
         let Some((buyer, Purchase { lines, product: of_product, order, orders, buyer: of_buyer })) = found else {
             return false;
         };
+        let mut keys =
+            infer::unique_keys(of_table).filter(|key| key.contains(&product) || key.contains(&drafts[buyer].1));
+        let is_pair = |key: &Vec<usize>| key.len() == 2 && key.contains(&product) && key.contains(&drafts[buyer].1);
+        let (is_distinct, others) = (keys.next(), keys.next());
+        let are_random = [position, buyer].iter().all(|&at| is_random(&drafts[at].2.text));
+        let may_be = match &is_distinct {
+            None => are_random,
+            Some(key) => {
+                is_pair(key) && others.is_none() && self.has_pairs_enough(table, [product, drafts[buyer].1], lines)
+            }
+        };
+        if !may_be {
+            return false;
+        }
         let name = |(table, column): (usize, usize)| infer::quoted_column(&self.schema.tables[table], column);
-        let via = format!("via({}, once=TRUE)", name((lines, of_product)));
         let own = quoted(&of_table.columns[product].name);
-        let along = format!("along({own}, {}, {})", name((lines, order)), name((orders, of_buyer)));
-        for (at, distribution) in [(position, via), (buyer, along)] {
+        let distinct = if is_distinct.is_some() { ", distinct=TRUE" } else { "" };
+        let along = format!("along({own}, {}, {}{distinct})", name((lines, order)), name((orders, of_buyer)));
+        for (at, distribution) in [(position, format!("via({}, once=TRUE)", name((lines, of_product)))), (buyer, along)]
+        {
+            let Some(parent) = self.single_parent(table, drafts[at].1) else { return false };
             let draft = &mut drafts[at].2;
             // A row without a product has no customer either.
-            draft.text = with_distribution(without_null(&draft.text), &distribution);
+            draft.text = format!("ref({}, {distribution})", name((parent.table, parent.column)));
             draft.because = format!("{}, as a line of an order", draft.because);
         }
         true
+    }
+
+    /// Returns whether each row can be of a line of its own, and few pairs of what two columns refer to are taken.
+    fn has_pairs_enough(&self, table: usize, pair: [usize; 2], lines: usize) -> bool {
+        const MOST_ROWS: u64 = 1 << 24;
+        let rows = self.sizes[table].rows;
+        let parents = pair.map(|at| self.single_parent(table, at).map_or(0, |parent| self.sizes[parent.table].rows));
+        rows <= self.sizes[lines].rows.min(MOST_ROWS)
+            && rows.saturating_mul(20) <= parents[0].saturating_mul(parents[1])
     }
 
     /// Returns the lines of orders through which customers bought what a column refers to.
@@ -121,10 +258,10 @@ impl Planner<'_> {
             *of == table && is_own && is_random(&inferred.text) && infer::is_called(of_table, *at, REPLIES)
         });
         if let Some((_, reply, _)) = reply.filter(|_| infer::is_text_or_task(of_table)) {
-            let root = quoted(&of_table.columns[*reply].name);
+            let root = format!("root={}", quoted(&of_table.columns[*reply].name));
             let draft = &mut drafts[position].2;
             draft.because = format!("{}, that of the whole thread", draft.because);
-            draft.text = with_root(&draft.text, &root);
+            draft.text = with_argument(&draft.text, &root);
         }
     }
 
@@ -205,22 +342,23 @@ fn is_random(text: &str) -> bool {
     text.contains("ref(") && text.contains(", popular")
 }
 
-/// Returns the reference in an annotation that leaves some rows without one.
-fn without_null(text: &str) -> &str {
-    let inner = text.strip_prefix("null(").and_then(|rest| rest.split_once(", "));
-    inner.and_then(|(_, inner)| inner.strip_suffix(')')).unwrap_or(text)
-}
-
-/// Replaces the distribution of a reference to random rows.
+/// Replaces the distribution of a reference to random rows, or to different ones.
 fn with_distribution(text: &str, distribution: &str) -> String {
-    let at = text.find(", popular").expect("the caller checked that it is popular");
+    let at =
+        text.find(", popular").or_else(|| text.find(", distinct_in(")).expect("the caller checked that it is random");
     let end = if text.starts_with("null(") { "))" } else { ")" };
     format!("{}, {distribution}{end}", &text[..at])
 }
 
-/// Adds the column whose first row decides.
-fn with_root(text: &str, root: &str) -> String {
+/// Returns the arguments of `popular`, after a comma.
+fn popular_arguments(text: &str) -> String {
+    let arguments = text.split_once(", popular(").and_then(|(_, rest)| rest.split(')').next());
+    arguments.map_or(String::new(), |arguments| format!(", {arguments}"))
+}
+
+/// Adds an argument of `ref`.
+fn with_argument(text: &str, argument: &str) -> String {
     let end = if text.starts_with("null(") { "))" } else { ")" };
     let start = text.strip_suffix(end).unwrap_or(text);
-    format!("{start}, root={root}{end}")
+    format!("{start}, {argument}{end}")
 }

@@ -3,9 +3,8 @@
 //! The rows of the other table are counted once, by the first thread that needs a number. That takes 4 bytes a row of the table
 //! that they refer to.
 
-use super::{Program, Scratch};
+use super::Program;
 use crate::random::Rows;
-use litepress_format::value::Value;
 use litepress_rows::CellBlock;
 use std::sync::OnceLock;
 
@@ -34,22 +33,12 @@ impl ChildCount {
 
     fn count(&self) -> Vec<u32> {
         let mut counts = vec![0_u32; usize::try_from(self.parents).expect("a number of rows in memory")];
-        let mut scratch = Scratch::new(&self.program);
-        let rows_per_block = self.program.most_rows_per_block();
-        let mut start = 0;
-        while start < self.children {
-            let end = self.children.min(start + rows_per_block);
-            self.program.run(&Rows::Range(start..end), &mut scratch);
-            let rows = &scratch.columns()[0];
-            for at in 0..usize::try_from(end - start).expect("a block") {
-                let Value::Int(row) = rows.value(at) else { continue };
-                let count = usize::try_from(row).ok().and_then(|row| counts.get_mut(row));
-                if let Some(count) = count {
-                    *count = count.saturating_add(1);
-                }
+        self.program.for_each_row(self.children, |_, parent| {
+            let count = parent(0).and_then(|row| counts.get_mut(usize::try_from(row).ok()?));
+            if let Some(count) = count {
+                *count = count.saturating_add(1);
             }
-            start = end;
-        }
+        });
         counts
     }
 }

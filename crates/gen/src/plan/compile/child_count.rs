@@ -1,17 +1,9 @@
 //! Compiles numbers of rows that refer to a row.
 
+use super::relations::ROW_NUMBERS;
 use super::{CompiledExpr, Compiler};
-use crate::generators::{Cardinality, Kinds, ValueProperties};
 use crate::program::{ChildCount, Op};
 use litepress_rows::Result;
-
-const PROPERTIES: ValueProperties = ValueProperties {
-    kinds: Kinds::INT,
-    longest_bytes: 8,
-    cardinality: Cardinality::Among { values: u64::MAX },
-    null_share: 0.0,
-    cycle: None,
-};
 
 impl Compiler<'_, '_> {
     /// Compiles the number of rows of a table that refer to the rows of a set through a column.
@@ -29,15 +21,11 @@ impl Compiler<'_, '_> {
                 format!("count_of needs a column that is ref({parent}.key), and {} is not", of.columns[by].name);
             return Err(self.error_in(row_set, column, at, &message));
         }
-        let mut compiler = Compiler::new(self.drafts, child);
-        let parents = compiler.relation(0, by)?;
-        let register = compiler.register(PROPERTIES);
-        compiler.program.ops.push(Op::RowNumber { row_set: parents, register });
-        compiler.program.columns.push(register);
+        let program = self.rows_of(child, &[by], false)?;
         let [children, parents] = [child, table].map(|table| self.drafts.sizes[table].rows);
-        let count = Box::new(ChildCount::new(compiler.program, children, parents));
-        let register = self.register(PROPERTIES);
+        let count = Box::new(ChildCount::new(program, children, parents));
+        let register = self.register(ROW_NUMBERS);
         self.program.ops.push(Op::CountOf { count, row_set, register });
-        Ok(CompiledExpr::in_register(register, PROPERTIES))
+        Ok(CompiledExpr::in_register(register, ROW_NUMBERS))
     }
 }

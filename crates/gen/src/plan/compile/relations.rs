@@ -1,10 +1,22 @@
 //! Compiles references to row sets.
 
 use super::{ColumnExpr, Compiler, Reference};
-use crate::program::{Nulls, Op};
+use crate::generators::{Cardinality, Kinds, ValueProperties};
+use crate::program::{Members, Nulls, Op, Program, Repeats};
 use crate::relation::{Assignment, FanOut};
 use litepress_rows::Result;
 use std::sync::Arc;
+
+const TOO_MANY: &str = "within and distinct=TRUE are for tables of fewer than 2^32 rows";
+
+/// Properties of row numbers, and of numbers of rows.
+pub(super) const ROW_NUMBERS: ValueProperties = ValueProperties {
+    kinds: Kinds::INT,
+    longest_bytes: 8,
+    cardinality: Cardinality::Among { values: u64::MAX },
+    null_share: 0.0,
+    cycle: None,
+};
 
 impl<'p> Compiler<'p, '_> {
     /// Compiles a reference. Returns the row set of the parents.
@@ -16,8 +28,12 @@ impl<'p> Compiler<'p, '_> {
         }
         let (reference, nulls) = self.reference_with_nulls(row_set, leader);
         self.reject_two_leaders(table, column, leader)?;
+        if self.referring.contains(&(table, leader)) {
+            return Err(self.error_in(row_set, leader, reference.at, "the choice of this row depends on itself"));
+        }
+        self.referring.push((table, leader));
         let mut to = match reference.relation.assignment {
-            Assignment::Along { column: other } => self.members_of(row_set, leader, (reference, &nulls), other)?,
+            Assignment::Along { column: other, .. } => self.members_of(row_set, leader, (reference, &nulls), other)?,
             _ => self.refer(row_set, leader, (reference, nulls))?,
         };
         if !reference.through.is_empty() {
@@ -27,13 +43,94 @@ impl<'p> Compiler<'p, '_> {
             self.check_through(row_set, leader, reference, at)?;
             to = self.relation(to, by)?;
         }
+        if let Assignment::Along { column: other, distinct: true } = reference.relation.assignment
+            && !self.may_repeat
+        {
+            to = self.without_repeats(row_set, (leader, to), (reference, other))?;
+        }
+        self.referring.pop();
         self.relations.insert((row_set, leader), to);
+        if matches!(reference.relation.assignment, Assignment::InTurn { first: Some(_), .. })
+            && reference.parent == table
+        {
+            self.roots.push((to, leader));
+        }
         Ok(to)
+    }
+
+    /// Replaces rows of a set so that no two rows of the table refer to the same rows through a column and another one. Returns
+    /// the new row set.
+    fn without_repeats(
+        &mut self,
+        row_set: usize,
+        (column, of): (usize, usize),
+        (reference, other): (&Reference, usize),
+    ) -> Result<usize> {
+        let table = self.row_sets[row_set];
+        let sizes = self.drafts.sizes;
+        let tables = [self.drafts.reference((table, other)).map_or(table, |of| of.parent), reference.parent];
+        if tables.iter().any(|&table| sizes[table].rows > Members::MOST_ROWS) {
+            return Err(self.error_in(row_set, column, reference.at, TOO_MANY));
+        }
+        let program = self.rows_of(table, &[other, column], true)?;
+        let random = self.random(row_set, column, None);
+        let repeats = Box::new(Repeats::new(program, sizes[table].rows, sizes[reference.parent].rows, random));
+        let to = self.new_row_set(reference.parent);
+        self.program.ops.push(Op::Replace { repeats, from: row_set, of, row_set: to });
+        Ok(to)
+    }
+
+    /// Compiles a program of the numbers of the rows that columns of a table refer to.
+    pub(super) fn rows_of(&self, table: usize, columns: &[usize], may_repeat: bool) -> Result<Program> {
+        let mut compiler = Compiler::new(self.drafts, table);
+        compiler.may_repeat = may_repeat;
+        compiler.referring = if may_repeat { Vec::new() } else { self.referring.clone() };
+        for &column in columns {
+            let row_set = compiler.relation(0, column)?;
+            let register = compiler.register(ROW_NUMBERS);
+            compiler.program.ops.push(Op::RowNumber { row_set, register });
+            compiler.program.columns.push(register);
+        }
+        Ok(compiler.program)
+    }
+
+    /// Returns the row set of the rows that a column, or a column of this name in the row that it refers to, refers to, and the
+    /// rows of another table that refer to each of them.
+    fn groups(
+        &mut self,
+        row_set: usize,
+        leader: usize,
+        (reference, column, name): (&Reference, usize, Option<&str>),
+        of: (usize, usize),
+    ) -> Result<(usize, Arc<Members>)> {
+        let mut groups = (self.row_sets[row_set], column);
+        let mut from = row_set;
+        if let Some(name) = name {
+            let parent = self.drafts.reference(groups).map(|of| of.parent);
+            let named = parent.and_then(|parent| Some((parent, self.drafts.schema.tables[parent].column(name)?)));
+            let message = format!("there is no column '{name}' in a row that the column refers to");
+            groups = named.ok_or_else(|| self.error_in(row_set, leader, reference.at, &message))?;
+            from = self.relation(row_set, column)?;
+        }
+        let group = self.drafts.reference(groups).map(|of| of.parent);
+        let is_same = self.drafts.reference(of).is_some_and(|of| Some(of.parent) == group);
+        let [rows, parents] = [of.0, group.unwrap_or(of.0)].map(|table| self.drafts.sizes[table].rows);
+        if rows.max(parents) > Members::MOST_ROWS {
+            return Err(self.error_in(row_set, leader, reference.at, TOO_MANY));
+        }
+        if of.0 != reference.parent || !is_same {
+            let message =
+                "within needs a column of the table that it refers to, which refers to the same table as the other one";
+            return Err(self.error_in(row_set, leader, reference.at, message));
+        }
+        let members = Arc::new(Members::new(self.rows_of(of.0, &[of.1], false)?, rows, parents));
+        Ok((self.relation(from, groups.1)?, members))
     }
 
     /// Compiles the choice of rows of a reference. Returns their row set.
     fn refer(&mut self, row_set: usize, leader: usize, (reference, nulls): (&Reference, Vec<Nulls>)) -> Result<usize> {
-        let siblings = self.siblings(row_set, leader, reference)?;
+        let mut others = [self.siblings(row_set, leader, reference)?, None];
+        let unless = reference.unless.map(|unless| self.place_of(row_set, leader, reference, unless)).transpose()?;
         let random = self.random(row_set, leader, None);
         let mut relation = reference.relation.clone();
         match &mut relation.assignment {
@@ -43,6 +140,10 @@ impl<'p> Compiler<'p, '_> {
             Assignment::Among { column: other, fan_out } => {
                 *fan_out = Some(self.numbers_of_members(row_set, leader, reference, *other)?);
             }
+            Assignment::Within { column, name, of, members, .. } => {
+                let (groups, found) = self.groups(row_set, leader, (reference, *column, name.as_deref()), *of)?;
+                (others[1], *members) = (Some(groups), Some(found));
+            }
             _ => {}
         }
         let from = match reference.root {
@@ -50,8 +151,16 @@ impl<'p> Compiler<'p, '_> {
             None => row_set,
         };
         let to = self.new_row_set(reference.through.first().map_or(reference.parent, |(table, _)| *table));
-        self.program.ops.push(Op::Refer { relation, random, from, siblings, nulls, row_set: to });
+        self.program.ops.push(Op::Refer { relation, random, from, others, nulls, unless, row_set: to });
         Ok(to)
+    }
+
+    /// Returns the row set of the column that may refer to a row in the place of a reference.
+    fn place_of(&mut self, row_set: usize, leader: usize, reference: &Reference, unless: usize) -> Result<usize> {
+        if self.drafts.reference((self.row_sets[row_set], unless)).is_none() {
+            return Err(self.error_in(row_set, leader, reference.at, "unless needs a column that is a ref(...)"));
+        }
+        self.relation(row_set, unless)
     }
 
     /// Returns the row set of the other table's rows that another column goes through.
@@ -67,9 +176,8 @@ impl<'p> Compiler<'p, '_> {
         let is_along = |of: &Reference| matches!(of.relation.assignment, Assignment::Along { .. });
         let through = of.filter(|of| !is_along(of)).and_then(|of| of.through.first());
         let wanted = reference.through.first().map(|(table, _)| *table);
-        if !nulls.is_empty() || through.is_none_or(|(table, _)| Some(*table) != wanted) {
-            let message =
-                "along needs a column that goes through the same table by via or among, and no null around it";
+        if !nulls.is_empty() || reference.unless.is_some() || through.is_none_or(|(table, _)| Some(*table) != wanted) {
+            let message = "along needs a column that goes through the same table by via or among, and no null or unless beside it";
             return Err(self.error_in(row_set, leader, reference.at, message));
         }
         self.relation(row_set, other)?;
@@ -107,7 +215,7 @@ impl<'p> Compiler<'p, '_> {
                 self.check_other_than(row_set, leader, reference, other)?;
                 other
             }
-            Assignment::Popular { by: Some(other), .. } => {
+            Assignment::Popular { by: Some(other), .. } | Assignment::Within { by: Some(other), .. } => {
                 self.fan_out_in(row_set, leader, (reference.at, "by"), other)?;
                 other
             }
@@ -151,7 +259,7 @@ impl<'p> Compiler<'p, '_> {
     fn check_through(&self, row_set: usize, column: usize, reference: &Reference, at: usize) -> Result<()> {
         let (through, by) = reference.through[at];
         let next = reference.through.get(at + 1).map_or(reference.parent, |(table, _)| *table);
-        let is_plain = |of: &Reference| of.parent == next && of.through.is_empty() && of.root.is_none();
+        let is_plain = |of: &Reference| of.parent == next;
         if through != self.row_sets[row_set] && self.drafts.reference((through, by)).is_some_and(is_plain) {
             return Ok(());
         }
@@ -165,8 +273,10 @@ impl<'p> Compiler<'p, '_> {
     fn roots(&mut self, row_set: usize, column: usize, (reference, root): (&Reference, usize)) -> Result<usize> {
         let table = self.row_sets[row_set];
         let of = self.drafts.reference((table, root));
-        if of.is_none_or(|of| !of.relation.is_to_earlier() || self.drafts.leader((table, root)) != root) {
-            let message = "root needs a column that is a ref(...) to earlier rows of the table";
+        if of.is_none_or(|of| {
+            of.unless.is_some() || !of.relation.is_to_earlier() || self.drafts.leader((table, root)) != root
+        }) {
+            let message = "root needs a column that is a ref(...) to earlier rows of the table, without unless";
             return Err(self.error_in(row_set, column, reference.at, message));
         }
         let (of, nulls) = self.reference_with_nulls(row_set, root);
@@ -244,7 +354,7 @@ impl<'p> Compiler<'p, '_> {
     pub(super) fn turns_of(&self, table: usize, column: usize) -> Option<u64> {
         let relation = &self.drafts.reference((table, column))?.relation;
         match relation.assignment {
-            Assignment::InTurn { each } if each < relation.parents => Some(each),
+            Assignment::InTurn { each, first: None } if each < relation.parents => Some(each),
             _ => None,
         }
     }
