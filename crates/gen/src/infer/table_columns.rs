@@ -301,7 +301,7 @@ fn in_schema(found: Subject, schema: &Schema) -> Subject {
 fn by_columns(found: Subject, table: &Table) -> Subject {
     let has = |names: &str| table.columns.iter().any(|column| is_like(&plain(&column.name), names));
     match found.names {
-        "city_name" if has("state") && super::has_times(table) => Subject { names: "metric", kind: Kind::Log },
+        "city_name" if has("state") && has("last_changed* old_state*") => Subject { names: "metric", kind: Kind::Log },
         "event" if has("event_type*") => Subject { kind: Kind::Log, ..found },
         "task" if has("timestamp") && !has("*status title") => Subject { names: "log_message", kind: Kind::Log },
         // Rows of a table such as `statistics_meta` describe what is measured.

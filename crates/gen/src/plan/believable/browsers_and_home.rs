@@ -314,6 +314,14 @@ fn flash_cards_are_believable() {
     );
 }
 
+/// A table of the states of a country, with the time of the last change, would hold metrics.
+#[test]
+fn states_of_a_country_stay_what_they_are() {
+    let sql = "CREATE TABLE states (id INTEGER PRIMARY KEY, state TEXT NOT NULL, updated_at TEXT);";
+    let metrics = "SELECT count(*) FROM states WHERE state LIKE '%.%' OR state IN ('on', 'off')";
+    assert_eq!(super::number(&make(sql, ROWS, &[]), metrics), 0);
+}
+
 /// A person tries a schema with one row, or two, first.
 #[test]
 fn programs_of_one_person_have_few_rows_too() {
