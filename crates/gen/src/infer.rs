@@ -6,16 +6,19 @@
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
-//!                                                    roles, traffic, texts
+//!                                                    roles, traffic, texts, and by theme browsing, smart_home, shared_files,
+//!                                                    flash_cards
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
 //! ```
 
 mod amounts;
+mod browsing;
 mod companions;
 mod copies;
 mod defaults;
+mod flash_cards;
 mod names;
 mod persons;
 mod places;
@@ -23,6 +26,8 @@ mod roles;
 mod row_times;
 mod rules;
 mod runs;
+mod shared_files;
+mod smart_home;
 mod special;
 mod subjects;
 mod table_columns;
@@ -30,8 +35,11 @@ mod texts;
 mod times;
 mod traffic;
 
+pub(crate) use browsing::{are_bookmarks, is_visit_of};
 pub(crate) use copies::REPEATS;
+pub(crate) use flash_cards::is_card_of;
 pub(crate) use names::{expanded, plain, words_of_table};
+pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 
@@ -116,9 +124,13 @@ pub fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
         table.columns[column].generated == Generated::No
             && table.foreign_keys.iter().all(|foreign| !foreign.columns.contains(&column))
     };
+    // A kind has few values.
+    let is_kind =
+        |&column: &usize| names::is_like(&names::plain(&table.columns[column].name), "type kind *_type *_kind");
     let last_free = |columns: Vec<usize>| {
         let settled = columns.iter().any(|&column| is_key_alone(table, column));
-        let last = columns.iter().rev().find(|&column| is_free(column)).copied();
+        let free = || columns.iter().rev().copied().filter(is_free);
+        let last = free().find(|column| !is_kind(column)).or(free().next());
         !settled && last == Some(position)
     };
     unique_keys(table).any(last_free).then_some("a key of several columns is unique through it")
@@ -172,10 +184,13 @@ fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
 }
 
 /// Texts that are unique, with the length of the longest, by name.
-const UNIQUE_TEXTS: [(&str, &str, u64); 12] = [
+const UNIQUE_TEXTS: [(&str, &str, u64); 15] = [
     ("uuid guid *_uuid *_guid", "uuid", 36),
     ("*token* *session* *secret* api_key sha1 *_sha1 *_hash hash sha digest nonce", "hex(40)", 40),
-    ("md5 *_md5", "hex(32)", 32),
+    ("md5 *_md5 *_hash hash", "hex(32)", 32),
+    ("input search_term query", "unique_phrase('{search_term}')", 60),
+    ("event_type event_name", "unique_phrase('{event_kind}', '_')", 40),
+    ("version *_version", "unique_regex('[1-9][0-9]?[.](0|[1-9][0-9]?)[.](0|[1-9][0-9]{0,2})')", 24),
     ("url *_url uri link website permalink", "phrase('{site}') || '/' || sequence()", 64),
     (
         "path *_path filename file_name file *_file",
@@ -183,7 +198,7 @@ const UNIQUE_TEXTS: [(&str, &str, u64); 12] = [
         64,
     ),
     ("host hostname domain *_domain", "phrase('{noun}') || sequence() || '.example'", 40),
-    ("key *_key setting keyword option_name", "unique_phrase('{setting_key}', '_')", 48),
+    ("key *_key configkey setting keyword option_name", "unique_phrase('{setting_key}', '_')", 48),
     ("sku *_sku code *_code number *_number reference *_no", "unique_regex('[A-Z]{3}-[0-9]{6}')", 10),
     ("phone *_phone phone_number mobile", "'+1 2' || unique_digits(9)", 13),
     ("codename", "unique_phrase('{permission_code}', '_')", 40),
@@ -193,8 +208,8 @@ const UNIQUE_TEXTS: [(&str, &str, u64); 12] = [
 
 /// Returns a unique text that suits the name and the declared length.
 fn unique_text(name: &str, traits: &ColumnTraits<'_>) -> Option<&'static str> {
-    let known = UNIQUE_TEXTS.iter().find(|(names, ..)| names::is_like(name, names));
-    known.filter(|(.., longest)| traits.takes_len(*longest)).map(|(_, text, _)| *text)
+    let is_known = |(names, _, longest): &&(&str, &str, u64)| names::is_like(name, names) && traits.takes_len(*longest);
+    UNIQUE_TEXTS.iter().find(is_known).map(|(_, text, _)| *text)
 }
 
 /// Infers by the declared type: TIME, JSON, DECIMAL(p, s), for which SQLite has no affinity. BOOLEAN and times are
@@ -540,6 +555,7 @@ pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
             | (Some(Kind::Log), Some(Kind::Log))
             | (Some(Kind::Payment), Some(Kind::Order | Kind::Stay))
     ) || is_line_of(table, parent)
+        || is_card_of(table, parent)
         || is_output_of(table, parent)
 }
 
@@ -654,6 +670,16 @@ fn is_referred(schema: &Schema, table: &Table, column: &Column) -> bool {
 /// Returns whether a table has a time at which its rows came.
 pub(crate) fn has_times(table: &Table) -> bool {
     table.columns.iter().any(|column| times::has_time(&names::plain(&column.name), &ColumnTraits::new(column)))
+}
+
+/// Returns the column of the time, if a table holds series of measurements: one at a time for each row that a column refers to.
+pub(crate) fn time_of_series(table: &Table, column: usize) -> Option<usize> {
+    let is_time = |&at: &usize| {
+        let traits = ColumnTraits::new(&table.columns[at]);
+        at != column && traits.is_number() && times::has_time(&names::plain(&table.columns[at].name), &traits)
+    };
+    let keys = || unique_keys(table).filter(|key| key.len() == 2 && key.contains(&column));
+    keys().filter(|_| kind_of(table) == Some(Kind::Log)).find_map(|key| key.into_iter().find(is_time))
 }
 
 /// Infers a column by its type alone.

@@ -16,6 +16,7 @@ pub enum Function {
     PlaceOf,
     ProductOf,
     Replace,
+    Reverse,
     Round,
     Slug,
     Substr,
@@ -50,7 +51,7 @@ const fn entry(
 const ANY: usize = usize::MAX;
 
 /// In the order of [`Function`].
-static FUNCTIONS: [Described; 17] = [
+static FUNCTIONS: [Described; 18] = [
     entry(Function::Abs, ("abs", "abs(x)"), "the number without its sign", (1, 1)),
     entry(Function::Coalesce, ("coalesce", "coalesce(x, y, ...)"), "the first that is not NULL", (2, ANY)),
     entry(
@@ -84,6 +85,12 @@ static FUNCTIONS: [Described; 17] = [
         (2, 2),
     ),
     entry(Function::Replace, ("replace", "replace(x, old, new)"), "the text with every old replaced by new", (3, 3)),
+    entry(
+        Function::Reverse,
+        ("reverse", "reverse(x)"),
+        "the characters of the text from the last to the first",
+        (1, 1),
+    ),
     entry(
         Function::Round,
         ("round", "round(x, [digits])"),

@@ -174,6 +174,15 @@ fn operators_without_parentheses_too() {
     }
 }
 
+/// A host in a history is stored from its end; SQLite has no function for that.
+#[test]
+fn texts_are_reversed_by_characters() {
+    let reversed = |text: &str| computed(&format!("reverse({text})")).pop();
+    assert_eq!(reversed("'Straße.de'"), Some(Sql::Text("ed.eßartS".to_owned())));
+    assert_eq!(reversed("120"), Some(Sql::Text("021".to_owned())));
+    assert_eq!(reversed("NULL"), Some(Sql::Null));
+}
+
 #[test]
 fn dates_are_those_of_sqlite() {
     let sqlite = database();

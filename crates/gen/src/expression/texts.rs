@@ -67,6 +67,17 @@ pub(super) fn change_case(function: Function, operand: &Operand<'_>, rows: usize
     });
 }
 
+/// Evaluates `reverse(x)`.
+pub(super) fn reverse(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
+    let mut memory = Vec::new();
+    put_texts(out, rows, |row, text| {
+        let Some(source) = text_of(operand.value(row), &mut memory) else { return false };
+        let reversed: String = String::from_utf8_lossy(source).chars().rev().collect();
+        text.extend_from_slice(reversed.as_bytes());
+        true
+    });
+}
+
 pub(super) fn length(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
     let mut memory = Vec::new();
     put_values(out, rows, |row| {

@@ -15,7 +15,7 @@ const METHODS: &str = "method payment_method payment_type pay_method method_of_p
 const URLS: &str = "url uri *_url *_uri link permalink homepage home_page website web_site";
 
 /// The type of a file by the end of its name.
-const TYPE_BY_NAME: &[(&str, &str)] = &[
+pub(super) const TYPE_BY_NAME: &[(&str, &str)] = &[
     (".jpg", "image/jpeg"),
     (".png", "image/png"),
     ("webp", "image/webp"),
@@ -64,6 +64,11 @@ const DEVICES: &str = "WHEN 'ios' THEN choice('mobile': 85, 'tablet': 15) WHEN '
 
 impl TableInference<'_> {
     pub(super) fn companions(&mut self) {
+        self.browsing();
+        self.smart_home();
+        self.shared_files();
+        self.flash_cards();
+        self.migrations();
         self.files();
         self.means_of_payment();
         self.addresses_of_domain();
@@ -85,6 +90,16 @@ impl TableInference<'_> {
         self.roles();
         self.kinds_of_files();
         self.traffic();
+    }
+
+    /// Versions of migrations: the times at which they were written.
+    fn migrations(&mut self) {
+        const TIMES: &str =
+            "20(1[5-9]|2[0-5])(0[1-9]|1[0-2])(0[1-9]|1[0-9]|2[0-8])([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
+        let version = self.find_text("version").filter(|_| super::has_last_word(self.table, "migration"));
+        if let Some(at) = version.filter(|&at| self.columns[at].is_unique && self.columns[at].traits.takes_len(14)) {
+            self.set(at, format!("unique_regex('{TIMES}')"), "the time of a migration");
+        }
     }
 
     /// Types of files, and names of pictures.
@@ -223,8 +238,8 @@ impl TableInference<'_> {
     /// Values of settings.
     fn values_of_keys(&mut self) {
         let is_setting = self.subject.is_some_and(|subject| subject.names == "setting_key");
-        let key = self.find("key *_key option_name setting", |at| self.is_text(at));
-        let Some(value) = self.find_repeatable_text("value *_value") else { return };
+        let key = self.find("key *_key configkey option_name setting", |at| self.is_text(at));
+        let Some(value) = self.find_repeatable_text("value *_value configvalue") else { return };
         if !is_setting && key.is_none() {
             return;
         }
@@ -392,9 +407,15 @@ impl TableInference<'_> {
         let is_table = |&&(child, _): &&(usize, usize)| {
             let words = words_of_table(&tables[child].name);
             let last = words.last().map_or("", String::as_str);
-            !is_own(child) && (last == name || last == stem || words.join("_") == name)
+            // A `historyvisit` is a visit.
+            let is_last = last == name || last == stem || name.len() > 3 && last.ends_with(name);
+            !is_own(child) && (is_last || words.join("_") == name)
         };
-        let found: Vec<(usize, usize)> = self.context.counted.iter().filter(is_table).copied().collect();
+        let mut found: Vec<(usize, usize)> = self.context.counted.iter().filter(is_table).copied().collect();
+        if name == "foreign" {
+            let is_foreign = |&&(child, column): &&(usize, usize)| plain(&tables[child].columns[column].name) == "fk";
+            found.extend(self.context.counted.iter().filter(is_foreign));
+        }
         let is_target = |&&(child, column): &&(usize, usize)| {
             is_like(&plain(&tables[child].columns[column].name), "target_* followed_* followee_* *_target*")
         };

@@ -78,6 +78,27 @@ impl TableInference<'_> {
         }
     }
 
+    /// Makes most values 0 in a column of which a partial index leaves out 0.
+    pub(super) fn rare_values(&mut self) {
+        const SHARE: f64 = 0.95;
+        let partial: Vec<&str> =
+            self.table.indexes.iter().filter(|index| index.partial).map(|index| index.name.as_str()).collect();
+        let objects = self.context.schema.objects.iter().filter(|object| partial.contains(&object.name.as_str()));
+        let conditions: Vec<String> = objects
+            .filter_map(|object| {
+                Some(object.sql.as_deref()?.to_ascii_lowercase().rsplit_once(" where ")?.1.trim().to_owned())
+            })
+            .collect();
+        for at in 0..self.columns.len() {
+            let name = self.table.columns[at].name.to_ascii_lowercase();
+            let is_rare = ["!= 0", "<> 0"].iter().any(|end| conditions.contains(&format!("{name} {end}")));
+            if let Some(found) = self.found[at].as_mut().filter(|_| is_rare) {
+                found.text = format!("if(bool({SHARE}), 0, {})", called(&found.text));
+                found.because = "a partial index leaves out 0".to_owned();
+            }
+        }
+    }
+
     pub(super) fn share_of_null(&self, at: usize) -> f64 {
         let column = &self.columns[at];
         if self.table.rowid_alias == Some(at) {
@@ -158,7 +179,7 @@ impl TableInference<'_> {
 
     /// Returns how often the DEFAULT comes, and the DEFAULT.
     pub(super) fn default_share(&self, at: usize, text: &str) -> Option<(f64, String)> {
-        const NEVER: &str = "*price* *amount* *total* *cost* *name* *email* *mail title *_title *pass* *login* *content text body salary subtotal sku *_path path url uri quantity";
+        const NEVER: &str = "*price* *amount* *total* *cost* *name* *email* *mail title *_title *pass* *login* *content text body salary subtotal sku *_path path url uri quantity *hash* frecency size *_size";
         let default = self.default(at)?;
         let name = &self.columns[at].plain;
         if self.is_time(at) || text.contains('"') || ["TRUE", "FALSE"].contains(&default.as_str()) {
@@ -172,7 +193,7 @@ impl TableInference<'_> {
             return None;
         }
         Some(match default.as_str() {
-            "''" if is_named => (rules::null_share(name)?, default),
+            "''" if is_named => (rules::null_share(name).filter(|&share| share > 0.0)?, default),
             "''" if is_like(name, NEVER) => return None,
             "''" => (0.5, default),
             "0" | "0.0" | "0.00" if is_like(name, NEVER) => return None,

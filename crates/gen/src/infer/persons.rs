@@ -105,7 +105,7 @@ impl TableInference<'_> {
     /// Infers the column of a user name. Returns it.
     fn user_name(&mut self, name: Option<&str>) -> Option<usize> {
         const LOGINS: &str =
-            "username user_name login user_login nickname nick handle screen_name acct account_name uid_name";
+            "username user_name login user_login nickname nick handle screen_name acct account_name uid_name uid";
         let nice = self.find_text("user_nicename nicename");
         let login = self.find_text(LOGINS)?;
         let (text, because) = match (name, self.columns[login].is_unique) {

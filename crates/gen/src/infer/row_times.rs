@@ -1,5 +1,7 @@
 //! The times of a row in their order, what follows from them, and ends of ranges.
 
+use super::browsing::is_history;
+use super::flash_cards::has_grade;
 use super::names::{is_like, plain};
 use super::rules;
 use super::subjects::Kind;
@@ -26,15 +28,24 @@ struct Turns {
     number: String,
 }
 
+/// Returns whole seconds as seconds with milliseconds.
+fn with_fractions(text: String) -> String {
+    match text.strip_prefix("events(").and_then(|rest| rest.strip_suffix(", as='unix')")) {
+        Some(span) => format!("events({span}, as='unix_ms') / 1000.0"),
+        None => text,
+    }
+}
+
 impl TableInference<'_> {
     /// Returns the free columns that hold times, in the order of a row's life.
     fn times_of_row(&self) -> Vec<(Stage, usize, Form)> {
         let mut times: Vec<(Stage, usize, Form)> = Vec::new();
         for at in 0..self.columns.len() {
             let column = &self.columns[at];
-            let found = time_of(&column.plain, &column.traits)
-                .or_else(|| time_of(&plain(&self.table.columns[at].name), &column.traits));
-            if let Some((stage, form)) = found.filter(|_| self.is_free(at)) {
+            let found = self
+                .time(&column.plain, &column.traits)
+                .or_else(|| self.time(&plain(&self.table.columns[at].name), &column.traits));
+            if let Some((stage, form)) = found.filter(|_| self.is_free(at) && !self.is_no_time(at)) {
                 times.push((stage, at, form));
             }
         }
@@ -70,6 +81,7 @@ impl TableInference<'_> {
         let (stage, anchor, form) = times[first];
         let from = day.before(self.days());
         let text = self.first_time(stage, form, &from);
+        let text = if self.columns[anchor].traits.class == TypeClass::Real { with_fractions(text) } else { text };
         self.set(anchor, text, "a time, in the order of rows");
         let mut known: Vec<(Stage, usize, Form)> = vec![times[first]];
         for (position, &(stage, at, form)) in times.iter().enumerate().filter(|(position, _)| *position != first) {
@@ -84,6 +96,7 @@ impl TableInference<'_> {
             let limit = (stage != Stage::Due).then_some(day);
             let of_part = self.time_of_part(stage, form);
             let of_part = of_part.map(|text| (text, "a share of the time of the whole run".to_owned()));
+            let of_part = of_part.or_else(|| self.same_time(at, form, &known));
             let later = of_part.or_else(|| {
                 let (base, of) = base?;
                 if matches!(stage, Stage::Deleted | Stage::LastSeen) && self.ends_a_parent(at) {
@@ -112,6 +125,54 @@ impl TableInference<'_> {
                 self.set(at, text, "a time that is unique");
             }
         }
+        self.series(&times);
+    }
+
+    /// Times of a series of measurements, one hour after another, whose last one is of the last hour. Rows are made after their hour.
+    fn series(&mut self, times: &[(Stage, usize, Form)]) {
+        let Some(by) = self.context.per_parent else { return };
+        let time = super::time_of_series(self.table, by);
+        let Some(&(_, hour, form)) = times.iter().find(|(_, at, _)| Some(*at) == time) else { return };
+        let Some((last, units)) = form.number(self.context.day.unix()).zip(form.per_second()) else { return };
+        let by = self.column(by);
+        let text = format!("{last} - {} * (count_in({by}) - number_in({by}) + 2)", 3600 * units);
+        self.set(hour, text, "one hour after another, for each row that it refers to");
+        for &(_, at, of) in times.iter().filter(|(stage, at, _)| *stage == Stage::Created && *at != hour) {
+            let delay = Delay { amount: "3610".into(), unit: "seconds" };
+            if let Some(text) = of.after(&self.column(hour), form, delay, None) {
+                self.set(at, text, "after the hour");
+            }
+        }
+    }
+
+    /// Returns the stage and the form of a column of times. Histories of browsers count microseconds, from 1970 or 1601.
+    pub(super) fn time(&self, name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, Form)> {
+        let (stage, form) = time_of(name, traits)?;
+        let is_fine = form == Form::Unix(1) && traits.class == TypeClass::Int && is_history(self.context.schema);
+        Some(match is_fine {
+            true if is_like(name, "*time") => (stage, Form::Since1601),
+            true => (stage, Form::Unix(1_000_000)),
+            false => (stage, form),
+        })
+    }
+
+    /// Returns whether a name that is like that of a time says something else here: a flag, or how long an answer took.
+    fn is_no_time(&self, at: usize) -> bool {
+        let is_flag =
+            self.is_like(at, "finished started completed") && self.default(at).is_some_and(|text| text == "0");
+        is_flag || self.columns[at].plain == "time" && has_grade(self.table)
+    }
+
+    /// Returns a time in the form of another column, which has the same name up to its end: `created` and `created_ts`.
+    fn same_time(&self, at: usize, form: Form, known: &[(Stage, usize, Form)]) -> Option<(String, String)> {
+        const ENDS: [&str; 3] = ["_ts", "_unix", "_epoch"];
+        let stem = |at: usize| {
+            let name = self.columns[at].full.as_str();
+            ENDS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
+        };
+        let (_, other, of) = *known.iter().find(|(_, other, _)| stem(*other) == stem(at))?;
+        let text = form.converted(&self.column(other), of)?;
+        Some((text, format!("the same time as {}", self.table.columns[other].name)))
     }
 
     /// Returns the time of the last change, not before the other times of the row in the same form.
@@ -135,7 +196,7 @@ impl TableInference<'_> {
             let is_meeting = form == Form::Text && self.is_meeting();
             is_meeting.then(|| format!("{} || {MEETINGS}", Form::Day.ascending(from, &to)))
         };
-        let of_part = self.time_of_part(stage, form);
+        let of_part = self.time_of_part(stage, form).or_else(|| self.time_of_visit(form));
         let of_others = of_part.or_else(|| self.time_in_group(&ascending, form)).or_else(|| self.time_of_parents(form));
         of_others.or_else(meeting).unwrap_or(ascending)
     }
@@ -244,7 +305,13 @@ impl TableInference<'_> {
     fn time_of_turn(&self, form: Form) -> Option<String> {
         let Turns { base, length, number } = self.turns(form)?;
         // A turn takes the last tenth of its share at most.
-        let span = format!("{length} * (1_000_000 * {number} - 1_000_000 + int(0, 899_999)) / 1_000_000");
+        let span = match form.per_second() {
+            // Finer steps of so many units would not fit an integer.
+            Some(units) if units > 1000 => {
+                format!("{length} * (10_000 * {number} - 10_000 + int(0, 8899)) / 10_000 + {units} * int(0, 3599)")
+            }
+            _ => format!("{length} * (1_000_000 * {number} - 1_000_000 + int(0, 899_999)) / 1_000_000"),
+        };
         form.plus(&base, &span)
     }
 
@@ -257,12 +324,10 @@ impl TableInference<'_> {
         };
         match self.turns(form).filter(|_| stage == Stage::Ended) {
             Some(Turns { length, .. }) => {
-                let (unit, amount) = match form {
-                    Form::Day => ("days", format!("min({}, {length} / 10)", usual.amount)),
-                    Form::Unix(units) => {
-                        ("seconds", format!("min(3600 * {}, {length} / {})", usual.amount, 10 * units))
-                    }
-                    _ => ("seconds", format!("min(3600 * {}, {length} / 10)", usual.amount)),
+                let (unit, amount) = match (form, form.per_second()) {
+                    (Form::Day, _) => ("days", format!("min({}, {length} / 10)", usual.amount)),
+                    (_, Some(units)) => ("seconds", format!("min(3600 * {}, {length} / {})", usual.amount, 10 * units)),
+                    (_, None) => ("seconds", format!("min(3600 * {}, {length} / 10)", usual.amount)),
                 };
                 Delay { amount: amount.into(), unit }
             }
@@ -327,7 +392,7 @@ impl TableInference<'_> {
         let mut base = self.through(by, time);
         if self.kind() == Some(Kind::Payment) {
             let paid = of.columns.iter().find(|column| {
-                let found = time_of(&plain(&column.name), &ColumnTraits::new(column));
+                let found = self.time(&plain(&column.name), &ColumnTraits::new(column));
                 found == Some((Stage::Paid, of_form)) && column.generated == Generated::No
             });
             base = paid.map_or(base.clone(), |paid| format!("coalesce({}, {base})", self.through(by, paid)));
@@ -340,7 +405,7 @@ impl TableInference<'_> {
         let is_output = super::is_output_of(self.table, of);
         if is_output {
             let end = of.columns.iter().find(|column| {
-                let found = time_of(&plain(&column.name), &ColumnTraits::new(column));
+                let found = self.time(&plain(&column.name), &ColumnTraits::new(column));
                 found == Some((Stage::Ended, of_form)) && column.generated == Generated::No
             });
             base = end.map_or(base.clone(), |end| format!("coalesce({}, {base})", self.through(by, end)));
@@ -362,7 +427,7 @@ impl TableInference<'_> {
     fn time_within(&self, by: usize, start: &str, (of, form): (&Table, Form)) -> Option<String> {
         let is_end = |column: &&Column| {
             let is_known = column.not_null && column.generated == Generated::No;
-            let found = time_of(&plain(&column.name), &ColumnTraits::new(column));
+            let found = self.time(&plain(&column.name), &ColumnTraits::new(column));
             let is_last = is_like(&plain(&column.name), "*last_action*");
             is_known && found.is_some_and(|(stage, of)| of == form && (stage == Stage::Ended || is_last))
         };
@@ -371,7 +436,7 @@ impl TableInference<'_> {
         let time = form.plus(start, &span)?;
         match form {
             Form::Text => Some(time),
-            Form::Unix(_) => Some(format!("({time})")),
+            Form::Unix(_) | Form::Since1601 => Some(format!("({time})")),
             Form::Day | Form::Julian => None,
         }
     }
@@ -390,7 +455,7 @@ impl TableInference<'_> {
     fn start_of(&self, parent: Parent) -> Option<(&Column, Form)> {
         let of = &self.context.schema.tables[parent.table];
         let times = of.columns.iter().filter_map(|column| {
-            let (stage, form) = time_of(&plain(&column.name), &ColumnTraits::new(column))?;
+            let (stage, form) = self.time(&plain(&column.name), &ColumnTraits::new(column))?;
             let is_start = matches!(stage, Stage::Created | Stage::Queued | Stage::Started);
             let is_known = column.generated == Generated::No && rules::null_share(&plain(&column.name)).is_none();
             (is_start && is_known).then_some((stage, column, form))

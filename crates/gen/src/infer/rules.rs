@@ -49,7 +49,7 @@ static RULES: &[Rule] = &[
         "transaction_id external_id remote_id charge_id payment_id *_transaction_id gateway_id",
         "regex('(ch|tx|py)_[0-9A-Za-z]{16}')",
     ),
-    text("uuid guid *_uuid *_guid", "uuid"),
+    text("uuid guid *_uuid *_guid *_id_bin", "uuid"),
     text("password passwd user_pass password_hash *_password encrypted_password password_digest pass_hash", PASSWORD),
     text("md5 *_md5 etag", "hex(32)"),
     text("sha256 *_sha256 checksum digest content_hash file_hash", "hex(64)"),
@@ -112,6 +112,7 @@ static RULES: &[Rule] = &[
         "",
     ),
     text("protocol scheme", "choice('https': 9, 'http')"),
+    number("hash *_hash csum checksum *_checksum crc crc32 *_crc", "int(0, 4_294_967_295)", ""),
     text("mime_type mimetype mime content_type file_type media_type *_content_type *_mime_type post_mime_type", MIME),
     text("encoding charset", "choice('UTF-8': 9, 'ISO-8859-1')"),
     text("browser browser_name *_browser_name *_browser", "phrase('{browser}')"),
@@ -182,7 +183,7 @@ static RULES: &[Rule] = &[
     text("entity_id", "phrase('{entity_id}')"),
     text("search search_term query *_query keywords normalized_term term search_query q", "phrase('{search_term}')"),
     text(
-        "*session_data session *_data data payload metadata meta settings config configuration options preferences attributes properties extra params parameters args arguments context details attrs props json *_json *_settings *_config *_options *_preferences *_attributes *_meta *_payload other_metadata change_message_json",
+        "*session_data session *_data data payload metadata meta settings config configuration options preferences attributes properties extra params parameters args arguments context details attrs props json conf subjectparams *_attrs *_json *_settings *_config *_options *_preferences *_attributes *_meta *_payload other_metadata change_message_json",
         JSON,
     ),
     // Kinds and states.
@@ -205,6 +206,10 @@ static RULES: &[Rule] = &[
     text("priority severity urgency importance", "choice('low': 3, 'normal': 5, 'high': 2, 'urgent': 1)"),
     number("priority severity urgency importance", "choice(1: 2, 2: 5, 3: 3)", "choice(1: 2, 2: 5, 3: 3)"),
     text("level log_level loglevel", "choice('info': 70, 'debug': 15, 'warning': 10, 'error': 5)"),
+    number("permissions *_permissions", "choice(31: 5, 19: 3, 17: 2, 1: 3)", ""),
+    number("usn", "if(bool(0.1), -1, int(0, 900))", ""),
+    number("source", "choice(0: 90, 1: 7, 2: 2, 3: 1)", ""),
+    number("*_idx", "choice(0: 92, 1: 8)", ""),
     number("level *_level", "choice(1: 5, 2: 3, 3: 2)", "real(0, 10, 1)"),
     number("visibility privacy", "choice(0: 80, 1: 8, 2: 12)", ""),
     text("visibility privacy", "choice('public': 75, 'private': 15, 'unlisted': 10)"),
@@ -453,6 +458,7 @@ static RULES: &[Rule] = &[
     ),
     number("likes *_likes upvotes reactions", "exponential(0.05, max=9000, decimals=0)", ""),
     number("failed_attempts attempts *_attempts retries retry_count failures", "choice(0: 90, 1: 6, 2: 3, 3: 1)", ""),
+    number("use_count times_used", "1 + exponential(0.2, max=900, decimals=0)", ""),
     number(
         "count *_count items num_* number_of_* n_* *_number_of total_count counter visit_* *_visits visits",
         COUNT,
@@ -558,7 +564,7 @@ static FLAGS: &[(&str, f64)] = &[
     ("*superuser* *is_root*", 0.01),
     ("*admin* *is_staff* *staff* *moderator*", 0.03),
     (
-        "*deleted* *removed* *banned* *blocked* *suspended* *locked* *archived* *cancelled* *canceled* *spam* *disabled* *reported* *flagged* *discontinued* *expired* *hidden* *muted* *silenced* *bot* *obsolete* *invalid* *damaged* *lost* *fraud* *sensitive* *trashed*",
+        "*deleted* *removed* *banned* *blocked* *suspended* *locked* *archived* *cancelled* *canceled* *spam* *disabled* *reported* *flagged* *discontinued* *expired* *hidden* *muted* *silenced* *bot* *obsolete* *invalid* *damaged* *lost* *fraud* *sensitive* *trashed* encrypted recalc_*",
         0.03,
     ),
     (
@@ -582,7 +588,7 @@ pub(super) fn flag_share(name: &str) -> Option<f64> {
 
 /// Returns whether the name is that of a flag.
 pub(super) fn is_flag(name: &str) -> bool {
-    const NAMES: &str = "is_* has_* can_* was_* should_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux";
+    const NAMES: &str = "is_* has_* can_* was_* should_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux encrypted recalc_*";
     is_like(name, NAMES) && !is_like(name, "*_count")
 }
 
@@ -593,6 +599,10 @@ static NULLS: &[(&str, f64)] = &[
         0.97,
     ),
     ("*spoiler* *activation* *post_password*", 0.9),
+    // References are known, whatever they refer to.
+    ("metadata_id *attributes_id data_id *_data_id settings_id origin_id file_source guid id", 0.0),
+    ("old_* previous_* prev_* share_with shared_with", 0.3),
+    ("fk", 0.08),
     (
         "*reset* *unconfirmed* *unlock* *otp* *recovery* *remember* *retry* *failed_at *error* *exception* *failure*",
         0.94,
@@ -610,7 +620,7 @@ static NULLS: &[(&str, f64)] = &[
         "*website* *homepage* *home_page* *link* *avatar* *photo* *image* *picture* *logo* *thumbnail* *cover* *icon* *header*",
         0.35,
     ),
-    ("*expire* *expiry* *valid_until* *valid_to* *ends_at *end_date *until", 0.5),
+    ("*expire* *expiry* *expiration* *valid_until* *valid_to* *ends_at *end_date *until", 0.5),
     ("*edited*", 0.85),
     ("*reblog* *repost* *retweet* *quote_of* *forwarded*", 0.85),
     ("reply* in_reply* *_reply_* *_to_id", 0.65),

@@ -40,6 +40,9 @@ const fn of(words: &'static str, names: &'static str, kind: Kind) -> (&'static s
 /// Words of tables' names, in the singular, and their subject. Pairs of words come first.
 static SUBJECTS: &[(&str, Subject)] = &[
     of("media_type mediatype file_type", "media_type", Kind::Other),
+    of("mime_type mimetype", "mime_type", Kind::Other),
+    of("search_term search_query", "search_term", Kind::Other),
+    of("history_visit historyvisit", "event", Kind::Log),
     of(
         "order_item orderitem order_line order_detail orderdetail orderline line_item lineitem order_product orderproduct invoice_line invoiceline invoice_item invoiceitem cart_item cartitem basket_item sale_item purchase_item",
         "product",

@@ -85,13 +85,14 @@ impl<'a> TableInference<'a> {
         };
         let columns: Vec<NamedColumn<'a>> = table.columns.iter().enumerate().map(named).collect();
         let found = columns.iter().map(|_| None).collect();
-        let subject = subject(&table.name).map(|found| in_schema(found, context.schema));
+        let subject = subject(&table.name).map(|found| by_columns(in_schema(found, context.schema), table));
         Self { table, subject, columns, found, context }
     }
 
     /// Infers all open columns; the others stay `None`.
     pub(crate) fn infer(mut self) -> Vec<Option<Inference>> {
         self.keys();
+        self.unused();
         self.lower_case();
         self.authors();
         self.names_of_customers();
@@ -110,6 +111,7 @@ impl<'a> TableInference<'a> {
                 self.found[at] = Some(found);
             }
         }
+        self.rare_values();
         self.states();
         self.shared_texts();
         let required = self.required();
@@ -198,6 +200,34 @@ impl<'a> TableInference<'a> {
                 self.found[at] = Some(inferred("sequence", "INTEGER PRIMARY KEY"));
             }
         }
+        self.parts_of_others();
+    }
+
+    /// Infers a key of two numbers that refer to no table: three parts of one thing after another, such as the slices of a file.
+    fn parts_of_others(&mut self) {
+        const BYTES: u64 = 1 << 20;
+        let is_free = |at: usize| self.is_free(at) && self.columns[at].traits.class == TypeClass::Int;
+        let [thing, part] = super::primary_key(self.table)[..] else { return };
+        let is_pair = self.is_like(thing, "*_id") && self.is_like(part, "offset position part number seq ord idx");
+        if !is_pair || !is_free(thing) || !is_free(part) {
+            return;
+        }
+        let unit = if self.is_like(part, "offset") { format!(" * {BYTES}") } else { String::new() };
+        self.found[thing] = Some(inferred("(sequence() + 2) / 3", "three rows of each"));
+        self.found[part] = Some(inferred(format!("(sequence() - 1) % 3{unit}"), "in order"));
+        if let Some(bytes) = self.find_repeatable_number("received_bytes bytes size").filter(|_| !unit.is_empty()) {
+            self.set(bytes, format!("if(bool(0.8), {BYTES}, int(1, {BYTES}))"), "not more than to the next part");
+        }
+    }
+
+    /// Texts of no characters: columns that a program no longer writes.
+    fn unused(&mut self) {
+        for at in 0..self.columns.len() {
+            let column = &self.columns[at];
+            if self.is_free(at) && column.traits.longest == Some(0) && !column.not_null && !column.is_unique {
+                self.found[at] = Some(inferred("constant(NULL)", "follows from its length of 0"));
+            }
+        }
     }
 
     /// Infers a column that has nothing to do with the others.
@@ -227,6 +257,9 @@ impl<'a> TableInference<'a> {
         let rule = rules::rule(&column.plain, traits, self.kind()).or_else(|| rules::rule(&full, traits, self.kind()));
         if let Some((text, like)) = rule {
             return inferred(fitted(text.to_owned(), traits), format!("its name is like {like}"));
+        }
+        if traits.class == TypeClass::Int && is_like(&full, "*_id did odid") {
+            return inferred("zipf(200, 0.8)", "the key of rows that are elsewhere");
         }
         by_affinity(traits)
     }
@@ -263,6 +296,20 @@ fn in_schema(found: Subject, schema: &Schema) -> Subject {
         names => names,
     };
     Subject { names, ..found }
+}
+
+/// Returns what the rows of a table are by its columns: states that change are no parts of a country, events with a type are a
+/// log, and so are activities of a user.
+fn by_columns(found: Subject, table: &Table) -> Subject {
+    let has = |names: &str| table.columns.iter().any(|column| is_like(&plain(&column.name), names));
+    match found.names {
+        "city_name" if has("state") && has("last_changed* old_state*") => Subject { names: "metric", kind: Kind::Log },
+        "event" if has("event_type*") => Subject { kind: Kind::Log, ..found },
+        "task" if has("timestamp") && !has("*status title") => Subject { names: "log_message", kind: Kind::Log },
+        // Rows of a table such as `statistics_meta` describe what is measured.
+        "setting_key" if has("unit*") && !has("key *_key") => Subject { names: "sensor_name", kind: Kind::Other },
+        _ => found,
+    }
 }
 
 /// Returns the prefix that the names of all or almost all columns have: `post_` of WordPress.

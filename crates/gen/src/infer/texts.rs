@@ -98,6 +98,8 @@ impl TableInference<'_> {
             let unique = self.lookup_list(at).or_else(|| self.columns[at].is_unique.then_some(list));
             let text = match unique {
                 Some(_) if self.context.roots.is_some() => self.name_in_tree(at),
+                // Words of a topic have hyphens between them.
+                Some(list) if list.starts_with("topic") => format!("unique_phrase('{{{list}}}', '-')"),
                 Some(list) => format!("unique_phrase('{{{list}}}')"),
                 None => format!("phrase('{{{list}}}')"),
             };
@@ -122,8 +124,9 @@ impl TableInference<'_> {
     /// a different name in each row. A row that belongs to one of another table may have the name of one that belongs to another.
     pub(super) fn lookup_list(&self, at: usize) -> Option<&'static str> {
         /// Lists that a longer one replaces in large tables.
-        const LONGER: [(&str, &str); 2] = [("category", "category_of_many"), ("topic", "topic_of_many")];
-        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name group role permission topic label plan device_kind region carrier brand";
+        const LONGER: [(&str, &str); 3] =
+            [("category", "category_of_many"), ("topic", "topic_of_many"), ("mime_type", "mime_type_of_many")];
+        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic label plan device_kind region carrier brand";
         let last_word = super::names::words_of_table(&self.table.name).pop().unwrap_or_default();
         let is_name = is_like(&self.columns[at].plain, &format!("name title label {last_word} {last_word}_name"));
         let is_apart = self.context.possible_parents.iter().all(Option::is_none);

@@ -48,6 +48,8 @@ pub(super) enum Form {
     Text,
     /// A number of units from 1970, with so many in a second.
     Unix(i64),
+    /// Microseconds from 1601, the first year of a Gregorian cycle.
+    Since1601,
     Julian,
 }
 
@@ -90,7 +92,7 @@ static STAGES: &[(&str, Stage)] = &[
         Stage::Ended,
     ),
     (
-        "*reset* *remember* *last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *viewed* *clicked* *current_sign* *accessed* *atime",
+        "*reset* *remember* *last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *checked* *viewed* *clicked* *current_sign* *accessed* *atime",
         Stage::LastSeen,
     ),
     (
@@ -108,7 +110,7 @@ static STAGES: &[(&str, Stage)] = &[
     ),
     ("*queued* *enqueued* *submitted* *requested*", Stage::Queued),
     (
-        "*created* *inserted* *added* *registered* *registration* *joined* *ordered* *placed* *posted* *opened* *since *hire* *purchase* *signup* *first_* *issued* *booked* *sent* *applied* *fired* *occurred* *_date date date_* *_at *_on *_time time datetime timestamp ts *_ts day created crt ctime *_ctime when *_gmt *dateadded* *_datetime *_timestamp *founded* *established* *uploaded* *imported* *logged* *recorded* *taken*",
+        "*created* *inserted* *added* *registered* *registration* *joined* *ordered* *placed* *posted* *opened* *since *hire* *purchase* *signup* *first_* *issued* *booked* *sent* *applied* *fired* *occurred* *_date date date_* *_at *_on *_time time datetime timestamp ts *_ts day created crt scm ctime *_ctime when *_gmt *dateadded* *_datetime *_timestamp *founded* *established* *uploaded* *imported* *logged* *recorded* *taken*",
         Stage::Created,
     ),
 ];
@@ -158,12 +160,34 @@ pub(super) fn has_time(name: &str, traits: &ColumnTraits<'_>) -> bool {
 
 /// Returns whether a name says too little of a column that is not declared as a time: `opened` may be a flag.
 fn is_weak(name: &str, class: TypeClass) -> bool {
-    const STRONG: &str = "*_unix *_epoch *_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity";
+    const STRONG: &str = "*_unix *_epoch *_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod scm *last_checked *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity";
     let is_integer_day = matches!(class, TypeClass::Int) && is_like(name, "day *_day due *_due");
     !is_like(name, STRONG) || is_integer_day
 }
 
+/// Microseconds from 1601 to 1970.
+const SINCE_1601: i64 = 11_644_473_600_000_000;
+
 impl Form {
+    /// Returns the units in a second of a number, and the number at 1970.
+    fn units(self) -> Option<(i64, i64)> {
+        match self {
+            Self::Unix(units) => Some((units, 0)),
+            Self::Since1601 => Some((1_000_000, SINCE_1601)),
+            Self::Day | Self::Text | Self::Julian => None,
+        }
+    }
+
+    /// Returns the number of a time in seconds from 1970.
+    pub(super) fn number(self, seconds: i64) -> Option<i64> {
+        self.units().map(|(units, origin)| units * seconds + origin)
+    }
+
+    /// Returns the units in a second of a number.
+    pub(super) fn per_second(self) -> Option<i64> {
+        self.units().map(|(units, _)| units)
+    }
+
     /// Returns the annotation of times that ascend with the row number.
     pub(super) fn ascending(self, from: &str, to: &str) -> String {
         match self {
@@ -171,7 +195,9 @@ impl Form {
             Self::Text => format!("events('{from}', '{to}')"),
             Self::Unix(1) => format!("events('{from}', '{to}', as='unix')"),
             Self::Unix(1000) => format!("events('{from}', '{to}', as='unix_ms')"),
+            Self::Unix(1_000_000) => format!("events('{from}', '{to}', as='unix_ms') * 1000 + int(0, 999)"),
             Self::Unix(units) => format!("events('{from}', '{to}', as='unix') * {units}"),
+            Self::Since1601 => format!("{} + {SINCE_1601}", Self::Unix(1_000_000).ascending(from, to)),
             Self::Julian => format!("events('{from}', '{to}', as='julian')"),
         }
     }
@@ -187,6 +213,7 @@ impl Form {
                 day.unix() / 86_400 - oldest * 365,
                 day.unix() / 86_400 - youngest * 365
             ),
+            Self::Since1601 => format!("{} + {SINCE_1601}", Self::Unix(1_000_000).birth(day, oldest, youngest)),
             Self::Julian => format!("timestamp('{from}', '{to}', as='julian')"),
         }
     }
@@ -222,12 +249,15 @@ impl Form {
                 let rest = format!("date_diff({base}, '{}', 'seconds') - {LAST}", day.before(0));
                 format!("date_add({base}, {}, 'seconds')", cut(&in_seconds(), rest))
             }
-            (Self::Unix(units), None) => format!("{base} + {} * ({amount})", units * length),
+            (Self::Unix(_) | Self::Since1601, None) => {
+                format!("{base} + {} * ({amount})", self.per_second()? * length)
+            }
             (Self::Unix(1), Some(day)) => {
                 format!("{base} + {}", cut(&in_seconds(), format!("{} - {base} - {LAST}", day.unix())))
             }
-            (Self::Unix(units), Some(day)) => {
-                let rest = format!("({} - {base}) / {units} - {LAST}", day.unix() * units);
+            (Self::Unix(_) | Self::Since1601, Some(day)) => {
+                let units = self.per_second()?;
+                let rest = format!("({} - {base}) / {units} - {LAST}", self.number(day.unix())?);
                 format!("{base} + {units} * {}", cut(&in_seconds(), rest))
             }
             (Self::Julian, _) => return None,
@@ -244,7 +274,10 @@ impl Form {
             Self::Text => {
                 format!("max({base}, date_add('{} 00:00:00', int(-{seconds}, -30), 'seconds'))", day.before(0))
             }
-            Self::Unix(units) => format!("max({base}, {} + {units} * int(-{seconds}, -30))", day.unix() * units),
+            Self::Unix(_) | Self::Since1601 => {
+                let (units, last) = (self.per_second()?, self.number(day.unix())?);
+                format!("max({base}, {last} + {units} * int(-{seconds}, -30))")
+            }
             Self::Julian => return None,
         })
     }
@@ -254,7 +287,7 @@ impl Form {
         Some(match self {
             Self::Day => format!("'{}'", day.before(days)),
             Self::Text => format!("'{} 00:00:00'", day.before(days)),
-            Self::Unix(units) => (units * (day.unix() - 86_400 * days)).to_string(),
+            Self::Unix(_) | Self::Since1601 => self.number(day.unix() - 86_400 * days)?.to_string(),
             Self::Julian => return None,
         })
     }
@@ -264,7 +297,7 @@ impl Form {
         Some(match self {
             Self::Day => format!("date_diff({from}, {to}, 'days')"),
             Self::Text => format!("date_diff({from}, {to}, 'seconds')"),
-            Self::Unix(_) => format!("({to} - {from})"),
+            Self::Unix(_) | Self::Since1601 => format!("({to} - {from})"),
             Self::Julian => return None,
         })
     }
@@ -274,7 +307,7 @@ impl Form {
         Some(match self {
             Self::Day => format!("date_add({base}, {span}, 'days')"),
             Self::Text => format!("date_add({base}, {span}, 'seconds')"),
-            Self::Unix(_) => format!("{base} + {span}"),
+            Self::Unix(_) | Self::Since1601 => format!("{base} + {span}"),
             Self::Julian => return None,
         })
     }
@@ -286,6 +319,7 @@ impl Form {
             (Self::Day, Self::Text) => format!("substr({base}, 1, 10)"),
             (Self::Text, Self::Day) => format!("{base} || ' 00:00:00'"),
             _ if self == of => base.to_owned(),
+            (Self::Since1601, _) | (_, Self::Since1601) => return None,
             (Self::Unix(units), Self::Unix(of)) if units > of => format!("{base} * {}", units / of),
             (Self::Unix(units), Self::Unix(of)) => format!("{base} / {}", of / units),
             (Self::Unix(units), _) => format!("{units} * date_diff('1970-01-01', {base}, 'seconds')"),

@@ -116,7 +116,11 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     {
         return key_of(parent);
     }
-    if let Some(parent) = person_by_login(schema, position, &name) {
+    if let Some(parent) = person_by_login(schema, position, &name)
+        .or_else(|| by_initials(schema, position, &name))
+        .or_else(|| bookmarked(schema, position, &name))
+        .or_else(|| by_stem_of_key(schema, position, &name))
+    {
         return key_of(parent);
     }
     // A text or a name without id is a reference only if it names a whole table.
@@ -126,28 +130,28 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         return None;
     }
     let parts: Vec<&str> = stem.split('_').collect();
+    let word = common_word(schema);
     let by_name = (0..if is_id { parts.len() } else { 1 }).find_map(|from| {
         let wanted = parts[from..].join("_");
         let wanted = infer::expanded(&wanted);
-        let mut found =
-            (0..schema.tables.len()).filter(|&parent| is_called(&schema.tables[parent], wanted, true)).chain(
-                (0..schema.tables.len()).filter(|&parent| is_id && is_called(&schema.tables[parent], wanted, false)),
-            );
+        let is_whole = |&parent: &usize| {
+            let table = &schema.tables[parent];
+            let prefixed = word.as_ref().map(|word| format!("{word}_{wanted}"));
+            is_called(table, wanted, true) || prefixed.is_some_and(|name| is_called(table, &name, true))
+        };
+        let mut found = (0..schema.tables.len()).filter(is_whole).chain(
+            (0..schema.tables.len()).filter(|&parent| is_id && is_called(&schema.tables[parent], wanted, false)),
+        );
         found.find_map(key_of).filter(|(parent, _)| *parent != position || is_id)
     });
-    let by_role = || {
-        if !is_author && (!is_id || !PERSONS.split(' ').any(|role| role == stem)) {
-            return None;
-        }
-        let persons = ["user", "account", "member", "person", "profile"];
-        persons
-            .iter()
-            .find_map(|person| {
-                (0..schema.tables.len()).find(|&parent| is_called(&schema.tables[parent], person, false))
-            })
-            .and_then(key_of)
-    };
-    by_name.or_else(by_role)
+    let is_role = is_author || is_id && PERSONS.split(' ').any(|role| role == stem);
+    by_name.or_else(|| table_of_persons(schema).filter(|_| is_role).and_then(key_of))
+}
+
+/// Returns the table of the persons who use a program.
+fn table_of_persons(schema: &Schema) -> Option<usize> {
+    let persons = ["user", "account", "member", "person", "profile"];
+    persons.iter().find_map(|person| schema.tables.iter().position(|table| is_called(table, person, false)))
 }
 
 /// Returns the only table of persons whose key is the user name that a column such as `creator_login` has.
@@ -155,11 +159,67 @@ fn person_by_login(schema: &Schema, position: usize, name: &str) -> Option<usize
     let is_login = |&parent: &usize| {
         let of = &schema.tables[parent];
         let key = single_key(of).map(|key| infer::plain(&of.columns[key].name)).unwrap_or_default();
-        let is_key = ["login", "username", "user_name", "handle"].contains(&key.as_str());
-        parent != position && is_key && infer::is_person(of) && name.ends_with(&format!("_{key}"))
+        let is_key = ["login", "username", "user_name", "handle", "uid"].contains(&key.as_str());
+        let is_named = ["user", "userid", "user_id", "owner", "share_with", "shared_with"].contains(&name)
+            || name.ends_with(&format!("_{key}"));
+        parent != position && is_key && infer::is_person(of) && is_named
     };
     let mut found = (0..schema.tables.len()).filter(is_login);
     found.next().filter(|_| found.next().is_none())
+}
+
+/// Returns the table that the letters before `id` abbreviate: `nid` refers to `notes`, and `ntid` to `notetypes`. The types of
+/// notes are also their models, `mid`.
+fn by_initials(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+    let one = |table: usize| infer::words_of_table(&schema.tables[table].name).join("_");
+    // A table of things has a name in the plural.
+    let is_parent = |&parent: &usize| {
+        let of = &schema.tables[parent];
+        let is_key = single_key(of).is_some_and(|key| infer::plain(&of.columns[key].name) == "id");
+        parent != position && is_key && one(parent) != infer::plain(&of.name)
+    };
+    let mut parents = (0..schema.tables.len()).filter(is_parent);
+    let letters: Vec<char> = name.strip_suffix("id")?.chars().collect();
+    match letters[..] {
+        ['m'] => parents.find(|&parent| one(parent) == format!("{}type", one(position))),
+        [first] => {
+            let found: Vec<usize> = parents.filter(|&parent| one(parent).starts_with(first)).collect();
+            let shortest = found.iter().copied().min_by_key(|&parent| one(parent).len())?;
+            found.iter().all(|&other| one(other).starts_with(&one(shortest))).then_some(shortest)
+        }
+        [first, second] => parents.find(|&parent| {
+            let whole = one(parent);
+            let is_begin = |other: usize| whole.strip_prefix(&one(other)).is_some_and(|rest| rest.starts_with(second));
+            whole.starts_with(first) && (0..schema.tables.len()).any(is_begin)
+        }),
+        _ => None,
+    }
+}
+
+/// Returns the table of the pages that bookmarks in a column `fk` have.
+fn bookmarked(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+    let is_page = name == "fk" && infer::are_bookmarks(&schema.tables[position]);
+    schema.tables.iter().position(|table| is_page && infer::has_last_word(table, "place page url"))
+}
+
+/// Returns the table whose key, such as `fileid`, begins as the name of a column such as `file_source` does.
+fn by_stem_of_key(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+    let stem = name.strip_suffix("_source").or_else(|| name.strip_suffix("_target"))?;
+    let is_stem = |&parent: &usize| {
+        let of = &schema.tables[parent];
+        let key = single_key(of).map(|key| infer::plain(&of.columns[key].name));
+        parent != position && key.is_some_and(|key| key == format!("{stem}id"))
+    };
+    (0..schema.tables.len()).find(is_stem)
+}
+
+/// Returns the word with which the names of all tables of a schema begin: `oc` of `oc_users`.
+fn common_word(schema: &Schema) -> Option<String> {
+    const LEAST: usize = 3;
+    let first = |table: &Table| Some(infer::plain(&table.name).split_once('_')?.0.to_owned());
+    let word = first(schema.tables.first()?)?;
+    (schema.tables.len() >= LEAST && schema.tables.iter().all(|table| first(table).as_ref() == Some(&word)))
+        .then_some(word)
 }
 
 /// Returns whether a table has this name in the singular, or, if not `whole`, ends with it.
@@ -179,4 +239,41 @@ fn single_key(table: &Table) -> Option<usize> {
     let mut keys = (0..table.columns.len()).filter(|&column| table.columns[column].key_position.is_some());
     let key = table.rowid_alias.or_else(|| keys.next().filter(|_| keys.next().is_none()))?;
     (table.columns[key].generated == Generated::No).then_some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cards were of note 99089 of 400; but `cid` says nothing if there are cards and cities.
+    #[test]
+    fn initials_name_one_table_or_none() {
+        let sql = "CREATE TABLE notes (id INTEGER PRIMARY KEY, mid INTEGER);
+            CREATE TABLE notetypes (id INTEGER PRIMARY KEY);
+            CREATE TABLE cards (id INTEGER PRIMARY KEY, nid INTEGER, ntid INTEGER, did INTEGER);
+            CREATE TABLE cities (id INTEGER PRIMARY KEY);
+            CREATE TABLE reviews (id INTEGER PRIMARY KEY, cid INTEGER);";
+        let schema = with_implied_keys(&Schema::from_sql(sql, "test.sql").expect(sql)).schema;
+        let parents = |table: &str| -> Vec<String> {
+            let keys = &schema.table(table).expect(table).foreign_keys;
+            keys.iter().map(|key| key.parent.clone()).collect()
+        };
+        assert_eq!(parents("notes"), ["notetypes"]);
+        assert_eq!(parents("cards"), ["notes", "notetypes"]);
+        assert_eq!(parents("reviews"), [""; 0]);
+    }
+
+    /// Files were in the storage 108018: `storage` refers to `oc_storages` if the names of all tables begin with `oc`.
+    #[test]
+    fn names_leave_out_the_word_that_all_tables_begin_with() {
+        let keys = |third: &str| {
+            let sql = format!(
+                "CREATE TABLE oc_storages (id INTEGER PRIMARY KEY); CREATE TABLE oc_files (id INTEGER PRIMARY KEY, storage BIGINT);
+                CREATE TABLE {third} (id INTEGER PRIMARY KEY);"
+            );
+            let schema = Schema::from_sql(&sql, "test.sql").expect(&sql);
+            with_implied_keys(&schema).schema.tables[1].foreign_keys.len()
+        };
+        assert_eq!([keys("oc_users"), keys("users")], [1, 0]);
+    }
 }

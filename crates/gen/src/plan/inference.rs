@@ -55,15 +55,12 @@ impl Planner<'_> {
                 Reference::Unclear(why) => {
                     drafts.push((table, column, infer::without_parent(of_table, column, &why.into())?))
                 }
-                // 0 stands for no parent.
                 Reference::Single(parent)
-                    if parent.table == table
-                        && self.is_implied(table, column)
-                        && of_table.columns[column]
-                            .default
-                            .as_deref()
-                            .is_some_and(|default| default.trim_matches('\'') == "0") =>
+                    if parent.table == table && infer::is_file_tree(of_table) && self.is_implied(table, column) =>
                 {
+                    alone.push((table, column));
+                }
+                Reference::Single(parent) if parent.table == table && self.is_without_parents(table, column) => {
                     drafts.push((table, column, infer::no_parent()));
                 }
                 Reference::Single(parent) => match self.pattern(table, column, parent) {
@@ -264,6 +261,14 @@ impl Planner<'_> {
         keys.all(|(at, _)| at >= self.declared[table])
     }
 
+    /// Returns whether 0 stands for no parent, or no row can be told to be a folder of bookmarks.
+    fn is_without_parents(&self, table: usize, column: usize) -> bool {
+        let of_table = &self.schema.tables[table];
+        let default = of_table.columns[column].default.as_deref().map(|default| default.trim_matches('\''));
+        let is_flat = infer::are_bookmarks(of_table) || default == Some("0");
+        is_flat && self.is_implied(table, column)
+    }
+
     /// Adds NULL in a share of the rows of a nullable foreign key.
     fn with_nulls(&self, table: usize, column: usize, pattern: &ReferencePattern, inferred: Inference) -> Inference {
         let of_table = &self.schema.tables[table];
@@ -345,6 +350,12 @@ impl Planner<'_> {
             }
             None if infer::is_model_of(of_table, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::rights_of_models(rows, parent_rows)))
+            }
+            None if infer::is_place_of_files(of_table, of_parent) => {
+                Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
+            }
+            None if infer::time_of_series(of_table, column).is_some() || infer::is_visit_of(of_table, of_parent) => {
+                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
             }
             None if self.is_taken_in_turn(table, column) || infer::is_address_of(of_table, column, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
@@ -531,6 +542,9 @@ impl Planner<'_> {
     /// Infers an integer that makes a key unique together with a column of `per_parent`.
     fn number_in(&self, table: usize, column: usize) -> Option<Inference> {
         let of_table = &self.schema.tables[table];
+        if (0..of_table.columns.len()).any(|by| infer::time_of_series(of_table, by) == Some(column)) {
+            return None;
+        }
         if let Some(numbered_key) = self.numbered_key(table).filter(|numbered_key| numbered_key.number == column) {
             return Some(infer::number_in(&of_table.columns[numbered_key.by].name));
         }

@@ -11,6 +11,8 @@ const REPLIES: &str = "*reply* *parent* *thread* *answer*";
 
 /// Tables whose rows have rows of other tables of their own: the users and the repositories of an organization.
 const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
+/// Columns that refer to the earlier state of the same thing.
+const PREDECESSORS: &str = "old_* previous_* prev_*";
 
 /// A table of pairs, such as members of channels.
 struct Membership {
@@ -36,6 +38,11 @@ impl Planner<'_> {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
             if self.single_parent(table, column).is_none() || self.agree_on_purchase(drafts, position) {
+                continue;
+            }
+            // A page has a bookmark or none, and seldom two.
+            if infer::are_bookmarks(&self.schema.tables[table]) && is_random(&drafts[position].2.text) {
+                drafts[position].2.text = with_distribution(&drafts[position].2.text, "uniform");
                 continue;
             }
             if !is_random(&drafts[position].2.text) {
@@ -253,16 +260,27 @@ impl Planner<'_> {
             draft.because = format!("{}, as a member", draft.because);
         }
         let of_table = &self.schema.tables[table];
+        let is_thread = |at: usize| infer::is_text_or_task(of_table) && infer::is_called(of_table, at, REPLIES);
+        let is_chain = |at: usize| infer::is_called(of_table, at, PREDECESSORS) && self.has_name(table, column);
         let reply = drafts.iter().find(|(of, at, inferred)| {
-            let is_own = infer::is_to_itself(self.schema, of_table, *at);
-            *of == table && is_own && is_random(&inferred.text) && infer::is_called(of_table, *at, REPLIES)
+            *of == table
+                && infer::is_to_itself(self.schema, of_table, *at)
+                && is_random(&inferred.text)
+                && (is_thread(*at) || is_chain(*at))
         });
-        if let Some((_, reply, _)) = reply.filter(|_| infer::is_text_or_task(of_table)) {
+        if let Some((_, reply, _)) = reply {
             let root = format!("root={}", quoted(&of_table.columns[*reply].name));
             let draft = &mut drafts[position].2;
             draft.because = format!("{}, that of the whole thread", draft.because);
             draft.text = with_argument(&draft.text, &root);
         }
+    }
+
+    /// Returns whether a column refers to rows that have a name of their own besides their key.
+    fn has_name(&self, table: usize, column: usize) -> bool {
+        let Some(parent) = self.single_parent(table, column) else { return false };
+        let of = &self.schema.tables[parent.table];
+        (0..of.columns.len()).any(|at| at != parent.column && infer::is_key_alone(of, at))
     }
 
     /// Returns the pairs of group and member for a table of texts in groups, and the position of the draft of their author.

@@ -1,0 +1,182 @@
+//! Histories of browsers: addresses of pages at their hosts, visits in sittings, bookmarks in order.
+
+use super::names::{is_like, plain};
+use super::times::{Form, Stage};
+use super::{ColumnTraits, TableInference, TypeClass, has_last_word, words_of_table};
+use litepress_rows::schema::{Column, Generated, Schema, Table};
+
+/// Seconds from a visit of a page to the next one in the same sitting.
+const SECONDS: i64 = 420;
+/// The first part of a page's address.
+const PREFIX: &str = "choice('https://': 95, 'http://': 5)";
+/// Ends of what a page says of itself, behind its title.
+const DESCRIPTIONS: &str =
+    "choice(': all you need to know', ': news, guides and answers': 2, '. Read more here.', ', updated every day')";
+
+/// Returns whether the schema has a table of pages that a browser has shown: it knows which addresses were typed.
+pub(super) fn is_history(schema: &Schema) -> bool {
+    schema.tables.iter().any(is_table_of_pages)
+}
+
+fn is_table_of_pages(table: &Table) -> bool {
+    let has = |name: &str| table.columns.iter().any(|column| plain(&column.name) == name);
+    has("url") && has("visit_count") && (has("typed") || has("typed_count"))
+}
+
+/// Returns the column with the time of a page's last visit.
+fn last_visit(table: &Table) -> Option<&Column> {
+    let is_last = |column: &&Column| is_like(&plain(&column.name), "last_visit*") && column.generated == Generated::No;
+    table.columns.iter().filter(|_| is_table_of_pages(table)).find(is_last)
+}
+
+/// Returns whether a table holds bookmarks, which refer to pages in a column `fk`.
+pub(crate) fn are_bookmarks(table: &Table) -> bool {
+    has_last_word(table, "bookmark") && table.columns.iter().any(|column| plain(&column.name) == "fk")
+}
+
+/// Returns whether the rows of a table are visits of the pages in another one.
+pub(crate) fn is_visit_of(table: &Table, parent: &Table) -> bool {
+    let is_visit = |word: &String| word.ends_with("visit");
+    words_of_table(&table.name).last().is_some_and(is_visit) && last_visit(parent).is_some()
+}
+
+impl TableInference<'_> {
+    pub(super) fn browsing(&mut self) {
+        if is_history(self.context.schema) {
+            self.origins();
+            self.pages();
+            self.visits();
+            self.bookmarks();
+            self.slots();
+        }
+    }
+
+    /// Returns the time of a visit: the last one of a page is that which the page has, and the others come before it.
+    pub(super) fn time_of_visit(&self, form: Form) -> Option<String> {
+        let by = self.context.per_parent?;
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        let last = last_visit(of).filter(|_| is_visit_of(self.table, of))?;
+        let is_same = self.time(&plain(&last.name), &ColumnTraits::new(last)) == Some((Stage::LastSeen, form));
+        let (last, by, units) = (self.through(by, last), self.column(by), form.per_second().filter(|_| is_same)?);
+        let before = format!("count_in({by}) - number_in({by})");
+        let jitter = format!("if({before} = 0, 0, int(0, {}))", units * SECONDS / 2);
+        Some(format!("{last} - {} * ({before}) - {jitter}", units * SECONDS))
+    }
+
+    /// Beginnings of addresses.
+    fn origins(&mut self) {
+        if let Some(prefix) =
+            self.find_repeatable_text("prefix scheme").filter(|_| self.find("host", |_| true).is_some())
+        {
+            self.set(prefix, PREFIX, "the beginning of an address");
+        }
+    }
+
+    /// Pages: the address has the host of the row that it refers to, and the words of the title.
+    fn pages(&mut self) {
+        if !is_table_of_pages(self.table) {
+            return;
+        }
+        let title = self.find_repeatable_text("title");
+        let host = self.host_of_parent();
+        if let Some(title) = title {
+            self.set(title, "phrase('{page_title}')", "the title of a page");
+        }
+        if let Some(url) = self.find_repeatable_text("url") {
+            let begin =
+                host.clone().map_or("phrase('{site}')".to_owned(), |(prefix, host)| format!("{prefix} || {host}"));
+            let path = title.map_or("phrase('{slug}')".to_owned(), |title| format!("slug({})", self.column(title)));
+            self.set(url, format!("{begin} || '/' || {path}"), "follows from the host and the title");
+        }
+        if let Some((at, title)) = self.find_repeatable_text("description").zip(title) {
+            self.set(at, format!("{} || {DESCRIPTIONS}", self.column(title)), "begins with the title");
+        }
+        if let Some((rev_host, (_, host))) = self.find_repeatable_text("rev_host").zip(host) {
+            self.set(rev_host, format!("reverse({host}) || '.'"), "follows from the host");
+        }
+        let count = self.find("visit_count", |at| self.is_number(at)).map(|at| self.column(at));
+        let Some(count) = count else { return };
+        if let Some(typed) = self.find_repeatable_number("typed_count") {
+            let text = format!("min({count}, choice(0: 80, 1: 12, 2: 5, 4: 3))");
+            self.set(typed, text, "not more than all visits");
+        }
+        for (name, usual) in [("typed", "bool(0.1)"), ("frecency", "exponential(0.004, max=9000, decimals=0)")] {
+            if let Some(at) = self.find_repeatable_number(name) {
+                self.set(at, format!("if({count} > 0, {usual}, 0)"), "follows from the number of visits");
+            }
+        }
+        for at in 0..self.columns.len() {
+            if self.is_like(at, "last_visit*")
+                && !self.columns[at].not_null
+                && let Some(found) = &mut self.found[at]
+            {
+                found.text = format!("if({count} > 0, {})", found.text);
+                found.because = "follows from the number of visits".to_owned();
+            }
+        }
+    }
+
+    /// Returns the beginning of an address and the host, of the row that a page refers to.
+    fn host_of_parent(&self) -> Option<(String, String)> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let column = |name: &str| of.columns.iter().find(|column| plain(&column.name) == name && column.not_null);
+            let prefix = column("prefix").map_or("'https://'".to_owned(), |prefix| self.through(by, prefix));
+            Some((prefix, self.through(by, column("host")?)))
+        })
+    }
+
+    /// Visits: how they came about, how long they took, and the visit before.
+    fn visits(&mut self) {
+        const VALUES: [(&str, &str); 4] = [
+            ("visit_type", "choice(1: 74, 2: 12, 3: 4, 5: 3, 6: 4, 7: 1, 8: 2)"),
+            ("transition", "choice(805306368: 70, 805306369: 12, 805306376: 8, 805306375: 5, 838860805: 5)"),
+            ("session", "constant(0)"),
+            ("segment_id", "if(bool(0.8), 0, zipf(200))"),
+        ];
+        if !words_of_table(&self.table.name).last().is_some_and(|word| word.ends_with("visit")) {
+            return;
+        }
+        for (name, text) in VALUES {
+            if let Some(at) = self.find_repeatable_number(name) {
+                self.set(at, text, "follows from what a visit is");
+            }
+        }
+        let key = self.table.rowid_alias.map(|at| self.column(at));
+        if let Some((at, key)) = self.find_repeatable_number("from_visit").zip(key) {
+            let text = format!("if(bool(0.4), 0, max(0, {key} - int(1, 3)))");
+            self.set(at, text, "follows from the order of visits");
+        }
+        if let Some(at) = self.find_repeatable_number("visit_duration duration") {
+            let text = format!("1_000_000 * lognormal(3.5, 1.1, min=1, max={}, decimals=0)", SECONDS / 2);
+            self.set(at, text, "microseconds, less than to the next visit");
+        }
+    }
+
+    /// Bookmarks: some are folders, which have no page. All are in the first folder, in order.
+    fn bookmarks(&mut self) {
+        let page = self.table.column("fk").filter(|_| are_bookmarks(self.table));
+        let Some(page) = page.map(|at| self.column(at)) else { return };
+        let key = self.table.rowid_alias.map(|at| self.column(at));
+        if let Some(at) = self.find_repeatable_number("type") {
+            self.set(at, format!("if({page} IS NULL, 2, 1)"), "follows from whether it has a page");
+        }
+        if let Some(at) = self.find_repeatable_text("title") {
+            let text = format!("if({page} IS NULL, phrase('{{Topic}}'), phrase('{{page_title}}'))");
+            self.set(at, text, "the title of a folder or a page");
+        }
+        if let Some((at, key)) = self.find_repeatable_number("position").zip(key) {
+            self.set(at, format!("{key} - 1"), "in order");
+        }
+    }
+
+    /// Days, in the unit of the times.
+    fn slots(&mut self) {
+        let slot =
+            self.find_repeatable_number("time_slot").filter(|&at| self.columns[at].traits.class == TypeClass::Int);
+        let last = Form::Since1601.number(self.context.day.unix());
+        if let Some((at, last)) = slot.zip(last) {
+            self.set(at, format!("{last} - 86400000000 * int(1, 90)"), "the beginning of a day");
+        }
+    }
+}

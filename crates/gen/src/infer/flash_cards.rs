@@ -1,0 +1,134 @@
+//! Flash cards: new ones have no interval yet, and the answers of a review have four grades.
+
+use super::amounts::named_column;
+use super::names::{is_like, plain};
+use super::{TableInference, has_last_word};
+use litepress_rows::schema::Table;
+
+const INTERVALS: &str = "ivl interval interval_days";
+const DAYS: &str = "lognormal(3.1, 1.2, min=1, max=1500, decimals=0)";
+/// The separator of the fields of a note.
+const SEPARATOR: char = '\u{1f}';
+
+/// Returns whether the rows of a table are answers, with their grade.
+pub(super) fn has_grade(table: &Table) -> bool {
+    table.columns.iter().any(|column| is_like(&plain(&column.name), "ease grade button"))
+}
+
+/// Returns whether the rows of a table are the cards of the notes in another one.
+pub(crate) fn is_card_of(table: &Table, parent: &Table) -> bool {
+    has_last_word(table, "card") && has_last_word(parent, "note")
+}
+
+impl TableInference<'_> {
+    pub(super) fn flash_cards(&mut self) {
+        self.cards();
+        self.reviews();
+        self.notes_of_cards();
+        self.collections();
+        self.fields_of_types();
+    }
+
+    /// Cards: the number of reviews decides about the kind (new, in learning, learnt), and that about queue, interval and ease.
+    fn cards(&mut self) {
+        let find = |names: &str| self.find_repeatable_number(names);
+        let Some(count) = find("reps repetitions") else { return };
+        let (Some(kind), Some(_)) = (find("type state"), find(INTERVALS)) else { return };
+        let tables = &self.context.schema.tables;
+        let reviews = self.context.counted.iter().find(|(child, _)| has_grade(&tables[*child]));
+        let text = match reviews {
+            Some(&(child, column)) => format!("count_of({})", named_column(&tables[child], column)),
+            None => "if(bool(0.3), 0, 1 + exponential(0.15, max=90, decimals=0))".to_owned(),
+        };
+        self.set(count, text, "follows from the reviews");
+        let text = format!("if({} = 0, 0, choice(1: 5, 2: 90, 3: 5))", self.column(count));
+        self.set(kind, text, "follows from the number of reviews");
+        let kind = self.column(kind);
+        for (names, text) in [
+            (INTERVALS, format!("CASE {kind} WHEN 0 THEN 0 WHEN 2 THEN {DAYS} ELSE 1 END")),
+            ("lapses", format!("if({kind} = 0, 0, choice(0: 7, 1: 2, 2: 1))")),
+            ("factor ease_factor", format!("if({kind} = 0, 0, choice(2500: 70, 2350: 15, 2650: 10, 1300: 5))")),
+            ("queue", format!("if(bool(0.03), -1, if({kind} = 3, 1, {kind}))")),
+            ("due", format!("if({kind} = 0, int(1, 5000), int(1500, 1860))")),
+            ("ord", self.number_of_card()),
+        ] {
+            if let Some(at) = self.find_repeatable_number(names) {
+                self.set(at, text, "follows from the kind of the card");
+            }
+        }
+        self.no_data();
+    }
+
+    /// Returns the number of a card among those of its note.
+    fn number_of_card(&self) -> String {
+        let by = self.context.per_parent.map(|by| self.column(by));
+        by.map_or("constant(0)".to_owned(), |by| format!("number_in({by}) - 1"))
+    }
+
+    /// Answers: four grades, the next interval, and the time that the answer took.
+    fn reviews(&mut self) {
+        let find = |names: &str| self.find_repeatable_number(names);
+        let (Some(grade), Some(interval)) = (find("ease grade button"), find(INTERVALS)) else { return };
+        let (time, kind) = (find("time taken_millis"), find("type"));
+        self.set(grade, "choice(1: 12, 2: 8, 3: 70, 4: 10)", "how easy the answer was");
+        let grade = self.column(grade);
+        // Below a day the interval counts seconds, as a negative number.
+        self.set(interval, format!("if({grade} = 1, -600, {DAYS})"), "follows from the answer");
+        if let Some(at) = time {
+            self.set(at, "lognormal(8.9, 0.6, min=800, max=60000, decimals=0)", "milliseconds of an answer");
+        }
+        if let Some(at) = kind {
+            self.set(at, "choice(1: 75, 0: 18, 2: 5, 3: 2)", "in learning, or a review");
+        }
+    }
+
+    /// Notes: a product or a city in front, and its value or country behind. The front sorts them.
+    fn notes_of_cards(&mut self) {
+        let is_note = has_last_word(self.table, "note");
+        let fields = self.find_repeatable_text("flds fields").filter(|_| is_note);
+        let front = self.find("sfld sort_field", |at| self.found[at].is_none() && !self.columns[at].is_unique);
+        let key = self.table.rowid_alias.map(|at| self.column(at));
+        let (Some(fields), Some(front), Some(key)) = (fields, front, key) else { return };
+        let (is_city, one, other) =
+            (format!("{key} % 3 = 0"), format!("(2 + {key} % 97)"), format!("(3 + {key} / 97 % 89)"));
+        let text = format!("if({is_city}, place('city'), {one} || ' x ' || {other})");
+        self.set(front, text, "the first field");
+        let front = self.column(front);
+        let back = format!("if({is_city}, place_of({front}, 'country'), {one} * {other})");
+        self.set(fields, format!("{front} || '{SEPARATOR}' || {back}"), "the fields of a note");
+        if let Some(tags) = self.find_repeatable_text("tags") {
+            self.set(tags, format!("if({is_city}, 'geography', 'arithmetic')"), "follows from the fields");
+        }
+        if let Some(flags) = self.find_repeatable_number("flags") {
+            self.set(flags, "constant(0)", "follows from what a note is");
+        }
+        self.no_data();
+    }
+
+    /// Collections: their models as JSON.
+    fn collections(&mut self) {
+        let is_collection = self.find("conf", |at| self.is_text(at)).is_some();
+        if let Some(at) = self.find_repeatable_text("models").filter(|_| is_collection) {
+            let text =
+                "object(name: phrase('{Adjective} {Noun}'), type: choice(0, 1), fields: array(phrase('{noun}'), 1, 3))";
+            self.set(at, text, "models as JSON");
+        }
+    }
+
+    /// Empties the data that add-ons of the program write.
+    fn no_data(&mut self) {
+        if let Some(at) = self.find_repeatable_text("data") {
+            self.set(at, "constant('')", "follows from the add-ons that write it");
+        }
+    }
+
+    /// Names of the fields of a type, by their numbers.
+    fn fields_of_types(&mut self) {
+        let name = self.find_text("name").filter(|_| has_last_word(self.table, "field"));
+        let Some((by, name)) = self.context.per_parent.map(|by| self.column(by)).zip(name) else { return };
+        let text = format!(
+            "CASE number_in({by}) WHEN 1 THEN 'Front' WHEN 2 THEN 'Back' WHEN 3 THEN 'Example' ELSE 'Field ' || number_in({by}) END"
+        );
+        self.set(name, text, "follows from its number");
+    }
+}

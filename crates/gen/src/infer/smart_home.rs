@@ -1,0 +1,125 @@
+//! States of the things in a house, and statistics of its sensors: a lamp is on or off, and a temperature is a number.
+
+use super::names::{is_like, plain};
+use super::{ColumnTraits, TableInference, TypeClass};
+use litepress_rows::schema::{Schema, Table};
+
+/// States by the first letters of a thing's name.
+const STATES: &str = "WHEN 'li' THEN choice('on': 4, 'off': 6) WHEN 'sw' THEN choice('on': 4, 'off': 6) WHEN 'bi' THEN choice('on': 2, 'off': 8) \
+     WHEN 'cl' THEN choice('heat': 6, 'off': 3, 'cool': 1) WHEN 'co' THEN choice('open': 5, 'closed': 5) WHEN 'me' THEN choice('off': 5, 'playing': 3, 'paused': 2)";
+const EVENT: &str =
+    "object(entity_id: phrase('{switchable_id}'), service: choice('turn_on': 5, 'turn_off': 4, 'toggle'))";
+const ATTRIBUTES: &str =
+    "object(supported_features: choice(0: 6, 1: 2, 4: 2, 44), update_interval: choice(10: 2, 30: 5, 60: 3))";
+/// Sensors: a word of their names, the unit, and values.
+const SENSORS: [(&str, &str, &str); 4] = [
+    ("temperature", "°C", "normal(20.5, 2.5, decimals=1)"),
+    ("humidity", "%", "normal(48, 9, min=20, max=90, decimals=1)"),
+    ("energy", COUNTED, "exponential(0.002, max=9000, decimals=2)"),
+    ("power", "W", "lognormal(4, 1, max=3000, decimals=1)"),
+];
+/// The unit of what is counted.
+const COUNTED: &str = "kWh";
+
+/// Returns whether a schema has the entities of a house.
+fn is_of_house(schema: &Schema) -> bool {
+    let is_entity = |table: &Table| table.columns.iter().any(|column| plain(&column.name) == "entity_id");
+    schema.tables.iter().any(is_entity)
+}
+
+/// Returns a CASE over what a sensor measures, as its name says.
+fn by_sensor(name: &str, value: impl Fn(&(&str, &str, &str)) -> String) -> String {
+    let case = |sensor: &(&str, &str, &str)| {
+        format!(" WHEN replace({name}, '{}', '') <> {name} THEN {}", sensor.0, value(sensor))
+    };
+    format!("CASE{} END", SENSORS.iter().map(case).collect::<String>())
+}
+
+impl TableInference<'_> {
+    pub(super) fn smart_home(&mut self) {
+        if is_of_house(self.context.schema) {
+            self.things();
+            self.states_of_things();
+            self.sensors();
+            self.statistics();
+        }
+    }
+
+    /// Names of things, and details of events as JSON.
+    fn things(&mut self) {
+        if let Some(at) = self.find_text("entity_id").filter(|&at| self.columns[at].is_unique) {
+            self.set(at, "unique_phrase('{entity_id}', '_')", "a thing in a house");
+        }
+        for (names, text) in
+            [("shared_data event_data", EVENT), ("shared_attrs attributes state_attributes", ATTRIBUTES)]
+        {
+            if let Some(at) = self.find_repeatable_text(names) {
+                self.set(at, text, "details as JSON");
+            }
+        }
+    }
+
+    /// States that the thing can have that the row refers to.
+    fn states_of_things(&mut self) {
+        let state = self.find_repeatable_text("state");
+        let Some((state, thing)) = state.zip(self.text_of_parent("entity_id")) else { return };
+        let measured = by_sensor(&thing, |(.., values)| format!("{values} || ''"));
+        let text = format!("CASE substr({thing}, 1, 2) {STATES} ELSE coalesce({measured}, 'unknown') END");
+        self.set(state, text, "follows from the thing that the row refers to");
+    }
+
+    /// Sensors: the unit suits the name, and what is counted has a sum in place of a mean.
+    fn sensors(&mut self) {
+        let unit = self.find_repeatable_text("unit*");
+        let Some((id, unit)) = self.find_text("statistic_id sensor_id").zip(unit) else { return };
+        self.set(id, "unique_phrase('{sensor_id}', '_')", "a sensor");
+        let text = by_sensor(&self.column(id), |(_, unit, _)| format!("'{unit}'"));
+        self.set(unit, text, "follows from the name of the sensor");
+        for (name, operator) in [("has_mean", "<>"), ("has_sum", "=")] {
+            if let Some(at) = self.find(name, |at| self.found[at].is_none()) {
+                let text = format!("{} {operator} '{COUNTED}'", self.column(unit));
+                self.set(at, text, "follows from the unit");
+            }
+        }
+        if let Some(at) = self.find_repeatable_text("source") {
+            self.set(at, "constant('recorder')", "what measures");
+        }
+        if let Some(at) = self.find_repeatable_text("name").filter(|&at| !self.columns[at].not_null) {
+            self.set(at, "constant(NULL)", "follows from the sensor, which has a name");
+        }
+    }
+
+    /// Statistics of an hour: the mean is between the least and the largest value, and a sum grows.
+    fn statistics(&mut self) {
+        let find = |name: &str| self.find(name, |at| self.found[at].is_none() && self.is_amount(at));
+        let (Some(mean), Some(least), Some(most)) = (find("mean avg average"), find("min"), find("max")) else {
+            return;
+        };
+        let (state, sum) = (find("state"), find("sum"));
+        let Some(name) = self.text_of_parent("statistic_id sensor_id") else { return };
+        let text = by_sensor(&name, |(_, unit, values)| if *unit == COUNTED { "NULL" } else { values }.to_owned());
+        self.set(mean, text, "follows from the sensor");
+        let mean = self.column(mean);
+        for (at, sign) in [(least, "-"), (most, "+")] {
+            let text = format!("round({mean} {sign} abs({mean}) * real(0, 0.08, 3), 2)");
+            self.set(at, text, "follows from the mean");
+        }
+        let by = self.context.per_parent.map(|by| self.column(by));
+        if let Some((sum, by)) = sum.zip(by) {
+            let text = format!("if({mean} IS NULL, round(0.4 * number_in({by}) + real(0, 0.3, 2), 2))");
+            self.set(sum, text, "follows from the hours before");
+            if let Some(state) = state {
+                self.set(state, format!("{} + 100", self.column(sum)), "follows from the sum");
+            }
+        }
+    }
+
+    /// Returns a text of the row that a column refers to, by its name.
+    fn text_of_parent(&self, names: &str) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let column = of.columns.iter().find(|column| is_like(&plain(&column.name), names))?;
+            Some(self.through(by, column)).filter(|_| ColumnTraits::new(column).class == TypeClass::Text)
+        })
+    }
+}
