@@ -4,8 +4,8 @@ use super::amounts::named_column;
 use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
-use super::times::{Form, Stage, time_of};
-use super::{ColumnTraits, TableInference, expanded, kind_of, plain, words_of_table};
+use super::times::{Form, Stage};
+use super::{TableInference, expanded, kind_of, plain, words_of_table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -220,7 +220,11 @@ impl TableInference<'_> {
     fn values_of_keys(&mut self) {
         let is_setting = self.subject.is_some_and(|subject| subject.names == "setting_key");
         let key = self.find("key *_key option_name setting", |at| self.is_text(at));
-        let Some(value) = self.find_repeatable_text("value *_value") else { return };
+        let group = self.find_repeatable_text("setting").filter(|&at| key.is_some_and(|key| key != at));
+        if let Some(group) = group {
+            self.set(group, "phrase('{module}')", "a group of settings");
+        }
+        let Some(value) = self.find_repeatable_text("value *_value val") else { return };
         if !is_setting && key.is_none() {
             return;
         }
@@ -278,7 +282,7 @@ impl TableInference<'_> {
         (0..self.columns.len()).filter(|&at| self.columns[at].is_unique).find_map(|at| {
             let of = &self.context.schema.tables[self.context.parents[at]?.table];
             let paid = of.columns.iter().filter(|_| kind_of(of) == Some(Kind::Order)).find(|column| {
-                let stage = time_of(&plain(&column.name), &ColumnTraits::new(column)).map(|(stage, _)| stage);
+                let stage = self.time_of_column(column).map(|(stage, _)| stage);
                 stage == Some(Stage::Paid) && !column.not_null
             })?;
             Some(self.through(at, paid))
@@ -319,7 +323,7 @@ impl TableInference<'_> {
     fn meetings(&mut self) {
         let Some(state) = self.find_text("status state").filter(|_| self.kind() == Some(Kind::Event)) else { return };
         let is_start = |at: usize| {
-            let found = time_of(&self.columns[at].plain, &self.columns[at].traits);
+            let found = self.time_at(at);
             matches!(found, Some((Stage::Started | Stage::Created, Form::Text | Form::Day)))
         };
         let Some(start) = (0..self.columns.len()).find(|&at| self.is_text(at) && is_start(at)) else { return };

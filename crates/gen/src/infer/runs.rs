@@ -1,7 +1,7 @@
 //! Parts of a run: the jobs of a pipeline end as it does, and run while it does.
 
 use super::subjects::Kind;
-use super::times::{Form, Stage, time_of};
+use super::times::{Form, Stage};
 use super::{ColumnTraits, TableInference, kind_of, plain};
 use litepress_rows::schema::{Column, Generated, Table};
 
@@ -67,7 +67,7 @@ impl TableInference<'_> {
             .iter()
             .filter(|column| column.generated == Generated::No)
             .filter_map(|column| {
-                let (stage, form) = time_of(&plain(&column.name), &ColumnTraits::new(column))?;
+                let (stage, form) = self.time_of_column(column)?;
                 Some((stage, form, column))
             })
             .collect();
