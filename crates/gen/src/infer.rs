@@ -6,8 +6,8 @@
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
-//!                                                    roles, traffic, texts, and by theme browsing, smart_home, shared_files,
-//!                                                    flash_cards
+//!                                                    roles, traffic, texts, media, messages, upkeep, listed, and by theme browsing,
+//!                                                    smart_home, shared_files, flash_cards
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
@@ -19,6 +19,9 @@ mod companions;
 mod copies;
 mod defaults;
 mod flash_cards;
+mod listed;
+mod media;
+mod messages;
 mod names;
 mod persons;
 mod places;
@@ -34,10 +37,12 @@ mod table_columns;
 mod texts;
 mod times;
 mod traffic;
+mod upkeep;
 
 pub(crate) use browsing::{are_bookmarks, is_visit_of};
 pub(crate) use copies::REPEATS;
 pub(crate) use flash_cards::is_card_of;
+pub(crate) use listed::{listed_texts, one_of_listed};
 pub(crate) use names::{expanded, plain, words_of_table};
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
 pub(crate) use table_columns::{TableContext, TableInference};
@@ -89,6 +94,7 @@ impl<'a> ColumnTraits<'a> {
         let class = match column.affinity {
             Affinity::Integer => TypeClass::Int,
             Affinity::Real => TypeClass::Real,
+            Affinity::Numeric if is_of_texts(declared) => TypeClass::Text,
             Affinity::Numeric => TypeClass::Numeric,
             Affinity::Text => TypeClass::Text,
             Affinity::Blob if declared.is_empty() || declared.eq_ignore_ascii_case("any") => TypeClass::Any,
@@ -106,6 +112,21 @@ impl<'a> ColumnTraits<'a> {
     fn takes_len(&self, len: u64) -> bool {
         self.longest.is_none_or(|longest| len <= longest)
     }
+}
+
+/// Returns whether a declared type is one of texts, for which SQLite has numeric affinity.
+fn is_of_texts(declared: &str) -> bool {
+    declared.eq_ignore_ascii_case("string") || is_guid(declared)
+}
+
+fn is_guid(declared: &str) -> bool {
+    ["guid", "uuid", "uniqueidentifier"].iter().any(|name| declared.eq_ignore_ascii_case(name))
+}
+
+/// Returns whether a column refers to rows by texts or by numbers that the other one can hold.
+pub(crate) fn fits_key(column: &Column, key: &Column) -> bool {
+    let class = |column| ColumnTraits::new(column).class;
+    column.affinity == key.affinity || class(column) == TypeClass::Text && class(key) == TypeClass::Text
 }
 
 /// Returns whether inference gives every row of a column a distinct value.
@@ -129,8 +150,11 @@ pub fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
         |&column: &usize| names::is_like(&names::plain(&table.columns[column].name), "type kind *_type *_kind");
     let last_free = |columns: Vec<usize>| {
         let settled = columns.iter().any(|&column| is_key_alone(table, column));
+        // Two people of one name have other first names sooner than other modes, and users have keys of their own.
+        let is_name = |column: &usize| is_called(table, *column, "first_name firstname given_name key");
         let free = || columns.iter().rev().copied().filter(is_free);
-        let last = free().find(|column| !is_kind(column)).or(free().next());
+        let name = columns.iter().copied().find(|column| is_free(column) && is_name(column));
+        let last = name.or_else(|| free().find(|column| !is_kind(column))).or_else(|| free().next());
         !settled && last == Some(position)
     };
     unique_keys(table).any(last_free).then_some("a key of several columns is unique through it")
@@ -175,6 +199,8 @@ fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
     let text = match traits.class {
         TypeClass::Int | TypeClass::Real | TypeClass::Numeric | TypeClass::Any => "sequence".to_owned(),
         TypeClass::Blob => "blob(16, 16)".to_owned(),
+        // A number with an exponent is not kept as a text in such a column.
+        TypeClass::Text if is_of_texts(traits.declared) => "uuid".to_owned(),
         TypeClass::Text => match unique_text(name, traits) {
             Some(text) => text.to_owned(),
             None => format!("unique_hex({})", traits.longest.unwrap_or(HEX_DIGITS).clamp(1, HEX_DIGITS)),
@@ -184,7 +210,7 @@ fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
 }
 
 /// Texts that are unique, with the length of the longest, by name.
-const UNIQUE_TEXTS: [(&str, &str, u64); 15] = [
+const UNIQUE_TEXTS: [(&str, &str, u64); 19] = [
     ("uuid guid *_uuid *_guid", "uuid", 36),
     ("*token* *session* *secret* api_key sha1 *_sha1 *_hash hash sha digest nonce", "hex(40)", 40),
     ("md5 *_md5 *_hash hash", "hex(32)", 32),
@@ -202,6 +228,10 @@ const UNIQUE_TEXTS: [(&str, &str, u64); 15] = [
     ("sku *_sku code *_code number *_number reference *_no", "unique_regex('[A-Z]{3}-[0-9]{6}')", 10),
     ("phone *_phone phone_number mobile", "'+1 2' || unique_digits(9)", 13),
     ("codename", "unique_phrase('{permission_code}', '_')", 40),
+    ("word stem lemma", "unique_phrase('{index_word}', '')", 24),
+    ("migration_id migration", "unique_phrase('{migration}', ' v')", 48),
+    ("schema", "unique_phrase('{module}', '_')", 24),
+    ("value", "unique_phrase('{title}')", 60),
     ("*_id", "unique_regex('[A-Z]{5}[0-9]{2}')", 7),
     ("name title label topic tag *_name", "unique_phrase('{Adjective} {Noun}')", 40),
 ];
@@ -219,6 +249,7 @@ fn by_declared_type(traits: &ColumnTraits<'_>) -> Option<Inference> {
     let declared = traits.declared.to_ascii_uppercase();
     let base = declared.split('(').next().unwrap_or_default().trim();
     match base {
+        _ if is_guid(base) => Some(inferred("uuid", because())),
         "TIME" | "TIME WITHOUT TIME ZONE" => Some(inferred("time_of_day", because())),
         "JSON" | "JSONB" => Some(inferred("json", because())),
         "DECIMAL" | "NUMERIC" | "NUMBER" => decimal(traits).map(|text| inferred(text, because())),
@@ -573,11 +604,12 @@ pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
 /// payment is that of the order, while the author of a comment is not that of the post.
 pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool {
     let subject = subjects::subject(&table.name);
-    let is_file = subject.is_some_and(|subject| ["file", "image_file"].contains(&subject.names));
+    let is_attached = subject.is_some_and(|subject| ["file", "image_file"].contains(&subject.names))
+        || has_last_word(table, "reaction receipt mention");
     let is_part = matches!(kind_of(table), Some(Kind::Payment | Kind::Line | Kind::Log | Kind::Run));
     // A customer has things sent to an address of their own.
     let is_own = is_person(of) && has_last_word(through, "address card wallet cart basket session device subscription");
-    through.name != of.name && (is_part || is_file || is_own)
+    through.name != of.name && (is_part || is_attached || is_own)
 }
 
 /// Returns how many rows of a table are roots if a column refers to the category that a category is a part of.

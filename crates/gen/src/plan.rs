@@ -368,7 +368,13 @@ impl<'a> Planner<'a> {
                 column,
                 name: of_table.columns[column].name.clone(),
                 expression: draft.expression.clone(),
-                provenance: draft.provenance.clone(),
+                provenance: match &draft.provenance {
+                    Provenance::Inferred(because) if size.limited_by == Some(column) => Provenance::Inferred(format!(
+                        "{because}; a CHECK allows {} rows of different values",
+                        size.rows
+                    )),
+                    provenance => provenance.clone(),
+                },
                 properties,
             });
         }

@@ -49,6 +49,7 @@ fn call(function: Function, operands: &[Operand<'_>], rows: usize, out: &mut Cel
         Function::Round => numbers::round(operands, rows, out),
         Function::Lower | Function::Upper => texts::change_case(function, &operands[0], rows, out),
         Function::Reverse => texts::reverse(&operands[0], rows, out),
+        Function::Instr => texts::instr(operands, rows, out),
         Function::Length => texts::length(&operands[0], rows, out),
         Function::Substr => texts::substr(operands, rows, out),
         Function::Replace => texts::replace(operands, rows, out),

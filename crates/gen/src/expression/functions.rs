@@ -8,6 +8,7 @@ pub enum Function {
     DateAdd,
     DateDiff,
     If,
+    Instr,
     Length,
     Lower,
     Max,
@@ -51,7 +52,7 @@ const fn entry(
 const ANY: usize = usize::MAX;
 
 /// In the order of [`Function`].
-static FUNCTIONS: [Described; 18] = [
+static FUNCTIONS: [Described; 19] = [
     entry(Function::Abs, ("abs", "abs(x)"), "the number without its sign", (1, 1)),
     entry(Function::Coalesce, ("coalesce", "coalesce(x, y, ...)"), "the first that is not NULL", (2, ANY)),
     entry(
@@ -67,6 +68,12 @@ static FUNCTIONS: [Described; 18] = [
         (3, 3),
     ),
     entry(Function::If, ("if", "if(condition, x, y)"), "x if the condition is true, else y (or NULL)", (2, 3)),
+    entry(
+        Function::Instr,
+        ("instr", "instr(x, y)"),
+        "the position of text y in text x, counted in characters from 1, or 0",
+        (2, 2),
+    ),
     entry(Function::Length, ("length", "length(x)"), "characters of a text, bytes of a blob", (1, 1)),
     entry(Function::Lower, ("lower", "lower(x)"), "the text with a to z for A to Z", (1, 1)),
     entry(Function::Max, ("max", "max(x, y, ...)"), "the largest; NULL if one is NULL", (2, ANY)),

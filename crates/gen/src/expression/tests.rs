@@ -112,7 +112,7 @@ fn random_expression(stream: &mut CellStream, depth: u64) -> String {
     let operator = pick(&[
         "+", "-", "*", "/", "%", "||", "=", "<>", "<", "<=", ">", ">=", "AND", "OR", "IS", "IS NOT", "not", "negate",
         "between", "in", "case", "base", "coalesce", "if", "max", "min", "nullif", "length", "lower", "upper",
-        "substr", "replace", "(",
+        "substr", "replace", "instr", "(",
     ]);
     let mut part = || random_expression(stream, depth - 1);
     match operator.as_str() {
@@ -124,7 +124,7 @@ fn random_expression(stream: &mut CellStream, depth: u64) -> String {
         "base" => format!("CASE {} WHEN {} THEN {} ELSE {} END", part(), part(), part(), part()),
         "if" => format!("if({}, {}, {})", part(), part(), part()),
         "length" | "lower" | "upper" => format!("{operator}({})", part()),
-        "coalesce" | "max" | "min" | "nullif" => format!("{operator}({}, {})", part(), part()),
+        "coalesce" | "max" | "min" | "nullif" | "instr" => format!("{operator}({}, {})", part(), part()),
         "substr" => format!("substr({}, {}, {})", part(), part(), part()),
         "replace" => format!("replace({}, {}, {})", part(), part(), part()),
         "(" => format!("({})", part()),

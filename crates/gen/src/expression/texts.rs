@@ -90,6 +90,20 @@ pub(super) fn length(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
     });
 }
 
+/// Evaluates `instr(x, y)`: the position of the first y in characters, or in bytes if both are blobs.
+pub(super) fn instr(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let mut memory = [Vec::new(), Vec::new()];
+    put_values(out, rows, |row| {
+        let [one, other] = &mut memory;
+        let (whole, part) = (text_of(operands[0].value(row), one), text_of(operands[1].value(row), other));
+        let Some((whole, part)) = whole.zip(part) else { return OwnedValue::Null };
+        let found = (0..=whole.len()).find(|&at| whole[at..].starts_with(part));
+        let are_blobs = operands.iter().all(|operand| matches!(operand.value(row), Value::Blob(_)));
+        let count = |before: &[u8]| if are_blobs { before.len() } else { characters(before) };
+        OwnedValue::Int(found.map_or(0, |at| count(&whole[..at]) as i64 + 1))
+    });
+}
+
 /// Returns the number of characters of a UTF-8 text.
 fn characters(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()

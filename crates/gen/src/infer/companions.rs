@@ -4,7 +4,7 @@ use super::amounts::named_column;
 use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
-use super::times::{Form, Stage, time_of};
+use super::times::{Form, Stage};
 use super::{ColumnTraits, TableInference, expanded, inferred, kind_of, plain, words_of_table};
 use litepress_rows::schema::Generated;
 
@@ -68,7 +68,7 @@ impl TableInference<'_> {
         self.smart_home();
         self.shared_files();
         self.flash_cards();
-        self.migrations();
+        self.versions_of_migrations();
         self.files();
         self.means_of_payment();
         self.addresses_of_domain();
@@ -93,7 +93,7 @@ impl TableInference<'_> {
     }
 
     /// Versions of migrations: the times at which they were written.
-    fn migrations(&mut self) {
+    fn versions_of_migrations(&mut self) {
         const TIMES: &str =
             "20(1[5-9]|2[0-5])(0[1-9]|1[0-2])(0[1-9]|1[0-9]|2[0-8])([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
         let version = self.find_text("version").filter(|_| super::has_last_word(self.table, "migration"));
@@ -239,7 +239,11 @@ impl TableInference<'_> {
     fn values_of_keys(&mut self) {
         let is_setting = self.subject.is_some_and(|subject| subject.names == "setting_key");
         let key = self.find("key *_key configkey option_name setting", |at| self.is_text(at));
-        let Some(value) = self.find_repeatable_text("value *_value configvalue") else { return };
+        let group = self.find_repeatable_text("setting").filter(|&at| key.is_some_and(|key| key != at));
+        if let Some(group) = group {
+            self.set(group, "phrase('{module}')", "a group of settings");
+        }
+        let Some(value) = self.find_repeatable_text("value *_value configvalue val") else { return };
         if !is_setting && key.is_none() {
             return;
         }
@@ -305,7 +309,7 @@ impl TableInference<'_> {
         (0..self.columns.len()).filter(|&at| self.columns[at].is_unique).find_map(|at| {
             let of = &self.context.schema.tables[self.context.parents[at]?.table];
             let paid = of.columns.iter().filter(|_| kind_of(of) == Some(Kind::Order)).find(|column| {
-                let stage = time_of(&plain(&column.name), &ColumnTraits::new(column)).map(|(stage, _)| stage);
+                let stage = self.time_of_column(column).map(|(stage, _)| stage);
                 stage == Some(Stage::Paid) && !column.not_null
             })?;
             Some(self.through(at, paid))
@@ -346,7 +350,7 @@ impl TableInference<'_> {
     fn meetings(&mut self) {
         let Some(state) = self.find_text("status state").filter(|_| self.kind() == Some(Kind::Event)) else { return };
         let is_start = |at: usize| {
-            let found = time_of(&self.columns[at].plain, &self.columns[at].traits);
+            let found = self.time_at(at);
             matches!(found, Some((Stage::Started | Stage::Created, Form::Text | Form::Day)))
         };
         let Some(start) = (0..self.columns.len()).find(|&at| self.is_text(at) && is_start(at)) else { return };

@@ -4,7 +4,7 @@ use super::names::is_like;
 use super::rules;
 use super::subjects::Kind;
 use super::table_columns::called;
-use super::times::{Stage, time_of};
+use super::times::Stage;
 use super::{Inference, TableInference, inferred, null_share};
 use crate::generators::phrases;
 
@@ -104,6 +104,9 @@ impl TableInference<'_> {
         if self.table.rowid_alias == Some(at) {
             return 0.0;
         }
+        if self.is_number(at) && rules::is_flag(&column.full) {
+            return 0.0;
+        }
         // Times and names of persons are unknown only if their name says so.
         // A company is an extra only beside the name of a person.
         if is_like(&column.plain, "*company* organization organisation")
@@ -112,12 +115,16 @@ impl TableInference<'_> {
             return 0.0;
         }
         // Most shops, firms and people are still there.
-        let is_end = matches!(time_of(&column.plain, &column.traits), Some((Stage::Ended, _)));
+        let is_end = matches!(self.time_at(at), Some((Stage::Ended, _)));
         if is_end && matches!(self.kind(), Some(Kind::Place | Kind::Company | Kind::Person | Kind::Product)) {
             return if null_share(self.context.schema, self.table, at) > 0.0 { 0.9 } else { 0.0 };
         }
         let is_core = self.is_time(at)
-            || is_like(&column.plain, "*name* *email* *title* status state type *price* *amount* *total* city country");
+            || self.is_number(at) && is_like(&column.plain, "*_type")
+            || is_like(
+                &column.plain,
+                "*name* *email* *title* status state type uuid guid *price* *amount* *total* city country",
+            );
         if is_core && rules::null_share(&column.plain).is_none() {
             0.0
         } else {
@@ -201,6 +208,8 @@ impl TableInference<'_> {
             "0" | "0.0" | "0.00" => (0.6, default),
             _ if is_number && is_like(name, NEVER) => return None,
             _ if is_number => (0.5, default),
+            // 'Unknown' is the name of few.
+            _ if is_like(name, NEVER) => (0.02, default),
             _ if is_named => (0.8, default),
             // Nothing is known of other values.
             _ => (1.0, default),

@@ -60,7 +60,11 @@ pub(crate) fn expanded(word: &str) -> &str {
 
 /// Returns the words of a table's name, each in the singular.
 pub(crate) fn words_of_table(name: &str) -> Vec<String> {
-    plain(name).split('_').filter(|word| !word.is_empty()).map(singular).collect()
+    let plain = plain(name);
+    let words = plain
+        .split('_')
+        .map(|word| if word.len() > 3 { word.trim_end_matches(|c: char| c.is_ascii_digit()) } else { word });
+    words.filter(|word| !word.is_empty()).map(singular).collect()
 }
 
 /// Returns whether a plain name matches a pattern: `*_at` the end, `is_*` the beginning, `*mail*` any part.
@@ -104,6 +108,7 @@ mod tests {
             ("People", vec!["person"]),
             ("status", vec!["status"]),
             ("boxes", vec!["box"]),
+            ("Chapters2", vec!["chapter"]),
         ] {
             assert_eq!(words_of_table(name), expected);
         }

@@ -24,8 +24,10 @@ impl TableInference<'_> {
         let by_gender = self.by_gender(is_person || first.is_some());
         let given = by_gender("{first_female}", "{first_male}", "{first}");
         let whole = self.or_bot(by_gender("{first_female} {last}", "{first_male} {last}", "{person}"));
-        if let Some(at) = first.filter(|&at| !self.columns[at].is_unique) {
-            self.set(at, given.clone(), "its name is like first_name");
+        if let Some(at) = first {
+            let is_unique = self.columns[at].is_unique;
+            let text = if is_unique { "unique_phrase('{given_name}')".to_owned() } else { given.clone() };
+            self.set(at, text, "its name is like first_name");
         }
         if let Some(at) = self.find_text("middle_name middlename second_name") {
             self.set(at, given, "its name is like middle_name");
@@ -38,7 +40,9 @@ impl TableInference<'_> {
         // All further parts follow from the name as the row has it.
         let full = self.full_name(is_person, both.clone(), whole).map(|at| self.column(at));
         let name = both.or(full);
-        let login = self.user_name(name.as_deref());
+        let login = self.user_name(name.as_deref()).or_else(|| {
+            self.find("name", |at| self.found[at].as_ref().is_some_and(|found| found.because == "a user's name"))
+        });
         let name = name.or_else(|| self.name_of_account().filter(|_| is_person && login.is_none()));
         self.mails(&Person { name, login });
     }
@@ -146,6 +150,7 @@ impl TableInference<'_> {
         }
         let base = match (name, login) {
             (Some(name), _) => format!("slug({name}, '.') || sequence()"),
+            (None, Some(login)) if self.has_word(*login, "replace(") => format!("lower({})", self.column(*login)),
             (None, Some(login)) => self.column(*login),
             (None, None) if self.columns[at].is_unique => "slug(phrase('{person}'), '.') || sequence()".to_owned(),
             (None, None) => "slug(phrase('{person}'), '.') || int(1, 999)".to_owned(),

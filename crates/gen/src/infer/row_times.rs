@@ -1,12 +1,11 @@
 //! The times of a row in their order, what follows from them, and ends of ranges.
 
-use super::browsing::is_history;
 use super::flash_cards::has_grade;
 use super::names::{is_like, plain};
 use super::rules;
 use super::subjects::Kind;
-use super::times::{Delay, Form, Stage, delay, time_of};
-use super::{ColumnTraits, Inference, Parent, TableInference, TypeClass, kind_of, unique};
+use super::times::{Delay, Form, Stage, delay};
+use super::{Inference, Parent, TableInference, TypeClass, kind_of, unique};
 use litepress_rows::schema::{Column, Generated, Table};
 
 /// Days before the reference day at which the times of a table begin that refers to no other one.
@@ -41,10 +40,7 @@ impl TableInference<'_> {
     fn times_of_row(&self) -> Vec<(Stage, usize, Form)> {
         let mut times: Vec<(Stage, usize, Form)> = Vec::new();
         for at in 0..self.columns.len() {
-            let column = &self.columns[at];
-            let found = self
-                .time(&column.plain, &column.traits)
-                .or_else(|| self.time(&plain(&self.table.columns[at].name), &column.traits));
+            let found = self.time_at(at).or_else(|| self.time_of_column(&self.table.columns[at]));
             if let Some((stage, form)) = found.filter(|_| self.is_free(at) && !self.is_no_time(at)) {
                 times.push((stage, at, form));
             }
@@ -72,7 +68,7 @@ impl TableInference<'_> {
             let inferred = form.birth(day, ages.0, ages.1);
             self.set(at, inferred, "a day of birth");
         }
-        times.retain(|(stage, ..)| *stage != Stage::Birth);
+        times.retain(|(stage, at, _)| *stage != Stage::Birth && !self.is_publication(*at));
         // The first is one that is always known, if there is one.
         let first = times.iter().position(|&(_, at, _)| self.share_of_null(at) == 0.0).unwrap_or(0);
         if times.is_empty() {
@@ -86,7 +82,7 @@ impl TableInference<'_> {
         let mut known: Vec<(Stage, usize, Form)> = vec![times[first]];
         for (position, &(stage, at, form)) in times.iter().enumerate().filter(|(position, _)| *position != first) {
             if position < first {
-                let later = form.ascending(&from, &day.before(0));
+                let later = self.ascending(form, &from);
                 self.set(at, later, "a time, in the order of rows");
                 continue;
             }
@@ -109,7 +105,7 @@ impl TableInference<'_> {
             });
             match later {
                 Some((text, because)) => self.set(at, text, &because),
-                None => self.set(at, form.ascending(&from, &day.before(0)), "a time, in the order of rows"),
+                None => self.set(at, self.ascending(form, &from), "a time, in the order of rows"),
             }
             known.push((stage, at, form));
         }
@@ -120,7 +116,7 @@ impl TableInference<'_> {
                 let text = if form == Form::Day || self.context.rows > 10_000_000 {
                     unique(&self.columns[at].traits, &self.columns[at].plain, "").text
                 } else {
-                    form.ascending(&from, &day.before(0))
+                    self.ascending(form, &from)
                 };
                 self.set(at, text, "a time that is unique");
             }
@@ -143,17 +139,6 @@ impl TableInference<'_> {
                 self.set(at, text, "after the hour");
             }
         }
-    }
-
-    /// Returns the stage and the form of a column of times. Histories of browsers count microseconds, from 1970 or 1601.
-    pub(super) fn time(&self, name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, Form)> {
-        let (stage, form) = time_of(name, traits)?;
-        let is_fine = form == Form::Unix(1) && traits.class == TypeClass::Int && is_history(self.context.schema);
-        Some(match is_fine {
-            true if is_like(name, "*time") => (stage, Form::Since1601),
-            true => (stage, Form::Unix(1_000_000)),
-            false => (stage, form),
-        })
     }
 
     /// Returns whether a name that is like that of a time says something else here: a flag, or how long an answer took.
@@ -188,10 +173,19 @@ impl TableInference<'_> {
         if others.is_empty() { text } else { format!("max({text}, {})", others.join(", ")) }
     }
 
+    /// Returns times that ascend with the row number. Times of few rows are almost even: a late one would come after that of
+    /// the row's child.
+    fn ascending(&self, form: Form, from: &str) -> String {
+        const FEW: u64 = 64;
+        let to = self.context.day.before(0);
+        let text = form.ascending(from, &to);
+        if self.context.rows < FEW { text.replace(&format!("'{to}'"), &format!("'{to}', jitter=0.02")) } else { text }
+    }
+
     /// Returns the first time of a row, from which the others follow.
     fn first_time(&self, stage: Stage, form: Form, from: &str) -> String {
         let to = self.context.day.before(0);
-        let ascending = form.ascending(from, &to);
+        let ascending = self.ascending(form, from);
         let meeting = || {
             let is_meeting = form == Form::Text && self.is_meeting();
             is_meeting.then(|| format!("{} || {MEETINGS}", Form::Day.ascending(from, &to)))
@@ -294,7 +288,7 @@ impl TableInference<'_> {
         let of = &self.context.schema.tables[self.context.parents[by]?.table];
         let died = of.columns.iter().filter(|_| super::is_person(of)).find_map(|column| {
             let name = plain(&column.name);
-            let (stage, form) = time_of(&name, &ColumnTraits::new(column))?;
+            let (stage, form) = self.time_of_column(column)?;
             let is_death = stage == Stage::Deleted && is_like(&name, "*deceased* *died* *death*");
             (is_death && column.generated == Generated::No).then_some((column, form))
         });
@@ -392,7 +386,7 @@ impl TableInference<'_> {
         let mut base = self.through(by, time);
         if self.kind() == Some(Kind::Payment) {
             let paid = of.columns.iter().find(|column| {
-                let found = self.time(&plain(&column.name), &ColumnTraits::new(column));
+                let found = self.time_of_column(column);
                 found == Some((Stage::Paid, of_form)) && column.generated == Generated::No
             });
             base = paid.map_or(base.clone(), |paid| format!("coalesce({}, {base})", self.through(by, paid)));
@@ -405,7 +399,7 @@ impl TableInference<'_> {
         let is_output = super::is_output_of(self.table, of);
         if is_output {
             let end = of.columns.iter().find(|column| {
-                let found = self.time(&plain(&column.name), &ColumnTraits::new(column));
+                let found = self.time_of_column(column);
                 found == Some((Stage::Ended, of_form)) && column.generated == Generated::No
             });
             base = end.map_or(base.clone(), |end| format!("coalesce({}, {base})", self.through(by, end)));
@@ -427,7 +421,7 @@ impl TableInference<'_> {
     fn time_within(&self, by: usize, start: &str, (of, form): (&Table, Form)) -> Option<String> {
         let is_end = |column: &&Column| {
             let is_known = column.not_null && column.generated == Generated::No;
-            let found = self.time(&plain(&column.name), &ColumnTraits::new(column));
+            let found = self.time_of_column(column);
             let is_last = is_like(&plain(&column.name), "*last_action*");
             is_known && found.is_some_and(|(stage, of)| of == form && (stage == Stage::Ended || is_last))
         };
@@ -445,17 +439,17 @@ impl TableInference<'_> {
     fn change_of(&self, parent: Parent) -> Option<(&Column, Form)> {
         let of = &self.context.schema.tables[parent.table];
         let mut times = of.columns.iter().filter_map(|column| {
-            let (stage, form) = time_of(&plain(&column.name), &ColumnTraits::new(column))?;
+            let (stage, form) = self.time_of_column(column)?;
             Some((column, form)).filter(|_| stage == Stage::Updated && column.generated == Generated::No)
         });
         times.next().filter(|_| times.next().is_none())
     }
 
     /// Returns the first time of a parent's rows that is always known; where runs have parts, the time at which they start.
-    fn start_of(&self, parent: Parent) -> Option<(&Column, Form)> {
+    pub(super) fn start_of(&self, parent: Parent) -> Option<(&Column, Form)> {
         let of = &self.context.schema.tables[parent.table];
         let times = of.columns.iter().filter_map(|column| {
-            let (stage, form) = self.time(&plain(&column.name), &ColumnTraits::new(column))?;
+            let (stage, form) = self.time_of_column(column)?;
             let is_start = matches!(stage, Stage::Created | Stage::Queued | Stage::Started);
             let is_known = column.generated == Generated::No && rules::null_share(&plain(&column.name)).is_none();
             (is_start && is_known).then_some((stage, column, form))
@@ -517,7 +511,7 @@ impl TableInference<'_> {
     }
 
     pub(super) fn is_time(&self, at: usize) -> bool {
-        time_of(&self.columns[at].plain, &self.columns[at].traits).is_some()
+        self.time_at(at).is_some()
     }
 
     /// Ends of ranges: `max_x` is not below `min_x`.

@@ -31,6 +31,7 @@ const BYTES: &str = "lognormal(10.5, 2.2, min=40, max=4000000000, decimals=0)";
 const COUNT: &str = "exponential(0.08, max=5000, decimals=0)";
 /// Milliseconds of a request or a job.
 const MILLISECONDS: &str = "lognormal(6, 1.3, min=1, max=3600000, decimals=0)";
+pub(super) const FRAME_RATE: &str = "choice(23.976: 50, 24: 15, 25: 20, 29.97: 10, 59.94: 5)";
 const SECONDS: &str = "lognormal(5, 1.1, min=1, max=86400, decimals=0)";
 const PASSWORD: &str =
     "'pbkdf2_sha256$600000$' || regex('[A-Za-z0-9]{22}') || '$' || regex('[A-Za-z0-9+/]{43}') || '='";
@@ -79,6 +80,10 @@ static RULES: &[Rule] = &[
     // Networks.
     text("ip *_ip ip_address *_ip_address ipaddr ip_addr remote_addr ipv4 client_ip author_ip *_addr ip_*", "ipv4"),
     text("ipv6", "ipv6"),
+    text("namespace *_namespace", "phrase('{module}')"),
+    text("sql sql_text sql_query ddl", "phrase('{sql}')"),
+    text("emoji *_emoji", "phrase('{emoji}')"),
+    text("e164 msisdn", "'+1' || choice('206', '212', '312', '415', '617') || '55501' || digits(2)"),
     text("mac mac_address", "mac"),
     text("user_agent useragent *_user_agent *_agent agent", "user_agent"),
     text("domain hostname host *_domain fqdn", "phrase('{domain}')"),
@@ -276,6 +281,18 @@ static RULES: &[Rule] = &[
     ),
     text("district county borough suburb neighborhood neighbourhood", "phrase('{region}')"),
     text("house_number house_no building", "int(1, 180) || ''"),
+    // Rows of tables that are elsewhere.
+    number(
+        "org_id organization_id organisation_id tenant_id site_id workspace_id realm_id instance_id",
+        "choice(1: 80, 2: 12, 3: 5, 4: 3)",
+        "",
+    ),
+    number("type_id *_type_id *_kind_id *_status_id", "choice(1: 60, 2: 16, 3: 10, 4: 8, 5: 6)", ""),
+    number("panel_id", "int(1, 40)", ""),
+    text("our_*", "choice('5b1f0f5e-8a3c-4c1e-9d0b-2f6a7c3e1d44': 9, 'c0a8d2b7-17e4-4f5a-b6c3-91d2e8f70a65')"),
+    number("user_id userid", "1 + exponential(0.3, max=40, decimals=0)", ""),
+    number("*_id", "1 + exponential(0.02, max=5000, decimals=0)", ""),
+    text("*_id", "uuid()"),
     // Texts.
     text("subject email_subject mail_subject", "phrase('{email_subject}')"),
     text("title headline *_title", "phrase('{article_title}')"),
@@ -435,6 +452,20 @@ static RULES: &[Rule] = &[
         "lognormal(6, 1.1, min=5, max=90000, decimals=0)",
         "lognormal(6, 1.1, min=5, max=90000, decimals=0)",
     ),
+    number(
+        "series_index volume_number",
+        "choice(1: 60, 2: 14, 3: 9, 4: 6, 5: 4, 6: 3, 7: 2, 8: 2)",
+        "choice(1: 60, 2: 14, 3: 9, 4: 6, 5: 4, 6: 3, 7: 2, 8: 2)",
+    ),
+    number("list_order", "int(0, 20)", ""),
+    number(
+        "bit_rate bitrate *_bitrate *_bit_rate",
+        "choice(128: 3, 192: 3, 256: 2, 320: 4) * 1000",
+        "choice(128: 3, 192: 3, 256: 2, 320: 4) * 1000",
+    ),
+    number("frame_rate framerate fps *_frame_rate *_framerate", FRAME_RATE, FRAME_RATE),
+    number("*ticks", "10_000_000 * normal(2700, 900, min=60, max=12000, decimals=0)", ""),
+    number("*timer *_ttl ttl", "choice(0: 80, 3600: 5, 86400: 8, 604800: 7)", ""),
     number("height width length", "choice(1080: 3, 720: 3, 480: 2, 600: 1, 800: 2)", "real(1, 200, 1)"),
     number("pages page_count num_pages number_of_pages", "normal(310, 110, min=24, max=1200, decimals=0)", ""),
     number("runtime duration_minutes length_minutes", "normal(105, 22, min=40, max=240, decimals=0)", ""),
@@ -550,6 +581,7 @@ pub(super) fn rule(name: &str, traits: &ColumnTraits<'_>, kind: Option<Kind>) ->
         let is_type = is_like(name, "type *_type kind mode category *_mode *_kind transition");
         return is_state
             .then_some(("choice(1: 80, 2: 12, 0: 8)", "status"))
+            .or((is_type && kind == Some(Kind::Person)).then_some(("choice(0: 94, 1: 6)", "type")))
             .or(is_type.then_some(("choice(0: 60, 1: 25, 2: 15)", "type")));
     }
     found
@@ -564,11 +596,11 @@ static FLAGS: &[(&str, f64)] = &[
     ("*superuser* *is_root*", 0.01),
     ("*admin* *is_staff* *staff* *moderator*", 0.03),
     (
-        "*deleted* *removed* *banned* *blocked* *suspended* *locked* *archived* *cancelled* *canceled* *spam* *disabled* *reported* *flagged* *discontinued* *expired* *hidden* *muted* *silenced* *bot* *obsolete* *invalid* *damaged* *lost* *fraud* *sensitive* *trashed* encrypted recalc_*",
+        "*deleted* *removed* *banned* *blocked* *suspended* *locked* *archived* *cancelled* *canceled* *spam* *disabled* *reported* *flagged* *discontinued* *expired* *hidden* *muted* *silenced* *bot* *obsolete* *invalid* *damaged* *lost* *fraud* *sensitive* *trashed* encrypted recalc_* *erased*",
         0.03,
     ),
     (
-        "is_active active *enabled* visible *is_visible* is_valid valid *available* *in_stock* *activated* *published* is_public public *allowed* *approved* *supported* autoload",
+        "is_active active *enabled* visible *is_visible* is_valid valid *available* *in_stock* *activated* *published* is_public public *allowed* *approved* *supported* autoload editable display readable writable has_cover",
         0.93,
     ),
     (
@@ -576,7 +608,7 @@ static FLAGS: &[(&str, f64)] = &[
         0.8,
     ),
     (
-        "*featured* *pinned* *sticky* *favorite* *favourite* *starred* *is_primary* *is_default* default primary *important* *urgent* *gift* *draft* *test* *beta* *internal* *virtual* *is_new* *recurring* *premium* *vip* *adult* *unlisted*",
+        "unread has_attachment* is_private private *featured* *pinned* *sticky* *favorite* *favourite* *starred* *is_primary* *is_default* default primary *important* *urgent* *gift* *draft* *test* *beta* *internal* *virtual* *is_new* *recurring* *premium* *vip* *adult* *unlisted*",
         0.08,
     ),
 ];
@@ -588,7 +620,7 @@ pub(super) fn flag_share(name: &str) -> Option<f64> {
 
 /// Returns whether the name is that of a flag.
 pub(super) fn is_flag(name: &str) -> bool {
-    const NAMES: &str = "is_* has_* can_* was_* should_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux encrypted recalc_*";
+    const NAMES: &str = "is_* has_* can_* was_* should_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux encrypted recalc_* editable display played erased success succeeded";
     is_like(name, NAMES) && !is_like(name, "*_count")
 }
 
@@ -607,7 +639,7 @@ static NULLS: &[(&str, f64)] = &[
         "*reset* *unconfirmed* *unlock* *otp* *recovery* *remember* *retry* *failed_at *error* *exception* *failure*",
         0.94,
     ),
-    ("*reason", 0.9),
+    ("*reason *deadline* *channel_id *story_id", 0.9),
     ("search_cat search_category search_keyword", 0.93),
     ("name_suffix suffix salutation maiden_name", 0.9),
     ("*address2 *address_2 *address_line2 *address_line_2 line2 line_2 street2 apt suite *_line2", 0.75),

@@ -67,7 +67,7 @@ impl TableInference<'_> {
             .iter()
             .filter(|column| column.generated == Generated::No)
             .filter_map(|column| {
-                let (stage, form) = self.time(&plain(&column.name), &ColumnTraits::new(column))?;
+                let (stage, form) = self.time_of_column(column)?;
                 Some((stage, form, column))
             })
             .collect();

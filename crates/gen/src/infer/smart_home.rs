@@ -62,7 +62,7 @@ impl TableInference<'_> {
     /// States that the thing can have that the row refers to.
     fn states_of_things(&mut self) {
         let state = self.find_repeatable_text("state");
-        let Some((state, thing)) = state.zip(self.text_of_parent("entity_id")) else { return };
+        let Some((state, thing)) = state.zip(self.text_of_a_parent("entity_id")) else { return };
         let measured = by_sensor(&thing, |(.., values)| format!("{values} || ''"));
         let text = format!("CASE substr({thing}, 1, 2) {STATES} ELSE coalesce({measured}, 'unknown') END");
         self.set(state, text, "follows from the thing that the row refers to");
@@ -96,7 +96,7 @@ impl TableInference<'_> {
             return;
         };
         let (state, sum) = (find("state"), find("sum"));
-        let Some(name) = self.text_of_parent("statistic_id sensor_id") else { return };
+        let Some(name) = self.text_of_a_parent("statistic_id sensor_id") else { return };
         let text = by_sensor(&name, |(_, unit, values)| if *unit == COUNTED { "NULL" } else { values }.to_owned());
         self.set(mean, text, "follows from the sensor");
         let mean = self.column(mean);
@@ -114,8 +114,8 @@ impl TableInference<'_> {
         }
     }
 
-    /// Returns a text of the row that a column refers to, by its name.
-    fn text_of_parent(&self, names: &str) -> Option<String> {
+    /// Returns a text, by its name, of the first row that has one among those that the row refers to.
+    fn text_of_a_parent(&self, names: &str) -> Option<String> {
         (0..self.columns.len()).find_map(|by| {
             let of = &self.context.schema.tables[self.context.parents[by]?.table];
             let column = of.columns.iter().find(|column| is_like(&plain(&column.name), names))?;

@@ -8,6 +8,7 @@ const PRODUCT_JSON: &str =
     "object(colour: phrase('{colour}'), warranty_months: choice(12: 3, 24: 5, 36: 1), made_in: place('country'))";
 const LOG_JSON: &str =
     "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
+const DASHBOARD_JSON: &str = "object(panels: array(object(id: int(1, 40), type: choice('timeseries': 6, 'stat': 2, 'table'), metric: phrase('{metric}')), 1, 6), refresh: choice('30s': 4, '1m': 3, '5m'), schemaVersion: choice(36: 2, 39: 5))";
 const SERVER_SYSTEMS: &str =
     "choice('Ubuntu 22.04': 40, 'Debian 12': 30, 'Ubuntu 24.04': 15, 'Windows Server 2022': 10, 'FreeBSD 14': 5)";
 
@@ -84,11 +85,15 @@ impl TableInference<'_> {
             {
                 found(LOG_JSON, "details of a log entry")
             }
+            ("data" | "json" | "model", Some("dashboard")) => found(DASHBOARD_JSON, "the panels of a dashboard"),
             ("os" | "operating_system" | "os_name" | "platform", Some("host")) => {
                 found(SERVER_SYSTEMS, "the system of a server")
             }
             ("os" | "config_os" | "operating_system", _) if column.traits.longest == Some(3) => {
                 found("choice('WIN': 5, 'AND': 4, 'IOS': 4, 'MAC': 2, 'LIN')", "the code of a system")
+            }
+            ("type", _) if super::has_last_word(self.table, "library workspace") => {
+                found("choice('user': 5, 'group': 4, 'feed': 1)", "whose library it is")
             }
             ("extension" | "ext", Some("person")) => found("digits(4)", "of a telephone"),
             ("reason", _) if self.is_of("patient") => found("phrase('{visit_reason}')", "why a patient comes"),

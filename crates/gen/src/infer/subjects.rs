@@ -51,6 +51,7 @@ static SUBJECTS: &[(&str, Subject)] = &[
     of("product_variant product_item stock_item inventory_item catalog_item menu_item", "product", Kind::Product),
     of("line_status order_status", "status_word", Kind::Other),
     of("content_type", "model", Kind::Other),
+    of("data_value", "title", Kind::Other),
     of("query_log access_log audit_log event_log admin_log", "log_message", Kind::Log),
     of("page_view pageview", "event", Kind::Log),
     of("log_action", "article_title", Kind::Other),
@@ -61,7 +62,7 @@ static SUBJECTS: &[(&str, Subject)] = &[
     of("blog_post", "article_title", Kind::Text),
     of("card_type payment_method", "label", Kind::Other),
     of(
-        "user customer employee author member contact person actor student teacher patient staff driver player guest client owner participant recipient subscriber director manager doctor agent reviewer account profile passenger attendee candidate volunteer citizen lead friend speaker instructor borrower reader tenant nurse physician worker buyer seller admin writer presenter tutor",
+        "user customer employee author member contact person actor student teacher patient staff driver player guest client owner participant recipient subscriber director manager doctor agent reviewer account profile passenger attendee candidate volunteer citizen lead friend speaker instructor borrower reader tenant nurse physician worker buyer seller admin writer presenter tutor creator",
         "person",
         Kind::Person,
     ),
@@ -132,7 +133,9 @@ static SUBJECTS: &[(&str, Subject)] = &[
     of("payment transaction transfer charge refund", "promotion", Kind::Payment),
     of("setting option config preference parameter property metadata meta", "setting_key", Kind::Other),
     of("log audit history event_log", "log_message", Kind::Log),
-    of("migration", "slug", Kind::Log),
+    of("migration migration_log schema_migration", "migration", Kind::Log),
+    of("dashboard panel", "dashboard", Kind::Other),
+    of("annotation", "annotation", Kind::Other),
     of("metric statistic measurement reading observation", "metric", Kind::Log),
     of("category_type type kind", "label", Kind::Other),
 ];

@@ -6,10 +6,11 @@
 //! then NULL in a share of nullable columns (rules.rs), and DEFAULTs
 //! ```
 
+use super::media::is_of_films;
 use super::names::{is_like, plain, words_of_table};
 use super::rules;
 use super::subjects::{Kind, Subject, subject};
-use super::times::ReferenceDay;
+use super::times::{ReferenceDay, are_in_millis};
 use super::{
     ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, inferred, quoted_always, unique,
     unique_because,
@@ -66,6 +67,8 @@ pub(crate) struct TableInference<'a> {
     pub(super) subject: Option<Subject>,
     pub(super) columns: Vec<NamedColumn<'a>>,
     pub(super) found: Vec<Option<Inference>>,
+    /// Whether numbers that are times count milliseconds.
+    pub(super) in_millis: bool,
 }
 
 impl<'a> TableInference<'a> {
@@ -85,8 +88,9 @@ impl<'a> TableInference<'a> {
         };
         let columns: Vec<NamedColumn<'a>> = table.columns.iter().enumerate().map(named).collect();
         let found = columns.iter().map(|_| None).collect();
-        let subject = subject(&table.name).map(|found| by_columns(in_schema(found, context.schema), table));
-        Self { table, subject, columns, found, context }
+        let subject = subject(&table.name).map(|found| by_columns(in_schema(found, context.schema, table), table));
+        let in_millis = are_in_millis(context.schema);
+        Self { table, subject, columns, found, in_millis, context }
     }
 
     /// Infers all open columns; the others stay `None`.
@@ -94,13 +98,19 @@ impl<'a> TableInference<'a> {
         self.keys();
         self.unused();
         self.lower_case();
+        self.keys_as_texts();
         self.authors();
         self.names_of_customers();
+        self.conversations();
         self.persons();
         self.places();
         self.times();
         self.amounts();
         self.slugs();
+        self.upkeep();
+        self.media();
+        self.messages();
+        self.own_json();
         self.companions();
         self.ranges();
         self.products();
@@ -193,6 +203,19 @@ impl<'a> TableInference<'a> {
         self.find(patterns, |at| self.is_number(at) && self.found[at].is_none() && !self.columns[at].is_unique)
     }
 
+    /// Returns the text with the kind of the row, if its values may repeat and no CHECK says which ones there are.
+    pub(super) fn find_kind(&self, patterns: &str) -> Option<usize> {
+        self.find_repeatable_text(patterns).filter(|_| !self.table.has_check)
+    }
+
+    /// Makes an inferred column NULL in all rows that do not meet a condition, if it is nullable.
+    pub(super) fn set_only_if(&mut self, names: &str, condition: &str, because: &str) {
+        let at = self.find(names, |at| self.found[at].is_some() && !self.columns[at].not_null);
+        if let Some((at, found)) = at.and_then(|at| Some((at, self.found[at].clone()?))) {
+            self.set(at, format!("if({condition}, {})", called(&found.text)), because);
+        }
+    }
+
     /// Keys that count.
     fn keys(&mut self) {
         for at in 0..self.columns.len() {
@@ -235,6 +258,9 @@ impl<'a> TableInference<'a> {
         let column = &self.columns[at];
         let (traits, name) = (&column.traits, &self.table.columns[at].name);
         let full = plain(name);
+        if self.is_opaque_key(at) {
+            return inferred("hex(32)", "a key of no meaning");
+        }
         if let Some(because) = unique_because(self.table, at).filter(|_| column.is_unique) {
             let like = if super::unique_text(&full, traits).is_some() { &full } else { &column.plain };
             return unique(traits, like, because);
@@ -282,10 +308,14 @@ fn is_boolean(traits: &ColumnTraits<'_>) -> bool {
 }
 
 /// Returns what a table is about in its schema: the categories of films are not those of a shop.
-fn in_schema(found: Subject, schema: &Schema) -> Subject {
+fn in_schema(found: Subject, schema: &Schema, table: &Table) -> Subject {
     let has =
         |wanted: &str| schema.tables.iter().any(|table| subject(&table.name).is_some_and(|of| of.names == wanted));
     let names = match found.names {
+        "product" if is_of_films(table) => return Subject { names: "title", kind: Kind::Other },
+        // The types of what a library has.
+        "label" if words_of_table(&table.name).join("_") == "item_type" && has("person") => "document_type",
+        "topic" if has("dashboard") => "dashboard_topic",
         "category" if has("title") && !has("product") => "film_genre",
         "category" if has("article_title") && !has("product") => "topic",
         "department"

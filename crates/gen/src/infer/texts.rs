@@ -25,11 +25,27 @@ impl TableInference<'_> {
         (found != unnamed && found != by_affinity(&self.columns[at].traits).text).then_some(found)
     }
 
+    /// Texts of keys beside the keys: `parent_id_text`.
+    pub(super) fn keys_as_texts(&mut self) {
+        for at in 0..self.columns.len() {
+            let Some(stem) = self.columns[at].full.strip_suffix("_text").filter(|stem| is_like(stem, "*_id *_guid"))
+            else {
+                continue;
+            };
+            let key = (0..self.columns.len()).find(|&other| self.columns[other].full == stem);
+            if let Some(key) = key.filter(|_| self.is_free(at) && self.is_text(at) && !self.columns[at].is_unique) {
+                let text = format!("{} || ''", self.column(key));
+                self.set(at, text, "follows from the key");
+            }
+        }
+    }
+
     /// Names in lower case beside the names. If they are unique, so are the names, whatever their case.
     pub(super) fn lower_case(&mut self) {
         for at in 0..self.columns.len() {
             let name = &self.columns[at].plain;
-            let of = ["lower_", "lowercase_", "normalized_"].iter().find_map(|begin| name.strip_prefix(begin));
+            let of =
+                ["lower_", "lowercase_", "normalized_", "clean_"].iter().find_map(|begin| name.strip_prefix(begin));
             let of =
                 of.or_else(|| ["_lower", "_lowercase", "_normalized"].iter().find_map(|end| name.strip_suffix(end)));
             let Some(of) = of.filter(|_| self.is_text(at) && self.is_free(at)) else { continue };
@@ -37,6 +53,9 @@ impl TableInference<'_> {
                 continue;
             };
             self.columns[of].is_unique |= self.columns[at].is_unique;
+            if self.kind() == Some(Kind::Person) && self.columns[of].plain == "name" {
+                self.set(of, "replace(phrase('{first} {last}'), ' ', '') || sequence()", "a user's name");
+            }
             let text = format!("lower({})", self.column(of));
             self.found[at] = Some(inferred(text, "follows from the same text with capitals"));
         }
@@ -75,8 +94,9 @@ impl TableInference<'_> {
             return;
         };
         let last_word = super::names::words_of_table(&self.table.name).pop().unwrap_or_default();
+        let term = if ["topic", "dashboard_topic"].contains(&subject.names) { " term" } else { "" };
         let own = format!(
-            "name {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description"
+            "name{term} {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description"
         );
         for pattern in own.split(' ') {
             let Some(at) = self.find_text(pattern) else { continue };
@@ -161,11 +181,12 @@ impl TableInference<'_> {
                 &[("title", "{office_job}"), ("note notes about bio description", "{hobbies}")]
             }
             "person" => &[("note notes about bio description", "{bio}")],
-            "issue" => &[("title subject summary", "{issue}"), ("description body text", "{issue_text}")],
+            "issue" => &[("title subject summary", "{issue}"), ("description body text content", "{issue_text}")],
             "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
             "repository" => &[("description about summary", "{repository_text}")],
             "channel" => &[("topic purpose description", "{channel_topic}")],
             "commit" => &[("message subject title", "{commit}")],
+            "annotation" => &[("text description comment", "{annotation}")],
             "log_message" => &[("message msg text event description change_message", "{log_message}")],
             _ => &[],
         };
@@ -186,7 +207,9 @@ impl TableInference<'_> {
                     && is_like(&self.columns[at].plain, patterns)
                 {
                     let because = format!("a text of {}", self.table.name);
-                    self.set(at, format!("phrase('{phrase}')"), &because);
+                    let text =
+                        if phrase.starts_with('{') { format!("phrase('{phrase}')") } else { (*phrase).to_owned() };
+                    self.set(at, text, &because);
                 }
             }
         }

@@ -3,10 +3,12 @@
 //! The first time of a row ascends with the row number and ends near the reference day. The others follow from it, so
 //! that no order is paid before it is placed.
 
-use super::names::is_like;
+use super::browsing::is_history;
+use super::names::{is_like, plain};
 use super::subjects::Kind;
-use super::{ColumnTraits, TypeClass};
+use super::{ColumnTraits, TableInference, TypeClass};
 use litepress_rows::calendar::{Date, DateTime};
+use litepress_rows::schema::{Column, Schema};
 use std::borrow::Cow;
 
 /// The last day of inferred times, in days from 1970-01-01.
@@ -110,13 +112,13 @@ static STAGES: &[(&str, Stage)] = &[
     ),
     ("*queued* *enqueued* *submitted* *requested*", Stage::Queued),
     (
-        "*created* *inserted* *added* *registered* *registration* *joined* *ordered* *placed* *posted* *opened* *since *hire* *purchase* *signup* *first_* *issued* *booked* *sent* *applied* *fired* *occurred* *_date date date_* *_at *_on *_time time datetime timestamp ts *_ts day created crt scm ctime *_ctime when *_gmt *dateadded* *_datetime *_timestamp *founded* *established* *uploaded* *imported* *logged* *recorded* *taken*",
+        "*created* *inserted* *added* *registered* *registration* *joined* *ordered* *placed* *posted* *opened* *since *hire* *purchase* *signup* *first_* *issued* *booked* *sent* *applied* *fired* *occurred* *_date date date_* *_at *_on *_time time datetime timestamp ts *_ts day created crt scm ctime *_ctime when *_gmt *dateadded* *_datetime *_timestamp *founded* *established* *uploaded* *imported* *logged* *recorded* *taken* epoch",
         Stage::Created,
     ),
 ];
 
 /// Names that hold durations, counts and persons, although a part of them is that of a time.
-const NO_TIMES: &str = "response_time* *load_time* *processing_time *latency* *wait_time *run_time *work_time *_ttl *_name *_ip* *_count *_by *_id *_user* *_status *duration* total_time typing_time scrolling_time visit_total_time time_spent elapsed* *_ms_total *_seconds *_zone* timezone time_slot *_num *_number *_url *_reason *_email *_hash *_version *_token *_visits *_generation* *_comment* *_address* *_author* *_attempt* *_size *_index *_page* *_row *_error* *_message* based_on *_location *start_line *end_line *_title *_text created_from *_text return_code *_sequence *_pos* *_offset";
+const NO_TIMES: &str = "response_time* *load_time* *processing_time *latency* *wait_time *run_time *work_time *_ttl *_name *_ip* *_count *_by *_id *_user* *_status *duration* total_time typing_time scrolling_time visit_total_time time_spent elapsed* *_ms_total *_seconds *_zone* timezone time_slot *_num *_number *_url *_reason *_email *_hash *_version *_token *_visits *_generation* *_comment* *_address* *_author* *_attempt* *_size *_index *_page* *_row *_error* *_message* based_on *_location *start_line *end_line *_title *_text created_from *_text return_code *_sequence *_pos* *_offset *_timer *_ticks *_ttl";
 
 /// Returns the stage and the form of a column of times.
 pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, Form)> {
@@ -153,6 +155,43 @@ pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, F
     Some((stage, form))
 }
 
+/// Returns whether the times of a program are in milliseconds: most of its tables have names such as `sentAt`.
+pub(super) fn are_in_millis(schema: &Schema) -> bool {
+    let is_camel = |column: &Column| {
+        let name = column.name.trim_end_matches("ID");
+        name.starts_with(|c: char| c.is_ascii_lowercase()) && name.contains(|c: char| c.is_ascii_uppercase())
+    };
+    let camel = schema.tables.iter().filter(|table| table.columns.iter().any(is_camel)).count();
+    2 * camel > schema.tables.len()
+}
+
+impl TableInference<'_> {
+    /// Returns the stage and the form of a time of the row.
+    pub(super) fn time_at(&self, at: usize) -> Option<(Stage, Form)> {
+        let column = &self.columns[at];
+        self.time(&column.plain, &column.traits)
+    }
+
+    /// Returns the stage and the form of a time of any table.
+    pub(super) fn time_of_column(&self, column: &Column) -> Option<(Stage, Form)> {
+        self.time(&plain(&column.name), &ColumnTraits::new(column))
+    }
+
+    /// Returns the stage and the form of a time. Histories of browsers count microseconds, from 1970 or 1601, and some schemas
+    /// milliseconds.
+    fn time(&self, name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, Form)> {
+        let (stage, form) = time_of(name, traits)?;
+        let is_fine = traits.class == TypeClass::Int && is_history(self.context.schema);
+        let form = match form {
+            Form::Unix(1) if is_fine && is_like(name, "*time") => Form::Since1601,
+            Form::Unix(1) if is_fine => Form::Unix(1_000_000),
+            Form::Unix(1) if self.in_millis && !is_like(name, "*_unix") => Form::Unix(1000),
+            form => form,
+        };
+        Some((stage, form))
+    }
+}
+
 /// Returns whether a column holds a time at which a row came, so that the rows of its table grow with time.
 pub(super) fn has_time(name: &str, traits: &ColumnTraits<'_>) -> bool {
     time_of(name, traits).is_some_and(|(stage, _)| !matches!(stage, Stage::Birth | Stage::Due | Stage::Deleted))
@@ -160,7 +199,7 @@ pub(super) fn has_time(name: &str, traits: &ColumnTraits<'_>) -> bool {
 
 /// Returns whether a name says too little of a column that is not declared as a time: `opened` may be a flag.
 fn is_weak(name: &str, class: TypeClass) -> bool {
-    const STRONG: &str = "*_unix *_epoch *_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod scm *last_checked *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity";
+    const STRONG: &str = "*_unix *_epoch *_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod scm *last_checked *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity epoch";
     let is_integer_day = matches!(class, TypeClass::Int) && is_like(name, "day *_day due *_due");
     !is_like(name, STRONG) || is_integer_day
 }
@@ -346,6 +385,9 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
         (Stage::Ended, Some(Kind::Stay)) if !is_day => of("int(20, 190)", "hours"),
         (Stage::Ended, Some(Kind::Run)) => of("lognormal(5, 1, min=2, max=7200, decimals=0)", "seconds"),
         (Stage::Updated | Stage::Edited, Some(Kind::Run | Kind::Log)) => of("int(0, 600)", "seconds"),
+        (Stage::Delivered, Some(Kind::Text)) if !is_day => {
+            of("lognormal(1, 1.2, min=0, max=90000, decimals=0)", "seconds")
+        }
         (Stage::LastSeen, Some(Kind::Text)) if !is_day => {
             of("lognormal(4, 2, min=1, max=90000, decimals=0)", "minutes")
         }
@@ -373,6 +415,22 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A message was sent at 1618416627, which JavaScript takes for a day in 1970.
+    #[test]
+    fn programs_with_names_in_camel_case_count_milliseconds() {
+        for (sql, expected) in [
+            ("CREATE TABLE message (id INTEGER PRIMARY KEY, sentAt INTEGER, read_at INTEGER)", true),
+            (
+                "CREATE TABLE message (id INTEGER PRIMARY KEY, sent_at INTEGER); CREATE TABLE mark (dateAdded INTEGER)",
+                false,
+            ),
+            ("CREATE TABLE item (itemID INTEGER PRIMARY KEY, added INTEGER)", false),
+            ("CREATE TABLE Message (MessageId INTEGER PRIMARY KEY, SentAt INTEGER)", false),
+        ] {
+            assert_eq!(are_in_millis(&Schema::from_sql(sql, "test").expect(sql)), expected, "{sql}");
+        }
+    }
 
     #[test]
     fn reference_days_are_days() {

@@ -3,6 +3,7 @@
 mod agreements;
 mod browsers_and_home;
 mod contradictions;
+mod libraries_and_forges;
 
 use super::schemas::{insert, number};
 use super::*;
@@ -56,11 +57,8 @@ fn schemas_of_programs_are_filled_without_annotations() {
         let sql = of_program(&read(&file));
         let made = || -> std::result::Result<(), String> {
             let schema = Schema::from_sql(&sql, "test.sql").map_err(|error| error.to_string())?;
-            // Calibre has eleven ratings at most.
-            let few = schema.table("ratings").map(|_| (Some("ratings".to_owned()), 11));
-            let rows = std::iter::once((None, 150)).chain(few).collect();
-            let plan =
-                GenPlan::new(&schema, &Request { rows, ..Request::default() }).map_err(|error| error.to_string())?;
+            let request = Request { rows: vec![(None, 150)], ..Request::default() };
+            let plan = GenPlan::new(&schema, &request).map_err(|error| error.to_string())?;
             insert(&sql, &plan).map(drop)
         };
         if let Err(error) = made() {
@@ -99,7 +97,12 @@ fn judge(name: &str, judges: &[Judge<'_>]) {
 
 /// Asks the database of a schema whose tables have other numbers of rows.
 fn judge_rows(name: &str, rows: &[(&str, u64)], judges: &[Judge<'_>]) {
-    let failed = found_absurd(&make(&schema_of(name), ROWS, rows), judges);
+    judge_schema(name, &schema_of(name), rows, judges);
+}
+
+/// Asks the database of the statements of a schema.
+fn judge_schema(name: &str, sql: &str, rows: &[(&str, u64)], judges: &[Judge<'_>]) {
+    let failed = found_absurd(&make(sql, ROWS, rows), judges);
     assert!(failed.is_empty(), "{name}: {failed:#?}");
 }
 
@@ -1103,6 +1106,21 @@ fn join_tables_with_too_few_pairs_are_an_error() {
     insert(sql, &with(100).expect("all pairs")).expect("all pairs");
     let error = with(101).expect_err("too many");
     assert!(error.message().contains("100 values for 101 rows"), "{error}");
+}
+
+/// With five thousand rows for all tables, the eleven ratings of a CHECK were an error; a plan says why a table has fewer.
+#[test]
+fn unique_columns_have_no_more_rows_than_their_check_allows() {
+    let sql = "CREATE TABLE ratings (id INTEGER PRIMARY KEY, rating INTEGER CHECK (rating > -1 AND rating < 11), UNIQUE (rating));
+        CREATE TABLE votes (id INTEGER PRIMARY KEY, rating_id INTEGER NOT NULL REFERENCES ratings);";
+    let sqlite = make(sql, ROWS, &[]);
+    assert_eq!(number(&sqlite, "SELECT count(*) FROM ratings"), 11);
+    assert_eq!(number(&sqlite, "SELECT count(*) FROM votes"), i64::try_from(ROWS).expect("a small number"));
+    let schema = Schema::from_sql(sql, "test.sql").expect(sql);
+    let request = Request { rows: vec![(None, ROWS)], ..Request::default() };
+    let plan = GenPlan::new(&schema, &request).expect(sql);
+    let because = plan.tables()[0].columns[1].provenance.to_string();
+    assert!(because.ends_with("a CHECK allows 11 rows of different values"), "{because}");
 }
 
 /// The rows of a small sample met the constraint, and a later one did not.

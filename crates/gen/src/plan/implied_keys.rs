@@ -7,7 +7,7 @@ use crate::infer;
 use crate::schema_annotations::words;
 use crate::tables::is_generated;
 use litepress_rows::Affinity;
-use litepress_rows::schema::{ForeignKey, Generated, Schema, Table};
+use litepress_rows::schema::{Column, ForeignKey, Generated, Schema, Table};
 
 /// A schema with implied keys, and the number of declared foreign keys of each table.
 pub(super) struct PlannedSchema {
@@ -76,13 +76,16 @@ fn source_of(schema: &Schema, table: &Table, column: usize) -> Option<usize> {
     found
 }
 
+/// Roles of rows that a row of their own table is related to.
+const RELATIVES: [&str; 3] = ["ancestor", "descendant", "child"];
+
 /// Returns the table and key that the name of a column says it refers to.
 fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(usize, usize)> {
-    const PERSONS: &str = "author owner creator sender receiver recipient follower following followed assignee assigned_to created_by updated_by modified_by approved_by reviewer actor manager requester reporter uploader editor inviter invited_by poster commenter doer moderator applicant by";
     let table = &schema.tables[position];
     let of = &table.columns[column];
     let is_referring = table.foreign_keys.iter().any(|key| key.columns.contains(&column));
-    if of.generated != Generated::No || is_referring || !matches!(of.affinity, Affinity::Integer | Affinity::Text) {
+    let is_text = infer::ColumnTraits::new(of).class == infer::TypeClass::Text;
+    if of.generated != Generated::No || is_referring || of.affinity != Affinity::Integer && !is_text {
         return None;
     }
     let name = infer::plain(&of.name);
@@ -93,10 +96,9 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
             None => (name.strip_suffix("id").filter(|stem| stem.len() > 2).unwrap_or(&name), false),
         };
     let key_of = |parent: usize| {
-        let key = single_key(&schema.tables[parent])?;
+        let key = key_for(of, &schema.tables[parent])?;
         let is_same = parent == position && key == column;
-        let fits = schema.tables[parent].columns[key].affinity == of.affinity && !is_same;
-        (fits && is_generated(schema, &schema.tables[parent])).then_some((parent, key))
+        (!is_same && is_generated(schema, &schema.tables[parent])).then_some((parent, key))
     };
     if stem == "parent"
         || name.ends_with("_parent")
@@ -104,7 +106,10 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         || stem == "in_reply_to"
         || stem == "reply_to"
     {
-        return (of.affinity == Affinity::Integer).then(|| key_of(position))?;
+        return (of.affinity == Affinity::Integer || is_text && is_id).then(|| key_of(position))?;
+    }
+    if is_id && RELATIVES.contains(&stem) {
+        return key_of(family_of(schema, position, column));
     }
     // The name of another table's key, such as `idsite`, is that key.
     let mut same = (0..schema.tables.len()).filter(|&parent| {
@@ -134,18 +139,39 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     let by_name = (0..if is_id { parts.len() } else { 1 }).find_map(|from| {
         let wanted = parts[from..].join("_");
         let wanted = infer::expanded(&wanted);
+        // The type of a creator is not that of an item.
+        let is_vague = from > 0 && ["type", "kind", "status", "state"].contains(&wanted);
         let is_whole = |&parent: &usize| {
             let table = &schema.tables[parent];
             let prefixed = word.as_ref().map(|word| format!("{word}_{wanted}"));
             is_called(table, wanted, true) || prefixed.is_some_and(|name| is_called(table, &name, true))
         };
-        let mut found = (0..schema.tables.len()).filter(is_whole).chain(
-            (0..schema.tables.len()).filter(|&parent| is_id && is_called(&schema.tables[parent], wanted, false)),
-        );
+        let is_part = |&parent: &usize| is_id && !is_vague && is_called(&schema.tables[parent], wanted, false);
+        let tables = 0..schema.tables.len();
+        let mut found = tables.clone().filter(is_whole).chain(tables.filter(is_part));
         found.find_map(key_of).filter(|(parent, _)| *parent != position || is_id)
     });
-    let is_role = is_author || is_id && PERSONS.split(' ').any(|role| role == stem);
-    by_name.or_else(|| table_of_persons(schema).filter(|_| is_role).and_then(key_of))
+    by_name.or_else(|| person_by_role(schema, table, (stem, is_id, is_author)).and_then(key_of))
+}
+
+/// Columns that refer to the person with this role.
+const PERSONS: &str = "author owner creator sender receiver recipient follower following followed assignee assigned_to created_by updated_by modified_by approved_by reviewer actor manager requester reporter uploader editor inviter invited_by poster commenter doer moderator applicant by";
+
+/// Returns the table of which a column such as `ancestor_id` has a row: that of the other column of a pair, or its own.
+fn family_of(schema: &Schema, position: usize, column: usize) -> usize {
+    let table = &schema.tables[position];
+    let is_relative = |name: &str| RELATIVES.iter().any(|word| infer::plain(name).starts_with(word));
+    let others = (0..table.columns.len()).filter(|&at| at != column && !is_relative(&table.columns[at].name));
+    others.into_iter().find_map(|other| implied_parent(schema, position, other)).map_or(position, |(parent, _)| parent)
+}
+
+/// Returns the table of the persons that a role such as `author_id` is of. A messenger without users has conversations with them.
+fn person_by_role(schema: &Schema, table: &Table, (role, is_id, is_author): (&str, bool, bool)) -> Option<usize> {
+    let is_message = |column: &Column| infer::plain(&column.name) == "message_id";
+    let is_sender = role == "from" && is_id && table.columns.iter().any(is_message);
+    let is_person = is_author || is_id && PERSONS.split(' ').any(|person| person == role);
+    let conversation = || schema.tables.iter().position(|table| is_called(table, "conversation", false));
+    table_of_persons(schema).filter(|_| is_person || is_sender).or_else(|| conversation().filter(|_| is_sender))
 }
 
 /// Returns the table of the persons who use a program.
@@ -232,6 +258,16 @@ fn is_called(table: &Table, wanted: &str, whole: bool) -> bool {
     } else {
         words.last().is_some_and(|word| word == wanted) || name.ends_with(&format!("_{wanted}"))
     }
+}
+
+/// Returns the key of a table that a column can hold: the primary key, or else a unique `id`.
+fn key_for(column: &Column, parent: &Table) -> Option<usize> {
+    let fits = |&key: &usize| infer::fits_key(column, &parent.columns[key]);
+    let is_id = |key: &usize| {
+        let of = &parent.columns[*key];
+        of.unique && of.generated == Generated::No && ["id", "uuid", "guid"].contains(&infer::plain(&of.name).as_str())
+    };
+    single_key(parent).filter(fits).or_else(|| (0..parent.columns.len()).filter(is_id).find(fits))
 }
 
 /// Returns the only column of a table's primary key.

@@ -17,13 +17,15 @@ struct KeyPart {
     columns: Vec<usize>,
 }
 
-/// A key that consists of a foreign key and a number, such as a line number.
+/// A key that consists of a foreign key and a number, such as a line number, or one of some texts.
 struct NumberedKey {
     /// Position of the foreign key among those of the table.
     key: usize,
     /// The leading column of the foreign key, and the number.
     by: usize,
     number: usize,
+    /// The largest number, if it is that of one of some texts.
+    most: u64,
 }
 
 impl Planner<'_> {
@@ -327,6 +329,7 @@ impl Planner<'_> {
             return Err(NoReference { why, most_rows: Some(parent_rows) });
         }
         let in_key = self.in_key(table, parent.key)?;
+        let numbered = self.numbered_key(table).filter(|numbered| numbered.key == parent.key);
         // The first column of a foreign key decides for the others.
         match in_key {
             _ if columns.iter().find(|&&column| self.columns[table][column].is_none()) != Some(&column) => {
@@ -334,13 +337,12 @@ impl Planner<'_> {
             }
             _ if columns.iter().any(|&column| self.columns[table][column].is_some()) => Ok(ReferencePattern::AtRandom),
             None if is_key => Ok(ReferencePattern::Once),
-            None if self.numbered_key(table).is_some_and(|numbered_key| numbered_key.key == parent.key) => {
-                let most = (5 * (rows / parent_rows) / 2).saturating_add(3);
-                Ok(ReferencePattern::PerParent(infer::skewed_counts(
-                    rows,
-                    parent_rows,
-                    (u64::from(rows >= parent_rows), most),
-                )))
+            None if numbered.is_some() => {
+                let most = numbered.map_or(u64::MAX, |numbered| numbered.most);
+                let most = (5 * (rows / parent_rows) / 2).saturating_add(3).min(most);
+                // One for each would be no more than a copy of the parents.
+                let has_some = infer::is_part_of(of_table, of_parent) && rows >= parent_rows || rows / 2 >= parent_rows;
+                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (u64::from(has_some), most))))
             }
             None if rows >= parent_rows && table != parent.table && infer::is_part_of(of_table, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
@@ -396,9 +398,12 @@ impl Planner<'_> {
     fn in_key(&self, table: usize, key: usize) -> Result<Option<ReferencePattern>, NoReference> {
         let of_table = &self.schema.tables[table];
         let is_open = |&column: &usize| self.columns[table][column].is_none();
+        let numbered = self.numbered_key(table);
         for columns in infer::unique_keys(of_table) {
-            let is_resolved = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
-            let columns = self.pair_of(table, &columns).unwrap_or(columns);
+            let is_numbered =
+                numbered.as_ref().is_some_and(|key| columns.contains(&key.by) && columns.contains(&key.number));
+            let is_resolved = is_numbered || columns.iter().any(|&column| infer::is_key_alone(of_table, column));
+            let columns = self.pair_of(table, &columns).filter(|_| !is_resolved).unwrap_or(columns);
             let Some(parts) = self.parts(table, &columns).filter(|_| columns.len() > 1 && !is_resolved) else {
                 continue;
             };
@@ -518,15 +523,20 @@ impl Planner<'_> {
                 columns.iter().partition(|&&column| reference(column) == Reference::None);
             let [number] = numbers[..] else { return None };
             let of = &of_table.columns[number];
-            let counts = of.affinity == Affinity::Integer && of.generated == Generated::No;
-            let [KeyPart { key, .. }] = self.parts(table, &others)?[..] else { return None };
+            let [KeyPart { key, parents, .. }] = self.parts(table, &others)?[..] else { return None };
+            let listed = infer::listed_texts(of_table, number).map(|texts| texts.len() as u64);
+            let most = listed.unwrap_or(u64::MAX);
+            let suffices = self.sizes[table].rows <= most.saturating_mul(parents);
+            let is_number = of.affinity == Affinity::Integer || listed.is_some() && suffices;
+            let counts = is_number && of.generated == Generated::No;
             let foreign = &of_table.foreign_keys[key];
             let refers_elsewhere = self.schema.position(&foreign.parent) != Some(table);
             // A recipe has the number already, and its foreign key is inferred anew.
             let is_counted = |column: usize| {
                 let draft = self.columns[table][column].as_ref();
                 draft.is_none_or(|draft| {
-                    matches!(draft.expr, ColumnExpr::ChildPosition { field: PositionField::Ordinal, .. })
+                    let is_listed = listed.is_some() && draft.expression.contains("number_in(");
+                    is_listed || matches!(draft.expr, ColumnExpr::ChildPosition { field: PositionField::Ordinal, .. })
                 })
             };
             let are_open = others.iter().all(is_open) && is_counted(number);
@@ -535,6 +545,7 @@ impl Planner<'_> {
                 key,
                 by: foreign.columns[0],
                 number,
+                most,
             })
         })
     }
@@ -546,7 +557,9 @@ impl Planner<'_> {
             return None;
         }
         if let Some(numbered_key) = self.numbered_key(table).filter(|numbered_key| numbered_key.number == column) {
-            return Some(infer::number_in(&of_table.columns[numbered_key.by].name));
+            let by = &of_table.columns[numbered_key.by].name;
+            let listed = infer::listed_texts(of_table, column).map(|texts| infer::one_of_listed(texts, by));
+            return Some(listed.unwrap_or_else(|| infer::number_in(by)));
         }
         let is_int = of_table.columns[column].affinity == Affinity::Integer;
         let is_free = is_int && of_table.rowid_alias != Some(column) && !infer::is_key_alone(of_table, column);

@@ -1,6 +1,6 @@
 //! The number of rows and the seed of each table.
 
-use super::{Request, table_position, usage};
+use super::{Request, constraints, table_position, usage};
 use crate::annotation::{TableSettings, parse_settings};
 use crate::schema_annotations::{self, Annotation};
 use crate::tables::generated_tables;
@@ -24,6 +24,8 @@ pub(super) struct TableSize {
     pub is_scaled: bool,
     /// Whether the number of rows follows from those of the parents.
     pub is_derived: bool,
+    /// The unique column whose CHECK allows no more rows than that.
+    pub limited_by: Option<usize>,
 }
 
 /// Returns the sizes of all tables of the schema, by position.
@@ -51,7 +53,8 @@ pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotatio
         check(schema, table, rows.unwrap_or(0))?;
         let seed = seeds.into_iter().flatten().next().unwrap_or(0);
         let (is_known, is_scaled) = (rows.is_some(), factor.is_some() && requested[table].is_none());
-        Ok(TableSize { rows: rows.unwrap_or(0), seed, fixed, tpch, is_known, is_scaled, is_derived: false })
+        let rows = rows.unwrap_or(0);
+        Ok(TableSize { rows, seed, fixed, tpch, is_known, is_scaled, is_derived: false, limited_by: None })
     };
     check_tpch(schema, &settings, &requested, scale, annotations)?;
     (0..schema.tables.len()).map(size).collect()
@@ -157,7 +160,15 @@ pub(super) fn fill_unset(schema: &Schema, request: &Request, sizes: &mut [TableS
     }
     for table in unset {
         check(schema, table, rows)?;
-        sizes[table] = TableSize { rows, is_known: true, is_scaled: true, ..sizes[table] };
+        let limit = constraints::most_rows(schema, table).filter(|(_, most)| *most < rows);
+        let rows = limit.map_or(rows, |(_, most)| most);
+        sizes[table] = TableSize {
+            rows,
+            limited_by: limit.map(|(column, _)| column),
+            is_known: true,
+            is_scaled: true,
+            ..sizes[table]
+        };
     }
     Ok(())
 }

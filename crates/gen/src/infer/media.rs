@@ -1,0 +1,337 @@
+//! Books and films: the names by which they are sorted, where their files are, who made them, their chapters and streams.
+
+use super::TableInference;
+use super::names::{is_like, plain, words_of_table};
+use super::subjects::{Kind, subject};
+use super::table_columns::called;
+use super::times::{Form, Stage};
+use litepress_rows::schema::{Generated, Table};
+
+const NAMES: &str = "title name full_name display_name";
+const SORTED: &str = "sort sort_name sort_title name_sort title_sort";
+/// Units of .NET in a second, in which columns such as `RunTimeTicks` count.
+const TICKS: u64 = 10_000_000;
+
+const IDENTIFIERS: &str = "WHEN 'isbn' THEN isbn() WHEN 'amazon' THEN regex('B0[0-9A-Z]{8}') WHEN 'goodreads' THEN int(1000, 9_999_999) || '' \
+    WHEN 'google' THEN regex('[A-Za-z0-9_]{12}') WHEN 'doi' THEN '10.' || int(1000, 9999) || '/' || regex('[a-z]{2}[0-9]{5}') ELSE phrase('{web_url}')";
+const CODECS: &str = "WHEN 'video' THEN choice('h264': 6, 'hevc': 3, 'av1') WHEN 'audio' THEN choice('aac': 5, 'ac3': 3, 'eac3': 2, 'flac', 'opus') ELSE choice('subrip': 6, 'ass': 2, 'webvtt': 2)";
+
+/// Returns whether the columns of a table are those of films, whatever its name is.
+pub(super) fn is_of_films(table: &Table) -> bool {
+    const FILMS: [&str; 4] = ["overview plot", "*runtime* *run_time*", "genre genres", "is_movie"];
+    let has = |patterns: &&str| table.columns.iter().any(|column| is_like(&plain(&column.name), patterns));
+    FILMS.iter().filter(|patterns| has(patterns)).count() > 1
+}
+
+fn is_of_titles(table: &Table) -> bool {
+    subject(&table.name).is_some_and(|subject| subject.names == "title") || is_of_films(table)
+}
+
+impl TableInference<'_> {
+    pub(super) fn media(&mut self) {
+        self.sorted_names();
+        if self.subject.is_some_and(|subject| subject.names == "title") {
+            self.published();
+            self.films();
+            self.folders();
+        }
+        if self.title_of_row().is_some() {
+            self.files_of_titles();
+            self.cast();
+            self.streams();
+        }
+        self.identifiers();
+        self.chapters();
+        self.plays();
+        self.pictures();
+        self.covers();
+    }
+
+    /// Returns the column that refers to a book or film, and its title as an operand.
+    fn title_of_row(&self) -> Option<(usize, Option<String>)> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
+            let title = NAMES.split(' ').find_map(|name| of.columns.iter().find(|column| plain(&column.name) == name));
+            let title = title.filter(|title| title.not_null && title.generated == Generated::No);
+            is_of_titles(of).then(|| (by, title.map(|title| self.through(by, title))))
+        })
+    }
+
+    /// Names by which rows are sorted: "Smith, Anna", and "Castle, The".
+    fn sorted_names(&mut self) {
+        let name = self.find(NAMES, |at| self.is_text(at));
+        let Some((at, name)) = self.find_repeatable_text(SORTED).zip(name) else { return };
+        let name = self.column(name);
+        let text = if self.kind() == Some(Kind::Person) {
+            let blank = format!("instr({name}, ' ')");
+            format!("if({blank} = 0, {name}, substr({name}, {blank} + 1) || ', ' || substr({name}, 1, {blank} - 1))")
+        } else {
+            format!(
+                "CASE WHEN substr({name}, 1, 4) = 'The ' THEN substr({name}, 5) || ', The' WHEN substr({name}, 1, 2) = 'A ' THEN substr({name}, 3) || ', A' ELSE {name} END"
+            )
+        };
+        self.set(at, text, "follows from the name");
+    }
+
+    /// Returns whether a column has the day of publication of a book or film whose row came at another time.
+    pub(super) fn is_publication(&self, at: usize) -> bool {
+        let is_title = self.subject.is_some_and(|subject| subject.names == "title");
+        is_title && self.is_like(at, "pubdate *publi* *release*") && self.time_of_title(at).is_some()
+    }
+
+    /// Returns the column of the time at which the row of a title came, if it is known in every row.
+    fn time_of_title(&self, published: usize) -> Option<usize> {
+        (0..self.columns.len()).filter(|&at| at != published && self.share_of_null(at) == 0.0).find(|&at| {
+            let time = self.time_at(at);
+            matches!(time, Some((Stage::Created, Form::Text)))
+        })
+    }
+
+    /// Days of publication, before the row came.
+    fn published(&mut self) {
+        for at in (0..self.columns.len()).filter(|&at| self.is_free(at) && self.is_publication(at)).collect::<Vec<_>>()
+        {
+            let form = self.time_at(at).map(|(_, form)| form);
+            let Some((base, form)) = self.time_of_title(at).zip(form) else { continue };
+            let days = "-lognormal(7, 1.3, min=5, max=30000, decimals=0)";
+            let day = format!("date_add(substr({}, 1, 10), {days}, 'days')", self.column(base));
+            if let Some(text) = form.converted(&day, Form::Day) {
+                self.set(at, text, "before the row came");
+            }
+        }
+    }
+
+    /// Kinds and lengths of films, series and their episodes.
+    fn films(&mut self) {
+        if !is_of_films(self.table) {
+            return;
+        }
+        let Some(kind) = self.find_kind("type item_type kind") else { return };
+        self.set(kind, "choice('Movie': 45, 'Episode': 38, 'Season': 10, 'Series': 7)", "a kind of film");
+        let kind = self.column(kind);
+        let is_whole = format!("{kind} IN ('Movie', 'Episode')");
+        let texts = [
+            ("is_movie", format!("if({kind} = 'Movie', 1, 0)")),
+            ("media_type", format!("if({is_whole}, 'Video')")),
+            (
+                "*run_time_ticks *runtime_ticks",
+                format!("if({is_whole}, {} * normal(95, 25, min=20, max=220, decimals=0))", 60 * TICKS),
+            ),
+            ("genres", "phrase('{genre_main}') || if(bool(0.6), '|' || phrase('{genre_more}'), '')".to_owned()),
+        ];
+        for (names, text) in texts {
+            let at = self.find(names, |at| {
+                self.found[at].is_none() && !self.columns[at].is_unique && !self.columns[at].not_null
+            });
+            if let Some(at) = at {
+                self.set(at, text, "follows from the kind of film");
+            }
+        }
+        // Only what a channel sends begins and ends at a time.
+        let Some(channel) = self.find("channel_id", |at| self.is_text(at)) else { return };
+        let start = self.find("start_date", |at| self.is_text_time(at)).map(|at| self.column(at));
+        if let Some((start, end)) = start.zip(self.find("end_date", |at| self.is_text_time(at))) {
+            self.set(end, format!("date_add({start}, int(20, 180), 'minutes')"), "a broadcast");
+        }
+        let is_sent = format!("{} IS NOT NULL", self.column(channel));
+        for names in ["start_date", "end_date"] {
+            self.set_only_if(names, &is_sent, "follows from the channel");
+        }
+    }
+
+    /// Returns whether a column has texts of times that are known by now.
+    fn is_text_time(&self, at: usize) -> bool {
+        let time = self.time_at(at);
+        self.found[at].is_some() && matches!(time, Some((_, Form::Text)))
+    }
+
+    /// Folders of books and films, by their titles.
+    fn folders(&mut self) {
+        let title = self.find(NAMES, |at| self.is_text(at));
+        let Some((path, title)) = self.find_repeatable_text("path folder file_path").zip(title) else { return };
+        let key = (0..self.columns.len()).find(|&at| self.table.rowid_alias == Some(at));
+        let author = self.find("author_sort", |at| self.is_text(at));
+        let title = format!("coalesce({}, 'Unknown')", self.column(title));
+        let text = match (author, key) {
+            (Some(author), Some(key)) => {
+                let author = format!("coalesce({}, 'Unknown')", self.column(author));
+                let comma = format!("instr({author}, ', ')");
+                format!(
+                    "if({comma} = 0, {author}, substr({author}, {comma} + 2) || ' ' || substr({author}, 1, {comma} - 1)) || '/' || {title} || ' (' || {} || ')'",
+                    self.column(key)
+                )
+            }
+            _ => {
+                let file = format!("'/' || {title} || choice('.mkv': 7, '.mp4': 3)");
+                let kind = self
+                    .find("type", |at| self.found[at].as_ref().is_some_and(|found| found.text.contains("'Season'")));
+                let kind = kind.map(|at| self.column(at));
+                let file = kind.map_or(file.clone(), |kind| format!("if({kind} IN ('Movie', 'Episode'), {file}, '')"));
+                format!("'/media/' || {title} || {file}")
+            }
+        };
+        self.set(path, text, "a folder of this title");
+    }
+
+    /// Files of books and what people say of them.
+    fn files_of_titles(&mut self) {
+        let Some((by, title)) = self.title_of_row() else { return };
+        let format = (0..self.columns.len()).find(|&at| self.is_like(at, "format file_format"));
+        let name = self.find_repeatable_text("name file_name filename");
+        if let (Some(_), Some(name), Some(title)) = (format, name, title) {
+            self.set(name, title, "the title of the row that it refers to");
+        }
+        let size = self.find_repeatable_number("*size *_bytes bytes");
+        if let Some(size) = size.filter(|_| format.is_some()) {
+            self.set(size, "lognormal(13.6, 1.1, min=30000, max=90000000, decimals=0)", "the size of a book");
+        }
+        let is_only = self.columns[by].is_unique || self.context.once == Some(by);
+        let is_comment = self.subject.is_some_and(|subject| subject.names == "comment");
+        if let Some(at) = self.find_repeatable_text("text body content comment").filter(|_| is_only && is_comment) {
+            self.set(at, "phrase('{film_plot}')", "the only comment on a title");
+        }
+        if let Some(at) =
+            self.find_repeatable_text("value").filter(|_| super::has_last_word(self.table, "value tag genre"))
+        {
+            self.set(at, "phrase('{film_genre}')", "a value of a title");
+        }
+    }
+
+    /// Numbers of books in other catalogues.
+    fn identifiers(&mut self) {
+        let kind = (0..self.columns.len()).find(|&at| self.is_like(at, "type kind scheme") && self.is_text(at));
+        let Some(kind) = kind.filter(|_| super::has_last_word(self.table, "identifier")) else { return };
+        if let Some(at) = self.find_repeatable_text("val value identifier") {
+            self.set(at, format!("CASE {} {IDENTIFIERS} END", self.column(kind)), "follows from its type");
+        }
+    }
+
+    /// People who made a film: only actors play someone.
+    fn cast(&mut self) {
+        let Some(kind) = self.find_kind("person_type credit_type job department") else { return };
+        let Some(role) = self.find_repeatable_text("role character character_name") else { return };
+        self.set(
+            kind,
+            "choice('Actor': 72, 'Director': 10, 'Writer': 10, 'Producer': 8)",
+            "follows from the making of a film",
+        );
+        let none = if self.columns[role].not_null { "''" } else { "NULL" };
+        let text = format!("if({} = 'Actor', phrase('{{person}}'), {none})", self.column(kind));
+        self.set(role, text, "follows from who it is");
+        let orders = self.find_repeatable_number("sort_order").zip(self.find_repeatable_number("list_order"));
+        if let Some((sorted, listed)) = orders {
+            self.set(listed, self.column(sorted), "follows from the other order");
+        }
+    }
+
+    /// Streams of a film: a picture, sounds and subtitles.
+    fn streams(&mut self) {
+        let is_stream = words_of_table(&self.table.name).pop().is_some_and(|word| word.ends_with("stream"));
+        let Some(kind) = self.find_kind("stream_type codec_type type kind").filter(|_| is_stream) else {
+            return;
+        };
+        let index =
+            (0..self.columns.len()).find(|&at| self.is_like(at, "stream_index *_index index") && self.is_number(at));
+        let others = "choice('Audio': 4, 'Subtitle': 6)";
+        let text = match index {
+            Some(index) => {
+                format!("CASE {} WHEN 1 THEN 'Video' WHEN 2 THEN 'Audio' ELSE {others} END", self.column(index))
+            }
+            None => format!("if(bool(0.3), 'Video', {others})"),
+        };
+        self.set(kind, text, "a kind of stream");
+        let kind = self.column(kind);
+        if let Some(codec) = self.find_repeatable_text("codec codec_name") {
+            self.set(codec, format!("CASE lower({kind}) {CODECS} END"), "follows from the kind of stream");
+        }
+        let audio = "choice(128: 2, 192: 3, 256: 2, 320: 2, 640: 3)";
+        for (names, text) in [
+            ("language", format!("if({kind} = 'Video', NULL, choice('en': 6, 'de': 2, 'fr': 2, 'es': 2, 'ja': 1))")),
+            (
+                "bit_rate bitrate",
+                format!("CASE {kind} WHEN 'Video' THEN 1000 * int(900, 24_000) WHEN 'Audio' THEN 1000 * {audio} END"),
+            ),
+            ("*frame_rate *framerate fps", format!("if({kind} = 'Video', {})", super::rules::FRAME_RATE)),
+            ("height width", format!("if({kind} = 'Video', choice(1920: 5, 1280: 2, 3840: 2))")),
+        ] {
+            let at =
+                self.find(names, |at| self.is_free(at) && !self.columns[at].not_null && !self.columns[at].is_unique);
+            if let Some(at) = at {
+                self.set(at, text, "follows from the kind of stream");
+            }
+        }
+    }
+
+    /// Chapters of a film: each one five minutes after the one before.
+    fn chapters(&mut self) {
+        const SECONDS: u64 = 300;
+        let number = (0..self.columns.len())
+            .find(|&at| self.is_like(at, "chapter_index *_index index number chapter_number") && self.is_number(at));
+        let start = self.find_repeatable_number("start_position* *start_time* start *_start *position_ticks");
+        let is_chapter = super::has_last_word(self.table, "chapter");
+        let Some((start, number)) = start.zip(number).filter(|_| is_chapter) else { return };
+        let units = if self.is_like(start, "*ticks") { TICKS } else { 1 };
+        let number = self.column(number);
+        self.set(start, format!("({number} - 1) * {}", SECONDS * units), "follows from the number of the chapter");
+        if let Some(name) = self.find_repeatable_text("name title") {
+            self.set(name, format!("'Chapter ' || {number}"), "the number of the chapter");
+        }
+    }
+
+    /// How often something was played: who has not played it has no last time.
+    fn plays(&mut self) {
+        let Some(count) = self.find_repeatable_number("play_count playcount") else { return };
+        let Some(played) = self.find_repeatable_number("played is_played") else { return };
+        self.set(played, "bool(0.4)", "a flag");
+        let played = self.column(played);
+        self.set(
+            count,
+            format!("if({played}, 1 + exponential(0.5, max=60, decimals=0), 0)"),
+            "follows from whether it was played",
+        );
+        if let Some(position) = self.find_repeatable_number("*position_ticks *position_ms *position_seconds") {
+            let units = if self.is_like(position, "*ticks") { TICKS } else { 1 };
+            let text = format!("if({played} OR bool(0.8), 0, {units} * int(30, 6000))");
+            self.set(position, text, "follows from whether it was played");
+        }
+        self.set_only_if("last_played*", &played, "follows from whether it was played");
+        if let Some(rating) = self.find_repeatable_number("rating *_rating").filter(|&at| !self.columns[at].not_null) {
+            let text = format!("if(bool(0.85), NULL, {})", called(&self.alone(rating).text));
+            self.set(rating, text, "follows from who rates at all");
+        }
+    }
+
+    /// The picture on the cover of a set: the first one.
+    fn covers(&mut self) {
+        let Some(at) = self.find_repeatable_number("cover_*").filter(|&at| !self.columns[at].not_null) else { return };
+        let first = self.context.counted.iter().find(|&&(child, column)| {
+            let of = &self.context.schema.tables[child];
+            let word = words_of_table(&of.name).pop().unwrap_or_default();
+            child != self.context.table
+                && self.is_like(at, &format!("*_{word}_id"))
+                && of.columns[column].key_position.is_some()
+        });
+        if let Some(&(child, column)) = first {
+            let of = &self.context.schema.tables[child];
+            let text = format!("if(count_of({}) > 0, 1)", super::amounts::named_column(of, column));
+            self.set(at, text, "follows from the rows that refer to it");
+        }
+    }
+
+    /// Files and sizes of pictures: stickers are squares.
+    fn pictures(&mut self) {
+        const PICTURES: &str = "sticker emoji avatar icon photo image picture thumbnail";
+        if !super::has_last_word(self.table, PICTURES) {
+            return;
+        }
+        let is_square = super::has_last_word(self.table, "sticker emoji avatar icon");
+        if let Some(path) = self.find_repeatable_text("path file_path") {
+            self.set(path, "phrase('{image_path}')", "the path of a picture");
+        }
+        let sides = self.find_repeatable_number("width").zip(self.find_repeatable_number("height"));
+        let Some((width, height)) = sides.filter(|_| is_square) else { return };
+        self.set(width, "choice(512: 9, 256)", "the width of a small picture");
+        let width = self.column(width);
+        self.set(height, width, "as high as wide");
+    }
+}

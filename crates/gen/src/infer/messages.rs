@@ -1,0 +1,114 @@
+//! Messages: with whom one talks, when a message goes away, and what a reaction is to.
+
+use super::TableInference;
+use super::names::is_like;
+use super::subjects::Kind;
+use super::table_columns::called;
+use super::times::{Form, Stage};
+use litepress_rows::schema::Generated;
+
+impl TableInference<'_> {
+    /// Names and numbers of the people, or of the group, that a conversation is with.
+    pub(super) fn conversations(&mut self) {
+        const OF_PERSONS: [(&str, &str); 3] = [
+            ("profile_name profile_full_name", "phrase('{person}')"),
+            ("e164 phone phone_number", ""),
+            ("service_id user_id contact_id", "uuid()"),
+        ];
+        if !super::has_last_word(self.table, "conversation chat thread") {
+            return;
+        }
+        let Some(kind) = self.find_kind("type kind") else { return };
+        let members =
+            self.find_repeatable_text("members participants member_ids").filter(|&at| !self.columns[at].not_null);
+        let Some(members) = members else { return };
+        self.set(kind, "choice('private': 82, 'group': 18)", "with one person or several");
+        let is_private = format!("{} = 'private'", self.column(kind));
+        let list = "uuid() || ' ' || uuid() || if(bool(0.6), ' ' || uuid(), '')";
+        self.set(members, format!("if({is_private}, NULL, {list})"), "follows from the type");
+        for (names, text) in OF_PERSONS {
+            let Some(at) = self.find_repeatable_text(names).filter(|&at| !self.columns[at].not_null) else { continue };
+            let own = if text.is_empty() { called(&self.alone(at).text) } else { text.to_owned() };
+            self.set(at, format!("if({is_private}, {own})"), "follows from the type");
+        }
+        let profile = self.find("profile_name", |at| self.found[at].is_some()).map(|at| self.column(at));
+        if let Some(name) = self.find_repeatable_text("name title") {
+            let person = profile.unwrap_or_else(|| "phrase('{person}')".to_owned());
+            self.set(name, format!("if({is_private}, {person}, phrase('{{chat_group}}'))"), "follows from the type");
+        }
+    }
+
+    /// Kinds and ends of messages, and the times of those that reactions are to.
+    pub(super) fn messages(&mut self) {
+        self.target_times();
+        if self.kind() != Some(Kind::Text) || !super::has_last_word(self.table, "message sms mms") {
+            return;
+        }
+        let is_read = self.find("read_status is_read *received*", |_| true).is_some();
+        if let Some(kind) = self.find_kind("type direction").filter(|_| is_read) {
+            self.set(kind, "choice('incoming': 56, 'outgoing': 44)", "a message that is sent or received");
+        }
+        let form = |at: usize| self.time_at(at);
+        let sent = (0..self.columns.len())
+            .find(|&at| matches!(form(at), Some((Stage::Created, _))) && self.found[at].is_some());
+        let end =
+            self.find("expires_at expiry *_expires_at", |at| self.found[at].is_some() && !self.columns[at].not_null);
+        let timer = self.find_repeatable_number("*expire_timer *timer *ttl");
+        if let (Some(timer), Some(end), Some(sent)) = (timer, end, sent)
+            && let (Some((_, Form::Unix(units))), Some((_, Form::Unix(of)))) = (form(end), form(sent))
+            && units == of
+        {
+            let text = self.alone(timer).text;
+            self.set(timer, text, "follows from the habits of people");
+            let timer = self.column(timer);
+            let text = format!("if({timer} > 0, {} + {units} * {timer})", self.column(sent));
+            self.set(end, text, "follows from the timer");
+        }
+        let erased = self.find("is_erased erased is_deleted", |at| self.is_number(at));
+        let body = self.find_repeatable_text("body text content").filter(|&at| !self.columns[at].not_null);
+        if let Some((erased, body)) = erased.zip(body) {
+            self.set(
+                body,
+                format!("if({}, NULL, phrase('{{message}}'))", self.column(erased)),
+                "follows from whether it is erased",
+            );
+        }
+    }
+
+    /// Times of the rows that reactions are to.
+    fn target_times(&mut self) {
+        let at = self.find("target_timestamp target_sent_at target_time", |at| self.found[at].is_some());
+        let Some(at) = at else { return };
+        let form = self.time_at(at).map(|(_, form)| form);
+        let time = (0..self.columns.len()).find_map(|by| {
+            let parent = self.context.parents[by]
+                .filter(|_| is_like(&self.columns[by].plain, "message_id target_id post_id"))?;
+            let (time, of) = self.start_of(parent)?;
+            form?.converted(&self.through(by, time), of)
+        });
+        if let Some(time) = time {
+            self.set(at, time, "the time of the row that it is to");
+        }
+    }
+
+    /// Objects with the keys, kinds and times of their own row.
+    pub(super) fn own_json(&mut self) {
+        const MOST: usize = 6;
+        let Some(json) = self.find_repeatable_text("json") else { return };
+        let is_part = |at: usize| {
+            let is_time = self.is_time(at) && self.is_number(at);
+            let is_safe = is_time || self.is_like(at, "id *_id type");
+            at != json && is_safe && self.table.columns[at].generated == Generated::No
+        };
+        let value = |at: usize| {
+            let column = self.column(at);
+            let quoted = if self.is_text(at) { format!("'\"' || {column} || '\"'") } else { column };
+            format!("'\"{}\":' || coalesce({quoted}, 'null')", self.table.columns[at].name)
+        };
+        let parts: Vec<String> = (0..self.columns.len()).filter(|&at| is_part(at)).take(MOST).map(value).collect();
+        if !parts.is_empty() {
+            let text = format!("'{{' || {} || '}}'", parts.join(" || ',' || "));
+            self.set(json, text, "follows from the row");
+        }
+    }
+}

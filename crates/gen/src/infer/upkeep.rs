@@ -1,0 +1,117 @@
+//! Tables by which programs keep themselves up: sessions, migrations, and the tenant that rows belong to.
+
+use super::TableInference;
+use super::table_columns::called;
+use super::times::{Form, Stage};
+
+const TENANTS: &str = "org_id organization_id organisation_id tenant_id site_id workspace_id realm_id instance_id";
+
+impl TableInference<'_> {
+    pub(super) fn upkeep(&mut self) {
+        self.sessions();
+        self.versions();
+        self.migrations();
+        self.tenants();
+        self.alerts();
+    }
+
+    /// Returns whether a text is a key that says nothing: it is none of a setting, a feature or a text.
+    pub(super) fn is_opaque_key(&self, at: usize) -> bool {
+        let is_setting = self.subject.is_some_and(|subject| subject.names == "setting_key")
+            || self
+                .find("value *_value val *enabled text translation name label title description", |_| true)
+                .is_some();
+        let fits = self.is_text(at) && self.columns[at].traits.takes_len(32);
+        fits && (self.is_like(at, "*_unique_key") || self.columns[at].full == "key" && !is_setting)
+    }
+
+    /// Ends of sessions: those that ended long ago are gone.
+    fn sessions(&mut self) {
+        if !super::has_last_word(self.table, "session token") {
+            return;
+        }
+        for at in 0..self.columns.len() {
+            let time = self.time_at(at);
+            let Some((Stage::Due, form)) = time.filter(|_| self.found[at].is_some()) else { continue };
+            let others = (0..self.columns.len()).any(|other| other != at && self.is_time(other));
+            let (day, seconds) = (self.context.day, "int(-3000, 2_592_000)");
+            let text = match form {
+                Form::Text => format!("date_add('{} 00:00:00', {seconds}, 'seconds')", day.before(0)),
+                Form::Unix(units) => format!("{units} * ({} + {seconds})", day.unix()),
+                Form::Day | Form::Julian | Form::Since1601 => continue,
+            };
+            if !others {
+                self.set(at, text, "follows from what is not over yet");
+            }
+        }
+    }
+
+    /// Versions of the program, one after another.
+    fn versions(&mut self) {
+        let is_history = super::has_last_word(self.table, "version") && self.columns.len() == 2;
+        let version = self.find_repeatable_number("version").filter(|_| is_history && self.table.rowid_alias.is_some());
+        if let Some(at) = version {
+            self.set(at, "sequence", "one version after another");
+        }
+    }
+
+    /// Statements of migrations, as their names say, and errors of those that failed.
+    fn migrations(&mut self) {
+        let success = self.find("success succeeded is_success", |at| self.is_number(at));
+        let error = self.find_repeatable_text("error error_message");
+        if let Some((success, error)) = success.zip(error) {
+            let none = if self.columns[error].not_null { "''" } else { "NULL" };
+            let text = format!("if({}, {none}, phrase('{{error_message}}'))", self.column(success));
+            self.set(error, text, "follows from the success");
+        }
+        if self.subject.is_none_or(|subject| subject.names != "migration") {
+            return;
+        }
+        if let Some(at) = success.filter(|&at| self.is_free(at)) {
+            self.set(at, "bool(0.99)", "a flag");
+        }
+        let Some(name) =
+            self.find_text("migration_id migration name").filter(|&at| self.columns[at].traits.takes_len(60))
+        else {
+            return;
+        };
+        self.set(name, "unique_phrase('{migration}', '_v')", "a migration");
+        let name = self.column(name);
+        if let Some(sql) = self.find_repeatable_text("sql statement") {
+            let text = format!(
+                "CASE substr({name}, 1, 4) WHEN 'crea' THEN 'CREATE TABLE ' || substr({name}, 14) || ' (id INTEGER PRIMARY KEY, name TEXT NOT NULL)' \
+                 WHEN 'drop' THEN 'DROP TABLE ' || substr({name}, 12) ELSE 'ALTER TABLE ' || replace(substr({name}, 13), ' add column ', ' ADD COLUMN ') || ' TEXT' END"
+            );
+            self.set(sql, text, "follows from the name");
+        }
+    }
+
+    /// Tenants: a row belongs to that of the row that it refers to.
+    fn tenants(&mut self) {
+        let Some(at) = self.find_repeatable_number(TENANTS) else { return };
+        let through = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
+            let name = &self.table.columns[at].name;
+            let same = of.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name) && column.not_null)?;
+            Some(self.through(by, same))
+        });
+        if let Some(through) = through {
+            let own = called(&self.alone(at).text);
+            self.set(at, format!("coalesce({through}, {own})"), "that of the row that it refers to");
+        }
+    }
+
+    /// Kinds and texts of annotations, of which some are alerts.
+    fn alerts(&mut self) {
+        let Some(kind) = self.find_kind("type kind") else { return };
+        let alert = self.find_repeatable_number("alert_id alert_rule_id").filter(|&at| !self.columns[at].not_null);
+        let Some(alert) = alert else { return };
+        self.set(kind, "choice('deployment': 5, 'alert': 4, 'note': 2)", "a kind of annotation");
+        if let Some(text) = self.find_repeatable_text("text description message") {
+            let cases = "WHEN 'alert' THEN phrase('{annotation_alert}') WHEN 'deployment' THEN phrase('{annotation_deployment}') ELSE phrase('{annotation}')";
+            self.set(text, format!("CASE {} {cases} END", self.column(kind)), "follows from the type");
+        }
+        let own = called(&self.alone(alert).text);
+        self.set(alert, format!("if({} = 'alert', {own})", self.column(kind)), "follows from the type");
+    }
+}
