@@ -55,6 +55,7 @@ pub(crate) use arguments::number;
 pub(crate) use functions::pow;
 pub(crate) use goods::product_of;
 pub(crate) use nulls::fill_flags;
+pub use places::{Country, countries};
 pub(crate) use places::{field as place_field, place_of};
 pub(crate) use shuffle::Permutation;
 pub(crate) use zipf::Zipf;

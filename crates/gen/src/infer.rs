@@ -727,24 +727,51 @@ pub(crate) fn by_type(table: &Table, position: usize) -> Inference {
 /// names say nothing. `is_unique` asks for different texts in all rows.
 pub fn text_by_name(schema: &Schema, table: usize, column: usize, is_unique: bool) -> Option<String> {
     let count = schema.tables[table].columns.len();
-    let context = TableContext {
+    let relieved = if is_unique { Vec::new() } else { vec![column] };
+    let open = (0..count).map(|at| at == column).collect();
+    TableInference::new(context_by_names(schema, table, open, vec![None; count], relieved)).text_by_name(column)
+}
+
+/// Returns the annotations of persons and places by the names of a table and its columns, as all of a row agree: an e-mail address
+/// holds the name, and a country belongs to the city. Foreign keys refer to rows.
+pub fn texts_of_row(schema: &Schema, table: usize) -> Vec<Option<String>> {
+    let of = &schema.tables[table];
+    let parent = |at: usize| match reference(schema, of, at) {
+        Reference::Single(parent) if parent.table != table => Some(parent),
+        _ => None,
+    };
+    let parents: Vec<Option<Parent>> = (0..of.columns.len()).map(parent).collect();
+    let open = |at: usize| of.columns[at].generated == Generated::No && !refers(schema, of, at);
+    let open = (0..of.columns.len()).map(open).collect();
+    TableInference::new(context_by_names(schema, table, open, parents, Vec::new())).texts_of_row()
+}
+
+/// Returns a table's context of which only names, keys and parents are known.
+fn context_by_names(
+    schema: &Schema,
+    table: usize,
+    open: Vec<bool>,
+    possible_parents: Vec<Option<Parent>>,
+    relieved: Vec<usize>,
+) -> TableContext<'_> {
+    let columns = possible_parents.iter().zip(&schema.tables[table].columns);
+    TableContext {
         schema,
         table,
         rows: 0,
         day: ReferenceDay::default(),
-        open: (0..count).map(|at| at == column).collect(),
-        parents: vec![None; count],
-        possible_parents: vec![None; count],
+        open,
+        parents: columns.map(|(parent, column)| parent.filter(|_| column.not_null)).collect(),
+        possible_parents,
         per_parent: None,
         once: None,
         via: Vec::new(),
         lines: None,
         counted: Vec::new(),
         roots: None,
-        relieved: if is_unique { Vec::new() } else { vec![column] },
+        relieved,
         depth: 0,
-    };
-    TableInference::new(context).text_by_name(column)
+    }
 }
 
 /// Returns whether an annotation without columns builds.

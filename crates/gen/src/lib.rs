@@ -48,7 +48,7 @@ mod tables;
 mod time_text;
 
 pub use expression::functions;
-pub use generators::catalogue;
+pub use generators::{Country, catalogue, countries};
 pub use litepress_rows::Shard;
 pub use litepress_tpch::TpchTable;
 pub use number::{COUNT_UNITS, whole_number};

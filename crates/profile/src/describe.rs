@@ -20,6 +20,8 @@ pub(crate) const OFTEN: u64 = 3;
 const LENGTHS: usize = 8;
 /// Longest text that is made of several ranges of lengths, each of which costs time.
 const LONG: u64 = 4096;
+/// The reason for an annotation that the names of table and column stand for.
+const BY_NAME: &str = "the name of the column";
 
 /// A column of the source.
 pub(crate) struct ColumnContext<'a> {
@@ -317,14 +319,23 @@ fn text(context: &ColumnContext<'_>, stats: &ColumnStats, is_unique: bool) -> De
         let model = if generator.starts_with("if(") || is_unique { Model::Fixed } else { Model::Times };
         return Description::new(generator, because, model);
     }
-    if let Some(told) = told_texts(context, stats).filter(|_| !is_unique) {
+    let named = names::generator(context, &sample, is_unique);
+    if let Some(told) = told_texts(context, stats, named.as_deref()).filter(|_| !is_unique) {
         return told;
     }
-    let named = names::generator(context, &sample, is_unique);
     if is_unique {
         return unique_texts(stats, &sample, named, keep_values).into();
     }
+    if let Some(years) = years(&sample, Precision::new(keep_values)) {
+        return Description::new(years, "years", Model::Fixed);
+    }
     let found = pattern(stats, &sample, named, keep_values);
+    if context.is_fixed
+        && stats.distinct().0 == texts
+        && let Some(all) = names::distinct(&found.call, texts)
+    {
+        return (all, "names of a list, which all differ".to_owned()).into();
+    }
     if let Some(listed) = listed_texts(context, stats, &found) {
         return listed;
     }
@@ -342,7 +353,7 @@ fn unique_texts(
     let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(stats, pattern);
     let pattern = text_pattern::of(sample, longest, Some(texts), lengths, keep_values);
     let pattern = pattern.map(|(generator, because)| (generator, because.to_owned()));
-    let named = named.map(|named| (named, "the name of the column".to_owned()));
+    let named = named.map(|named| (named, BY_NAME.to_owned()));
     // Every e-mail address has the same pattern, and those of persons hold their names.
     let (first, second) = if pattern.as_ref().is_some_and(|(generator, _)| generator == "email") {
         (named, pattern)
@@ -376,19 +387,17 @@ type PatternOfLengths<'p> = &'p dyn Fn(u64, u64) -> String;
 
 /// Describes texts by their format, their column's name, or their lengths.
 fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<String>, keep_values: bool) -> Pattern {
-    let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(stats, pattern);
-    let middle = middle_lengths(stats);
-    let one = |pattern: &dyn Fn(u64, u64) -> String| pattern(middle.0, middle.1);
-    let found = text_pattern::format(sample, lengths).zip(text_pattern::format(sample, one));
-    if let Some(((whole, because), (call, _))) = found {
-        return Pattern { whole, call, because, is_specific: true };
+    if let Some((call, because)) = text_pattern::format(sample) {
+        return Pattern { whole: call.clone(), call, because, is_specific: true };
     }
     // Texts of one length may have a part in common, which is to be kept.
     let is_kept = keep_values && stats.shortest == stats.longest;
     if let Some(named) = named.filter(|_| !is_kept) {
-        let because = "the name of the column";
-        return Pattern { whole: named.clone(), call: named, because, is_specific: true };
+        return Pattern { whole: named.clone(), call: named, because: BY_NAME, is_specific: true };
     }
+    let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(stats, pattern);
+    let middle = middle_lengths(stats);
+    let one = |pattern: &dyn Fn(u64, u64) -> String| pattern(middle.0, middle.1);
     let of = |lengths: &dyn Fn(PatternOfLengths<'_>) -> String| {
         let found = text_pattern::of(sample, stats.longest, None, |pattern| lengths(pattern), keep_values);
         found.filter(|(generator, _)| is_valid_annotation(generator, stats.texts))
@@ -405,8 +414,18 @@ fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<String>, keep
     Pattern { whole, call, because: "texts of these lengths", is_specific: false }
 }
 
+/// Describes texts that are years.
+fn years(sample: &[Box<str>], precision: Precision) -> Option<String> {
+    const YEARS: std::ops::RangeInclusive<i64> = 1900..=2100;
+    let year = |text: &str| text.parse().ok().filter(|year| YEARS.contains(year) && text.len() == 4);
+    let years: Vec<i64> = sample.iter().map(|text| year(text)).collect::<Option<_>>()?;
+    let (least, largest) = (*years.iter().min()?, *years.iter().max()?);
+    let (histogram, _) = whole_histogram(years.iter().map(|year| *year as f64).collect(), least, largest, precision);
+    Some(format!("({histogram}) || ''"))
+}
+
 /// Returns the first and the last decile of the lengths.
-fn middle_lengths(stats: &ColumnStats) -> (u64, u64) {
+pub(crate) fn middle_lengths(stats: &ColumnStats) -> (u64, u64) {
     let mut lengths = stats.lengths.clone().values();
     lengths.sort_unstable();
     let at = |tenth: usize| lengths.get(lengths.len() * tenth / 10).copied();
@@ -427,18 +446,24 @@ fn days(sample: &[Box<str>], unique: Option<u64>, precision: Precision) -> Optio
     }
 }
 
-/// Lists few texts with their shares, if they may be told: the caller wants that, or the schema names them.
-fn told_texts(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<Description> {
+/// Lists few texts with their shares, if they may be told: the caller wants that, or the schema names them, or everybody
+/// uses them in a column of this name and they are short, such as `Mr.`
+fn told_texts(context: &ColumnContext<'_>, stats: &ColumnStats, named: Option<&str>) -> Option<Description> {
     let keep_values = context.options.keep_values;
     let is_few = |counts: &Vec<_>| {
         is_few(stats.texts, counts.len())
             || (keep_values && counts.len() <= FEW && (context.is_fixed || is_listed(stats)))
     };
     let counts = by_frequency(stats).filter(is_few)?;
+    let are_in = |whole: &str| counts.iter().all(|(text, _)| whole.contains(&quoted(text)));
+    let is_short = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count() <= text_pattern::TOLD;
+    let are_short = counts.iter().all(|(text, _)| is_short(text));
     let because = if keep_values {
         "a few texts by their shares"
-    } else if counts.iter().all(|(text, _)| context.schema.text.contains(&quoted(text))) {
+    } else if are_in(&context.schema.text) {
         "texts that the schema names, by their shares"
+    } else if are_short && named.is_some_and(|named| named.starts_with("choice(") && are_in(named)) {
+        "texts that the name of the column stands for, by their shares"
     } else {
         return None;
     };
@@ -446,13 +471,14 @@ fn told_texts(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<Descri
     Some(listed(&counts, names, because))
 }
 
-/// Lists texts under made-up names, if there are not too many and some come more than once.
+/// Lists texts under made-up names, if there are not too many and some come more than once. `None` if the texts use up the list of
+/// names.
 fn listed_texts(context: &ColumnContext<'_>, stats: &ColumnStats, pattern: &Pattern) -> Option<Description> {
     let counts =
         by_frequency(stats).filter(|counts| counts.len() <= FEW && repeats(counts.len() as u64, stats.texts))?;
     let texts: Vec<&str> = counts.iter().map(|(text, _)| *text).collect();
     let generator = pattern.is_specific.then_some(&*pattern.call);
-    let names = names::made_up(generator, &texts, &context.table.columns[context.column].name);
+    let names = names::made_up(generator, &texts, &context.table.columns[context.column].name)?;
     Some(listed(&counts, names, "a few texts by their shares, under made-up names"))
 }
 
@@ -463,12 +489,12 @@ pub(crate) fn is_listed(stats: &ColumnStats) -> bool {
 }
 
 /// Returns whether this many distinct values stand for so many that some repeat.
-fn repeats(distinct: u64, values: u64) -> bool {
+pub(crate) fn repeats(distinct: u64, values: u64) -> bool {
     10 * distinct <= 9 * values
 }
 
 /// Returns the texts of a column with their numbers of rows, the most frequent first.
-fn by_frequency(stats: &ColumnStats) -> Option<Vec<(&str, u64)>> {
+pub(crate) fn by_frequency(stats: &ColumnStats) -> Option<Vec<(&str, u64)>> {
     let counts = stats.text_counts.0.as_ref()?;
     let mut counts: Vec<(&str, u64)> = counts.iter().map(|(text, count)| (&**text, *count)).collect();
     counts.sort_unstable_by_key(|&(text, count)| (std::cmp::Reverse(count), text));
@@ -476,7 +502,7 @@ fn by_frequency(stats: &ColumnStats) -> Option<Vec<(&str, u64)>> {
 }
 
 /// Returns the list of texts with their numbers of rows. Rare ones are dealt, so that none is missing.
-fn listed(counts: &[(&str, u64)], names: Vec<String>, because: &str) -> Description {
+pub(crate) fn listed(counts: &[(&str, u64)], names: Vec<String>, because: &str) -> Description {
     const RARE: u64 = 8;
     let how = if counts.iter().any(|(_, count)| *count < RARE) && counts.len() > 1 { "deal" } else { "choice" };
     let values: Vec<String> =
@@ -497,7 +523,8 @@ fn pooled_texts(stats: &ColumnStats, pattern: &Pattern) -> Option<Description> {
     };
     let text = || format!("text({}, {})", middle_lengths(stats).0.max(8), middle_lengths(stats).1.max(12));
     let enough = |inner: String| Some((names::rows_of_distinct(&inner, distinct)?, inner));
-    let (rows, inner) = [pattern.call.clone(), text()].into_iter().find_map(enough)?;
+    let inner = if pattern.because == BY_NAME { names::distinct(&pattern.call, distinct) } else { Some(text()) };
+    let (rows, inner) = [Some(pattern.call.clone()), inner].into_iter().flatten().find_map(enough)?;
     let generator = format!("pool({inner}, {})", frequency_groups(frequencies, rows, stats.texts));
     let because = format!("{distinct} different texts, each as often ({})", pattern.because);
     Some(Description::new(generator, because, Model::Fixed))

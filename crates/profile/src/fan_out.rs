@@ -3,7 +3,7 @@
 //! | statistics | annotation |
 //! |---|---|
 //! | the foreign key is a key of its table | `once` |
-//! | two foreign keys make a key | inferred if both are even; else `per_parent(...)` for the less even one, `distinct_in(...)` for the other |
+//! | two foreign keys make a key | `once` for one of which each parent has one row; inferred if both are even; else `per_parent(...)` for the less even one, `distinct_in(...)` for the other |
 //! | a foreign key and a number from 0 or 1 on make a key | `per_parent(...)`, `number_in(...)` for the number |
 //! | the children of each parent are consecutive | `per_parent(...)` |
 //! | all parents have n or n + 1 children | `in_turn` |
@@ -190,6 +190,15 @@ impl TablePlanner<'_, '_> {
             for part in [one, other] {
                 self.patterns[part] = Some(Pattern::Inferred("in a key of foreign keys"));
             }
+            return;
+        }
+        // A parent of one row at most makes the key of two unique alone.
+        let is_once = |&key: &usize| {
+            let (foreign, stats) = self.key(key);
+            self.counts[key].most() == 1 && stats.nulls == 0 && !self.database.fixed[foreign.parent]
+        };
+        if let Some(key) = [one, other].into_iter().find(is_once) {
+            self.patterns[key] = Some(Pattern::Once);
             return;
         }
         let uneven = |key: usize| self.counts[key].shared * self.counts[key].all as f64;

@@ -5,7 +5,7 @@
 //! values --column_stats.rs, sketch.rs--> ColumnStats, merged in any order
 //! ColumnStats --describe.rs, histogram.rs, text_pattern.rs, datetime.rs--> one annotation a column --> recipe
 //! ReferenceStats --fan_out.rs--> annotations of foreign keys
-//! sampled rows and their parents (row_sample.rs) --relations.rs--> relations of columns --weave.rs, siblings.rs, slopes.rs--> annotations that follow from others
+//! sampled rows and their parents (row_sample.rs) --relations.rs--> relations of columns --weave.rs, agree.rs, siblings.rs, slopes.rs--> annotations that follow from others
 //! two databases' stats --compare.rs, likeness.rs--> their columns and relations side by side, and a score
 //! profile or comparison --json.rs--> what programs and pages read
 //! ```
@@ -22,6 +22,7 @@
 
 #![forbid(unsafe_code)]
 
+mod agree;
 mod annotation_text;
 mod child_counts;
 mod column_stats;

@@ -16,7 +16,7 @@ pub(crate) fn generator(context: &ColumnContext<'_>, texts: &[Box<str>], is_uniq
     if is_unique && generator.contains('@') && texts.iter().all(|text| text.contains('@')) {
         return Some(generator);
     }
-    is_alike(texts, &values(&generator, 0..64)?).then_some(generator)
+    is_like_generated(texts, &generator).then_some(generator)
 }
 
 /// Returns the texts of a generator in these rows.
@@ -32,6 +32,11 @@ pub(crate) fn values(generator: &str, rows: std::ops::Range<u64>) -> Option<Vec<
         }
     }
     Some(values)
+}
+
+/// Returns whether texts are like those of a generator.
+pub(crate) fn is_like_generated(texts: &[Box<str>], generator: &str) -> bool {
+    values(generator, 0..64).is_some_and(|others| is_alike(texts, &others))
 }
 
 /// Returns whether texts have letters and digits in similar shares, and similar lengths.
@@ -69,15 +74,16 @@ pub(crate) fn rows_of_distinct(generator: &str, wanted: u64) -> Option<u64> {
     u64::try_from(scaled).ok()
 }
 
-/// Makes up distinct texts for these, in their order: values of the generator, or else texts of similar letters and digits.
-/// None is one of the given texts.
-pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> Vec<String> {
+/// Makes up distinct texts for these, in their order: values of the generator, or without one texts of similar letters and digits.
+/// None is one of the given texts. `None` if the generator has too few values.
+pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> Option<Vec<String>> {
     const TRIES: u64 = 40;
     const ROUNDS: u64 = 100;
     let taken: HashSet<&str> = texts.iter().copied().collect();
     let start = column.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte))) % 1000;
     let (mut names, mut seen) = (Vec::new(), HashSet::new());
-    for generator in generator.into_iter().chain(generator.and_then(longer_list)) {
+    let longer = generator.and_then(longer_list);
+    for generator in generator.into_iter().chain(longer) {
         if names.len() >= texts.len() {
             break;
         }
@@ -86,6 +92,9 @@ pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> 
         names.extend(found.into_iter().filter(|text| !taken.contains(&**text) && seen.insert(text.clone())));
     }
     names.truncate(texts.len());
+    if generator.is_some() && names.len() < texts.len() {
+        return None;
+    }
     let words = values("word", 0..2000).unwrap_or_default();
     for (rank, text) in texts.iter().enumerate().skip(names.len()) {
         let rank = rank as u64;
@@ -103,7 +112,7 @@ pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> 
         seen.insert(name.clone());
         names.push(name);
     }
-    names
+    Some(names)
 }
 
 /// Returns a generator of more names of the same kind, for a column with more of them than the generator has.
@@ -112,6 +121,20 @@ fn longer_list(generator: &str) -> Option<&'static str> {
         "place('country')" => Some("phrase('{country_name}')"),
         _ => None,
     }
+}
+
+/// Returns a generator of this many distinct texts of a list; `None` if it would put numbers behind them.
+pub(crate) fn distinct(generator: &str, wanted: u64) -> Option<String> {
+    const MOST: u64 = 1000;
+    let pattern = generator.strip_prefix("phrase('")?.split('\'').next()?;
+    let unique = format!("unique_phrase('{pattern}')");
+    let texts = values(&unique, 0..wanted.min(MOST))?;
+    let longest = generator.rsplit_once("', ").and_then(|(_, rest)| rest.strip_suffix(')')?.parse().ok());
+    let is_name = |text: &String| {
+        !text.ends_with(|c: char| c.is_ascii_digit())
+            && longest.is_none_or(|longest: usize| text.chars().count() <= longest)
+    };
+    texts.iter().all(is_name).then_some(unique)
 }
 
 /// Makes up a text with other words of about the same lengths, and other letters and digits in short codes.
@@ -205,15 +228,16 @@ mod tests {
     #[test]
     fn made_up_texts_are_distinct_and_others() {
         let texts = ["new", "old", "", "x", "Rock And Roll", "PAID", "A-12", "ä"];
-        let names = made_up(None, &texts, "c");
+        let names = made_up(None, &texts, "c").expect("no list");
         assert_eq!(names.iter().collect::<HashSet<_>>().len(), texts.len(), "{names:?}");
         assert!(names[2].is_empty() && names.iter().zip(texts).all(|(name, text)| name != text || text.is_empty()));
         assert!(names[5].chars().all(|c| c.is_ascii_uppercase()), "{names:?}");
         assert!(names[6].starts_with(|c: char| c.is_ascii_uppercase()) && names[6].contains('-'), "{names:?}");
         let digits: Vec<String> = (0..300).map(|number| number.to_string()).collect();
         let digits: Vec<&str> = digits.iter().map(String::as_str).collect();
-        assert_eq!(made_up(None, &digits, "c").into_iter().collect::<HashSet<_>>().len(), 300);
-        let cities = made_up(Some("city"), &["Paris", "London"], "city");
+        let names = made_up(None, &digits, "c").expect("no list");
+        assert_eq!(names.into_iter().collect::<HashSet<_>>().len(), 300);
+        let cities = made_up(Some("city"), &["Paris", "London"], "city").expect("other cities");
         assert!(!cities.contains(&"Paris".to_owned()) && !cities.contains(&"London".to_owned()), "{cities:?}");
     }
 }

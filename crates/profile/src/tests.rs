@@ -401,6 +401,21 @@ fn keys_that_share_a_tenant_are_refused() {
     assert!(error.to_string().contains("another foreign key decides about tenant"), "{error}");
 }
 
+/// Each order had one line, and in a look-alike none or three.
+#[test]
+fn parents_of_one_row_keep_one() {
+    let sql = format!(
+        "{NUMBERS} CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE q (id INTEGER PRIMARY KEY);
+        CREATE TABLE line (p INT NOT NULL REFERENCES p, q INT NOT NULL REFERENCES q, PRIMARY KEY (p, q));
+        INSERT INTO p SELECT n + 1 FROM k WHERE n < 500; INSERT INTO q SELECT id FROM p;
+        INSERT INTO line SELECT n + 1, 1 + n * n % 37 FROM k WHERE n < 400;"
+    );
+    let learnt = profile_of(&sql, false);
+    assert_eq!(said(&learnt, "line.p"), "ref(p.id, once)");
+    assert!(said(&learnt, "line.q").starts_with("ref(q.id, deal(0: "), "{}", said(&learnt, "line.q"));
+    assert_plannable(&learnt);
+}
+
 /// A recipe contains no names of persons, however few: neither names, nor keys that are names, nor addresses.
 #[test]
 fn no_person_is_in_a_plan() {

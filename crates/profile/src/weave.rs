@@ -45,6 +45,13 @@ impl Weaver<'_> {
         let is_of_tree = |relation: &Relation| matches!(relation.kind, Kind::Correlates(_) | Kind::DependsOn(_));
         let (mut edges, others): (Vec<_>, Vec<_>) = self.view.relations().into_iter().partition(is_of_tree);
         let mut is_settled: Vec<bool> = (0..columns.len()).map(|column| !self.can_depend(column, columns)).collect();
+        let (of_parents, others): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|relation| matches!(relation.kind, Kind::OfParent { .. }));
+        for relation in of_parents {
+            self.apply(&relation, columns, &mut follows, &mut is_settled);
+        }
+        self.agree(columns, &mut follows);
+        (0..columns.len()).for_each(|column| is_settled[column] |= columns[column].alone.is_some());
         for relation in others {
             self.apply(&relation, columns, &mut follows, &mut is_settled);
         }

@@ -165,17 +165,23 @@ fn odd_databases() {
     room.done("compare odd.db made.db");
 }
 
-#[test]
-fn a_real_database() {
+/// Returns a room with Chinook as `source.db`, if the machine has it.
+fn chinook() -> Option<Room> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("LITEPRESS_SHARED_DATA").map_or_else(beside, PathBuf::from);
     let source = data.join("chinook/Chinook_Sqlite.sqlite");
     if !source.exists() {
         println!("skipped: there is no {}", source.display());
-        return;
+        return None;
     }
     let room = Room::new();
     std::fs::copy(&source, room.path("source.db")).expect("a copy");
+    Some(room)
+}
+
+#[test]
+fn a_real_database() {
+    let Some(room) = chinook() else { return };
     look_alike(&room, "source.db", "25");
     assert_eq!(room.query("made.db", "PRAGMA integrity_check"), "ok");
     room.done("check made.db --full");
@@ -217,7 +223,7 @@ fn a_real_database() {
     let apart = pairs.into_iter().map(|pair| (of(&source, pair) - of(&made, pair)).abs()).sum::<f64>() / 2.0;
     assert!(apart < 0.06, "{apart}");
     let comparison = json(&room.done("compare source.db made.db --json"));
-    assert!(comparison["score"].as_f64().expect("a score") > 0.9, "{}", comparison["score"]);
+    assert!(comparison["score"].as_f64().expect("a score") > 0.86, "{}", comparison["score"]);
     // Videos were rock, and as large as songs.
     let tables = comparison["tables"].as_array().expect("tables").iter();
     let relations = tables.flat_map(|table| table["relations"].as_array().expect("relations"));
@@ -225,8 +231,53 @@ fn a_real_database() {
     let of_kind: Vec<f64> = relations.filter(is_of_kind).filter_map(|of| of["distance"].as_f64()).collect();
     assert!(of_kind.len() >= 2 && of_kind.iter().all(|distance| *distance < 0.15), "{of_kind:?}");
     // Made-up names have other lengths than those of the source, and the days of eight employees are few.
+    // Postcodes and states are those of the made-up cities.
     for (distance, name, measure) in distances(&room, "source.db", "made.db") {
-        assert!(distance < if measure == "lengths" { 0.65 } else { 0.35 }, "{name}, {measure}: {distance}");
+        let is_of_place = ["PostalCode", "State"].iter().any(|end| name.ends_with(end));
+        assert!(
+            is_of_place || distance < if measure == "lengths" { 0.65 } else { 0.35 },
+            "{name}, {measure}: {distance}"
+        );
+    }
+}
+
+/// Three tables of the guide, with the columns that it shows.
+const SHOWN: [&str; 3] = [
+    "SELECT CustomerId, FirstName, LastName, City, State, Country, PostalCode, Email FROM Customer",
+    "SELECT AlbumId, Title, ArtistId FROM Album",
+    "SELECT TrackId, Name, AlbumId, GenreId, Composer, Milliseconds, UnitPrice FROM Track",
+];
+
+/// Formats ten rows as a Markdown table.
+fn ten_rows(room: &Room, database: &str, query: &str) -> String {
+    let columns = query.strip_prefix("SELECT ").and_then(|rest| rest.split(" FROM ").next()).expect(query);
+    let cells = columns.replace(", ", ", '') || ' | ' || ifnull(");
+    let (_, table) = query.rsplit_once(' ').expect(query);
+    let rows = room.query(database, &format!("SELECT '| ' || ifnull({cells}, '') || ' |' FROM {table} LIMIT 10"));
+    let names: Vec<&str> = columns.split(", ").collect();
+    format!("| {} |\n|{}\n{rows}\n", names.join(" | "), "---|".repeat(names.len()))
+}
+
+/// The guide showed no rows of a look-alike, and those were not worth showing: `Titcj` lived in `eeeeeee`. With the environment
+/// variable WRITE they are written anew.
+#[test]
+fn the_guide_shows_a_look_alike_as_it_is() {
+    let Some(room) = chinook() else { return };
+    look_alike(&room, "source.db", "1");
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/generate.md");
+    let mut text = std::fs::read_to_string(&guide).expect("the guide");
+    for (query, database) in SHOWN.iter().flat_map(|query| [(query, "source.db"), (query, "made.db")]) {
+        let rows = ten_rows(&room, database, query);
+        let side = if database == "made.db" { "the look-alike" } else { "Chinook" };
+        let head = format!("`{query}`, {side}\n\n");
+        let start = text.find(&head).unwrap_or_else(|| panic!("the guide lacks {head}")) + head.len();
+        let end = start + text[start..].find("\n\n").expect("an end") + 1;
+        if std::env::var_os("WRITE").is_some() {
+            text.replace_range(start..end, &rows);
+            std::fs::write(&guide, &text).expect("the guide");
+        } else {
+            assert_eq!(text[start..end], rows, "docs/generate.md has other rows of {head}; make it with WRITE=1");
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::random::{CellRandom, Fraction, Rows};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 static DATA: &str = include_str!("../../data/places.txt");
@@ -34,6 +34,9 @@ const FIELDS: [&str; 15] = [
     "language",
     "calling_code",
 ];
+
+/// Words in front of the name of a city.
+const PARTS: [&str; 8] = ["North", "South", "East", "West", "New", "Old", "Upper", "Lower"];
 
 const CITY: usize = 0;
 const POSTCODE: usize = 4;
@@ -113,6 +116,36 @@ fn other_countries() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'
     })
 }
 
+/// A country with its cities.
+#[derive(Clone, Debug)]
+pub struct Country {
+    /// Its name, and its codes of two and three letters; empty codes if only the names of its cities are known.
+    pub names: [&'static str; 3],
+    /// The cities, and then parts of them such as `North Lyon`. `place_of` knows all of them.
+    pub cities: Vec<String>,
+}
+
+/// Returns all countries. Those whose cities have states and postcodes come first, and then those with the most cities.
+pub fn countries() -> Vec<Country> {
+    let all = places();
+    let names = all.places.iter().map(|place| [place.fields[COUNTRY], place.fields[3], place.fields[9]]);
+    let names: BTreeSet<[&str; 3]> = names.chain(other_countries().map(|(name, ..)| [name, "", ""])).collect();
+    let country = |names: [&'static str; 3]| {
+        let cities = &all.cities[names[0]];
+        let parts = PARTS.iter().flat_map(|part| cities.iter().map(move |city| format!("{part} {city}")));
+        Country { names, cities: cities.iter().map(|city| (*city).to_owned()).chain(parts).collect() }
+    };
+    let mut countries: Vec<Country> = names.into_iter().map(country).collect();
+    countries.sort_by_key(|country| (country.names[1].is_empty(), std::cmp::Reverse(country.cities.len())));
+    countries
+}
+
+/// Returns the city of which a text names a part.
+fn whole_city(key: &str) -> Option<&str> {
+    let (part, city) = key.split_once(' ')?;
+    PARTS.contains(&part).then_some(city)
+}
+
 /// Returns a city of a country, the one that the digits choose. A number behind the name of the country does not count.
 fn city_of(country: &str, digits: &[u8]) -> Option<&'static str> {
     let known = &places().cities;
@@ -124,7 +157,8 @@ fn city_of(country: &str, digits: &[u8]) -> Option<&'static str> {
 
 /// Returns a field of a city of which little is known.
 fn field_of_city(city: &str, field: usize, digits: &[u8]) -> Option<String> {
-    let (country, code) = places().other_cities.get(city)?;
+    let known = &places().other_cities;
+    let (country, code) = known.get(city).or_else(|| known.get(whole_city(city)?))?;
     match field {
         CITY => Some(city.to_owned()),
         COUNTRY => Some((*country).to_owned()),
@@ -160,7 +194,8 @@ pub(crate) fn place_of(key: &str, field: usize, digits: &[u8]) -> Option<OwnedVa
         return text(city);
     }
     let all = places();
-    let Some(place) = all.by_key.get(key).map(|&place| &all.places[place]) else {
+    let found = all.by_key.get(key).or_else(|| all.by_key.get(whole_city(key)?));
+    let Some(place) = found.map(|&place| &all.places[place]) else {
         return field_of_city(key, field, digits).map(OwnedValue::Text);
     };
     match field {
@@ -224,6 +259,20 @@ impl Generator for PlaceField {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A look-alike with more cities than a country of the list has needed names that nobody could place.
+    #[test]
+    fn parts_of_cities_are_places() {
+        let countries = countries();
+        assert!(countries.len() > 150 && countries[0].names == ["United States", "US", "USA"], "{:?}", countries[0]);
+        for country in countries {
+            assert!(country.cities.len() >= 9, "{country:?}");
+            for city in &country.cities {
+                assert_eq!(place_of(city, COUNTRY, b""), Some(OwnedValue::Text(country.names[0].to_owned())), "{city}");
+            }
+        }
+        assert_eq!(place_of("South Nowhere", COUNTRY, b""), None);
+    }
 
     #[test]
     fn places_are_whole() {

@@ -40,6 +40,13 @@ impl TableInference<'_> {
         }
     }
 
+    /// Infers the texts of persons and places.
+    pub(super) fn texts_of_row(mut self) -> Vec<Option<String>> {
+        self.persons();
+        self.places();
+        self.found.into_iter().map(|found| found.map(|found| found.text)).collect()
+    }
+
     /// Names in lower case beside the names. If they are unique, so are the names, whatever their case.
     pub(super) fn lower_case(&mut self) {
         for at in 0..self.columns.len() {

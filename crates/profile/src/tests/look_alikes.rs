@@ -74,6 +74,87 @@ fn relations_hold() {
     assert_plannable(&learnt);
 }
 
+/// People with their places, as the customers of a shop: twelve towns in four countries, some without states.
+const PEOPLE: &str = "
+    CREATE TABLE person (id INTEGER PRIMARY KEY, salutation TEXT, first_name TEXT NOT NULL, last_name TEXT NOT NULL, full_name TEXT, city TEXT, state TEXT,
+        country TEXT, zip TEXT, email TEXT, username TEXT);
+    WITH RECURSIVE k(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM k WHERE n < 599), p AS (SELECT n, n * 7919 % 12 town, iif(n % 2, 'Mr.', 'Ms.') salutation,
+        char(65 + n % 26) || 'dalinde' first, char(65 + n / 26) || 'ockham' last FROM k)
+    INSERT INTO person SELECT n + 1, salutation, first, last, first || ' ' || last, 'Xanadu' || char(65 + town), iif(town % 4, char(65 + town, 88), NULL), 'Quux' || char(65 + town % 4), 10000 + n * 37 % 80000,
+        iif(n % 10, lower(first || '.' || last) || n || '@quux.example', NULL), lower(first) || n FROM p;";
+
+/// In a look-alike of Chinook, Paris was in Brazil with the postcode of nowhere, and Ann Lee had the address `xqzvbn@example.com`.
+#[test]
+fn the_texts_of_a_row_agree() {
+    let learnt = profile_of(PEOPLE, false);
+    for scale in [1.0, 20.0] {
+        let (_folder, made) = look_alike(&learnt, scale);
+        for (sql, least, most) in [
+            ("SELECT count(DISTINCT city) FROM person", 12.0, 12.0),
+            ("SELECT count(DISTINCT country) FROM person", 4.0, 4.0),
+            ("SELECT max(n) FROM (SELECT count(DISTINCT country) n FROM person GROUP BY city)", 1.0, 1.0),
+            ("SELECT max(n) FROM (SELECT count(DISTINCT state) n FROM person GROUP BY city)", 1.0, 1.0),
+            ("SELECT avg(state IS NULL) FROM person", 0.2, 0.3),
+            ("SELECT avg(length(state)) FROM person", 1.0, 3.0),
+            (
+                "SELECT avg(email LIKE lower(first_name) || '.%@example.___') FROM person WHERE email IS NOT NULL",
+                1.0,
+                1.0,
+            ),
+            ("SELECT avg(email IS NULL) FROM person", 0.05, 0.15),
+            ("SELECT avg(full_name = first_name || ' ' || last_name) FROM person", 1.0, 1.0),
+            ("SELECT avg(username LIKE lower(first_name) || '%') FROM person", 1.0, 1.0),
+            ("SELECT avg(salutation IN ('Mr.', 'Ms.')) FROM person", 1.0, 1.0),
+            ("SELECT max(n) FROM (SELECT count(DISTINCT salutation) n FROM person GROUP BY first_name)", 1.0, 2.0),
+        ] {
+            let found = number(&made, sql);
+            assert!((least..=most).contains(&found), "{sql}: {found} at scale {scale}\n{}", learnt.to_toml());
+        }
+        // The places are those of our list.
+        let mut select = made.prepare("SELECT DISTINCT country, city FROM person").expect("places");
+        let places = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("places");
+        let places: Vec<(String, String)> = places.collect::<rusqlite::Result<_>>().expect("texts");
+        let known = litepress_gen::countries();
+        for (country, city) in places {
+            let of = known.iter().find(|known| known.names[0] == country).expect(&country);
+            assert!(of.cities.contains(&city), "{city} is not in {country}");
+        }
+    }
+}
+
+/// A look-alike of a database with all first names of our list had people called `Thunder Basket`.
+#[test]
+fn names_look_like_names_when_the_list_is_used_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sql = "CREATE TABLE person (id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT, job_title TEXT, made_in VARCHAR(4));
+        CREATE TABLE genre (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE track (id INTEGER PRIMARY KEY, genre_id INT NOT NULL REFERENCES genre);";
+    let names = |generator: &str| names::values(generator, 0..3000).expect(generator);
+    let [first, last, job] = ["phrase('{first}')", "phrase('{last}')", "phrase('{job}')"].map(names);
+    let file = database(folder.path(), sql);
+    let connection = Connection::open(&file).expect("a database");
+    connection.execute_batch("BEGIN").expect("a transaction");
+    for ((first, last), job) in first.iter().zip(&last).zip(&job) {
+        let row =
+            "INSERT INTO person SELECT ifnull(max(id), 0) + 1, ?1, ?2, ?3, 1990 + ifnull(max(id), 0) % 30 FROM person";
+        connection.execute(row, [first, last, job]).expect(row);
+    }
+    let genres = "INSERT INTO genre SELECT id, 'Sound ' || char(64 + id) FROM person WHERE id <= 20;
+        INSERT INTO track SELECT id, 1 + id % 20 FROM person; COMMIT";
+    connection.execute_batch(genres).expect(genres);
+    let (_made, made) = look_alike(&profile(&file, &options(1, false)).expect("a profile"), 2.0);
+    for (column, known) in [("first_name", first), ("last_name", last), ("job_title", job)] {
+        let known: std::collections::HashSet<String> = known.into_iter().collect();
+        let mut select = made.prepare(&format!("SELECT DISTINCT {column} FROM person")).expect(column);
+        let found = select.query_map([], |row| row.get(0)).expect(column);
+        let found: Vec<String> = found.collect::<rusqlite::Result<_>>().expect(column);
+        let names = found.iter().filter(|name| known.contains(*name)).count();
+        assert!(10 * names >= 9 * found.len(), "{column}: {names} of {} are names", found.len());
+    }
+    assert_eq!(number(&made, "SELECT avg(made_in BETWEEN '1985' AND '2024') FROM person"), 1.0);
+    assert_eq!(number(&made, "SELECT count(DISTINCT name) FROM genre"), 20.0);
+}
+
 /// `Track.Composer` had 853 different texts, and 223,954 in a hundred times as many rows.
 #[test]
 fn different_texts_stay_as_many() {
@@ -113,7 +194,9 @@ fn a_comparison_sees_relations() {
     drop(connection);
     let unlike = compare(&source, &shuffled, 2, &go_on).expect("a comparison");
     assert!(
-        alike.score() > 0.9 && unlike.relations_score() < alike.relations_score(),
+        alike.score() > 0.88
+            && alike.relations_score() > Some(0.9)
+            && unlike.relations_score() < alike.relations_score(),
         "{} {}",
         alike.score(),
         unlike.score()
