@@ -364,6 +364,27 @@ fn a_parsed_page_may_get_other_bytes() {
     }
 }
 
+/// A run that met another program in the middle of its COMMIT gave up at once, and said that it had waited. A program that worked
+/// beside a writer for an hour found it.
+#[test]
+fn a_commit_of_another_program_is_waited_for() {
+    for mode in MODES {
+        let (_folder, path) = database(1024, mode);
+        let mut database = open(&path);
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN EXCLUSIVE; INSERT INTO old (name) VALUES ('other')").unwrap();
+        let committed = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            other.execute_batch("COMMIT").unwrap();
+        });
+        let mut transaction = database.begin().unwrap();
+        add_table(&mut transaction, "fresh", 4).unwrap();
+        transaction.commit().unwrap();
+        committed.join().unwrap();
+        check(&path);
+    }
+}
+
 #[test]
 fn checkpoints_and_readers_do_not_disturb() {
     let (_folder, path) = database(1024, "wal");

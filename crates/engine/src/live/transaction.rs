@@ -551,14 +551,11 @@ pub(super) fn prepare(database: &LiveDatabase) -> rusqlite::Result<()> {
     let connection = &database.connection;
     // Free pages may be in the cache as they were when they were in use.
     forget_pages(connection);
+    let kind = if has_many_free(connection)? { "TRUNCATE" } else { "PASSIVE" };
     // Copies what it can, so that fewer frames must be looked at. It waits for nobody. Free pages can be taken if it copies all.
     connection.busy_timeout(Duration::ZERO)?;
-    let checkpointed = has_many_free(connection).map(|has_many_free| {
-        let kind = if has_many_free { "TRUNCATE" } else { "PASSIVE" };
-        connection.query_row(&format!("PRAGMA wal_checkpoint({kind})"), [], |_| Ok(()))
-    });
-    connection.busy_timeout(database.options.busy_timeout)?;
-    checkpointed.map(drop)
+    let _ = connection.query_row(&format!("PRAGMA wal_checkpoint({kind})"), [], |_| Ok(()));
+    connection.busy_timeout(database.options.busy_timeout)
 }
 
 /// Returns whether many pages of the database are free.
