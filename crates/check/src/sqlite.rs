@@ -207,6 +207,10 @@ impl<'p> SqliteChecker<'p> {
 /// Returns the error code in a row of `PRAGMA integrity_check`, which may have many lines, if the system failed to read a page, or had no
 /// memory for it.
 fn code_of_let_down(row: &str) -> Option<i32> {
+    // A page of the freelist, whose number is one of the file. SQLite does not say why.
+    if row.contains("Freelist: failed to get page") {
+        return Some(ffi::SQLITE_IOERR);
+    }
     let mut codes = row.lines().filter_map(|line| line.rsplit_once("error code=")?.1.trim().parse::<i32>().ok());
     codes.find(|code| matches!(code & 0xff, ffi::SQLITE_IOERR | ffi::SQLITE_NOMEM))
 }
@@ -245,6 +249,7 @@ mod tests {
         assert_eq!(code_of_let_down(row), Some(8458));
         assert_eq!(code_of_let_down("Tree 2 page 2: unable to get the page. error code=11"), None);
         assert_eq!(code_of_let_down("Page 3: never used"), None);
+        assert_eq!(code_of_let_down("Freelist: failed to get page 16\nPage 17: never used"), Some(10));
     }
 
     #[test]
