@@ -109,7 +109,7 @@ schedules: ## run the engine's threads in chosen schedules (shuttle): TIMES=20 a
 
 miri: ## interpret the tests of the file format, which finds undefined behaviour (nightly)
 	rustup component add --toolchain nightly miri rust-src
-	MIRIFLAGS='-Zmiri-disable-isolation' $(CARGO) +nightly miri test --locked --target-dir target/miri -p litepress-format -p litepress-fts5 -p litepress-rtree --lib
+	PROPTEST_CASES=4 MIRIFLAGS='-Zmiri-disable-isolation' $(CARGO) +nightly miri test --locked --target-dir target/miri -p litepress-format -p litepress-fts5 -p litepress-rtree --lib
 
 # The standard library and SQLite are compiled with the sanitizer, too: without, it would not see their locks and their memory.
 SANITIZED = $(CARGO) +nightly test --locked -Zbuild-std --target $(shell rustc -vV | sed -n 's/host: //p') --lib

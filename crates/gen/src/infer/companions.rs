@@ -500,8 +500,11 @@ impl TableInference<'_> {
         });
         let is_room = |at: usize| self.is_free(at) && !self.columns[at].is_unique;
         let Some((by, at)) = by.zip(self.find("room room_number room_no bed", is_room)) else { return };
-        let number = format!("same_in({}, sequence(101))", self.column(by));
-        let text = if self.is_text(at) { format!("{number} || ''") } else { number };
+        // Nine floors. Rooms in the order of persons would be no more than a copy of their keys.
+        let (person, floor) = (format!("same_in({}, sequence())", self.column(by)), (self.context.rows / 8).max(99));
+        let floor = 10_u64.pow(floor.ilog10() + 1);
+        let number = format!("({person} % 9 + 1) * {floor} + {person} / 9 + 1");
+        let text = if self.is_text(at) { format!("({number}) || ''") } else { number };
         self.set(at, text, "a room of the person's own");
     }
 
