@@ -284,7 +284,8 @@ fn sqlite_does_no_harm() {
 /// Inputs that `make fuzz HOURS=n` found: `fuzz/found/TARGET`, each with its story for a name.
 #[test]
 fn what_fuzzing_found_does_no_harm() {
-    let entries: [(&str, fn(&[u8])); 7] = [
+    type Entry = fn(&[u8]);
+    let entries: [(&str, Entry); 7] = [
         ("csv_split", csv_split),
         ("json", json),
         ("parquet", parquet),
