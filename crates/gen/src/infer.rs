@@ -42,7 +42,7 @@ mod upkeep;
 pub(crate) use browsing::{are_bookmarks, is_visit_of};
 pub(crate) use copies::REPEATS;
 pub(crate) use flash_cards::is_card_of;
-pub(crate) use listed::{listed_texts, one_of_listed};
+pub(crate) use listed::{closed_names, listed_texts, one_of_listed};
 pub(crate) use names::{expanded, plain, words_of_table};
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
 pub(crate) use table_columns::{TableContext, TableInference};

@@ -214,7 +214,7 @@ impl GenPlan {
         let mut sizes = table_sizes::sizes(schema, request, &annotations)?;
         let column_annotations = column_annotations(schema, request, &annotations)?;
         derive_rows(schema, &column_annotations, &mut sizes);
-        table_sizes::fill_unset(schema, request, &mut sizes)?;
+        table_sizes::fill_unset(schema, request, &column_annotations, &mut sizes)?;
         derive_rows(schema, &column_annotations, &mut sizes);
         table_sizes::reject_unset(schema, &sizes)?;
         let mut planner = Planner::new(schema, sizes, request)?;
@@ -368,12 +368,11 @@ impl<'a> Planner<'a> {
                 column,
                 name: of_table.columns[column].name.clone(),
                 expression: draft.expression.clone(),
-                provenance: match &draft.provenance {
-                    Provenance::Inferred(because) if size.limited_by == Some(column) => Provenance::Inferred(format!(
-                        "{because}; a CHECK allows {} rows of different values",
-                        size.rows
-                    )),
-                    provenance => provenance.clone(),
+                provenance: match (&draft.provenance, size.limited_by) {
+                    (Provenance::Inferred(because), Some((limiting, why))) if limiting == column => {
+                        Provenance::Inferred(format!("{because}; {why} allows {} rows of different values", size.rows))
+                    }
+                    (provenance, _) => provenance.clone(),
                 },
                 properties,
             });

@@ -1,12 +1,18 @@
-//! Texts of short lists in a key with a foreign key: the formats of a book, the languages of a text. No row has one twice.
+//! Texts of short lists. In a key with a foreign key, such as the formats of a book, no row has one twice. A lookup table, such as
+//! that of all countries, has no more rows than there are texts.
 
 use super::names::{is_like, plain};
-use super::{ColumnTraits, Inference, TypeClass, has_last_word, inferred, quoted};
-use litepress_rows::schema::Table;
+use super::{
+    ColumnTraits, Inference, TableContext, TableInference, TypeClass, context_by_names, has_last_word, inferred, quoted,
+};
+use crate::generators::phrases;
+use litepress_rows::schema::{Generated, Schema, Table};
 
 const FORMATS: &[&str] = &["EPUB", "PDF", "AZW3", "MOBI", "TXT", "DOCX", "RTF", "FB2"];
 const IDENTIFIERS: &[&str] = &["isbn", "amazon", "goodreads", "google", "doi", "uri"];
 const LANGUAGES: &[&str] = &["en", "de", "fr", "es", "it", "pt", "nl", "pl", "ja", "zh"];
+/// Lists of `data/phrases.txt` with all names that a table has. Of other names, such as those of categories, there are always more.
+const CLOSED: &str = "carrier country_name department device_kind document_type event_kind film_genre genre label language_name media_type mime_type plan region role ward";
 const PROVIDERS: &[&str] = &["google", "github", "apple", "facebook", "microsoft", "gitlab"];
 
 /// Returns the texts of which a column has one, by its name, most frequent ones first.
@@ -38,10 +44,29 @@ pub(crate) fn one_of_listed(texts: &[&str], by: &str) -> Inference {
     )
 }
 
+/// Returns the column that names the rows of a lookup table by a closed list, and the number of names.
+pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)> {
+    const MOST_COLUMNS: usize = 6;
+    /// Of lists that compose their texts.
+    const MOST_NAMES: u64 = 200;
+    let of = &schema.tables[table];
+    if of.columns.len() > MOST_COLUMNS || !of.foreign_keys.is_empty() {
+        return None;
+    }
+    let open = of.columns.iter().map(|column| column.generated == Generated::No).collect();
+    let context = context_by_names(schema, table, open, vec![None; of.columns.len()], Vec::new());
+    let found = TableInference::new(TableContext { rows: 1, ..context }).infer();
+    found.into_iter().enumerate().find_map(|(column, found)| {
+        let text = found?.text;
+        let list = text.strip_prefix("unique_phrase('{")?.split('}').next()?;
+        let is_closed = CLOSED.split(' ').any(|closed| closed == list);
+        is_closed.then(|| (column, phrases::count(list).min(MOST_NAMES)))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use litepress_rows::schema::Schema;
 
     /// A book had the formats `582dfb683d129831` and `ead17f948e0c7de0`.
     #[test]
@@ -59,6 +84,27 @@ mod tests {
             let schema = Schema::from_sql(&format!("CREATE TABLE {table}"), "test").expect(table);
             let first = listed_texts(&schema.tables[0], column).map(|texts| texts[0]);
             assert_eq!(first, expected, "{table}");
+        }
+    }
+
+    /// A cloud had five thousand types of files, such as `application/x-echo-signal`.
+    #[test]
+    fn lookup_tables_are_as_long_as_their_lists() {
+        for (table, expected) in [
+            ("oc_mimetypes (id INTEGER PRIMARY KEY, mimetype VARCHAR(255))", Some((1, 14))),
+            ("country (id INTEGER PRIMARY KEY, country VARCHAR(50), last_update TIMESTAMP)", Some((1, 182))),
+            ("event_types (event_type_id INTEGER PRIMARY KEY, event_type TEXT)", Some((1, 200))),
+            ("Genre (GenreId INTEGER PRIMARY KEY, Name TEXT)", Some((1, 45))),
+            ("roles (id INTEGER PRIMARY KEY, name TEXT UNIQUE)", Some((1, 16))),
+            ("roles (id INTEGER PRIMARY KEY, name TEXT, owner_id INTEGER REFERENCES roles)", None),
+            ("roles (id INTEGER PRIMARY KEY, name TEXT, a INT, b INT, c INT, d INT)", Some((1, 16))),
+            ("roles (id INTEGER PRIMARY KEY, name TEXT, a INT, b INT, c INT, d INT, e INT)", None),
+            ("roles (id INTEGER PRIMARY KEY, name VARCHAR(5))", None),
+            ("category (id INTEGER PRIMARY KEY, name TEXT)", None),
+            ("customer (id INTEGER PRIMARY KEY, name TEXT, country TEXT)", None),
+        ] {
+            let schema = Schema::from_sql(&format!("CREATE TABLE {table}"), "test").expect(table);
+            assert_eq!(closed_names(&schema, 0), expected, "{table}");
         }
     }
 }

@@ -41,6 +41,7 @@ const fn of(words: &'static str, names: &'static str, kind: Kind) -> (&'static s
 static SUBJECTS: &[(&str, Subject)] = &[
     of("media_type mediatype file_type", "media_type", Kind::Other),
     of("mime_type mimetype", "mime_type", Kind::Other),
+    of("event_type", "event_kind", Kind::Other),
     of("search_term search_query", "search_term", Kind::Other),
     of("history_visit historyvisit", "event", Kind::Log),
     of(

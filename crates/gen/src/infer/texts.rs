@@ -100,10 +100,10 @@ impl TableInference<'_> {
             }
             return;
         };
-        let last_word = super::names::words_of_table(&self.table.name).pop().unwrap_or_default();
+        let (whole, last_word) = self.names_of_row();
         let term = if ["topic", "dashboard_topic"].contains(&subject.names) { " term" } else { "" };
         let own = format!(
-            "name{term} {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description"
+            "name{term} {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description {whole}"
         );
         for pattern in own.split(' ') {
             let Some(at) = self.find_text(pattern) else { continue };
@@ -136,6 +136,12 @@ impl TableInference<'_> {
         self.texts_of(subject);
     }
 
+    /// Returns what a row is called: `event_type` and `type` in a table `event_types`.
+    fn names_of_row(&self) -> (String, String) {
+        let words = super::names::words_of_table(&self.table.name);
+        (words.join("_"), words.last().cloned().unwrap_or_default())
+    }
+
     /// Returns names of categories, of which those that are parts of another one end with its name.
     fn name_in_tree(&self, at: usize) -> String {
         let (by, first) = self.context.roots.expect("the caller checked that there are roots");
@@ -153,9 +159,9 @@ impl TableInference<'_> {
         /// Lists that a longer one replaces in large tables.
         const LONGER: [(&str, &str); 3] =
             [("category", "category_of_many"), ("topic", "topic_of_many"), ("mime_type", "mime_type_of_many")];
-        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic label plan device_kind region carrier brand";
-        let last_word = super::names::words_of_table(&self.table.name).pop().unwrap_or_default();
-        let is_name = is_like(&self.columns[at].plain, &format!("name title label {last_word} {last_word}_name"));
+        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic label plan device_kind region carrier brand document_type event_kind";
+        let (whole, last_word) = self.names_of_row();
+        let is_name = self.is_like(at, &format!("name title label {last_word} {last_word}_name {whole}"));
         let is_apart = self.context.possible_parents.iter().all(Option::is_none);
         let fits = self.columns[at].traits.longest.is_none_or(|longest| longest >= 20);
         let names = self.subject?.names;

@@ -781,6 +781,7 @@ fn a_music_shop_is_believable() {
             ("SELECT count(*) FROM Track WHERE Milliseconds BETWEEN 40000 AND 1200000", 400, 400),
             ("SELECT count(*) FROM Track WHERE Name IS NULL OR Name = ''", 0, 0),
             ("SELECT count(DISTINCT Name) FROM MediaType", 4, 12),
+            ("SELECT count(*) - count(DISTINCT Name) FROM MediaType", 0, 0),
             ("SELECT count(*) FROM InvoiceLine l JOIN Track t USING (TrackId) WHERE l.UnitPrice <> t.UnitPrice", 0, 0),
             (
                 "SELECT count(*) FROM Invoice i WHERE abs(Total - (SELECT total(UnitPrice * Quantity) FROM InvoiceLine WHERE InvoiceId = i.InvoiceId)) > 0.005",

@@ -1,7 +1,9 @@
 //! The number of rows and the seed of each table.
 
+use super::column_annotations::ColumnAnnotation;
 use super::{Request, constraints, table_position, usage};
 use crate::annotation::{TableSettings, parse_settings};
+use crate::infer::{self, Reference};
 use crate::schema_annotations::{self, Annotation};
 use crate::tables::generated_tables;
 use litepress_rows::schema::Schema;
@@ -24,8 +26,8 @@ pub(super) struct TableSize {
     pub is_scaled: bool,
     /// Whether the number of rows follows from those of the parents.
     pub is_derived: bool,
-    /// The unique column whose CHECK allows no more rows than that.
-    pub limited_by: Option<usize>,
+    /// The column that allows no more rows than that, and why.
+    pub limited_by: Option<(usize, &'static str)>,
 }
 
 /// Returns the sizes of all tables of the schema, by position.
@@ -145,8 +147,14 @@ fn only_table(schema: &Schema) -> Result<Option<usize>> {
     }
 }
 
-/// Gives all tables without a number of rows the request's number without a name.
-pub(super) fn fill_unset(schema: &Schema, request: &Request, sizes: &mut [TableSize]) -> Result<()> {
+/// Gives all tables without a number of rows the request's number without a name, or fewer rows if there are not as many different
+/// ones.
+pub(super) fn fill_unset(
+    schema: &Schema,
+    request: &Request,
+    column_annotations: &[ColumnAnnotation<'_>],
+    sizes: &mut [TableSize],
+) -> Result<()> {
     let mut unnamed = request.rows.iter().filter(|(name, _)| name.is_none()).map(|(_, rows)| *rows);
     let (Some(rows), None) = (unnamed.next(), only_table(schema)?) else { return Ok(()) };
     if unnamed.next().is_some() {
@@ -158,19 +166,72 @@ pub(super) fn fill_unset(schema: &Schema, request: &Request, sizes: &mut [TableS
     if unset.is_empty() {
         return scale_to(schema, request, sizes, rows);
     }
-    for table in unset {
+    for &table in &unset {
         check(schema, table, rows)?;
-        let limit = constraints::most_rows(schema, table).filter(|(_, most)| *most < rows);
-        let rows = limit.map_or(rows, |(_, most)| most);
-        sizes[table] = TableSize {
-            rows,
-            limited_by: limit.map(|(column, _)| column),
-            is_known: true,
-            is_scaled: true,
-            ..sizes[table]
-        };
+        sizes[table] = TableSize { rows, is_known: true, is_scaled: true, ..sizes[table] };
+        let checked = constraints::most_rows(schema, table).map(|(column, most)| (column, most, "a CHECK"));
+        let may_be_listed = !has_annotations(schema, column_annotations, table);
+        let listed = infer::closed_names(schema, table).filter(|_| may_be_listed);
+        let listed = listed.map(|(column, most)| (column, most, "the list"));
+        checked.into_iter().chain(listed).for_each(|limit| sizes[table].limit(limit));
     }
+    limit_keys(schema, &unset, sizes);
     Ok(())
+}
+
+impl TableSize {
+    /// Allows no more rows than the column of the limit.
+    fn limit(&mut self, (column, most, why): (usize, u64, &'static str)) {
+        if most < self.rows {
+            *self = Self { rows: most, limited_by: Some((column, why)), ..*self };
+        }
+    }
+}
+
+/// Returns whether a column of the table, or one that refers to it, has an annotation, which may need all rows.
+fn has_annotations(schema: &Schema, column_annotations: &[ColumnAnnotation<'_>], table: usize) -> bool {
+    column_annotations.iter().any(|annotation| {
+        let parent = infer::reference(schema, &schema.tables[annotation.table], annotation.column);
+        annotation.table == table || matches!(parent, Reference::Single(parent) if parent.table == table)
+    })
+}
+
+/// Limits tables whose keys consist of references to limited ones: there are no more rows than pairs. A third of all pairs looks
+/// random.
+fn limit_keys(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
+    // In a chain of tables each round limits at least one.
+    for _ in tables {
+        let before = sizes.to_vec();
+        for &table in tables {
+            let of_table = &schema.tables[table];
+            for key in infer::unique_keys(of_table) {
+                let Some(parents) = parents_of_key(schema, table, &key) else { continue };
+                let is_limited = parents.iter().any(|&parent| sizes[parent].limited_by.is_some());
+                let all = parents.iter().fold(1, |all: u64, &parent| all.saturating_mul(sizes[parent].rows));
+                if is_limited && all < sizes[table].rows {
+                    let most = if parents.len() > 1 { all.div_ceil(3) } else { all };
+                    sizes[table].limit((key[0], most, "the key"));
+                }
+            }
+        }
+        if *sizes == *before {
+            break;
+        }
+    }
+}
+
+/// Returns the other tables that a key refers to, one for each foreign key, if it consists of references.
+fn parents_of_key(schema: &Schema, table: usize, key: &[usize]) -> Option<Vec<usize>> {
+    let mut parents = Vec::new();
+    for &column in key {
+        match infer::reference(schema, &schema.tables[table], column) {
+            Reference::Single(parent) if parent.table != table => parents.push((parent.key, parent.table)),
+            _ => return None,
+        }
+    }
+    parents.sort_unstable();
+    parents.dedup();
+    Some(parents.into_iter().map(|(_, parent)| parent).collect())
 }
 
 /// Multiplies the numbers of rows of the schema so that the largest table has `rows`. Fixed tables, and those that the

@@ -561,3 +561,29 @@ fn scaled_rows_are_no_more_than_children() {
     let error = plan_of(sql, &request).expect_err("there are not that many children");
     assert!(error.message().contains("100 parents have"), "{error}");
 }
+
+/// Five thousand roles were called `Editor 17`, and their fewer rows must not leave a key with too few pairs.
+#[test]
+fn lookup_tables_and_their_pairs_have_fewer_rows() {
+    const ROLES: &str = "create table role (id integer primary key, name text)";
+    const OTHERS: &str = "create table region (id integer primary key, name text unique);
+        create table user (id integer primary key, role_id int not null references role);
+        create table role_region (role_id int references role, region_id int references region, primary key (role_id, region_id));
+        create table role_text (role_id integer primary key references role, text text);
+        create table text_note (text_id int unique references role_text (role_id), note text);
+        create table user_role (user_id int references user, role_id int references role, primary key (user_id, role_id))";
+    let all = || (None, 1000);
+    let given = |rows: u64| vec![all(), (Some("role".to_owned()), rows)];
+    let annotated = ROLES.replace("text", "text /* gen: unique_phrase('{title}') */");
+    for (roles, rows, expected) in [
+        (ROLES, vec![all()], [16, 8, 1000, 43, 16, 16, 1000]),
+        (ROLES, vec![(None, 5)], [5; 7]),
+        (ROLES, given(2000), [2000, 8, 1000, 1000, 1000, 1000, 1000]),
+        (&annotated, vec![all()], [1000, 8, 1000, 1000, 1000, 1000, 1000]),
+    ] {
+        let sql = format!("{roles}; {OTHERS}");
+        let plan = plan_of(&sql, &Request { rows, ..Request::default() }).expect(roles);
+        assert_eq!(plan.tables().iter().map(|table| table.rows).collect::<Vec<_>>(), expected, "{roles}");
+        super::schemas::insert(&sql, &plan).expect(roles);
+    }
+}
