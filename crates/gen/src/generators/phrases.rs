@@ -270,6 +270,20 @@ mod tests {
         }
     }
 
+    /// Films were about "a explorer" and "A empty pilot".
+    #[test]
+    fn articles_suit_the_words_after_them() {
+        for name in names() {
+            for text in texts(&format!("phrase('{{{name}}}')"), 400) {
+                for pair in text.to_lowercase().split(' ').collect::<Vec<_>>().windows(2) {
+                    let is_vowel = pair[1].starts_with(['a', 'e', 'i', 'o']) || pair[1].starts_with("honest");
+                    assert!(pair[0] != "a" || !is_vowel, "{name}: {text}");
+                    assert!(pair[0] != "an" || is_vowel || pair[1].starts_with('u'), "{name}: {text}");
+                }
+            }
+        }
+    }
+
     /// A number behind a text must not make it another text of the list.
     #[test]
     fn unique_phrases_are_unique() {

@@ -1,6 +1,7 @@
 //! Histories of browsers: addresses of pages at their hosts, visits in sittings, bookmarks in order.
 
 use super::names::{is_like, plain};
+use super::table_columns::called;
 use super::times::{Form, Stage};
 use super::{TableInference, TypeClass, has_last_word, words_of_table};
 use litepress_rows::schema::{Column, Generated, Schema, Table};
@@ -47,6 +48,7 @@ impl TableInference<'_> {
             self.pages();
             self.visits();
             self.bookmarks();
+            self.searches_of_pages();
             self.slots();
         }
     }
@@ -162,12 +164,46 @@ impl TableInference<'_> {
             self.set(at, format!("if({page} IS NULL, 2, 1)"), "follows from whether it has a page");
         }
         if let Some(at) = self.find_repeatable_text("title") {
-            let text = format!("if({page} IS NULL, phrase('{{Topic}}'), phrase('{{page_title}}'))");
+            let other = "phrase('{page_title}')";
+            let title = match self.title_of_page() {
+                Some((_, title)) => format!("if(bool(0.9), coalesce({title}, {other}), {other})"),
+                None => other.to_owned(),
+            };
+            let text = format!("if({page} IS NULL, phrase('{{Topic}}'), {title})");
             self.set(at, text, "the title of a folder or a page");
         }
         if let Some((at, key)) = self.find_repeatable_number("position").zip(key) {
             self.set(at, format!("{key} - 1"), "in order");
         }
+    }
+
+    /// Texts that people type to find a page: its title up to a dash, or the first letters of it. Each input for a page is longer
+    /// than the one before.
+    fn searches_of_pages(&mut self) {
+        const LEAST: u8 = 3;
+        let Some((by, title)) = self.title_of_page() else { return };
+        let text = format!("substr(lower({title}), 1, instr({title} || ' - ', ' - ') - 1)");
+        if let Some(at) = self.find_repeatable_text("term search_term query") {
+            let own = called(&self.alone(at).text);
+            self.set(at, format!("coalesce({text}, {own})"), "follows from the title of the page");
+        }
+        let Some(at) = self.find_text("input").filter(|_| self.context.per_parent == Some(by)) else { return };
+        let number = format!("number_in({})", self.column(by));
+        let text = format!("coalesce({text}, 'www.')");
+        let text = format!(
+            "if({LEAST} + {number} < length({text}), substr({text}, 1, {LEAST} + {number}), {text} || if({number} = 1, '', ' ' || {number}))"
+        );
+        self.set(at, text, "the first letters of the title of the page");
+    }
+
+    /// Returns the column that refers to a page and the title of the page.
+    fn title_of_page(&self) -> Option<(usize, String)> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
+            let is_title = |column: &&Column| plain(&column.name) == "title" && column.generated == Generated::No;
+            let title = of.columns.iter().filter(|_| is_table_of_pages(of)).find(is_title)?;
+            Some((by, self.through(by, title)))
+        })
     }
 
     /// Days, in the unit of the times.

@@ -33,8 +33,8 @@ const COUNT: &str = "exponential(0.08, max=5000, decimals=0)";
 const MILLISECONDS: &str = "lognormal(6, 1.3, min=1, max=3600000, decimals=0)";
 pub(super) const FRAME_RATE: &str = "choice(23.976: 50, 24: 15, 25: 20, 29.97: 10, 59.94: 5)";
 const SECONDS: &str = "lognormal(5, 1.1, min=1, max=86400, decimals=0)";
-const PASSWORD: &str =
-    "'pbkdf2_sha256$600000$' || regex('[A-Za-z0-9]{22}') || '$' || regex('[A-Za-z0-9+/]{43}') || '='";
+/// The hash of a password as bcrypt makes it.
+const PASSWORD: &str = "'$2b$12$' || regex('[./A-Za-z0-9]{53}')";
 const MIME: &str = "choice('image/jpeg': 30, 'image/png': 20, 'application/pdf': 18, 'text/plain': 8, 'text/html': 6, 'video/mp4': 6, 'application/json': 4, 'image/gif': 3, 'audio/mpeg': 3, 'application/zip': 2)";
 const HTTP_STATUS: &str =
     "choice(200: 82, 201: 3, 204: 2, 301: 2, 302: 3, 304: 3, 400: 1, 401: 1, 403: 1, 404: 4, 500: 1, 503: 1)";

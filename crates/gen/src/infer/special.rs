@@ -1,14 +1,18 @@
 //! Names that mean something of their own in some tables: the length of a song, the temperature of a patient.
 
 use super::TableInference;
-use super::names::is_like;
+use super::names::{is_like, plain};
 use super::subjects::Kind;
+use litepress_rows::schema::Schema;
 
 const PRODUCT_JSON: &str =
     "object(colour: phrase('{colour}'), warranty_months: choice(12: 3, 24: 5, 36: 1), made_in: place('country'))";
 const LOG_JSON: &str =
     "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
 const DASHBOARD_JSON: &str = "object(panels: array(object(id: int(1, 40), type: choice('timeseries': 6, 'stat': 2, 'table'), metric: phrase('{metric}')), 1, 6), refresh: choice('30s': 4, '1m': 3, '5m'), schemaVersion: choice(36: 2, 39: 5))";
+/// The hash of a password as Django makes it.
+const PASSWORD_OF_DJANGO: &str =
+    "'pbkdf2_sha256$600000$' || regex('[A-Za-z0-9]{22}') || '$' || regex('[A-Za-z0-9+/]{43}') || '='";
 const SERVER_SYSTEMS: &str =
     "choice('Ubuntu 22.04': 40, 'Debian 12': 30, 'Ubuntu 24.04': 15, 'Windows Server 2022': 10, 'FreeBSD 14': 5)";
 
@@ -17,6 +21,11 @@ type Found = Option<(String, &'static str)>;
 
 fn found(text: &str, because: &'static str) -> Found {
     Some((text.to_owned(), because))
+}
+
+/// Returns whether a schema has the users of Django.
+fn is_django(schema: &Schema) -> bool {
+    schema.tables.iter().any(|table| is_like(&plain(&table.name), "auth_user django_*"))
 }
 
 impl TableInference<'_> {
@@ -94,6 +103,9 @@ impl TableInference<'_> {
             }
             ("type", _) if super::has_last_word(self.table, "library workspace") => {
                 found("choice('user': 5, 'group': 4, 'feed': 1)", "whose library it is")
+            }
+            ("password", _) if self.kind() != Some(Kind::Text) && is_django(self.context.schema) => {
+                found(PASSWORD_OF_DJANGO, "the hash of a password")
             }
             ("extension" | "ext", Some("person")) => found("digits(4)", "of a telephone"),
             ("reason", _) if self.is_of("patient") => found("phrase('{visit_reason}')", "why a patient comes"),

@@ -354,10 +354,10 @@ fn common_prefix(table: &Table) -> String {
 /// Cuts the annotation of a text to the declared length of the column.
 fn fitted(text: String, traits: &ColumnTraits<'_>) -> String {
     const LONGEST_PLACE: u64 = 27;
-    const LONGEST_PASSWORD: u64 = 90;
+    const LONGEST_PASSWORDS: [(&str, u64); 2] = [("'pbkdf2", 90), ("'$2b", 60)];
     const LONGEST_OTHER: u64 = 60;
     let Some(longest) = traits.longest.filter(|&longest| longest > 0) else { return text };
-    if text.starts_with("'pbkdf2") && longest < LONGEST_PASSWORD {
+    if LONGEST_PASSWORDS.iter().any(|(begin, needed)| text.starts_with(begin) && longest < *needed) {
         return format!("hex({})", longest.min(40));
     }
     if let Some(pattern) = text.strip_prefix("phrase('").and_then(|rest| rest.strip_suffix("')"))

@@ -1,7 +1,7 @@
 //! The names and texts of a row: what the table is about, slugs of titles, reviews as good as their rating.
 
 use super::names::is_like;
-use super::subjects::{Kind, Subject};
+use super::subjects::{Kind, Subject, subject};
 use super::{TableInference, by_affinity, inferred};
 use crate::generators::phrases;
 
@@ -185,6 +185,9 @@ impl TableInference<'_> {
                 ("excerpt summary description *_excerpt", "{excerpt}"),
             ],
             "review_title" => &[("body content text comment review review_text message", "{review}")],
+            "comment" if self.refers_to_issue() => {
+                &[("body content text comment message *_content", "{issue_comment}")]
+            }
             "comment" => &[("body content text comment message *_content", "{comment}")],
             "message" => &[("body content text message subject", "{message}")],
             "title" if self.kind() == Some(Kind::Other) => {
@@ -226,6 +229,13 @@ impl TableInference<'_> {
                 }
             }
         }
+    }
+
+    /// Returns whether a row is about an issue, a ticket or a pull request.
+    fn refers_to_issue(&self) -> bool {
+        let mut parents = self.context.possible_parents.iter().flatten();
+        parents
+            .any(|parent| subject(&self.context.schema.tables[parent.table].name).is_some_and(|of| of.names == "issue"))
     }
 
     /// Descriptions of categories, which begin with the name.

@@ -100,6 +100,25 @@ fn the_bookmarks_of_a_browser_are_believable() {
     );
 }
 
+/// A search for "cheap teapot" led to the weather in Bristol, and a bookmark had the title of another page.
+#[test]
+fn searches_and_bookmarks_have_the_titles_of_their_pages() {
+    judge_program(
+        "chrome_history",
+        &[],
+        &[(
+            "SELECT count(*) FROM keyword_search_terms JOIN urls u ON u.id = url_id WHERE lower(title) NOT LIKE lower(term) || '%'",
+            0,
+            0,
+        )],
+    );
+    judge_program(
+        "firefox_places",
+        &[],
+        &[("SELECT count(*) FROM moz_bookmarks b JOIN moz_places p ON p.id = fk WHERE b.title <> p.title", 5, 80)],
+    );
+}
+
 /// Times were seconds from 1970, visits came from a page that does not exist, a page was typed more often than it was visited, and
 /// the slices of a download were of 400 downloads.
 #[test]

@@ -426,6 +426,14 @@ fn parts_of_films_suit_each_other() {
     );
 }
 
+/// Comments on issues were those on a blog: "First!", "nice photos".
+#[test]
+fn comments_on_issues_are_about_software() {
+    const BLOG: &str =
+        "SELECT count(*) FROM comment WHERE content LIKE '%photos%' OR content IN ('First!', 'Great article.')";
+    judge_program("gitea", &[(BLOG, 0, 0)]);
+}
+
 /// A comment on the first of two issues came before it, as times of few rows are far apart.
 #[test]
 fn few_rows_of_programs_come_after_those_that_they_refer_to() {
