@@ -124,6 +124,7 @@ fn a_shop_made_with_django_is_believable() {
         "django_shop",
         &[
             ("SELECT count(*) FROM auth_user WHERE is_superuser", 0, 15),
+            ("SELECT count(*) FROM auth_user WHERE password LIKE 'pbkdf2_sha256$%'", 400, 400),
             ("SELECT count(*) FROM auth_user WHERE is_active", 350, 398),
             ("SELECT count(*) FROM auth_user WHERE last_login < date_joined", 0, 0),
             ("SELECT count(*) FROM auth_user WHERE last_login IS NULL", 20, 90),

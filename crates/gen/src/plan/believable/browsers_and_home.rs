@@ -262,6 +262,8 @@ fn a_file_server_is_believable() {
             ("SELECT count(*) FROM oc_storages WHERE date(last_checked, 'unixepoch') NOT BETWEEN '2021-01-01' AND '2026-01-01'", 0, 0),
             ("SELECT count(*) FROM oc_users WHERE uid NOT LIKE lower(substr(displayname, 1, 3)) || '%' OR uid_lower <> lower(uid)", 0, 0),
             ("SELECT count(*) FROM oc_preferences WHERE userid NOT IN (SELECT uid FROM oc_users)", 0, 0),
+            // Every program had Django's hashes of passwords.
+            ("SELECT count(*) FROM oc_users WHERE password LIKE 'pbkdf2%' OR length(password) < 40", 0, 0),
             ("SELECT count(*) FROM oc_preferences WHERE configkey LIKE '%.enabled' AND configvalue NOT IN ('true', 'false')", 0, 0),
             ("SELECT max(n) FROM (SELECT count(*) n FROM oc_preferences GROUP BY userid)", 4, 200),
             ("SELECT count(*) FROM oc_share WHERE share_with NOT IN (SELECT uid FROM oc_users)", 0, 0),
