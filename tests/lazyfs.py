@@ -92,12 +92,12 @@ class LazyFs:
         self.mount, self.root = folder / "mount", folder / "root"
         self.mount.mkdir()
         self.root.mkdir()
-        self.faults, self.done = folder / "faults", folder / "done"
+        self.faults, done = folder / "faults", folder / "done"
         os.mkfifo(self.faults)
-        os.mkfifo(self.done)
+        os.mkfifo(done)
         config = folder / "lazyfs.toml"
         config.write_text(
-            f'[faults]\nfifo_path="{self.faults}"\nfifo_path_completed="{self.done}"\n[cache]\napply_eviction=false\n'
+            f'[faults]\nfifo_path="{self.faults}"\nfifo_path_completed="{done}"\n[cache]\napply_eviction=false\n'
             '[cache.simple]\ncustom_size="1gb"\nblocks_per_page=1\n[filesystem]\nlog_all_operations=false\nlogfile=""\n'
         )
         command = [binary, self.mount, "--config-path", config, "-o", "modules=subdir", "-o", f"subdir={self.root}", "-f"]
@@ -106,13 +106,13 @@ class LazyFs:
             if self.process.poll() is not None:
                 raise SystemExit("LazyFS cannot be mounted here: it needs /dev/fuse")
             time.sleep(0.01)
+        # Open as long as LazyFS runs, or an answer is lost.
+        self.answers = os.open(done, os.O_RDONLY)
 
     def cut_power(self):
         """Forgets all that no sync has written."""
         self.faults.write_text("lazyfs::clear-cache\n")
-        done = os.open(self.done, os.O_RDONLY)
-        assert b"finished" in os.read(done, 100), "LazyFS does not answer"
-        os.close(done)
+        assert b"finished" in os.read(self.answers, 100), "LazyFS does not answer"
 
     def check_itself(self):
         """Fails if bytes survive that no sync has written."""
@@ -125,6 +125,7 @@ class LazyFs:
         subprocess.run(["fusermount3", "-u", "-z", self.mount], check=False)
         self.process.kill()
         self.process.wait()
+        os.close(self.answers)
 
 
 def expected(program, operation, folder):
@@ -162,7 +163,7 @@ def main():
             try:
                 lazy.check_itself()
                 fill(lazy.mount)
-                # A third of the runs end.
+                # Some runs end before.
                 code, _ = run(program, arguments, lazy.mount, chance.uniform(0, 3 * seconds) + 0.005)
                 lazy.cut_power()
                 found = content(lazy.mount / target)
