@@ -53,7 +53,7 @@ use subjects::Kind;
 use crate::annotation::{is_name, is_reserved};
 use crate::generators::phrases;
 use litepress_rows::schema::{Column, ForeignKey, Generated, IndexColumn, Schema, Table};
-use litepress_rows::{Affinity, Error, ErrorKind, OptionName, Result, message};
+use litepress_rows::{Affinity, Error, ErrorKind, OptionName, Result, message, quoted_name};
 
 /// An inferred annotation with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -505,15 +505,10 @@ pub(crate) fn number_in(name: &str) -> Inference {
     inferred(format!("number_in({})", quoted(name)), format!("it is unique together with {name}"))
 }
 
-/// Quotes a name, so that it is never a generator.
-pub(crate) fn quoted_always(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
 /// Quotes a name, if annotations need that.
 pub fn quoted(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_name);
-    if is_plain && !is_reserved(name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    if is_plain && !is_reserved(name) { name.to_owned() } else { quoted_name(name) }
 }
 
 /// Returns a column of a table as annotations name it.

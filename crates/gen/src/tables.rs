@@ -1,4 +1,4 @@
-//! The tables whose rows are generated: all but virtual tables and the tables of their modules.
+//! The tables whose rows are generated: all but virtual tables and the tables of their modules. And their statements.
 
 use litepress_rows::schema::{Schema, Table};
 
@@ -11,6 +11,12 @@ pub fn is_generated(schema: &Schema, table: &Table) -> bool {
 pub fn generated_tables(schema: &Schema) -> impl Iterator<Item = (usize, &Table)> {
     let virtual_tables = virtual_tables(schema);
     schema.tables.iter().enumerate().filter(move |(_, table)| is_ordinary(&virtual_tables, table))
+}
+
+/// Returns the statement that made a table.
+pub(crate) fn statement_of<'s>(schema: &'s Schema, table: &Table) -> Option<&'s str> {
+    let object = schema.objects.iter().find(|object| object.kind == "table" && object.name == table.name)?;
+    object.sql.as_deref()
 }
 
 fn virtual_tables(schema: &Schema) -> Vec<&Table> {

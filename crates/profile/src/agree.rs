@@ -15,6 +15,7 @@ use crate::names::is_like_generated;
 use crate::row_sample::Cell;
 use crate::weave::Weaver;
 use litepress_gen::{Country, countries, infer};
+use litepress_rows::quoted_name;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// New names by the texts of the source.
@@ -90,7 +91,7 @@ impl Weaver<'_> {
     /// Returns the name of a column as inferred annotations have it.
     fn operand(&self, place: usize) -> String {
         let column = self.table.ordinary_columns().nth(place).expect("an ordinary column");
-        format!("\"{}\"", self.table.columns[column].name.replace('"', "\"\""))
+        quoted_name(&self.table.columns[column].name)
     }
 
     /// Names the cities of a column, and their countries, after places that belong together. `None` if the texts are no cities.

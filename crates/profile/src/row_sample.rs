@@ -4,6 +4,7 @@ use crate::column_stats::beginning;
 use crate::references::ForeignKey;
 use litepress_format::value::Value;
 use litepress_gen::infer;
+use litepress_rows::quoted_name;
 use litepress_rows::schema::{Schema, Table};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -102,11 +103,7 @@ pub(crate) fn parents(
 }
 
 fn select(parent: &Table, key: usize) -> String {
-    let name = |column: usize| quoted(&parent.columns[column].name);
+    let name = |column: usize| quoted_name(&parent.columns[column].name);
     let columns: Vec<String> = parent.ordinary_columns().map(name).collect();
-    format!("SELECT {} FROM main.{} WHERE {} = ?1 LIMIT 1", columns.join(", "), quoted(&parent.name), name(key))
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
+    format!("SELECT {} FROM main.{} WHERE {} = ?1 LIMIT 1", columns.join(", "), quoted_name(&parent.name), name(key))
 }

@@ -2,7 +2,8 @@
 
 use super::names::{is_like, plain};
 use super::subjects::Kind;
-use super::{ColumnTraits, TableInference, TypeClass, kind_of, quoted_always};
+use super::{ColumnTraits, TableInference, TypeClass, kind_of};
+use litepress_rows::quoted_name;
 use litepress_rows::schema::{Generated, Table};
 
 const QUANTITIES: &str = "quantity qty *_quantity order_qty pieces units count_ordered";
@@ -173,5 +174,5 @@ fn number_like(table: &Table, patterns: &str) -> Option<usize> {
 
 /// Returns a column of another table as an operand.
 pub(super) fn named_column(table: &Table, column: usize) -> String {
-    format!("{}.{}", quoted_always(&table.name), quoted_always(&table.columns[column].name))
+    format!("{}.{}", quoted_name(&table.name), quoted_name(&table.columns[column].name))
 }

@@ -92,16 +92,6 @@ impl TableInference<'_> {
         self.traffic();
     }
 
-    /// Versions of migrations: the times at which they were written.
-    fn versions_of_migrations(&mut self) {
-        const TIMES: &str =
-            "20(1[5-9]|2[0-5])(0[1-9]|1[0-2])(0[1-9]|1[0-9]|2[0-8])([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
-        let version = self.find_text("version").filter(|_| super::has_last_word(self.table, "migration"));
-        if let Some(at) = version.filter(|&at| self.columns[at].is_unique && self.columns[at].traits.takes_len(14)) {
-            self.set(at, format!("unique_regex('{TIMES}')"), "the time of a migration");
-        }
-    }
-
     /// Types of files, and names of pictures.
     fn files(&mut self) {
         for at in 0..self.columns.len() {

@@ -12,10 +12,11 @@ use super::rules;
 use super::subjects::{Kind, Subject, subject};
 use super::times::{ReferenceDay, are_in_millis};
 use super::{
-    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, inferred, quoted_always, unique,
-    unique_because,
+    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, inferred, unique, unique_because,
 };
 use crate::generators::catalogue;
+use crate::tables::statement_of;
+use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Schema, Table};
 
 /// What is known of a table before its columns are inferred.
@@ -149,19 +150,17 @@ impl<'a> TableInference<'a> {
 
     /// Returns the column as an operand.
     pub(super) fn column(&self, at: usize) -> String {
-        quoted_always(&self.table.columns[at].name)
+        quoted_name(&self.table.columns[at].name)
     }
 
     /// Returns a column of the row that `by` refers to as an operand.
     pub(super) fn through(&self, by: usize, column: &Column) -> String {
-        format!("{}.{}", self.column(by), quoted_always(&column.name))
+        format!("{}.{}", self.column(by), quoted_name(&column.name))
     }
 
     /// Returns whether the annotation of a column, or the statement of the table, has one of the words, which commas separate.
     pub(super) fn has_word(&self, at: usize, words: &str) -> bool {
-        let objects = &self.context.schema.objects;
-        let object = objects.iter().find(|object| object.kind == "table" && object.name == self.table.name);
-        let sql = object.and_then(|object| object.sql.as_deref()).unwrap_or_default();
+        let sql = statement_of(self.context.schema, self.table).unwrap_or_default();
         let values = self.found[at].as_ref().map_or("", |found| found.text.as_str());
         words.split(", ").any(|word| values.contains(word) || sql.contains(word))
     }

@@ -55,6 +55,16 @@ impl TableInference<'_> {
         }
     }
 
+    /// Versions of migrations: the times at which they were written.
+    pub(super) fn versions_of_migrations(&mut self) {
+        const TIMES: &str =
+            "20(1[5-9]|2[0-5])(0[1-9]|1[0-2])(0[1-9]|1[0-9]|2[0-8])([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
+        let version = self.find_text("version").filter(|_| super::has_last_word(self.table, "migration"));
+        if let Some(at) = version.filter(|&at| self.columns[at].is_unique && self.columns[at].traits.takes_len(14)) {
+            self.set(at, format!("unique_regex('{TIMES}')"), "the time of a migration");
+        }
+    }
+
     /// Statements of migrations, as their names say, and errors of those that failed.
     fn migrations(&mut self) {
         let success = self.find("success succeeded is_success", |at| self.is_number(at));

@@ -100,21 +100,27 @@ fn judge_rows(name: &str, rows: &[(&str, u64)], judges: &[Judge<'_>]) {
     judge_schema(name, &schema_of(name), rows, judges);
 }
 
-/// Asks the database of the statements of a schema.
-fn judge_schema(name: &str, sql: &str, rows: &[(&str, u64)], judges: &[Judge<'_>]) {
-    let failed = found_absurd(&make(sql, ROWS, rows), judges);
-    assert!(failed.is_empty(), "{name}: {failed:#?}");
+/// Asks the database of a program's schema, in the same way.
+fn judge_program(name: &str, judges: &[Judge<'_>]) {
+    judge_program_rows(name, &[], judges);
 }
 
-/// Returns the judges whose counts are out of bounds.
-fn found_absurd(sqlite: &Connection, judges: &[Judge<'_>]) -> Vec<String> {
-    judges
+/// Asks the database of a program's schema whose tables have other numbers of rows.
+fn judge_program_rows(name: &str, rows: &[(&str, u64)], judges: &[Judge<'_>]) {
+    judge_schema(name, &program(name), rows, judges);
+}
+
+/// Asks the database of the statements of a schema.
+fn judge_schema(name: &str, sql: &str, rows: &[(&str, u64)], judges: &[Judge<'_>]) {
+    let sqlite = make(sql, ROWS, rows);
+    let failed: Vec<String> = judges
         .iter()
         .filter_map(|(query, least, most)| {
-            let found = number(sqlite, query);
+            let found = number(&sqlite, query);
             (!(*least..=*most).contains(&found)).then(|| format!("{found} is not {least} to {most}: {query}"))
         })
-        .collect()
+        .collect();
+    assert!(failed.is_empty(), "{name}: {failed:#?}");
 }
 
 /// Half of all users were superusers, nothing was ever NULL, and a category was called "Bela Duarte".

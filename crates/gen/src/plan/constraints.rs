@@ -17,7 +17,7 @@ use super::table_sizes::TableSize;
 use super::{Planner, Provenance};
 use crate::infer::{self, Inference};
 use crate::schema_annotations::checks;
-use crate::tables::generated_tables;
+use crate::tables::{generated_tables, statement_of};
 use evaluator::{CheckEvaluator, CheckReport};
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
@@ -25,8 +25,7 @@ use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 /// Returns the unique column for which a CHECK allows the fewest whole numbers, and how many: a table cannot have more rows.
 pub(super) fn most_rows(schema: &Schema, table: usize) -> Option<(usize, u64)> {
     let of_table = &schema.tables[table];
-    let object = schema.objects.iter().find(|object| object.kind == "table" && object.name == of_table.name)?;
-    let checks = checks(object.sql.as_deref().filter(|_| of_table.has_check)?);
+    let checks = checks(statement_of(schema, of_table).filter(|_| of_table.has_check)?);
     let values = |column: usize| {
         let mut bounds = bounds::CheckBounds::default();
         checks.iter().for_each(|check| bounds.read(&check.text, &of_table.columns[column].name));

@@ -5,7 +5,7 @@
 
 use crate::infer;
 use crate::schema_annotations::words;
-use crate::tables::is_generated;
+use crate::tables::{is_generated, statement_of};
 use litepress_rows::Affinity;
 use litepress_rows::schema::{Column, ForeignKey, Generated, Schema, Table};
 
@@ -60,8 +60,7 @@ pub(super) fn with_implied_keys(schema: &Schema) -> PlannedSchema {
 
 /// Returns the last ordinary column in the expression of a generated one.
 fn source_of(schema: &Schema, table: &Table, column: usize) -> Option<usize> {
-    let object = schema.objects.iter().find(|object| object.kind == "table" && object.name == table.name)?;
-    let words = words(object.sql.as_deref()?);
+    let words = words(statement_of(schema, table)?);
     let name = &table.columns[column].name;
     let start = words.iter().position(|word| word.eq_ignore_ascii_case(name))?;
     let mut rest = words[start + 1..].iter().skip_while(|word| !word.eq_ignore_ascii_case("as")).skip(1);

@@ -6,7 +6,7 @@ use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, Ta
 use crate::relation::{Assignment, PositionField};
 use crate::tables::generated_tables;
 use litepress_rows::schema::Generated;
-use litepress_rows::{Affinity, Result, counted};
+use litepress_rows::{Affinity, Result, counted, quoted_name};
 
 /// The columns of one foreign key within a key of its table.
 struct KeyPart {
@@ -126,8 +126,8 @@ impl Planner<'_> {
         let is_same = (parent.table, parent.column) == (shared.table, shared.column);
         let shares = infer::shares_parent(of_table, through, &self.schema.tables[shared.table]);
         (is_known && is_same && shares && !is_key).then(|| {
-            let by = infer::quoted_always(&of_table.columns[by].name);
-            let text = format!("{by}.{}", infer::quoted_always(&through.columns[same].name));
+            let by = quoted_name(&of_table.columns[by].name);
+            let text = format!("{by}.{}", quoted_name(&through.columns[same].name));
             Inference { text, because: format!("that of {}", through.name) }
         })
     }

@@ -14,6 +14,9 @@ const HOMES: &str = "organization organisation company tenant workspace team sto
 /// Columns that refer to the earlier state of the same thing.
 const PREDECESSORS: &str = "old_* previous_* prev_*";
 
+/// The most rows of a table that are listed or looked up so that other rows agree with them.
+const MOST_ROWS: u64 = 1 << 24;
+
 /// A table of pairs, such as members of channels.
 struct Membership {
     table: usize,
@@ -40,15 +43,13 @@ impl Planner<'_> {
             if self.single_parent(table, column).is_none() || self.agree_on_purchase(drafts, position) {
                 continue;
             }
-            // A page has a bookmark or none, and seldom two.
-            if infer::are_bookmarks(&self.schema.tables[table]) && is_random(&drafts[position].2.text) {
-                drafts[position].2.text = with_distribution(&drafts[position].2.text, "uniform");
-                continue;
-            }
             if !is_random(&drafts[position].2.text) {
                 continue;
             }
-            if let Some(other) = self.opposite(drafts, table, column) {
+            if infer::are_bookmarks(&self.schema.tables[table]) {
+                // A page has a bookmark or none, and seldom two.
+                drafts[position].2.text = with_distribution(&drafts[position].2.text, "uniform");
+            } else if let Some(other) = self.opposite(drafts, table, column) {
                 let text = &drafts[position].2.text;
                 let growing = infer::growing(text.contains("growing"));
                 drafts[position].2.text = with_distribution(text, &format!("other_than({other}{growing})"));
@@ -85,8 +86,6 @@ impl Planner<'_> {
 
     /// Gives a row only rows of one home: the author of an issue belongs to the organization of the repository.
     fn agree_on_home(&self, drafts: &mut [Draft], home: usize) {
-        /// The most rows of a table whose rows are listed by their home.
-        const MOST_ROWS: u64 = 1 << 24;
         let is_few = |table: usize| self.sizes[table].rows <= MOST_ROWS;
         let parent = |(table, column, _): &Draft| self.single_parent(*table, *column).map(|parent| parent.table);
         // The columns of all tables that refer to a home, by the positions of their drafts.
@@ -215,7 +214,6 @@ impl Planner<'_> {
 
     /// Returns whether each row can be of a line of its own, and few pairs of what two columns refer to are taken.
     fn has_pairs_enough(&self, table: usize, pair: [usize; 2], lines: usize) -> bool {
-        const MOST_ROWS: u64 = 1 << 24;
         let rows = self.sizes[table].rows;
         let parents = pair.map(|at| self.single_parent(table, at).map_or(0, |parent| self.sizes[parent.table].rows));
         rows <= self.sizes[lines].rows.min(MOST_ROWS)
@@ -287,10 +285,8 @@ impl Planner<'_> {
     fn membership(&self, drafts: &[Draft], table: usize, column: usize) -> Option<(Membership, usize)> {
         const PAIRS: &str =
             "membership member participant participation enrollment subscription subscriber roster user";
-        /// The most groups whose members are looked up at random.
-        const MOST_GROUPS: u64 = 1 << 24;
         let group = self.single_parent(table, column).filter(|group| {
-            infer::is_text_or_task(&self.schema.tables[table]) && self.sizes[group.table].rows <= MOST_GROUPS
+            infer::is_text_or_task(&self.schema.tables[table]) && self.sizes[group.table].rows <= MOST_ROWS
         })?;
         let author = drafts.iter().position(|(of, at, inferred)| {
             *of == table && self.is_to_person(table, *at) && is_random(&inferred.text)

@@ -1,13 +1,6 @@
 //! Programs of one person without one annotation: browsers, a house, a file server, flash cards.
 
-use super::{Judge, ROWS, found_absurd, make, program};
-
-/// Asks the database of a program's schema, some of whose tables have other numbers of rows, all questions.
-fn judge_program(name: &str, rows: &[(&str, u64)], judges: &[Judge<'_>]) {
-    let sqlite = make(&program(name), ROWS, rows);
-    let failed = found_absurd(&sqlite, judges);
-    assert!(failed.is_empty(), "{name}: {failed:#?}");
-}
+use super::{ROWS, judge_program, judge_program_rows, make, program};
 
 /// Pages were at other hosts than their origin, hosts were not reversed, visits came after the last visit and in seconds, and
 /// `visit_count` was a random number.
@@ -15,7 +8,6 @@ fn judge_program(name: &str, rows: &[(&str, u64)], judges: &[Judge<'_>]) {
 fn the_places_of_a_browser_are_believable() {
     judge_program(
         "firefox_places",
-        &[],
         &[
             ("SELECT count(*) FROM moz_origins WHERE prefix NOT IN ('https://', 'http://')", 0, 0),
             ("SELECT count(*) FROM moz_origins WHERE prefix = 'http://'", 4, 60),
@@ -83,7 +75,6 @@ fn the_places_of_a_browser_are_believable() {
 fn the_bookmarks_of_a_browser_are_believable() {
     judge_program(
         "firefox_places",
-        &[],
         &[
             ("SELECT count(*) FROM moz_bookmarks WHERE (type = 1) <> (fk IS NOT NULL) OR type NOT IN (1, 2)", 0, 0),
             ("SELECT max(foreign_count) FROM moz_places", 2, 7),
@@ -105,7 +96,6 @@ fn the_bookmarks_of_a_browser_are_believable() {
 fn searches_and_bookmarks_have_the_titles_of_their_pages() {
     judge_program(
         "chrome_history",
-        &[],
         &[(
             "SELECT count(*) FROM keyword_search_terms JOIN urls u ON u.id = url_id WHERE lower(title) NOT LIKE lower(term) || '%'",
             0,
@@ -114,7 +104,6 @@ fn searches_and_bookmarks_have_the_titles_of_their_pages() {
     );
     judge_program(
         "firefox_places",
-        &[],
         &[("SELECT count(*) FROM moz_bookmarks b JOIN moz_places p ON p.id = fk WHERE b.title <> p.title", 5, 80)],
     );
 }
@@ -126,7 +115,6 @@ fn the_history_of_another_browser_is_believable() {
     const DAY: &str = "date(visit_time / 1000000 - 11644473600, 'unixepoch')";
     judge_program(
         "chrome_history",
-        &[],
         &[
             (&format!("SELECT count(*) FROM visits WHERE {DAY} NOT BETWEEN '2021-01-01' AND '2026-01-01'"), 0, 0),
             (&format!("SELECT count(DISTINCT substr({DAY}, 1, 4)) FROM visits"), 5, 6),
@@ -168,7 +156,6 @@ fn the_history_of_another_browser_is_believable() {
 fn a_house_is_believable() {
     judge_program(
         "home_assistant",
-        &[],
         &[
             ("SELECT count(*) FROM states_meta WHERE entity_id NOT GLOB '[a-z_]*.[a-z_]*'", 0, 0),
             ("SELECT count(DISTINCT substr(entity_id, 1, 4)) FROM states_meta", 6, 9),
@@ -231,7 +218,6 @@ fn a_house_is_believable() {
 fn a_file_server_is_believable() {
     judge_program(
         "nextcloud",
-        &[],
         &[
             ("SELECT count(*) FROM oc_filecache WHERE storage NOT IN (SELECT numeric_id FROM oc_storages)", 0, 0),
             ("SELECT count(*) FROM oc_filecache WHERE mimetype NOT IN (SELECT id FROM oc_mimetypes)", 0, 0),
@@ -283,7 +269,7 @@ fn a_file_server_is_believable() {
 /// kinds up to 4796.
 #[test]
 fn flash_cards_are_believable() {
-    judge_program(
+    judge_program_rows(
         "anki",
         &[("fields", 1200), ("cards", 600)],
         &[

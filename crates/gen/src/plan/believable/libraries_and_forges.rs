@@ -1,15 +1,6 @@
 //! Programs for books, films, references, code, dashboards and messages, whose rows had names of shops and random numbers.
 
-use super::{Judge, judge_schema, make, number, of_program, read};
-use std::path::Path;
-
-fn program(name: &str) -> String {
-    of_program(&read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/programs/{name}.sql"))))
-}
-
-fn judge_program(name: &str, judges: &[Judge<'_>]) {
-    judge_schema(name, &program(name), &[], judges);
-}
+use super::{judge_program, make, number, program};
 
 /// Most books were "Unknown", came out after they were in the library, and had files in formats such as `582dfb683d129831`.
 #[test]

@@ -5,6 +5,7 @@ use super::super::{ColumnDraft, Provenance};
 use crate::annotation::{ExpressionKind, SourceText, parse};
 use crate::program::Scratch;
 use crate::schema_annotations::{CheckText, checks, words};
+use crate::tables::statement_of;
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::Schema;
@@ -67,9 +68,7 @@ impl CheckEvaluator {
     /// Creates the table. Returns `None` if SQLite cannot create it without the rest of the schema.
     pub(super) fn new(schema: &Schema, table: usize) -> Option<Self> {
         let of_table = &schema.tables[table];
-        let is_table =
-            |object: &&litepress_rows::schema::SchemaObject| object.kind == "table" && object.name == of_table.name;
-        let statement = schema.objects.iter().find(is_table)?.sql.as_ref()?;
+        let statement = statement_of(schema, of_table)?;
         let sqlite = Connection::open_in_memory().ok()?;
         sqlite.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;").ok()?;
         sqlite.execute_batch(statement).ok()?;
