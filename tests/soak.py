@@ -64,11 +64,8 @@ class Soak:
 
     def litepress(self, *arguments):
         """Runs a command, which must succeed, and keeps its highest memory."""
-        # Others work on this database, and a busy machine may stop them for a while.
-        waits = arguments[0] in ("index", "reindex") or "--append" in arguments
-        waiting = ["--busy-timeout", "120"] if waits else []
         run = subprocess.run(
-            [sys.executable, "-c", PEAK, self.program, *map(str, arguments), "--threads", "2", *waiting],
+            [sys.executable, "-c", PEAK, self.program, *map(str, arguments), "--threads", "2"],
             cwd=self.folder, capture_output=True, text=True, timeout=1800,
         )  # fmt: skip
         if run.returncode:
