@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 /// Judges what a run left, and returns its end in a word.
 fn judge(scene: &Scene, output: &Output) -> Result<&'static str, String> {
     let told = String::from_utf8_lossy(&output.stderr);
-    // The standard library wants some pages when a thread begins, and ends the program without them.
-    let is_std = told.contains("alternative stack");
-    if told.contains("panicked") && !is_std {
+    // Rust's and the system's libraries want some memory of their own when a thread begins, and end the program without it.
+    let thread_had_no_memory = told.contains("alternative stack") || told.contains("failed to register TLS destructor");
+    if told.contains("panicked") && !thread_had_no_memory {
         return Err(format!("it panics: {told}"));
     }
     let state = scene.state()?;
@@ -22,7 +22,7 @@ fn judge(scene: &Scene, output: &Output) -> Result<&'static str, String> {
         Some(0) if state == State::Before => Err("it ends well, but nothing has changed".to_owned()),
         Some(0) => Ok("done"),
         Some(1 | 130) if told.contains("error: ") => Ok("failed"),
-        None if is_std => Ok("failed"),
+        None if thread_had_no_memory => Ok("failed"),
         // The signal came before the program could take it.
         None if told.is_empty() => Ok("killed"),
         code => Err(format!("exit code {code:?}: {told}")),
