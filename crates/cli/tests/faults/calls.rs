@@ -1,7 +1,7 @@
 //! Each call of the system fails in turn.
 
-use crate::is_long;
 use crate::scene::{OPERATIONS, Operation, SPILLING, Scene, State};
+use crate::{is_long, thread_had_no_memory};
 use litepress_crashlab::preload::{Failure, FaultLibrary, Faulted, ProgramCall, ProgramFault};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -68,10 +68,8 @@ fn faults(call: ProgramCall, calls: u64, seed: u64) -> Vec<ProgramFault> {
 fn judge(scene: &Scene, fault: ProgramFault, run: &Faulted) -> Result<&'static str, String> {
     let output = run.output.as_ref().ok_or("it hangs")?;
     let told = String::from_utf8_lossy(&output.stderr);
-    // The standard library and glibc end a program without memory for a thread.
-    let is_std = told.contains("failed to register TLS destructor")
-        || fault.call == ProgramCall::Map && told.contains("alternative stack");
-    if told.contains("panicked") && !is_std {
+    let thread_had_no_memory = thread_had_no_memory(&told);
+    if told.contains("panicked") && !thread_had_no_memory {
         return Err(format!("it panics: {told}"));
     }
     let state = scene.state()?;
@@ -92,7 +90,7 @@ fn judge(scene: &Scene, fault: ProgramFault, run: &Faulted) -> Result<&'static s
         Some(1) if !is_clean && !leaves_files(fault.call) => Err(format!("it fails and leaves files: {told}")),
         Some(1) if state == State::After => Ok("failed after the change"),
         Some(1) => Ok("failed"),
-        None if is_std => Ok("aborted"),
+        None if thread_had_no_memory => Ok("aborted"),
         code => Err(format!("exit code {code:?}: {told}")),
     }
 }

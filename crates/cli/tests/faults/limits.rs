@@ -1,7 +1,7 @@
 //! Limits of the system, disks that are full or read-only, and signals at random moments.
 
-use crate::is_long;
 use crate::scene::{OPERATIONS, Operation, Scene, State};
+use crate::{is_long, thread_had_no_memory};
 use litepress_crashlab::kill::{Moment, run_until};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 /// Judges what a run left, and returns its end in a word.
 fn judge(scene: &Scene, output: &Output) -> Result<&'static str, String> {
     let told = String::from_utf8_lossy(&output.stderr);
-    // Rust's and the system's libraries want some memory of their own when a thread begins, and end the program without it.
-    let thread_had_no_memory = told.contains("alternative stack") || told.contains("failed to register TLS destructor");
+    let thread_had_no_memory = thread_had_no_memory(&told);
     if told.contains("panicked") && !thread_had_no_memory {
         return Err(format!("it panics: {told}"));
     }

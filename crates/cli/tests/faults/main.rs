@@ -11,3 +11,9 @@ mod scene;
 fn is_long() -> bool {
     std::env::var_os("LITEPRESS_FAULTS").is_some()
 }
+
+/// Returns whether a library ended the program: those of Rust and C want some memory of their own when a thread begins, for its
+/// signal stack and the destructors of its variables.
+fn thread_had_no_memory(told: &str) -> bool {
+    told.contains("alternative stack") || told.contains("failed to register TLS destructor")
+}
