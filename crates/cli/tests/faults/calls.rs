@@ -42,10 +42,11 @@ fn is_survived(failure: Failure) -> bool {
     matches!(failure, EINTR | Failure::Short)
 }
 
-/// Returns the faults of one kind, for a program that makes `calls` calls of it.
-fn faults(call: ProgramCall, calls: u64, seed: u64) -> Vec<ProgramFault> {
+/// Returns the faults of one kind, for a program that makes `calls` calls of it: at each call, or at about `places` of them.
+fn faults(call: ProgramCall, calls: u64, places: Option<u64>, seed: u64) -> Vec<ProgramFault> {
     let mut faults = Vec::new();
-    let step = if call == ProgramCall::SmallAllocation { 1 + calls / 60 } else { 1 };
+    let places = if call == ProgramCall::SmallAllocation { places.or(Some(60)) } else { places };
+    let step = places.map_or(1, |places| 1 + calls / places);
     for failure in failures(call) {
         for number in (0..calls).step_by(usize::try_from(step).expect("a small number")) {
             faults.push(ProgramFault::once(call, *failure, number));
@@ -107,7 +108,7 @@ fn leaves_files(call: ProgramCall) -> bool {
     matches!(call, Unlink | Open | Map | ReadAt | LargeAllocation | SmallAllocation)
 }
 
-fn fail_all(operations: &[Operation]) {
+fn fail_all(operations: &[Operation], places: Option<u64>) {
     let only = std::env::var("LITEPRESS_FAULTS_ONLY").unwrap_or_default();
     let (mut bad, mut total) = (0, 0);
     for (number, operation) in operations.iter().enumerate() {
@@ -119,7 +120,7 @@ fn fail_all(operations: &[Operation]) {
             if !format!("{} {call:?}", operation.name).contains(&only) {
                 continue;
             }
-            for fault in faults(call, whole.calls(call), number as u64 + 31 * call as u64) {
+            for fault in faults(call, whole.calls(call), places, number as u64 + 31 * call as u64) {
                 scene.begin();
                 let run = LIBRARY.run(&mut scene.command(), Some(fault), PATIENCE).expect("the program");
                 let judged = judge(&scene, fault, &run);
@@ -139,13 +140,14 @@ fn fail_all(operations: &[Operation]) {
 
 #[test]
 fn every_call_fails_in_turn() {
-    fail_all(&OPERATIONS);
+    fail_all(&OPERATIONS, None);
 }
 
+/// Its reads and writes of temporary files are many, long and alike: some of them fail.
 #[test]
 fn calls_of_a_run_with_temporary_files_fail() {
     if is_long() {
-        fail_all(&[SPILLING]);
+        fail_all(&[SPILLING], Some(12));
     }
 }
 
