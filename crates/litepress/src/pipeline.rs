@@ -21,6 +21,7 @@ pub use column::{ColumnBuilder, MAX_VALUE_BYTES, RowsInMemory};
 pub use encoder::TableEncoder;
 
 use crate::append::{AppendJob, existing};
+use crate::build::{refuse_special_name, refuse_special_target};
 use crate::{AppendOptions, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, Result, Schema, Target};
 use engine_thread::{Destination, EngineThread, SendResult};
 use litepress_engine::plan::{BuildMethod, plan_objects};
@@ -86,8 +87,9 @@ impl Pipeline {
     /// Begins a database.
     ///
     /// # Errors
-    /// As [`Database::create`].
+    /// As [`Database::create`]; a [name](refuse_special_name) that is no file's.
     pub fn create(target: Target, schema: Schema, options: Options) -> Result<Self> {
+        refuse_special_target(&target)?;
         let spool_bytes = options.memory_bytes / SPOOL_SHARE;
         let least = MIN_MEMORY_BYTES.min(options.memory_bytes);
         let mut of_engine = options.clone();
@@ -104,6 +106,7 @@ impl Pipeline {
     /// # Errors
     /// If the file is no database; as [`create`](Self::create).
     pub fn append(path: PathBuf, schema: Option<Schema>, options: Options, append: &AppendOptions) -> Result<Self> {
+        refuse_special_name(&path)?;
         let Some(known) = existing(&path, append)? else {
             let message = "the database does not exist, and no schema says how to make it";
             let error = || Error::new(ErrorKind::Usage, message).in_file(&path);

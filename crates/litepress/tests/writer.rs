@@ -1,7 +1,9 @@
 //! Rows of Rust values become a database that SQLite reads, and what is wrong with a row is told.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
-use litepress::{Conflict, ErrorKind, FinishedDatabase, Options, Row, RowValues, Target, UnsupportedValue, Writer};
+use litepress::{
+    AppendOptions, Conflict, ErrorKind, FinishedDatabase, Options, Row, RowValues, Target, UnsupportedValue, Writer,
+};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -24,6 +26,18 @@ fn sqlite(finished: FinishedDatabase) -> Connection {
 fn texts(sqlite: &Connection, sql: &str) -> Vec<String> {
     let mut statement = sqlite.prepare(sql).unwrap();
     statement.query_map((), |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// A writer of `:memory:` made a file of that name, and whoever opened the name afterwards got an empty database.
+#[test]
+fn names_that_are_no_files_are_refused() {
+    for name in [":memory:", "-", ""] {
+        let error = Writer::create(name, "CREATE TABLE t (a)").expect_err(name);
+        assert_eq!(error.kind(), ErrorKind::Usage, "{name}");
+        let error = Writer::open(name, Options::default(), &AppendOptions::default()).expect_err(name);
+        assert_eq!(error.kind(), ErrorKind::Usage, "{name}");
+        assert!(!std::path::Path::new(name).exists(), "{name}");
+    }
 }
 
 #[test]
