@@ -59,8 +59,16 @@ struct Places {
     by_key: HashMap<&'static str, usize>,
     /// The cities of each country, by its name or code.
     cities: HashMap<&'static str, Vec<&'static str>>,
-    /// The other countries' cities, with the name and the calling code of the country.
-    other_cities: HashMap<&'static str, (&'static str, &'static str)>,
+    /// The other countries' cities, with the country.
+    other_cities: HashMap<&'static str, OtherCountry>,
+}
+
+/// A country without whole places. Its postcode is empty if it has none.
+#[derive(Clone, Copy)]
+struct OtherCountry {
+    name: &'static str,
+    calling_code: &'static str,
+    postcode: &'static str,
 }
 
 fn places() -> &'static Places {
@@ -99,20 +107,23 @@ fn places() -> &'static Places {
             }
         }
         let mut other_cities = HashMap::new();
-        for (country, code, of_country) in other_countries() {
-            other_cities.extend(of_country.iter().map(|city| (*city, (country, code))));
-            cities.insert(country, of_country);
+        for (country, of_country) in other_countries() {
+            other_cities.extend(of_country.iter().map(|city| (*city, country)));
+            cities.insert(country.name, of_country);
         }
         Places { places, by_key, cities, other_cities }
     })
 }
 
-/// Returns the names, calling codes and cities of the countries that have no whole places.
-fn other_countries() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+/// Returns the countries without whole places, with their cities.
+fn other_countries() -> impl Iterator<Item = (OtherCountry, Vec<&'static str>)> {
     CITIES.lines().filter(|line| !line.starts_with('#')).map(|line| {
         let (country, cities) = line.split_once(": ").expect("a country has cities");
-        let (country, code) = country.split_once(", ").expect("a country has a calling code");
-        (country, code, cities.split(" | ").collect())
+        let mut fields = country.split(", ");
+        let name = fields.next().expect("a country has a name");
+        let calling_code = fields.next().expect("a country has a calling code");
+        let country = OtherCountry { name, calling_code, postcode: fields.next().unwrap_or_default() };
+        (country, cities.split(" | ").collect())
     })
 }
 
@@ -129,7 +140,8 @@ pub struct Country {
 pub fn countries() -> Vec<Country> {
     let all = places();
     let names = all.places.iter().map(|place| [place.fields[COUNTRY], place.fields[3], place.fields[9]]);
-    let names: BTreeSet<[&str; 3]> = names.chain(other_countries().map(|(name, ..)| [name, "", ""])).collect();
+    let names: BTreeSet<[&str; 3]> =
+        names.chain(other_countries().map(|(country, _)| [country.name, "", ""])).collect();
     let country = |names: [&'static str; 3]| {
         let cities = &all.cities[names[0]];
         let parts = PARTS.iter().flat_map(|part| cities.iter().map(move |city| format!("{part} {city}")));
@@ -158,12 +170,13 @@ fn city_of(country: &str, digits: &[u8]) -> Option<&'static str> {
 /// Returns a field of a city of which little is known.
 fn field_of_city(city: &str, field: usize, digits: &[u8]) -> Option<String> {
     let known = &places().other_cities;
-    let (country, code) = known.get(city).or_else(|| known.get(whole_city(city)?))?;
+    let country = known.get(city).or_else(|| known.get(whole_city(city)?))?;
     match field {
         CITY => Some(city.to_owned()),
-        COUNTRY => Some((*country).to_owned()),
-        CALLING_CODE => Some((*code).to_owned()),
-        PHONE => Some(filled(&format!("+{code} ## ### ###"), digits)),
+        COUNTRY => Some(country.name.to_owned()),
+        CALLING_CODE => Some(country.calling_code.to_owned()),
+        PHONE => Some(filled(&format!("+{} ## ### ###", country.calling_code), digits)),
+        POSTCODE if !country.postcode.is_empty() => Some(filled(country.postcode, digits)),
         _ => None,
     }
 }
@@ -283,6 +296,8 @@ mod tests {
                 [LATITUDE, LONGITUDE].map(|at| place.fields[at].parse::<f64>().expect("a number"));
             assert!(latitude.abs() <= 90.0 && longitude.abs() <= 180.0 && place.weight > 0.0, "{place:?}");
             assert!(place.fields.iter().all(|field| !field.is_empty()), "{place:?}");
+            // Tokyo's state was called 13.
+            assert!(!place.fields[2].contains(|c: char| c.is_ascii_digit()), "{place:?}");
             // Every city is found by its own name.
             assert_eq!(place_of(place.fields[0], 11, b""), Some(OwnedValue::Text(place.fields[11].to_owned())));
         }
@@ -315,11 +330,12 @@ mod tests {
         assert_eq!(city("Atlantis", b"0"), None);
         assert_eq!(place_of("Lima", COUNTRY, b""), text("Peru"));
         assert_eq!(place_of("Lima", PHONE, b"12345678"), text("+51 12 345 678"));
-        assert_eq!(place_of("Lima", POSTCODE, b"12345678"), None);
-        let all: Vec<&str> = other_countries().flat_map(|(_, _, cities)| cities).collect();
+        assert_eq!(place_of("Lima", POSTCODE, b"12345678"), text("15012"));
+        assert_eq!(place_of("Luanda", POSTCODE, b"12345678"), None, "Angola has no postcodes");
+        let all: Vec<&str> = other_countries().flat_map(|(_, cities)| cities).collect();
         for (at, city) in all.iter().enumerate() {
             assert!(!all[..at].contains(city) && !places().by_key.contains_key(city), "{city} is elsewhere as well");
         }
-        assert!(other_countries().all(|(country, ..)| places().cities[country].len() > 1));
+        assert!(other_countries().all(|(country, _)| places().cities[country.name].len() > 1));
     }
 }
