@@ -56,7 +56,7 @@ pub(crate) use functions::pow;
 pub(crate) use goods::product_of;
 pub(crate) use nulls::fill_flags;
 pub use places::{Country, countries};
-pub(crate) use places::{field as place_field, place_of};
+pub(crate) use places::{append_place, field as place_field, is_coordinate, place_of};
 pub(crate) use shuffle::Permutation;
 pub(crate) use zipf::Zipf;
 

@@ -4,6 +4,7 @@ use super::Function;
 use super::compare::is_as_stored;
 use super::numbers::integer;
 use super::operand::{Operand, owned, put_texts, put_values};
+use crate::generators::{append_place, is_coordinate, place_field};
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
 use litepress_rows::cells::OwnedValue;
@@ -180,15 +181,30 @@ pub(super) fn replace(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock
 
 /// Evaluates `place_of(x, field, digits)`: NULL if there is no such place or field.
 pub(super) fn place_of(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
-    let mut memory = [Vec::new(), Vec::new(), Vec::new()];
+    let (mut memory, mut name) = ([Vec::new(), Vec::new()], Vec::new());
+    let mut field_in = |row| place_field(std::str::from_utf8(text_of(operands[1].value(row), &mut name)?).ok()?);
+    if let (Operand::Constant(_), Some(field)) = (&operands[1], field_in(0))
+        && !is_coordinate(field)
+    {
+        put_texts(out, rows, |row, text| {
+            place_in(operands, row, &mut memory).is_some_and(|(key, digits)| append_place(key, field, digits, text))
+        });
+        return;
+    }
     put_values(out, rows, |row| {
-        let [one, other, third] = &mut memory;
-        let key = text_of(operands[0].value(row), one).and_then(|key| std::str::from_utf8(key).ok());
-        let field = text_of(operands[1].value(row), other).and_then(|name| std::str::from_utf8(name).ok());
-        let digits = operands.get(2).and_then(|digits| text_of(digits.value(row), third)).unwrap_or_default();
-        let place = key.zip(field.and_then(crate::generators::place_field));
-        place.and_then(|(key, field)| crate::generators::place_of(key, field, digits)).unwrap_or(OwnedValue::Null)
+        let found = place_in(operands, row, &mut memory).zip(field_in(row));
+        found
+            .and_then(|((key, digits), field)| crate::generators::place_of(key, field, digits))
+            .unwrap_or(OwnedValue::Null)
     });
+}
+
+/// Returns the name or code of the place in a row, and the digits.
+fn place_in<'a>(operands: &'a [Operand<'_>], row: usize, memory: &'a mut [Vec<u8>; 2]) -> Option<(&'a str, &'a [u8])> {
+    let [one, other] = memory;
+    let key = std::str::from_utf8(text_of(operands[0].value(row), one)?).ok()?;
+    let digits = operands.get(2).and_then(|digits| text_of(digits.value(row), other));
+    Some((key, digits.unwrap_or_default()))
 }
 
 /// Evaluates `product_of(category, digits)`: NULL if there is no such category.

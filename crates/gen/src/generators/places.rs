@@ -167,28 +167,25 @@ fn city_of(country: &str, digits: &[u8]) -> Option<&'static str> {
     Some(cities[number % cities.len()])
 }
 
-/// Returns a field of a city of which little is known.
-fn field_of_city(city: &str, field: usize, digits: &[u8]) -> Option<String> {
+/// Appends a field of a city of which little is known. Returns `false` if it is not known either.
+fn append_of_city(city: &str, field: usize, digits: &[u8], out: &mut Vec<u8>) -> bool {
     let known = &places().other_cities;
-    let country = known.get(city).or_else(|| known.get(whole_city(city)?))?;
+    let Some(country) = known.get(city).or_else(|| known.get(whole_city(city)?)) else { return false };
     match field {
-        CITY => Some(city.to_owned()),
-        COUNTRY => Some(country.name.to_owned()),
-        CALLING_CODE => Some(country.calling_code.to_owned()),
-        PHONE => Some(filled(&format!("+{} ## ### ###", country.calling_code), digits)),
-        POSTCODE if !country.postcode.is_empty() => Some(filled(country.postcode, digits)),
-        _ => None,
+        CITY => out.extend_from_slice(city.as_bytes()),
+        COUNTRY => out.extend_from_slice(country.name.as_bytes()),
+        CALLING_CODE => out.extend_from_slice(country.calling_code.as_bytes()),
+        PHONE => fill(&format!("+{} ## ### ###", country.calling_code), digits, out),
+        POSTCODE if !country.postcode.is_empty() => fill(country.postcode, digits, out),
+        _ => return false,
     }
+    true
 }
 
-/// Replaces the marks of a postcode or telephone number by digits.
-fn filled(text: &str, digits: &[u8]) -> String {
+/// Appends a text in which digits replace the marks.
+fn fill(text: &str, digits: &[u8], out: &mut Vec<u8>) {
     let mut digits = digits.iter().cycle();
-    let fill = |c| match c {
-        '#' => char::from(*digits.next().unwrap_or(&b'0')),
-        c => c,
-    };
-    text.chars().map(fill).collect()
+    out.extend(text.bytes().map(|byte| if byte == b'#' { *digits.next().unwrap_or(&b'0') } else { byte }));
 }
 
 /// Returns the position of a field.
@@ -196,25 +193,34 @@ pub(crate) fn field(name: &str) -> Option<usize> {
     FIELDS.iter().position(|field| field.eq_ignore_ascii_case(name))
 }
 
-/// Returns a field of the place with this name or code. Digits replace the marks of a postcode or telephone number, and choose
-/// the city of a country.
+/// Returns whether a field is a number: a coordinate.
+pub(crate) fn is_coordinate(field: usize) -> bool {
+    [LATITUDE, LONGITUDE].contains(&field)
+}
+
+/// Returns a field of the place with this name or code, as [`append_place`] finds it.
 pub(crate) fn place_of(key: &str, field: usize, digits: &[u8]) -> Option<OwnedValue> {
-    let text = |text: &str| Some(OwnedValue::Text(text.to_owned()));
+    let mut text = Vec::new();
+    let text = append_place(key, field, digits, &mut text).then(|| String::from_utf8(text).ok())??;
+    Some(if is_coordinate(field) { OwnedValue::Real(text.parse().ok()?) } else { OwnedValue::Text(text) })
+}
+
+/// Appends a field of the place with this name or code. Returns `false` if there is none. Digits replace the marks of a postcode
+/// or telephone number, and choose the city of a country.
+pub(crate) fn append_place(key: &str, field: usize, digits: &[u8], out: &mut Vec<u8>) -> bool {
     if field == CITY
         && !digits.is_empty()
         && let Some(city) = city_of(key, digits)
     {
-        return text(city);
+        out.extend_from_slice(city.as_bytes());
+        return true;
     }
     let all = places();
-    let found = all.by_key.get(key).or_else(|| all.by_key.get(whole_city(key)?));
-    let Some(place) = found.map(|&place| &all.places[place]) else {
-        return field_of_city(key, field, digits).map(OwnedValue::Text);
+    let Some(&place) = all.by_key.get(key).or_else(|| all.by_key.get(whole_city(key)?)) else {
+        return append_of_city(key, field, digits, out);
     };
-    match field {
-        LATITUDE | LONGITUDE => Some(OwnedValue::Real(place.fields[field].parse().ok()?)),
-        _ => text(&filled(place.fields[field], digits)),
-    }
+    fill(all.places[place].fields[field], digits, out);
+    true
 }
 
 /// `place(field)`
@@ -256,7 +262,7 @@ impl Generator for PlaceField {
     }
 
     fn kinds(&self) -> Kinds {
-        if [LATITUDE, LONGITUDE].contains(&self.field) { Kinds::REAL } else { Kinds::TEXT }
+        if is_coordinate(self.field) { Kinds::REAL } else { Kinds::TEXT }
     }
 
     fn longest_bytes(&self) -> u64 {
