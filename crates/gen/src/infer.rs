@@ -398,7 +398,7 @@ fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::r
 }
 
 /// The pattern in which a foreign key refers to the rows of a parent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ReferencePattern {
     /// Each row at most once: the column is a key.
     Once,
@@ -411,8 +411,9 @@ pub(crate) enum ReferencePattern {
     PerParent(Vec<(u64, u64)>),
     /// So many first rows of the table itself, which refer to nothing.
     Roots(u64),
-    /// Random rows, some of them often; early rows refer to early rows if both tables grow with time.
-    Popular { growing: bool },
+    /// Random rows, some of them often. If both tables grow with time, early rows refer to early rows; `growing` is the share of the
+    /// parents that is there before the first row.
+    Popular { growing: Option<f64> },
     /// Random rows, or the rows of another column of the foreign key.
     AtRandom,
 }
@@ -448,9 +449,11 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             };
             inferred(text, format!("{because}, in a key"))
         }
-        ReferencePattern::Popular { growing: false } => inferred(format!("ref({parent}, popular)"), because),
-        ReferencePattern::Popular { growing: true } => {
-            inferred(format!("ref({parent}, popular(growing=TRUE))"), format!("{because}, which grows with time, too"))
+        ReferencePattern::Popular { growing: None } => inferred(format!("ref({parent}, popular)"), because),
+        ReferencePattern::Popular { growing: Some(before) } => {
+            let before = if *before > 0.0 { format!(", before={before:.3}") } else { String::new() };
+            let text = format!("ref({parent}, popular(growing=TRUE{before}))");
+            inferred(text, format!("{because}, which grows with time, too"))
         }
     }
 }
@@ -697,6 +700,13 @@ fn is_referred(schema: &Schema, table: &Table, column: &Column) -> bool {
 /// Returns whether a table has a time at which its rows came.
 pub(crate) fn has_times(table: &Table) -> bool {
     table.columns.iter().any(|column| times::has_time(&names::plain(&column.name), &ColumnTraits::new(column)))
+}
+
+/// Returns the share of a table's rows that come before the first row of a table that refers to it, by the lengths of the chains of
+/// parents of both.
+pub(crate) fn share_before(parent: &Table, [of_parent, of_child]: [i64; 2]) -> f64 {
+    // A log of few rows is a short one.
+    if kind_of(parent) == Some(Kind::Log) { 0.0 } else { row_times::share_before(of_parent, of_child) }
 }
 
 /// Returns the column of the time, if a table holds series of measurements: one at a time for each row that a column refers to.

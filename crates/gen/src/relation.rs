@@ -8,7 +8,7 @@
 //! | `once` | row r: each parent has at most one child |
 //! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits; `first=n`: modulo n |
 //! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
-//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows; `by=c`: the first children of a row through column c have early ones |
+//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows, behind a share `before`; `by=c`: the first children of a row through column c have early ones |
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
 //! | `other_than(c)` | a random one, except the row that column c refers to; `growing=TRUE`: early rows refer to early rows only |
 //! | `via(t.c)` | the row that a popular row of table t refers to |
@@ -92,6 +92,27 @@ pub(crate) struct Relation {
     pub is_total: bool,
 }
 
+/// The growth of a table together with its parents.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    children: u64,
+    /// The children that would have come while the parents came that are there before the first child.
+    before: u64,
+}
+
+impl Growth {
+    /// Returns the growth of so many children, before which a share of the parents is there.
+    pub(crate) fn new(children: u64, share: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and saturates")]
+        let before = (children as f64 * share / (1.0 - share)) as u64;
+        Self { children, before }
+    }
+
+    fn present(self, row: u64, parents: u64) -> u64 {
+        parents_so_far(row.saturating_add(self.before), self.children.saturating_add(self.before), parents)
+    }
+}
+
 /// The way in which rows get their parents.
 #[derive(Clone, Debug)]
 pub(crate) enum Assignment {
@@ -100,10 +121,10 @@ pub(crate) enum Assignment {
         zipf: Arc<Zipf>,
         scatter: bool,
     },
-    /// `children`: the number of children, if early ones refer to early parents only. `by`: a column of consecutive children, the
+    /// `growth`: that of the children, if early ones refer to early parents only. `by`: a column of consecutive children, the
     /// first of which refer to early parents.
     Popular {
-        children: Option<u64>,
+        growth: Option<Growth>,
         by: Option<usize>,
     },
     /// Each row about as often, in order; `children` is the number of children.
@@ -122,12 +143,12 @@ pub(crate) enum Assignment {
         fan_out: Option<Arc<FanOut>>,
     },
     /// One of the rows that refer through `of`, a table and its column, to the same row as a column, or as a column of this name in
-    /// the row that it refers to. `children` and `by` are those of `Popular`; compilation finds the members.
+    /// the row that it refers to. `growth` and `by` are those of `Popular`; compilation finds the members.
     Within {
         column: usize,
         name: Option<String>,
         of: (usize, usize),
-        children: Option<u64>,
+        growth: Option<Growth>,
         by: Option<usize>,
         members: Option<Arc<Members>>,
     },
@@ -193,16 +214,16 @@ impl Relation {
                     Permutation::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
-            Assignment::Popular { children, .. } => {
+            Assignment::Popular { growth, .. } => {
                 let weights = random.fork(POPULARITY);
-                let mut present = self.present(*children, siblings);
+                let mut present = self.present(*growth, siblings);
                 rows.append_to(&mut out.rows, |row| popular(&weights, &mut random.stream(row), present(row)));
                 siblings.inspect(|siblings| out.nulls.clone_from(&siblings.nulls));
             }
-            Assignment::Within { children, members, .. } => {
+            Assignment::Within { growth, members, .. } => {
                 let members = members.as_ref().expect("compilation sets the members");
                 let mut groups = groups.expect("within names a column").rows.iter();
-                let mut present = self.present(*children, siblings);
+                let mut present = self.present(*growth, siblings);
                 rows.append_to(&mut out.rows, |row| {
                     let group = groups.next().copied().unwrap_or_default();
                     members.draw(group, present(row), Fraction(random.u64(row)))
@@ -268,19 +289,19 @@ impl Relation {
         }
     }
 
-    /// Returns how many parents there are when a row comes: all of them; if they grow, the same share of them as of the `children`;
+    /// Returns how many parents there are when a row comes: all of them; if they grow, those of the `growth`;
     /// with `siblings`, those that there are when its turn among its siblings comes. If the siblings' own parents grow, the first
     /// turn comes with them.
-    fn present<'a>(&self, children: Option<u64>, siblings: Option<&'a RowList>) -> impl FnMut(u64) -> u64 + use<'a> {
+    fn present<'a>(&self, growth: Option<Growth>, siblings: Option<&'a RowList>) -> impl FnMut(u64) -> u64 + use<'a> {
         let parents = self.parents.max(1);
         let mut at = 0;
         move |row| {
             let Some(siblings) = siblings else {
-                return children.map_or(parents, |children| parents_so_far(row, children, parents));
+                return growth.map_or(parents, |growth| growth.present(row, parents));
             };
             let (sibling, position) = (siblings.rows[at], siblings.positions[at]);
             at += 1;
-            let first = if children.is_some() { parents_so_far(sibling + 1, siblings.of, parents) } else { 1 };
+            let first = if growth.is_some() { parents_so_far(sibling + 1, siblings.of, parents) } else { 1 };
             let present = first + parents_so_far(position.ordinal, position.siblings, parents - first + 1) - 1;
             present.clamp(1, parents)
         }

@@ -449,8 +449,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "popular",
-        &[default("growing", "FALSE"), optional("by")],
-        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; by: so do early children of a row",
+        &[default("growing", "FALSE"), optional("by"), default("before", "0")],
+        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; before: the share that is there before the first row; by: so do early children of a row",
         "popular(growing=TRUE)",
     ),
     Entry::new(
@@ -480,8 +480,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "within",
-        &[given("column"), given("of"), default("growing", "FALSE"), optional("by")],
-        "in ref: a row that refers, through a column of its own, to the same row as the column; growing and by as in popular",
+        &[given("column"), given("of"), default("growing", "FALSE"), optional("by"), default("before", "0")],
+        "in ref: a row that refers, through a column of its own, to the same row as the column; growing, before and by as in popular",
         "within(project_id.team_id, users.team_id)",
     ),
     Entry::new(

@@ -32,7 +32,7 @@ pub(crate) enum Distribution {
         scatter: bool,
     },
     Popular {
-        growing: bool,
+        growing: Option<f64>,
         by: Option<Expression>,
     },
     Via {
@@ -49,7 +49,7 @@ pub(crate) enum Distribution {
     Within {
         column: Expression,
         of: Expression,
-        growing: bool,
+        growing: Option<f64>,
         by: Option<Expression>,
     },
     Among {
@@ -157,7 +157,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
         "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
-        "popular" => Distribution::Popular { growing: arguments.int("growing")? != 0, by: arguments.written("by") },
+        "popular" => Distribution::Popular { growing: growing(&arguments)?, by: arguments.written("by") },
         "via" => Distribution::Via {
             of: required(&arguments, "of")?,
             growing: arguments.int("growing")? != 0,
@@ -172,7 +172,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
         "within" => Distribution::Within {
             column: required(&arguments, "column")?,
             of: required(&arguments, "of")?,
-            growing: arguments.int("growing")? != 0,
+            growing: growing(&arguments)?,
             by: arguments.written("by"),
         },
         "among" => Distribution::Among { column: required(&arguments, "column")?, of: required(&arguments, "of")? },
@@ -207,6 +207,15 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
         }
         _ => return Err(arguments.error_here(format!("'{}' is not a distribution", call.name))),
     })
+}
+
+/// Returns the share of the rows that is there before the first child, if the rows grow.
+fn growing(arguments: &Arguments<'_>) -> Result<Option<f64>> {
+    let before = arguments.real("before")?;
+    if !(0.0..=0.9).contains(&before) {
+        return Err(arguments.error_at("before", "argument 'before' is 0 to 0.9"));
+    }
+    Ok((arguments.int("growing")? != 0).then_some(before))
 }
 
 fn exact_counts(source: &SourceText<'_>, call: &Call) -> Result<Distribution> {

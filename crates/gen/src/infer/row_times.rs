@@ -27,6 +27,18 @@ struct Turns {
     number: String,
 }
 
+/// Returns how many days before the reference day the times of a table begin whose longest chain of parents has this length.
+fn days_at(depth: i64) -> i64 {
+    DAYS - DAYS_LATER * depth.min(20)
+}
+
+/// Returns the share of the rows of a table that come before the times of a table with a longer chain of parents begin.
+pub(super) fn share_before(of_parent: i64, of_child: i64) -> f64 {
+    let [parent, child] = [days_at(of_parent), days_at(of_child)].map(|days| days as f64);
+    // Times rise and fall a little beside an even line.
+    0.9 * (1.0 - child / parent).max(0.0)
+}
+
 /// Returns whole seconds as seconds with milliseconds.
 fn with_fractions(text: String) -> String {
     match text.strip_prefix("events(").and_then(|rest| rest.strip_suffix(", as='unix')")) {
@@ -257,7 +269,7 @@ impl TableInference<'_> {
 
     /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.
     fn days(&self) -> i64 {
-        let days = DAYS - DAYS_LATER * self.context.depth.min(20);
+        let days = days_at(self.context.depth);
         let is_log =
             self.kind() == Some(Kind::Log) || self.find("http_status status_code http_method", |_| true).is_some();
         match i64::try_from(self.context.rows.div_ceil(ROWS_A_DAY)) {

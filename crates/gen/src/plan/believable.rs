@@ -2,6 +2,7 @@
 
 mod agreements;
 mod browsers_and_home;
+mod business;
 mod contradictions;
 mod libraries_and_forges;
 

@@ -367,6 +367,8 @@ impl Planner<'_> {
             }
             None => {
                 let growing = table != parent.table && self.grow(&[table, parent.table]);
+                let depths = [parent.table, table].map(|table| self.depth(table, 0));
+                let growing = growing.then(|| infer::share_before(of_parent, depths));
                 Ok(ReferencePattern::Popular { growing })
             }
             Some(pattern) => Ok(pattern),
