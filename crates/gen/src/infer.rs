@@ -6,7 +6,7 @@
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
-//!                                                    roles, traffic, texts, media, messages, upkeep, listed, and by theme browsing,
+//!                                                    roles, traffic, texts, media, messages, upkeep, states, listed, and by theme browsing,
 //!                                                    smart_home, shared_files, flash_cards
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
@@ -32,6 +32,7 @@ mod runs;
 mod shared_files;
 mod smart_home;
 mod special;
+mod states;
 mod subjects;
 mod table_columns;
 mod texts;
@@ -45,6 +46,7 @@ pub(crate) use flash_cards::is_card_of;
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed};
 pub(crate) use names::{expanded, plain, words_of_table};
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
+pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 

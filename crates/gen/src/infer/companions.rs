@@ -74,11 +74,12 @@ impl TableInference<'_> {
         self.addresses_of_domain();
         self.values_of_keys();
         self.permissions();
+        self.states_of_runs();
+        self.current_states();
         self.states_of_orders();
         self.devices();
         self.browsers();
         self.stages();
-        self.states_of_runs();
         self.replies();
         self.warnings();
         self.searches();
@@ -270,23 +271,30 @@ impl TableInference<'_> {
             Some(Kind::Order) => {
                 let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
                 let Some(state) = self.find("status state order_status", is_state) else { return };
-                for (names, done, other) in [
-                    ("payment_state", "'paid'", "choice('balance_due': 9, 'failed': 1)"),
-                    ("payment_status", "'paid'", "choice('pending': 9, 'failed': 1)"),
-                    ("shipment_state shipping_status", "'shipped'", "choice('pending': 6, 'ready': 4)"),
+                for (names, done, cancelled, other) in [
+                    ("payment_state", "'paid'", "'void'", "choice('balance_due': 9, 'failed': 1)"),
+                    ("payment_status", "'paid'", "'failed'", "choice('pending': 9, 'failed': 1)"),
+                    ("shipment_state shipping_status", "'shipped'", "'canceled'", "choice('pending': 6, 'ready': 4)"),
                 ] {
                     let Some(at) = self.find_text(names).filter(|&at| at != state) else { continue };
                     if self.knows(state, DONE) {
-                        let text = format!("if({} IN ({DONE}), {done}, {other})", self.column(state));
+                        let state = self.column(state);
+                        let text = format!(
+                            "CASE WHEN {state} IN ({DONE}) THEN {done} WHEN {state} IN ('cancelled', 'canceled') THEN {cancelled} ELSE {other} END"
+                        );
                         self.set(at, text, "follows from the state of the order");
                     }
                 }
             }
             Some(Kind::Payment) => {
-                let Some(state) = self.find_text("status state payment_status") else { return };
+                let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
+                let Some(state) = self.find("status state payment_status", is_state) else { return };
                 let Some(paid) = self.paid_of_order() else { return };
                 if self.knows(state, "'succeeded'") && self.knows(state, "'pending'") {
-                    let text = format!("if({paid} IS NULL, 'pending', choice('succeeded': 97, 'refunded': 3))");
+                    let young = self.is_young(3).filter(|_| self.knows(state, "'failed'"));
+                    let open =
+                        young.map_or("'pending'".to_owned(), |young| format!("if({young}, 'pending', 'failed')"));
+                    let text = format!("if({paid} IS NULL, {open}, choice('succeeded': 97, 'refunded': 3))");
                     self.set(state, text, "follows from the payment of the order");
                 }
             }

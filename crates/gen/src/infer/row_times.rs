@@ -474,6 +474,7 @@ impl TableInference<'_> {
 
     /// Times that a token or a state excludes: an order that is pending has no time of delivery.
     pub(super) fn states(&mut self) {
+        const DONE: &str = "'completed', 'complete', 'done', 'closed', 'shipped', 'delivered', 'returned'";
         const KNOWN: [(&str, bool, &str); 5] = [
             ("*delivered* *arrived*", true, "'delivered', 'completed', 'complete', 'done', 'returned'"),
             (
@@ -506,11 +507,16 @@ impl TableInference<'_> {
         }
         let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
         let Some(state) = self.find("status state order_status", is_state) else { return };
+        let is_order = self.kind() == Some(Kind::Order);
         for at in 0..self.columns.len() {
             if self.columns[at].not_null || !self.is_time(at) || !self.columns[at].is_open {
                 continue;
             }
-            let Some((_, is_in, states)) = KNOWN.iter().find(|(names, ..)| self.is_like(at, names)) else { continue };
+            let Some((names, is_in, states)) = KNOWN.iter().find(|(names, ..)| self.is_like(at, names)) else {
+                continue;
+            };
+            // A build that failed has ended, and an order that was cancelled was never completed.
+            let states = if is_order && names.starts_with("*closed*") { DONE } else { states };
             if !self.has_word(state, states) {
                 continue;
             }

@@ -405,6 +405,7 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
         (Stage::Updated, _) => of("if(bool(0.35), 0, exponential(0.0000006, max=30000000, decimals=0))", "seconds"),
         (Stage::LastSeen, _) if is_day => of("int(0, 600)", "days"),
         (Stage::LastSeen, _) => of("exponential(0.0002, max=12000, decimals=0)", "hours"),
+        (Stage::Deleted, Some(Kind::Order)) => of("int(1, 6)", "days"),
         (Stage::Deleted, _) => of("int(1, 300)", "days"),
         (Stage::Due, _) => of("int(7, 90)", "days"),
         (_, _) if is_day => of("choice(0: 4, 1: 2, 2: 1)", "days"),

@@ -32,3 +32,44 @@ fn first_rows_refer_to_many_rows() {
     .expect_err("2 is no share");
     assert!(error.message().contains("'before' is 0 to 0.9"), "{error}");
 }
+
+/// Orders of 2021 were pending and pipelines of 2021 were running, completed orders were cancelled ten months later, and a cancelled
+/// order had a balance due.
+#[test]
+fn only_young_rows_have_a_state_of_now() {
+    judge(
+        "django_shop",
+        &[
+            (
+                "SELECT count(*) FROM shop_order WHERE status IN ('pending', 'paid', 'shipped') AND placed_at < '2025-11-30'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM shop_order WHERE status IN ('pending', 'paid', 'shipped')", 1, 12),
+            ("SELECT count(*) FROM shop_order WHERE status = 'cancelled'", 5, 60),
+            ("SELECT count(*) FROM shop_payment WHERE status = 'pending' AND created_at < '2025-12-28'", 0, 0),
+        ],
+    );
+    judge(
+        "rails_shop",
+        &[
+            (
+                "SELECT count(*) FROM orders WHERE state IN ('pending', 'processing') AND created_at < '2025-11-30'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM orders WHERE completed_at IS NOT NULL AND canceled_at IS NOT NULL", 0, 0),
+            (
+                "SELECT count(*) FROM orders WHERE state = 'cancelled' AND (payment_state <> 'void' OR shipment_state <> 'canceled')",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM orders WHERE julianday(canceled_at) - julianday(created_at) > 7", 0, 0),
+        ],
+    );
+    judge("ci", &[("SELECT count(*) FROM pipelines WHERE status = 'running' AND queued_at < '2025-12-30'", 0, 0)]);
+    judge_program(
+        "litestream_app",
+        &[("SELECT count(*) FROM job WHERE state = 'running' AND date(run_at, 'unixepoch') < '2025-12-30'", 0, 0)],
+    );
+}
