@@ -212,7 +212,7 @@ fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
 }
 
 /// Texts that are unique, with the length of the longest, by name.
-const UNIQUE_TEXTS: [(&str, &str, u64); 19] = [
+const UNIQUE_TEXTS: [(&str, &str, u64); 20] = [
     ("uuid guid *_uuid *_guid", "uuid", 36),
     ("*token* *session* *secret* api_key sha1 *_sha1 *_hash hash sha digest nonce", "hex(40)", 40),
     ("md5 *_md5 *_hash hash", "hex(32)", 32),
@@ -232,6 +232,7 @@ const UNIQUE_TEXTS: [(&str, &str, u64); 19] = [
     ("codename", "unique_phrase('{permission_code}', '_')", 40),
     ("word stem lemma", "unique_phrase('{index_word}', '')", 24),
     ("migration_id migration", "unique_phrase('{migration}', ' v')", 48),
+    ("model", "unique_phrase('{model}', '')", 24),
     ("schema", "unique_phrase('{module}', '_')", 24),
     ("value", "unique_phrase('{title}')", 60),
     ("*_id", "unique_regex('[A-Z]{5}[0-9]{2}')", 7),
@@ -626,14 +627,16 @@ pub(crate) fn is_model_of(table: &Table, parent: &Table) -> bool {
     has(table, "codename") && has(parent, "model")
 }
 
+/// Rights to do something with a model: to add, change, delete and view its rows.
+pub(crate) const RIGHTS_OF_MODEL: u64 = 4;
+
 /// Divides rights among models: four each, until all models have them.
 pub(crate) fn rights_of_models(rows: u64, models: u64) -> Vec<(u64, u64)> {
-    const EACH: u64 = 4;
-    if rows >= EACH * models {
-        return skewed_counts(rows, models, (EACH, u64::MAX));
+    if rows >= RIGHTS_OF_MODEL * models {
+        return skewed_counts(rows, models, (RIGHTS_OF_MODEL, u64::MAX));
     }
-    let (whole, rest) = (rows / EACH, rows % EACH);
-    let counts = [(EACH, whole), (rest, 1), (0, models - whole - 1)];
+    let (whole, rest) = (rows / RIGHTS_OF_MODEL, rows % RIGHTS_OF_MODEL);
+    let counts = [(RIGHTS_OF_MODEL, whole), (rest, 1), (0, models - whole - 1)];
     counts.into_iter().filter(|(_, models)| *models > 0).collect()
 }
 

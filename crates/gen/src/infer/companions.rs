@@ -6,7 +6,8 @@ use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage};
 use super::{ColumnTraits, TableInference, expanded, inferred, kind_of, plain, words_of_table};
-use litepress_rows::schema::Generated;
+use crate::generators::phrases::capital;
+use litepress_rows::schema::{Generated, Table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -29,6 +30,9 @@ pub(super) const TYPE_BY_NAME: &[(&str, &str)] = &[
     ("flac", "audio/flac"),
     (".mp4", "video/mp4"),
     (".zip", "application/zip"),
+    ("r.gz", "application/gzip"),
+    (".jar", "application/java-archive"),
+    (".xml", "application/xml"),
     ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
@@ -91,6 +95,43 @@ impl TableInference<'_> {
         self.roles();
         self.kinds_of_files();
         self.traffic();
+        self.sign_ins();
+        self.things_of_any_kind();
+    }
+
+    /// Addresses from which somebody signed in: mostly the same one.
+    fn sign_ins(&mut self) {
+        let time = |name: &str| self.find(name, |at| self.is_time(at)).map(|at| self.column(at));
+        let [current, last] = ["current_sign_in_at", "last_sign_in_at"].map(time);
+        let addresses = self
+            .find_repeatable_text("current_sign_in_ip")
+            .zip(self.find_repeatable_text("last_sign_in_ip"))
+            .filter(|&(one, other)| !self.columns[one].not_null && !self.columns[other].not_null);
+        if let (Some(current), Some(last), Some((now, before))) = (current, last, addresses) {
+            self.set(now, format!("if({current} IS NOT NULL, ipv4())"), "follows from the sign-in");
+            let text = format!("if({last} IS NOT NULL, if(bool(0.7), {}, ipv4()))", self.column(now));
+            self.set(before, text, "follows from the sign-in before");
+        }
+    }
+
+    /// Names of what a row of any table is about: `commentable_type` is the class of a table with texts or things.
+    fn things_of_any_kind(&mut self) {
+        let Some(at) = self.find_repeatable_text("*able_type record_type").filter(|&at| {
+            let key = self.columns[at].full.replace("_type", "_id");
+            self.columns.iter().any(|column| column.full == key)
+        }) else {
+            return;
+        };
+        let is_thing = |of: &&Table| {
+            let kind = kind_of(of);
+            of.name != self.table.name && matches!(kind, Some(Kind::Text | Kind::Task | Kind::Product | Kind::Order))
+        };
+        let class = |of: &Table| words_of_table(&of.name).iter().map(|word| capital(word)).collect::<String>();
+        let tables = self.context.schema.tables.iter().filter(is_thing);
+        let classes: Vec<String> = tables.map(|of| format!("'{}'", class(of))).collect();
+        if !classes.is_empty() {
+            self.set(at, format!("choice({})", classes.join(", ")), "the class of a table");
+        }
     }
 
     /// Types of files, and names of pictures.
@@ -108,7 +149,11 @@ impl TableInference<'_> {
             let Some(name) = names.max_by_key(|&other| shared(other)) else { continue };
             let is_image = is_like(&own, IMAGES);
             if self.is_free(name) && !self.columns[name].is_unique {
-                let list = if is_image { "{image_file}" } else { "{file}" };
+                let list = match is_image {
+                    true => "{image_file}",
+                    false if super::has_last_word(self.table, "artifact output") => "{build_file}",
+                    false => "{file}",
+                };
                 self.set(name, format!("phrase('{list}')"), "the name of a file");
             }
             let types = TYPE_BY_NAME.iter().filter(|(_, of)| !is_image || of.starts_with("image/"));

@@ -107,6 +107,11 @@ impl TableInference<'_> {
             let of_part = of_part.or_else(|| self.same_time(at, form, &known));
             let later = of_part.or_else(|| {
                 let (base, of) = base?;
+                if last.is_some() {
+                    let delay = Delay { amount: "int(2, 400)".into(), unit: "hours" };
+                    let text = form.after(&self.column(base), of, delay, limit)?;
+                    return Some((text, "follows from the sign-in before".to_owned()));
+                }
                 if matches!(stage, Stage::Deleted | Stage::LastSeen) && self.ends_a_parent(at) {
                     let text = form.lately(&self.column(base), of, day, self.late_seconds(stage))?;
                     return Some((text, "of late, because other rows refer to the row".to_owned()));
@@ -264,7 +269,7 @@ impl TableInference<'_> {
         let logs = tables.filter(|table| kind_of(table) == Some(Kind::Log));
         let mut keys = logs.flat_map(|table| &table.foreign_keys);
         let writes_log = keys.any(|key| key.parent.eq_ignore_ascii_case(&self.table.name));
-        if stage == Stage::LastSeen && writes_log { MINUTES } else { WEEKS }
+        if stage == Stage::LastSeen && writes_log && !super::is_person(self.table) { MINUTES } else { WEEKS }
     }
 
     /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.

@@ -89,6 +89,20 @@ impl TableInference<'_> {
             ("attributes" | "properties" | "specs" | "attrs" | "props" | "features", Some("product")) => {
                 found(PRODUCT_JSON, "properties of a product")
             }
+            ("metadata", Some("file")) => found("object(identified: TRUE, analyzed: TRUE)", "what is known of a file"),
+            ("payload" | "data" | "args" | "arguments" | "params" | "parameters", _)
+                if self.kind() == Some(Kind::Run) =>
+            {
+                found("object(id: int(1, 9000), attempt: choice(1: 9, 2))", "what a job works on")
+            }
+            ("details" | "data" | "metadata" | "attributes" | "extra" | "properties", _)
+                if self.kind() == Some(Kind::Order) =>
+            {
+                found(
+                    "object(channel: choice('web': 6, 'app': 3, 'phone'), gift: bool(0.1), boxes: choice(1: 9, 2))",
+                    "details of an order",
+                )
+            }
             ("context" | "details" | "data" | "payload" | "metadata" | "extra" | "attributes" | "params", _)
                 if self.kind() == Some(Kind::Log) =>
             {

@@ -367,12 +367,15 @@ impl Planner<'_> {
             }
             None => {
                 let growing = table != parent.table && self.grow(&[table, parent.table]);
-                let depths = [parent.table, table].map(|table| self.depth(table, 0));
-                let growing = growing.then(|| infer::share_before(of_parent, depths));
-                Ok(ReferencePattern::Popular { growing })
+                Ok(ReferencePattern::Popular { growing: growing.then(|| self.share_before(table, parent.table)) })
             }
             Some(pattern) => Ok(pattern),
         }
+    }
+
+    /// Returns the share of a parent's rows that is there before the first row of a table.
+    fn share_before(&self, table: usize, parent: usize) -> f64 {
+        infer::share_before(&self.schema.tables[parent], [parent, table].map(|table| self.depth(table, 0)))
     }
 
     /// Returns whether a column refers to what the stays in a table are of: a room, or else the person who stays. One stay

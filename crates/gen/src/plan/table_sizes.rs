@@ -204,6 +204,13 @@ fn limit_keys(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
         let before = sizes.to_vec();
         for &table in tables {
             let of_table = &schema.tables[table];
+            for column in 0..of_table.columns.len() {
+                let Reference::Single(parent) = infer::reference(schema, of_table, column) else { continue };
+                let models = sizes[parent.table];
+                if models.limited_by.is_some() && infer::is_model_of(of_table, &schema.tables[parent.table]) {
+                    sizes[table].limit((column, infer::RIGHTS_OF_MODEL * models.rows, "the rights to use each model"));
+                }
+            }
             for key in infer::unique_keys(of_table) {
                 let Some(parents) = parents_of_key(schema, table, &key) else { continue };
                 let is_limited = parents.iter().any(|&parent| sizes[parent].limited_by.is_some());

@@ -73,3 +73,84 @@ fn only_young_rows_have_a_state_of_now() {
         &[("SELECT count(*) FROM job WHERE state = 'running' AND date(run_at, 'unixepoch') < '2025-12-30'", 0, 0)],
     );
 }
+
+/// Branches by default were called `fix/worker-jobs`, jobs ran on DNS servers and made invoices.
+#[test]
+fn builds_have_files_and_machines_of_builds() {
+    judge(
+        "ci",
+        &[
+            ("SELECT count(*) FROM repositories WHERE default_branch NOT IN ('main', 'master', 'develop')", 0, 0),
+            ("SELECT count(*) FROM jobs WHERE runner LIKE '%example%'", 0, 0),
+            ("SELECT count(*) FROM artifacts WHERE filename LIKE 'invoice%' OR content_type LIKE 'image/%'", 0, 0),
+            ("SELECT count(*) FROM artifacts WHERE filename LIKE '%.gz' AND content_type <> 'application/gzip'", 0, 0),
+            ("SELECT count(*) FROM organizations WHERE name LIKE '%, % and %'", 60, 240),
+        ],
+    );
+}
+
+/// Photos of employees were called `backup/2009/village.jpg`, firms had the address of somebody, and regions were South a thousand
+/// times.
+#[test]
+fn pictures_addresses_and_regions_suit_their_rows() {
+    judge(
+        "northwind",
+        &[
+            (
+                "SELECT count(*) FROM Employees WHERE PhotoPath NOT LIKE 'photos/' || lower(substr(FirstName, 1, 1)) || '%.jpg'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) - count(DISTINCT RegionDescription) FROM Regions", 0, 0),
+            ("SELECT count(*) FROM Products WHERE ReorderLevel % 5 <> 0", 0, 0),
+            ("SELECT count(*) FROM Employees WHERE Notes LIKE '%Opinions%'", 0, 0),
+        ],
+    );
+    judge("django_shop", &[("SELECT count(*) FROM shop_product WHERE image NOT LIKE 'products/%.jpg'", 0, 0)]);
+    judge("rails_shop", &[("SELECT count(*) FROM vendors WHERE email LIKE '%@example%'", 0, 0)]);
+    judge("hospital", &[("SELECT count(*) FROM appointment WHERE reason IS NULL", 5, 50)]);
+}
+
+/// The last sign-in was at the time of the current one, from another address, or from none.
+#[test]
+fn sign_ins_have_times_and_addresses() {
+    judge(
+        "rails_shop",
+        &[
+            ("SELECT count(*) FROM users WHERE last_sign_in_at = current_sign_in_at", 0, 20),
+            ("SELECT count(*) FROM users WHERE (current_sign_in_at IS NULL) <> (current_sign_in_ip IS NULL)", 0, 0),
+            ("SELECT count(*) FROM users WHERE (last_sign_in_at IS NULL) <> (last_sign_in_ip IS NULL)", 0, 0),
+            ("SELECT count(*) FROM users WHERE current_sign_in_ip = last_sign_in_ip", 200, 320),
+        ],
+    );
+}
+
+/// A framework had five thousand models, such as `4f17de8fd200d798`, all users had signed in a quarter of an hour ago, comments
+/// were on an image, and files had a dark theme.
+#[test]
+fn tables_of_frameworks_hold_what_they_are_for() {
+    judge_program(
+        "django",
+        &[
+            ("SELECT count(*) FROM django_content_type", 10, 30),
+            ("SELECT count(*) FROM django_content_type WHERE model GLOB '*[0-9]*'", 0, 0),
+            ("SELECT count(*) FROM auth_group WHERE name GLOB '*[0-9]*'", 0, 0),
+            ("SELECT count(*) FROM auth_user WHERE last_login > '2025-12-31 12:00:00'", 0, 20),
+        ],
+    );
+    judge(
+        "django_shop",
+        &[
+            ("SELECT count(*) - count(DISTINCT model) FROM django_content_type", 0, 0),
+            ("SELECT count(*) FROM auth_permission WHERE codename LIKE 'use%'", 0, 0),
+        ],
+    );
+    judge_program(
+        "rails",
+        &[
+            ("SELECT count(*) FROM comments WHERE commentable_type <> 'Post'", 0, 0),
+            ("SELECT count(*) FROM active_storage_blobs WHERE metadata LIKE '%theme%'", 0, 0),
+            ("SELECT count(*) FROM posts WHERE title LIKE 'An Interview%'", 5, 150),
+        ],
+    );
+}
