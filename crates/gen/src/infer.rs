@@ -591,6 +591,12 @@ pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
         || is_output_of(table, parent)
 }
 
+/// Returns whether the rows of a table have several parts each in another one: orders have lines, and pipelines have jobs.
+pub(crate) fn has_several(whole: &Table, part: &Table) -> bool {
+    let are_runs = (kind_of(whole), kind_of(part)) == (Some(Kind::Run), Some(Kind::Run));
+    is_line_of(part, whole) || are_runs && whole.name != part.name
+}
+
 /// Returns whether the rows of a table are files that the runs in another one make.
 pub(crate) fn is_output_of(table: &Table, parent: &Table) -> bool {
     has_last_word(table, "artifact output attachment file") && kind_of(parent) == Some(Kind::Run)

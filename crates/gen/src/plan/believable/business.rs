@@ -154,3 +154,23 @@ fn tables_of_frameworks_hold_what_they_are_for() {
         ],
     );
 }
+
+/// Each order had exactly one line, and each pipeline one job, with the same number.
+#[test]
+fn orders_have_several_lines() {
+    judge(
+        "northwind",
+        &[
+            ("SELECT count(*) FROM Orders", 160, 160),
+            ("SELECT count(DISTINCT OrderID) FROM \"Order Details\"", 160, 160),
+            ("SELECT count(*) FROM (SELECT 1 FROM \"Order Details\" GROUP BY OrderID HAVING count(*) > 2)", 30, 110),
+        ],
+    );
+    judge("ci", &[("SELECT count(*) FROM (SELECT 1 FROM jobs GROUP BY pipeline_id HAVING count(*) > 1)", 80, 150)]);
+    judge_rows("ci", &[("pipelines", 400)], &[("SELECT count(*) FROM pipelines", 400, 400)]);
+    let schema = Schema::from_sql(&schema_of("northwind"), "test.sql").expect("northwind");
+    let plan = GenPlan::new(&schema, &Request { rows: vec![(None, ROWS)], ..Request::default() }).expect("northwind");
+    let orders = plan.tables().iter().find(|table| table.name == "Orders").expect("orders");
+    let because = orders.columns[0].provenance.to_string();
+    assert!(because.ends_with("160 rows have several parts each"), "{because}");
+}
