@@ -405,6 +405,8 @@ fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::r
 pub(crate) enum ReferencePattern {
     /// Each row at most once: the column is a key.
     Once,
+    /// Each row at most once, in an order of its own: not everybody lives at the address of their number.
+    OnceNearby,
     /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
     /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow; no row
@@ -428,6 +430,9 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
     match pattern {
         ReferencePattern::AtRandom => inferred(format!("ref({parent})"), because),
         ReferencePattern::Once => inferred(format!("ref({parent}, once)"), format!("{because}, each once")),
+        ReferencePattern::OnceNearby => {
+            inferred(format!("ref({parent}, once(near=100))"), format!("{because}, each once, in no order"))
+        }
         ReferencePattern::InTurn { each } => {
             let each = if *each == 1 { String::new() } else { format!("({each})") };
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
@@ -665,6 +670,11 @@ pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> boo
     };
     let is_account = || ["user", "account"].contains(&of.as_str()) && stem == of && names::is_like(&own, OWNERS);
     table.name != parent.name && (is_account() || is_home())
+}
+
+/// Returns whether the rows of a table are places at which people live.
+pub(crate) fn is_address(table: &Table) -> bool {
+    has_last_word(table, "address")
 }
 
 /// Returns whether a column refers to rows of its own table.

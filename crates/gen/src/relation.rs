@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `uniform` | a random one, all equally likely |
 //! | `zipf(s)` | the n-th most frequent one has a weight of 1/n^s; the order of frequency is random, or with `scatter=FALSE` that of the rows |
-//! | `once` | row r: each parent has at most one child |
+//! | `once` | row r, or one of `near` rows beside it: each parent has at most one child |
 //! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits; `first=n`: modulo n |
 //! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
 //! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows, behind a share `before`; `by=c`: the first children of a row through column c have early ones |
@@ -152,7 +152,10 @@ pub(crate) enum Assignment {
         by: Option<usize>,
         members: Option<Arc<Members>>,
     },
-    Once,
+    /// `near`: the number of consecutive rows that take their parents in any order.
+    Once {
+        near: u64,
+    },
     /// `first`: only the first rows are taken, and in a table that refers to itself they refer to nothing.
     InTurn {
         each: u64,
@@ -239,7 +242,12 @@ impl Relation {
                 u64::try_from(share).unwrap_or(parents).min(parents - 1)
             }),
             Assignment::Along { .. } => unreachable!("compilation takes the rows of the other column"),
-            Assignment::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
+            Assignment::Once { near } => {
+                rows.append_to(&mut out.rows, |row| row.min(parents - 1));
+                if *near > 1 {
+                    shuffle_near(&mut out.rows, *near, parents, &random.fork(ORDER));
+                }
+            }
             Assignment::InTurn { each, first: None } => rows.append_to(&mut out.rows, |row| row / each % parents),
             Assignment::InTurn { each, first: Some(first) } => self.assign_first(rows, (*each, *first), out),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
@@ -274,8 +282,8 @@ impl Relation {
                 let weights = random.fork(POPULARITY);
                 rows.append_to(&mut out.rows, |row| popular(&weights, &mut random.stream(row), row.max(1)));
             }
-            Assignment::Once if self.is_total => rows.append_to(&mut out.rows, |row| row),
-            Assignment::Once => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
+            Assignment::Once { .. } if self.is_total => rows.append_to(&mut out.rows, |row| row),
+            Assignment::Once { .. } => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 1, out),
             _ => rows.append_to(&mut out.rows, |row| Fraction(random.u64(row)).take(row.max(1))),
         }
@@ -432,6 +440,18 @@ impl Relation {
 pub(crate) fn parents_so_far(row: u64, children: u64, parents: u64) -> u64 {
     let share = u128::from(row) * u128::from(parents) / u128::from(children.max(1));
     u64::try_from(share).unwrap_or(parents).clamp(1, parents)
+}
+
+/// Replaces each row by another one of its block of `near` consecutive rows. The last block may be a short one.
+fn shuffle_near(rows: &mut [u64], near: u64, parents: u64, random: &CellRandom) {
+    let (whole, last) = (Permutation::new(near, random), Permutation::new(parents % near, random));
+    for row in rows {
+        let start = *row - *row % near;
+        let permutation = if start + near <= parents { &whole } else { &last };
+        let mut place = [*row - start];
+        permutation.apply(&mut place);
+        *row = start + place[0];
+    }
 }
 
 /// Draws a parent by rejection: a parent is accepted with its weight, which is a function of its number alone. One of 20

@@ -434,7 +434,12 @@ static RELATIONS: &[Entry] = &[
         "1 in the first row that refers to a row through the column, 2 in the next; the column is per_parent",
         "number_in(order_id)",
     ),
-    Entry::new("once", &[], "in ref: each row at most once, in order", "once"),
+    Entry::new(
+        "once",
+        &[default("near", "1")],
+        "in ref: each row at most once, in order; near: so many rows after one another in any order",
+        "once",
+    ),
     Entry::new(
         "other_than",
         &[given("column"), default("growing", "FALSE")],

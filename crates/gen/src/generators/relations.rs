@@ -56,7 +56,9 @@ pub(crate) enum Distribution {
         column: Expression,
         of: Expression,
     },
-    Once,
+    Once {
+        near: u64,
+    },
     InTurn {
         each: u64,
         first: Option<u64>,
@@ -176,7 +178,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             by: arguments.written("by"),
         },
         "among" => Distribution::Among { column: required(&arguments, "column")?, of: required(&arguments, "of")? },
-        "once" => Distribution::Once,
+        "once" => Distribution::Once { near: arguments.int_within("near", 1, 1 << 20)? },
         "in_turn" => {
             let number = |name| arguments.int_within(name, 1, i64::MAX.unsigned_abs());
             let first = arguments.is_given("first").then(|| number("first")).transpose()?;

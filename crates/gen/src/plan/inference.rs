@@ -363,7 +363,7 @@ impl Planner<'_> {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
-                Ok(ReferencePattern::Once)
+                Ok(if infer::is_address(of_parent) { ReferencePattern::OnceNearby } else { ReferencePattern::Once })
             }
             None => {
                 let growing = table != parent.table && self.grow(&[table, parent.table]);

@@ -405,7 +405,7 @@ impl<'a> Resolver<'a> {
             Distribution::Among { column, .. } => {
                 Assignment::Among { column: self.own_column(&column)?, fan_out: None }
             }
-            Distribution::Once => Assignment::Once,
+            Distribution::Once { near } => Assignment::Once { near },
             Distribution::InTurn { each, first } => Assignment::InTurn { each, first },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
                 Assignment::PerParent(Arc::new(FanOut::Constant { each, parents }))

@@ -174,3 +174,17 @@ fn orders_have_several_lines() {
     let because = orders.columns[0].provenance.to_string();
     assert!(because.ends_with("160 rows have several parts each"), "{because}");
 }
+
+/// The n-th customer, the n-th employee and the n-th shop lived at the n-th address.
+#[test]
+fn addresses_have_other_numbers_than_their_people() {
+    judge(
+        "sakila",
+        &[
+            ("SELECT count(*) FROM customer WHERE address_id = customer_id", 0, 20),
+            ("SELECT count(*) FROM customer c JOIN staff USING (address_id) WHERE staff_id = customer_id", 0, 20),
+            ("SELECT count(DISTINCT address_id) FROM customer", 400, 400),
+            ("SELECT count(*) FROM store WHERE abs(address_id - store_id) > 100", 0, 0),
+        ],
+    );
+}
