@@ -188,3 +188,23 @@ fn addresses_have_other_numbers_than_their_people() {
         ],
     );
 }
+
+/// A dining chair cost 11.99, a flask 128.99, and a vacuum cleaner 3.99.
+#[test]
+fn prices_suit_the_goods() {
+    judge(
+        "django_shop",
+        &[
+            ("SELECT count(*) FROM shop_product WHERE name LIKE '%Storage Box' AND price NOT BETWEEN 10 AND 50", 0, 0),
+            ("SELECT count(*) FROM shop_product WHERE name LIKE '%Vacuum Cleaner' AND price < 80", 0, 0),
+            ("SELECT count(DISTINCT price) FROM shop_product", 60, 400),
+        ],
+    );
+    judge(
+        "rails_shop",
+        &[
+            ("SELECT count(*) FROM products WHERE name LIKE '%Mug' AND price_cents NOT BETWEEN 100 AND 2000", 0, 0),
+            ("SELECT count(*) FROM products WHERE price_cents % 100 IN (99, 95)", 240, 360),
+        ],
+    );
+}
