@@ -594,12 +594,31 @@ pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
     ) || is_line_of(table, parent)
         || is_card_of(table, parent)
         || is_output_of(table, parent)
+        || is_album_of(table, parent)
 }
 
-/// Returns whether the rows of a table have several parts each in another one: orders have lines, and pipelines have jobs.
-pub(crate) fn has_several(whole: &Table, part: &Table) -> bool {
+/// Returns how many rows of a table there are for ten of their parts in another one: orders have lines, pipelines jobs, and albums
+/// tracks.
+pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
     let are_runs = (kind_of(whole), kind_of(part)) == (Some(Kind::Run), Some(Kind::Run));
-    is_line_of(part, whole) || are_runs && whole.name != part.name
+    let names = [whole, part].map(|table| subjects::subject(&table.name).map(|subject| subject.names));
+    match names {
+        _ if is_line_of(part, whole) || are_runs && whole.name != part.name => Some(4),
+        _ if is_album_of(part, whole) => Some(1),
+        [Some("band"), Some("album")] => Some(5),
+        _ => None,
+    }
+}
+
+/// Returns whether the rows of a table are songs of the albums in another one.
+pub(crate) fn is_album_of(table: &Table, album: &Table) -> bool {
+    let is = |table: &Table, names: &str| subjects::subject(&table.name).is_some_and(|subject| subject.names == names);
+    is(table, "song") && is(album, "album")
+}
+
+/// Returns whether all songs of an album refer to the same row of a table.
+pub(crate) fn is_trait_of_album(table: &Table) -> bool {
+    subjects::subject(&table.name).is_some_and(|subject| ["genre", "media_type"].contains(&subject.names))
 }
 
 /// Returns whether the rows of a table are files that the runs in another one make.

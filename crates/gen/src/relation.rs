@@ -15,6 +15,7 @@
 //! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c |
 //! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c |
 //! | `within(c, t.d)`, `within(c.e, t.d)` | a random one of the rows of t that refer through d to the same row as column c, or as e of the row that c refers to |
+//! | `shared_in(c)` | a random one, some of them often, the same for all rows that refer to one row through column c |
 //! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only; `other=TRUE`: never that row |
 //!
 //! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
@@ -152,6 +153,10 @@ pub(crate) enum Assignment {
         by: Option<usize>,
         members: Option<Arc<Members>>,
     },
+    /// The same row for all rows that refer to one row through the column.
+    SharedIn {
+        column: usize,
+    },
     /// `near`: the number of consecutive rows that take their parents in any order.
     Once {
         near: u64,
@@ -188,7 +193,7 @@ impl Assignment {
 }
 
 impl Relation {
-    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in`, `other_than`, `among` or
+    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in`, `shared_in`, `other_than`, `among` or
     /// `by` refers to, and `groups` those of the column in `within`.
     pub(crate) fn assign_parents(
         &self,
@@ -230,6 +235,17 @@ impl Relation {
                 rows.append_to(&mut out.rows, |row| {
                     let group = groups.next().copied().unwrap_or_default();
                     members.draw(group, present(row), Fraction(random.u64(row)))
+                });
+            }
+            Assignment::SharedIn { .. } => {
+                let siblings = siblings.expect("shared_in names a column");
+                let (weights, mut at) = (random.fork(POPULARITY), 0);
+                rows.append_to(&mut out.rows, |row| {
+                    // A row without a sibling has a parent of its own.
+                    let is_alone = siblings.nulls.get(at).is_some_and(|&null| null);
+                    let drawn_by = if is_alone { row } else { siblings.rows[at] };
+                    at += 1;
+                    popular(&weights, &mut random.stream(drawn_by), parents)
                 });
             }
             Assignment::Among { fan_out, .. } => {

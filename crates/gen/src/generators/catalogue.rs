@@ -471,6 +471,12 @@ static RELATIONS: &[Entry] = &[
         "same_in(album_id, choice('rock', 'jazz'))",
     ),
     Entry::new(
+        "shared_in",
+        &[given("column")],
+        "in ref: a random row, the same for all rows that refer to one row through the column",
+        "shared_in(album_id)",
+    ),
+    Entry::new(
         "sum_of",
         &[given("expression")],
         "the sum over the rows of a table that refers to this row by per_parent, 0 if there are none",

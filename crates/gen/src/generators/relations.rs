@@ -59,6 +59,9 @@ pub(crate) enum Distribution {
     Once {
         near: u64,
     },
+    SharedIn {
+        column: Expression,
+    },
     InTurn {
         each: u64,
         first: Option<u64>,
@@ -95,7 +98,7 @@ fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>>
         let near = did_you_mean(&call.name, relations().iter().map(|entry| entry.name));
         let error = source.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
         return Err(error.advise(
-            "there are along, among, deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform, via, within and zipf",
+            "there are along, among, deal, distinct_in, in_turn, once, other_than, per_parent, popular, shared_in, uniform, via, within and zipf",
         ));
     };
     Arguments::bind(source, call, entry, None, build)
@@ -178,6 +181,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             by: arguments.written("by"),
         },
         "among" => Distribution::Among { column: required(&arguments, "column")?, of: required(&arguments, "of")? },
+        "shared_in" => Distribution::SharedIn { column: required(&arguments, "column")? },
         "once" => Distribution::Once { near: arguments.int_within("near", 1, 1 << 20)? },
         "in_turn" => {
             let number = |name| arguments.int_within(name, 1, i64::MAX.unsigned_abs());

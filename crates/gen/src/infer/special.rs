@@ -2,7 +2,7 @@
 
 use super::TableInference;
 use super::names::{is_like, plain};
-use super::subjects::Kind;
+use super::subjects::{Kind, subject};
 use litepress_rows::schema::Schema;
 
 const PRODUCT_JSON: &str =
@@ -50,8 +50,11 @@ impl TableInference<'_> {
                 found("lognormal(1.4, 1.9, max=90000, decimals=0)", "how many people like it")
             }
             ("bytes" | "size", Some("song")) if self.length_of_song().is_some() => {
-                // 128 to 320 kbit a second.
-                Some((format!("{} * int(16, 40)", self.length_of_song()?), "the size of a song, by its length"))
+                // 128 to 320 kbit a second, if the sound is compressed with losses.
+                let rate = self.medium_of_song().map_or("int(16, 40)".to_owned(), |medium| {
+                    format!("CASE substr({medium}, 1, 6) WHEN 'FLAC a' THEN int(80, 130) WHEN 'WAV au' THEN 176 WHEN 'CD' THEN 176 WHEN 'MPEG-4' THEN int(150, 500) ELSE int(16, 40) END")
+                });
+                Some((format!("{} * {rate}", self.length_of_song()?), "the size of a song, by its length"))
             }
             ("bytes" | "size", Some("song")) => {
                 found("normal(7800000, 2300000, min=900000, max=60000000, decimals=0)", "the size of a song")
@@ -73,6 +76,16 @@ impl TableInference<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns the name of the medium that a song refers to.
+    fn medium_of_song(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let name = of.columns.iter().find(|column| plain(&column.name) == "name")?;
+            subject(&of.name).filter(|subject| subject.names == "media_type")?;
+            Some(self.through(by, name))
+        })
     }
 
     /// Returns the column with the length of a song in milliseconds.

@@ -405,6 +405,7 @@ impl<'a> Resolver<'a> {
             Distribution::Among { column, .. } => {
                 Assignment::Among { column: self.own_column(&column)?, fan_out: None }
             }
+            Distribution::SharedIn { column } => Assignment::SharedIn { column: self.own_column(&column)? },
             Distribution::Once { near } => Assignment::Once { near },
             Distribution::InTurn { each, first } => Assignment::InTurn { each, first },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
@@ -479,6 +480,7 @@ impl<'a> Resolver<'a> {
         match (&relation.assignment, relation.to_itself) {
             (
                 Assignment::DistinctIn { .. }
+                | Assignment::SharedIn { .. }
                 | Assignment::OtherThan { .. }
                 | Assignment::Exact(_)
                 | Assignment::Popular { by: Some(_), .. },

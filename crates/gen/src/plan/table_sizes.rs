@@ -198,15 +198,18 @@ fn has_annotations(schema: &Schema, column_annotations: &[ColumnAnnotation<'_>],
     })
 }
 
-/// Limits tables of orders and pipelines: one has several lines or jobs, and with as many rows as these it would have one each.
+/// Limits tables of orders, pipelines and albums: one has several lines, jobs or tracks, and with as many rows as these it would have
+/// one each.
 fn limit_wholes(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
-    for &table in tables {
-        let of_table = &schema.tables[table];
-        for column in 0..of_table.columns.len() {
-            let Reference::Single(parent) = infer::reference(schema, of_table, column) else { continue };
-            let whole = &schema.tables[parent.table];
-            if tables.contains(&parent.table) && infer::has_several(whole, of_table) {
-                let most = (sizes[table].rows * 2).div_ceil(5);
+    // In a chain of tables each round limits at least one.
+    for _ in tables {
+        for &table in tables {
+            let of_table = &schema.tables[table];
+            for column in 0..of_table.columns.len() {
+                let Reference::Single(parent) = infer::reference(schema, of_table, column) else { continue };
+                let wholes = infer::wholes_of_ten(&schema.tables[parent.table], of_table);
+                let Some(wholes) = wholes.filter(|_| tables.contains(&parent.table)) else { continue };
+                let most = (sizes[table].rows.saturating_mul(wholes)).div_ceil(10);
                 sizes[parent.table].limit((parent.column, most, "{} rows have several parts each"));
             }
         }

@@ -208,3 +208,34 @@ fn prices_suit_the_goods() {
         ],
     );
 }
+
+/// Albums had one song each, or songs of several genres on several media, and a file without losses was as small as any other.
+#[test]
+fn albums_have_songs_of_one_genre() {
+    judge(
+        "chinook",
+        &[
+            ("SELECT count(*) FROM (SELECT 1 FROM Track GROUP BY AlbumId HAVING count(*) > 3)", 25, 40),
+            (
+                "SELECT count(*) FROM (SELECT 1 FROM Track GROUP BY AlbumId HAVING count(DISTINCT GenreId) > 1 OR count(DISTINCT MediaTypeId) > 1)",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT GenreId) FROM Track", 8, 40),
+            (
+                "SELECT count(*) FROM Track t JOIN MediaType m USING (MediaTypeId) WHERE (m.Name LIKE 'FLAC%' OR m.Name LIKE 'WAV%') AND Bytes / Milliseconds < 80",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM Track WHERE Bytes / Milliseconds < 16", 0, 0),
+        ],
+    );
+    let error = Schema::from_sql(
+        "CREATE TABLE p (id INTEGER PRIMARY KEY);
+        CREATE TABLE c (id INTEGER PRIMARY KEY, n INTEGER, p REFERENCES p /* gen: ref(p.id, shared_in(n)) */)",
+        "test.sql",
+    )
+    .and_then(|schema| GenPlan::new(&schema, &Request { rows: vec![(None, 10)], ..Request::default() }).map(drop))
+    .expect_err("n refers to nothing");
+    assert!(error.message().contains("shared_in needs a column that is a ref(...)"), "{error}");
+}
