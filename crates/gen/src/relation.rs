@@ -238,15 +238,7 @@ impl Relation {
                 });
             }
             Assignment::SharedIn { .. } => {
-                let siblings = siblings.expect("shared_in names a column");
-                let (weights, mut at) = (random.fork(POPULARITY), 0);
-                rows.append_to(&mut out.rows, |row| {
-                    // A row without a sibling has a parent of its own.
-                    let is_alone = siblings.nulls.get(at).is_some_and(|&null| null);
-                    let drawn_by = if is_alone { row } else { siblings.rows[at] };
-                    at += 1;
-                    popular(&weights, &mut random.stream(drawn_by), parents)
-                });
+                self.assign_shared(random, rows, siblings.expect("shared_in names a column"), out);
             }
             Assignment::Among { fan_out, .. } => {
                 let siblings = siblings.expect("among names a column");
@@ -260,9 +252,7 @@ impl Relation {
             Assignment::Along { .. } => unreachable!("compilation takes the rows of the other column"),
             Assignment::Once { near } => {
                 rows.append_to(&mut out.rows, |row| row.min(parents - 1));
-                if *near > 1 {
-                    shuffle_near(&mut out.rows, *near, parents, &random.fork(ORDER));
-                }
+                shuffle_near(&mut out.rows, *near, parents, &random.fork(ORDER));
             }
             Assignment::InTurn { each, first: None } => rows.append_to(&mut out.rows, |row| row / each % parents),
             Assignment::InTurn { each, first: Some(first) } => self.assign_first(rows, (*each, *first), out),
@@ -339,6 +329,17 @@ impl Relation {
         if self.to_itself && !self.is_total {
             rows.append_to(&mut out.nulls, is_root);
         }
+    }
+
+    /// Draws a row for each sibling. A row without a sibling has a parent of its own.
+    fn assign_shared(&self, random: &CellRandom, rows: &Rows<'_>, siblings: &RowList, out: &mut RowList) {
+        let (weights, mut at) = (random.fork(POPULARITY), 0);
+        rows.append_to(&mut out.rows, |row| {
+            let is_alone = siblings.nulls.get(at).is_some_and(|&null| null);
+            let drawn_by = if is_alone { row } else { siblings.rows[at] };
+            at += 1;
+            popular(&weights, &mut random.stream(drawn_by), self.parents.max(1))
+        });
     }
 
     /// Draws another row than each sibling.
@@ -460,6 +461,9 @@ pub(crate) fn parents_so_far(row: u64, children: u64, parents: u64) -> u64 {
 
 /// Replaces each row by another one of its block of `near` consecutive rows. The last block may be a short one.
 fn shuffle_near(rows: &mut [u64], near: u64, parents: u64, random: &CellRandom) {
+    if near == 1 {
+        return;
+    }
     let (whole, last) = (Permutation::new(near, random), Permutation::new(parents % near, random));
     for row in rows {
         let start = *row - *row % near;
