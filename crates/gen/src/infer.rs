@@ -199,6 +199,9 @@ pub(crate) fn is_key_of_all(table: &Table, position: usize) -> bool {
 fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
     const HEX_DIGITS: u64 = 16;
     let text = match traits.class {
+        TypeClass::Int if names::is_like(name, "hash *_hash checksum *_checksum") => {
+            "shuffle(1, 4_294_967_295)".to_owned()
+        }
         TypeClass::Int | TypeClass::Real | TypeClass::Numeric | TypeClass::Any => "sequence".to_owned(),
         TypeClass::Blob => "blob(16, 16)".to_owned(),
         // A number with an exponent is not kept as a text in such a column.
@@ -805,6 +808,7 @@ fn context_by_names(
         table,
         rows: 0,
         day: ReferenceDay::default(),
+        is_lookup: false,
         open,
         parents: columns.map(|(parent, column)| parent.filter(|_| column.not_null)).collect(),
         possible_parents,

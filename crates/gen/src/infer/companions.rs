@@ -5,7 +5,7 @@ use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage};
-use super::{ColumnTraits, TableInference, expanded, inferred, kind_of, plain, words_of_table};
+use super::{ColumnTraits, TableInference, TypeClass, expanded, inferred, kind_of, plain, words_of_table};
 use crate::generators::phrases::capital;
 use litepress_rows::schema::{Generated, Table};
 
@@ -97,6 +97,7 @@ impl TableInference<'_> {
         self.traffic();
         self.sign_ins();
         self.things_of_any_kind();
+        self.numbers_within();
     }
 
     /// Addresses from which somebody signed in: mostly the same one.
@@ -111,6 +112,23 @@ impl TableInference<'_> {
             self.set(now, format!("if({current} IS NOT NULL, ipv4())"), "follows from the sign-in");
             let text = format!("if({last} IS NOT NULL, if(bool(0.7), {}, ipv4()))", self.column(now));
             self.set(before, text, "follows from the sign-in before");
+        }
+    }
+
+    /// Numbers that are unique together with what a row belongs to: they rise, but not from the same number everywhere.
+    fn numbers_within(&mut self) {
+        for at in 0..self.columns.len() {
+            let is_number = self.is_free(at) && self.is_number(at) && self.columns[at].is_unique;
+            if !is_number || !self.is_like(at, "number num iid *_number *_num") || super::is_key_alone(self.table, at) {
+                continue;
+            }
+            let is_key =
+                |by: usize| by != at && self.columns[by].traits.class == TypeClass::Int && self.columns[by].not_null;
+            let mut keys = super::unique_keys(self.table).filter(|key| key.len() == 2 && key.contains(&at));
+            if let Some(by) = keys.find_map(|key| key.into_iter().find(|&by| is_key(by))) {
+                let text = format!("sequence() + {} * 37 % 900", self.column(by));
+                self.set(at, text, "it rises, and is unique together with another column");
+            }
         }
     }
 
@@ -520,6 +538,9 @@ impl TableInference<'_> {
     fn currencies(&mut self) {
         const CURRENCIES: &str = "currency currency_code";
         let Some(at) = self.find_repeatable_text(CURRENCIES) else { return };
+        if self.kind() == Some(Kind::Product) {
+            self.set(at, "choice('USD': 92, 'EUR': 8)", "a shop has few currencies");
+        }
         if !matches!(self.kind(), Some(Kind::Order | Kind::Payment | Kind::Line)) {
             return;
         }

@@ -194,7 +194,9 @@ impl TableInference<'_> {
     /// the row's child.
     fn ascending(&self, form: Form, from: &str) -> String {
         const FEW: u64 = 64;
-        let to = self.context.day.before(0);
+        const FIRST_DAYS: i64 = 10;
+        let to = if self.context.is_lookup { (self.days() - FIRST_DAYS).max(0) } else { 0 };
+        let to = self.context.day.before(to);
         let text = form.ascending(from, &to);
         if self.context.rows < FEW { text.replace(&format!("'{to}'"), &format!("'{to}', jitter=0.02")) } else { text }
     }

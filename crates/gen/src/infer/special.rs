@@ -7,6 +7,8 @@ use litepress_rows::schema::Schema;
 
 const PRODUCT_JSON: &str =
     "object(colour: phrase('{colour}'), warranty_months: choice(12: 3, 24: 5, 36: 1), made_in: place('country'))";
+const FOOD_JSON: &str =
+    "object(weight_g: choice(200: 2, 250: 4, 500: 5, 750, 1000: 2), organic: bool(0.4), made_in: place('country'))";
 const LOG_JSON: &str =
     "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
 const DASHBOARD_JSON: &str = "object(panels: array(object(id: int(1, 40), type: choice('timeseries': 6, 'stat': 2, 'table'), metric: phrase('{metric}')), 1, 6), refresh: choice('30s': 4, '1m': 3, '5m'), schemaVersion: choice(36: 2, 39: 5))";
@@ -100,7 +102,11 @@ impl TableInference<'_> {
         let column = &self.columns[at];
         match (column.plain.as_str(), self.subject.map(|subject| subject.names)) {
             ("attributes" | "properties" | "specs" | "attrs" | "props" | "features", Some("product")) => {
-                found(PRODUCT_JSON, "properties of a product")
+                let text = self.category().map_or(PRODUCT_JSON.to_owned(), |category| {
+                    let food = super::amounts::FOOD;
+                    format!("if(substr({category}, -5) IN ({food}), {FOOD_JSON}, {PRODUCT_JSON})")
+                });
+                Some((text, "properties of a product"))
             }
             ("metadata", Some("file")) => found("object(identified: TRUE, analyzed: TRUE)", "what is known of a file"),
             ("payload" | "data" | "args" | "arguments" | "params" | "parameters", _)

@@ -188,6 +188,7 @@ impl Planner<'_> {
             table,
             rows: self.sizes[table].rows,
             day: self.day,
+            is_lookup: self.is_lookup(table),
             relieved: columns().filter(|&column| self.relieved.contains(&(table, column))).collect(),
             open: columns().map(|column| alone.contains(&(table, column))).collect(),
             parents: columns().map(parent).collect(),
@@ -489,7 +490,13 @@ impl Planner<'_> {
 
     /// Returns whether the rows of all these tables come one after another in time.
     pub(super) fn grow(&self, tables: &[usize]) -> bool {
-        tables.iter().all(|&table| infer::has_times(&self.schema.tables[table]))
+        tables.iter().all(|&table| infer::has_times(&self.schema.tables[table]) && !self.is_lookup(table))
+    }
+
+    /// Returns whether a table has all of its rows from the start: languages, genres.
+    fn is_lookup(&self, table: usize) -> bool {
+        let names = infer::closed_names(self.schema, table);
+        names.is_some_and(|(_, most)| self.sizes[table].rows <= most)
     }
 
     /// Splits a key into foreign keys, if it consists of whole ones.

@@ -239,3 +239,55 @@ fn albums_have_songs_of_one_genre() {
     .expect_err("n refers to nothing");
     assert!(error.message().contains("shared_in needs a column that is a ref(...)"), "{error}");
 }
+
+/// The first eight films were in Spanish and about wars, because most languages came later than the films.
+#[test]
+fn lookup_tables_are_there_from_the_start() {
+    judge(
+        "sakila",
+        &[
+            ("SELECT count(DISTINCT language_id) FROM film WHERE film_id <= 10", 4, 10),
+            (
+                "SELECT count(*) FROM film f JOIN language l USING (language_id) WHERE f.last_update < l.last_update",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
+/// The n-th pipeline had the number n in its repository, a log of changes told of full disks, lemonade came with a warranty, and each
+/// product of a shop had a currency of its own.
+#[test]
+fn numbers_logs_and_currencies_suit_their_rows() {
+    judge(
+        "ci",
+        &[
+            ("SELECT count(*) FROM pipelines WHERE number = id", 0, 8),
+            (
+                "SELECT count(*) FROM pipelines a JOIN pipelines b USING (repository_id) WHERE a.id < b.id AND a.number > b.number",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge_program(
+        "django",
+        &[
+            ("SELECT count(*) FROM django_admin_log WHERE (action_flag = 1) <> (change_message = 'Added.')", 0, 0),
+            ("SELECT count(*) FROM django_admin_log WHERE object_repr LIKE '%disk%' OR object_id GLOB '*-*'", 0, 0),
+            ("SELECT count(*) FROM django_migrations WHERE name NOT GLOB '00[0-9][0-9]_*'", 0, 0),
+        ],
+    );
+    judge_program("rails", &[("SELECT count(*) FROM solid_cache_entries WHERE key_hash < 10000", 0, 2)]);
+    judge_program("litestream_app", &[("SELECT count(*) FROM audit WHERE at < 1500000000", 0, 0)]);
+    judge(
+        "django_shop",
+        &[(
+            "SELECT count(*) FROM shop_product p JOIN shop_category c ON c.id = category_id WHERE c.name LIKE '%Beverages' AND attributes LIKE '%warranty%'",
+            0,
+            0,
+        )],
+    );
+    judge("rails_shop", &[("SELECT count(*) FROM products WHERE currency = 'USD'", 330, 400)]);
+}
