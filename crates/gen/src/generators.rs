@@ -53,7 +53,7 @@ mod tests;
 use arguments::Arguments;
 pub(crate) use arguments::number;
 pub(crate) use functions::pow;
-pub(crate) use goods::product_of;
+pub(crate) use goods::{product_of, worth_of};
 pub(crate) use nulls::fill_flags;
 pub use places::{Country, countries};
 pub(crate) use places::{append_place, field as place_field, is_coordinate, place_of};

@@ -6,7 +6,7 @@
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
-//!                                                    roles, traffic, texts, media, messages, upkeep, listed, and by theme browsing,
+//!                                                    roles, traffic, texts, media, messages, upkeep, states, listed, and by theme browsing,
 //!                                                    smart_home, shared_files, flash_cards
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
@@ -32,6 +32,7 @@ mod runs;
 mod shared_files;
 mod smart_home;
 mod special;
+mod states;
 mod subjects;
 mod table_columns;
 mod texts;
@@ -45,6 +46,7 @@ pub(crate) use flash_cards::is_card_of;
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed};
 pub(crate) use names::{expanded, plain, words_of_table};
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
+pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 
@@ -197,6 +199,9 @@ pub(crate) fn is_key_of_all(table: &Table, position: usize) -> bool {
 fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
     const HEX_DIGITS: u64 = 16;
     let text = match traits.class {
+        TypeClass::Int if names::is_like(name, "hash *_hash checksum *_checksum") => {
+            "shuffle(1, 4_294_967_295)".to_owned()
+        }
         TypeClass::Int | TypeClass::Real | TypeClass::Numeric | TypeClass::Any => "sequence".to_owned(),
         TypeClass::Blob => "blob(16, 16)".to_owned(),
         // A number with an exponent is not kept as a text in such a column.
@@ -210,7 +215,7 @@ fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
 }
 
 /// Texts that are unique, with the length of the longest, by name.
-const UNIQUE_TEXTS: [(&str, &str, u64); 19] = [
+const UNIQUE_TEXTS: [(&str, &str, u64); 20] = [
     ("uuid guid *_uuid *_guid", "uuid", 36),
     ("*token* *session* *secret* api_key sha1 *_sha1 *_hash hash sha digest nonce", "hex(40)", 40),
     ("md5 *_md5 *_hash hash", "hex(32)", 32),
@@ -230,6 +235,7 @@ const UNIQUE_TEXTS: [(&str, &str, u64); 19] = [
     ("codename", "unique_phrase('{permission_code}', '_')", 40),
     ("word stem lemma", "unique_phrase('{index_word}', '')", 24),
     ("migration_id migration", "unique_phrase('{migration}', ' v')", 48),
+    ("model", "unique_phrase('{model}', '')", 24),
     ("schema", "unique_phrase('{module}', '_')", 24),
     ("value", "unique_phrase('{title}')", 60),
     ("*_id", "unique_regex('[A-Z]{5}[0-9]{2}')", 7),
@@ -398,10 +404,12 @@ fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::r
 }
 
 /// The pattern in which a foreign key refers to the rows of a parent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ReferencePattern {
     /// Each row at most once: the column is a key.
     Once,
+    /// Each row at most once, in an order of its own: not everybody lives at the address of their number.
+    OnceNearby,
     /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
     /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow; no row
@@ -411,8 +419,9 @@ pub(crate) enum ReferencePattern {
     PerParent(Vec<(u64, u64)>),
     /// So many first rows of the table itself, which refer to nothing.
     Roots(u64),
-    /// Random rows, some of them often; early rows refer to early rows if both tables grow with time.
-    Popular { growing: bool },
+    /// Random rows, some of them often. If both tables grow with time, early rows refer to early rows; `growing` is the share of the
+    /// parents that is there before the first row.
+    Popular { growing: Option<f64> },
     /// Random rows, or the rows of another column of the foreign key.
     AtRandom,
 }
@@ -424,6 +433,9 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
     match pattern {
         ReferencePattern::AtRandom => inferred(format!("ref({parent})"), because),
         ReferencePattern::Once => inferred(format!("ref({parent}, once)"), format!("{because}, each once")),
+        ReferencePattern::OnceNearby => {
+            inferred(format!("ref({parent}, once(near=100))"), format!("{because}, each once, in no order"))
+        }
         ReferencePattern::InTurn { each } => {
             let each = if *each == 1 { String::new() } else { format!("({each})") };
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
@@ -448,9 +460,11 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             };
             inferred(text, format!("{because}, in a key"))
         }
-        ReferencePattern::Popular { growing: false } => inferred(format!("ref({parent}, popular)"), because),
-        ReferencePattern::Popular { growing: true } => {
-            inferred(format!("ref({parent}, popular(growing=TRUE))"), format!("{because}, which grows with time, too"))
+        ReferencePattern::Popular { growing: None } => inferred(format!("ref({parent}, popular)"), because),
+        ReferencePattern::Popular { growing: Some(before) } => {
+            let before = if *before > 0.0 { format!(", before={before:.3}") } else { String::new() };
+            let text = format!("ref({parent}, popular(growing=TRUE{before}))");
+            inferred(text, format!("{because}, which grows with time, too"))
         }
     }
 }
@@ -583,6 +597,31 @@ pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
     ) || is_line_of(table, parent)
         || is_card_of(table, parent)
         || is_output_of(table, parent)
+        || is_album_of(table, parent)
+}
+
+/// Returns how many rows of a table there are for ten of their parts in another one: orders have lines, pipelines jobs, and albums
+/// tracks.
+pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
+    let are_runs = (kind_of(whole), kind_of(part)) == (Some(Kind::Run), Some(Kind::Run));
+    let names = [whole, part].map(|table| subjects::subject(&table.name).map(|subject| subject.names));
+    match names {
+        _ if is_line_of(part, whole) || are_runs && whole.name != part.name => Some(4),
+        _ if is_album_of(part, whole) => Some(1),
+        [Some("band"), Some("album")] => Some(5),
+        _ => None,
+    }
+}
+
+/// Returns whether the rows of a table are songs of the albums in another one.
+pub(crate) fn is_album_of(table: &Table, album: &Table) -> bool {
+    let is = |table: &Table, names: &str| subjects::subject(&table.name).is_some_and(|subject| subject.names == names);
+    is(table, "song") && is(album, "album")
+}
+
+/// Returns whether all songs of an album refer to the same row of a table.
+pub(crate) fn is_trait_of_album(table: &Table) -> bool {
+    subjects::subject(&table.name).is_some_and(|subject| ["genre", "media_type"].contains(&subject.names))
 }
 
 /// Returns whether the rows of a table are files that the runs in another one make.
@@ -621,14 +660,16 @@ pub(crate) fn is_model_of(table: &Table, parent: &Table) -> bool {
     has(table, "codename") && has(parent, "model")
 }
 
+/// Rights to do something with a model: to add, change, delete and view its rows.
+pub(crate) const RIGHTS_OF_MODEL: u64 = 4;
+
 /// Divides rights among models: four each, until all models have them.
 pub(crate) fn rights_of_models(rows: u64, models: u64) -> Vec<(u64, u64)> {
-    const EACH: u64 = 4;
-    if rows >= EACH * models {
-        return skewed_counts(rows, models, (EACH, u64::MAX));
+    if rows >= RIGHTS_OF_MODEL * models {
+        return skewed_counts(rows, models, (RIGHTS_OF_MODEL, u64::MAX));
     }
-    let (whole, rest) = (rows / EACH, rows % EACH);
-    let counts = [(EACH, whole), (rest, 1), (0, models - whole - 1)];
+    let (whole, rest) = (rows / RIGHTS_OF_MODEL, rows % RIGHTS_OF_MODEL);
+    let counts = [(RIGHTS_OF_MODEL, whole), (rest, 1), (0, models - whole - 1)];
     counts.into_iter().filter(|(_, models)| *models > 0).collect()
 }
 
@@ -651,6 +692,11 @@ pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> boo
     };
     let is_account = || ["user", "account"].contains(&of.as_str()) && stem == of && names::is_like(&own, OWNERS);
     table.name != parent.name && (is_account() || is_home())
+}
+
+/// Returns whether the rows of a table are places at which people live.
+pub(crate) fn is_address(table: &Table) -> bool {
+    has_last_word(table, "address")
 }
 
 /// Returns whether a column refers to rows of its own table.
@@ -697,6 +743,13 @@ fn is_referred(schema: &Schema, table: &Table, column: &Column) -> bool {
 /// Returns whether a table has a time at which its rows came.
 pub(crate) fn has_times(table: &Table) -> bool {
     table.columns.iter().any(|column| times::has_time(&names::plain(&column.name), &ColumnTraits::new(column)))
+}
+
+/// Returns the share of a table's rows that come before the first row of a table that refers to it, by the lengths of the chains of
+/// parents of both.
+pub(crate) fn share_before(parent: &Table, [of_parent, of_child]: [i64; 2]) -> f64 {
+    // A log of few rows is a short one.
+    if kind_of(parent) == Some(Kind::Log) { 0.0 } else { row_times::share_before(of_parent, of_child) }
 }
 
 /// Returns the column of the time, if a table holds series of measurements: one at a time for each row that a column refers to.
@@ -755,6 +808,7 @@ fn context_by_names(
         table,
         rows: 0,
         day: ReferenceDay::default(),
+        is_lookup: false,
         open,
         parents: columns.map(|(parent, column)| parent.filter(|_| column.not_null)).collect(),
         possible_parents,

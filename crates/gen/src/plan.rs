@@ -370,7 +370,8 @@ impl<'a> Planner<'a> {
                 expression: draft.expression.clone(),
                 provenance: match (&draft.provenance, size.limited_by) {
                     (Provenance::Inferred(because), Some((limiting, why))) if limiting == column => {
-                        Provenance::Inferred(format!("{because}; {why} allows {} rows of different values", size.rows))
+                        let why = why.replace("{}", &size.rows.to_string());
+                        Provenance::Inferred(format!("{because}; {why}"))
                     }
                     (provenance, _) => provenance.clone(),
                 },

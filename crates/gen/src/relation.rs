@@ -5,16 +5,17 @@
 //! |---|---|
 //! | `uniform` | a random one, all equally likely |
 //! | `zipf(s)` | the n-th most frequent one has a weight of 1/n^s; the order of frequency is random, or with `scatter=FALSE` that of the rows |
-//! | `once` | row r: each parent has at most one child |
+//! | `once` | row r, or one of `near` rows beside it: each parent has at most one child |
 //! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits; `first=n`: modulo n |
 //! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
-//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows; `by=c`: the first children of a row through column c have early ones |
+//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows, behind a share `before`; `by=c`: the first children of a row through column c have early ones |
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
 //! | `other_than(c)` | a random one, except the row that column c refers to; `growing=TRUE`: early rows refer to early rows only |
 //! | `via(t.c)` | the row that a popular row of table t refers to |
 //! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c |
 //! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c |
 //! | `within(c, t.d)`, `within(c.e, t.d)` | a random one of the rows of t that refer through d to the same row as column c, or as e of the row that c refers to |
+//! | `shared_in(c)` | a random one, some of them often, the same for all rows that refer to one row through column c |
 //! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only; `other=TRUE`: never that row |
 //!
 //! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
@@ -92,6 +93,27 @@ pub(crate) struct Relation {
     pub is_total: bool,
 }
 
+/// The growth of a table together with its parents.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    children: u64,
+    /// The children that would have come while the parents came that are there before the first child.
+    before: u64,
+}
+
+impl Growth {
+    /// Returns the growth of so many children, before which a share of the parents is there.
+    pub(crate) fn new(children: u64, share: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and saturates")]
+        let before = (children as f64 * share / (1.0 - share)) as u64;
+        Self { children, before }
+    }
+
+    fn present(self, row: u64, parents: u64) -> u64 {
+        parents_so_far(row.saturating_add(self.before), self.children.saturating_add(self.before), parents)
+    }
+}
+
 /// The way in which rows get their parents.
 #[derive(Clone, Debug)]
 pub(crate) enum Assignment {
@@ -100,10 +122,10 @@ pub(crate) enum Assignment {
         zipf: Arc<Zipf>,
         scatter: bool,
     },
-    /// `children`: the number of children, if early ones refer to early parents only. `by`: a column of consecutive children, the
+    /// `growth`: that of the children, if early ones refer to early parents only. `by`: a column of consecutive children, the
     /// first of which refer to early parents.
     Popular {
-        children: Option<u64>,
+        growth: Option<Growth>,
         by: Option<usize>,
     },
     /// Each row about as often, in order; `children` is the number of children.
@@ -122,16 +144,23 @@ pub(crate) enum Assignment {
         fan_out: Option<Arc<FanOut>>,
     },
     /// One of the rows that refer through `of`, a table and its column, to the same row as a column, or as a column of this name in
-    /// the row that it refers to. `children` and `by` are those of `Popular`; compilation finds the members.
+    /// the row that it refers to. `growth` and `by` are those of `Popular`; compilation finds the members.
     Within {
         column: usize,
         name: Option<String>,
         of: (usize, usize),
-        children: Option<u64>,
+        growth: Option<Growth>,
         by: Option<usize>,
         members: Option<Arc<Members>>,
     },
-    Once,
+    /// The same row for all rows that refer to one row through the column.
+    SharedIn {
+        column: usize,
+    },
+    /// `near`: the number of consecutive rows that take their parents in any order.
+    Once {
+        near: u64,
+    },
     /// `first`: only the first rows are taken, and in a table that refers to itself they refer to nothing.
     InTurn {
         each: u64,
@@ -164,7 +193,7 @@ impl Assignment {
 }
 
 impl Relation {
-    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in`, `other_than`, `among` or
+    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in`, `shared_in`, `other_than`, `among` or
     /// `by` refers to, and `groups` those of the column in `within`.
     pub(crate) fn assign_parents(
         &self,
@@ -193,20 +222,23 @@ impl Relation {
                     Permutation::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
-            Assignment::Popular { children, .. } => {
+            Assignment::Popular { growth, .. } => {
                 let weights = random.fork(POPULARITY);
-                let mut present = self.present(*children, siblings);
+                let mut present = self.present(*growth, siblings);
                 rows.append_to(&mut out.rows, |row| popular(&weights, &mut random.stream(row), present(row)));
                 siblings.inspect(|siblings| out.nulls.clone_from(&siblings.nulls));
             }
-            Assignment::Within { children, members, .. } => {
+            Assignment::Within { growth, members, .. } => {
                 let members = members.as_ref().expect("compilation sets the members");
                 let mut groups = groups.expect("within names a column").rows.iter();
-                let mut present = self.present(*children, siblings);
+                let mut present = self.present(*growth, siblings);
                 rows.append_to(&mut out.rows, |row| {
                     let group = groups.next().copied().unwrap_or_default();
                     members.draw(group, present(row), Fraction(random.u64(row)))
                 });
+            }
+            Assignment::SharedIn { .. } => {
+                self.assign_shared(random, rows, siblings.expect("shared_in names a column"), out);
             }
             Assignment::Among { fan_out, .. } => {
                 let siblings = siblings.expect("among names a column");
@@ -218,7 +250,10 @@ impl Relation {
                 u64::try_from(share).unwrap_or(parents).min(parents - 1)
             }),
             Assignment::Along { .. } => unreachable!("compilation takes the rows of the other column"),
-            Assignment::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
+            Assignment::Once { near } => {
+                rows.append_to(&mut out.rows, |row| row.min(parents - 1));
+                shuffle_near(&mut out.rows, *near, parents, &random.fork(ORDER));
+            }
             Assignment::InTurn { each, first: None } => rows.append_to(&mut out.rows, |row| row / each % parents),
             Assignment::InTurn { each, first: Some(first) } => self.assign_first(rows, (*each, *first), out),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
@@ -253,8 +288,8 @@ impl Relation {
                 let weights = random.fork(POPULARITY);
                 rows.append_to(&mut out.rows, |row| popular(&weights, &mut random.stream(row), row.max(1)));
             }
-            Assignment::Once if self.is_total => rows.append_to(&mut out.rows, |row| row),
-            Assignment::Once => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
+            Assignment::Once { .. } if self.is_total => rows.append_to(&mut out.rows, |row| row),
+            Assignment::Once { .. } => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 1, out),
             _ => rows.append_to(&mut out.rows, |row| Fraction(random.u64(row)).take(row.max(1))),
         }
@@ -268,19 +303,19 @@ impl Relation {
         }
     }
 
-    /// Returns how many parents there are when a row comes: all of them; if they grow, the same share of them as of the `children`;
+    /// Returns how many parents there are when a row comes: all of them; if they grow, those of the `growth`;
     /// with `siblings`, those that there are when its turn among its siblings comes. If the siblings' own parents grow, the first
     /// turn comes with them.
-    fn present<'a>(&self, children: Option<u64>, siblings: Option<&'a RowList>) -> impl FnMut(u64) -> u64 + use<'a> {
+    fn present<'a>(&self, growth: Option<Growth>, siblings: Option<&'a RowList>) -> impl FnMut(u64) -> u64 + use<'a> {
         let parents = self.parents.max(1);
         let mut at = 0;
         move |row| {
             let Some(siblings) = siblings else {
-                return children.map_or(parents, |children| parents_so_far(row, children, parents));
+                return growth.map_or(parents, |growth| growth.present(row, parents));
             };
             let (sibling, position) = (siblings.rows[at], siblings.positions[at]);
             at += 1;
-            let first = if children.is_some() { parents_so_far(sibling + 1, siblings.of, parents) } else { 1 };
+            let first = if growth.is_some() { parents_so_far(sibling + 1, siblings.of, parents) } else { 1 };
             let present = first + parents_so_far(position.ordinal, position.siblings, parents - first + 1) - 1;
             present.clamp(1, parents)
         }
@@ -294,6 +329,17 @@ impl Relation {
         if self.to_itself && !self.is_total {
             rows.append_to(&mut out.nulls, is_root);
         }
+    }
+
+    /// Draws a row for each sibling. A row without a sibling has a parent of its own.
+    fn assign_shared(&self, random: &CellRandom, rows: &Rows<'_>, siblings: &RowList, out: &mut RowList) {
+        let (weights, mut at) = (random.fork(POPULARITY), 0);
+        rows.append_to(&mut out.rows, |row| {
+            let is_alone = siblings.nulls.get(at).is_some_and(|&null| null);
+            let drawn_by = if is_alone { row } else { siblings.rows[at] };
+            at += 1;
+            popular(&weights, &mut random.stream(drawn_by), self.parents.max(1))
+        });
     }
 
     /// Draws another row than each sibling.
@@ -411,6 +457,21 @@ impl Relation {
 pub(crate) fn parents_so_far(row: u64, children: u64, parents: u64) -> u64 {
     let share = u128::from(row) * u128::from(parents) / u128::from(children.max(1));
     u64::try_from(share).unwrap_or(parents).clamp(1, parents)
+}
+
+/// Replaces each row by another one of its block of `near` consecutive rows. The last block may be a short one.
+fn shuffle_near(rows: &mut [u64], near: u64, parents: u64, random: &CellRandom) {
+    if near == 1 {
+        return;
+    }
+    let (whole, last) = (Permutation::new(near, random), Permutation::new(parents % near, random));
+    for row in rows {
+        let start = *row - *row % near;
+        let permutation = if start + near <= parents { &whole } else { &last };
+        let mut place = [*row - start];
+        permutation.apply(&mut place);
+        *row = start + place[0];
+    }
 }
 
 /// Draws a parent by rejection: a parent is accepted with its weight, which is a function of its number alone. One of 20

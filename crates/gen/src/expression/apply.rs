@@ -54,6 +54,7 @@ fn call(function: Function, operands: &[Operand<'_>], rows: usize, out: &mut Cel
         Function::Substr => texts::substr(operands, rows, out),
         Function::Replace => texts::replace(operands, rows, out),
         Function::ProductOf => texts::product_of(operands, rows, out),
+        Function::WorthOf => texts::worth_of(operands, rows, out),
         Function::PlaceOf => texts::place_of(operands, rows, out),
         Function::Slug => texts::slug(operands, rows, out),
         Function::DateAdd => dates::add(operands, rows, out),

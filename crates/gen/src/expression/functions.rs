@@ -22,6 +22,7 @@ pub enum Function {
     Slug,
     Substr,
     Upper,
+    WorthOf,
 }
 
 /// The description of a function.
@@ -52,7 +53,7 @@ const fn entry(
 const ANY: usize = usize::MAX;
 
 /// In the order of [`Function`].
-static FUNCTIONS: [Described; 19] = [
+static FUNCTIONS: [Described; 20] = [
     entry(Function::Abs, ("abs", "abs(x)"), "the number without its sign", (1, 1)),
     entry(Function::Coalesce, ("coalesce", "coalesce(x, y, ...)"), "the first that is not NULL", (2, ANY)),
     entry(
@@ -117,6 +118,12 @@ static FUNCTIONS: [Described; 19] = [
         (2, 3),
     ),
     entry(Function::Upper, ("upper", "upper(x)"), "the text with A to Z for a to z", (1, 1)),
+    entry(
+        Function::WorthOf,
+        ("worth_of", "worth_of(x)"),
+        "the usual price of a product such as Oak Stool; NULL if the good is unknown",
+        (1, 1),
+    ),
 ];
 
 /// Returns all functions, in the order of their names.

@@ -219,6 +219,15 @@ pub(super) fn product_of(operands: &[Operand<'_>], rows: usize, out: &mut CellBl
     });
 }
 
+/// Evaluates `worth_of(product)`: NULL if there is no such good.
+pub(super) fn worth_of(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let mut memory = Vec::new();
+    put_values(out, rows, |row| {
+        let product = text_of(operands[0].value(row), &mut memory).and_then(|text| std::str::from_utf8(text).ok());
+        product.and_then(crate::generators::worth_of).map_or(OwnedValue::Null, OwnedValue::Int)
+    });
+}
+
 /// Letters of Latin scripts with marks, and the letters without.
 const PLAIN: [(&str, &str); 17] = [
     ("àáâãåāăą", "a"),

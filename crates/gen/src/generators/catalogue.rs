@@ -434,7 +434,12 @@ static RELATIONS: &[Entry] = &[
         "1 in the first row that refers to a row through the column, 2 in the next; the column is per_parent",
         "number_in(order_id)",
     ),
-    Entry::new("once", &[], "in ref: each row at most once, in order", "once"),
+    Entry::new(
+        "once",
+        &[default("near", "1")],
+        "in ref: each row at most once, in order; near: so many rows after one another in any order",
+        "once",
+    ),
     Entry::new(
         "other_than",
         &[given("column"), default("growing", "FALSE")],
@@ -449,8 +454,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "popular",
-        &[default("growing", "FALSE"), optional("by")],
-        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; by: so do early children of a row",
+        &[default("growing", "FALSE"), optional("by"), default("before", "0")],
+        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; before: the share that is there before the first row; by: so do early children of a row",
         "popular(growing=TRUE)",
     ),
     Entry::new(
@@ -464,6 +469,12 @@ static RELATIONS: &[Entry] = &[
         &[given("column"), given("inner")],
         "a value of inner that is the same in all rows that refer to one row through the column",
         "same_in(album_id, choice('rock', 'jazz'))",
+    ),
+    Entry::new(
+        "shared_in",
+        &[given("column")],
+        "in ref: a random row, the same for all rows that refer to one row through the column",
+        "shared_in(album_id)",
     ),
     Entry::new(
         "sum_of",
@@ -480,8 +491,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "within",
-        &[given("column"), given("of"), default("growing", "FALSE"), optional("by")],
-        "in ref: a row that refers, through a column of its own, to the same row as the column; growing and by as in popular",
+        &[given("column"), given("of"), default("growing", "FALSE"), optional("by"), default("before", "0")],
+        "in ref: a row that refers, through a column of its own, to the same row as the column; growing, before and by as in popular",
         "within(project_id.team_id, users.team_id)",
     ),
     Entry::new(

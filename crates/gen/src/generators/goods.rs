@@ -1,10 +1,11 @@
-//! Products by the category they belong to, for the function `product_of`.
+//! Products by the category they belong to, for the function `product_of`, and their usual prices, for `worth_of`.
 
 use super::phrases;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 static DATA: &str = include_str!("../../data/goods.txt");
+static WORTH: &str = include_str!("../../data/worth.txt");
 
 /// Styles that any product may have.
 const STYLES: [&str; 8] =
@@ -42,6 +43,26 @@ pub(crate) fn product_of(category: &str, digits: &[u8]) -> Option<String> {
     })
 }
 
+/// Returns the usual price of each good.
+fn worth() -> &'static HashMap<&'static str, i64> {
+    static PRICES: OnceLock<HashMap<&str, i64>> = OnceLock::new();
+    PRICES.get_or_init(|| {
+        let lines = WORTH.lines().filter(|line| !line.starts_with('#'));
+        let priced = lines.map(|line| line.split_once(": ").expect("a price has goods"));
+        let each = |(price, goods): (&str, &'static str)| {
+            let price = price.parse().expect("a price is a number");
+            goods.split(" | ").map(move |good| (good, price))
+        };
+        priced.flat_map(each).collect()
+    })
+}
+
+/// Returns the usual price of a product, by the good that its name ends with; `None` if it is unknown.
+pub(crate) fn worth_of(product: &str) -> Option<i64> {
+    let starts = std::iter::once(0).chain(product.match_indices(' ').map(|(at, _)| at + 1));
+    starts.into_iter().find_map(|start| worth().get(&product[start..])).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +81,23 @@ mod tests {
         assert_eq!(product_of("Bags 17", b"000000"), product);
         assert_eq!(product_of("Home Decor", b"000001").as_deref(), Some("Classic Wall Clock"));
         assert_eq!(product_of("Ideas", b"000000"), None);
+    }
+
+    /// A dining chair cost 11.99, and a flask 128.99.
+    #[test]
+    fn goods_have_a_usual_price() {
+        let of_lists = ["soft_goods", "hard_goods", "tech_goods"].map(phrases::items);
+        for good in goods().values().flatten().chain(of_lists.into_iter().flatten()) {
+            assert!(worth_of(good).is_some(), "{good}");
+        }
+        for (product, price) in [
+            ("Oak Stool", Some(45)),
+            ("Thistle Key Ring", Some(5)),
+            ("Ring", Some(80)),
+            ("Stool of Oak", None),
+            ("", None),
+        ] {
+            assert_eq!(worth_of(product), price, "{product}");
+        }
     }
 }

@@ -58,7 +58,8 @@ pub(crate) fn count(list: &str) -> u64 {
     list_of(list, 0).map_or(0, |node| u64::try_from(node.count()).unwrap_or(u64::MAX))
 }
 
-fn capital(text: &str) -> String {
+/// Returns a text that begins with a capital.
+pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
@@ -180,22 +181,39 @@ struct UniquePhrase {
     each: u64,
 }
 
+/// Returns so many texts of a tree, or all: as many of each of its patterns as of the others, as far as these have them.
+fn spread(node: &Node, wanted: u128) -> Vec<Vec<u8>> {
+    let patterns = match node {
+        Node::OneOf(nodes) => nodes.as_slice(),
+        node => std::slice::from_ref(node),
+    };
+    let mut counts: Vec<u128> = patterns.iter().map(Node::count).collect();
+    counts.sort_unstable();
+    let (mut left, mut most) = (wanted, 0);
+    for (at, count) in counts.into_iter().enumerate() {
+        most = count.min(left / (patterns.len() - at) as u128);
+        left -= most;
+    }
+    let texts = patterns.iter().flat_map(|node| {
+        let (count, own) = (node.count(), node.count().min(most));
+        // Evenly over the texts of the pattern, of which there may be more.
+        (0..own).map(move |number| {
+            let mut text = Vec::new();
+            node.write_number(count / own * number, &mut text);
+            text
+        })
+    });
+    texts.collect()
+}
+
 /// Builds `unique_phrase(pattern, separator, each)`.
 pub(super) fn unique_phrase(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let node = pattern(arguments)?;
-    let count = node.count();
-    let wanted = count.min(MOST_DISTINCT);
     let mut seen = HashSet::new();
-    let mut texts: Vec<Box<[u8]>> = Vec::new();
-    for number in 0..wanted {
-        let mut text = Vec::new();
-        // Evenly over all texts, of which there may be more.
-        node.write_number(if count > MOST_DISTINCT { count / wanted * number } else { number }, &mut text);
-        // SQLite's NOCASE and lower() know ASCII only, but others may not.
-        if seen.insert(String::from_utf8_lossy(&text).to_lowercase()) {
-            texts.push(text.into());
-        }
-    }
+    // SQLite's NOCASE and lower() know ASCII only, but others may not.
+    let is_new = |text: &Vec<u8>| seen.insert(String::from_utf8_lossy(text).to_lowercase());
+    let texts = spread(&node, MOST_DISTINCT).into_iter().filter(is_new);
+    let texts: Vec<Box<[u8]>> = texts.map(Vec::into_boxed_slice).collect();
     let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
     let each = arguments.int_within("each", 1, 1 << 32)?;
     Ok(Box::new(UniquePhrase { texts, longest, separator: arguments.text("separator")?, each }))
@@ -296,6 +314,15 @@ mod tests {
         assert!(
             texts("unique_phrase('{category}')", 40).iter().all(|text| !text.contains(|c: char| c.is_ascii_digit()))
         );
+    }
+
+    /// All articles were interviews, and all organizations were called "Khan, Kaya and Gray".
+    #[test]
+    fn unique_phrases_are_of_all_patterns() {
+        let titles = texts("unique_phrase('{article_title}')", 5000);
+        assert!((100..1500).contains(&titles.iter().filter(|title| title.starts_with("An Interview")).count()));
+        let firms = texts("unique_phrase('{company}')", 5000);
+        assert!((1000..4000).contains(&firms.iter().filter(|name| name.contains(" and ")).count()));
     }
 
     #[test]

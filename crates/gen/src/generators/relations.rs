@@ -32,7 +32,7 @@ pub(crate) enum Distribution {
         scatter: bool,
     },
     Popular {
-        growing: bool,
+        growing: Option<f64>,
         by: Option<Expression>,
     },
     Via {
@@ -49,14 +49,19 @@ pub(crate) enum Distribution {
     Within {
         column: Expression,
         of: Expression,
-        growing: bool,
+        growing: Option<f64>,
         by: Option<Expression>,
     },
     Among {
         column: Expression,
         of: Expression,
     },
-    Once,
+    Once {
+        near: u64,
+    },
+    SharedIn {
+        column: Expression,
+    },
     InTurn {
         each: u64,
         first: Option<u64>,
@@ -93,7 +98,7 @@ fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>>
         let near = did_you_mean(&call.name, relations().iter().map(|entry| entry.name));
         let error = source.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
         return Err(error.advise(
-            "there are along, among, deal, distinct_in, in_turn, once, other_than, per_parent, popular, uniform, via, within and zipf",
+            "there are along, among, deal, distinct_in, in_turn, once, other_than, per_parent, popular, shared_in, uniform, via, within and zipf",
         ));
     };
     Arguments::bind(source, call, entry, None, build)
@@ -157,7 +162,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
         "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
-        "popular" => Distribution::Popular { growing: arguments.int("growing")? != 0, by: arguments.written("by") },
+        "popular" => Distribution::Popular { growing: growing(&arguments)?, by: arguments.written("by") },
         "via" => Distribution::Via {
             of: required(&arguments, "of")?,
             growing: arguments.int("growing")? != 0,
@@ -172,11 +177,12 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
         "within" => Distribution::Within {
             column: required(&arguments, "column")?,
             of: required(&arguments, "of")?,
-            growing: arguments.int("growing")? != 0,
+            growing: growing(&arguments)?,
             by: arguments.written("by"),
         },
         "among" => Distribution::Among { column: required(&arguments, "column")?, of: required(&arguments, "of")? },
-        "once" => Distribution::Once,
+        "shared_in" => Distribution::SharedIn { column: required(&arguments, "column")? },
+        "once" => Distribution::Once { near: arguments.int_within("near", 1, 1 << 20)? },
         "in_turn" => {
             let number = |name| arguments.int_within(name, 1, i64::MAX.unsigned_abs());
             let first = arguments.is_given("first").then(|| number("first")).transpose()?;
@@ -207,6 +213,15 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
         }
         _ => return Err(arguments.error_here(format!("'{}' is not a distribution", call.name))),
     })
+}
+
+/// Returns the share of the rows that is there before the first child, if the rows grow.
+fn growing(arguments: &Arguments<'_>) -> Result<Option<f64>> {
+    let before = arguments.real("before")?;
+    if !(0.0..=0.9).contains(&before) {
+        return Err(arguments.error_at("before", "argument 'before' is 0 to 0.9"));
+    }
+    Ok((arguments.int("growing")? != 0).then_some(before))
 }
 
 fn exact_counts(source: &SourceText<'_>, call: &Call) -> Result<Distribution> {

@@ -5,8 +5,9 @@ use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage};
-use super::{ColumnTraits, TableInference, expanded, inferred, kind_of, plain, words_of_table};
-use litepress_rows::schema::Generated;
+use super::{ColumnTraits, TableInference, TypeClass, expanded, inferred, kind_of, plain, words_of_table};
+use crate::generators::phrases::capital;
+use litepress_rows::schema::{Generated, Table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -29,6 +30,9 @@ pub(super) const TYPE_BY_NAME: &[(&str, &str)] = &[
     ("flac", "audio/flac"),
     (".mp4", "video/mp4"),
     (".zip", "application/zip"),
+    ("r.gz", "application/gzip"),
+    (".jar", "application/java-archive"),
+    (".xml", "application/xml"),
     ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
@@ -74,11 +78,12 @@ impl TableInference<'_> {
         self.addresses_of_domain();
         self.values_of_keys();
         self.permissions();
+        self.states_of_runs();
+        self.current_states();
         self.states_of_orders();
         self.devices();
         self.browsers();
         self.stages();
-        self.states_of_runs();
         self.replies();
         self.warnings();
         self.searches();
@@ -90,6 +95,61 @@ impl TableInference<'_> {
         self.roles();
         self.kinds_of_files();
         self.traffic();
+        self.sign_ins();
+        self.things_of_any_kind();
+        self.numbers_within();
+    }
+
+    /// Addresses from which somebody signed in: mostly the same one.
+    fn sign_ins(&mut self) {
+        let time = |name: &str| self.find(name, |at| self.is_time(at)).map(|at| self.column(at));
+        let [current, last] = ["current_sign_in_at", "last_sign_in_at"].map(time);
+        let addresses = self
+            .find_repeatable_text("current_sign_in_ip")
+            .zip(self.find_repeatable_text("last_sign_in_ip"))
+            .filter(|&(one, other)| !self.columns[one].not_null && !self.columns[other].not_null);
+        if let (Some(current), Some(last), Some((now, before))) = (current, last, addresses) {
+            self.set(now, format!("if({current} IS NOT NULL, ipv4())"), "follows from the sign-in");
+            let text = format!("if({last} IS NOT NULL, if(bool(0.7), {}, ipv4()))", self.column(now));
+            self.set(before, text, "follows from the sign-in before");
+        }
+    }
+
+    /// Numbers that are unique together with what a row belongs to: they rise, but not from the same number everywhere.
+    fn numbers_within(&mut self) {
+        for at in 0..self.columns.len() {
+            let is_number = self.is_free(at) && self.is_number(at) && self.columns[at].is_unique;
+            if !is_number || !self.is_like(at, "number num iid *_number *_num") || super::is_key_alone(self.table, at) {
+                continue;
+            }
+            let is_key =
+                |by: usize| by != at && self.columns[by].traits.class == TypeClass::Int && self.columns[by].not_null;
+            let mut keys = super::unique_keys(self.table).filter(|key| key.len() == 2 && key.contains(&at));
+            if let Some(by) = keys.find_map(|key| key.into_iter().find(|&by| is_key(by))) {
+                let text = format!("sequence() + {} * 37 % 900", self.column(by));
+                self.set(at, text, "it rises, and is unique together with another column");
+            }
+        }
+    }
+
+    /// Names of what a row of any table is about: `commentable_type` is the class of a table with texts or things.
+    fn things_of_any_kind(&mut self) {
+        let Some(at) = self.find_repeatable_text("*able_type record_type").filter(|&at| {
+            let key = self.columns[at].full.replace("_type", "_id");
+            self.columns.iter().any(|column| column.full == key)
+        }) else {
+            return;
+        };
+        let is_thing = |of: &&Table| {
+            let kind = kind_of(of);
+            of.name != self.table.name && matches!(kind, Some(Kind::Text | Kind::Task | Kind::Product | Kind::Order))
+        };
+        let class = |of: &Table| words_of_table(&of.name).iter().map(|word| capital(word)).collect::<String>();
+        let tables = self.context.schema.tables.iter().filter(is_thing);
+        let classes: Vec<String> = tables.map(|of| format!("'{}'", class(of))).collect();
+        if !classes.is_empty() {
+            self.set(at, format!("choice({})", classes.join(", ")), "the class of a table");
+        }
     }
 
     /// Types of files, and names of pictures.
@@ -107,7 +167,11 @@ impl TableInference<'_> {
             let Some(name) = names.max_by_key(|&other| shared(other)) else { continue };
             let is_image = is_like(&own, IMAGES);
             if self.is_free(name) && !self.columns[name].is_unique {
-                let list = if is_image { "{image_file}" } else { "{file}" };
+                let list = match is_image {
+                    true => "{image_file}",
+                    false if super::has_last_word(self.table, "artifact output") => "{build_file}",
+                    false => "{file}",
+                };
                 self.set(name, format!("phrase('{list}')"), "the name of a file");
             }
             let types = TYPE_BY_NAME.iter().filter(|(_, of)| !is_image || of.starts_with("image/"));
@@ -270,23 +334,30 @@ impl TableInference<'_> {
             Some(Kind::Order) => {
                 let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
                 let Some(state) = self.find("status state order_status", is_state) else { return };
-                for (names, done, other) in [
-                    ("payment_state", "'paid'", "choice('balance_due': 9, 'failed': 1)"),
-                    ("payment_status", "'paid'", "choice('pending': 9, 'failed': 1)"),
-                    ("shipment_state shipping_status", "'shipped'", "choice('pending': 6, 'ready': 4)"),
+                for (names, done, cancelled, other) in [
+                    ("payment_state", "'paid'", "'void'", "choice('balance_due': 9, 'failed': 1)"),
+                    ("payment_status", "'paid'", "'failed'", "choice('pending': 9, 'failed': 1)"),
+                    ("shipment_state shipping_status", "'shipped'", "'canceled'", "choice('pending': 6, 'ready': 4)"),
                 ] {
                     let Some(at) = self.find_text(names).filter(|&at| at != state) else { continue };
                     if self.knows(state, DONE) {
-                        let text = format!("if({} IN ({DONE}), {done}, {other})", self.column(state));
+                        let state = self.column(state);
+                        let text = format!(
+                            "CASE WHEN {state} IN ({DONE}) THEN {done} WHEN {state} IN ('cancelled', 'canceled') THEN {cancelled} ELSE {other} END"
+                        );
                         self.set(at, text, "follows from the state of the order");
                     }
                 }
             }
             Some(Kind::Payment) => {
-                let Some(state) = self.find_text("status state payment_status") else { return };
+                let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
+                let Some(state) = self.find("status state payment_status", is_state) else { return };
                 let Some(paid) = self.paid_of_order() else { return };
                 if self.knows(state, "'succeeded'") && self.knows(state, "'pending'") {
-                    let text = format!("if({paid} IS NULL, 'pending', choice('succeeded': 97, 'refunded': 3))");
+                    let young = self.is_young(3).filter(|_| self.knows(state, "'failed'"));
+                    let open =
+                        young.map_or("'pending'".to_owned(), |young| format!("if({young}, 'pending', 'failed')"));
+                    let text = format!("if({paid} IS NULL, {open}, choice('succeeded': 97, 'refunded': 3))");
                     self.set(state, text, "follows from the payment of the order");
                 }
             }
@@ -467,6 +538,9 @@ impl TableInference<'_> {
     fn currencies(&mut self) {
         const CURRENCIES: &str = "currency currency_code";
         let Some(at) = self.find_repeatable_text(CURRENCIES) else { return };
+        if self.kind() == Some(Kind::Product) {
+            self.set(at, "choice('USD': 92, 'EUR': 8)", "a shop has few currencies");
+        }
         if !matches!(self.kind(), Some(Kind::Order | Kind::Payment | Kind::Line)) {
             return;
         }

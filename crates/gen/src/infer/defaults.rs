@@ -114,6 +114,10 @@ impl TableInference<'_> {
         {
             return 0.0;
         }
+        // People tell why they come to a hospital.
+        if self.is_text(at) && column.plain == "reason" && self.is_of_patient() {
+            return 0.05;
+        }
         // Most shops, firms and people are still there.
         let is_end = matches!(self.time_at(at), Some((Stage::Ended, _)));
         if is_end && matches!(self.kind(), Some(Kind::Place | Kind::Company | Kind::Person | Kind::Product)) {

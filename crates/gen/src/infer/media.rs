@@ -318,8 +318,27 @@ impl TableInference<'_> {
         }
     }
 
+    /// Files with the pictures of persons and products, which have their names.
+    fn pictures_of_names(&mut self) {
+        const FILES: &str =
+            "image picture photo avatar *_image *_photo *_picture *image_path *photo_path *picture_path *avatar_path";
+        let folder = match self.kind() {
+            Some(Kind::Person) => "photos",
+            Some(Kind::Product) => "products",
+            _ => return,
+        };
+        let find = |names: &str| self.find(names, |at| self.is_text(at)).map(|at| self.column(at));
+        let both = find("first_name firstname").zip(find("last_name lastname"));
+        let both = both.map(|(first, last)| format!("{first} || ' ' || {last}"));
+        let Some(name) = both.or_else(|| find("name full_name product_name title")) else { return };
+        if let Some(at) = self.find_repeatable_text(FILES).filter(|&at| !self.columns[at].not_null) {
+            self.set(at, format!("'{folder}/' || slug({name}) || '.jpg'"), "a picture of this name");
+        }
+    }
+
     /// Files and sizes of pictures: stickers are squares.
     fn pictures(&mut self) {
+        self.pictures_of_names();
         const PICTURES: &str = "sticker emoji avatar icon photo image picture thumbnail";
         if !super::has_last_word(self.table, PICTURES) {
             return;

@@ -148,6 +148,13 @@ impl TableInference<'_> {
             self.set(at, text, "the address of the person that the row refers to");
             return;
         }
+        let firm = self.find("name company_name", |at| self.is_text(at)).filter(|_| self.kind() == Some(Kind::Company));
+        if let Some(firm) = firm.filter(|_| name.is_none() && login.is_none() && !self.columns[at].is_unique) {
+            let text =
+                format!("choice('info', 'office', 'sales') || '@' || slug({}, '') || '.example'", self.column(firm));
+            self.set(at, text, "an address of the firm");
+            return;
+        }
         let base = match (name, login) {
             (Some(name), _) => format!("slug({name}, '.') || sequence()"),
             (None, Some(login)) if self.has_word(*login, "replace(") => format!("lower({})", self.column(*login)),

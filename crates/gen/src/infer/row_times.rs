@@ -27,6 +27,18 @@ struct Turns {
     number: String,
 }
 
+/// Returns how many days before the reference day the times of a table begin whose longest chain of parents has this length.
+fn days_at(depth: i64) -> i64 {
+    DAYS - DAYS_LATER * depth.min(20)
+}
+
+/// Returns the share of the rows of a table that come before the times of a table with a longer chain of parents begin.
+pub(super) fn share_before(of_parent: i64, of_child: i64) -> f64 {
+    let [parent, child] = [days_at(of_parent), days_at(of_child)].map(|days| days as f64);
+    // Times rise and fall a little beside an even line.
+    0.9 * (1.0 - child / parent).max(0.0)
+}
+
 /// Returns whole seconds as seconds with milliseconds.
 fn with_fractions(text: String) -> String {
     match text.strip_prefix("events(").and_then(|rest| rest.strip_suffix(", as='unix')")) {
@@ -95,6 +107,11 @@ impl TableInference<'_> {
             let of_part = of_part.or_else(|| self.same_time(at, form, &known));
             let later = of_part.or_else(|| {
                 let (base, of) = base?;
+                if last.is_some() {
+                    let delay = Delay { amount: "int(2, 400)".into(), unit: "hours" };
+                    let text = form.after(&self.column(base), of, delay, limit)?;
+                    return Some((text, "follows from the sign-in before".to_owned()));
+                }
                 if matches!(stage, Stage::Deleted | Stage::LastSeen) && self.ends_a_parent(at) {
                     let text = form.lately(&self.column(base), of, day, self.late_seconds(stage))?;
                     return Some((text, "of late, because other rows refer to the row".to_owned()));
@@ -177,7 +194,9 @@ impl TableInference<'_> {
     /// the row's child.
     fn ascending(&self, form: Form, from: &str) -> String {
         const FEW: u64 = 64;
-        let to = self.context.day.before(0);
+        const FIRST_DAYS: i64 = 10;
+        let to = if self.context.is_lookup { (self.days() - FIRST_DAYS).max(0) } else { 0 };
+        let to = self.context.day.before(to);
         let text = form.ascending(from, &to);
         if self.context.rows < FEW { text.replace(&format!("'{to}'"), &format!("'{to}', jitter=0.02")) } else { text }
     }
@@ -252,12 +271,12 @@ impl TableInference<'_> {
         let logs = tables.filter(|table| kind_of(table) == Some(Kind::Log));
         let mut keys = logs.flat_map(|table| &table.foreign_keys);
         let writes_log = keys.any(|key| key.parent.eq_ignore_ascii_case(&self.table.name));
-        if stage == Stage::LastSeen && writes_log { MINUTES } else { WEEKS }
+        if stage == Stage::LastSeen && writes_log && !super::is_person(self.table) { MINUTES } else { WEEKS }
     }
 
     /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.
     fn days(&self) -> i64 {
-        let days = DAYS - DAYS_LATER * self.context.depth.min(20);
+        let days = days_at(self.context.depth);
         let is_log =
             self.kind() == Some(Kind::Log) || self.find("http_status status_code http_method", |_| true).is_some();
         match i64::try_from(self.context.rows.div_ceil(ROWS_A_DAY)) {
@@ -462,6 +481,7 @@ impl TableInference<'_> {
 
     /// Times that a token or a state excludes: an order that is pending has no time of delivery.
     pub(super) fn states(&mut self) {
+        const DONE: &str = "'completed', 'complete', 'done', 'closed', 'shipped', 'delivered', 'returned'";
         const KNOWN: [(&str, bool, &str); 5] = [
             ("*delivered* *arrived*", true, "'delivered', 'completed', 'complete', 'done', 'returned'"),
             (
@@ -494,11 +514,16 @@ impl TableInference<'_> {
         }
         let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
         let Some(state) = self.find("status state order_status", is_state) else { return };
+        let is_order = self.kind() == Some(Kind::Order);
         for at in 0..self.columns.len() {
             if self.columns[at].not_null || !self.is_time(at) || !self.columns[at].is_open {
                 continue;
             }
-            let Some((_, is_in, states)) = KNOWN.iter().find(|(names, ..)| self.is_like(at, names)) else { continue };
+            let Some((names, is_in, states)) = KNOWN.iter().find(|(names, ..)| self.is_like(at, names)) else {
+                continue;
+            };
+            // A build that failed has ended, and an order that was cancelled was never completed.
+            let states = if is_order && names.starts_with("*closed*") { DONE } else { states };
             if !self.has_word(state, states) {
                 continue;
             }

@@ -2,11 +2,13 @@
 
 use super::TableInference;
 use super::names::{is_like, plain};
-use super::subjects::Kind;
+use super::subjects::{Kind, subject};
 use litepress_rows::schema::Schema;
 
 const PRODUCT_JSON: &str =
     "object(colour: phrase('{colour}'), warranty_months: choice(12: 3, 24: 5, 36: 1), made_in: place('country'))";
+const FOOD_JSON: &str =
+    "object(weight_g: choice(200: 2, 250: 4, 500: 5, 750, 1000: 2), organic: bool(0.4), made_in: place('country'))";
 const LOG_JSON: &str =
     "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
 const DASHBOARD_JSON: &str = "object(panels: array(object(id: int(1, 40), type: choice('timeseries': 6, 'stat': 2, 'table'), metric: phrase('{metric}')), 1, 6), refresh: choice('30s': 4, '1m': 3, '5m'), schemaVersion: choice(36: 2, 39: 5))";
@@ -50,8 +52,11 @@ impl TableInference<'_> {
                 found("lognormal(1.4, 1.9, max=90000, decimals=0)", "how many people like it")
             }
             ("bytes" | "size", Some("song")) if self.length_of_song().is_some() => {
-                // 128 to 320 kbit a second.
-                Some((format!("{} * int(16, 40)", self.length_of_song()?), "the size of a song, by its length"))
+                // 128 to 320 kbit a second, if the sound is compressed with losses.
+                let rate = self.medium_of_song().map_or("int(16, 40)".to_owned(), |medium| {
+                    format!("CASE substr({medium}, 1, 6) WHEN 'FLAC a' THEN int(80, 130) WHEN 'WAV au' THEN 176 WHEN 'CD' THEN 176 WHEN 'MPEG-4' THEN int(150, 500) ELSE int(16, 40) END")
+                });
+                Some((format!("{} * {rate}", self.length_of_song()?), "the size of a song, by its length"))
             }
             ("bytes" | "size", Some("song")) => {
                 found("normal(7800000, 2300000, min=900000, max=60000000, decimals=0)", "the size of a song")
@@ -75,6 +80,16 @@ impl TableInference<'_> {
         }
     }
 
+    /// Returns the name of the medium that a song refers to.
+    fn medium_of_song(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let name = of.columns.iter().find(|column| plain(&column.name) == "name")?;
+            subject(&of.name).filter(|subject| subject.names == "media_type")?;
+            Some(self.through(by, name))
+        })
+    }
+
     /// Returns the column with the length of a song in milliseconds.
     fn length_of_song(&self) -> Option<String> {
         let at =
@@ -87,7 +102,25 @@ impl TableInference<'_> {
         let column = &self.columns[at];
         match (column.plain.as_str(), self.subject.map(|subject| subject.names)) {
             ("attributes" | "properties" | "specs" | "attrs" | "props" | "features", Some("product")) => {
-                found(PRODUCT_JSON, "properties of a product")
+                let text = self.category().map_or(PRODUCT_JSON.to_owned(), |category| {
+                    let food = super::amounts::FOOD;
+                    format!("if(substr({category}, -5) IN ({food}), {FOOD_JSON}, {PRODUCT_JSON})")
+                });
+                Some((text, "properties of a product"))
+            }
+            ("metadata", Some("file")) => found("object(identified: TRUE, analyzed: TRUE)", "what is known of a file"),
+            ("payload" | "data" | "args" | "arguments" | "params" | "parameters", _)
+                if self.kind() == Some(Kind::Run) =>
+            {
+                found("object(id: int(1, 9000), attempt: choice(1: 9, 2))", "what a job works on")
+            }
+            ("details" | "data" | "metadata" | "attributes" | "extra" | "properties", _)
+                if self.kind() == Some(Kind::Order) =>
+            {
+                found(
+                    "object(channel: choice('web': 6, 'app': 3, 'phone'), gift: bool(0.1), boxes: choice(1: 9, 2))",
+                    "details of an order",
+                )
             }
             ("context" | "details" | "data" | "payload" | "metadata" | "extra" | "attributes" | "params", _)
                 if self.kind() == Some(Kind::Log) =>

@@ -26,6 +26,8 @@ pub(crate) struct TableContext<'a> {
     pub table: usize,
     pub rows: u64,
     pub day: ReferenceDay,
+    /// Whether all rows were there from the start: languages, genres.
+    pub is_lookup: bool,
     /// Columns that need an annotation and are not part of a foreign key.
     pub open: Vec<bool>,
     /// The parents of columns that refer to one.

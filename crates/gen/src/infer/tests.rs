@@ -8,6 +8,7 @@ fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
         table,
         rows: 1000,
         day: ReferenceDay::default(),
+        is_lookup: false,
         open: vec![true; columns.len()],
         parents: vec![None; columns.len()],
         possible_parents: vec![None; columns.len()],

@@ -101,7 +101,11 @@ impl TableInference<'_> {
             return;
         };
         let (whole, last_word) = self.names_of_row();
-        let term = if ["topic", "dashboard_topic"].contains(&subject.names) { " term" } else { "" };
+        let term = match subject.names {
+            "topic" | "dashboard_topic" => " term",
+            "model" => " model",
+            _ => "",
+        };
         let own = format!(
             "name{term} {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description {whole}"
         );
@@ -159,12 +163,14 @@ impl TableInference<'_> {
         /// Lists that a longer one replaces in large tables.
         const LONGER: [(&str, &str); 3] =
             [("category", "category_of_many"), ("topic", "topic_of_many"), ("mime_type", "mime_type_of_many")];
-        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic label plan device_kind region carrier brand document_type event_kind";
+        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic label plan device_kind region carrier brand document_type event_kind model";
+        let names = self.subject?.names;
         let (whole, last_word) = self.names_of_row();
-        let is_name = self.is_like(at, &format!("name title label {last_word} {last_word}_name {whole}"));
+        let model = if names == "model" { " model" } else { "" };
+        let patterns = format!("name title label {last_word} {last_word}_name {last_word}_description {whole}{model}");
+        let is_name = self.is_like(at, &patterns);
         let is_apart = self.context.possible_parents.iter().all(Option::is_none);
         let fits = self.columns[at].traits.longest.is_none_or(|longest| longest >= 20);
-        let names = self.subject?.names;
         // Without rows, the caller asks for a text that may repeat.
         let rows = Some(self.context.rows).filter(|&rows| is_name && is_apart && fits && rows > 0)?;
         let is_listed = LOOKUPS.split(' ').any(|lookup| lookup == names);
@@ -192,6 +198,9 @@ impl TableInference<'_> {
             "message" => &[("body content text message subject", "{message}")],
             "title" if self.kind() == Some(Kind::Other) => {
                 &[("description plot synopsis summary overview", "{film_plot}")]
+            }
+            "person" if (0..self.columns.len()).any(|at| self.is_like(at, "hire* reports_to* salary")) => {
+                &[("title", "{office_job}"), ("note notes about bio description", "{staff_note}")]
             }
             "person" if self.find("title city *_city job_title position", |at| self.is_text(at)).is_some() => {
                 &[("title", "{office_job}"), ("note notes about bio description", "{hobbies}")]

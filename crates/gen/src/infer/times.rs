@@ -112,7 +112,7 @@ static STAGES: &[(&str, Stage)] = &[
     ),
     ("*queued* *enqueued* *submitted* *requested*", Stage::Queued),
     (
-        "*created* *inserted* *added* *registered* *registration* *joined* *ordered* *placed* *posted* *opened* *since *hire* *purchase* *signup* *first_* *issued* *booked* *sent* *applied* *fired* *occurred* *_date date date_* *_at *_on *_time time datetime timestamp ts *_ts day created crt scm ctime *_ctime when *_gmt *dateadded* *_datetime *_timestamp *founded* *established* *uploaded* *imported* *logged* *recorded* *taken* epoch",
+        "*created* *inserted* *added* *registered* *registration* *joined* *ordered* *placed* *posted* *opened* *since *hire* *purchase* *signup* *first_* *issued* *booked* *sent* *applied* *fired* *occurred* *_date date date_* at *_at *_on *_time time datetime timestamp ts *_ts day created crt scm ctime *_ctime when *_gmt *dateadded* *_datetime *_timestamp *founded* *established* *uploaded* *imported* *logged* *recorded* *taken* epoch",
         Stage::Created,
     ),
 ];
@@ -199,7 +199,7 @@ pub(super) fn has_time(name: &str, traits: &ColumnTraits<'_>) -> bool {
 
 /// Returns whether a name says too little of a column that is not declared as a time: `opened` may be a flag.
 fn is_weak(name: &str, class: TypeClass) -> bool {
-    const STRONG: &str = "*_unix *_epoch *_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod scm *last_checked *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity epoch";
+    const STRONG: &str = "*_unix *_epoch at *_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod scm *last_checked *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity epoch";
     let is_integer_day = matches!(class, TypeClass::Int) && is_like(name, "day *_day due *_due");
     !is_like(name, STRONG) || is_integer_day
 }
@@ -405,6 +405,7 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
         (Stage::Updated, _) => of("if(bool(0.35), 0, exponential(0.0000006, max=30000000, decimals=0))", "seconds"),
         (Stage::LastSeen, _) if is_day => of("int(0, 600)", "days"),
         (Stage::LastSeen, _) => of("exponential(0.0002, max=12000, decimals=0)", "hours"),
+        (Stage::Deleted, Some(Kind::Order)) => of("int(1, 6)", "days"),
         (Stage::Deleted, _) => of("int(1, 300)", "days"),
         (Stage::Due, _) => of("int(7, 90)", "days"),
         (_, _) if is_day => of("choice(0: 4, 1: 2, 2: 1)", "days"),

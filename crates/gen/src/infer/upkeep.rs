@@ -13,6 +13,7 @@ impl TableInference<'_> {
         self.migrations();
         self.tenants();
         self.alerts();
+        self.admin_log();
     }
 
     /// Returns whether a text is a key that says nothing: it is none of a setting, a feature or a text.
@@ -85,6 +86,10 @@ impl TableInference<'_> {
         else {
             return;
         };
+        if self.find("app", |at| self.is_text(at)).is_some() && !self.columns[name].is_unique {
+            self.set(name, "'00' || digits(2) || '_' || phrase('{migration_file}')", "the file of a migration");
+            return;
+        }
         self.set(name, "unique_phrase('{migration}', '_v')", "a migration");
         let name = self.column(name);
         if let Some(sql) = self.find_repeatable_text("sql statement") {
@@ -93,6 +98,24 @@ impl TableInference<'_> {
                  WHEN 'drop' THEN 'DROP TABLE ' || substr({name}, 12) ELSE 'ALTER TABLE ' || replace(substr({name}, 13), ' add column ', ' ADD COLUMN ') || ' TEXT' END"
             );
             self.set(sql, text, "follows from the name");
+        }
+    }
+
+    /// Rows of a log of what people changed: each names the thing and the change.
+    fn admin_log(&mut self) {
+        let flag = self.find_repeatable_number("action_flag");
+        let texts = self.find_repeatable_text("object_repr").zip(self.find_repeatable_text("change_message"));
+        let Some((flag, (thing, change))) = flag.zip(texts) else { return };
+        self.set(flag, "choice(1: 30, 2: 60, 3: 10)", "a row is added, changed or deleted");
+        self.set(thing, "phrase('{product}')", "the name of the thing");
+        let field = "choice('name': 4, 'price': 3, 'stock': 3, 'description': 2)";
+        let text = format!(
+            "CASE {} WHEN 1 THEN 'Added.' WHEN 2 THEN 'Changed ' || {field} || '.' ELSE '' END",
+            self.column(flag)
+        );
+        self.set(change, text, "follows from what was done");
+        if let Some(key) = self.find_repeatable_text("object_id") {
+            self.set(key, "int(1, 900) || ''", "the key of the thing");
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod agreements;
 mod browsers_and_home;
+mod business;
 mod contradictions;
 mod libraries_and_forges;
 
@@ -87,7 +88,8 @@ fn recipes_of_programs_make_the_same_rows() {
     }
 }
 
-/// A query that counts something, and the least and the largest count; `ROWS` rows are in every table.
+/// A query that counts something, and the least and the largest count; `ROWS` rows are in every table, but fewer in lookup tables and
+/// in those of orders and pipelines.
 type Judge<'a> = (&'a str, i64, i64);
 
 /// Asks the database of a schema all questions.
@@ -195,9 +197,9 @@ fn what_refers_to_rows_of_a_shop_comes_after_them() {
                 0,
                 0,
             ),
-            ("SELECT count(*) FROM shop_payment WHERE card_last4 IS NOT NULL", 150, 290),
+            ("SELECT count(*) FROM shop_payment WHERE card_last4 IS NOT NULL", 60, 115),
             (
-                "SELECT count(*) FROM shop_payment p JOIN shop_order o ON o.id = order_id WHERE (p.status = 'pending') <> (o.paid_at IS NULL)",
+                "SELECT count(*) FROM shop_payment p JOIN shop_order o ON o.id = order_id WHERE (p.status IN ('pending', 'failed')) <> (o.paid_at IS NULL)",
                 0,
                 0,
             ),
@@ -723,7 +725,7 @@ fn orders_of_a_shop_are_believable() {
                 0,
             ),
             ("SELECT count(*) FROM shop_order WHERE (status = 'cancelled') <> (cancelled_at IS NOT NULL)", 0, 40),
-            ("SELECT count(*) FROM shop_order WHERE delivered_at IS NOT NULL", 40, 300),
+            ("SELECT count(*) FROM shop_order WHERE delivered_at IS NOT NULL", 120, 158),
             ("SELECT count(*) FROM shop_order WHERE abs(total - subtotal - shipping - tax) > 0.011", 0, 0),
             (
                 "SELECT count(*) FROM shop_order o WHERE abs(subtotal - (SELECT total(line_total) FROM shop_orderitem WHERE order_id = o.id)) > 0.005",
@@ -1042,7 +1044,7 @@ fn builds_people_and_machines_are_believable() {
         "ci",
         &[
             ("SELECT count(*) FROM pipelines WHERE started_at < queued_at OR finished_at < started_at", 0, 0),
-            ("SELECT count(*) FROM pipelines WHERE status = 'success'", 280, 360),
+            ("SELECT count(*) FROM pipelines WHERE status = 'success'", 120, 150),
             ("SELECT count(*) FROM jobs WHERE finished_at - started_at <> duration_ms / 1000", 0, 0),
             ("SELECT count(*) FROM jobs WHERE (status IN ('failed', 'cancelled')) <> (exit_code > 0)", 0, 0),
             ("SELECT count(*) FROM jobs WHERE status = 'success' AND error_message IS NOT NULL", 0, 0),

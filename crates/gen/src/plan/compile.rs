@@ -354,14 +354,14 @@ impl<'p, 'a> Compiler<'p, 'a> {
         let rows = Cardinality::Among { values: parents.max(1) };
         let is_unique = key.cardinality.is_unique();
         let (cardinality, cycle) = match (&reference.relation.assignment, key.cardinality) {
-            (Assignment::Once, Cardinality::Among { values }) => (Cardinality::Among { values }, None),
-            (Assignment::Once, cardinality) if reference.relation.to_itself => {
+            (Assignment::Once { .. }, Cardinality::Among { values }) => (Cardinality::Among { values }, None),
+            (Assignment::Once { .. }, cardinality) if reference.relation.to_itself => {
                 (Cardinality::Unique { rows: cardinality.at_most() }, None)
             }
-            (Assignment::Once, Cardinality::Ascending { rows }) => {
+            (Assignment::Once { near: 1 }, Cardinality::Ascending { rows }) => {
                 (Cardinality::Ascending { rows: rows.min(reference.relation.parents) }, None)
             }
-            (Assignment::Once, Cardinality::Unique { rows }) => {
+            (Assignment::Once { .. }, Cardinality::Ascending { rows } | Cardinality::Unique { rows }) => {
                 (Cardinality::Unique { rows: rows.min(reference.relation.parents) }, None)
             }
             (Assignment::InTurn { each, first }, _) if is_unique => {

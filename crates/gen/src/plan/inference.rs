@@ -188,6 +188,7 @@ impl Planner<'_> {
             table,
             rows: self.sizes[table].rows,
             day: self.day,
+            is_lookup: self.is_lookup(table),
             relieved: columns().filter(|&column| self.relieved.contains(&(table, column))).collect(),
             open: columns().map(|column| alone.contains(&(table, column))).collect(),
             parents: columns().map(parent).collect(),
@@ -363,14 +364,19 @@ impl Planner<'_> {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
-                Ok(ReferencePattern::Once)
+                Ok(if infer::is_address(of_parent) { ReferencePattern::OnceNearby } else { ReferencePattern::Once })
             }
             None => {
                 let growing = table != parent.table && self.grow(&[table, parent.table]);
-                Ok(ReferencePattern::Popular { growing })
+                Ok(ReferencePattern::Popular { growing: growing.then(|| self.share_before(table, parent.table)) })
             }
             Some(pattern) => Ok(pattern),
         }
+    }
+
+    /// Returns the share of a parent's rows that is there before the first row of a table.
+    fn share_before(&self, table: usize, parent: usize) -> f64 {
+        infer::share_before(&self.schema.tables[parent], [parent, table].map(|table| self.depth(table, 0)))
     }
 
     /// Returns whether a column refers to what the stays in a table are of: a room, or else the person who stays. One stay
@@ -484,7 +490,13 @@ impl Planner<'_> {
 
     /// Returns whether the rows of all these tables come one after another in time.
     pub(super) fn grow(&self, tables: &[usize]) -> bool {
-        tables.iter().all(|&table| infer::has_times(&self.schema.tables[table]))
+        tables.iter().all(|&table| infer::has_times(&self.schema.tables[table]) && !self.is_lookup(table))
+    }
+
+    /// Returns whether a table has all of its rows from the start: languages, genres.
+    fn is_lookup(&self, table: usize) -> bool {
+        let names = infer::closed_names(self.schema, table);
+        names.is_some_and(|(_, most)| self.sizes[table].rows <= most)
     }
 
     /// Splits a key into foreign keys, if it consists of whole ones.

@@ -66,7 +66,9 @@ pub(super) fn operation_properties(
         Operator::Compare(_) | Operator::And | Operator::Or | Operator::Not | Operator::Between | Operator::In => {
             (Kinds::INT, 8)
         }
-        Operator::Function(Function::Length | Function::Instr | Function::DateDiff) => (Kinds::INT, 8),
+        Operator::Function(Function::Length | Function::Instr | Function::DateDiff | Function::WorthOf) => {
+            (Kinds::INT, 8)
+        }
         Operator::Function(Function::Round) => (Kinds::REAL, 8),
         Operator::Function(Function::Replace) => (Kinds::NONE, sum.saturating_mul(parts[2].longest_bytes.max(1))),
         _ => (Kinds::NONE, sum),

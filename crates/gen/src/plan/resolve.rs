@@ -7,7 +7,7 @@ use crate::generators::Zipf;
 use crate::generators::relations::{Distribution, FanOutSpec, column_call, is_call, ref_call, same_in_call, sum_call};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
-use crate::relation::{Assignment, ExactCounts, FanOut, PositionField, Relation};
+use crate::relation::{Assignment, ExactCounts, FanOut, Growth, PositionField, Relation};
 use crate::suggest::did_you_mean;
 use crate::tables::is_generated;
 use litepress_rows::cells::OwnedValue;
@@ -386,7 +386,7 @@ impl<'a> Resolver<'a> {
                 Assignment::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
             }
             Distribution::Popular { growing, by } => Assignment::Popular {
-                children: growing.then(|| self.rows()),
+                growth: growing.map(|before| Growth::new(self.rows(), before)),
                 by: by.map(|by| self.own_column(&by)).transpose()?,
             },
             Distribution::Via { once: true, .. } => Assignment::Spread { children: self.rows() },
@@ -396,16 +396,17 @@ impl<'a> Resolver<'a> {
             Distribution::Within { column, of, growing, by } => {
                 let (column, name) = self.group(&column)?;
                 let by = by.map(|by| self.own_column(&by)).transpose()?;
-                let (of, children) = (self.table_column(&of)?, growing.then(|| self.rows()));
-                Assignment::Within { column, name, of, children, by, members: None }
+                let growth = growing.map(|before| Growth::new(self.rows(), before));
+                Assignment::Within { column, name, of: self.table_column(&of)?, growth, by, members: None }
             }
             Distribution::Via { growing, .. } => {
-                Assignment::Popular { children: growing.then(|| self.rows()), by: None }
+                Assignment::Popular { growth: growing.then(|| Growth::new(self.rows(), 0.0)), by: None }
             }
             Distribution::Among { column, .. } => {
                 Assignment::Among { column: self.own_column(&column)?, fan_out: None }
             }
-            Distribution::Once => Assignment::Once,
+            Distribution::SharedIn { column } => Assignment::SharedIn { column: self.own_column(&column)? },
+            Distribution::Once { near } => Assignment::Once { near },
             Distribution::InTurn { each, first } => Assignment::InTurn { each, first },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
                 Assignment::PerParent(Arc::new(FanOut::Constant { each, parents }))
@@ -479,6 +480,7 @@ impl<'a> Resolver<'a> {
         match (&relation.assignment, relation.to_itself) {
             (
                 Assignment::DistinctIn { .. }
+                | Assignment::SharedIn { .. }
                 | Assignment::OtherThan { .. }
                 | Assignment::Exact(_)
                 | Assignment::Popular { by: Some(_), .. },

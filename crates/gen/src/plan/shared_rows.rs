@@ -46,7 +46,10 @@ impl Planner<'_> {
             if !is_random(&drafts[position].2.text) {
                 continue;
             }
-            if infer::are_bookmarks(&self.schema.tables[table]) {
+            if let Some(album) = self.album_of(drafts, table, column) {
+                let own = quoted(&self.schema.tables[table].columns[album].name);
+                drafts[position].2.text = with_distribution(&drafts[position].2.text, &format!("shared_in({own})"));
+            } else if infer::are_bookmarks(&self.schema.tables[table]) {
                 // A page has a bookmark or none, and seldom two.
                 drafts[position].2.text = with_distribution(&drafts[position].2.text, "uniform");
             } else if let Some(other) = self.opposite(drafts, table, column) {
@@ -62,6 +65,18 @@ impl Planner<'_> {
         for home in (0..self.schema.tables.len()).filter(|&at| infer::has_last_word(&self.schema.tables[at], HOMES)) {
             self.agree_on_home(drafts, home);
         }
+    }
+
+    /// Returns the column that refers to the album of a row, if another column refers to a trait of the whole album.
+    fn album_of(&self, drafts: &[Draft], table: usize, column: usize) -> Option<usize> {
+        let of_table = &self.schema.tables[table];
+        let is_album = |&&(of, at, _): &&Draft| {
+            let parent = self.single_parent(of, at).map(|parent| &self.schema.tables[parent.table]);
+            of == table && parent.is_some_and(|album| infer::is_album_of(of_table, album))
+        };
+        let of_column = &self.schema.tables[self.single_parent(table, column)?.table];
+        let album = drafts.iter().find(is_album).filter(|_| infer::is_trait_of_album(of_column));
+        album.map(|(_, at, _)| *at)
     }
 
     /// Lets a row repeat another one only if it answers none.

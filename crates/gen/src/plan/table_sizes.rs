@@ -26,7 +26,7 @@ pub(super) struct TableSize {
     pub is_scaled: bool,
     /// Whether the number of rows follows from those of the parents.
     pub is_derived: bool,
-    /// The column that allows no more rows than that, and why.
+    /// The column that allows no more rows than that, and why; `{}` stands for the number.
     pub limited_by: Option<(usize, &'static str)>,
 }
 
@@ -169,12 +169,14 @@ pub(super) fn fill_unset(
     for &table in &unset {
         check(schema, table, rows)?;
         sizes[table] = TableSize { rows, is_known: true, is_scaled: true, ..sizes[table] };
-        let checked = constraints::most_rows(schema, table).map(|(column, most)| (column, most, "a CHECK"));
+        let checked = constraints::most_rows(schema, table)
+            .map(|(column, most)| (column, most, "a CHECK allows {} rows of different values"));
         let may_be_listed = !has_annotations(schema, column_annotations, table);
         let listed = infer::closed_names(schema, table).filter(|_| may_be_listed);
-        let listed = listed.map(|(column, most)| (column, most, "the list"));
+        let listed = listed.map(|(column, most)| (column, most, "the list allows {} rows of different values"));
         checked.into_iter().chain(listed).for_each(|limit| sizes[table].limit(limit));
     }
+    limit_wholes(schema, &unset, sizes);
     limit_keys(schema, &unset, sizes);
     Ok(())
 }
@@ -196,6 +198,24 @@ fn has_annotations(schema: &Schema, column_annotations: &[ColumnAnnotation<'_>],
     })
 }
 
+/// Limits tables of orders, pipelines and albums: one has several lines, jobs or tracks, and with as many rows as these it would have
+/// one each.
+fn limit_wholes(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
+    // In a chain of tables each round limits at least one.
+    for _ in tables {
+        for &table in tables {
+            let of_table = &schema.tables[table];
+            for column in 0..of_table.columns.len() {
+                let Reference::Single(parent) = infer::reference(schema, of_table, column) else { continue };
+                let wholes = infer::wholes_of_ten(&schema.tables[parent.table], of_table);
+                let Some(wholes) = wholes.filter(|_| tables.contains(&parent.table)) else { continue };
+                let most = (sizes[table].rows.saturating_mul(wholes)).div_ceil(10);
+                sizes[parent.table].limit((parent.column, most, "{} rows have several parts each"));
+            }
+        }
+    }
+}
+
 /// Limits tables whose keys consist of references to limited ones: there are no more rows than pairs. A third of all pairs looks
 /// random.
 fn limit_keys(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
@@ -204,13 +224,20 @@ fn limit_keys(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
         let before = sizes.to_vec();
         for &table in tables {
             let of_table = &schema.tables[table];
+            for column in 0..of_table.columns.len() {
+                let Reference::Single(parent) = infer::reference(schema, of_table, column) else { continue };
+                let models = sizes[parent.table];
+                if models.limited_by.is_some() && infer::is_model_of(of_table, &schema.tables[parent.table]) {
+                    sizes[table].limit((column, infer::RIGHTS_OF_MODEL * models.rows, "the models have {} rights"));
+                }
+            }
             for key in infer::unique_keys(of_table) {
                 let Some(parents) = parents_of_key(schema, table, &key) else { continue };
                 let is_limited = parents.iter().any(|&parent| sizes[parent].limited_by.is_some());
                 let all = parents.iter().fold(1, |all: u64, &parent| all.saturating_mul(sizes[parent].rows));
                 if is_limited && all < sizes[table].rows {
                     let most = if parents.len() > 1 { all.div_ceil(3) } else { all };
-                    sizes[table].limit((key[0], most, "the key"));
+                    sizes[table].limit((key[0], most, "the key allows {} rows of different values"));
                 }
             }
         }

@@ -199,6 +199,6 @@ pub(super) const GOLDEN: &[(&str, &str)] = &[
     ("place('latitude')", "55.6761; -30.0346; 41.0082; 52.52"),
     ("price(1, 500)", "39.99; 4.0; 249.9; 15.95"),
     ("unique_phrase('{category}')", "'Electronics'; 'Pet Supplies'; 'Garden'; 'Bedding 22222223'"),
-    ("unique_phrase('{handle}', '')", "'wanderingsky'; 'honest_flame'; 'garden_bell'; 'dreamroad61437'"),
+    ("unique_phrase('{handle}', '')", "'brave_mirror'; 'northern_wood'; 'old.hill'; 'lonely.whisper61294'"),
     ("pool(full_name, 1: 50, 2: 20, 9: 3)", "'Aria Nguyen'; 'Jonas Jansen'; 'Anna Novak'; 'Nadia Lopez'"),
 ];

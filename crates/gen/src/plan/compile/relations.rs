@@ -215,6 +215,13 @@ impl<'p> Compiler<'p, '_> {
                 self.check_other_than(row_set, leader, reference, other)?;
                 other
             }
+            Assignment::SharedIn { column: other } => {
+                if self.drafts.reference((self.row_sets[row_set], other)).is_none() {
+                    let message = "shared_in needs a column that is a ref(...)";
+                    return Err(self.error_in(row_set, leader, reference.at, message));
+                }
+                other
+            }
             Assignment::Popular { by: Some(other), .. } | Assignment::Within { by: Some(other), .. } => {
                 self.fan_out_in(row_set, leader, (reference.at, "by"), other)?;
                 other

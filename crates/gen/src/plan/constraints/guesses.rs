@@ -3,7 +3,7 @@
 use super::bounds::{Bound, CheckBounds};
 use crate::expression::Comparison;
 use crate::generators::number;
-use crate::infer::{ColumnTraits, TypeClass};
+use crate::infer::{ColumnTraits, TypeClass, usual_weight};
 use litepress_rows::cells::OwnedValue;
 
 /// A column with constraints that its annotation does not meet.
@@ -43,7 +43,8 @@ pub(super) fn guesses(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<S
         let weighted = |value: &OwnedValue| {
             let text = literal(value);
             let is_default = context.default.as_ref().is_some_and(|default| default.trim_matches(['(', ')']) == text);
-            let weight = if is_default { 12 } else { usual_weight(value) };
+            let usual = if let OwnedValue::Text(text) = value { usual_weight(text) } else { 2 };
+            let weight = if is_default { 12 } else { usual };
             if weight == 2 { text } else { format!("{text}: {weight}") }
         };
         let all: Vec<String> = values.iter().map(weighted).collect();
@@ -71,19 +72,6 @@ pub(super) fn guesses(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<S
     texts.extend(bounds.functions.iter().map(|function| format!("{function}({})", called(&context.now))));
     texts.extend(usual(context).iter().map(|&text| text.to_owned()));
     texts
-}
-
-/// Returns how frequent a state usually is: most orders are delivered, and few are cancelled.
-fn usual_weight(value: &OwnedValue) -> u32 {
-    const FREQUENT: &str = "delivered completed complete done closed active published success succeeded paid enabled normal user member public standard open";
-    const RARE: &str = "cancelled canceled failed error rejected deleted banned suspended refunded inactive archived disabled returned blocked owner admin superuser urgent critical";
-    let OwnedValue::Text(text) = value else { return 2 };
-    let text = text.to_lowercase();
-    match () {
-        () if FREQUENT.split(' ').any(|word| word == text) => 6,
-        () if RARE.split(' ').any(|word| word == text) => 1,
-        () => 2,
-    }
 }
 
 /// Formats a value as a literal of annotations.
