@@ -8,7 +8,7 @@
 //! | `once` | row r: each parent has at most one child |
 //! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits; `first=n`: modulo n |
 //! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
-//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows; `by=c`: the first children of a row through column c have early ones |
+//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows; `by=c`: the first children of a row through column c have early ones; `recent=n`: the last n of them |
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
 //! | `other_than(c)` | a random one, except the row that column c refers to; `growing=TRUE`: early rows refer to early rows only |
 //! | `via(t.c)` | the row that a popular row of table t refers to |
@@ -29,6 +29,7 @@ use crate::program::Members;
 use crate::random::{CellRandom, CellStream, Fraction, Rows};
 pub(crate) use exact_counts::ExactCounts;
 pub(crate) use fan_out::FanOut;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The purpose of `distinct_in` in [`CellRandom::fork`]; each parent row has random numbers of its own.
@@ -101,10 +102,11 @@ pub(crate) enum Assignment {
         scatter: bool,
     },
     /// `children`: the number of children, if early ones refer to early parents only. `by`: a column of consecutive children, the
-    /// first of which refer to early parents.
+    /// first of which refer to early parents. `recent`: the number of last parents that are drawn from.
     Popular {
         children: Option<u64>,
         by: Option<usize>,
+        recent: Option<u64>,
     },
     /// Each row about as often, in order; `children` is the number of children.
     Spread {
@@ -193,10 +195,12 @@ impl Relation {
                     Permutation::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
-            Assignment::Popular { children, .. } => {
+            Assignment::Popular { children, recent, .. } => {
                 let weights = random.fork(POPULARITY);
                 let mut present = self.present(*children, siblings);
-                rows.append_to(&mut out.rows, |row| popular(&weights, &mut random.stream(row), present(row)));
+                rows.append_to(&mut out.rows, |row| {
+                    popular(&weights, &mut random.stream(row), last(present(row), *recent))
+                });
                 siblings.inspect(|siblings| out.nulls.clone_from(&siblings.nulls));
             }
             Assignment::Within { children, members, .. } => {
@@ -249,9 +253,10 @@ impl Relation {
             Assignment::Zipf { zipf, .. } => {
                 rows.append_to(&mut out.rows, |row| zipf.draw_among(row.max(1), &mut random.stream(row)) - 1);
             }
-            Assignment::Popular { .. } => {
+            Assignment::Popular { recent, .. } => {
                 let weights = random.fork(POPULARITY);
-                rows.append_to(&mut out.rows, |row| popular(&weights, &mut random.stream(row), row.max(1)));
+                let draw = |row: u64| popular(&weights, &mut random.stream(row), last(row.max(1), *recent));
+                rows.append_to(&mut out.rows, draw);
             }
             Assignment::Once if self.is_total => rows.append_to(&mut out.rows, |row| row),
             Assignment::Once => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
@@ -413,20 +418,26 @@ pub(crate) fn parents_so_far(row: u64, children: u64, parents: u64) -> u64 {
     u64::try_from(share).unwrap_or(parents).clamp(1, parents)
 }
 
+/// Returns the last `recent` of the first `count` rows, or all of them.
+fn last(count: u64, recent: Option<u64>) -> Range<u64> {
+    count - recent.unwrap_or(count).min(count)..count
+}
+
 /// Draws a parent by rejection: a parent is accepted with its weight, which is a function of its number alone. One of 20
 /// has the full weight, and the weight exceeded by a share s of the parents is about 1 / (20 s).
-fn popular(weights: &CellRandom, stream: &mut CellStream, parents: u64) -> u64 {
+fn popular(weights: &CellRandom, stream: &mut CellStream, parents: Range<u64>) -> u64 {
+    let count = parents.end - parents.start;
     const TRIES: usize = 40;
     const TOP: f64 = 0.05;
     let share = |word: u64| (word >> 11) as f64 / 9_007_199_254_740_992.0;
     for _ in 1..TRIES {
-        let parent = stream.below(parents);
+        let parent = parents.start + stream.below(count);
         let weight = TOP / share(weights.u64(parent)).max(1e-9) - TOP / 2.0;
         if share(stream.u64()) < weight {
             return parent;
         }
     }
-    stream.below(parents)
+    parents.start + stream.below(count)
 }
 
 /// Returns the first parent in the range of child `ordinal` of `siblings`.

@@ -429,6 +429,12 @@ static RELATIONS: &[Entry] = &[
         "in_turn(3)",
     ),
     Entry::new(
+        "last_of",
+        &[given("column"), given("value")],
+        "a value of the last row of a table that refers to this row through its column; NULL if there is none",
+        "last_of(message.chat_id, message.sent_at)",
+    ),
+    Entry::new(
         "number_in",
         &[given("column")],
         "1 in the first row that refers to a row through the column, 2 in the next; the column is per_parent",
@@ -449,8 +455,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "popular",
-        &[default("growing", "FALSE"), optional("by")],
-        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; by: so do early children of a row",
+        &[default("growing", "FALSE"), optional("by"), optional("recent")],
+        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; by: so do early children of a row; recent: one of that many last rows",
         "popular(growing=TRUE)",
     ),
     Entry::new(

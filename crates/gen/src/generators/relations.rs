@@ -34,6 +34,7 @@ pub(crate) enum Distribution {
     Popular {
         growing: bool,
         by: Option<Expression>,
+        recent: Option<u64>,
     },
     Via {
         of: Expression,
@@ -124,6 +125,12 @@ pub(crate) fn column_call(source: &SourceText<'_>, call: &Call) -> Result<Expres
     required(&bind(source, call)?, "column")
 }
 
+/// Parses a call of `last_of`. Returns the column through which rows refer to this one, and the one with their value.
+pub(crate) fn last_call(source: &SourceText<'_>, call: &Call) -> Result<[Expression; 2]> {
+    let arguments = bind(source, call)?;
+    Ok([required(&arguments, "column")?, required(&arguments, "value")?])
+}
+
 /// Parses a call of `sum_of`. Returns the expression that it adds up.
 pub(crate) fn sum_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
     required(&bind(source, call)?, "expression")
@@ -157,7 +164,14 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
         "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
-        "popular" => Distribution::Popular { growing: arguments.int("growing")? != 0, by: arguments.written("by") },
+        "popular" => {
+            let is_recent = arguments.is_given("recent");
+            Distribution::Popular {
+                growing: arguments.int("growing")? != 0,
+                by: arguments.written("by"),
+                recent: is_recent.then(|| arguments.int_within("recent", 1, i64::MAX.unsigned_abs())).transpose()?,
+            }
+        }
         "via" => Distribution::Via {
             of: required(&arguments, "of")?,
             growing: arguments.int("growing")? != 0,

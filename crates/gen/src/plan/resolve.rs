@@ -4,7 +4,9 @@ use super::table_sizes::TableSize;
 use crate::annotation::{Call, Expression, ExpressionKind, SourceText};
 use crate::expression::{Operator, functions};
 use crate::generators::Zipf;
-use crate::generators::relations::{Distribution, FanOutSpec, column_call, is_call, ref_call, same_in_call, sum_call};
+use crate::generators::relations::{
+    Distribution, FanOutSpec, column_call, is_call, last_call, ref_call, same_in_call, sum_call,
+};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
 use crate::relation::{Assignment, ExactCounts, FanOut, PositionField, Relation};
@@ -40,6 +42,8 @@ pub(super) enum ColumnExpr {
     SumOf { child: usize, expression: Box<ColumnExpr>, at: usize },
     /// The number of rows of another table that refer to the row through a column.
     CountOf { child: usize, column: usize, at: usize },
+    /// A value of the last row of another table that refers to the row through a column.
+    LastOf { child: usize, column: usize, value: usize, at: usize },
     /// NULL in a share of the rows.
     Null { share: f64, purpose: Purpose, inner: Box<ColumnExpr> },
 }
@@ -161,6 +165,7 @@ impl<'a> Resolver<'a> {
             "same_in" => self.same(call),
             "sum_of" => self.sum(call),
             "count_of" => self.count(call),
+            "last_of" => self.last(call),
             _ => return None,
         })
     }
@@ -290,6 +295,16 @@ impl<'a> Resolver<'a> {
         Ok(ColumnExpr::CountOf { child, column, at: call.span.start })
     }
 
+    fn last(&self, call: &Call) -> Result<ColumnExpr> {
+        let [by, value] = last_call(self.source, call)?;
+        let (child, column) = self.table_column(&by)?;
+        let (of, value) = self.table_column(&value)?;
+        if of != child {
+            return Err(self.source.error(call.span.start, "last_of needs two columns of one table"));
+        }
+        Ok(ColumnExpr::LastOf { child, column, value, at: call.span.start })
+    }
+
     fn sum(&self, call: &Call) -> Result<ColumnExpr> {
         let summed = sum_call(self.source, call)?;
         let mut child = None;
@@ -385,9 +400,10 @@ impl<'a> Resolver<'a> {
             Distribution::Zipf { exponent, scatter } => {
                 Assignment::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
             }
-            Distribution::Popular { growing, by } => Assignment::Popular {
+            Distribution::Popular { growing, by, recent } => Assignment::Popular {
                 children: growing.then(|| self.rows()),
                 by: by.map(|by| self.own_column(&by)).transpose()?,
+                recent,
             },
             Distribution::Via { once: true, .. } => Assignment::Spread { children: self.rows() },
             Distribution::Along { column, distinct, .. } => {
@@ -400,7 +416,7 @@ impl<'a> Resolver<'a> {
                 Assignment::Within { column, name, of, children, by, members: None }
             }
             Distribution::Via { growing, .. } => {
-                Assignment::Popular { children: growing.then(|| self.rows()), by: None }
+                Assignment::Popular { children: growing.then(|| self.rows()), by: None, recent: None }
             }
             Distribution::Among { column, .. } => {
                 Assignment::Among { column: self.own_column(&column)?, fan_out: None }

@@ -172,13 +172,15 @@ fn early_rows_refer_to_other_early_rows() {
 
 /// Groups with members, texts that answer one another, and rooms with guests.
 const GROUPS: &str = "/* gen: rows=200 */ CREATE TABLE person (id INTEGER PRIMARY KEY, posts INT /* gen: count_of(post.author) */);
-    /* gen: rows=50 */ CREATE TABLE grp (id INTEGER PRIMARY KEY, members INT /* gen: count_of(member.grp) */);
+    /* gen: rows=50 */ CREATE TABLE grp (id INTEGER PRIMARY KEY, members INT /* gen: count_of(member.grp) */,
+        newest INT /* gen: last_of(post.grp, post.id) */, said INT /* gen: coalesce(last_of(post.grp, post.author), 0) */);
     CREATE TABLE member (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, per_parent(0, 9)) */,
         person REFERENCES person /* gen: ref(person.id, distinct_in(grp)) */, UNIQUE (grp, person));
     /* gen: rows=3000 */ CREATE TABLE post (id INTEGER PRIMARY KEY, answers REFERENCES post /* gen: null(0.4, ref(post.id, popular)) */,
         grp REFERENCES grp /* gen: ref(grp.id, via(member.grp, growing=TRUE), root=answers) */,
         author REFERENCES person /* gen: null(0.1, ref(person.id, among(grp, member.person))) */,
         editor REFERENCES person /* gen: ref(person.id, zipf(1.1), root=answers) */,
+        quotes REFERENCES post /* gen: ref(post.id, popular(recent=9)) */,
         answered INT /* gen: count_of(post.answers) */);
     CREATE TABLE stay (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, per_parent(0, 40)) */,
         guest REFERENCES person /* gen: ref(person.id, popular(by=grp)) */,
@@ -200,6 +202,10 @@ fn foreign_keys_can_depend_on_other_ones() {
         "SELECT count(*) FROM post WHERE author IS NOT NULL AND NOT EXISTS (SELECT 1 FROM member m WHERE m.grp = post.grp AND m.person = author)",
         "SELECT count(*) FROM person p WHERE posts <> (SELECT count(*) FROM post WHERE author = p.id)",
         "SELECT count(*) FROM grp g WHERE members <> (SELECT count(*) FROM member WHERE grp = g.id)",
+        "SELECT count(*) FROM grp g WHERE newest IS NOT (SELECT max(id) FROM post WHERE grp = g.id)",
+        "SELECT count(*) FROM grp JOIN post ON post.id = newest WHERE said <> coalesce(author, 0)",
+        "SELECT count(*) FROM grp WHERE newest IS NULL AND said <> 0",
+        "SELECT count(*) FROM post WHERE id - quotes NOT BETWEEN 1 AND 9",
         "SELECT count(*) FROM post p WHERE answered <> (SELECT count(*) FROM post WHERE answers = p.id)",
         "SELECT count(*) FROM post WHERE answers IS NULL AND grp > (SELECT grp FROM member WHERE id = 1 + (post.id * (SELECT count(*) FROM member)) / 3000)",
         "SELECT count(*) FROM review r JOIN line l ON l.id = 3 * r.id - 2 JOIN stay s ON s.id = l.stay WHERE l.person <> r.person OR s.grp <> r.grp",
@@ -312,6 +318,9 @@ fn foreign_keys_that_cannot_depend_on_others_are_errors() {
         ("ref(p.id, via(x.y))", "there is no table 'x'"),
         ("count_of(m.id)", "count_of needs a column that is ref(t.key), and id is not"),
         ("count_of()", "argument 'column' is missing"),
+        ("last_of(m.id, m.id)", "last_of needs a column that is ref(t.key), and id is not"),
+        ("last_of(m.g, g.id)", "last_of needs two columns of one table"),
+        ("ref(p.id, popular(recent=0))", "argument 'recent'"),
     ] {
         let sql = format!(
             "/* gen: rows=9 */ CREATE TABLE p (id INTEGER PRIMARY KEY);

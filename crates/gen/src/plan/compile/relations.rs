@@ -7,7 +7,7 @@ use crate::relation::{Assignment, FanOut};
 use litepress_rows::Result;
 use std::sync::Arc;
 
-const TOO_MANY: &str = "within and distinct=TRUE are for tables of fewer than 2^32 rows";
+pub(super) const TOO_MANY: &str = "within, last_of and distinct=TRUE are for tables of fewer than 2^32 rows";
 
 /// Properties of row numbers, and of numbers of rows.
 pub(super) const ROW_NUMBERS: ValueProperties = ValueProperties {
@@ -185,7 +185,7 @@ impl<'p> Compiler<'p, '_> {
     }
 
     /// Adds a row set of rows of a table. Returns it.
-    fn new_row_set(&mut self, table: usize) -> usize {
+    pub(super) fn new_row_set(&mut self, table: usize) -> usize {
         self.row_sets.push(table);
         self.program.row_sets += 1;
         self.program.row_sets - 1
