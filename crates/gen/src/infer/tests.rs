@@ -17,6 +17,7 @@ fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
         lines: None,
         roots: None,
         counted: Vec::new(),
+        latest: Vec::new(),
         relieved: Vec::new(),
         depth: 0,
     };

@@ -4,6 +4,7 @@ mod agreements;
 mod browsers_and_home;
 mod contradictions;
 mod libraries_and_forges;
+mod webs_and_chats;
 
 use super::schemas::{insert, number};
 use super::*;

@@ -2,10 +2,11 @@
 
 use super::Planner;
 use super::resolve::ColumnExpr;
+use super::shared_rows::NEWEST;
 use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
 use crate::relation::{Assignment, PositionField};
 use crate::tables::generated_tables;
-use litepress_rows::schema::Generated;
+use litepress_rows::schema::{ForeignKey, Generated, Table};
 use litepress_rows::{Affinity, Result, counted, quoted_name};
 
 /// The columns of one foreign key within a key of its table.
@@ -143,7 +144,8 @@ impl Planner<'_> {
     /// Returns whether another row that each row refers to has the same parent as the row through this column.
     fn has_shared_parent(&self, table: usize, column: usize) -> bool {
         let of_table = &self.schema.tables[table];
-        let others = (0..of_table.columns.len()).filter(|&by| by != column && of_table.columns[by].not_null);
+        let is_known = |by: usize| of_table.columns[by].not_null || of_table.rowid_alias == Some(by);
+        let others = (0..of_table.columns.len()).filter(|&by| by != column && is_known(by));
         others.into_iter().any(|by| self.shared_parent(table, column, (by, false)).is_some())
     }
 
@@ -201,6 +203,7 @@ impl Planner<'_> {
                 .collect(),
             lines: self.lines(table, drafts),
             counted: self.counted(table, drafts),
+            latest: self.latest(table, drafts),
             roots: columns().find_map(|column| {
                 let first = text(column)?.split_once(", in_turn(first=")?.1.split(')').next()?;
                 Some((column, first.parse().ok()?))
@@ -248,10 +251,24 @@ impl Planner<'_> {
         drafted.map(|(child, column, _)| (*child, *column)).filter(refers).collect()
     }
 
+    /// Returns the columns of [`counted`](Self::counted) whose rows come in the order of time.
+    fn latest(&self, table: usize, drafts: &[(usize, usize, Inference)]) -> Vec<(usize, usize)> {
+        const OTHERS: [&str; 4] = ["per_parent(", " via(", " along(", ", once)"];
+        let is_other = |text: &str| OTHERS.iter().any(|call| text.contains(call));
+        let mut latest = self.counted(table, drafts);
+        latest.retain(|(child, _)| {
+            *child != table && !drafts.iter().any(|(of, _, inferred)| of == child && is_other(&inferred.text))
+        });
+        latest
+    }
+
     /// Returns the length of the longest chain of parents of a table.
     pub(super) fn depth(&self, table: usize, steps: i64) -> i64 {
         const MOST: i64 = 8;
-        let parents = self.schema.tables[table].foreign_keys.iter().filter_map(|key| self.schema.position(&key.parent));
+        let of_table = &self.schema.tables[table];
+        let is_back = |key: &&ForeignKey| !infer::is_called(of_table, key.columns[0], NEWEST);
+        let keys = of_table.foreign_keys.iter().filter(is_back);
+        let parents = keys.filter_map(|key| self.schema.position(&key.parent));
         let others = parents.filter(|&parent| parent != table && steps < MOST);
         others.map(|parent| self.depth(parent, steps + 1) + 1).max().unwrap_or(0)
     }
@@ -356,10 +373,7 @@ impl Planner<'_> {
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
             }
-            None if infer::time_of_series(of_table, column).is_some() || infer::is_visit_of(of_table, of_parent) => {
-                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
-            }
-            None if self.is_taken_in_turn(table, column) || infer::is_address_of(of_table, column, of_parent) => {
+            None if self.comes_in_groups(table, column, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
@@ -371,6 +385,16 @@ impl Planner<'_> {
             }
             Some(pattern) => Ok(pattern),
         }
+    }
+
+    /// Returns whether the rows that refer to one row through a column come one after another, and some rows have none.
+    fn comes_in_groups(&self, table: usize, column: usize, of_parent: &Table) -> bool {
+        let of_table = &self.schema.tables[table];
+        infer::time_of_series(of_table, column).is_some()
+            || infer::is_visit_of(of_table, of_parent)
+            || self.is_taken_in_turn(table, column)
+            || infer::is_address_of(of_table, column, of_parent)
+            || infer::is_attached_to(of_table, of_parent) && !self.has_shared_parent(table, column)
     }
 
     /// Returns whether a column refers to what the stays in a table are of: a room, or else the person who stays. One stay
@@ -445,14 +469,29 @@ impl Planner<'_> {
         let pair: Vec<usize> = columns.iter().filter(is_reference).copied().collect();
         let parents = self.parts(table, &pair).filter(|parts| parts.len() == 2 && pair.len() == 2)?;
         let pairs = parents[0].parents.saturating_mul(parents[1].parents);
+        // A text such as a UUID makes the key unique.
+        let is_text = |column: &usize| infer::is_called(of_table, *column, "key_id *uuid *guid");
+        if columns.iter().any(|column| !pair.contains(column) && is_text(column)) {
+            return None;
+        }
         (pair.len() < columns.len() && self.sizes[table].rows <= pairs).then_some(pair)
     }
 
     /// Chooses random pairs for a key of two foreign keys.
     fn pairs(&self, table: usize, parts: &[KeyPart], position: usize) -> Option<ReferencePattern> {
         let of_table = &self.schema.tables[table];
-        let [one, other] = parts else { return None };
         let parent = |part: &KeyPart| self.schema.position(&of_table.foreign_keys[part.key].parent);
+        // Without a time of its own, a pair comes with its later row: a status has the tags that were there.
+        let leader = usize::from(
+            !infer::has_times(of_table) && parts.len() == 2 && {
+                let parents: Vec<usize> = parts.iter().filter_map(parent).collect();
+                self.grow(&parents) && self.depth(parents[1], 0) > self.depth(parents[0], 0)
+            },
+        );
+        let [one, other] = [parts.get(leader)?, parts.get(1 - leader)?];
+        if parts.len() != 2 {
+            return None;
+        }
         let is_itself = parts.iter().any(|part| parent(part) == Some(table));
         // A CHECK may want two different rows of one table.
         let may_be_unequal = of_table.has_check && parent(one) == parent(other);
@@ -465,9 +504,11 @@ impl Planner<'_> {
         // An order has a line at least.
         let is_part = parent(one).is_some_and(|of| infer::is_part_of(of_table, &self.schema.tables[of]));
         let least = u64::from(is_part && rows >= one.parents);
-        Some(match position {
-            0 => ReferencePattern::PerParent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1))),
-            _ => self.distinct_in(table, parts, one.columns[0]),
+        Some(match position == leader {
+            true => {
+                ReferencePattern::PerParent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1)))
+            }
+            false => self.distinct_in(table, parts, one.columns[0]),
         })
     }
 

@@ -2,12 +2,19 @@
 
 use super::Planner;
 use crate::infer::{self, Inference, quoted};
+use litepress_rows::quoted_name;
 
 /// The foreign key of a column without annotation.
 type Draft = (usize, usize, Inference);
 
 /// Columns that refer to what a row answers or belongs to, in its own table.
 const REPLIES: &str = "*reply* *parent* *thread* *answer*";
+/// Columns that refer to the newest row of another table that refers to this one.
+pub(super) const NEWEST: &str = "last_* latest_* newest_*";
+/// Columns that refer to who wrote a message.
+const SENDERS: &str = "sender* from_* author*";
+/// Rows before a text that it may answer or repeat.
+const RECENT: u64 = 30;
 
 /// Tables whose rows have rows of other tables of their own: the users and the repositories of an organization.
 const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
@@ -37,6 +44,9 @@ struct Purchase {
 impl Planner<'_> {
     /// Changes random foreign keys so that they agree with other ones of their row.
     pub(super) fn agree(&self, drafts: &mut [Draft]) {
+        self.agree_on_recent(drafts);
+        self.agree_on_newest(drafts);
+        self.agree_on_sender(drafts);
         self.agree_on_repeats(drafts);
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
@@ -61,6 +71,72 @@ impl Planner<'_> {
         }
         for home in (0..self.schema.tables.len()).filter(|&at| infer::has_last_word(&self.schema.tables[at], HOMES)) {
             self.agree_on_home(drafts, home);
+        }
+    }
+
+    /// Lets texts answer or repeat those that came shortly before them.
+    fn agree_on_recent(&self, drafts: &mut [Draft]) {
+        for (table, column, inferred) in drafts {
+            let of_table = &self.schema.tables[*table];
+            let is_answer =
+                infer::is_called(of_table, *column, REPLIES) || infer::is_called(of_table, *column, infer::REPEATS);
+            if is_answer && infer::is_text_or_task(of_table) && infer::is_to_itself(self.schema, of_table, *column) {
+                inferred.text = inferred.text.replacen(", popular)", &format!(", popular(recent={RECENT}))"), 1);
+            }
+        }
+    }
+
+    /// Lets a row refer to the newest of the rows that refer to it: a chat to its last message.
+    fn agree_on_newest(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let of = &self.schema.tables[table].columns[column];
+            let parent = self.single_parent(table, column).filter(|of| self.sizes[of.table].rows <= MOST_ROWS);
+            let Some(parent) =
+                parent.filter(|_| !of.not_null && infer::is_called(&self.schema.tables[table], column, NEWEST))
+            else {
+                continue;
+            };
+            let back = drafts.iter().find(|(child, by, inferred)| {
+                let is_back =
+                    *child == parent.table && self.single_parent(*child, *by).is_some_and(|of| of.table == table);
+                is_back && inferred.text.contains("ref(")
+            });
+            if let Some((child, by, _)) = back {
+                let [by, key] = [*by, parent.column].map(|at| infer::quoted_column(&self.schema.tables[*child], at));
+                drafts[position].2 =
+                    Inference { text: format!("last_of({by}, {key})"), because: "the newest of its rows".to_owned() };
+            }
+        }
+    }
+
+    /// Gives a message that somebody sends the sender with whom its chat is. Own messages have none.
+    fn agree_on_sender(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let of_table = &self.schema.tables[table];
+            let is_sender = infer::is_called(of_table, column, SENDERS) && !of_table.columns[column].not_null;
+            let own = of_table.columns.iter().find(|of| infer::plain(&of.name) == "from_me");
+            let (Some(own), Some(sender)) = (own.filter(|_| is_sender), self.single_parent(table, column)) else {
+                continue;
+            };
+            // The chat is with one of the same table.
+            let chat = (0..of_table.columns.len()).filter(|&by| of_table.columns[by].not_null).find_map(|by| {
+                let chat = self.single_parent(table, by)?.table;
+                let with = drafts.iter().find(|(of, at, inferred)| {
+                    let parent = self.single_parent(*of, *at).map(|of| (of.table, of.column));
+                    *of == chat && parent == Some((sender.table, sender.column)) && inferred.text.ends_with(", once)")
+                })?;
+                Some(format!(
+                    "{}.{}",
+                    quoted_name(&of_table.columns[by].name),
+                    quoted_name(&self.schema.tables[chat].columns[with.1].name)
+                ))
+            });
+            if let Some(chat) = chat {
+                let text = format!("if({}, NULL, {chat})", quoted_name(&own.name));
+                drafts[position].2 = Inference { text, because: "with whom the chat is".to_owned() };
+            }
         }
     }
 
