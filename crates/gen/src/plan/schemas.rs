@@ -191,7 +191,9 @@ const GROUPS: &str = "/* gen: rows=200 */ CREATE TABLE person (id INTEGER PRIMAR
     /* gen: rows=300 */ CREATE TABLE line (id INTEGER PRIMARY KEY, stay REFERENCES stay /* gen: ref(stay.id, uniform) */,
         person REFERENCES person /* gen: ref(person.id, popular) */);
     /* gen: rows=700 */ CREATE TABLE visit (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, via(stay.grp)) */,
-        guest REFERENCES person /* gen: ref(person.id, along(grp, stay.guest)) */);";
+        guest REFERENCES person /* gen: ref(person.id, along(grp, stay.guest)) */);
+    /* gen: rows=90 */ CREATE TABLE bill (id INTEGER PRIMARY KEY, stay REFERENCES stay /* gen: null(0.2, ref(stay.id, uniform)) */,
+        guest REFERENCES person /* gen: ref(person.id, along(stay, stay.guest)) */, posts INT /* gen: guest.posts */);";
 
 /// Each foreign key chose its row alone: a reply was in another group than what it answered, and its author was no member.
 #[test]
@@ -210,6 +212,8 @@ fn foreign_keys_can_depend_on_other_ones() {
         "SELECT count(*) FROM post WHERE answers IS NULL AND grp > (SELECT grp FROM member WHERE id = 1 + (post.id * (SELECT count(*) FROM member)) / 3000)",
         "SELECT count(*) FROM review r JOIN line l ON l.id = 3 * r.id - 2 JOIN stay s ON s.id = l.stay WHERE l.person <> r.person OR s.grp <> r.grp",
         "SELECT count(*) FROM visit v WHERE NOT EXISTS (SELECT 1 FROM stay s WHERE s.grp = v.grp AND s.guest = v.guest)",
+        "SELECT count(*) FROM bill b LEFT JOIN stay s ON s.id = b.stay WHERE b.guest IS NOT s.guest",
+        "SELECT count(*) FROM bill b JOIN person p ON p.id = b.guest WHERE b.posts <> p.posts",
         "SELECT count(*) FROM stay WHERE guest > 1 + (turn - 1) * 200 / turns",
         "SELECT count(*) FROM stay WHERE later > 1 + grp * 4 + (turn - 1) * (200 - grp * 4) / turns",
     ] {

@@ -176,12 +176,14 @@ impl<'p> Compiler<'p, '_> {
         let is_along = |of: &Reference| matches!(of.relation.assignment, Assignment::Along { .. });
         let through = of.filter(|of| !is_along(of)).and_then(|of| of.through.first());
         let wanted = reference.through.first().map(|(table, _)| *table);
-        if !nulls.is_empty() || reference.unless.is_some() || through.is_none_or(|(table, _)| Some(*table) != wanted) {
-            let message = "along needs a column that goes through the same table by via or among, and no null or unless beside it";
+        let is_through = through.is_some_and(|(table, _)| Some(*table) == wanted);
+        let is_direct = of.is_some_and(|of| Some(of.parent) == wanted);
+        if !nulls.is_empty() || reference.unless.is_some() || !is_through && !is_direct {
+            let message = "along needs a column that goes through the same table by via or among, or refers to it, and no null or unless beside it";
             return Err(self.error_in(row_set, leader, reference.at, message));
         }
-        self.relation(row_set, other)?;
-        Ok(self.members[&(row_set, self.drafts.leader((table, other)))])
+        let to = self.relation(row_set, other)?;
+        Ok(if is_direct { to } else { self.members[&(row_set, self.drafts.leader((table, other)))] })
     }
 
     /// Adds a row set of rows of a table. Returns it.
