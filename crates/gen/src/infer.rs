@@ -793,6 +793,7 @@ fn context_by_names(
         per_parent: None,
         once: None,
         via: Vec::new(),
+        shared: Vec::new(),
         lines: None,
         counted: Vec::new(),
         latest: Vec::new(),

@@ -176,7 +176,13 @@ impl TableInference<'_> {
         }
         let domain = self.find_repeatable_text("domain").filter(|&at| !self.columns[at].not_null);
         let Some(domain) = domain.filter(|_| !self.columns[private].not_null) else { return };
-        self.set(domain, "if(bool(0.4), NULL, phrase('{domain}'))", "follows from where the account is");
+        // Users of this server have accounts here.
+        let tables = &self.context.schema.tables;
+        let users = self.context.counted.iter().find(|(child, _)| super::is_person(&tables[*child]));
+        let local = users.map_or("bool(0.4)".to_owned(), |&(child, by)| {
+            format!("count_of({}) > 0", named_column(&tables[child], by))
+        });
+        self.set(domain, format!("if({local}, NULL, phrase('{{domain}}'))"), "follows from where the account is");
         let text = format!("if({} IS NULL, {})", self.column(domain), self.alone(private).text);
         self.set(private, text, "follows from the domain");
     }

@@ -380,7 +380,8 @@ impl TableInference<'_> {
 
     /// Returns a time after that of the parent's row.
     fn time_of_parent(&self, by: usize, form: Form) -> Option<String> {
-        let parent = self.context.parents[by]?;
+        // What another row refers to came before that row.
+        let parent = self.context.parents[by].filter(|_| !self.context.shared.contains(&by))?;
         let of = &self.context.schema.tables[parent.table];
         let (time, of_form) = self.start_of(parent)?;
         let mut base = self.through(by, time);

@@ -39,6 +39,8 @@ pub(crate) struct TableContext<'a> {
     pub once: Option<usize>,
     /// The columns that refer to a row through a row of another table.
     pub via: Vec<usize>,
+    /// The columns that refer to the row that another row of theirs refers to.
+    pub shared: Vec<usize>,
     /// The table with the lines of this one's rows, which is per_parent.
     pub lines: Option<usize>,
     /// Columns that refer to the table, by table and column, whose rows can be counted.

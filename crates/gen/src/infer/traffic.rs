@@ -29,6 +29,22 @@ impl TableInference<'_> {
         self.referrers();
         self.time_in_visits();
         self.actions();
+        self.pages_of_sites();
+    }
+
+    /// Addresses of pages, at the site that the row refers to.
+    fn pages_of_sites(&mut self) {
+        let site = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let is_site = super::has_last_word(of, "site website");
+            let url =
+                of.columns.iter().find(|column| is_like(&plain(&column.name), "main_url site_url base_url url"))?;
+            Some(self.through(by, url)).filter(|_| is_site && url.not_null)
+        });
+        let url = self.find_repeatable_text("url page_url").filter(|_| self.kind() == Some(Kind::Log));
+        if let Some((url, site)) = url.zip(site) {
+            self.set(url, format!("{site} || phrase('{{slug}}')"), "a page of the site");
+        }
     }
 
     /// States of requests, as their method allows, and the sizes of answers: some states have none.

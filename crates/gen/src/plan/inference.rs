@@ -7,7 +7,10 @@ use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, Ta
 use crate::relation::{Assignment, PositionField};
 use crate::tables::generated_tables;
 use litepress_rows::schema::{ForeignKey, Generated, Table};
-use litepress_rows::{Affinity, Result, counted, quoted_name};
+use litepress_rows::{Affinity, Result, counted};
+
+/// The reason of a reference that is that of another row.
+const SHARED: &str = "that of ";
 
 /// The columns of one foreign key within a key of its table.
 struct KeyPart {
@@ -127,9 +130,9 @@ impl Planner<'_> {
         let is_same = (parent.table, parent.column) == (shared.table, shared.column);
         let shares = infer::shares_parent(of_table, through, &self.schema.tables[shared.table]);
         (is_known && is_same && shares && !is_key).then(|| {
-            let by = quoted_name(&of_table.columns[by].name);
-            let text = format!("{by}.{}", quoted_name(&through.columns[same].name));
-            Inference { text, because: format!("that of {}", through.name) }
+            let key = infer::quoted_column(&self.schema.tables[shared.table], shared.column);
+            let (by, same) = (infer::quoted(&of_table.columns[by].name), infer::quoted_column(through, same));
+            Inference { text: format!("ref({key}, along({by}, {same}))"), because: format!("{SHARED}{}", through.name) }
         })
     }
 
@@ -172,12 +175,12 @@ impl Planner<'_> {
     ) -> Vec<Option<Inference>> {
         let of_table = &self.schema.tables[table];
         let columns = || 0..of_table.columns.len();
-        let text = |column: usize| {
-            drafts
-                .iter()
-                .find(|(of, at, _)| (*of, *at) == (table, column))
-                .map(|(_, _, inferred)| inferred.text.as_str())
+        let draft = |column: usize| {
+            let mut drafts = drafts.iter();
+            drafts.find(|(of, at, _)| (*of, *at) == (table, column)).map(|(_, _, inferred)| inferred)
         };
+        let text = |column: usize| draft(column).map(|inferred| inferred.text.as_str());
+        let is_shared = |column: usize| draft(column).is_some_and(|inferred| inferred.because.starts_with(SHARED));
         let possible_parent = |column: usize| {
             self.other_parent(table, column).filter(|_| text(column).is_some_and(|text| text.contains("ref(")))
         };
@@ -198,9 +201,11 @@ impl Planner<'_> {
             once: columns().find(|&column| text(column).is_some_and(|text| text.ends_with(", once)"))),
             via: columns()
                 .filter(|&column| {
-                    [", via(", ", along("].iter().any(|call| text(column).is_some_and(|text| text.contains(call)))
+                    let has = |call: &str| text(column).is_some_and(|text| text.contains(call));
+                    !is_shared(column) && [", via(", ", along("].into_iter().any(has)
                 })
                 .collect(),
+            shared: columns().filter(|&column| is_shared(column)).collect(),
             lines: self.lines(table, drafts),
             counted: self.counted(table, drafts),
             latest: self.latest(table, drafts),
