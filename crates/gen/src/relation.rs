@@ -15,7 +15,7 @@
 //! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c, or c refers to |
 //! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c |
 //! | `within(c, t.d)`, `within(c.e, t.d)` | a random one of the rows of t that refer through d to the same row as column c, or as e of the row that c refers to |
-//! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only; `other=TRUE`: never that row |
+//! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only; `other=TRUE`: never that row; `first=d`: first the row that column d of that row refers to |
 //!
 //! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
 //! nothing, or to itself if the column is NOT NULL. `in_turn` alone takes later rows too; with `first` the first rows refer to
@@ -149,12 +149,13 @@ pub(crate) enum Assignment {
         children: Option<u64>,
     },
     /// `skew` is 1 if all parents are equally likely; `growing`: early rows in the column have early parents only; `other`: the
-    /// row in the column is not its own parent.
+    /// row in the column is not its own parent; `first`: a column of that row, whose row is the parent of the first child.
     DistinctIn {
         column: usize,
         skew: f64,
         growing: bool,
         other: bool,
+        first: Option<String>,
     },
 }
 
@@ -231,9 +232,9 @@ impl Relation {
                 let siblings = siblings.expect("other_than names a column");
                 self.assign_others(random, rows, siblings, (*each, *children), out);
             }
-            Assignment::DistinctIn { growing, other: true, .. } => {
+            Assignment::DistinctIn { growing, other, first, .. } if *other || first.is_some() => {
                 let siblings = siblings.expect("distinct_in names a column");
-                self.assign_distinct_others(random, siblings, *growing, out);
+                self.assign_distinct_others(random, (siblings, groups), *growing, out);
             }
             Assignment::DistinctIn { skew, growing, .. } => {
                 let siblings = siblings.expect("distinct_in names a column");
@@ -395,18 +396,31 @@ impl Relation {
     }
 
     /// Divides all rows but the one in the other column into one range for each of its children, as `assign_distinct` does. The
-    /// ranges begin behind that row.
-    fn assign_distinct_others(&self, random: &CellRandom, siblings: &RowList, growing: bool, out: &mut RowList) {
-        for (&row, position) in siblings.rows.iter().zip(&siblings.positions) {
+    /// ranges begin behind that row. With `firsts`, the first child has the row there, and the others have others.
+    fn assign_distinct_others(
+        &self,
+        random: &CellRandom,
+        (siblings, firsts): (&RowList, Option<&RowList>),
+        growing: bool,
+        out: &mut RowList,
+    ) {
+        for (at, (&row, position)) in siblings.rows.iter().zip(&siblings.positions).enumerate() {
+            let excluded = firsts.map_or(row, |firsts| firsts.rows[at]);
+            let skipped = u64::from(firsts.is_some());
+            if position.ordinal < skipped {
+                out.rows.push(excluded);
+                continue;
+            }
+            let (ordinal, count) = (position.ordinal - skipped, position.siblings - skipped);
             let all = self.parents.max(2);
-            let so_far = parents_so_far(row + 1, siblings.of, all).max(row + 1).max(position.siblings + 1).min(all);
+            let so_far = parents_so_far(row + 1, siblings.of, all).max(excluded + 1).max(count + 1).min(all);
             let among = if growing { so_far } else { all };
             let own = random.fork(PARTNERS.wrapping_add(row));
-            let start = range_start(position.ordinal, position.siblings, among - 1, 1.0);
-            let end = range_start(position.ordinal + 1, position.siblings, among - 1, 1.0);
-            let drawn = start + Fraction(own.u64(position.ordinal)).take((end - start).max(1));
+            let start = range_start(ordinal, count, among - 1, 1.0);
+            let end = range_start(ordinal + 1, count, among - 1, 1.0);
+            let drawn = start + Fraction(own.u64(ordinal)).take((end - start).max(1));
             let turn = Fraction(own.u64(u64::MAX)).take(among - 1);
-            out.rows.push((row + 1 + (drawn.min(among - 2) + turn) % (among - 1)) % among);
+            out.rows.push((excluded + 1 + (drawn.min(among - 2) + turn) % (among - 1)) % among);
         }
         out.nulls.clone_from(&siblings.nulls);
     }

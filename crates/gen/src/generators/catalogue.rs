@@ -418,8 +418,14 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "distinct_in",
-        &[given("column"), default("skew", "1"), default("growing", "FALSE"), default("other", "FALSE")],
-        "in ref: no row twice for rows with the same parent in the column, which is per_parent; growing=TRUE: early parents have early rows only; other=TRUE: never that parent",
+        &[
+            given("column"),
+            default("skew", "1"),
+            default("growing", "FALSE"),
+            default("other", "FALSE"),
+            optional("first"),
+        ],
+        "in ref: no row twice for rows with the same parent in the column, which is per_parent; growing=TRUE: early parents have early rows only; other=TRUE: never that parent; first: the first one is the row that this column of the parent refers to",
         "distinct_in(post_id)",
     ),
     Entry::new(

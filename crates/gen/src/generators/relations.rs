@@ -72,6 +72,7 @@ pub(crate) enum Distribution {
         skew: f64,
         growing: bool,
         other: bool,
+        first: Option<Expression>,
     },
     /// Pairs of a number of children and the number of parents with it.
     Exact(Vec<(u64, u64)>),
@@ -217,7 +218,11 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             if other && skew != 1.0 {
                 return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'other'"));
             }
-            Distribution::DistinctIn { column, skew, growing, other }
+            let first = arguments.written("first");
+            if first.is_some() && (skew != 1.0 || other) {
+                return Err(arguments.error_at("first", "argument 'first' of distinct_in excludes 'skew' and 'other'"));
+            }
+            Distribution::DistinctIn { column, skew, growing, other, first }
         }
         _ => return Err(arguments.error_here(format!("'{}' is not a distribution", call.name))),
     })

@@ -347,6 +347,15 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// Returns the name of a column of another table, which is found later.
+    fn name_of_column(&self, expression: &Expression) -> Result<String> {
+        match &expression.kind {
+            ExpressionKind::Column { through: None, name } => Ok(name.clone()),
+            ExpressionKind::Call(call) if !call.is_called => Ok(call.name.clone()),
+            _ => Err(self.source.error(expression.span.start, "the name of a column is expected")),
+        }
+    }
+
     /// Resolves a column of the same row, or a column of the row that it refers to, of which it returns the name.
     fn group(&mut self, expression: &Expression) -> Result<(usize, Option<String>)> {
         if let ExpressionKind::Column { through: Some(through), name } = &expression.kind
@@ -433,8 +442,9 @@ impl<'a> Resolver<'a> {
                 let children = growing.then(|| self.rows());
                 Assignment::OtherThan { column: self.own_column(&column)?, each: None, children }
             }
-            Distribution::DistinctIn { column, skew, growing, other } => {
-                Assignment::DistinctIn { column: self.own_column(&column)?, skew, growing, other }
+            Distribution::DistinctIn { column, skew, growing, other, first } => {
+                let first = first.map(|first| self.name_of_column(&first)).transpose()?;
+                Assignment::DistinctIn { column: self.own_column(&column)?, skew, growing, other, first }
             }
             // There is nothing to deal without parents; a later check reports that.
             Distribution::Exact(_) if parents == 0 => Assignment::Uniform,

@@ -173,9 +173,12 @@ fn early_rows_refer_to_other_early_rows() {
 /// Groups with members, texts that answer one another, and rooms with guests.
 const GROUPS: &str = "/* gen: rows=200 */ CREATE TABLE person (id INTEGER PRIMARY KEY, posts INT /* gen: count_of(post.author) */);
     /* gen: rows=50 */ CREATE TABLE grp (id INTEGER PRIMARY KEY, members INT /* gen: count_of(member.grp) */,
+        founder REFERENCES person /* gen: ref(person.id, popular(growing=TRUE)) */,
         newest INT /* gen: last_of(post.grp, post.id) */, said INT /* gen: coalesce(last_of(post.grp, post.author), 0) */);
     CREATE TABLE member (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, per_parent(0, 9)) */,
-        person REFERENCES person /* gen: ref(person.id, distinct_in(grp)) */, UNIQUE (grp, person));
+        person REFERENCES person /* gen: ref(person.id, distinct_in(grp)) */,
+        friend REFERENCES person /* gen: ref(person.id, distinct_in(grp, growing=TRUE, first=founder)) */,
+        number INT /* gen: number_in(grp) */, UNIQUE (grp, person), UNIQUE (grp, friend));
     /* gen: rows=3000 */ CREATE TABLE post (id INTEGER PRIMARY KEY, answers REFERENCES post /* gen: null(0.4, ref(post.id, popular)) */,
         grp REFERENCES grp /* gen: ref(grp.id, via(member.grp, growing=TRUE), root=answers) */,
         author REFERENCES person /* gen: null(0.1, ref(person.id, among(grp, member.person))) */,
@@ -212,6 +215,8 @@ fn foreign_keys_can_depend_on_other_ones() {
         "SELECT count(*) FROM post WHERE answers IS NULL AND grp > (SELECT grp FROM member WHERE id = 1 + (post.id * (SELECT count(*) FROM member)) / 3000)",
         "SELECT count(*) FROM review r JOIN line l ON l.id = 3 * r.id - 2 JOIN stay s ON s.id = l.stay WHERE l.person <> r.person OR s.grp <> r.grp",
         "SELECT count(*) FROM visit v WHERE NOT EXISTS (SELECT 1 FROM stay s WHERE s.grp = v.grp AND s.guest = v.guest)",
+        "SELECT count(*) FROM member m JOIN grp g ON g.id = grp WHERE (number = 1) <> (friend = founder)",
+        "SELECT count(*) FROM member WHERE friend > max(10, 4 * grp)",
         "SELECT count(*) FROM bill b LEFT JOIN stay s ON s.id = b.stay WHERE b.guest IS NOT s.guest",
         "SELECT count(*) FROM bill b JOIN person p ON p.id = b.guest WHERE b.posts <> p.posts",
         "SELECT count(*) FROM stay WHERE guest > 1 + (turn - 1) * 200 / turns",
@@ -325,6 +330,7 @@ fn foreign_keys_that_cannot_depend_on_others_are_errors() {
         ("last_of(m.id, m.id)", "last_of needs a column that is ref(t.key), and id is not"),
         ("last_of(m.g, g.id)", "last_of needs two columns of one table"),
         ("ref(p.id, popular(recent=0))", "argument 'recent'"),
+        ("ref(p.id, distinct_in(t, first=b, skew=2))", "argument 'first' of distinct_in excludes"),
     ] {
         let sql = format!(
             "/* gen: rows=9 */ CREATE TABLE p (id INTEGER PRIMARY KEY);

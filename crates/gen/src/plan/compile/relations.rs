@@ -144,6 +144,9 @@ impl<'p> Compiler<'p, '_> {
                 let (groups, found) = self.groups(row_set, leader, (reference, *column, name.as_deref()), *of)?;
                 (others[1], *members) = (Some(groups), Some(found));
             }
+            Assignment::DistinctIn { column, first: Some(first), .. } => {
+                others[1] = Some(self.first_in(row_set, leader, reference, (*column, first))?);
+            }
             _ => {}
         }
         let from = match reference.root {
@@ -153,6 +156,26 @@ impl<'p> Compiler<'p, '_> {
         let to = self.new_row_set(reference.through.first().map_or(reference.parent, |(table, _)| *table));
         self.program.ops.push(Op::Refer { relation, random, from, others, nulls, unless, row_set: to });
         Ok(to)
+    }
+
+    /// Returns the row set of what a column of this name refers to in the rows that another column refers to.
+    fn first_in(
+        &mut self,
+        row_set: usize,
+        leader: usize,
+        reference: &Reference,
+        (column, name): (usize, &str),
+    ) -> Result<usize> {
+        let group = self.drafts.reference((self.row_sets[row_set], column)).map(|of| of.parent);
+        let first = group.and_then(|group| Some((group, self.drafts.schema.tables[group].column(name)?)));
+        let is_alike = |of: &(usize, usize)| self.drafts.reference(*of).is_some_and(|of| of.parent == reference.parent);
+        let Some((_, first)) = first.filter(is_alike) else {
+            let message =
+                format!("first needs a column '{name}' of the row's parent that is a ref(...) to the same table");
+            return Err(self.error_in(row_set, leader, reference.at, &message));
+        };
+        let group = self.relation(row_set, column)?;
+        self.relation(group, first)
     }
 
     /// Returns the row set of the column that may refer to a row in the place of a reference.
