@@ -76,6 +76,9 @@ impl TableInference<'_> {
             ("status", Some("person")) if self.default(at).as_deref() == Some("0") => {
                 found("choice(0: 98, 1: 2)", "few people are blocked")
             }
+            ("karma", _) if self.kind() == Some(Kind::Text) => {
+                found("choice(0: 90, 1: 6, 2: 3, 5: 1)", "few people vote")
+            }
             ("menu_order", _) if self.kind() == Some(Kind::Text) => {
                 let kind = self.column(self.find("type", |at| self.is_text(at))?);
                 Some((format!("if({kind} = 'page', int(1, 20), 0)"), "only pages are in a menu"))

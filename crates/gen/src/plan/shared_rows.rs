@@ -12,9 +12,14 @@ const REPLIES: &str = "*reply* *parent* *thread* *answer*";
 /// Columns that refer to the newest row of another table that refers to this one.
 pub(super) const NEWEST: &str = "last_* latest_* newest_*";
 /// Columns that refer to who wrote a message.
+/// Columns that refer to who made a group.
+const FOUNDERS: &str = "creat* *created_by owner* owned_by founder* host* organizer* leader*";
+/// Tables of the members of groups.
+const PAIRS: &str = "membership member participant participation enrollment subscription subscriber roster user";
 const SENDERS: &str = "sender* from_* author*";
-/// Rows before a text that it may answer or repeat.
+/// Rows before a text that it may answer or repeat, at least, and the share of all rows.
 const RECENT: u64 = 30;
+const RECENT_SHARE: u64 = 1000;
 
 /// Tables whose rows have rows of other tables of their own: the users and the repositories of an organization.
 const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
@@ -47,6 +52,7 @@ impl Planner<'_> {
         self.agree_on_recent(drafts);
         self.agree_on_newest(drafts);
         self.agree_on_sender(drafts);
+        self.agree_on_founder(drafts);
         self.agree_on_repeats(drafts);
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
@@ -72,6 +78,27 @@ impl Planner<'_> {
         for home in (0..self.schema.tables.len()).filter(|&at| infer::has_last_word(&self.schema.tables[at], HOMES)) {
             self.agree_on_home(drafts, home);
         }
+        self.agree_on_news(drafts);
+    }
+
+    /// Lets comments be on texts that are new, while people talk in old conversations, too.
+    fn agree_on_news(&self, drafts: &mut [Draft]) {
+        const LEAST: u64 = 100;
+        const SHARE: u64 = 40;
+        for (table, column, inferred) in drafts {
+            let parent = self.single_parent(*table, *column).map(|of| of.table).filter(|of| of != table);
+            let is_news = |of: &usize| {
+                let of = &self.schema.tables[*of];
+                infer::is_text_or_task(of) && !infer::has_last_word(of, "conversation chat thread")
+            };
+            let Some(parent) = parent.filter(is_news).filter(|_| infer::is_text_or_task(&self.schema.tables[*table]))
+            else {
+                continue;
+            };
+            let recent = LEAST.max(self.sizes[parent].rows / SHARE);
+            let text = format!("popular(growing=TRUE, recent={recent}))");
+            inferred.text = inferred.text.replacen("popular(growing=TRUE))", &text, 1);
+        }
     }
 
     /// Lets texts answer or repeat those that came shortly before them.
@@ -81,7 +108,11 @@ impl Planner<'_> {
             let is_answer =
                 infer::is_called(of_table, *column, REPLIES) || infer::is_called(of_table, *column, infer::REPEATS);
             if is_answer && infer::is_text_or_task(of_table) && infer::is_to_itself(self.schema, of_table, *column) {
-                inferred.text = inferred.text.replacen(", popular)", &format!(", popular(recent={RECENT}))"), 1);
+                inferred.text = inferred.text.replacen(
+                    ", popular)",
+                    &format!(", popular(recent={}))", RECENT.max(self.sizes[*table].rows / RECENT_SHARE)),
+                    1,
+                );
             }
         }
     }
@@ -136,6 +167,30 @@ impl Planner<'_> {
             if let Some(chat) = chat {
                 let text = format!("if({}, NULL, {chat})", quoted_name(&own.name));
                 drafts[position].2 = Inference { text, because: "with whom the chat is".to_owned() };
+            }
+        }
+    }
+
+    /// Makes who created a group its first member.
+    fn agree_on_founder(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let is_member = infer::has_last_word(&self.schema.tables[table], PAIRS) && self.is_to_person(table, column);
+            let Some((start, rest)) = drafts[position].2.text.split_once(", distinct_in(").filter(|_| is_member) else {
+                continue;
+            };
+            let (by, end) = rest.split_at(rest.find([',', ')']).unwrap_or(0));
+            let person = self.single_parent(table, column).map(|of| of.table);
+            let by_column = self.schema.tables[table].columns.iter().position(|of| quoted(&of.name) == by);
+            let group = by_column.and_then(|by| self.single_parent(table, by)).map(|of| of.table);
+            let founder = drafts.iter().find(|(of, at, inferred)| {
+                let is_founder = infer::is_called(&self.schema.tables[*of], *at, FOUNDERS);
+                let is_same = self.single_parent(*of, *at).map(|of| of.table) == person;
+                Some(*of) == group && is_founder && is_same && inferred.text.starts_with("ref(")
+            });
+            if let Some((of, at, _)) = founder {
+                let first = quoted(&self.schema.tables[*of].columns[*at].name);
+                drafts[position].2.text = format!("{start}, distinct_in({by}, first={first}{end}");
             }
         }
     }
@@ -359,8 +414,6 @@ impl Planner<'_> {
 
     /// Returns the pairs of group and member for a table of texts in groups, and the position of the draft of their author.
     fn membership(&self, drafts: &[Draft], table: usize, column: usize) -> Option<(Membership, usize)> {
-        const PAIRS: &str =
-            "membership member participant participation enrollment subscription subscriber roster user";
         let group = self.single_parent(table, column).filter(|group| {
             infer::is_text_or_task(&self.schema.tables[table]) && self.sizes[group.table].rows <= MOST_ROWS
         })?;

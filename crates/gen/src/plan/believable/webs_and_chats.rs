@@ -143,6 +143,32 @@ fn accounts_and_pages_are_where_they_belong() {
     );
 }
 
+/// Who created a channel was no member, its owner joined a month later, and articles had comments after four years.
+#[test]
+fn channels_have_their_founder_and_articles_early_comments() {
+    judge(
+        "chat",
+        &[
+            (
+                "SELECT count(*) FROM memberships m JOIN channels c ON c.id = channel_id WHERE (role = 'owner') <> (user_id = created_by)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM memberships m JOIN channels c ON c.id = channel_id WHERE role = 'owner' AND joined_ms <> created_ms",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM memberships m JOIN users u ON u.id = user_id WHERE joined_ms < u.created_ms", 0, 4),
+        ],
+    );
+    let days = "SELECT max(julianday(comment_date) - julianday(post_date)) > 100 FROM wp_comments JOIN wp_posts p ON p.ID = comment_post_ID";
+    let rows = [("wp_posts", 5000), ("wp_comments", 5000)];
+    let most = "SELECT max(comment_count) FROM wp_posts";
+    judge_rows("wordpress", &rows, &[(days, 0, 0), (most, 8, 60)]);
+    judge("wordpress", &[("SELECT count(*) FROM wp_comments WHERE comment_karma > 5", 0, 0)]);
+}
+
 /// Edits of a message came years later, messages answered stories that nobody had, and a repository changed before its last issue.
 #[test]
 fn changes_come_when_something_happens() {
