@@ -608,7 +608,7 @@ fn is_edit(table: &Table) -> bool {
 }
 
 /// Returns whether the rows of a table are what people do at once with a text: they like it, or see it.
-fn is_reaction(table: &Table) -> bool {
+pub(crate) fn is_reaction(table: &Table) -> bool {
     let words = words_of_table(&table.name);
     words.iter().any(|word| names::is_like(word, "reaction receipt mention like favourite favorite vote"))
 }

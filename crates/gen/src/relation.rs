@@ -13,7 +13,7 @@
 //! | `other_than(c)` | a random one, except the row that column c refers to; `growing=TRUE`: early rows refer to early rows only |
 //! | `via(t.c)` | the row that a popular row of table t refers to |
 //! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c, or c refers to |
-//! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c |
+//! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c, or in a column of that row; `distinct=TRUE`: no pair with c twice |
 //! | `within(c, t.d)`, `within(c.e, t.d)` | a random one of the rows of t that refer through d to the same row as column c, or as e of the row that c refers to |
 //! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only; `other=TRUE`: never that row; `first=d`: first the row that column d of that row refers to |
 //!
@@ -117,10 +117,12 @@ pub(crate) enum Assignment {
         column: usize,
         distinct: bool,
     },
-    /// One of the children of the row that the column refers to, or any row if it has none. `fan_out`: the numbers of children,
-    /// which compilation finds.
+    /// One of the children of the row that the column, or a column of this name in that row, refers to, or any row if it has none.
+    /// `distinct`: others for the rows of one sibling, if there are enough. `fan_out`: the numbers of children, which compilation finds.
     Among {
         column: usize,
+        name: Option<String>,
+        distinct: bool,
         fan_out: Option<Arc<FanOut>>,
     },
     /// One of the rows that refer through `of`, a table and its column, to the same row as a column, or as a column of this name in
@@ -213,10 +215,11 @@ impl Relation {
                     members.draw(group, present(row), Fraction(random.u64(row)))
                 });
             }
-            Assignment::Among { fan_out, .. } => {
+            Assignment::Among { distinct, fan_out, .. } => {
                 let siblings = siblings.expect("among names a column");
                 let fan_out = fan_out.as_ref().expect("compilation sets the numbers of children");
-                self.assign_among(random, rows, (siblings, fan_out), out);
+                let apart = Some(siblings).filter(|siblings| *distinct && !siblings.positions.is_empty());
+                self.assign_among(random, rows, (groups.unwrap_or(siblings), fan_out, apart), out);
             }
             Assignment::Spread { children } => rows.append_to(&mut out.rows, |row| {
                 let share = u128::from(row) * u128::from(parents) / u128::from((*children).max(1));
@@ -325,25 +328,29 @@ impl Relation {
         });
     }
 
-    /// Draws one of the children of each sibling, or any row if the sibling has none.
+    /// Draws one of the children of each group, or any row if the group has none: one after another for the rows that are `apart`.
     fn assign_among(
         &self,
         random: &CellRandom,
         rows: &Rows<'_>,
-        (siblings, fan_out): (&RowList, &FanOut),
+        (groups, fan_out, apart): (&RowList, &FanOut, Option<&RowList>),
         out: &mut RowList,
     ) {
         let parents = self.parents.max(1);
         let mut ranges = Vec::new();
-        fan_out.children_of(&Rows::List(&siblings.rows), &mut ranges);
-        let mut ranges = ranges.into_iter();
+        fan_out.children_of(&Rows::List(&groups.rows), &mut ranges);
+        let mut ranges = ranges.into_iter().enumerate();
         rows.append_to(&mut out.rows, |row| {
-            let range = ranges.next().unwrap_or_default();
+            let (at, range) = ranges.next().unwrap_or_default();
             let (start, end) = (range.start.min(parents), range.end.min(parents));
-            let mut fraction = Fraction(random.u64(row));
-            if start < end { start + fraction.take(end - start) } else { fraction.take(parents) }
+            let (seed, step) = apart.map_or((row, 0), |apart| (apart.rows[at], apart.positions[at].ordinal));
+            let mut fraction = Fraction(random.u64(seed));
+            match end.saturating_sub(start) {
+                0 => Fraction(random.u64(row)).take(parents),
+                count => start + (fraction.take(count) + step) % count,
+            }
         });
-        out.nulls.clone_from(&siblings.nulls);
+        out.nulls.clone_from(&groups.nulls);
     }
 
     /// Replaces each row by the first one of its thread: the row that it refers to, the row that one refers to, and on.

@@ -400,8 +400,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "among",
-        &[given("column"), given("of")],
-        "in ref: the row that a row of another table refers to, which refers to the same row as the column",
+        &[given("column"), given("of"), default("distinct", "FALSE")],
+        "in ref: the row that a row of another table refers to, which refers to the same row as the column; distinct=TRUE: no pair with that column twice",
         "among(channel_id, membership.user_id)",
     ),
     Entry::new(

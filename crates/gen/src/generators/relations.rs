@@ -56,6 +56,7 @@ pub(crate) enum Distribution {
     Among {
         column: Expression,
         of: Expression,
+        distinct: bool,
     },
     Once,
     InTurn {
@@ -190,7 +191,11 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             growing: arguments.int("growing")? != 0,
             by: arguments.written("by"),
         },
-        "among" => Distribution::Among { column: required(&arguments, "column")?, of: required(&arguments, "of")? },
+        "among" => Distribution::Among {
+            column: required(&arguments, "column")?,
+            of: required(&arguments, "of")?,
+            distinct: arguments.int("distinct")? != 0,
+        },
         "once" => Distribution::Once,
         "in_turn" => {
             let number = |name| arguments.int_within(name, 1, i64::MAX.unsigned_abs());
@@ -203,29 +208,31 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;
             Distribution::OtherThan { column, growing: arguments.int("growing")? != 0 }
         }
-        "distinct_in" => {
-            let column = arguments.written("column");
-            let skew = arguments.real("skew")?;
-            if !(1.0..=100.0).contains(&skew) {
-                return Err(arguments.error_at("skew", "argument 'skew' of distinct_in is 1 to 100"));
-            }
-            let growing = arguments.int("growing")? != 0;
-            if growing && skew != 1.0 {
-                return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'growing'"));
-            }
-            let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;
-            let other = arguments.int("other")? != 0;
-            if other && skew != 1.0 {
-                return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'other'"));
-            }
-            let first = arguments.written("first");
-            if first.is_some() && (skew != 1.0 || other) {
-                return Err(arguments.error_at("first", "argument 'first' of distinct_in excludes 'skew' and 'other'"));
-            }
-            Distribution::DistinctIn { column, skew, growing, other, first }
-        }
+        "distinct_in" => distinct_in(&arguments)?,
         _ => return Err(arguments.error_here(format!("'{}' is not a distribution", call.name))),
     })
+}
+
+fn distinct_in(arguments: &Arguments<'_>) -> Result<Distribution> {
+    let column = arguments.written("column");
+    let skew = arguments.real("skew")?;
+    if !(1.0..=100.0).contains(&skew) {
+        return Err(arguments.error_at("skew", "argument 'skew' of distinct_in is 1 to 100"));
+    }
+    let growing = arguments.int("growing")? != 0;
+    if growing && skew != 1.0 {
+        return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'growing'"));
+    }
+    let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;
+    let other = arguments.int("other")? != 0;
+    if other && skew != 1.0 {
+        return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'other'"));
+    }
+    let first = arguments.written("first");
+    if first.is_some() && (skew != 1.0 || other) {
+        return Err(arguments.error_at("first", "argument 'first' of distinct_in excludes 'skew' and 'other'"));
+    }
+    Ok(Distribution::DistinctIn { column, skew, growing, other, first })
 }
 
 fn exact_counts(source: &SourceText<'_>, call: &Call) -> Result<Distribution> {

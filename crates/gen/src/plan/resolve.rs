@@ -427,8 +427,9 @@ impl<'a> Resolver<'a> {
             Distribution::Via { growing, .. } => {
                 Assignment::Popular { children: growing.then(|| self.rows()), by: None, recent: None }
             }
-            Distribution::Among { column, .. } => {
-                Assignment::Among { column: self.own_column(&column)?, fan_out: None }
+            Distribution::Among { column, distinct, .. } => {
+                let (column, name) = self.group(&column)?;
+                Assignment::Among { column, name, distinct, fan_out: None }
             }
             Distribution::Once => Assignment::Once,
             Distribution::InTurn { each, first } => Assignment::InTurn { each, first },

@@ -185,6 +185,8 @@ const GROUPS: &str = "/* gen: rows=200 */ CREATE TABLE person (id INTEGER PRIMAR
         editor REFERENCES person /* gen: ref(person.id, zipf(1.1), root=answers) */,
         quotes REFERENCES post /* gen: ref(post.id, popular(recent=9)) */,
         answered INT /* gen: count_of(post.answers) */);
+    CREATE TABLE clap (post REFERENCES post /* gen: ref(post.id, per_parent(0, 3)) */,
+        person REFERENCES person /* gen: ref(person.id, among(post.grp, member.person, distinct=TRUE)) */, UNIQUE (post, person));
     CREATE TABLE stay (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, per_parent(0, 40)) */,
         guest REFERENCES person /* gen: ref(person.id, popular(by=grp)) */,
         later REFERENCES person /* gen: ref(person.id, popular(growing=TRUE, by=grp)) */,
@@ -215,6 +217,8 @@ fn foreign_keys_can_depend_on_other_ones() {
         "SELECT count(*) FROM post WHERE answers IS NULL AND grp > (SELECT grp FROM member WHERE id = 1 + (post.id * (SELECT count(*) FROM member)) / 3000)",
         "SELECT count(*) FROM review r JOIN line l ON l.id = 3 * r.id - 2 JOIN stay s ON s.id = l.stay WHERE l.person <> r.person OR s.grp <> r.grp",
         "SELECT count(*) FROM visit v WHERE NOT EXISTS (SELECT 1 FROM stay s WHERE s.grp = v.grp AND s.guest = v.guest)",
+        "SELECT count(*) FROM (SELECT p.grp, count(*) n, sum(EXISTS (SELECT 1 FROM member m WHERE m.grp = p.grp AND m.person = c.person)) own
+            FROM clap c JOIN post p ON p.id = c.post GROUP BY p.id) c WHERE own < min(n, (SELECT count(*) FROM member m WHERE m.grp = c.grp))",
         "SELECT count(*) FROM member m JOIN grp g ON g.id = grp WHERE (number = 1) <> (friend = founder)",
         "SELECT count(*) FROM member WHERE friend > max(10, 4 * grp)",
         "SELECT count(*) FROM bill b LEFT JOIN stay s ON s.id = b.stay WHERE b.guest IS NOT s.guest",
@@ -229,6 +233,8 @@ fn foreign_keys_can_depend_on_other_ones() {
         ("SELECT count(DISTINCT grp) FROM post", 35),
         ("SELECT count(*) FROM post p JOIN post a ON a.id = p.answers WHERE p.author <> a.author", 800),
         ("SELECT count(DISTINCT guest) FROM stay", 80),
+        ("SELECT count(*) FROM clap", 3000),
+        ("SELECT count(DISTINCT person) FROM clap", 80),
     ] {
         assert!(number(&sqlite, query) >= least, "{query}: {}", number(&sqlite, query));
     }
@@ -330,6 +336,7 @@ fn foreign_keys_that_cannot_depend_on_others_are_errors() {
         ("last_of(m.id, m.id)", "last_of needs a column that is ref(t.key), and id is not"),
         ("last_of(m.g, g.id)", "last_of needs two columns of one table"),
         ("ref(p.id, popular(recent=0))", "argument 'recent'"),
+        ("ref(p.id, among(b.x, m.p))", "there is no column 'x'"),
         ("ref(p.id, distinct_in(t, first=b, skew=2))", "argument 'first' of distinct_in excludes"),
     ] {
         let sql = format!(

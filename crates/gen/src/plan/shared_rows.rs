@@ -79,6 +79,42 @@ impl Planner<'_> {
             self.agree_on_home(drafts, home);
         }
         self.agree_on_news(drafts);
+        self.agree_on_reactions(drafts);
+    }
+
+    /// Gives a message reactions by members of its group.
+    fn agree_on_reactions(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let of_table = &self.schema.tables[table];
+            let Some((start, rest)) = drafts[position].2.text.split_once(", distinct_in(") else { continue };
+            let by =
+                of_table.columns.iter().position(|of| Some(quoted(&of.name).as_str()) == rest.split([',', ')']).next());
+            let message = by.and_then(|by| self.single_parent(table, by)).map(|of| of.table);
+            let person = self.single_parent(table, column).map(|of| (of.table, of.column));
+            let reference = |at: &Draft| self.single_parent(at.0, at.1).map(|of| (of.table, of.column));
+            // The group of the message goes through the pairs of groups and members.
+            let found =
+                drafts.iter().filter(|of| infer::is_reaction(of_table) && Some(of.0) == message).find_map(|group| {
+                    let is_pair = |of: &&Draft| {
+                        let via = format!(" via({}", infer::quoted_column(&self.schema.tables[of.0], of.1));
+                        group.2.text.contains(&via) && reference(of) == reference(group)
+                    };
+                    let pairs = drafts.iter().find(is_pair)?.0;
+                    let is_member =
+                        |of: &&Draft| of.0 == pairs && of.2.text.starts_with("ref(") && reference(of) == person;
+                    Some((group.1, drafts.iter().find(is_member)?))
+                });
+            if let Some((by, message, (group, member))) =
+                by.zip(message).zip(found).map(|((by, of), found)| (by, of, found))
+            {
+                let [by, group] =
+                    [(table, by), (message, group)].map(|(of, at)| quoted(&self.schema.tables[of].columns[at].name));
+                let member = infer::quoted_column(&self.schema.tables[member.0], member.1);
+                let end = if start.starts_with("null(") { "))" } else { ")" };
+                drafts[position].2.text = format!("{start}, among({by}.{group}, {member}, distinct=TRUE){end}");
+            }
+        }
     }
 
     /// Lets comments be on texts that are new, while people talk in old conversations, too.
