@@ -1,6 +1,7 @@
 //! Times of the last row that refers to a row: when a conversation was active, and when a repository changed.
 
 use super::amounts::named_column;
+use super::flash_cards::has_grade;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage};
@@ -42,11 +43,13 @@ impl TableInference<'_> {
         let children = if is_active { &self.context.latest } else { &self.context.counted };
         let times = children.iter().filter_map(|&(child, by)| {
             let of = &schema.tables[child];
-            let kind = kind_of(of).filter(|_| child != self.context.table);
+            let kind = kind_of(of);
             let (time, of_form) = self.start_of(Parent { table: child, column: 0, key: 0 })?;
             let is_event = matches!(kind, None | Some(Kind::Text | Kind::Task | Kind::Log));
             let last = format!("last_of({}, {})", named_column(of, by), named_column(of, of.column(&time.name)?));
-            Some((kind, form.converted(&last, of_form)?)).filter(|_| is_event && child != self.context.table)
+            // The time of an answer is how long it took.
+            let is_event = is_event && child != self.context.table && !has_grade(of);
+            Some((kind, form.converted(&last, of_form)?)).filter(|_| is_event)
         });
         let times: Vec<(Option<Kind>, String)> = times.collect();
         let has_texts = times.iter().any(|(kind, _)| *kind == Some(Kind::Text));

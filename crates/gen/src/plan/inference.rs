@@ -486,9 +486,10 @@ impl Planner<'_> {
     fn pairs(&self, table: usize, parts: &[KeyPart], position: usize) -> Option<ReferencePattern> {
         let of_table = &self.schema.tables[table];
         let parent = |part: &KeyPart| self.schema.position(&of_table.foreign_keys[part.key].parent);
-        // Without a time of its own, a pair comes with its later row: a status has the tags that were there.
+        // A pair without a time comes with its later row: a status has the tags that were there. A like comes soon after it.
+        let comes_with_row = !infer::has_times(of_table) || infer::is_reaction(of_table);
         let leader = usize::from(
-            !infer::has_times(of_table) && parts.len() == 2 && {
+            comes_with_row && parts.len() == 2 && {
                 let parents: Vec<usize> = parts.iter().filter_map(parent).collect();
                 self.grow(&parents) && self.depth(parents[1], 0) > self.depth(parents[0], 0)
             },

@@ -14,6 +14,8 @@ pub(super) const NEWEST: &str = "last_* latest_* newest_*";
 /// Columns that refer to who wrote a message.
 /// Columns that refer to who made a group.
 const FOUNDERS: &str = "creat* *created_by owner* owned_by founder* host* organizer* leader*";
+/// Columns that refer to a conversation, which is with somebody.
+const CONVERSATIONS: &str = "conversation* chat* thread*";
 /// Tables of the members of groups.
 const PAIRS: &str = "membership member participant participation enrollment subscription subscriber roster user";
 const SENDERS: &str = "sender* from_* author*";
@@ -207,20 +209,25 @@ impl Planner<'_> {
         }
     }
 
-    /// Makes who created a group its first member.
+    /// Makes who created a group its first member, and lets the one with whom a conversation is react first.
     fn agree_on_founder(&self, drafts: &mut [Draft]) {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
-            let is_member = infer::has_last_word(&self.schema.tables[table], PAIRS) && self.is_to_person(table, column);
-            let Some((start, rest)) = drafts[position].2.text.split_once(", distinct_in(").filter(|_| is_member) else {
+            let of_table = &self.schema.tables[table];
+            let is_member = infer::has_last_word(of_table, PAIRS) && self.is_to_person(table, column);
+            let is_reaction = infer::is_reaction(of_table);
+            let Some((start, rest)) =
+                drafts[position].2.text.split_once(", distinct_in(").filter(|_| is_member || is_reaction)
+            else {
                 continue;
             };
             let (by, end) = rest.split_at(rest.find([',', ')']).unwrap_or(0));
             let person = self.single_parent(table, column).map(|of| of.table);
-            let by_column = self.schema.tables[table].columns.iter().position(|of| quoted(&of.name) == by);
+            let by_column = of_table.columns.iter().position(|of| quoted(&of.name) == by);
             let group = by_column.and_then(|by| self.single_parent(table, by)).map(|of| of.table);
             let founder = drafts.iter().find(|(of, at, inferred)| {
-                let is_founder = infer::is_called(&self.schema.tables[*of], *at, FOUNDERS);
+                let names = if is_reaction { CONVERSATIONS } else { FOUNDERS };
+                let is_founder = infer::is_called(&self.schema.tables[*of], *at, names);
                 let is_same = self.single_parent(*of, *at).map(|of| of.table) == person;
                 Some(*of) == group && is_founder && is_same && inferred.text.starts_with("ref(")
             });

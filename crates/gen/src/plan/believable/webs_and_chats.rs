@@ -104,6 +104,7 @@ fn answers_likes_and_pictures_come_soon() {
         "mastodon",
         &[
             (&days("media_attachments", "status_id"), 0, 0),
+            (&days("favourites", "status_id"), 0, 40),
             (
                 "SELECT count(*) FROM statuses_tags JOIN tags t ON t.id = tag_id JOIN statuses s ON s.id = status_id WHERE s.created_at < t.created_at",
                 0,
@@ -191,8 +192,11 @@ fn changes_come_when_something_happens() {
                 0,
             ),
             ("SELECT count(*) FROM messages WHERE storyId IS NOT NULL", 0, 0),
+            // Others react in groups.
+            ("SELECT count(*) FROM reactions WHERE fromId = conversationId", 180, 400),
         ],
     );
+    judge_program("anki", &[("SELECT count(*) FROM cards WHERE mod < 1600000000", 0, 0)]);
     let early = |table: &str| {
         format!(
             "SELECT count(*) FROM repository r JOIN `{table}` c ON c.repo_id = r.id WHERE created_unix > updated_unix"
