@@ -19,6 +19,7 @@ mod companions;
 mod copies;
 mod defaults;
 mod flash_cards;
+mod latest;
 mod listed;
 mod media;
 mod messages;
@@ -50,7 +51,7 @@ pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 
-use subjects::Kind;
+use subjects::{Kind, Subject};
 
 use crate::annotation::{is_name, is_reserved};
 use crate::generators::phrases;
@@ -218,7 +219,7 @@ fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
 const UNIQUE_TEXTS: [(&str, &str, u64); 20] = [
     ("uuid guid *_uuid *_guid", "uuid", 36),
     ("*token* *session* *secret* api_key sha1 *_sha1 *_hash hash sha digest nonce", "hex(40)", 40),
-    ("md5 *_md5 *_hash hash", "hex(32)", 32),
+    ("md5 *_md5 *_hash hash key_id", "hex(32)", 32),
     ("input search_term query", "unique_phrase('{search_term}')", 60),
     ("event_type event_name", "unique_phrase('{event_kind}', '_')", 40),
     ("version *_version", "unique_regex('[1-9][0-9]?[.](0|[1-9][0-9]?)[.](0|[1-9][0-9]{0,2})')", 24),
@@ -582,6 +583,11 @@ pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64
     if column.not_null || column.key_position.is_some() || default.is_some() || is_referred(schema, table, column) {
         return 0.0;
     }
+    // Most visitors have not signed in.
+    let has_visitor = || table.columns.iter().any(|other| names::plain(&other.name).contains("visitor"));
+    if is_called(table, position, "user_id") && has_visitor() {
+        return 0.85;
+    }
     let is_deliberate = table.columns.iter().any(|other| other.not_null && other.key_position.is_none());
     rules::null_share(&names::plain(&column.name)).unwrap_or(if is_deliberate { USUAL } else { 0.0 })
 }
@@ -629,6 +635,23 @@ pub(crate) fn is_output_of(table: &Table, parent: &Table) -> bool {
     has_last_word(table, "artifact output attachment file") && kind_of(parent) == Some(Kind::Run)
 }
 
+/// Returns whether the rows of a table are files that are sent with a text in another one, or later forms of the text.
+pub(crate) fn is_attached_to(table: &Table, parent: &Table) -> bool {
+    kind_of(parent) == Some(Kind::Text) && (has_last_word(table, "attachment media photo video") || is_edit(table))
+}
+
+/// Returns whether the rows of a table are later forms of texts.
+fn is_edit(table: &Table) -> bool {
+    let words = words_of_table(&table.name);
+    words.first().is_some_and(|first| first == "edited") || words.last().is_some_and(|last| last == "edit")
+}
+
+/// Returns whether the rows of a table are what people do at once with a text: they like it, or see it.
+pub(crate) fn is_reaction(table: &Table) -> bool {
+    let words = words_of_table(&table.name);
+    words.iter().any(|word| names::is_like(word, "reaction receipt mention like favourite favorite vote"))
+}
+
 /// Returns whether the rows of a table are lines of the orders in another one.
 pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
     (kind_of(table), kind_of(parent)) == (Some(Kind::Line), Some(Kind::Order))
@@ -639,7 +662,8 @@ pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
 pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool {
     let subject = subjects::subject(&table.name);
     let is_attached = subject.is_some_and(|subject| ["file", "image_file"].contains(&subject.names))
-        || has_last_word(table, "reaction receipt mention");
+        || is_reaction(table)
+        || has_last_word(table, "media location attachment");
     let is_part = matches!(kind_of(table), Some(Kind::Payment | Kind::Line | Kind::Log | Kind::Run));
     // A customer has things sent to an address of their own.
     let is_own = is_person(of) && has_last_word(through, "address card wallet cart basket session device subscription");
@@ -730,7 +754,15 @@ pub(crate) fn is_stay(table: &Table) -> bool {
 }
 
 fn kind_of(table: &Table) -> Option<Kind> {
-    subjects::subject(&table.name).map(|subject| subject.kind)
+    subject_of(table).map(|subject| subject.kind)
+}
+
+/// Returns what the rows of a table are. A status that answers or repeats another one is a text.
+fn subject_of(table: &Table) -> Option<Subject> {
+    let is_answer =
+        |column: &Column| names::is_like(&names::plain(&column.name), "*in_reply* *reblog* *retweet* *repost*");
+    let is_post = has_last_word(table, "status tweet toot") && table.columns.iter().any(is_answer);
+    if is_post { Some(Subject { names: "status_post", kind: Kind::Text }) } else { subjects::subject(&table.name) }
 }
 
 /// Returns whether a foreign key refers to the column.
@@ -815,8 +847,10 @@ fn context_by_names(
         per_parent: None,
         once: None,
         via: Vec::new(),
+        shared: Vec::new(),
         lines: None,
         counted: Vec::new(),
+        latest: Vec::new(),
         roots: None,
         relieved,
         depth: 0,

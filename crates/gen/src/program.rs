@@ -13,6 +13,7 @@
 
 mod child_count;
 mod child_sum;
+mod last_child;
 mod members;
 mod repeats;
 
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 pub(crate) use child_count::ChildCount;
 pub(crate) use child_sum::{ChildScratch, ChildSum};
+pub(crate) use last_child::LastChild;
 pub(crate) use members::Members;
 pub(crate) use repeats::Repeats;
 
@@ -73,6 +75,8 @@ pub(crate) enum Op {
     Replace { repeats: Box<Repeats>, from: usize, of: usize, row_set: usize },
     /// Computes the first row of each row's thread, as another set: the row that it refers to, the row that one refers to, and on.
     Roots { relation: Relation, random: CellRandom, from: usize, nulls: Vec<Nulls>, row_set: usize },
+    /// Finds the last row that refers to each row, as another set.
+    Last { last: Box<LastChild>, from: usize, row_set: usize },
     /// Computes the numbers of rows.
     RowNumber { row_set: usize, register: usize },
     /// Counts the rows that refer to each row.
@@ -264,9 +268,10 @@ impl Liveness {
     /// Returns whether a later operation needs this one's result. If so, marks its operands as needed.
     fn visit(&mut self, op: &Op) -> bool {
         let is_used = match op {
-            Op::Refer { row_set, .. } | Op::Roots { row_set, .. } | Op::Replace { row_set, .. } => {
-                self.row_sets[*row_set]
-            }
+            Op::Refer { row_set, .. }
+            | Op::Roots { row_set, .. }
+            | Op::Replace { row_set, .. }
+            | Op::Last { row_set, .. } => self.row_sets[*row_set],
             _ => op.register().is_some_and(|register| self.registers[register]),
         };
         if is_used {
@@ -282,7 +287,7 @@ impl Liveness {
                 others.iter().chain([unless]).flatten().for_each(|&other| self.row_sets[other] = true);
             }
             Op::Replace { from, of, .. } => [*from, *of].into_iter().for_each(|set| self.row_sets[set] = true),
-            Op::Roots { from, .. } => self.row_sets[*from] = true,
+            Op::Roots { from, .. } | Op::Last { from, .. } => self.row_sets[*from] = true,
             Op::ChildPosition { row_set, .. }
             | Op::RowNumber { row_set, .. }
             | Op::CountOf { row_set, .. }
@@ -313,7 +318,7 @@ impl Op {
     /// Returns the register that it fills, or sets NULLs in.
     fn register(&self) -> Option<usize> {
         match self {
-            Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } => None,
+            Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } | Self::Last { .. } => None,
             Self::ChildPosition { register, .. }
             | Self::RowNumber { register, .. }
             | Self::CountOf { register, .. }
@@ -354,6 +359,11 @@ impl Op {
                 list.nulls.clone_from(&of.nulls);
                 list.of = of.of;
                 repeats.replace(&scratch.rows(rows, *from), &mut list.rows);
+                scratch.row_sets[*row_set] = list;
+            }
+            Self::Last { last, from, row_set } => {
+                let mut list = std::mem::take(&mut scratch.row_sets[*row_set]);
+                last.fill(&scratch.rows(rows, *from), &scratch.row_sets[*from].nulls, &mut list);
                 scratch.row_sets[*row_set] = list;
             }
             Self::Null { nulls, row_set, register } => {
@@ -434,7 +444,7 @@ impl Op {
                 Operand::Block(block) => out.copy_from(block),
                 Operand::Constant(value) => out.values().resize(count, value.clone()),
             },
-            Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } | Self::Null { .. } => {}
+            Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } | Self::Last { .. } | Self::Null { .. } => {}
         }
     }
 }

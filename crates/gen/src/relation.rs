@@ -8,15 +8,15 @@
 //! | `once` | row r, or one of `near` rows beside it: each parent has at most one child |
 //! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits; `first=n`: modulo n |
 //! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
-//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows, behind a share `before`; `by=c`: the first children of a row through column c have early ones |
+//! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows, behind a share `before`; `by=c`: the first children of a row through column c have early ones; `recent=n`: the last n of them |
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
 //! | `other_than(c)` | a random one, except the row that column c refers to; `growing=TRUE`: early rows refer to early rows only |
 //! | `via(t.c)` | the row that a popular row of table t refers to |
-//! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c |
-//! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c |
+//! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c, or c refers to |
+//! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c, or in a column of that row; `distinct=TRUE`: no pair with c twice |
 //! | `within(c, t.d)`, `within(c.e, t.d)` | a random one of the rows of t that refer through d to the same row as column c, or as e of the row that c refers to |
 //! | `shared_in(c)` | a random one, some of them often, the same for all rows that refer to one row through column c |
-//! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only; `other=TRUE`: never that row |
+//! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only; `other=TRUE`: never that row; `first=d`: first the row that column d of that row refers to |
 //!
 //! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
 //! nothing, or to itself if the column is NOT NULL. `in_turn` alone takes later rows too; with `first` the first rows refer to
@@ -30,6 +30,7 @@ use crate::program::Members;
 use crate::random::{CellRandom, CellStream, Fraction, Rows};
 pub(crate) use exact_counts::ExactCounts;
 pub(crate) use fan_out::FanOut;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The purpose of `distinct_in` in [`CellRandom::fork`]; each parent row has random numbers of its own.
@@ -123,10 +124,11 @@ pub(crate) enum Assignment {
         scatter: bool,
     },
     /// `growth`: that of the children, if early ones refer to early parents only. `by`: a column of consecutive children, the
-    /// first of which refer to early parents.
+    /// first of which refer to early parents. `recent`: the number of last parents that are drawn from.
     Popular {
         growth: Option<Growth>,
         by: Option<usize>,
+        recent: Option<u64>,
     },
     /// Each row about as often, in order; `children` is the number of children.
     Spread {
@@ -137,10 +139,12 @@ pub(crate) enum Assignment {
         column: usize,
         distinct: bool,
     },
-    /// One of the children of the row that the column refers to, or any row if it has none. `fan_out`: the numbers of children,
-    /// which compilation finds.
+    /// One of the children of the row that the column, or a column of this name in that row, refers to, or any row if it has none.
+    /// `distinct`: others for the rows of one sibling, if there are enough. `fan_out`: the numbers of children, which compilation finds.
     Among {
         column: usize,
+        name: Option<String>,
+        distinct: bool,
         fan_out: Option<Arc<FanOut>>,
     },
     /// One of the rows that refer through `of`, a table and its column, to the same row as a column, or as a column of this name in
@@ -176,12 +180,13 @@ pub(crate) enum Assignment {
         children: Option<u64>,
     },
     /// `skew` is 1 if all parents are equally likely; `growing`: early rows in the column have early parents only; `other`: the
-    /// row in the column is not its own parent.
+    /// row in the column is not its own parent; `first`: a column of that row, whose row is the parent of the first child.
     DistinctIn {
         column: usize,
         skew: f64,
         growing: bool,
         other: bool,
+        first: Option<String>,
     },
 }
 
@@ -222,10 +227,12 @@ impl Relation {
                     Permutation::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
-            Assignment::Popular { growth, .. } => {
+            Assignment::Popular { growth, recent, .. } => {
                 let weights = random.fork(POPULARITY);
                 let mut present = self.present(*growth, siblings);
-                rows.append_to(&mut out.rows, |row| popular(&weights, &mut random.stream(row), present(row)));
+                rows.append_to(&mut out.rows, |row| {
+                    popular(&weights, &mut random.stream(row), last(present(row), *recent))
+                });
                 siblings.inspect(|siblings| out.nulls.clone_from(&siblings.nulls));
             }
             Assignment::Within { growth, members, .. } => {
@@ -240,10 +247,11 @@ impl Relation {
             Assignment::SharedIn { .. } => {
                 self.assign_shared(random, rows, siblings.expect("shared_in names a column"), out);
             }
-            Assignment::Among { fan_out, .. } => {
+            Assignment::Among { distinct, fan_out, .. } => {
                 let siblings = siblings.expect("among names a column");
                 let fan_out = fan_out.as_ref().expect("compilation sets the numbers of children");
-                self.assign_among(random, rows, (siblings, fan_out), out);
+                let apart = Some(siblings).filter(|siblings| *distinct && !siblings.positions.is_empty());
+                self.assign_among(random, rows, (groups.unwrap_or(siblings), fan_out, apart), out);
             }
             Assignment::Spread { children } => rows.append_to(&mut out.rows, |row| {
                 let share = u128::from(row) * u128::from(parents) / u128::from((*children).max(1));
@@ -262,9 +270,9 @@ impl Relation {
                 let siblings = siblings.expect("other_than names a column");
                 self.assign_others(random, rows, siblings, (*each, *children), out);
             }
-            Assignment::DistinctIn { growing, other: true, .. } => {
+            Assignment::DistinctIn { growing, other, first, .. } if *other || first.is_some() => {
                 let siblings = siblings.expect("distinct_in names a column");
-                self.assign_distinct_others(random, siblings, *growing, out);
+                self.assign_distinct_others(random, (siblings, groups), *growing, out);
             }
             Assignment::DistinctIn { skew, growing, .. } => {
                 let siblings = siblings.expect("distinct_in names a column");
@@ -284,9 +292,10 @@ impl Relation {
             Assignment::Zipf { zipf, .. } => {
                 rows.append_to(&mut out.rows, |row| zipf.draw_among(row.max(1), &mut random.stream(row)) - 1);
             }
-            Assignment::Popular { .. } => {
+            Assignment::Popular { recent, .. } => {
                 let weights = random.fork(POPULARITY);
-                rows.append_to(&mut out.rows, |row| popular(&weights, &mut random.stream(row), row.max(1)));
+                let draw = |row: u64| popular(&weights, &mut random.stream(row), last(row.max(1), *recent));
+                rows.append_to(&mut out.rows, draw);
             }
             Assignment::Once { .. } if self.is_total => rows.append_to(&mut out.rows, |row| row),
             Assignment::Once { .. } => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
@@ -338,7 +347,7 @@ impl Relation {
             let is_alone = siblings.nulls.get(at).is_some_and(|&null| null);
             let drawn_by = if is_alone { row } else { siblings.rows[at] };
             at += 1;
-            popular(&weights, &mut random.stream(drawn_by), self.parents.max(1))
+            popular(&weights, &mut random.stream(drawn_by), 0..self.parents.max(1))
         });
     }
 
@@ -365,25 +374,29 @@ impl Relation {
         });
     }
 
-    /// Draws one of the children of each sibling, or any row if the sibling has none.
+    /// Draws one of the children of each group, or any row if the group has none: one after another for the rows that are `apart`.
     fn assign_among(
         &self,
         random: &CellRandom,
         rows: &Rows<'_>,
-        (siblings, fan_out): (&RowList, &FanOut),
+        (groups, fan_out, apart): (&RowList, &FanOut, Option<&RowList>),
         out: &mut RowList,
     ) {
         let parents = self.parents.max(1);
         let mut ranges = Vec::new();
-        fan_out.children_of(&Rows::List(&siblings.rows), &mut ranges);
-        let mut ranges = ranges.into_iter();
+        fan_out.children_of(&Rows::List(&groups.rows), &mut ranges);
+        let mut ranges = ranges.into_iter().enumerate();
         rows.append_to(&mut out.rows, |row| {
-            let range = ranges.next().unwrap_or_default();
+            let (at, range) = ranges.next().unwrap_or_default();
             let (start, end) = (range.start.min(parents), range.end.min(parents));
-            let mut fraction = Fraction(random.u64(row));
-            if start < end { start + fraction.take(end - start) } else { fraction.take(parents) }
+            let (seed, step) = apart.map_or((row, 0), |apart| (apart.rows[at], apart.positions[at].ordinal));
+            let mut fraction = Fraction(random.u64(seed));
+            match end.saturating_sub(start) {
+                0 => Fraction(random.u64(row)).take(parents),
+                count => start + (fraction.take(count) + step) % count,
+            }
         });
-        out.nulls.clone_from(&siblings.nulls);
+        out.nulls.clone_from(&groups.nulls);
     }
 
     /// Replaces each row by the first one of its thread: the row that it refers to, the row that one refers to, and on.
@@ -436,18 +449,31 @@ impl Relation {
     }
 
     /// Divides all rows but the one in the other column into one range for each of its children, as `assign_distinct` does. The
-    /// ranges begin behind that row.
-    fn assign_distinct_others(&self, random: &CellRandom, siblings: &RowList, growing: bool, out: &mut RowList) {
-        for (&row, position) in siblings.rows.iter().zip(&siblings.positions) {
+    /// ranges begin behind that row. With `firsts`, the first child has the row there, and the others have others.
+    fn assign_distinct_others(
+        &self,
+        random: &CellRandom,
+        (siblings, firsts): (&RowList, Option<&RowList>),
+        growing: bool,
+        out: &mut RowList,
+    ) {
+        for (at, (&row, position)) in siblings.rows.iter().zip(&siblings.positions).enumerate() {
+            let excluded = firsts.map_or(row, |firsts| firsts.rows[at]);
+            let skipped = u64::from(firsts.is_some());
+            if position.ordinal < skipped {
+                out.rows.push(excluded);
+                continue;
+            }
+            let (ordinal, count) = (position.ordinal - skipped, position.siblings - skipped);
             let all = self.parents.max(2);
-            let so_far = parents_so_far(row + 1, siblings.of, all).max(row + 1).max(position.siblings + 1).min(all);
+            let so_far = parents_so_far(row + 1, siblings.of, all).max(excluded + 1).max(count + 1).min(all);
             let among = if growing { so_far } else { all };
             let own = random.fork(PARTNERS.wrapping_add(row));
-            let start = range_start(position.ordinal, position.siblings, among - 1, 1.0);
-            let end = range_start(position.ordinal + 1, position.siblings, among - 1, 1.0);
-            let drawn = start + Fraction(own.u64(position.ordinal)).take((end - start).max(1));
+            let start = range_start(ordinal, count, among - 1, 1.0);
+            let end = range_start(ordinal + 1, count, among - 1, 1.0);
+            let drawn = start + Fraction(own.u64(ordinal)).take((end - start).max(1));
             let turn = Fraction(own.u64(u64::MAX)).take(among - 1);
-            out.rows.push((row + 1 + (drawn.min(among - 2) + turn) % (among - 1)) % among);
+            out.rows.push((excluded + 1 + (drawn.min(among - 2) + turn) % (among - 1)) % among);
         }
         out.nulls.clone_from(&siblings.nulls);
     }
@@ -474,20 +500,26 @@ fn shuffle_near(rows: &mut [u64], near: u64, parents: u64, random: &CellRandom) 
     }
 }
 
+/// Returns the last `recent` of the first `count` rows, or all of them.
+fn last(count: u64, recent: Option<u64>) -> Range<u64> {
+    count - recent.unwrap_or(count).min(count)..count
+}
+
 /// Draws a parent by rejection: a parent is accepted with its weight, which is a function of its number alone. One of 20
 /// has the full weight, and the weight exceeded by a share s of the parents is about 1 / (20 s).
-fn popular(weights: &CellRandom, stream: &mut CellStream, parents: u64) -> u64 {
+fn popular(weights: &CellRandom, stream: &mut CellStream, parents: Range<u64>) -> u64 {
+    let count = parents.end - parents.start;
     const TRIES: usize = 40;
     const TOP: f64 = 0.05;
     let share = |word: u64| (word >> 11) as f64 / 9_007_199_254_740_992.0;
     for _ in 1..TRIES {
-        let parent = stream.below(parents);
+        let parent = parents.start + stream.below(count);
         let weight = TOP / share(weights.u64(parent)).max(1e-9) - TOP / 2.0;
         if share(stream.u64()) < weight {
             return parent;
         }
     }
-    stream.below(parents)
+    parents.start + stream.below(count)
 }
 
 /// Returns the first parent in the range of child `ordinal` of `siblings`.

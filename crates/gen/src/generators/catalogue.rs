@@ -400,8 +400,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "among",
-        &[given("column"), given("of")],
-        "in ref: the row that a row of another table refers to, which refers to the same row as the column",
+        &[given("column"), given("of"), default("distinct", "FALSE")],
+        "in ref: the row that a row of another table refers to, which refers to the same row as the column; distinct=TRUE: no pair with that column twice",
         "among(channel_id, membership.user_id)",
     ),
     Entry::new(
@@ -418,8 +418,14 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "distinct_in",
-        &[given("column"), default("skew", "1"), default("growing", "FALSE"), default("other", "FALSE")],
-        "in ref: no row twice for rows with the same parent in the column, which is per_parent; growing=TRUE: early parents have early rows only; other=TRUE: never that parent",
+        &[
+            given("column"),
+            default("skew", "1"),
+            default("growing", "FALSE"),
+            default("other", "FALSE"),
+            optional("first"),
+        ],
+        "in ref: no row twice for rows with the same parent in the column, which is per_parent; growing=TRUE: early parents have early rows only; other=TRUE: never that parent; first: the first one is the row that this column of the parent refers to",
         "distinct_in(post_id)",
     ),
     Entry::new(
@@ -427,6 +433,12 @@ static RELATIONS: &[Entry] = &[
         &[default("each", "1"), optional("first")],
         "in ref: one row after another, each for a number of rows; first: only so many first rows, which refer to nothing in the same table",
         "in_turn(3)",
+    ),
+    Entry::new(
+        "last_of",
+        &[given("column"), given("value")],
+        "a value of the last row of a table that refers to this row through its column; NULL if there is none",
+        "last_of(message.chat_id, message.sent_at)",
     ),
     Entry::new(
         "number_in",
@@ -454,8 +466,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "popular",
-        &[default("growing", "FALSE"), optional("by"), default("before", "0")],
-        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; before: the share that is there before the first row; by: so do early children of a row",
+        &[default("growing", "FALSE"), optional("by"), default("before", "0"), optional("recent")],
+        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; before: the share that is there before the first row; by: so do early children of a row; recent: one of that many last rows",
         "popular(growing=TRUE)",
     ),
     Entry::new(

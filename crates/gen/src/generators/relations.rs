@@ -34,6 +34,7 @@ pub(crate) enum Distribution {
     Popular {
         growing: Option<f64>,
         by: Option<Expression>,
+        recent: Option<u64>,
     },
     Via {
         of: Expression,
@@ -55,6 +56,7 @@ pub(crate) enum Distribution {
     Among {
         column: Expression,
         of: Expression,
+        distinct: bool,
     },
     Once {
         near: u64,
@@ -76,6 +78,7 @@ pub(crate) enum Distribution {
         skew: f64,
         growing: bool,
         other: bool,
+        first: Option<Expression>,
     },
     /// Pairs of a number of children and the number of parents with it.
     Exact(Vec<(u64, u64)>),
@@ -129,6 +132,12 @@ pub(crate) fn column_call(source: &SourceText<'_>, call: &Call) -> Result<Expres
     required(&bind(source, call)?, "column")
 }
 
+/// Parses a call of `last_of`. Returns the column through which rows refer to this one, and the one with their value.
+pub(crate) fn last_call(source: &SourceText<'_>, call: &Call) -> Result<[Expression; 2]> {
+    let arguments = bind(source, call)?;
+    Ok([required(&arguments, "column")?, required(&arguments, "value")?])
+}
+
 /// Parses a call of `sum_of`. Returns the expression that it adds up.
 pub(crate) fn sum_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
     required(&bind(source, call)?, "expression")
@@ -162,7 +171,14 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
         "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
-        "popular" => Distribution::Popular { growing: growing(&arguments)?, by: arguments.written("by") },
+        "popular" => {
+            let is_recent = arguments.is_given("recent");
+            Distribution::Popular {
+                growing: growing(&arguments)?,
+                by: arguments.written("by"),
+                recent: is_recent.then(|| arguments.int_within("recent", 1, i64::MAX.unsigned_abs())).transpose()?,
+            }
+        }
         "via" => Distribution::Via {
             of: required(&arguments, "of")?,
             growing: arguments.int("growing")? != 0,
@@ -180,7 +196,11 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             growing: growing(&arguments)?,
             by: arguments.written("by"),
         },
-        "among" => Distribution::Among { column: required(&arguments, "column")?, of: required(&arguments, "of")? },
+        "among" => Distribution::Among {
+            column: required(&arguments, "column")?,
+            of: required(&arguments, "of")?,
+            distinct: arguments.int("distinct")? != 0,
+        },
         "shared_in" => Distribution::SharedIn { column: required(&arguments, "column")? },
         "once" => Distribution::Once { near: arguments.int_within("near", 1, 1 << 20)? },
         "in_turn" => {
@@ -194,23 +214,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;
             Distribution::OtherThan { column, growing: arguments.int("growing")? != 0 }
         }
-        "distinct_in" => {
-            let column = arguments.written("column");
-            let skew = arguments.real("skew")?;
-            if !(1.0..=100.0).contains(&skew) {
-                return Err(arguments.error_at("skew", "argument 'skew' of distinct_in is 1 to 100"));
-            }
-            let growing = arguments.int("growing")? != 0;
-            if growing && skew != 1.0 {
-                return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'growing'"));
-            }
-            let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;
-            let other = arguments.int("other")? != 0;
-            if other && skew != 1.0 {
-                return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'other'"));
-            }
-            Distribution::DistinctIn { column, skew, growing, other }
-        }
+        "distinct_in" => distinct_in(&arguments)?,
         _ => return Err(arguments.error_here(format!("'{}' is not a distribution", call.name))),
     })
 }
@@ -222,6 +226,28 @@ fn growing(arguments: &Arguments<'_>) -> Result<Option<f64>> {
         return Err(arguments.error_at("before", "argument 'before' is 0 to 0.9"));
     }
     Ok((arguments.int("growing")? != 0).then_some(before))
+}
+
+fn distinct_in(arguments: &Arguments<'_>) -> Result<Distribution> {
+    let column = arguments.written("column");
+    let skew = arguments.real("skew")?;
+    if !(1.0..=100.0).contains(&skew) {
+        return Err(arguments.error_at("skew", "argument 'skew' of distinct_in is 1 to 100"));
+    }
+    let growing = arguments.int("growing")? != 0;
+    if growing && skew != 1.0 {
+        return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'growing'"));
+    }
+    let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;
+    let other = arguments.int("other")? != 0;
+    if other && skew != 1.0 {
+        return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'other'"));
+    }
+    let first = arguments.written("first");
+    if first.is_some() && (skew != 1.0 || other) {
+        return Err(arguments.error_at("first", "argument 'first' of distinct_in excludes 'skew' and 'other'"));
+    }
+    Ok(Distribution::DistinctIn { column, skew, growing, other, first })
 }
 
 fn exact_counts(source: &SourceText<'_>, call: &Call) -> Result<Distribution> {

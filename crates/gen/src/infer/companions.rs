@@ -9,7 +9,7 @@ use super::{ColumnTraits, TableInference, TypeClass, expanded, inferred, kind_of
 use crate::generators::phrases::capital;
 use litepress_rows::schema::{Generated, Table};
 
-const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename";
+const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename file_path";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
 const IMAGES: &str = "*avatar* *image* *photo* *picture* *logo* *cover* *thumbnail* *icon* *header*";
 const METHODS: &str = "method payment_method payment_type pay_method method_of_payment";
@@ -75,6 +75,8 @@ impl TableInference<'_> {
         self.versions_of_migrations();
         self.files();
         self.means_of_payment();
+        self.keys_of_accounts();
+        self.zones_of_locales();
         self.addresses_of_domain();
         self.values_of_keys();
         self.permissions();
@@ -167,12 +169,15 @@ impl TableInference<'_> {
             let Some(name) = names.max_by_key(|&other| shared(other)) else { continue };
             let is_image = is_like(&own, IMAGES);
             if self.is_free(name) && !self.columns[name].is_unique {
-                let list = match is_image {
-                    true => "{image_file}",
-                    false if super::has_last_word(self.table, "artifact output") => "{build_file}",
-                    false => "{file}",
+                let text = match (self.is_like(name, "*path"), is_image, self.is_media()) {
+                    (true, _, true) => "'Media/' || phrase('{media_file}')",
+                    (true, _, false) => "phrase('{path}')",
+                    (false, true, _) => "phrase('{image_file}')",
+                    (false, false, true) => "phrase('{media_file}')",
+                    _ if super::has_last_word(self.table, "artifact output") => "phrase('{build_file}')",
+                    (false, false, false) => "phrase('{file}')",
                 };
-                self.set(name, format!("phrase('{list}')"), "the name of a file");
+                self.set(name, text, "the name of a file");
             }
             let types = TYPE_BY_NAME.iter().filter(|(_, of)| !is_image || of.starts_with("image/"));
             let cases: String = types.map(|(end, of)| format!(" WHEN '{end}' THEN '{of}'")).collect();
@@ -189,6 +194,71 @@ impl TableInference<'_> {
                 let text = format!("if({file} IS NULL, NULL, {})", self.alone(size).text);
                 self.set(size, text, &because);
             }
+            if self.is_media() {
+                self.media_of_text(&file, at);
+            }
+        }
+    }
+
+    /// Returns whether the rows are pictures, films and sounds that people send.
+    fn is_media(&self) -> bool {
+        words_of_table(&self.table.name).iter().any(|word| is_like(word, "media medium"))
+    }
+
+    /// Addresses, descriptions and sizes of what is sent with a text.
+    fn media_of_text(&mut self, file: &str, content: usize) {
+        let is_seen = format!("substr({}, 1, 5) IN ('image', 'video')", self.column(content));
+        let remote = format!("phrase('{{site}}') || '/media/' || replace({file}, ' ', '%20')");
+        let description = format!("if({is_seen}, null(0.4, phrase('{{image_text}}')))");
+        for (names, text) in [
+            ("remote_url file_url", remote.as_str()),
+            ("description caption alt_text", &description),
+            ("shortcode short_code", "regex('[A-Za-z0-9_-]{11}')"),
+        ] {
+            if let Some(at) = self.find_repeatable_text(names) {
+                self.set(at, text, "of what is sent");
+            }
+        }
+        let sides = self.find_repeatable_number("width").zip(self.find_repeatable_number("height"));
+        let Some((width, height)) = sides else { return };
+        let none = if self.columns[width].not_null { "0" } else { "NULL" };
+        let text = format!("if({is_seen}, choice(1080: 4, 1280: 3, 1920: 3, 3024: 2), {none})");
+        self.set(width, text, "follows from the type of the file");
+        let width = self.column(width);
+        self.set(height, format!("if(bool(0.5), {width} * 3 / 4, {width} * 4 / 3)"), "follows from the width");
+    }
+
+    /// Keys of accounts, of which only those of this server are known in whole.
+    fn keys_of_accounts(&mut self) {
+        const PUBLIC: &str = "'-----BEGIN PUBLIC KEY-----MCowBQYDK2VwAyEA' || regex('[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]') || '=-----END PUBLIC KEY-----'";
+        let Some(private) = self.find_repeatable_text("private_key") else { return };
+        if let Some(public) = self.find_repeatable_text("public_key") {
+            self.set(public, PUBLIC, "the other key of a pair");
+        }
+        let domain = self.find_repeatable_text("domain").filter(|&at| !self.columns[at].not_null);
+        let Some(domain) = domain.filter(|_| !self.columns[private].not_null) else { return };
+        // Users of this server have accounts here.
+        let tables = &self.context.schema.tables;
+        let users = self.context.counted.iter().find(|(child, _)| super::is_person(&tables[*child]));
+        let local = users.map_or("bool(0.4)".to_owned(), |&(child, by)| {
+            format!("count_of({}) > 0", named_column(&tables[child], by))
+        });
+        self.set(domain, format!("if({local}, NULL, phrase('{{domain}}'))"), "follows from where the account is");
+        let text = format!("if({} IS NULL, {})", self.column(domain), self.alone(private).text);
+        self.set(private, text, "follows from the domain");
+    }
+
+    /// Time zones of the country that a locale ends with.
+    fn zones_of_locales(&mut self) {
+        const ZONES: &str = "WHEN 'GB' THEN 'Europe/London' WHEN 'DE' THEN 'Europe/Berlin' WHEN 'FR' THEN 'Europe/Paris' \
+             WHEN 'ES' THEN 'Europe/Madrid' WHEN 'IT' THEN 'Europe/Rome' WHEN 'BR' THEN 'America/Sao_Paulo' \
+             WHEN 'JP' THEN 'Asia/Tokyo' WHEN 'US' THEN choice('America/New_York': 5, 'America/Chicago': 3, 'America/Denver', 'America/Los_Angeles': 3) \
+             ELSE phrase('{timezone}')";
+        let zone = self.find_repeatable_text("time_zone timezone");
+        let Some((locale, zone)) = self.find_repeatable_text("locale").zip(zone) else { return };
+        if self.knows(locale, "'ja_JP'") {
+            let text = format!("CASE substr({}, -2) {ZONES} END", self.column(locale));
+            self.set(zone, text, "follows from the locale");
         }
     }
 
@@ -297,6 +367,7 @@ impl TableInference<'_> {
         if let Some(group) = group {
             self.set(group, "phrase('{module}')", "a group of settings");
         }
+        self.keys_of_parents();
         let Some(value) = self.find_repeatable_text("value *_value configvalue val") else { return };
         if !is_setting && key.is_none() {
             return;
@@ -310,6 +381,18 @@ impl TableInference<'_> {
             )
         });
         self.set(value, text, "follows from the key");
+    }
+
+    /// Keys of what is known of a person or a text besides.
+    fn keys_of_parents(&mut self) {
+        let Some(key) = self.find_repeatable_text("meta_key") else { return };
+        let kinds = self.context.possible_parents.iter().flatten();
+        let kind = kinds.map(|parent| kind_of(&self.context.schema.tables[parent.table])).next().flatten();
+        match kind {
+            Some(Kind::Person) => self.set(key, "phrase('{person_setting}')", "a setting of a person"),
+            Some(Kind::Text) => self.set(key, "phrase('{post_setting}')", "a property of a text"),
+            _ => {}
+        }
     }
 
     /// Codes of permissions to do something with a model, and their names, as the code says.
@@ -396,7 +479,7 @@ impl TableInference<'_> {
             return;
         }
         let text = format!(
-            "CASE {} WHEN 'cpu.usage' THEN beta(2, 4, decimals=3) * 100 WHEN 'cpu.load1' THEN lognormal(-0.2, 0.8, max=40, decimals=2) \
+            "CASE {} WHEN 'cpu.usage' THEN beta(2, 4, 0, 100, 1) WHEN 'cpu.load1' THEN lognormal(-0.2, 0.8, max=40, decimals=2) \
              WHEN 'http.latency' THEN lognormal(4, 0.8, max=5000, decimals=1) \
              WHEN 'queue.length' THEN exponential(0.2, max=500, decimals=0) \
              WHEN 'db.connections' THEN int(1, 60) WHEN 'db.queries' THEN lognormal(5, 1, max=9000, decimals=0) \

@@ -1,10 +1,10 @@
 //! Messages: with whom one talks, when a message goes away, and what a reaction is to.
 
-use super::TableInference;
 use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage};
+use super::{TableInference, inferred};
 use litepress_rows::schema::Generated;
 
 impl TableInference<'_> {
@@ -18,7 +18,13 @@ impl TableInference<'_> {
         if !super::has_last_word(self.table, "conversation chat thread") {
             return;
         }
-        let Some(kind) = self.find_kind("type kind") else { return };
+        let Some(kind) = self.find_kind("type kind") else {
+            // Most chats are with one person, and have no subject.
+            if let Some(at) = self.find_repeatable_text("subject").filter(|&at| !self.columns[at].not_null) {
+                self.set(at, "if(bool(0.15), phrase('{chat_group}'))", "follows from the habits of people");
+            }
+            return;
+        };
         let members =
             self.find_repeatable_text("members participants member_ids").filter(|&at| !self.columns[at].not_null);
         let Some(members) = members else { return };
@@ -38,11 +44,37 @@ impl TableInference<'_> {
         }
     }
 
+    /// Addresses of messengers: a telephone number at a server.
+    fn addresses(&mut self) {
+        let parts = self.find_repeatable_text("user local_part").zip(self.find_repeatable_text("server domain"));
+        let whole = self.find_text("raw_string jid address raw").zip(parts);
+        let Some((whole, (user, server))) = whole.filter(|_| super::has_last_word(self.table, "jid address")) else {
+            return;
+        };
+        self.set(user, "'1' || choice('206', '212', '312', '415', '617') || unique_digits(7)", "a telephone number");
+        self.set(server, "constant('chat.example')", "the server of the messenger");
+        let text = format!("{} || '@' || {}", self.column(user), self.column(server));
+        self.set(whole, text, "follows from its parts");
+        for at in 0..self.columns.len() {
+            if self.is_like(at, "agent device") && self.is_number(at) && self.is_free(at) {
+                self.found[at] = Some(inferred("choice(0: 92, 1: 8)", "most people have one device"));
+            }
+        }
+    }
+
     /// Kinds and ends of messages, and the times of those that reactions are to.
     pub(super) fn messages(&mut self) {
         self.target_times();
+        self.addresses();
+        let key = self.table.rowid_alias.map(|at| self.column(at));
+        if let Some((at, key)) = self.find_repeatable_number("sort_id").zip(key) {
+            self.set(at, key, "in the order of rows");
+        }
         if self.kind() != Some(Kind::Text) || !super::has_last_word(self.table, "message sms mms") {
             return;
+        }
+        if let Some(at) = self.find_repeatable_text("story_id").filter(|&at| !self.columns[at].not_null) {
+            self.set(at, "constant(NULL)", "follows from the types: no message is a story");
         }
         let is_read = self.find("read_status is_read *received*", |_| true).is_some();
         if let Some(kind) = self.find_kind("type direction").filter(|_| is_read) {

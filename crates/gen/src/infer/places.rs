@@ -7,7 +7,7 @@ use litepress_rows::schema::{Column, Generated};
 
 /// The fields of a place, and the names of their columns behind a prefix such as `billing_`.
 const FIELDS: &[(&str, &str)] = &[
-    ("city", "city town city_name"),
+    ("city", "city town city_name place_name"),
     ("state", "state province region state_name state_province"),
     ("state_code", "state_code province_code region_code"),
     ("country", "country country_name nation"),

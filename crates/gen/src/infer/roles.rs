@@ -3,6 +3,8 @@
 use super::amounts::named_column;
 use super::names::is_like;
 use super::subjects::Kind;
+use super::table_columns::called;
+use super::times::Stage;
 use super::{TableInference, is_person, plain};
 
 impl TableInference<'_> {
@@ -31,6 +33,21 @@ impl TableInference<'_> {
         if ["'owner'", "'admin'", "'member'"].iter().all(|word| self.knows(role, word)) {
             let text = format!("if(number_in({}) = 1, 'owner', choice('member': 88, 'admin': 12))", self.column(by));
             self.set(role, text, "the first member is the owner");
+            self.founding(by);
+        }
+    }
+
+    /// Times at which members joined: the owner joined with the group.
+    fn founding(&mut self, by: usize) {
+        let start = self.context.parents[by].and_then(|parent| self.start_of(parent));
+        let Some((start, of)) = start.map(|(time, of)| (self.through(by, time), of)) else { return };
+        for at in 0..self.columns.len() {
+            let Some((Stage::Created, form)) = self.time_at(at) else { continue };
+            let start = form.converted(&start, of);
+            if let Some((start, found)) = start.zip(self.found[at].clone()) {
+                let text = format!("if(number_in({}) = 1, {start}, {})", self.column(by), called(&found.text));
+                self.set(at, text, &found.because);
+            }
         }
     }
 

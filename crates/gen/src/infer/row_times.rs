@@ -399,7 +399,8 @@ impl TableInference<'_> {
 
     /// Returns a time after that of the parent's row.
     fn time_of_parent(&self, by: usize, form: Form) -> Option<String> {
-        let parent = self.context.parents[by]?;
+        // What another row refers to came before that row.
+        let parent = self.context.parents[by].filter(|_| !self.context.shared.contains(&by))?;
         let of = &self.context.schema.tables[parent.table];
         let (time, of_form) = self.start_of(parent)?;
         let mut base = self.through(by, time);
@@ -415,6 +416,7 @@ impl TableInference<'_> {
             return Some(within);
         }
         let is_order = kind_of(of) == Some(Kind::Order);
+        let is_attached = super::is_attached_to(self.table, of);
         let is_output = super::is_output_of(self.table, of);
         if is_output {
             let end = of.columns.iter().find(|column| {
@@ -430,6 +432,9 @@ impl TableInference<'_> {
             _ if is_output => of("int(1, 120)", "seconds"),
             Some(Kind::Run | Kind::Log) => of("int(0, 240)", "seconds"),
             Some(Kind::Stay) => of("int(0, 400)", "hours"),
+            _ if super::is_edit(self.table) => of("int(1, 240)", "minutes"),
+            _ if is_attached => of("int(0, 40)", "seconds"),
+            _ if super::is_reaction(self.table) => of("exponential(0.004, max=9000, decimals=0)", "minutes"),
             _ if form == Form::Day => of("exponential(0.02, max=700, decimals=0)", "days"),
             _ => of("exponential(0.001, max=16000, decimals=0) * 60 + int(0, 59)", "minutes"),
         };

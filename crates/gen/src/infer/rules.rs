@@ -43,16 +43,19 @@ static RULES: &[Rule] = &[
     // Identifiers and secrets.
     text(
         "private_key *_private_key",
-        "'-----BEGIN PRIVATE KEY-----' || regex('[A-Za-z0-9+/]{64}') || '-----END PRIVATE KEY-----'",
+        "'-----BEGIN PRIVATE KEY-----MC4CAQAwBQYDK2VwBCIEI' || regex('[A-P][A-Za-z0-9+/]{42}') || '-----END PRIVATE KEY-----'",
     ),
-    text("public_key ssh_key *_public_key", "'ssh-ed25519 AAAA' || regex('[A-Za-z0-9+/]{64}')"),
+    text(
+        "public_key ssh_key *_public_key",
+        "'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI' || regex('[A-P][A-Za-z0-9+/]{42}')",
+    ),
     text(
         "transaction_id external_id remote_id charge_id payment_id *_transaction_id gateway_id",
         "regex('(ch|tx|py)_[0-9A-Za-z]{16}')",
     ),
     text("uuid guid *_uuid *_guid *_id_bin", "uuid"),
     text("password passwd user_pass password_hash *_password encrypted_password password_digest pass_hash", PASSWORD),
-    text("md5 *_md5 etag", "hex(32)"),
+    text("md5 *_md5 etag key_id", "hex(32)"),
     text("sha256 *_sha256 checksum digest content_hash file_hash", "hex(64)"),
     text("sha1 *_sha1 sha commit_sha commit_hash *_hash hash object_hash revision", "hex(40)"),
     text(
@@ -220,6 +223,7 @@ static RULES: &[Rule] = &[
     number("reorder_level reorder_point min_stock", "choice(0: 2, 5: 3, 10: 5, 15: 2, 20: 2, 25: 1, 30: 1)", ""),
     number("level *_level", "choice(1: 5, 2: 3, 3: 2)", "real(0, 10, 1)"),
     number("visibility privacy", "choice(0: 80, 1: 8, 2: 12)", ""),
+    number("idgoal goal_id", "choice(1: 60, 2: 25, 3: 10, 4: 5)", ""),
     text("visibility privacy", "choice('public': 75, 'private': 15, 'unlisted': 10)"),
     text("environment env", "choice('production': 6, 'staging': 3, 'development': 1)"),
     text("role user_role *_role", "choice('user': 85, 'editor': 8, 'moderator': 4, 'admin': 3)"),
@@ -295,7 +299,7 @@ static RULES: &[Rule] = &[
     text("our_*", "choice('5b1f0f5e-8a3c-4c1e-9d0b-2f6a7c3e1d44': 9, 'c0a8d2b7-17e4-4f5a-b6c3-91d2e8f70a65')"),
     number("user_id userid", "1 + exponential(0.3, max=40, decimals=0)", ""),
     number("*_id", "1 + exponential(0.02, max=5000, decimals=0)", ""),
-    text("*_id", "uuid()"),
+    text("*_id idvisitor", "uuid()"),
     // Texts.
     text("subject email_subject mail_subject", "phrase('{email_subject}')"),
     text("title headline *_title", "phrase('{article_title}')"),
@@ -353,7 +357,7 @@ static RULES: &[Rule] = &[
     ),
     number("url_prefix", "choice(2: 8, 0, 1, 3: 2)", ""),
     number("depth", "int(0, 4)", "int(1, 40)"),
-    number("percent percentage *_percent pct *_pct *_percentage", "int(0, 100)", "beta(2, 3, decimals=3) * 100"),
+    number("percent percentage *_percent pct *_pct *_percentage", "int(0, 100)", "beta(2, 3, 0, 100, 1)"),
     number(
         "discount *_discount discount_rate discount_percent",
         "choice(0: 80, 5: 6, 10: 8, 15: 3, 20: 3)",
@@ -573,8 +577,9 @@ pub(super) fn rule(name: &str, traits: &ColumnTraits<'_>, kind: Option<Kind>) ->
             TypeClass::Real => given(rule.real).or(given(rule.int)),
             TypeClass::Numeric => given(rule.real).or(given(rule.int)).or(given(rule.text)),
             TypeClass::Any => given(rule.text).or(given(rule.int)).or(given(rule.real)),
+            TypeClass::Blob if is_like(name, "*_key *_hash *_digest") => Some("blob(32, 32)"),
             TypeClass::Blob if rule.text == "ipv4" => Some("blob(4, 4)"),
-            TypeClass::Blob => Some("blob(16, 16)").filter(|_| rule.text == "uuid"),
+            TypeClass::Blob => Some("blob(16, 16)").filter(|_| ["uuid", "uuid()"].contains(&rule.text)),
         };
         Some((annotation?, first(rule.names)))
     });
@@ -609,6 +614,7 @@ static FLAGS: &[(&str, f64)] = &[
         "*verified* *confirmed* *is_paid* paid *completed* *processed* *delivered* *synced* *subscribed* *is_read read seen *seen* is_billing* is_shipping* can_* *success* *finished* *is_open*",
         0.8,
     ),
+    ("from_me is_outgoing outgoing", 0.45),
     (
         "unread has_attachment* is_private private *featured* *pinned* *sticky* *favorite* *favourite* *starred* *is_primary* *is_default* default primary *important* *urgent* *gift* *draft* *test* *beta* *internal* *virtual* *is_new* *recurring* *premium* *vip* *adult* *unlisted*",
         0.08,
@@ -622,7 +628,7 @@ pub(super) fn flag_share(name: &str) -> Option<f64> {
 
 /// Returns whether the name is that of a flag.
 pub(super) fn is_flag(name: &str) -> bool {
-    const NAMES: &str = "is_* has_* can_* was_* should_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux encrypted recalc_* editable display played erased success succeeded";
+    const NAMES: &str = "is_* has_* can_* was_* should_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux encrypted recalc_* editable display played erased success succeeded from_me outgoing";
     is_like(name, NAMES) && !is_like(name, "*_count")
 }
 

@@ -11,6 +11,17 @@ const FOOD_JSON: &str =
     "object(weight_g: choice(200: 2, 250: 4, 500: 5, 750, 1000: 2), organic: bool(0.4), made_in: place('country'))";
 const LOG_JSON: &str =
     "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
+const LOG_JSON_BY_MESSAGE: &str = "WHEN 'Requ' THEN object(request_id: hex(12), ip: ipv4, duration_ms: int(1, 900)) \
+     WHEN 'User' THEN object(user_id: int(1, 5000), ip: ipv4) WHEN 'Inva' THEN object(user_id: int(1, 5000), ip: ipv4) \
+     WHEN 'Job ' THEN object(job_id: hex(12), attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(20, 90_000)) \
+     WHEN 'Work' THEN object(worker: phrase('{host}'), pid: int(300, 32_000)) \
+     WHEN 'Paym' THEN object(order_id: int(1, 90_000), amount: price(5, 400), currency: choice('EUR', 'USD')) \
+     WHEN 'Disk' THEN object(mount: choice('/': 4, '/var': 2, '/home')) \
+     WHEN 'Sent' THEN object(to: email, template: choice('welcome', 'receipt', 'reminder')) \
+     WHEN 'Coul' THEN object(to: email, attempt: choice(1: 5, 2: 3, 3: 2)) \
+     WHEN 'Quer' THEN object(table: phrase('{table_name}')) WHEN 'Slow' THEN object(table: phrase('{table_name}'), rows: int(900, 90_000)) \
+     WHEN 'Conf' THEN object(file: choice('app.toml', 'server.toml', 'logging.toml')) \
+     ELSE object(host: phrase('{host}'))";
 const DASHBOARD_JSON: &str = "object(panels: array(object(id: int(1, 40), type: choice('timeseries': 6, 'stat': 2, 'table'), metric: phrase('{metric}')), 1, 6), refresh: choice('30s': 4, '1m': 3, '5m'), schemaVersion: choice(36: 2, 39: 5))";
 /// The hash of a password as Django makes it.
 const PASSWORD_OF_DJANGO: &str =
@@ -70,6 +81,13 @@ impl TableInference<'_> {
             ("status", Some("person")) if self.default(at).as_deref() == Some("0") => {
                 found("choice(0: 98, 1: 2)", "few people are blocked")
             }
+            ("karma", _) if self.kind() == Some(Kind::Text) => {
+                found("choice(0: 90, 1: 6, 2: 3, 5: 1)", "few people vote")
+            }
+            ("menu_order", _) if self.kind() == Some(Kind::Text) => {
+                let kind = self.column(self.find("type", |at| self.is_text(at))?);
+                Some((format!("if({kind} = 'page', int(1, 20), 0)"), "only pages are in a menu"))
+            }
             ("group", _) if self.default(at).as_deref() == Some("0") => {
                 found("choice(0: 99, 1: 1)", "the DEFAULT, which stands for no group")
             }
@@ -88,6 +106,11 @@ impl TableInference<'_> {
             subject(&of.name).filter(|subject| subject.names == "media_type")?;
             Some(self.through(by, name))
         })
+    }
+
+    /// Returns the details of a message in a log, by its first letters.
+    fn log_json(&self, message: usize) -> String {
+        format!("CASE substr({}, 1, 4) {LOG_JSON_BY_MESSAGE} END", self.column(message))
     }
 
     /// Returns the column with the length of a song in milliseconds.
@@ -125,7 +148,10 @@ impl TableInference<'_> {
             ("context" | "details" | "data" | "payload" | "metadata" | "extra" | "attributes" | "params", _)
                 if self.kind() == Some(Kind::Log) =>
             {
-                found(LOG_JSON, "details of a log entry")
+                match self.find("message msg", |at| self.is_text(at) && self.has_word(at, "{log_info}")) {
+                    Some(of) => Some((self.log_json(of), "details of the message")),
+                    None => found(LOG_JSON, "details of a log entry"),
+                }
             }
             ("data" | "json" | "model", Some("dashboard")) => found(DASHBOARD_JSON, "the panels of a dashboard"),
             ("os" | "operating_system" | "os_name" | "platform", Some("host")) => {
@@ -176,6 +202,10 @@ impl TableInference<'_> {
                 );
                 Some((text, "follows from the model"))
             }
+            ("guid", _) if is_post && self.find("slug post_name", |at| self.is_text(at)).is_some() => {
+                let key = self.column(self.table.rowid_alias?);
+                Some((format!("'https://blog.example/?p=' || {key}"), "the address of a post"))
+            }
             ("password", _) if is_post => found("if(bool(0.97), '', phrase('{handle}'))", "few texts have a password"),
             ("path" | "uri" | "url_path" | "request_path", _) if self.find(REQUESTS, |_| true).is_some() => {
                 found("phrase('{url_path}')", "the path of a request")
@@ -183,7 +213,7 @@ impl TableInference<'_> {
             ("language" | "lang" | "locale", _)
                 if self.find("text body content message", |other| self.is_text(other)).is_some() =>
             {
-                found("choice('en': 94, 'de': 3, 'fr': 3)", "the language of a text")
+                found("constant('en')", "the language of all texts")
             }
             _ => None,
         }

@@ -149,8 +149,9 @@ pub(super) fn subject(table: &str) -> Option<Subject> {
     };
     let pairs = words.windows(2).rev().map(|pair| pair.join("_"));
     let found = pairs.chain(words.iter().rev().cloned()).find_map(|name| find(&name))?;
-    // `log_visit` is a log, whatever it is about.
-    let kind = if words.first().is_some_and(|word| word == "log") { Kind::Log } else { found.kind };
+    // `log_visit` is a log, whatever it is about; a `log_action` is what a log refers to.
+    let is_log = words.first().is_some_and(|word| word == "log") && find(&words.join("_")).is_none();
+    let kind = if is_log { Kind::Log } else { found.kind };
     Some(Subject { kind, ..found })
 }
 

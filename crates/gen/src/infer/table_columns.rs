@@ -12,7 +12,8 @@ use super::rules;
 use super::subjects::{Kind, Subject, subject};
 use super::times::{ReferenceDay, are_in_millis};
 use super::{
-    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, inferred, unique, unique_because,
+    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, inferred, subject_of, unique,
+    unique_because,
 };
 use crate::generators::catalogue;
 use crate::tables::statement_of;
@@ -40,10 +41,14 @@ pub(crate) struct TableContext<'a> {
     pub once: Option<usize>,
     /// The columns that refer to a row through a row of another table.
     pub via: Vec<usize>,
+    /// The columns that refer to the row that another row of theirs refers to.
+    pub shared: Vec<usize>,
     /// The table with the lines of this one's rows, which is per_parent.
     pub lines: Option<usize>,
     /// Columns that refer to the table, by table and column, whose rows can be counted.
     pub counted: Vec<(usize, usize)>,
+    /// The columns of `counted` whose rows come in the order of time.
+    pub latest: Vec<(usize, usize)>,
     /// The column that refers to the first rows of its own table, and the number of these rows, if there is one.
     pub roots: Option<(usize, u64)>,
     /// Columns that need no unique values, because different pairs of foreign keys make their key unique.
@@ -91,7 +96,7 @@ impl<'a> TableInference<'a> {
         };
         let columns: Vec<NamedColumn<'a>> = table.columns.iter().enumerate().map(named).collect();
         let found = columns.iter().map(|_| None).collect();
-        let subject = subject(&table.name).map(|found| by_columns(in_schema(found, context.schema, table), table));
+        let subject = subject_of(table).map(|found| by_columns(in_schema(found, context.schema, table), table));
         let in_millis = are_in_millis(context.schema);
         Self { table, subject, columns, found, in_millis, context }
     }
@@ -108,6 +113,7 @@ impl<'a> TableInference<'a> {
         self.persons();
         self.places();
         self.times();
+        self.latest_times();
         self.amounts();
         self.slugs();
         self.upkeep();

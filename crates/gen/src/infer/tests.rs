@@ -15,9 +15,11 @@ fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
         per_parent: None,
         once: None,
         via: Vec::new(),
+        shared: Vec::new(),
         lines: None,
         roots: None,
         counted: Vec::new(),
+        latest: Vec::new(),
         relieved: Vec::new(),
         depth: 0,
     };

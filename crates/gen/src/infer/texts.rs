@@ -74,6 +74,14 @@ impl TableInference<'_> {
         let title = self.find("title name headline subject *_title label", |at| {
             self.is_text(at) && at != slug && self.found[at].is_none() && !self.is_time(at)
         });
+        let list = title.and_then(|title| self.lookup_list(title)).filter(|list| list.starts_with("topic"));
+        if let (Some(title), Some(list)) = (title, list) {
+            self.set(slug, format!("unique_phrase('{{{list}}}', '-')"), "the slug of a topic");
+            let slug = self.column(slug);
+            let text = format!("upper(substr({slug}, 1, 1)) || replace(substr({slug}, 2), '-', ' ')");
+            self.set(title, text, "follows from the slug");
+            return;
+        }
         match (title, self.columns[slug].is_unique) {
             (Some(title), true) if self.columns[title].is_unique || self.lookup_list(title).is_some() => {
                 let text = format!("slug({})", self.column(title));
@@ -187,15 +195,16 @@ impl TableInference<'_> {
                 &[("description *_description", "{product_text}"), ("color colour", "{colour}"), ("brand", "{brand}")]
             }
             "article_title" => &[
-                ("content body text post_content *_content html", "{post}"),
-                ("excerpt summary description *_excerpt", "{excerpt}"),
+                ("content body text post_content *_content html", "{blog_post}"),
+                ("excerpt summary description *_excerpt", "{blog_sentence}"),
             ],
             "review_title" => &[("body content text comment review review_text message", "{review}")],
             "comment" if self.refers_to_issue() => {
                 &[("body content text comment message *_content", "{issue_comment}")]
             }
             "comment" => &[("body content text comment message *_content", "{comment}")],
-            "message" => &[("body content text message subject", "{message}")],
+            "message" => &[("body content text message subject text_data", "{message}")],
+            "status_post" => &[("text body content", "{status_post}")],
             "title" if self.kind() == Some(Kind::Other) => {
                 &[("description plot synopsis summary overview", "{film_plot}")]
             }

@@ -94,7 +94,7 @@ static STAGES: &[(&str, Stage)] = &[
         Stage::Ended,
     ),
     (
-        "*reset* *remember* *last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *checked* *viewed* *clicked* *current_sign* *accessed* *atime",
+        "*reset* *remember* *last_login* *last_seen* *last_sign* *last_activ* *last_visit* *last_used* *last_access* *last_poll* *seen* *read_at *checked* *viewed* *clicked* *current_sign* *accessed* *atime *last_status* *last_message* *last_post* *last_reply* *last_comment*",
         Stage::LastSeen,
     ),
     (

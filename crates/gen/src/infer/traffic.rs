@@ -13,6 +13,11 @@ const STATUS_BY_METHOD: &str = "WHEN 'GET' THEN choice(200: 84, 301: 2, 302: 3, 
      WHEN 'POST' THEN choice(200: 52, 201: 30, 302: 8, 400: 4, 401: 2, 403: 1, 422: 2, 500: 1) \
      WHEN 'DELETE' THEN choice(204: 70, 200: 16, 403: 4, 404: 8, 500: 2) \
      ELSE choice(200: 82, 204: 8, 400: 3, 401: 2, 404: 3, 500: 2)";
+const PATH_BY_METHOD: &str = "WHEN 'GET' THEN phrase('{url_path}') WHEN 'HEAD' THEN phrase('{url_path}') WHEN 'POST' THEN phrase('{post_path}') ELSE phrase('{api_path}')";
+/// Actions of visitors: 1 a page, 2 a link to another site, 3 a download, 4 the title of a page, 8 a search.
+const ACTIONS: &str = "choice(1: 50, 4: 40, 2: 4, 3: 3, 8: 3)";
+const NAME_BY_ACTION: &str = "WHEN 4 THEN phrase('{article_title}') WHEN 8 THEN phrase('{search_term}') WHEN 3 THEN phrase('{domain}/files/{file_plain}') \
+     ELSE phrase('{domain}/{slug}')";
 const MESSAGE_BY_LEVEL: &str = "WHEN 'debug' THEN phrase('{log_debug}') WHEN 'warning' THEN phrase('{log_warning}') \
      WHEN 'warn' THEN phrase('{log_warning}') WHEN 'error' THEN phrase('{log_error}') WHEN 'critical' THEN phrase('{log_error}') \
      WHEN 'fatal' THEN phrase('{log_error}') ELSE phrase('{log_info}')";
@@ -23,6 +28,23 @@ impl TableInference<'_> {
         self.messages_of_levels();
         self.referrers();
         self.time_in_visits();
+        self.actions();
+        self.pages_of_sites();
+    }
+
+    /// Addresses of pages, at the site that the row refers to.
+    fn pages_of_sites(&mut self) {
+        let site = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let is_site = super::has_last_word(of, "site website");
+            let url =
+                of.columns.iter().find(|column| is_like(&plain(&column.name), "main_url site_url base_url url"))?;
+            Some(self.through(by, url)).filter(|_| is_site && url.not_null)
+        });
+        let url = self.find_repeatable_text("url page_url").filter(|_| self.kind() == Some(Kind::Log));
+        if let Some((url, site)) = url.zip(site) {
+            self.set(url, format!("{site} || phrase('{{slug}}')"), "a page of the site");
+        }
     }
 
     /// States of requests, as their method allows, and the sizes of answers: some states have none.
@@ -32,6 +54,10 @@ impl TableInference<'_> {
         if let Some(method) = self.find(METHODS, |at| self.is_text(at))
             && self.knows(method, "'GET'")
         {
+            if let Some(path) = self.find_repeatable_text("path uri url_path request_path") {
+                let text = format!("CASE upper({}) {PATH_BY_METHOD} END", self.column(method));
+                self.set(path, text, "suits the method");
+            }
             let text = format!("CASE upper({}) {STATUS_BY_METHOD} END", self.column(method));
             self.set(status, text, "suits the method");
         }
@@ -62,12 +88,28 @@ impl TableInference<'_> {
         let name = self.find_text("referer_name referrer_name");
         let url = self.find_text("referer_url referrer_url referer referrer");
         let Some((name, url)) = name.zip(url) else { return };
+        if let Some(kind) = self.find_repeatable_number("referer_type referrer_type") {
+            let text = format!("if({} IS NULL, 1, choice(3: 6, 2: 4))", self.column(name));
+            self.set(kind, text, "follows from the domain");
+        }
         let are_free = !self.columns[name].is_unique && !self.columns[url].is_unique;
         if are_free && (self.columns[name].not_null || !self.columns[url].not_null) {
             let domain = self.column(name);
             let text = format!("if({domain} IS NULL, NULL, 'https://' || {domain} || '/' || phrase('{{slug}}'))");
             self.set(url, text, "follows from the domain");
         }
+    }
+
+    /// Pages, titles and files that visitors look at; an address alone has a prefix.
+    fn actions(&mut self) {
+        let kind = self.find_repeatable_number("type action_type").zip(self.find_repeatable_number("url_prefix"));
+        let Some((name, (kind, prefix))) = self.find_repeatable_text("name").zip(kind) else { return };
+        self.set(kind, ACTIONS, "what a visitor does");
+        let kind = self.column(kind);
+        self.set(name, format!("CASE {kind} {NAME_BY_ACTION} END"), "follows from the type");
+        let own = self.alone(prefix).text;
+        let none = if self.columns[prefix].not_null { "0" } else { "NULL" };
+        self.set(prefix, format!("if({kind} IN (1, 2, 3), {own}, {none})"), "follows from the type");
     }
 
     /// Times spent on one page, which are a part of the visit.

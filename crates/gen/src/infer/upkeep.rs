@@ -47,8 +47,19 @@ impl TableInference<'_> {
         }
     }
 
-    /// Versions of the program, one after another.
+    /// Versions of the program, one after another, and of a row, which is the first one until it changes.
     fn versions(&mut self) {
+        let time = |wanted: Stage| {
+            let at = (0..self.columns.len()).find(|&at| self.time_at(at).is_some_and(|(stage, _)| stage == wanted))?;
+            Some((self.column(at), self.time_at(at)?.1))
+        };
+        let times = time(Stage::Created).zip(time(Stage::Updated)).filter(|((_, one), (_, other))| one == other);
+        if let (Some(((created, _), (updated, _))), Some(at)) =
+            (times, self.find_repeatable_number("version lock_version revision"))
+        {
+            let text = format!("if({updated} > {created}, choice(2: 5, 3: 3, 4: 2, 5, 7), 1)");
+            self.set(at, text, "follows from whether the row has changed");
+        }
         let is_history = super::has_last_word(self.table, "version") && self.columns.len() == 2;
         let version = self.find_repeatable_number("version").filter(|_| is_history && self.table.rowid_alias.is_some());
         if let Some(at) = version {

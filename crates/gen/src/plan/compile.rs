@@ -282,6 +282,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
             }
             ColumnExpr::SumOf { child, expression, at } => self.sum_of(row_set, column, (*child, expression), *at),
             ColumnExpr::CountOf { child, column: by, at } => self.count_of(row_set, column, (*child, *by), *at),
+            ColumnExpr::LastOf { child, column: by, value, at } => {
+                self.last_of(row_set, column, (*child, *by, *value), *at)
+            }
             ColumnExpr::Null { share, purpose, inner } => {
                 let part = self.expression(row_set, column, inner)?;
                 let register = self.own_register(&part);
@@ -512,7 +515,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
         let leader = self.drafts.leader((table, column));
         let reference = self.drafts.reference((table, leader)).expect("the leading column is a reference");
         let apart_in = match reference.relation.assignment {
-            Assignment::DistinctIn { column, .. } | Assignment::Along { column, distinct: true } => Some(column),
+            Assignment::DistinctIn { column, .. }
+            | Assignment::Along { column, distinct: true }
+            | Assignment::Among { column, distinct: true, .. } => Some(column),
             // Rows with the same row in the other column differ, until that column comes back to it after all rows
             // had their turn.
             Assignment::OtherThan { column, .. } => {

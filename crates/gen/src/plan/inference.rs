@@ -2,11 +2,15 @@
 
 use super::Planner;
 use super::resolve::ColumnExpr;
+use super::shared_rows::NEWEST;
 use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
 use crate::relation::{Assignment, PositionField};
 use crate::tables::generated_tables;
-use litepress_rows::schema::Generated;
-use litepress_rows::{Affinity, Result, counted, quoted_name};
+use litepress_rows::schema::{ForeignKey, Generated, Table};
+use litepress_rows::{Affinity, Result, counted};
+
+/// The reason of a reference that is that of another row.
+const SHARED: &str = "that of ";
 
 /// The columns of one foreign key within a key of its table.
 struct KeyPart {
@@ -126,9 +130,9 @@ impl Planner<'_> {
         let is_same = (parent.table, parent.column) == (shared.table, shared.column);
         let shares = infer::shares_parent(of_table, through, &self.schema.tables[shared.table]);
         (is_known && is_same && shares && !is_key).then(|| {
-            let by = quoted_name(&of_table.columns[by].name);
-            let text = format!("{by}.{}", quoted_name(&through.columns[same].name));
-            Inference { text, because: format!("that of {}", through.name) }
+            let key = infer::quoted_column(&self.schema.tables[shared.table], shared.column);
+            let (by, same) = (infer::quoted(&of_table.columns[by].name), infer::quoted_column(through, same));
+            Inference { text: format!("ref({key}, along({by}, {same}))"), because: format!("{SHARED}{}", through.name) }
         })
     }
 
@@ -143,7 +147,8 @@ impl Planner<'_> {
     /// Returns whether another row that each row refers to has the same parent as the row through this column.
     fn has_shared_parent(&self, table: usize, column: usize) -> bool {
         let of_table = &self.schema.tables[table];
-        let others = (0..of_table.columns.len()).filter(|&by| by != column && of_table.columns[by].not_null);
+        let is_known = |by: usize| of_table.columns[by].not_null || of_table.rowid_alias == Some(by);
+        let others = (0..of_table.columns.len()).filter(|&by| by != column && is_known(by));
         others.into_iter().any(|by| self.shared_parent(table, column, (by, false)).is_some())
     }
 
@@ -170,12 +175,12 @@ impl Planner<'_> {
     ) -> Vec<Option<Inference>> {
         let of_table = &self.schema.tables[table];
         let columns = || 0..of_table.columns.len();
-        let text = |column: usize| {
-            drafts
-                .iter()
-                .find(|(of, at, _)| (*of, *at) == (table, column))
-                .map(|(_, _, inferred)| inferred.text.as_str())
+        let draft = |column: usize| {
+            let mut drafts = drafts.iter();
+            drafts.find(|(of, at, _)| (*of, *at) == (table, column)).map(|(_, _, inferred)| inferred)
         };
+        let text = |column: usize| draft(column).map(|inferred| inferred.text.as_str());
+        let is_shared = |column: usize| draft(column).is_some_and(|inferred| inferred.because.starts_with(SHARED));
         let possible_parent = |column: usize| {
             self.other_parent(table, column).filter(|_| text(column).is_some_and(|text| text.contains("ref(")))
         };
@@ -197,11 +202,14 @@ impl Planner<'_> {
             once: columns().find(|&column| text(column).is_some_and(|text| text.ends_with(", once)"))),
             via: columns()
                 .filter(|&column| {
-                    [", via(", ", along("].iter().any(|call| text(column).is_some_and(|text| text.contains(call)))
+                    let has = |call: &str| text(column).is_some_and(|text| text.contains(call));
+                    !is_shared(column) && [", via(", ", along("].into_iter().any(has)
                 })
                 .collect(),
+            shared: columns().filter(|&column| is_shared(column)).collect(),
             lines: self.lines(table, drafts),
             counted: self.counted(table, drafts),
+            latest: self.latest(table, drafts),
             roots: columns().find_map(|column| {
                 let first = text(column)?.split_once(", in_turn(first=")?.1.split(')').next()?;
                 Some((column, first.parse().ok()?))
@@ -249,10 +257,24 @@ impl Planner<'_> {
         drafted.map(|(child, column, _)| (*child, *column)).filter(refers).collect()
     }
 
+    /// Returns the columns of [`counted`](Self::counted) whose rows come in the order of time.
+    fn latest(&self, table: usize, drafts: &[(usize, usize, Inference)]) -> Vec<(usize, usize)> {
+        const OTHERS: [&str; 4] = ["per_parent(", " via(", " along(", ", once)"];
+        let is_other = |text: &str| OTHERS.iter().any(|call| text.contains(call));
+        let mut latest = self.counted(table, drafts);
+        latest.retain(|(child, _)| {
+            *child != table && !drafts.iter().any(|(of, _, inferred)| of == child && is_other(&inferred.text))
+        });
+        latest
+    }
+
     /// Returns the length of the longest chain of parents of a table.
     pub(super) fn depth(&self, table: usize, steps: i64) -> i64 {
         const MOST: i64 = 8;
-        let parents = self.schema.tables[table].foreign_keys.iter().filter_map(|key| self.schema.position(&key.parent));
+        let of_table = &self.schema.tables[table];
+        let is_back = |key: &&ForeignKey| !infer::is_called(of_table, key.columns[0], NEWEST);
+        let keys = of_table.foreign_keys.iter().filter(is_back);
+        let parents = keys.filter_map(|key| self.schema.position(&key.parent));
         let others = parents.filter(|&parent| parent != table && steps < MOST);
         others.map(|parent| self.depth(parent, steps + 1) + 1).max().unwrap_or(0)
     }
@@ -357,10 +379,7 @@ impl Planner<'_> {
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
             }
-            None if infer::time_of_series(of_table, column).is_some() || infer::is_visit_of(of_table, of_parent) => {
-                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
-            }
-            None if self.is_taken_in_turn(table, column) || infer::is_address_of(of_table, column, of_parent) => {
+            None if self.comes_in_groups(table, column, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
@@ -377,6 +396,16 @@ impl Planner<'_> {
     /// Returns the share of a parent's rows that is there before the first row of a table.
     fn share_before(&self, table: usize, parent: usize) -> f64 {
         infer::share_before(&self.schema.tables[parent], [parent, table].map(|table| self.depth(table, 0)))
+    }
+
+    /// Returns whether the rows that refer to one row through a column come one after another, and some rows have none.
+    fn comes_in_groups(&self, table: usize, column: usize, of_parent: &Table) -> bool {
+        let of_table = &self.schema.tables[table];
+        infer::time_of_series(of_table, column).is_some()
+            || infer::is_visit_of(of_table, of_parent)
+            || self.is_taken_in_turn(table, column)
+            || infer::is_address_of(of_table, column, of_parent)
+            || infer::is_attached_to(of_table, of_parent) && !self.has_shared_parent(table, column)
     }
 
     /// Returns whether a column refers to what the stays in a table are of: a room, or else the person who stays. One stay
@@ -451,14 +480,30 @@ impl Planner<'_> {
         let pair: Vec<usize> = columns.iter().filter(is_reference).copied().collect();
         let parents = self.parts(table, &pair).filter(|parts| parts.len() == 2 && pair.len() == 2)?;
         let pairs = parents[0].parents.saturating_mul(parents[1].parents);
+        // A text such as a UUID makes the key unique.
+        let is_text = |column: &usize| infer::is_called(of_table, *column, "key_id *uuid *guid");
+        if columns.iter().any(|column| !pair.contains(column) && is_text(column)) {
+            return None;
+        }
         (pair.len() < columns.len() && self.sizes[table].rows <= pairs).then_some(pair)
     }
 
     /// Chooses random pairs for a key of two foreign keys.
     fn pairs(&self, table: usize, parts: &[KeyPart], position: usize) -> Option<ReferencePattern> {
         let of_table = &self.schema.tables[table];
-        let [one, other] = parts else { return None };
         let parent = |part: &KeyPart| self.schema.position(&of_table.foreign_keys[part.key].parent);
+        // A pair without a time comes with its later row: a status has the tags that were there. A like comes soon after it.
+        let comes_with_row = !infer::has_times(of_table) || infer::is_reaction(of_table);
+        let leader = usize::from(
+            comes_with_row && parts.len() == 2 && {
+                let parents: Vec<usize> = parts.iter().filter_map(parent).collect();
+                self.grow(&parents) && self.depth(parents[1], 0) > self.depth(parents[0], 0)
+            },
+        );
+        let [one, other] = [parts.get(leader)?, parts.get(1 - leader)?];
+        if parts.len() != 2 {
+            return None;
+        }
         let is_itself = parts.iter().any(|part| parent(part) == Some(table));
         // A CHECK may want two different rows of one table.
         let may_be_unequal = of_table.has_check && parent(one) == parent(other);
@@ -471,9 +516,11 @@ impl Planner<'_> {
         // An order has a line at least.
         let is_part = parent(one).is_some_and(|of| infer::is_part_of(of_table, &self.schema.tables[of]));
         let least = u64::from(is_part && rows >= one.parents);
-        Some(match position {
-            0 => ReferencePattern::PerParent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1))),
-            _ => self.distinct_in(table, parts, one.columns[0]),
+        Some(match position == leader {
+            true => {
+                ReferencePattern::PerParent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1)))
+            }
+            false => self.distinct_in(table, parts, one.columns[0]),
         })
     }
 

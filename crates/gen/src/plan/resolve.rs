@@ -4,7 +4,9 @@ use super::table_sizes::TableSize;
 use crate::annotation::{Call, Expression, ExpressionKind, SourceText};
 use crate::expression::{Operator, functions};
 use crate::generators::Zipf;
-use crate::generators::relations::{Distribution, FanOutSpec, column_call, is_call, ref_call, same_in_call, sum_call};
+use crate::generators::relations::{
+    Distribution, FanOutSpec, column_call, is_call, last_call, ref_call, same_in_call, sum_call,
+};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
 use crate::relation::{Assignment, ExactCounts, FanOut, Growth, PositionField, Relation};
@@ -40,6 +42,8 @@ pub(super) enum ColumnExpr {
     SumOf { child: usize, expression: Box<ColumnExpr>, at: usize },
     /// The number of rows of another table that refer to the row through a column.
     CountOf { child: usize, column: usize, at: usize },
+    /// A value of the last row of another table that refers to the row through a column.
+    LastOf { child: usize, column: usize, value: usize, at: usize },
     /// NULL in a share of the rows.
     Null { share: f64, purpose: Purpose, inner: Box<ColumnExpr> },
 }
@@ -161,6 +165,7 @@ impl<'a> Resolver<'a> {
             "same_in" => self.same(call),
             "sum_of" => self.sum(call),
             "count_of" => self.count(call),
+            "last_of" => self.last(call),
             _ => return None,
         })
     }
@@ -290,6 +295,16 @@ impl<'a> Resolver<'a> {
         Ok(ColumnExpr::CountOf { child, column, at: call.span.start })
     }
 
+    fn last(&self, call: &Call) -> Result<ColumnExpr> {
+        let [by, value] = last_call(self.source, call)?;
+        let (child, column) = self.table_column(&by)?;
+        let (of, value) = self.table_column(&value)?;
+        if of != child {
+            return Err(self.source.error(call.span.start, "last_of needs two columns of one table"));
+        }
+        Ok(ColumnExpr::LastOf { child, column, value, at: call.span.start })
+    }
+
     fn sum(&self, call: &Call) -> Result<ColumnExpr> {
         let summed = sum_call(self.source, call)?;
         let mut child = None;
@@ -329,6 +344,15 @@ impl<'a> Resolver<'a> {
         match self.part(expression)? {
             ColumnExpr::Column { column } => Ok(column),
             _ => Err(self.source.error(expression.span.start, "the name of a column of the table is expected")),
+        }
+    }
+
+    /// Returns the name of a column of another table, which is found later.
+    fn name_of_column(&self, expression: &Expression) -> Result<String> {
+        match &expression.kind {
+            ExpressionKind::Column { through: None, name } => Ok(name.clone()),
+            ExpressionKind::Call(call) if !call.is_called => Ok(call.name.clone()),
+            _ => Err(self.source.error(expression.span.start, "the name of a column is expected")),
         }
     }
 
@@ -385,9 +409,10 @@ impl<'a> Resolver<'a> {
             Distribution::Zipf { exponent, scatter } => {
                 Assignment::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
             }
-            Distribution::Popular { growing, by } => Assignment::Popular {
+            Distribution::Popular { growing, by, recent } => Assignment::Popular {
                 growth: growing.map(|before| Growth::new(self.rows(), before)),
                 by: by.map(|by| self.own_column(&by)).transpose()?,
+                recent,
             },
             Distribution::Via { once: true, .. } => Assignment::Spread { children: self.rows() },
             Distribution::Along { column, distinct, .. } => {
@@ -400,10 +425,12 @@ impl<'a> Resolver<'a> {
                 Assignment::Within { column, name, of: self.table_column(&of)?, growth, by, members: None }
             }
             Distribution::Via { growing, .. } => {
-                Assignment::Popular { growth: growing.then(|| Growth::new(self.rows(), 0.0)), by: None }
+                let growth = growing.then(|| Growth::new(self.rows(), 0.0));
+                Assignment::Popular { growth, by: None, recent: None }
             }
-            Distribution::Among { column, .. } => {
-                Assignment::Among { column: self.own_column(&column)?, fan_out: None }
+            Distribution::Among { column, distinct, .. } => {
+                let (column, name) = self.group(&column)?;
+                Assignment::Among { column, name, distinct, fan_out: None }
             }
             Distribution::SharedIn { column } => Assignment::SharedIn { column: self.own_column(&column)? },
             Distribution::Once { near } => Assignment::Once { near },
@@ -418,8 +445,9 @@ impl<'a> Resolver<'a> {
                 let children = growing.then(|| self.rows());
                 Assignment::OtherThan { column: self.own_column(&column)?, each: None, children }
             }
-            Distribution::DistinctIn { column, skew, growing, other } => {
-                Assignment::DistinctIn { column: self.own_column(&column)?, skew, growing, other }
+            Distribution::DistinctIn { column, skew, growing, other, first } => {
+                let first = first.map(|first| self.name_of_column(&first)).transpose()?;
+                Assignment::DistinctIn { column: self.own_column(&column)?, skew, growing, other, first }
             }
             // There is nothing to deal without parents; a later check reports that.
             Distribution::Exact(_) if parents == 0 => Assignment::Uniform,

@@ -172,14 +172,21 @@ fn early_rows_refer_to_other_early_rows() {
 
 /// Groups with members, texts that answer one another, and rooms with guests.
 const GROUPS: &str = "/* gen: rows=200 */ CREATE TABLE person (id INTEGER PRIMARY KEY, posts INT /* gen: count_of(post.author) */);
-    /* gen: rows=50 */ CREATE TABLE grp (id INTEGER PRIMARY KEY, members INT /* gen: count_of(member.grp) */);
+    /* gen: rows=50 */ CREATE TABLE grp (id INTEGER PRIMARY KEY, members INT /* gen: count_of(member.grp) */,
+        founder REFERENCES person /* gen: ref(person.id, popular(growing=TRUE)) */,
+        newest INT /* gen: last_of(post.grp, post.id) */, said INT /* gen: coalesce(last_of(post.grp, post.author), 0) */);
     CREATE TABLE member (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, per_parent(0, 9)) */,
-        person REFERENCES person /* gen: ref(person.id, distinct_in(grp)) */, UNIQUE (grp, person));
+        person REFERENCES person /* gen: ref(person.id, distinct_in(grp)) */,
+        friend REFERENCES person /* gen: ref(person.id, distinct_in(grp, growing=TRUE, first=founder)) */,
+        number INT /* gen: number_in(grp) */, UNIQUE (grp, person), UNIQUE (grp, friend));
     /* gen: rows=3000 */ CREATE TABLE post (id INTEGER PRIMARY KEY, answers REFERENCES post /* gen: null(0.4, ref(post.id, popular)) */,
         grp REFERENCES grp /* gen: ref(grp.id, via(member.grp, growing=TRUE), root=answers) */,
         author REFERENCES person /* gen: null(0.1, ref(person.id, among(grp, member.person))) */,
         editor REFERENCES person /* gen: ref(person.id, zipf(1.1), root=answers) */,
+        quotes REFERENCES post /* gen: ref(post.id, popular(recent=9)) */,
         answered INT /* gen: count_of(post.answers) */);
+    CREATE TABLE clap (post REFERENCES post /* gen: ref(post.id, per_parent(0, 3)) */,
+        person REFERENCES person /* gen: ref(person.id, among(post.grp, member.person, distinct=TRUE)) */, UNIQUE (post, person));
     CREATE TABLE stay (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, per_parent(0, 40)) */,
         guest REFERENCES person /* gen: ref(person.id, popular(by=grp)) */,
         later REFERENCES person /* gen: ref(person.id, popular(growing=TRUE, by=grp)) */,
@@ -189,7 +196,9 @@ const GROUPS: &str = "/* gen: rows=200 */ CREATE TABLE person (id INTEGER PRIMAR
     /* gen: rows=300 */ CREATE TABLE line (id INTEGER PRIMARY KEY, stay REFERENCES stay /* gen: ref(stay.id, uniform) */,
         person REFERENCES person /* gen: ref(person.id, popular) */);
     /* gen: rows=700 */ CREATE TABLE visit (id INTEGER PRIMARY KEY, grp REFERENCES grp /* gen: ref(grp.id, via(stay.grp)) */,
-        guest REFERENCES person /* gen: ref(person.id, along(grp, stay.guest)) */);";
+        guest REFERENCES person /* gen: ref(person.id, along(grp, stay.guest)) */);
+    /* gen: rows=90 */ CREATE TABLE bill (id INTEGER PRIMARY KEY, stay REFERENCES stay /* gen: null(0.2, ref(stay.id, uniform)) */,
+        guest REFERENCES person /* gen: ref(person.id, along(stay, stay.guest)) */, posts INT /* gen: guest.posts */);";
 
 /// Each foreign key chose its row alone: a reply was in another group than what it answered, and its author was no member.
 #[test]
@@ -200,10 +209,20 @@ fn foreign_keys_can_depend_on_other_ones() {
         "SELECT count(*) FROM post WHERE author IS NOT NULL AND NOT EXISTS (SELECT 1 FROM member m WHERE m.grp = post.grp AND m.person = author)",
         "SELECT count(*) FROM person p WHERE posts <> (SELECT count(*) FROM post WHERE author = p.id)",
         "SELECT count(*) FROM grp g WHERE members <> (SELECT count(*) FROM member WHERE grp = g.id)",
+        "SELECT count(*) FROM grp g WHERE newest IS NOT (SELECT max(id) FROM post WHERE grp = g.id)",
+        "SELECT count(*) FROM grp JOIN post ON post.id = newest WHERE said <> coalesce(author, 0)",
+        "SELECT count(*) FROM grp WHERE newest IS NULL AND said <> 0",
+        "SELECT count(*) FROM post WHERE id - quotes NOT BETWEEN 1 AND 9",
         "SELECT count(*) FROM post p WHERE answered <> (SELECT count(*) FROM post WHERE answers = p.id)",
         "SELECT count(*) FROM post WHERE answers IS NULL AND grp > (SELECT grp FROM member WHERE id = 1 + (post.id * (SELECT count(*) FROM member)) / 3000)",
         "SELECT count(*) FROM review r JOIN line l ON l.id = 3 * r.id - 2 JOIN stay s ON s.id = l.stay WHERE l.person <> r.person OR s.grp <> r.grp",
         "SELECT count(*) FROM visit v WHERE NOT EXISTS (SELECT 1 FROM stay s WHERE s.grp = v.grp AND s.guest = v.guest)",
+        "SELECT count(*) FROM (SELECT p.grp, count(*) n, sum(EXISTS (SELECT 1 FROM member m WHERE m.grp = p.grp AND m.person = c.person)) own
+            FROM clap c JOIN post p ON p.id = c.post GROUP BY p.id) c WHERE own < min(n, (SELECT count(*) FROM member m WHERE m.grp = c.grp))",
+        "SELECT count(*) FROM member m JOIN grp g ON g.id = grp WHERE (number = 1) <> (friend = founder)",
+        "SELECT count(*) FROM member WHERE friend > max(10, 4 * grp)",
+        "SELECT count(*) FROM bill b LEFT JOIN stay s ON s.id = b.stay WHERE b.guest IS NOT s.guest",
+        "SELECT count(*) FROM bill b JOIN person p ON p.id = b.guest WHERE b.posts <> p.posts",
         "SELECT count(*) FROM stay WHERE guest > 1 + (turn - 1) * 200 / turns",
         "SELECT count(*) FROM stay WHERE later > 1 + grp * 4 + (turn - 1) * (200 - grp * 4) / turns",
     ] {
@@ -214,6 +233,8 @@ fn foreign_keys_can_depend_on_other_ones() {
         ("SELECT count(DISTINCT grp) FROM post", 35),
         ("SELECT count(*) FROM post p JOIN post a ON a.id = p.answers WHERE p.author <> a.author", 800),
         ("SELECT count(DISTINCT guest) FROM stay", 80),
+        ("SELECT count(*) FROM clap", 3000),
+        ("SELECT count(DISTINCT person) FROM clap", 80),
     ] {
         assert!(number(&sqlite, query) >= least, "{query}: {}", number(&sqlite, query));
     }
@@ -312,6 +333,11 @@ fn foreign_keys_that_cannot_depend_on_others_are_errors() {
         ("ref(p.id, via(x.y))", "there is no table 'x'"),
         ("count_of(m.id)", "count_of needs a column that is ref(t.key), and id is not"),
         ("count_of()", "argument 'column' is missing"),
+        ("last_of(m.id, m.id)", "last_of needs a column that is ref(t.key), and id is not"),
+        ("last_of(m.g, g.id)", "last_of needs two columns of one table"),
+        ("ref(p.id, popular(recent=0))", "argument 'recent'"),
+        ("ref(p.id, among(b.x, m.p))", "there is no column 'x'"),
+        ("ref(p.id, distinct_in(t, first=b, skew=2))", "argument 'first' of distinct_in excludes"),
     ] {
         let sql = format!(
             "/* gen: rows=9 */ CREATE TABLE p (id INTEGER PRIMARY KEY);

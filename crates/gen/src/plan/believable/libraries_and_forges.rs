@@ -162,7 +162,7 @@ fn messages_of_a_messenger_are_believable() {
             ("SELECT count(*) FROM messages WHERE received_at NOT BETWEEN sent_at AND sent_at + 90000000", 0, 0),
             ("SELECT count(*) FROM messages WHERE received_at > sent_at + 3600000", 0, 3),
             (
-                "SELECT count(*) FROM messages m JOIN conversations c ON c.id = conversationId WHERE sent_at < active_at",
+                "SELECT count(*) FROM conversations c WHERE active_at <> (SELECT max(sent_at) FROM messages WHERE conversationId = c.id)",
                 0,
                 0,
             ),
@@ -436,7 +436,7 @@ fn few_rows_of_programs_come_after_those_that_they_refer_to() {
                     "SELECT count(*) FROM comment c JOIN issue i ON i.id = issue_id WHERE c.created_unix < i.created_unix"
                 }
                 "signal" => {
-                    "SELECT count(*) FROM messages JOIN conversations c ON c.id = conversationId WHERE sent_at < active_at"
+                    "SELECT count(*) FROM messages JOIN conversations c ON c.id = conversationId WHERE sent_at > active_at"
                 }
                 _ => continue,
             };

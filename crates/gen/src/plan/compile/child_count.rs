@@ -1,8 +1,9 @@
-//! Compiles numbers of rows that refer to a row.
+//! Compiles numbers of rows that refer to a row, and values of the last one of them.
 
-use super::relations::ROW_NUMBERS;
-use super::{CompiledExpr, Compiler};
-use crate::program::{ChildCount, Op};
+use super::relations::{ROW_NUMBERS, TOO_MANY};
+use super::{CompiledExpr, Compiler, with_nulls};
+use crate::generators::{Cardinality, ValueProperties};
+use crate::program::{ChildCount, LastChild, Members, Op, Program};
 use litepress_rows::Result;
 
 impl Compiler<'_, '_> {
@@ -14,18 +15,53 @@ impl Compiler<'_, '_> {
         (child, by): (usize, usize),
         at: usize,
     ) -> Result<CompiledExpr> {
-        let table = self.row_sets[row_set];
-        if self.drafts.reference((child, by)).is_none_or(|reference| reference.parent != table) {
-            let (of, parent) = (&self.drafts.schema.tables[child], &self.drafts.schema.tables[table].name);
-            let message =
-                format!("count_of needs a column that is ref({parent}.key), and {} is not", of.columns[by].name);
-            return Err(self.error_in(row_set, column, at, &message));
-        }
-        let program = self.rows_of(child, &[by], false)?;
-        let [children, parents] = [child, table].map(|table| self.drafts.sizes[table].rows);
+        let program = self.children_through(row_set, column, (child, by), ("count_of", at))?;
+        let [children, parents] = [child, self.row_sets[row_set]].map(|table| self.drafts.sizes[table].rows);
         let count = Box::new(ChildCount::new(program, children, parents));
         let register = self.register(ROW_NUMBERS);
         self.program.ops.push(Op::CountOf { count, row_set, register });
         Ok(CompiledExpr::in_register(register, ROW_NUMBERS))
+    }
+
+    /// Compiles a value of the last row of a table that refers to the rows of a set through a column.
+    pub(super) fn last_of(
+        &mut self,
+        row_set: usize,
+        column: usize,
+        (child, by, value): (usize, usize, usize),
+        at: usize,
+    ) -> Result<CompiledExpr> {
+        /// An estimate of the share of rows without children.
+        const NULLS: f64 = 0.5;
+        let program = self.children_through(row_set, column, (child, by), ("last_of", at))?;
+        let [children, parents] = [child, self.row_sets[row_set]].map(|table| self.drafts.sizes[table].rows);
+        if children > Members::MOST_ROWS {
+            return Err(self.error_in(row_set, column, at, TOO_MANY));
+        }
+        let last = Box::new(LastChild::new(program, children, parents));
+        let of = self.new_row_set(child);
+        self.program.ops.push(Op::Last { last, from: row_set, row_set: of });
+        let part = self.stored(of, value)?;
+        let cardinality = Cardinality::Among { values: part.properties.cardinality.at_most() };
+        let properties = with_nulls(ValueProperties { cardinality, cycle: None, ..part.properties }, NULLS);
+        Ok(CompiledExpr { properties, ..part })
+    }
+
+    /// Compiles a program of the numbers of the rows of a set's table that the rows of another one refer to through a column.
+    fn children_through(
+        &self,
+        row_set: usize,
+        column: usize,
+        (child, by): (usize, usize),
+        (call, at): (&str, usize),
+    ) -> Result<Program> {
+        let table = self.row_sets[row_set];
+        if self.drafts.reference((child, by)).is_none_or(|reference| reference.parent != table) {
+            let (of, parent) = (&self.drafts.schema.tables[child], &self.drafts.schema.tables[table].name);
+            let message =
+                format!("{call} needs a column that is ref({parent}.key), and {} is not", of.columns[by].name);
+            return Err(self.error_in(row_set, column, at, &message));
+        }
+        self.rows_of(child, &[by], false)
     }
 }

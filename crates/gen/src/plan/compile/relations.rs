@@ -7,7 +7,7 @@ use crate::relation::{Assignment, FanOut};
 use litepress_rows::Result;
 use std::sync::Arc;
 
-const TOO_MANY: &str = "within and distinct=TRUE are for tables of fewer than 2^32 rows";
+pub(super) const TOO_MANY: &str = "within, last_of and distinct=TRUE are for tables of fewer than 2^32 rows";
 
 /// Properties of row numbers, and of numbers of rows.
 pub(super) const ROW_NUMBERS: ValueProperties = ValueProperties {
@@ -43,7 +43,8 @@ impl<'p> Compiler<'p, '_> {
             self.check_through(row_set, leader, reference, at)?;
             to = self.relation(to, by)?;
         }
-        if let Assignment::Along { column: other, distinct: true } = reference.relation.assignment
+        if let Assignment::Along { column: other, distinct: true }
+        | Assignment::Among { column: other, distinct: true, .. } = reference.relation.assignment
             && !self.may_repeat
         {
             to = self.without_repeats(row_set, (leader, to), (reference, other))?;
@@ -103,15 +104,8 @@ impl<'p> Compiler<'p, '_> {
         (reference, column, name): (&Reference, usize, Option<&str>),
         of: (usize, usize),
     ) -> Result<(usize, Arc<Members>)> {
-        let mut groups = (self.row_sets[row_set], column);
-        let mut from = row_set;
-        if let Some(name) = name {
-            let parent = self.drafts.reference(groups).map(|of| of.parent);
-            let named = parent.and_then(|parent| Some((parent, self.drafts.schema.tables[parent].column(name)?)));
-            let message = format!("there is no column '{name}' in a row that the column refers to");
-            groups = named.ok_or_else(|| self.error_in(row_set, leader, reference.at, &message))?;
-            from = self.relation(row_set, column)?;
-        }
+        let named = name.map(|name| self.column_in(row_set, leader, reference, (column, name))).transpose()?;
+        let groups = named.map_or((self.row_sets[row_set], column), |(groups, _)| groups);
         let group = self.drafts.reference(groups).map(|of| of.parent);
         let is_same = self.drafts.reference(of).is_some_and(|of| Some(of.parent) == group);
         let [rows, parents] = [of.0, group.unwrap_or(of.0)].map(|table| self.drafts.sizes[table].rows);
@@ -124,7 +118,8 @@ impl<'p> Compiler<'p, '_> {
             return Err(self.error_in(row_set, leader, reference.at, message));
         }
         let members = Arc::new(Members::new(self.rows_of(of.0, &[of.1], false)?, rows, parents));
-        Ok((self.relation(from, groups.1)?, members))
+        let to = named.map_or_else(|| self.relation(row_set, column), |(_, to)| Ok(to))?;
+        Ok((to, members))
     }
 
     /// Compiles the choice of rows of a reference. Returns their row set.
@@ -137,12 +132,25 @@ impl<'p> Compiler<'p, '_> {
             Assignment::OtherThan { column: other, each, .. } => {
                 *each = self.turns_of(self.row_sets[row_set], *other);
             }
-            Assignment::Among { column: other, fan_out } => {
-                *fan_out = Some(self.numbers_of_members(row_set, leader, reference, *other)?);
+            Assignment::Among { column: other, name, fan_out, .. } => {
+                let mut group = (self.row_sets[row_set], *other);
+                if let Some(name) = name {
+                    let (found, of) = self.column_in(row_set, leader, reference, (*other, name))?;
+                    (group, others[1]) = (found, Some(of));
+                }
+                *fan_out = Some(self.numbers_of_members(row_set, leader, reference, group)?);
             }
             Assignment::Within { column, name, of, members, .. } => {
                 let (groups, found) = self.groups(row_set, leader, (reference, *column, name.as_deref()), *of)?;
                 (others[1], *members) = (Some(groups), Some(found));
+            }
+            Assignment::DistinctIn { column, first: Some(first), .. } => {
+                let (found, of) = self.column_in(row_set, leader, reference, (*column, first))?;
+                if self.drafts.reference(found).is_none_or(|of| of.parent != reference.parent) {
+                    let message = "first needs a column that is a ref(...) to the same table";
+                    return Err(self.error_in(row_set, leader, reference.at, message));
+                }
+                others[1] = Some(of);
             }
             _ => {}
         }
@@ -153,6 +161,25 @@ impl<'p> Compiler<'p, '_> {
         let to = self.new_row_set(reference.through.first().map_or(reference.parent, |(table, _)| *table));
         self.program.ops.push(Op::Refer { relation, random, from, others, nulls, unless, row_set: to });
         Ok(to)
+    }
+
+    /// Returns a column of this name in the rows that another column refers to, and the row set of what it refers to.
+    fn column_in(
+        &mut self,
+        row_set: usize,
+        leader: usize,
+        reference: &Reference,
+        (column, name): (usize, &str),
+    ) -> Result<((usize, usize), usize)> {
+        let parent = self.drafts.reference((self.row_sets[row_set], column)).map(|of| of.parent);
+        let found = parent.and_then(|parent| Some((parent, self.drafts.schema.tables[parent].column(name)?)));
+        let Some(found) = found.filter(|of| self.drafts.reference(*of).is_some()) else {
+            let message =
+                format!("there is no column '{name}' in a row that the column refers to, or it is not a ref(...)");
+            return Err(self.error_in(row_set, leader, reference.at, &message));
+        };
+        let rows = self.relation(row_set, column)?;
+        Ok((found, self.relation(rows, found.1)?))
     }
 
     /// Returns the row set of the column that may refer to a row in the place of a reference.
@@ -176,16 +203,18 @@ impl<'p> Compiler<'p, '_> {
         let is_along = |of: &Reference| matches!(of.relation.assignment, Assignment::Along { .. });
         let through = of.filter(|of| !is_along(of)).and_then(|of| of.through.first());
         let wanted = reference.through.first().map(|(table, _)| *table);
-        if !nulls.is_empty() || reference.unless.is_some() || through.is_none_or(|(table, _)| Some(*table) != wanted) {
-            let message = "along needs a column that goes through the same table by via or among, and no null or unless beside it";
+        let is_through = through.is_some_and(|(table, _)| Some(*table) == wanted);
+        let is_direct = of.is_some_and(|of| Some(of.parent) == wanted);
+        if !nulls.is_empty() || reference.unless.is_some() || !is_through && !is_direct {
+            let message = "along needs a column that goes through the same table by via or among, or refers to it, and no null or unless beside it";
             return Err(self.error_in(row_set, leader, reference.at, message));
         }
-        self.relation(row_set, other)?;
-        Ok(self.members[&(row_set, self.drafts.leader((table, other)))])
+        let to = self.relation(row_set, other)?;
+        Ok(if is_direct { to } else { self.members[&(row_set, self.drafts.leader((table, other)))] })
     }
 
     /// Adds a row set of rows of a table. Returns it.
-    fn new_row_set(&mut self, table: usize) -> usize {
+    pub(super) fn new_row_set(&mut self, table: usize) -> usize {
         self.row_sets.push(table);
         self.program.row_sets += 1;
         self.program.row_sets - 1
@@ -247,9 +276,9 @@ impl<'p> Compiler<'p, '_> {
         row_set: usize,
         column: usize,
         reference: &Reference,
-        other: usize,
+        group: (usize, usize),
     ) -> Result<Arc<FanOut>> {
-        let of = self.drafts.reference((self.row_sets[row_set], other)).expect("it is checked").parent;
+        let of = self.drafts.reference(group).expect("it is checked").parent;
         let (through, _) = *reference.through.first().expect("among goes through a table");
         let found = self.children_of(of, through);
         found.map(|(_, fan_out)| fan_out).ok_or_else(|| {

@@ -1,0 +1,267 @@
+//! Judges of messengers and programs of the web: their chats, posts, visits and logs.
+
+use super::*;
+
+/// The text of a message was an object with settings, its sender was in another chat, and a chat ended with the message of another one.
+#[test]
+fn chats_have_messages_of_those_they_are_with() {
+    judge_program(
+        "whatsapp",
+        &[
+            ("SELECT count(*) FROM message WHERE text_data LIKE '{%'", 0, 0),
+            ("SELECT count(*) FROM message WHERE text_data LIKE '%?'", 20, 300),
+            ("SELECT count(*) FROM message WHERE from_me NOT IN (0, 1)", 0, 0),
+            ("SELECT count(*) FROM message WHERE from_me", 120, 240),
+            ("SELECT count(*) FROM message WHERE from_me <> (sender_jid_row_id IS NULL)", 0, 0),
+            (
+                "SELECT count(*) FROM message m JOIN chat c ON c._id = chat_row_id WHERE sender_jid_row_id <> jid_row_id",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM message m JOIN chat c ON c._id = chat_row_id WHERE timestamp < created_timestamp",
+                0,
+                4,
+            ),
+            (
+                "SELECT count(*) FROM message m JOIN message o ON o._id = m._id - 1 WHERE m.timestamp < o.timestamp",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM message WHERE sort_id <> _id OR length(key_id) <> 32", 0, 0),
+            (
+                "SELECT count(*) FROM chat c WHERE last_message_row_id IS NOT (SELECT max(_id) FROM message WHERE chat_row_id = c._id)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM chat c JOIN message m ON m._id = last_message_row_id WHERE sort_timestamp <> timestamp",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM chat WHERE subject IS NOT NULL", 30, 100),
+            ("SELECT count(*) FROM chat WHERE subject LIKE '%order%' OR subject LIKE 'Re:%'", 0, 0),
+            ("SELECT count(*) FROM jid WHERE raw_string <> user || '@' || server OR user GLOB '*[^0-9]*'", 0, 0),
+            (
+                "SELECT count(*) FROM receipt_user JOIN message m ON m._id = message_row_id WHERE receipt_timestamp - timestamp NOT BETWEEN 0 AND 700000",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
+/// Pictures of 480 x 1080 were spreadsheets of no type, and places had the name "bell and sun" in the middle of an ocean.
+#[test]
+fn what_is_sent_in_a_chat_is_media_and_places() {
+    judge_program(
+        "whatsapp",
+        &[
+            (
+                "SELECT count(*) FROM message_media m JOIN message o ON o._id = message_row_id WHERE m.chat_row_id <> o.chat_row_id",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM message_location l JOIN message o ON o._id = message_row_id WHERE l.chat_row_id <> o.chat_row_id",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM message_media WHERE mime_type NOT GLOB '[iav][mui][ade]*/*'", 0, 0),
+            (
+                "SELECT count(*) FROM message_media WHERE file_path LIKE '%.jpg' AND mime_type <> 'image/jpeg' OR length(media_key) <> 32",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM message_media WHERE (mime_type LIKE 'audio%') <> (width IS NULL)", 0, 0),
+            ("SELECT count(*) FROM message_media WHERE mime_type LIKE 'audio%'", 20, 90),
+            (
+                "SELECT count(*) FROM message_location WHERE place_name = 'Berlin' AND latitude NOT BETWEEN 52 AND 53",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM message_location WHERE place_name GLOB '[a-z]*'", 0, 0),
+        ],
+    );
+}
+
+/// Answers came years after what they answer, and likes and pictures months after their status, which other tags had later.
+#[test]
+fn answers_likes_and_pictures_come_soon() {
+    const DAY_MS: i64 = 86_400_000;
+    let late = format!(
+        "SELECT max(a.sent_at_ms - m.sent_at_ms) / {DAY_MS} FROM messages a JOIN messages m ON m.id = a.reply_to_id"
+    );
+    judge_rows("chat", &[("messages", 5000)], &[(&late, 1, 30)]);
+    let days = |table: &str, by: &str| {
+        format!(
+            "SELECT max((unixepoch(a.created_at) - unixepoch(s.created_at)) / 86400) FROM {table} a JOIN statuses s ON s.id = a.{by}"
+        )
+    };
+    let (answers, boosts) = (days("statuses", "in_reply_to_id"), days("statuses", "reblog_of_id"));
+    judge_rows("mastodon", &[("statuses", 5000)], &[(&answers, 1, 30), (&boosts, 1, 30)]);
+    judge(
+        "mastodon",
+        &[
+            (&days("media_attachments", "status_id"), 0, 0),
+            (&days("favourites", "status_id"), 0, 40),
+            (
+                "SELECT count(*) FROM statuses_tags JOIN tags t ON t.id = tag_id JOIN statuses s ON s.id = status_id WHERE s.created_at < t.created_at",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM statuses WHERE language <> 'en' OR text LIKE '%customer%'", 0, 0),
+            ("SELECT count(*) FROM media_attachments WHERE file_content_type NOT GLOB '[iav][mui][ade]*/*'", 0, 0),
+            (
+                "SELECT count(*) FROM media_attachments WHERE remote_url NOT LIKE '%/media/' || replace(file_file_name, ' ', '%20')",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM users WHERE locale = 'ja_JP' AND time_zone <> 'Asia/Tokyo'", 0, 0),
+        ],
+    );
+}
+
+/// Accounts of other servers had users and private keys here, and conversions of one site were on pages of others.
+#[test]
+fn accounts_and_pages_are_where_they_belong() {
+    judge_rows(
+        "mastodon",
+        &[("users", 150)],
+        &[
+            ("SELECT count(*) FROM accounts WHERE domain IS NULL", 150, 150),
+            ("SELECT count(*) FROM users u JOIN accounts a ON a.id = account_id WHERE domain IS NOT NULL", 0, 0),
+            ("SELECT count(*) FROM accounts WHERE (private_key IS NULL) <> (domain IS NOT NULL)", 0, 0),
+            ("SELECT count(*) FROM tags WHERE last_status_at < created_at OR last_status_at < '2025-10-01'", 0, 0),
+        ],
+    );
+    judge(
+        "matomo",
+        &[
+            ("SELECT count(*) FROM log_conversion JOIN site USING (idsite) WHERE instr(url, main_url) <> 1", 0, 0),
+            ("SELECT count(*) FROM log_conversion c JOIN log_visit v USING (idvisit) WHERE c.idsite <> v.idsite", 0, 0),
+        ],
+    );
+}
+
+/// Who created a channel was no member, its owner joined a month later, and articles had comments after four years.
+#[test]
+fn channels_have_their_founder_and_articles_early_comments() {
+    judge(
+        "chat",
+        &[
+            (
+                "SELECT count(*) FROM memberships m JOIN channels c ON c.id = channel_id WHERE (role = 'owner') <> (user_id = created_by)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM memberships m JOIN channels c ON c.id = channel_id WHERE role = 'owner' AND joined_ms <> created_ms",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM memberships m JOIN users u ON u.id = user_id WHERE joined_ms < u.created_ms", 0, 4),
+        ],
+    );
+    let days = "SELECT max(julianday(comment_date) - julianday(post_date)) > 100 FROM wp_comments JOIN wp_posts p ON p.ID = comment_post_ID";
+    let rows = [("wp_posts", 5000), ("wp_comments", 5000)];
+    let most = "SELECT max(comment_count) FROM wp_posts";
+    judge_rows("wordpress", &rows, &[(days, 0, 0), (most, 8, 60)]);
+    judge("wordpress", &[("SELECT count(*) FROM wp_comments WHERE comment_karma > 5", 0, 0)]);
+}
+
+/// Everybody reacted to the messages of private channels.
+#[test]
+fn members_react_to_messages() {
+    let strangers = "SELECT count(*) FROM reactions r JOIN messages m ON m.id = message_id
+        WHERE NOT EXISTS (SELECT 1 FROM memberships s WHERE s.channel_id = m.channel_id AND s.user_id = r.user_id)";
+    let distinct = "SELECT count(*) FROM (SELECT 1 FROM reactions GROUP BY message_id, user_id)";
+    judge_rows("chat", &[("channels", 40), ("memberships", 800)], &[(strangers, 0, 12), (distinct, 400, 400)]);
+    judge("chat", &[(strangers, 0, 200), ("SELECT count(DISTINCT user_id) FROM reactions", 90, 400)]);
+}
+
+/// Edits of a message came years later, messages answered stories that nobody had, and a repository changed before its last issue.
+#[test]
+fn changes_come_when_something_happens() {
+    judge_program(
+        "signal",
+        &[
+            (
+                "SELECT count(*) FROM edited_messages e JOIN messages m ON m.id = messageId WHERE sentAt - sent_at NOT BETWEEN 1 AND 14400000",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM messages WHERE storyId IS NOT NULL", 0, 0),
+            // Others react in groups.
+            ("SELECT count(*) FROM reactions WHERE fromId = conversationId", 180, 400),
+        ],
+    );
+    judge_program("anki", &[("SELECT count(*) FROM cards WHERE mod < 1600000000", 0, 0)]);
+    let early = |table: &str| {
+        format!(
+            "SELECT count(*) FROM repository r JOIN `{table}` c ON c.repo_id = r.id WHERE created_unix > updated_unix"
+        )
+    };
+    judge_program("gitea", &[(&early("issue"), 0, 0), (&early("action"), 0, 0)]);
+    judge_program("grafana", &[("SELECT count(*) FROM dashboard WHERE (version > 1) <> (updated > created)", 0, 0)]);
+}
+
+/// Every action was of another page, an article title had the prefix of an address, and direct visits came from a site.
+#[test]
+fn visitors_look_at_pages() {
+    judge(
+        "matomo",
+        &[
+            ("SELECT max(n) FROM (SELECT count(*) n FROM log_link_visit_action GROUP BY idaction)", 3, 80),
+            ("SELECT count(*) FROM log_action WHERE (type = 4) <> (name NOT LIKE '%/%' AND type <> 8)", 0, 0),
+            ("SELECT count(*) FROM log_action WHERE (type IN (1, 2, 3)) <> (url_prefix IS NOT NULL)", 0, 0),
+            ("SELECT count(*) FROM log_visit WHERE (referer_type = 1) <> (referer_name IS NULL)", 0, 0),
+            ("SELECT count(*) FROM log_visit WHERE user_id IS NOT NULL", 20, 110),
+            ("SELECT count(*) FROM log_visit WHERE length(idvisitor) <> 16", 0, 0),
+            ("SELECT count(*) FROM log_conversion WHERE idgoal NOT BETWEEN 1 AND 4", 0, 0),
+        ],
+    );
+}
+
+/// Users of a blog had the setting "search.port", its posts were about customers and invoices, and terms were written like slugs.
+#[test]
+fn a_blog_has_what_blogs_have() {
+    judge(
+        "wordpress",
+        &[
+            ("SELECT count(*) FROM wp_usermeta WHERE meta_key LIKE '%.%' OR meta_key LIKE '%port'", 0, 0),
+            ("SELECT count(*) FROM wp_postmeta WHERE meta_key LIKE '%.%'", 0, 0),
+            ("SELECT count(*) FROM wp_posts WHERE guid <> 'https://blog.example/?p=' || ID", 0, 0),
+            (
+                "SELECT count(*) FROM wp_posts WHERE post_content LIKE '%customer%' OR post_excerpt LIKE '%invoice%'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM wp_posts WHERE menu_order > 0 AND post_type <> 'page'", 0, 0),
+            ("SELECT count(*) FROM wp_terms WHERE name LIKE '%-%' OR slug <> lower(replace(name, ' ', '-'))", 0, 0),
+        ],
+    );
+}
+
+/// A line about a disk had the address of a client, pages were deleted and put, and a share of a processor was 23.400000000000002.
+#[test]
+fn requests_and_logs_say_one_thing() {
+    judge(
+        "telemetry",
+        &[
+            (
+                "SELECT count(*) FROM requests WHERE method IN ('PUT', 'DELETE', 'PATCH') AND path NOT LIKE '/api/%'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM requests WHERE method = 'GET' AND path LIKE '/blog/%'", 5, 100),
+            (
+                "SELECT count(*) FROM logs WHERE context IS NOT NULL AND (message LIKE 'Disk%') <> (context LIKE '%\"mount\"%')",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM logs WHERE message LIKE 'User%' AND context NOT LIKE '%user_id%'", 0, 0),
+            ("SELECT count(*) FROM readings WHERE metric = 'cpu.usage' AND length(value) > 4", 0, 0),
+        ],
+    );
+}
