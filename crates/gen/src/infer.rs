@@ -43,7 +43,7 @@ pub(crate) use browsing::{are_bookmarks, is_visit_of};
 pub(crate) use copies::REPEATS;
 pub(crate) use flash_cards::is_card_of;
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed};
-pub(crate) use names::{expanded, plain, words_of_table};
+pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
@@ -97,7 +97,8 @@ impl<'a> ColumnTraits<'a> {
             Affinity::Numeric if is_of_texts(declared) => TypeClass::Text,
             Affinity::Numeric => TypeClass::Numeric,
             Affinity::Text => TypeClass::Text,
-            Affinity::Blob if declared.is_empty() || declared.eq_ignore_ascii_case("any") => TypeClass::Any,
+            Affinity::Blob if declared.is_empty() => class_of_default(column),
+            Affinity::Blob if declared.eq_ignore_ascii_case("any") => TypeClass::Any,
             Affinity::Blob => TypeClass::Blob,
         };
         let longest = if class == TypeClass::Text { type_arguments(declared).first().copied() } else { None };
@@ -111,6 +112,16 @@ impl<'a> ColumnTraits<'a> {
     /// Returns whether texts of `len` characters fit the declared length.
     fn takes_len(&self, len: u64) -> bool {
         self.longest.is_none_or(|longest| len <= longest)
+    }
+}
+
+/// Returns the class of a column without a declared type: that of its DEFAULT.
+fn class_of_default(column: &Column) -> TypeClass {
+    let default = column.default.as_deref().map_or("", str::trim);
+    match default.bytes().next() {
+        Some(b'\'' | b'"') => TypeClass::Text,
+        Some(_) if default.parse::<i64>().is_ok() => TypeClass::Int,
+        _ => TypeClass::Any,
     }
 }
 
@@ -696,7 +707,8 @@ fn is_referred(schema: &Schema, table: &Table, column: &Column) -> bool {
 
 /// Returns whether a table has a time at which its rows came.
 pub(crate) fn has_times(table: &Table) -> bool {
-    table.columns.iter().any(|column| times::has_time(&names::plain(&column.name), &ColumnTraits::new(column)))
+    let is_time = |column: &Column| times::has_time(&bare(table, &column.name), &ColumnTraits::new(column));
+    table.columns.iter().any(is_time)
 }
 
 /// Returns the column of the time, if a table holds series of measurements: one at a time for each row that a column refers to.

@@ -244,7 +244,7 @@ static RULES: &[Rule] = &[
         "company *company_name organization organisation employer *_company company_* corporation",
         "phrase('{company}')",
     ),
-    text("manufacturer supplier vendor publisher *supplier_name *vendor_name", "phrase('{company}')"),
+    text("manufacturer mfgr supplier vendor publisher *supplier_name *vendor_name", "phrase('{company}')"),
     text("product_name *_product_name item_name article_name product item *_item_name", "phrase('{product}')"),
     text("category_name", "phrase('{category}')"),
     text("contact_title", "phrase('{office_job}')"),
@@ -332,6 +332,7 @@ static RULES: &[Rule] = &[
     number("minute second", "int(0, 59)", "int(0, 59)"),
     number("week week_number", "int(1, 52)", "int(1, 52)"),
     number("quarter", "int(1, 4)", "int(1, 4)"),
+    number("avail_qty available_qty available_quantity", "exponential(0.004, max=9999, decimals=0)", ""),
     number(
         "quantity qty *_quantity *_qty pieces",
         "choice(1: 62, 2: 20, 3: 8, 4: 4, 5: 3, 6: 1, 10: 2)",
@@ -385,7 +386,7 @@ static RULES: &[Rule] = &[
         "1000 * exponential(0.02, min=5, max=900, decimals=0)",
     ),
     number(
-        "balance",
+        "balance *_balance acct_bal",
         "normal(900, 1200, min=-500, max=20000, decimals=0)",
         "normal(900, 1200, min=-500, max=20000, decimals=2)",
     ),

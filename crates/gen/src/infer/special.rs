@@ -59,6 +59,7 @@ impl TableInference<'_> {
             ("length" | "runtime" | "duration", Some("title")) => {
                 found("normal(112, 26, min=46, max=210, decimals=0)", "the length of a film")
             }
+            ("size", Some("product")) => found("int(1, 50)", "the size of a product"),
             ("budget", Some("department" | "team" | "project" | "ward")) => {
                 found("1000 * exponential(0.0016, min=180, max=9000, decimals=0)", "a budget, of several salaries")
             }

@@ -4,6 +4,7 @@ mod agreements;
 mod browsers_and_home;
 mod contradictions;
 mod libraries_and_forges;
+mod pictures_and_maps;
 
 use super::schemas::{insert, number};
 use super::*;

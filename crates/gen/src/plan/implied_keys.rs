@@ -87,7 +87,7 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     if of.generated != Generated::No || is_referring || of.affinity != Affinity::Integer && !is_text {
         return None;
     }
-    let name = infer::plain(&of.name);
+    let name = infer::bare(table, &of.name);
     let (stem, is_id) =
         match name.strip_suffix("_id").or_else(|| name.strip_prefix("id_")).or_else(|| name.strip_suffix("_fk")) {
             // `chat_row_id` is the key of a row of `chat`.
@@ -113,11 +113,12 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     // The name of another table's key, such as `idsite`, is that key.
     let mut same = (0..schema.tables.len()).filter(|&parent| {
         let key = single_key(&schema.tables[parent]);
-        parent != position && key.is_some_and(|key| infer::plain(&schema.tables[parent].columns[key].name) == name)
+        let of = &schema.tables[parent];
+        parent != position && key.is_some_and(|key| infer::bare(of, &of.columns[key].name) == name)
     });
     let is_own_key = single_key(table) == Some(column);
-    if let (Some(parent), None, false) = (same.next(), same.next(), is_own_key || !name.contains("id") || name == "id")
-    {
+    let is_key_name = name.contains("id") && name != "id" || name.ends_with("_key");
+    if let (Some(parent), None, false) = (same.next(), same.next(), is_own_key || !is_key_name) {
         return key_of(parent);
     }
     if let Some(parent) = person_by_login(schema, position, &name)
