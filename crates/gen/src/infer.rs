@@ -7,7 +7,7 @@
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
 //!                                                    roles, traffic, texts, media, messages, upkeep, listed, and by theme browsing,
-//!                                                    smart_home, shared_files, flash_cards
+//!                                                    smart_home, shared_files, flash_cards, photographs
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
@@ -24,6 +24,7 @@ mod media;
 mod messages;
 mod names;
 mod persons;
+mod photographs;
 mod places;
 mod roles;
 mod row_times;
@@ -44,6 +45,7 @@ pub(crate) use copies::REPEATS;
 pub(crate) use flash_cards::is_card_of;
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed};
 pub(crate) use names::{bare, expanded, plain, words_of_table};
+pub(crate) use photographs::is_of_photographs;
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
@@ -208,6 +210,7 @@ pub(crate) fn is_key_of_all(table: &Table, position: usize) -> bool {
 fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
     const HEX_DIGITS: u64 = 16;
     let text = match traits.class {
+        TypeClass::Any if names::is_like(name, "*uuid* *guid* *_global") => "upper(uuid())".to_owned(),
         TypeClass::Int | TypeClass::Real | TypeClass::Numeric | TypeClass::Any => "sequence".to_owned(),
         TypeClass::Blob => "blob(16, 16)".to_owned(),
         // A number with an exponent is not kept as a text in such a column.
@@ -646,6 +649,12 @@ pub(crate) fn rights_of_models(rows: u64, models: u64) -> Vec<(u64, u64)> {
 /// Returns whether a column refers to the person who has the addresses in a table.
 pub(crate) fn is_address_of(table: &Table, column: usize, parent: &Table) -> bool {
     has_last_word(table, "address") && is_person(parent) && table.columns[column].not_null
+}
+
+/// Returns whether the rows of a table have further columns of the rows in another one: `ZADDITIONALASSETATTRIBUTES`.
+pub(crate) fn has_more_of(table: &Table, parent: &Table) -> bool {
+    let (name, of) = (names::plain(&table.name), names::plain(&parent.name));
+    name.ends_with("attributes") && name.starts_with('z') && name.contains(of.trim_start_matches('z'))
 }
 
 /// Returns whether a column gives a person the account of their own: `account_id` of a table of users.

@@ -68,6 +68,7 @@ impl TableInference<'_> {
         self.smart_home();
         self.shared_files();
         self.flash_cards();
+        self.photographs();
         self.versions_of_migrations();
         self.files();
         self.means_of_payment();

@@ -168,7 +168,7 @@ static RULES: &[Rule] = &[
         "currency currency_code *_currency iso_currency",
         "choice('USD': 10, 'EUR': 8, 'GBP': 3, 'CHF', 'CAD', 'SEK')",
     ),
-    text("timezone time_zone tz tz_name", "phrase('{timezone}')"),
+    text("timezone time_zone tz tz_name timezone_name", "phrase('{timezone}')"),
     any("slug *_slug permalink post_name", "phrase('{slug}')", "", ""),
     text("shortcode short_code", "phrase('{handle}')"),
     text("key setting_key option_name meta_key config_key setting configkey *_key", "phrase('{setting_key}')"),
@@ -621,7 +621,7 @@ pub(super) fn flag_share(name: &str) -> Option<f64> {
 
 /// Returns whether the name is that of a flag.
 pub(super) fn is_flag(name: &str) -> bool {
-    const NAMES: &str = "is_* has_* can_* was_* should_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux encrypted recalc_* editable display played erased success succeeded";
+    const NAMES: &str = "is_* has_* can_* was_* should_* include_on_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux encrypted recalc_* editable display played erased success succeeded";
     is_like(name, NAMES) && !is_like(name, "*_count")
 }
 

@@ -51,8 +51,9 @@ impl TableInference<'_> {
     pub(super) fn lower_case(&mut self) {
         for at in 0..self.columns.len() {
             let name = &self.columns[at].plain;
-            let of =
-                ["lower_", "lowercase_", "normalized_", "clean_"].iter().find_map(|begin| name.strip_prefix(begin));
+            let of = ["lower_", "lowercase_", "lc_", "normalized_", "clean_"]
+                .iter()
+                .find_map(|begin| name.strip_prefix(begin));
             let of =
                 of.or_else(|| ["_lower", "_lowercase", "_normalized"].iter().find_map(|end| name.strip_suffix(end)));
             let Some(of) = of.filter(|_| self.is_text(at) && self.is_free(at)) else { continue };

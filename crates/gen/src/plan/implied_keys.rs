@@ -125,6 +125,8 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         .or_else(|| by_initials(schema, position, &name))
         .or_else(|| bookmarked(schema, position, &name))
         .or_else(|| by_stem_of_key(schema, position, &name))
+        .or_else(|| in_core_data(schema, position, &name).filter(|_| of.affinity == Affinity::Integer))
+        .or_else(|| in_library_of_pictures(schema, position, &name).filter(|_| of.affinity == Affinity::Integer))
     {
         return key_of(parent);
     }
@@ -237,6 +239,42 @@ fn by_stem_of_key(schema: &Schema, position: usize, name: &str) -> Option<usize>
         parent != position && key.is_some_and(|key| key == format!("{stem}id"))
     };
     (0..schema.tables.len()).find(is_stem)
+}
+
+/// Returns the table of Core Data whose name has all words of a column: `Z_30ALBUMS` refers to `ZGENERICALBUM`.
+fn in_core_data(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+    const SHORTEST: usize = 4;
+    let key =
+        |table: usize| schema.tables[table].rowid_alias.map(|key| schema.tables[table].columns[key].name.as_str());
+    let plain = |table: usize| infer::plain(&schema.tables[table].name);
+    let words = infer::words_of_table(name.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let is_parent = |&table: &usize| {
+        let has = |word: &String| word.len() >= SHORTEST && plain(table).contains(word.as_str());
+        // Further columns of a row refer to the row, and not the other way round.
+        let is_part = infer::has_more_of(&schema.tables[table], &schema.tables[position]);
+        table != position && key(table) == Some("Z_PK") && words.iter().all(has) && !is_part
+    };
+    let is_of_core_data = schema.tables[position].columns.iter().all(|column| column.name.starts_with('Z'));
+    if is_of_core_data && name.starts_with("parent_") {
+        return Some(position);
+    }
+    (0..schema.tables.len()).filter(|_| is_of_core_data).filter(is_parent).min_by_key(|&table| plain(table).len())
+}
+
+/// Returns the table of a library of pictures that a column such as `rootFile` names by its last word: tables leave out the words
+/// with which all of a kind begin, such as `AgLibrary`.
+fn in_library_of_pictures(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+    const OTHER_NAMES: [(&str, &str); 3] = [("tag", "keyword"), ("icon", "image"), ("pid", "tag")];
+    const KINDS: [&str; 5] = ["image", "file", "folder", "keyword", "tag"];
+    let called = |wanted: &str| {
+        let tables = (0..schema.tables.len()).filter(|&table| is_called(&schema.tables[table], wanted, false));
+        tables.min_by_key(|&table| schema.tables[table].name.len())
+    };
+    let last = name.strip_prefix("root_").unwrap_or(name);
+    let other = OTHER_NAMES.iter().find(|(one, _)| *one == last).map(|(_, other)| *other);
+    let kind = KINDS.contains(&last).then(|| called(name).or_else(|| called(last))).flatten();
+    let found = kind.or_else(|| called(other?));
+    found.filter(|&table| infer::is_of_photographs(schema) && (table != position || name == "pid"))
 }
 
 /// Returns the word with which the names of all tables of a schema begin: `oc` of `oc_users`.
