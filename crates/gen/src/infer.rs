@@ -7,7 +7,7 @@
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
 //!                                                    roles, traffic, texts, media, messages, upkeep, listed, and by theme browsing,
-//!                                                    smart_home, shared_files, flash_cards, photographs
+//!                                                    smart_home, shared_files, flash_cards, photographs, maps, repositories
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
@@ -20,12 +20,14 @@ mod copies;
 mod defaults;
 mod flash_cards;
 mod listed;
+mod maps;
 mod media;
 mod messages;
 mod names;
 mod persons;
 mod photographs;
 mod places;
+mod repositories;
 mod roles;
 mod row_times;
 mod rules;
@@ -94,6 +96,7 @@ impl<'a> ColumnTraits<'a> {
     pub(crate) fn new(column: &'a Column) -> Self {
         let declared = column.declared_type.as_str();
         let class = match column.affinity {
+            _ if maps::is_geometry(declared) => TypeClass::Blob,
             Affinity::Integer => TypeClass::Int,
             Affinity::Real => TypeClass::Real,
             Affinity::Numeric if is_of_texts(declared) => TypeClass::Text,
@@ -614,7 +617,7 @@ pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
 pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool {
     let subject = subjects::subject(&table.name);
     let is_attached = subject.is_some_and(|subject| ["file", "image_file"].contains(&subject.names))
-        || has_last_word(table, "reaction receipt mention");
+        || has_last_word(table, "reaction receipt mention column");
     let is_part = matches!(kind_of(table), Some(Kind::Payment | Kind::Line | Kind::Log | Kind::Run));
     // A customer has things sent to an address of their own.
     let is_own = is_person(of) && has_last_word(through, "address card wallet cart basket session device subscription");

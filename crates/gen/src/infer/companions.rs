@@ -69,6 +69,8 @@ impl TableInference<'_> {
         self.shared_files();
         self.flash_cards();
         self.photographs();
+        self.maps();
+        self.repositories();
         self.versions_of_migrations();
         self.files();
         self.means_of_payment();

@@ -12,7 +12,7 @@ const FORMATS: &[&str] = &["EPUB", "PDF", "AZW3", "MOBI", "TXT", "DOCX", "RTF", 
 const IDENTIFIERS: &[&str] = &["isbn", "amazon", "goodreads", "google", "doi", "uri"];
 const LANGUAGES: &[&str] = &["en", "de", "fr", "es", "it", "pt", "nl", "pl", "ja", "zh"];
 /// Lists of `data/phrases.txt` with all names that a table has. Of other names, such as those of categories, there are always more.
-const CLOSED: &str = "carrier country_name department device_kind document_type event_kind film_genre genre label language_name media_type mime_type plan region role ward";
+const CLOSED: &str = "carrier country_name department device_kind document_type event_kind film_genre genre label language_name media_type mime_type plan region role tile_key ward";
 const PROVIDERS: &[&str] = &["google", "github", "apple", "facebook", "microsoft", "gitlab"];
 
 /// Returns the texts of which a column has one, by its name, most frequent ones first.

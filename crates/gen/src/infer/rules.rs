@@ -51,7 +51,10 @@ static RULES: &[Rule] = &[
         "regex('(ch|tx|py)_[0-9A-Za-z]{16}')",
     ),
     text("uuid guid *_uuid *_guid *_id_bin", "uuid"),
-    text("password passwd user_pass password_hash *_password encrypted_password password_digest pass_hash", PASSWORD),
+    text(
+        "password passwd pw user_pass password_hash *_password encrypted_password password_digest pass_hash",
+        PASSWORD,
+    ),
     text("md5 *_md5 etag", "hex(32)"),
     text("sha256 *_sha256 checksum digest content_hash file_hash", "hex(64)"),
     text("sha1 *_sha1 sha commit_sha commit_hash *_hash hash object_hash revision", "hex(40)"),
@@ -633,7 +636,7 @@ static NULLS: &[(&str, f64)] = &[
     ),
     ("*spoiler* *activation* *post_password*", 0.9),
     // References are known, whatever they refer to.
-    ("metadata_id *attributes_id data_id *_data_id settings_id origin_id file_source guid id", 0.0),
+    ("metadata_id *attributes_id data_id *_data_id settings_id origin_id file_source srs_id guid id", 0.0),
     ("old_* previous_* prev_* share_with shared_with", 0.3),
     ("fk", 0.08),
     (

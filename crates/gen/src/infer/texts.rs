@@ -197,7 +197,7 @@ impl TableInference<'_> {
             "person" if self.find("title city *_city job_title position", |at| self.is_text(at)).is_some() => {
                 &[("title", "{office_job}"), ("note notes about bio description", "{hobbies}")]
             }
-            "person" => &[("note notes about bio description", "{bio}")],
+            "person" => &[("note notes about bio description info", "{bio}")],
             "issue" => &[("title subject summary", "{issue}"), ("description body text content", "{issue_text}")],
             "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
             "repository" => &[("description about summary", "{repository_text}")],

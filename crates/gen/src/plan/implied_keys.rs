@@ -111,14 +111,18 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         return key_of(family_of(schema, position, column));
     }
     // The name of another table's key, such as `idsite`, is that key.
-    let mut same = (0..schema.tables.len()).filter(|&parent| {
-        let key = single_key(&schema.tables[parent]);
-        let of = &schema.tables[parent];
-        parent != position && key.is_some_and(|key| infer::bare(of, &of.columns[key].name) == name)
-    });
+    let same = tables_with_key(schema, position, &name);
     let is_own_key = single_key(table) == Some(column);
     let is_key_name = name.contains("id") && name != "id" || name.ends_with("_key");
-    if let (Some(parent), None, false) = (same.next(), same.next(), is_own_key || !is_key_name) {
+    if let ([parent], false) = (&same[..], is_own_key || !is_key_name) {
+        return key_of(*parent);
+    }
+    // The file before a file.
+    let before = name.strip_prefix('p').map_or(Vec::new(), |name| tables_with_key(schema, position, name));
+    if let ([parent], true, false) = (&before[..], name.ends_with("id"), is_own_key) {
+        return key_of(*parent);
+    }
+    if let Some(parent) = as_in_other_tables(schema, position, (&of.name, is_own_key)) {
         return key_of(parent);
     }
     if let Some(parent) = person_by_login(schema, position, &name)
@@ -154,6 +158,56 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         found.find_map(key_of).filter(|(parent, _)| *parent != position || is_id)
     });
     by_name.or_else(|| person_by_role(schema, table, (stem, is_id, is_author)).and_then(key_of))
+}
+
+/// Returns the other tables whose key has this name. Of several, those count that foreign keys refer to.
+fn tables_with_key(schema: &Schema, position: usize, name: &str) -> Vec<usize> {
+    let is_key = |&parent: &usize| {
+        let of = &schema.tables[parent];
+        let key = single_key(of).or_else(|| key_of_index(of));
+        parent != position && key.is_some_and(|key| infer::bare(of, &of.columns[key].name) == name)
+    };
+    let found: Vec<usize> = (0..schema.tables.len()).filter(is_key).collect();
+    let is_parent = |&table: &usize| {
+        let mut keys = schema.tables.iter().flat_map(|table| &table.foreign_keys);
+        keys.any(|key| key.parent.eq_ignore_ascii_case(&schema.tables[table].name))
+    };
+    let parents: Vec<usize> = found.iter().copied().filter(is_parent).collect();
+    if parents.len() == 1 { parents } else { found }
+}
+
+/// Returns the only column of a table without a primary key that is unique by itself.
+fn key_of_index(table: &Table) -> Option<usize> {
+    let has_key = table.rowid_alias.is_some() || table.columns.iter().any(|column| column.key_position.is_some());
+    let mut keys = (0..table.columns.len()).filter(|&column| infer::is_key_of_all(table, column));
+    keys.next().filter(|_| !has_key && keys.next().is_none())
+}
+
+/// Returns the table that a column of the same name refers to in all other tables that declare a reference: `pid` of `plink`. In a
+/// table of links, further short keys refer to it, too.
+fn as_in_other_tables(schema: &Schema, position: usize, (name, is_own_key): (&str, bool)) -> Option<usize> {
+    const SHORT: usize = 4;
+    let parent = |name: &str| {
+        let declared = |table: &Table, key: &ForeignKey| {
+            let [column] = key.columns[..] else { return None };
+            let parent = schema.position(&key.parent)?;
+            table.columns[column].name.eq_ignore_ascii_case(name).then_some(parent)
+        };
+        let others = schema.tables.iter().enumerate().filter(|(other, _)| *other != position);
+        let keys = others.flat_map(|(_, table)| table.foreign_keys.iter().map(move |key| (table, key)));
+        let mut found = keys.filter_map(|(table, key)| declared(table, key));
+        let first = found.next()?;
+        (first != position && found.all(|other| other == first)).then_some(first)
+    };
+    let is_same = |&table: &usize| {
+        let of = &schema.tables[table];
+        single_key(of).is_some_and(|key| of.columns[key].name.eq_ignore_ascii_case(name))
+    };
+    let is_id = name.ends_with("id") && name.len() > 2 && !is_own_key;
+    let found = parent(name).filter(|table| is_id || is_same(table));
+    let table = &schema.tables[position];
+    let is_link = is_id && name.len() <= SHORT && infer::plain(&table.name).ends_with("link");
+    found.or_else(|| table.columns.iter().filter(|_| is_link).find_map(|column| parent(&column.name)))
 }
 
 /// Columns that refer to the person with this role.
@@ -305,7 +359,10 @@ fn key_for(column: &Column, parent: &Table) -> Option<usize> {
         let of = &parent.columns[*key];
         of.unique && of.generated == Generated::No && ["id", "uuid", "guid"].contains(&infer::plain(&of.name).as_str())
     };
-    single_key(parent).filter(fits).or_else(|| (0..parent.columns.len()).filter(is_id).find(fits))
+    single_key(parent)
+        .or_else(|| key_of_index(parent))
+        .filter(fits)
+        .or_else(|| (0..parent.columns.len()).filter(is_id).find(fits))
 }
 
 /// Returns the only column of a table's primary key.

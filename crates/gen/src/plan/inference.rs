@@ -120,7 +120,8 @@ impl Planner<'_> {
         let through = &self.schema.tables[position];
         let same = through.column(&of_table.columns[column].name)?;
         let parent = self.single_parent(position, same)?;
-        let is_known = through.columns[same].not_null && !may_be_null || !of_table.columns[column].not_null;
+        let is_always = infer::null_share(self.schema, through, same) == 0.0;
+        let is_known = is_always && !may_be_null || !of_table.columns[column].not_null;
         let mut keys = infer::unique_keys(of_table).filter(|key| key.contains(&column));
         let is_key = keys.any(|key| !key.iter().any(|&other| self.is_free_number(table, other)));
         let is_same = (parent.table, parent.column) == (shared.table, shared.column);

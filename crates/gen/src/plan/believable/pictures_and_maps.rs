@@ -1,6 +1,6 @@
 //! Programs for photographs and maps, a repository and a benchmark, of which many columns have no type or no words in their names.
 
-use super::judge_program;
+use super::{judge_program, make, program};
 
 /// A customer was called "patient stranger", an order of the day "lantern" had the status "tree", and lines were of the part 863661 of 400.
 #[test]
@@ -153,4 +153,98 @@ fn photographs_in_core_data_are_believable() {
             ("SELECT count(*) FROM Z_30ASSETS WHERE Z_3ASSETS NOT IN (SELECT Z_PK FROM ZASSET)", 0, 0),
         ],
     );
+}
+
+/// A tile was 4,484 tiles above the lowest of four, a map had a secret and a currency, and pictures were of other tiles than those of the map.
+#[test]
+fn tiles_of_a_map_are_believable() {
+    judge_program(
+        "mbtiles",
+        &[
+            ("SELECT count(*) FROM map WHERE tile_column NOT BETWEEN 0 AND (1 << zoom_level) - 1", 0, 0),
+            ("SELECT count(*) FROM map WHERE tile_row NOT BETWEEN 0 AND (1 << zoom_level) - 1", 0, 0),
+            ("SELECT count(*) FROM map WHERE zoom_level = 3", 64, 64),
+            ("SELECT count(*) FROM map WHERE tile_id NOT IN (SELECT tile_id FROM images)", 0, 0),
+            ("SELECT count(*) FROM metadata WHERE name IN ('format', 'bounds', 'minzoom', 'maxzoom')", 4, 4),
+            ("SELECT count(*) FROM metadata WHERE name = 'format' AND value <> 'png'", 0, 0),
+        ],
+    );
+}
+
+/// A layer was called "Amber Snow", ended 333 degrees east, and had its shapes in the column "silent evening".
+#[test]
+fn layers_of_a_map_are_believable() {
+    judge_program(
+        "geopackage",
+        &[
+            (
+                "SELECT count(*) FROM gpkg_spatial_ref_sys WHERE srs_id <> organization_coordsys_id OR organization <> 'EPSG'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM gpkg_spatial_ref_sys WHERE instr(definition, srs_name) = 0 OR instr(definition, srs_id) = 0",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM gpkg_contents WHERE identifier <> replace(table_name, '_', ' ')", 0, 0),
+            (
+                "SELECT count(*) FROM gpkg_contents WHERE min_x >= max_x OR min_y >= max_y OR min_x < -180 OR max_x > 180 OR min_y < -90 OR max_y > 90",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM gpkg_geometry_columns g JOIN gpkg_contents c USING (table_name) WHERE g.srs_id <> c.srs_id OR column_name <> 'geom'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM gpkg_tile_matrix WHERE table_name NOT IN (SELECT table_name FROM gpkg_contents)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM gpkg_tile_matrix WHERE matrix_width <> 1 << zoom_level", 0, 0),
+            ("SELECT count(*) FROM parcels WHERE typeof(geom) <> 'blob' OR name NOT GLOB '[1-9]* *'", 0, 0),
+            ("SELECT count(*) FROM roads WHERE lanes NOT BETWEEN 1 AND 4", 0, 0),
+        ],
+    );
+}
+
+/// A version was of the file 588290 of 400, a file was called "Deep Hill", and the author of a change was "journey".
+#[test]
+fn versions_in_a_repository_are_believable() {
+    judge_program(
+        "fossil",
+        &[
+            ("SELECT count(*) FROM mlink WHERE pfnid NOT IN (SELECT fnid FROM filename)", 0, 0),
+            (
+                "SELECT count(*) FROM mlink WHERE mid NOT IN (SELECT rid FROM blob) OR pid NOT IN (SELECT rid FROM blob)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM mlink WHERE mperm NOT BETWEEN 0 AND 2", 0, 0),
+            ("SELECT count(*) FROM filename WHERE name NOT GLOB 'src/*/*.*'", 0, 0),
+            ("SELECT count(*) FROM event JOIN user u USING (uid) WHERE user <> login", 0, 0),
+            ("SELECT count(*) FROM event WHERE euser IS NULL", 360, 399),
+            ("SELECT count(*) FROM event WHERE type NOT IN ('ci', 't', 'w', 'g', 'e')", 0, 0),
+            ("SELECT count(*) FROM tag WHERE tagname NOT GLOB '[a-z]*-*'", 0, 0),
+            (
+                "SELECT count(*) FROM tagxref WHERE tagtype NOT BETWEEN 0 AND 2 OR rid NOT IN (SELECT rid FROM blob)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM user WHERE pw GLOB '* *'", 0, 0),
+            ("SELECT count(*) FROM config WHERE name LIKE '%.enabled' AND value NOT IN ('true', 'false')", 0, 0),
+        ],
+    );
+}
+
+/// A person tries a schema with one row, or two, first.
+#[test]
+fn pictures_and_maps_have_few_rows_too() {
+    for name in ["lightroom", "digikam", "photos", "mbtiles", "geopackage", "fossil", "tpch"] {
+        for rows in [1, 2, 10] {
+            drop(make(&program(name), rows, &[]));
+        }
+    }
 }
