@@ -7,7 +7,7 @@
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
 //!                                                    roles, traffic, texts, media, messages, upkeep, listed, and by theme browsing,
-//!                                                    smart_home, shared_files, flash_cards, photographs, maps, repositories
+//!                                                    smart_home, shared_files, flash_cards, photographs, maps, repositories, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
@@ -18,6 +18,7 @@ mod browsing;
 mod companions;
 mod copies;
 mod defaults;
+mod fields;
 mod flash_cards;
 mod listed;
 mod maps;
@@ -44,8 +45,10 @@ mod upkeep;
 
 pub(crate) use browsing::{are_bookmarks, is_visit_of};
 pub(crate) use copies::REPEATS;
+pub(crate) use fields::{has_values_of_fields, value_of_field};
 pub(crate) use flash_cards::is_card_of;
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed};
+pub(crate) use media::is_of_films;
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use photographs::is_of_photographs;
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
@@ -624,9 +627,14 @@ pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool 
     through.name != of.name && (is_part || is_attached || is_own)
 }
 
-/// Returns how many rows of a table are roots if a column refers to the category that a category is a part of.
+/// Returns how many rows of a table are roots if a column refers to the category that a category is a part of, or to a series.
 pub(crate) fn roots(table: &Table, column: usize, rows: u64) -> Option<u64> {
     const LIST: &str = "category";
+    /// One of so many rows is a series, and half of the others are its seasons and episodes.
+    const SERIES: u64 = 16;
+    if media::is_of_films(table) && is_called(table, column, "parent_id") {
+        return Some(rows.div_ceil(SERIES));
+    }
     let is_category = subjects::subject(&table.name).is_some_and(|subject| subject.names == LIST);
     let is_parent = is_called(table, column, "*parent*") && !table.columns[column].not_null;
     (is_category && is_parent).then(|| phrases::count(LIST).min(rows.div_ceil(4)))

@@ -71,6 +71,7 @@ impl TableInference<'_> {
         self.photographs();
         self.maps();
         self.repositories();
+        self.values_of_fields();
         self.versions_of_migrations();
         self.files();
         self.means_of_payment();

@@ -27,6 +27,7 @@ impl TableInference<'_> {
         self.notes_of_cards();
         self.collections();
         self.fields_of_types();
+        self.types_of_notes();
     }
 
     /// Cards: the number of reviews decides about the kind (new, in learning, learnt), and that about queue, interval and ease.
@@ -119,6 +120,15 @@ impl TableInference<'_> {
     fn no_data(&mut self) {
         if let Some(at) = self.find_repeatable_text("data") {
             self.set(at, "constant('')", "follows from the add-ons that write it");
+        }
+    }
+
+    /// Names of the types of notes.
+    fn types_of_notes(&mut self) {
+        let is_type = plain(&self.table.name).trim_end_matches('s').ends_with("notetype");
+        if let Some(at) = self.find_text("name").filter(|_| is_type) {
+            let unique = if self.columns[at].is_unique { "unique_" } else { "" };
+            self.set(at, format!("{unique}phrase('{{card_type}}')"), "a type of notes");
         }
     }
 

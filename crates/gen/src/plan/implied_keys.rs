@@ -99,6 +99,10 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         let is_same = parent == position && key == column;
         (!is_same && is_generated(schema, &schema.tables[parent])).then_some((parent, key))
     };
+    let is_of_series = infer::is_of_films(table) && name == "top_parent_id";
+    if is_of_series {
+        return None;
+    }
     if stem == "parent"
         || name.ends_with("_parent")
         || name.ends_with("parent_id")

@@ -280,6 +280,9 @@ impl Planner<'_> {
         let is_alone =
             of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column)).all(|key| key.columns.len() == 1);
         let is_popular = matches!(pattern, ReferencePattern::Popular { .. });
+        if matches!(pattern, ReferencePattern::Roots(_)) && infer::is_of_films(of_table) {
+            return Inference { text: format!("null(0.5, {})", inferred.text), ..inferred };
+        }
         let share =
             if is_key || !is_alone || !is_popular { 0.0 } else { infer::null_share(self.schema, of_table, column) };
         match share {

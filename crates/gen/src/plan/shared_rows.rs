@@ -46,7 +46,9 @@ impl Planner<'_> {
             if !is_random(&drafts[position].2.text) {
                 continue;
             }
-            if infer::are_bookmarks(&self.schema.tables[table]) {
+            if let Some(text) = self.value_of_field(drafts, table, column) {
+                drafts[position].2 = Inference { text, because: "a value of the kind that the field has".to_owned() };
+            } else if infer::are_bookmarks(&self.schema.tables[table]) {
                 // A page has a bookmark or none, and seldom two.
                 drafts[position].2.text = with_distribution(&drafts[position].2.text, "uniform");
             } else if let Some(other) = self.opposite(drafts, table, column) {
@@ -62,6 +64,16 @@ impl Planner<'_> {
         for home in (0..self.schema.tables.len()).filter(|&at| infer::has_last_word(&self.schema.tables[at], HOMES)) {
             self.agree_on_home(drafts, home);
         }
+    }
+
+    /// Returns the annotation of a column that refers to the value of a field, whose number is drafted.
+    fn value_of_field(&self, drafts: &[Draft], table: usize, column: usize) -> Option<String> {
+        let parent = self.single_parent(table, column)?.table;
+        let has_values = infer::has_values_of_fields(&self.schema.tables[parent]);
+        let is_field = |(of, _, inferred): &&Draft| *of == table && inferred.text.starts_with("number_in(");
+        let field = drafts.iter().filter(|_| has_values).find(is_field)?;
+        let name = quoted(&self.schema.tables[table].columns[field.1].name);
+        Some(infer::value_of_field(&name, self.sizes[parent].rows))
     }
 
     /// Lets a row repeat another one only if it answers none.
