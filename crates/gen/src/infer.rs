@@ -668,7 +668,7 @@ pub(crate) fn has_more_of(table: &Table, parent: &Table) -> bool {
     name.ends_with("attributes") && name.starts_with('z') && name.contains(of.trim_start_matches('z'))
 }
 
-/// Returns whether a column gives a person the account of their own: `account_id` of a table of users.
+/// Returns whether a column gives a person the account of their own, or a row its further columns: `account_id` of a table of users.
 pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> bool {
     const OWNERS: &str = "user profile customer employee staff doctor patient student teacher driver player author admin seller buyer person agent nurse instructor account";
     const HOMES: &str = "store shop branch warehouse office company supplier vendor organization venue hotel restaurant school hospital";
@@ -681,7 +681,7 @@ pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> boo
         of == "address" && stem.ends_with("address") && (names::is_like(&own, OWNERS) || names::is_like(&own, HOMES))
     };
     let is_account = || ["user", "account"].contains(&of.as_str()) && stem == of && names::is_like(&own, OWNERS);
-    table.name != parent.name && (is_account() || is_home())
+    table.name != parent.name && (is_account() || is_home() || has_more_of(table, parent))
 }
 
 /// Returns whether a column refers to rows of its own table.

@@ -99,8 +99,7 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         let is_same = parent == position && key == column;
         (!is_same && is_generated(schema, &schema.tables[parent])).then_some((parent, key))
     };
-    let is_of_series = infer::is_of_films(table) && name == "top_parent_id";
-    if is_of_series {
+    if infer::is_of_films(table) && name == "top_parent_id" {
         return None;
     }
     if stem == "parent"
@@ -114,28 +113,8 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     if is_id && RELATIVES.contains(&stem) {
         return key_of(family_of(schema, position, column));
     }
-    // The name of another table's key, such as `idsite`, is that key.
-    let same = tables_with_key(schema, position, &name);
     let is_own_key = single_key(table) == Some(column);
-    let is_key_name = name.contains("id") && name != "id" || name.ends_with("_key");
-    if let ([parent], false) = (&same[..], is_own_key || !is_key_name) {
-        return key_of(*parent);
-    }
-    // The file before a file.
-    let before = name.strip_prefix('p').map_or(Vec::new(), |name| tables_with_key(schema, position, name));
-    if let ([parent], true, false) = (&before[..], name.ends_with("id"), is_own_key) {
-        return key_of(*parent);
-    }
-    if let Some(parent) = as_in_other_tables(schema, position, (&of.name, is_own_key)) {
-        return key_of(parent);
-    }
-    if let Some(parent) = person_by_login(schema, position, &name)
-        .or_else(|| by_initials(schema, position, &name))
-        .or_else(|| bookmarked(schema, position, &name))
-        .or_else(|| by_stem_of_key(schema, position, &name))
-        .or_else(|| in_core_data(schema, position, &name).filter(|_| of.affinity == Affinity::Integer))
-        .or_else(|| in_library_of_pictures(schema, position, &name).filter(|_| of.affinity == Affinity::Integer))
-    {
+    if let Some(parent) = by_key(schema, position, &of.name, is_own_key).or_else(|| by_theme(schema, position, of)) {
         return key_of(parent);
     }
     // A text or a name without id is a reference only if it names a whole table.
@@ -164,6 +143,32 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     by_name.or_else(|| person_by_role(schema, table, (stem, is_id, is_author)).and_then(key_of))
 }
 
+/// Returns the table whose key the name of a column is, as `idsite` is, or that other tables refer to by this name.
+fn by_key(schema: &Schema, position: usize, name: &str, is_own_key: bool) -> Option<usize> {
+    let plain = infer::bare(&schema.tables[position], name);
+    let only = |name: &str| match tables_with_key(schema, position, name)[..] {
+        [only] if !is_own_key => Some(only),
+        _ => None,
+    };
+    let is_id = plain.contains("id") && plain != "id" || plain.ends_with("_key");
+    // `pfnid` is the key of the file before.
+    let before = || plain.strip_prefix('p').filter(|rest| rest.len() > 2 && rest.ends_with("id")).and_then(only);
+    let same = only(&plain).filter(|_| is_id);
+    same.or_else(before).or_else(|| as_in_other_tables(schema, position, name, is_own_key))
+}
+
+/// Returns the table that a column refers to by the habits of one kind of program.
+fn by_theme(schema: &Schema, position: usize, of: &Column) -> Option<usize> {
+    let name = infer::bare(&schema.tables[position], &of.name);
+    let is_number = of.affinity == Affinity::Integer;
+    person_by_login(schema, position, &name)
+        .or_else(|| by_initials(schema, position, &name))
+        .or_else(|| bookmarked(schema, position, &name))
+        .or_else(|| by_stem_of_key(schema, position, &name))
+        .or_else(|| in_core_data(schema, position, &name).filter(|_| is_number))
+        .or_else(|| in_library_of_pictures(schema, position, &name).filter(|_| is_number))
+}
+
 /// Returns the other tables whose key has this name. Of several, those count that foreign keys refer to.
 fn tables_with_key(schema: &Schema, position: usize, name: &str) -> Vec<usize> {
     let is_key = |&parent: &usize| {
@@ -189,7 +194,7 @@ fn key_of_index(table: &Table) -> Option<usize> {
 
 /// Returns the table that a column of the same name refers to in all other tables that declare a reference: `pid` of `plink`. In a
 /// table of links, further short keys refer to it, too.
-fn as_in_other_tables(schema: &Schema, position: usize, (name, is_own_key): (&str, bool)) -> Option<usize> {
+fn as_in_other_tables(schema: &Schema, position: usize, name: &str, is_own_key: bool) -> Option<usize> {
     const SHORT: usize = 4;
     let parent = |name: &str| {
         let declared = |table: &Table, key: &ForeignKey| {

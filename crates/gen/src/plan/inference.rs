@@ -366,9 +366,7 @@ impl Planner<'_> {
             None if self.is_taken_in_turn(table, column) || infer::is_address_of(of_table, column, of_parent) => {
                 Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
             }
-            None if rows <= parent_rows
-                && (infer::is_account_of(of_table, column, of_parent) || infer::has_more_of(of_table, of_parent)) =>
-            {
+            None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
                 Ok(ReferencePattern::Once)
             }
             None => {
