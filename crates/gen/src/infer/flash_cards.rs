@@ -2,6 +2,7 @@
 
 use super::amounts::named_column;
 use super::names::{is_like, plain};
+use super::times::Form;
 use super::{TableInference, has_last_word};
 use litepress_rows::schema::Table;
 
@@ -75,6 +76,10 @@ impl TableInference<'_> {
         let grade = self.column(grade);
         // Below a day the interval counts seconds, as a negative number.
         self.set(interval, format!("if({grade} = 1, -600, {DAYS})"), "follows from the answer");
+        if let Some(key) = self.table.rowid_alias {
+            let text = Form::Unix(1000).ascending(&self.context.day.before(1500), &self.context.day.before(0));
+            self.found[key] = Some(super::inferred(text, "the time of an answer, in milliseconds"));
+        }
         if let Some(at) = time {
             self.set(at, "lognormal(8.9, 0.6, min=800, max=60000, decimals=0)", "milliseconds of an answer");
         }

@@ -163,7 +163,8 @@ impl TableInference<'_> {
         const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic label plan device_kind region carrier brand document_type event_kind";
         let (whole, last_word) = self.names_of_row();
         let is_name = self.is_like(at, &format!("name title label {last_word} {last_word}_name {whole}"));
-        let is_apart = self.context.possible_parents.iter().all(Option::is_none);
+        let is_country = self.subject.is_some_and(|subject| subject.names == "country_name");
+        let is_apart = is_country || self.context.possible_parents.iter().all(Option::is_none);
         let fits = self.columns[at].traits.longest.is_none_or(|longest| longest >= 20);
         let names = self.subject?.names;
         // Without rows, the caller asks for a text that may repeat.
