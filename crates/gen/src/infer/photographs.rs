@@ -37,6 +37,7 @@ impl TableInference<'_> {
             self.folders_of_pictures();
             self.files_of_pictures();
             self.looks();
+            self.times_of_pictures();
             self.written_positions();
             self.keywords_of_pictures();
             self.core_data();
@@ -147,6 +148,27 @@ impl TableInference<'_> {
         if let Some((width, height)) = self.find("width", |_| true).zip(self.find_repeatable_number("height")) {
             let cases = "WHEN 6000 THEN 4000 WHEN 4032 THEN 3024 WHEN 3024 THEN 4032 WHEN 4000 THEN 3000 ELSE 1080";
             self.set(height, format!("CASE {} {cases} END", self.column(width)), "follows from the width");
+        }
+    }
+
+    /// Times at which pictures were taken: before their files changed last.
+    fn times_of_pictures(&mut self) {
+        let changed = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let changed = of.column("modificationDate").or_else(|| of.column("modification_date"))?;
+            Some(self.through(by, &of.columns[changed]))
+        });
+        let find = |names: &str| self.find(names, |at| matches!(self.time_at(at), Some((_, Form::Text))));
+        let (taken, scanned) = (find("creation_date capture_time"), find("digitization_date"));
+        let Some((taken, changed)) = taken.zip(changed) else { return };
+        self.set(
+            taken,
+            format!("date_add({changed}, -int(0, 90_000), 'seconds')"),
+            "follows from the last change of the file",
+        );
+        if let Some(scanned) = scanned {
+            let taken = self.column(taken);
+            self.set(scanned, taken, "follows from when it was taken");
         }
     }
 

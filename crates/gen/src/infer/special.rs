@@ -108,6 +108,17 @@ impl TableInference<'_> {
             ("password", _) if self.kind() != Some(Kind::Text) && is_django(self.context.schema) => {
                 found(PASSWORD_OF_DJANGO, "the hash of a password")
             }
+            ("comment" | "comments" | "remark" | "remarks", Some("country_name" | "region" | "city_name")) => {
+                found("phrase('{place_note}')", "a remark on a place")
+            }
+            ("comment" | "comments" | "remark" | "remarks", _)
+                if matches!(
+                    self.kind(),
+                    Some(Kind::Order | Kind::Line | Kind::Payment | Kind::Company | Kind::Person)
+                ) =>
+            {
+                found("phrase('{note}')", "a remark on an order or a customer")
+            }
             ("extension" | "ext", Some("person")) => found("digits(4)", "of a telephone"),
             ("reason", _) if self.is_of("patient") => found("phrase('{visit_reason}')", "why a patient comes"),
             ("notes" | "note" | "remarks" | "comments", _) if self.is_of("patient") => {
