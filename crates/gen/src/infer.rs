@@ -681,7 +681,7 @@ pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> boo
         of == "address" && stem.ends_with("address") && (names::is_like(&own, OWNERS) || names::is_like(&own, HOMES))
     };
     let is_account = || ["user", "account"].contains(&of.as_str()) && stem == of && names::is_like(&own, OWNERS);
-    table.name != parent.name && (is_account() || is_home() || has_more_of(table, parent))
+    table.name != parent.name && (is_account() || is_home() || has_more_of(table, parent) || name == "root_file")
 }
 
 /// Returns whether a column refers to rows of its own table.

@@ -4,7 +4,10 @@ use super::names::plain;
 use super::{TableInference, has_last_word};
 use litepress_rows::schema::{Schema, Table};
 
-const GEOMETRIES: &str = "choice('POINT': 4, 'LINESTRING': 3, 'POLYGON': 4, 'MULTIPOLYGON': 3, 'GEOMETRY')";
+/// Words in the names of layers whose shapes are lines, and points.
+const LINES: [&str; 10] =
+    ["rail", "road", "river", "canal", "stream", "trail", "path", "pipeline", "contour", "tunnel"];
+const POINTS: [&str; 7] = ["tree", "well", "hydrant", "stop", "school", "bridge", "elevation"];
 /// Metres of a pixel if one tile of 256 pixels shows the world.
 const METRES: &str = "156543.03392804097";
 /// Zoom levels up to this one are complete before the next one begins.
@@ -130,7 +133,7 @@ impl TableInference<'_> {
             if let Some(title) = self.find_text("identifier") {
                 self.set(title, format!("replace({name}, '_', ' ')"), "follows from the name");
             }
-            self.set_texts("data_type", "choice('features': 8, 'tiles': 1, 'attributes': 1)");
+            self.set_texts("data_type", "choice('features': 96, 'tiles': 4)");
             self.set_texts(
                 "description",
                 &format!("'All ' || replace({name}, '_', ' ') || ' of ' || phrase('{{city_name}}')"),
@@ -144,7 +147,16 @@ impl TableInference<'_> {
             self.set(most, text, "follows from the least");
         }
         self.set_texts("column_name", "constant('geom')");
-        self.set_texts("geometry_type_name", GEOMETRIES);
+        let has = |name: &str, words: &[&str]| {
+            let places: Vec<String> = words.iter().map(|word| format!("instr({name}, '{word}')")).collect();
+            format!("max({}) > 0", places.join(", "))
+        };
+        if let Some(name) = self.table.column("table_name").map(|at| self.column(at)) {
+            let (lines, points) = (has(&name, &LINES), has(&name, &POINTS));
+            let other = "choice('POLYGON': 6, 'MULTIPOLYGON': 4)";
+            let text = format!("CASE WHEN {lines} THEN 'LINESTRING' WHEN {points} THEN 'POINT' ELSE {other} END");
+            self.set_texts("geometry_type_name", &text);
+        }
         for name in ["z", "m"] {
             if let Some(at) = self.find_repeatable_number(name) {
                 self.set(at, "choice(0: 90, 1: 5, 2: 5)", "whether shapes have it");

@@ -1,10 +1,10 @@
 //! Libraries of photographs: folders and files, the sizes and places of pictures, their albums and keywords.
 
 use super::amounts::named_column;
-use super::names::{bare, is_like};
+use super::names::{bare, is_like, plain};
 use super::times::Form;
 use super::{TableInference, has_last_word, words_of_table};
-use litepress_rows::schema::{Schema, Table};
+use litepress_rows::schema::{Column, Schema, Table};
 
 /// Columns of pictures, of which a table has several.
 const OF_PICTURES: [&str; 8] = [
@@ -67,12 +67,12 @@ impl TableInference<'_> {
                 ("status", "constant(0)"),
                 ("relative_path*", "constant(NULL)"),
             ],
-            "a folder of a disk",
+            "follows from the disk",
         );
         if let Some((path, name)) = self.find_text("absolute_path specific_path").zip(self.find("label name", |_| true))
         {
             let text = format!("'/home/' || phrase('{{handle}}') || sequence() || '/' || {} || '/'", self.column(name));
-            self.set(path, text, "a folder of a disk");
+            self.set(path, text, "follows from the disk");
         }
     }
 
@@ -155,8 +155,8 @@ impl TableInference<'_> {
     fn times_of_pictures(&mut self) {
         let changed = (0..self.columns.len()).find_map(|by| {
             let of = &self.context.schema.tables[self.context.parents[by]?.table];
-            let changed = of.column("modificationDate").or_else(|| of.column("modification_date"))?;
-            Some(self.through(by, &of.columns[changed]))
+            let is_change = |column: &&Column| is_like(&plain(&column.name), "modification_date *mod_time");
+            Some(self.through(by, of.columns.iter().find(is_change)?))
         });
         let find = |names: &str| self.find(names, |at| matches!(self.time_at(at), Some((_, Form::Text))));
         let (taken, scanned) = (find("creation_date capture_time"), find("digitization_date"));
