@@ -171,7 +171,7 @@ impl TableInference<'_> {
         let name = self.find(NAMES, |at| self.is_text(at));
         let Some((path, title)) = self.find_repeatable_text("path folder file_path").zip(name) else { return };
         let key = (0..self.columns.len()).find(|&at| self.table.rowid_alias == Some(at));
-        let author = self.find("author_sort", |at| self.is_text(at));
+        let author = (0..self.columns.len()).find(|&at| self.is_like(at, "author_sort") && self.is_text(at));
         let title = format!("coalesce({}, 'Unknown')", self.column(title));
         let text = match (author, key) {
             (Some(author), Some(key)) => {

@@ -83,6 +83,7 @@ impl Planner<'_> {
         }
         self.share_parents(&mut drafts);
         self.agree(&mut drafts);
+        self.agree_on_authors(&mut drafts, &mut alone);
         let mut tables: Vec<usize> = open.iter().map(|(table, _)| *table).collect();
         tables.dedup();
         for table in tables {

@@ -66,6 +66,40 @@ impl Planner<'_> {
         }
     }
 
+    /// Gives a book the name of the author whom a table of links gives it. Each book has one author then, and each author two books.
+    pub(super) fn agree_on_authors(&self, drafts: &mut Vec<Draft>, alone: &mut Vec<(usize, usize)>) {
+        const SORTED: &str = "sort name_sort sort_name";
+        const TURNS: &str = "in_turn(2)";
+        let table_of = |at: usize| &self.schema.tables[at];
+        let is_name = |&(table, column): &(usize, usize)| infer::is_called(table_of(table), column, "author_sort");
+        let Some(name) = alone.iter().copied().find(is_name) else { return };
+        let Some((book, author)) = self.link_to_author(drafts, name.0) else { return };
+        let parent = |at: usize| self.single_parent(drafts[at].0, drafts[at].1);
+        let Some((of_book, of_author)) = parent(book).zip(parent(author)) else { return };
+        let persons = table_of(of_author.table);
+        let sorted = (0..persons.columns.len()).find(|&at| infer::is_called(persons, at, SORTED));
+        let Some(sorted) = sorted else { return };
+        let reference = |table, column, turns| format!("ref({}, {turns})", infer::quoted_column(table, column));
+        drafts[book].2.text = reference(table_of(of_book.table), of_book.column, "once");
+        drafts[author].2.text = reference(persons, of_author.column, TURNS);
+        let because = "that of the author, who has two books".to_owned();
+        drafts.push((name.0, name.1, Inference { text: reference(persons, sorted, TURNS), because }));
+        alone.retain(|&place| place != name);
+    }
+
+    /// Returns the drafts of the book and the author in a table of links, which has no more rows than there are books.
+    fn link_to_author(&self, drafts: &[Draft], books: usize) -> Option<(usize, usize)> {
+        let parent = |draft: &Draft| Some(self.single_parent(draft.0, draft.1)?.table);
+        let is_person = |table: usize| infer::is_person(&self.schema.tables[table]);
+        let is_link = |table: usize| {
+            self.sizes[table].rows <= self.sizes[books].rows && infer::has_last_word(&self.schema.tables[table], "link")
+        };
+        let book = drafts.iter().position(|draft| parent(draft) == Some(books) && is_link(draft.0))?;
+        let author =
+            drafts.iter().position(|draft| draft.0 == drafts[book].0 && parent(draft).is_some_and(is_person))?;
+        Some((book, author))
+    }
+
     /// Returns the annotation of a column that refers to the value of a field, whose number is drafted.
     fn value_of_field(&self, drafts: &[Draft], table: usize, column: usize) -> Option<String> {
         let parent = self.single_parent(table, column)?.table;

@@ -31,7 +31,13 @@ fn books_of_a_library_are_believable() {
             ("SELECT count(*) FROM books WHERE author_sort NOT LIKE '%, %'", 0, 0),
             ("SELECT count(*) FROM books WHERE path NOT LIKE '%/' || title || ' (' || id || ')'", 0, 0),
             ("SELECT count(*) FROM books WHERE has_cover", 320, 395),
-            ("SELECT max(n) FROM (SELECT count(*) n FROM books_authors_link GROUP BY book)", 2, 12),
+            // The authors of a book were others than its `author_sort` said.
+            (
+                "SELECT count(*) FROM books_authors_link JOIN books b ON b.id = book JOIN authors a ON a.id = author WHERE a.sort <> author_sort",
+                0,
+                0,
+            ),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM books_authors_link GROUP BY author)", 2, 12),
             ("SELECT count(*) FROM comments WHERE text IN ('I agree.', 'First!', 'Works for me.')", 0, 0),
             (
                 "SELECT count(*) FROM data WHERE format NOT IN ('EPUB', 'PDF', 'AZW3', 'MOBI', 'TXT', 'DOCX', 'RTF', 'FB2')",
