@@ -7,7 +7,7 @@
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
 //!                                                    roles, traffic, texts, media, messages, upkeep, states, listed, and by theme browsing,
-//!                                                    smart_home, shared_files, flash_cards
+//!                                                    smart_home, shared_files, flash_cards, photographs, maps, repositories, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
@@ -18,14 +18,18 @@ mod browsing;
 mod companions;
 mod copies;
 mod defaults;
+mod fields;
 mod flash_cards;
 mod latest;
 mod listed;
+mod maps;
 mod media;
 mod messages;
 mod names;
 mod persons;
+mod photographs;
 mod places;
+mod repositories;
 mod roles;
 mod row_times;
 mod rules;
@@ -43,9 +47,12 @@ mod upkeep;
 
 pub(crate) use browsing::{are_bookmarks, is_visit_of};
 pub(crate) use copies::REPEATS;
+pub(crate) use fields::{has_values_of_fields, value_of_field};
 pub(crate) use flash_cards::is_card_of;
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed};
-pub(crate) use names::{expanded, plain, words_of_table};
+pub(crate) use media::is_of_films;
+pub(crate) use names::{bare, expanded, plain, words_of_table};
+pub(crate) use photographs::is_of_photographs;
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
 pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{TableContext, TableInference};
@@ -95,12 +102,14 @@ impl<'a> ColumnTraits<'a> {
     pub(crate) fn new(column: &'a Column) -> Self {
         let declared = column.declared_type.as_str();
         let class = match column.affinity {
+            _ if maps::is_geometry(declared) => TypeClass::Blob,
             Affinity::Integer => TypeClass::Int,
             Affinity::Real => TypeClass::Real,
             Affinity::Numeric if is_of_texts(declared) => TypeClass::Text,
             Affinity::Numeric => TypeClass::Numeric,
             Affinity::Text => TypeClass::Text,
-            Affinity::Blob if declared.is_empty() || declared.eq_ignore_ascii_case("any") => TypeClass::Any,
+            Affinity::Blob if declared.is_empty() => class_of_default(column),
+            Affinity::Blob if declared.eq_ignore_ascii_case("any") => TypeClass::Any,
             Affinity::Blob => TypeClass::Blob,
         };
         let longest = if class == TypeClass::Text { type_arguments(declared).first().copied() } else { None };
@@ -114,6 +123,16 @@ impl<'a> ColumnTraits<'a> {
     /// Returns whether texts of `len` characters fit the declared length.
     fn takes_len(&self, len: u64) -> bool {
         self.longest.is_none_or(|longest| len <= longest)
+    }
+}
+
+/// Returns the class of a column without a declared type: that of its DEFAULT.
+fn class_of_default(column: &Column) -> TypeClass {
+    let default = column.default.as_deref().map_or("", str::trim);
+    match default.bytes().next() {
+        Some(b'\'' | b'"') => TypeClass::Text,
+        Some(_) if default.parse::<i64>().is_ok() => TypeClass::Int,
+        _ => TypeClass::Any,
     }
 }
 
@@ -203,6 +222,7 @@ fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
         TypeClass::Int if names::is_like(name, "hash *_hash checksum *_checksum") => {
             "shuffle(1, 4_294_967_295)".to_owned()
         }
+        TypeClass::Any if names::is_like(name, "*uuid* *guid* *_global") => "upper(uuid())".to_owned(),
         TypeClass::Int | TypeClass::Real | TypeClass::Numeric | TypeClass::Any => "sequence".to_owned(),
         TypeClass::Blob => "blob(16, 16)".to_owned(),
         // A number with an exponent is not kept as a text in such a column.
@@ -663,16 +683,21 @@ pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool 
     let subject = subjects::subject(&table.name);
     let is_attached = subject.is_some_and(|subject| ["file", "image_file"].contains(&subject.names))
         || is_reaction(table)
-        || has_last_word(table, "media location attachment");
+        || has_last_word(table, "media location attachment column");
     let is_part = matches!(kind_of(table), Some(Kind::Payment | Kind::Line | Kind::Log | Kind::Run));
     // A customer has things sent to an address of their own.
     let is_own = is_person(of) && has_last_word(through, "address card wallet cart basket session device subscription");
     through.name != of.name && (is_part || is_attached || is_own)
 }
 
-/// Returns how many rows of a table are roots if a column refers to the category that a category is a part of.
+/// Returns how many rows of a table are roots if a column refers to the category that a category is a part of, or to a series.
 pub(crate) fn roots(table: &Table, column: usize, rows: u64) -> Option<u64> {
     const LIST: &str = "category";
+    /// One of so many rows is a series, and half of the others are its seasons and episodes.
+    const SERIES: u64 = 16;
+    if media::is_of_films(table) && is_called(table, column, "parent_id") {
+        return Some(rows.div_ceil(SERIES));
+    }
     let is_category = subjects::subject(&table.name).is_some_and(|subject| subject.names == LIST);
     let is_parent = is_called(table, column, "*parent*") && !table.columns[column].not_null;
     (is_category && is_parent).then(|| phrases::count(LIST).min(rows.div_ceil(4)))
@@ -702,7 +727,13 @@ pub(crate) fn is_address_of(table: &Table, column: usize, parent: &Table) -> boo
     has_last_word(table, "address") && is_person(parent) && table.columns[column].not_null
 }
 
-/// Returns whether a column gives a person the account of their own: `account_id` of a table of users.
+/// Returns whether the rows of a table have further columns of the rows in another one: `ZADDITIONALASSETATTRIBUTES`.
+pub(crate) fn has_more_of(table: &Table, parent: &Table) -> bool {
+    let (name, of) = (names::plain(&table.name), names::plain(&parent.name));
+    name.ends_with("attributes") && name.starts_with('z') && name.contains(of.trim_start_matches('z'))
+}
+
+/// Returns whether a column gives a person the account of their own, or a row its further columns: `account_id` of a table of users.
 pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> bool {
     const OWNERS: &str = "user profile customer employee staff doctor patient student teacher driver player author admin seller buyer person agent nurse instructor account";
     const HOMES: &str = "store shop branch warehouse office company supplier vendor organization venue hotel restaurant school hospital";
@@ -715,7 +746,7 @@ pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> boo
         of == "address" && stem.ends_with("address") && (names::is_like(&own, OWNERS) || names::is_like(&own, HOMES))
     };
     let is_account = || ["user", "account"].contains(&of.as_str()) && stem == of && names::is_like(&own, OWNERS);
-    table.name != parent.name && (is_account() || is_home())
+    table.name != parent.name && (is_account() || is_home() || has_more_of(table, parent) || name == "root_file")
 }
 
 /// Returns whether the rows of a table are places at which people live.
@@ -774,7 +805,8 @@ fn is_referred(schema: &Schema, table: &Table, column: &Column) -> bool {
 
 /// Returns whether a table has a time at which its rows came.
 pub(crate) fn has_times(table: &Table) -> bool {
-    table.columns.iter().any(|column| times::has_time(&names::plain(&column.name), &ColumnTraits::new(column)))
+    let is_time = |column: &Column| times::has_time(&bare(table, &column.name), &ColumnTraits::new(column));
+    table.columns.iter().any(is_time)
 }
 
 /// Returns the share of a table's rows that come before the first row of a table that refers to it, by the lengths of the chains of

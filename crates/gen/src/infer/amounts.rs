@@ -1,6 +1,6 @@
 //! The amounts of a row: quantities, prices, taxes and totals that add up.
 
-use super::names::{is_like, plain};
+use super::names::{bare, is_like};
 use super::subjects::Kind;
 use super::{ColumnTraits, TableInference, TypeClass, kind_of};
 use litepress_rows::quoted_name;
@@ -45,9 +45,11 @@ impl TableInference<'_> {
             self.set(shipping, "choice(0: 40, 4.95: 38, 9.9: 15, 19.9: 7)", "a fee of delivery");
         }
         // The sum that taxes are computed from: a subtotal, a line's total, or the only amount.
+        let is_line = self.kind() == Some(Kind::Line);
+        let price_of_one = price.map(|price| self.column(price)).or_else(|| self.price_of_parent().filter(|_| is_line));
         let product = quantity
-            .zip(price)
-            .map(|(quantity, price)| format!("round({} * {}, 2)", self.column(quantity), self.column(price)));
+            .zip(price_of_one)
+            .map(|(quantity, price)| format!("round({} * {price}, 2)", self.column(quantity)));
         let net = base.or(total);
         if let Some(net) = net {
             let (text, because) = match (self.sum_of_lines(), product, self.total_of_parent(net)) {
@@ -156,7 +158,7 @@ impl TableInference<'_> {
             let parent = self.context.parents[at].filter(|parent| parent.table != self.context.table)?;
             let of = &self.context.schema.tables[parent.table];
             let is_price = |column: &&litepress_rows::schema::Column| {
-                is_like(&plain(&column.name), "unit_price unitprice price list_price retail_price price_cents")
+                is_like(&bare(of, &column.name), "unit_price unitprice price list_price retail_price price_cents")
                     && column.generated == Generated::No
                     && (column.not_null || column.default.is_some())
             };
@@ -172,7 +174,7 @@ fn number_like(table: &Table, patterns: &str) -> Option<usize> {
     patterns.split(' ').find_map(|pattern| {
         table.columns.iter().position(|column| {
             let is_ordinary = column.generated == Generated::No;
-            is_ordinary && ColumnTraits::new(column).is_number() && is_like(&plain(&column.name), pattern)
+            is_ordinary && ColumnTraits::new(column).is_number() && is_like(&bare(table, &column.name), pattern)
         })
     })
 }

@@ -58,7 +58,7 @@ impl TableInference<'_> {
         let by = self.context.per_parent?;
         let of = &self.context.schema.tables[self.context.parents[by]?.table];
         let last = last_visit(of).filter(|_| is_visit_of(self.table, of))?;
-        let is_same = self.time_of_column(last) == Some((Stage::LastSeen, form));
+        let is_same = self.time_of_column(of, last) == Some((Stage::LastSeen, form));
         let (last, by, units) = (self.through(by, last), self.column(by), form.per_second().filter(|_| is_same)?);
         let before = format!("count_in({by}) - number_in({by})");
         let jitter = format!("if({before} = 0, 0, int(0, {}))", units * SECONDS / 2);

@@ -72,6 +72,10 @@ impl TableInference<'_> {
         self.smart_home();
         self.shared_files();
         self.flash_cards();
+        self.photographs();
+        self.maps();
+        self.repositories();
+        self.values_of_fields();
         self.versions_of_migrations();
         self.files();
         self.means_of_payment();
@@ -362,7 +366,9 @@ impl TableInference<'_> {
     /// Values of settings.
     fn values_of_keys(&mut self) {
         let is_setting = self.subject.is_some_and(|subject| subject.names == "setting_key");
-        let key = self.find("key *_key configkey option_name setting", |at| self.is_text(at));
+        let names = "key *_key configkey option_name setting";
+        let names = if is_setting { format!("{names} keyword name") } else { names.to_owned() };
+        let key = self.find(&names, |at| self.is_text(at));
         let group = self.find_repeatable_text("setting").filter(|&at| key.is_some_and(|key| key != at));
         if let Some(group) = group {
             self.set(group, "phrase('{module}')", "a group of settings");
@@ -453,7 +459,7 @@ impl TableInference<'_> {
         (0..self.columns.len()).filter(|&at| self.columns[at].is_unique).find_map(|at| {
             let of = &self.context.schema.tables[self.context.parents[at]?.table];
             let paid = of.columns.iter().filter(|_| kind_of(of) == Some(Kind::Order)).find(|column| {
-                let stage = self.time_of_column(column).map(|(stage, _)| stage);
+                let stage = self.time_of_column(of, column).map(|(stage, _)| stage);
                 stage == Some(Stage::Paid) && !column.not_null
             })?;
             Some(self.through(at, paid))

@@ -2,6 +2,7 @@
 
 use super::amounts::named_column;
 use super::names::{is_like, plain};
+use super::times::Form;
 use super::{TableInference, has_last_word};
 use litepress_rows::schema::Table;
 
@@ -27,6 +28,7 @@ impl TableInference<'_> {
         self.notes_of_cards();
         self.collections();
         self.fields_of_types();
+        self.types_of_notes();
     }
 
     /// Cards: the number of reviews decides about the kind (new, in learning, learnt), and that about queue, interval and ease.
@@ -74,6 +76,10 @@ impl TableInference<'_> {
         let grade = self.column(grade);
         // Below a day the interval counts seconds, as a negative number.
         self.set(interval, format!("if({grade} = 1, -600, {DAYS})"), "follows from the answer");
+        if let Some(key) = self.table.rowid_alias {
+            let text = Form::Unix(1000).ascending(&self.context.day.before(1500), &self.context.day.before(0));
+            self.found[key] = Some(super::inferred(text, "the time of an answer, in milliseconds"));
+        }
         if let Some(at) = time {
             self.set(at, "lognormal(8.9, 0.6, min=800, max=60000, decimals=0)", "milliseconds of an answer");
         }
@@ -119,6 +125,15 @@ impl TableInference<'_> {
     fn no_data(&mut self) {
         if let Some(at) = self.find_repeatable_text("data") {
             self.set(at, "constant('')", "follows from the add-ons that write it");
+        }
+    }
+
+    /// Names of the types of notes.
+    fn types_of_notes(&mut self) {
+        let is_type = plain(&self.table.name).trim_end_matches('s').ends_with("notetype");
+        if let Some(at) = self.find_text("name").filter(|_| is_type) {
+            let unique = if self.columns[at].is_unique { "unique_" } else { "" };
+            self.set(at, format!("{unique}phrase('{{card_type}}')"), "a type of notes");
         }
     }
 

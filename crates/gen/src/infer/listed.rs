@@ -12,7 +12,7 @@ const FORMATS: &[&str] = &["EPUB", "PDF", "AZW3", "MOBI", "TXT", "DOCX", "RTF", 
 const IDENTIFIERS: &[&str] = &["isbn", "amazon", "goodreads", "google", "doi", "uri"];
 const LANGUAGES: &[&str] = &["en", "de", "fr", "es", "it", "pt", "nl", "pl", "ja", "zh"];
 /// Lists of `data/phrases.txt` with all names that a table has. Of other names, such as those of categories, there are always more.
-const CLOSED: &str = "carrier country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model plan region role ward";
+const CLOSED: &str = "carrier country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model plan region role tile_key ward";
 const PROVIDERS: &[&str] = &["google", "github", "apple", "facebook", "microsoft", "gitlab"];
 
 /// Returns the texts of which a column has one, by its name, most frequent ones first.
@@ -50,7 +50,7 @@ pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)
     /// Of lists that compose their texts.
     const MOST_NAMES: u64 = 200;
     let of = &schema.tables[table];
-    if of.columns.len() > MOST_COLUMNS || !of.foreign_keys.is_empty() {
+    if of.columns.len() > MOST_COLUMNS {
         return None;
     }
     let open = of.columns.iter().map(|column| column.generated == Generated::No).collect();
@@ -59,8 +59,10 @@ pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)
     found.into_iter().enumerate().find_map(|(column, found)| {
         let text = found?.text;
         let list = text.strip_prefix("unique_phrase('{")?.split('}').next()?;
+        // There is one country of a name, whatever it belongs to.
+        let is_apart = of.foreign_keys.is_empty() || list == "country_name";
         let is_closed = CLOSED.split(' ').any(|closed| closed == list);
-        is_closed.then(|| (column, phrases::count(list).min(MOST_NAMES)))
+        (is_closed && is_apart).then(|| (column, phrases::count(list).min(MOST_NAMES)))
     })
 }
 
@@ -97,6 +99,7 @@ mod tests {
             ("Genre (GenreId INTEGER PRIMARY KEY, Name TEXT)", Some((1, 45))),
             ("roles (id INTEGER PRIMARY KEY, name TEXT UNIQUE)", Some((1, 16))),
             ("roles (id INTEGER PRIMARY KEY, name TEXT, owner_id INTEGER REFERENCES roles)", None),
+            ("nation (id INTEGER PRIMARY KEY, name TEXT, origin INTEGER REFERENCES nation)", Some((1, 182))),
             ("roles (id INTEGER PRIMARY KEY, name TEXT, a INT, b INT, c INT, d INT)", Some((1, 16))),
             ("roles (id INTEGER PRIMARY KEY, name TEXT, a INT, b INT, c INT, d INT, e INT)", None),
             ("roles (id INTEGER PRIMARY KEY, name VARCHAR(5))", None),

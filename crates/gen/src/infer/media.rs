@@ -17,7 +17,7 @@ const IDENTIFIERS: &str = "WHEN 'isbn' THEN isbn() WHEN 'amazon' THEN regex('B0[
 const CODECS: &str = "WHEN 'video' THEN choice('h264': 6, 'hevc': 3, 'av1') WHEN 'audio' THEN choice('aac': 5, 'ac3': 3, 'eac3': 2, 'flac', 'opus') ELSE choice('subrip': 6, 'ass': 2, 'webvtt': 2)";
 
 /// Returns whether the columns of a table are those of films, whatever its name is.
-pub(super) fn is_of_films(table: &Table) -> bool {
+pub(crate) fn is_of_films(table: &Table) -> bool {
     const FILMS: [&str; 4] = ["overview plot", "*runtime* *run_time*", "genre genres", "is_movie"];
     let has = |patterns: &&str| table.columns.iter().any(|column| is_like(&plain(&column.name), patterns));
     FILMS.iter().filter(|patterns| has(patterns)).count() > 1
@@ -107,15 +107,23 @@ impl TableInference<'_> {
             return;
         }
         let Some(kind) = self.find_kind("type item_type kind") else { return };
-        self.set(kind, "choice('Movie': 45, 'Episode': 38, 'Season': 10, 'Series': 7)", "a kind of film");
+        self.set(kind, self.kind_of_film(), "a kind of film");
         let kind = self.column(kind);
+        let name = self.find_repeatable_text("name title").filter(|_| self.context.roots.is_some());
+        if let Some(name) = name {
+            let text = format!("if({kind} = 'Season', 'Season ' || int(1, 6), phrase('{{title}}'))");
+            self.set(name, text, "the name of a film, or the number of a season");
+        }
         let is_whole = format!("{kind} IN ('Movie', 'Episode')");
         let texts = [
             ("is_movie", format!("if({kind} = 'Movie', 1, 0)")),
             ("media_type", format!("if({is_whole}, 'Video')")),
             (
                 "*run_time_ticks *runtime_ticks",
-                format!("if({is_whole}, {} * normal(95, 25, min=20, max=220, decimals=0))", 60 * TICKS),
+                format!(
+                    "{} * CASE {kind} WHEN 'Movie' THEN normal(105, 22, min=70, max=220, decimals=0) WHEN 'Episode' THEN normal(42, 12, min=20, max=75, decimals=0) END",
+                    60 * TICKS
+                ),
             ),
             ("genres", "phrase('{genre_main}') || if(bool(0.6), '|' || phrase('{genre_more}'), '')".to_owned()),
         ];
@@ -126,6 +134,9 @@ impl TableInference<'_> {
             if let Some(at) = at {
                 self.set(at, text, "follows from the kind of film");
             }
+        }
+        if let Some((at, (parent, _))) = self.find_repeatable_text("top_parent_id").zip(self.context.roots) {
+            self.set(at, self.column(parent), "follows from the series, which is at the top");
         }
         // Only what a channel sends begins and ends at a time.
         let Some(channel) = self.find("channel_id", |at| self.is_text(at)) else { return };
@@ -139,6 +150,16 @@ impl TableInference<'_> {
         }
     }
 
+    /// Returns the annotation of the kinds of films: seasons and episodes belong to a series.
+    fn kind_of_film(&self) -> String {
+        let Some((parent, first)) = self.context.roots.map(|(parent, first)| (self.column(parent), first)) else {
+            return "choice('Movie': 45, 'Episode': 38, 'Season': 10, 'Series': 7)".to_owned();
+        };
+        format!(
+            "CASE WHEN sequence() <= {first} THEN 'Series' WHEN {parent} IS NULL THEN 'Movie' ELSE choice('Episode': 85, 'Season': 15) END"
+        )
+    }
+
     /// Returns whether a column has texts of times that are known by now.
     fn is_text_time(&self, at: usize) -> bool {
         let time = self.time_at(at);
@@ -147,10 +168,10 @@ impl TableInference<'_> {
 
     /// Folders of books and films, by their titles.
     fn folders(&mut self) {
-        let title = self.find(NAMES, |at| self.is_text(at));
-        let Some((path, title)) = self.find_repeatable_text("path folder file_path").zip(title) else { return };
+        let name = self.find(NAMES, |at| self.is_text(at));
+        let Some((path, title)) = self.find_repeatable_text("path folder file_path").zip(name) else { return };
         let key = (0..self.columns.len()).find(|&at| self.table.rowid_alias == Some(at));
-        let author = self.find("author_sort", |at| self.is_text(at));
+        let author = (0..self.columns.len()).find(|&at| self.is_like(at, "author_sort") && self.is_text(at));
         let title = format!("coalesce({}, 'Unknown')", self.column(title));
         let text = match (author, key) {
             (Some(author), Some(key)) => {
@@ -167,7 +188,10 @@ impl TableInference<'_> {
                     .find("type", |at| self.found[at].as_ref().is_some_and(|found| found.text.contains("'Season'")));
                 let kind = kind.map(|at| self.column(at));
                 let file = kind.map_or(file.clone(), |kind| format!("if({kind} IN ('Movie', 'Episode'), {file}, '')"));
-                format!("'/media/' || {title} || {file}")
+                let folder = self.context.roots.zip(name).map(|((parent, _), name)| {
+                    format!("coalesce({} || '/', '') || ", self.through(parent, &self.table.columns[name]))
+                });
+                format!("'/media/' || {}{title} || {file}", folder.unwrap_or_default())
             }
         };
         self.set(path, text, "a folder of this title");

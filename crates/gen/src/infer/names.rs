@@ -1,5 +1,7 @@
 //! Names of tables and columns, in one form: words in lower case, with underscores between them.
 
+use litepress_rows::schema::Table;
+
 /// Normalizes `createdAt`, `Created-At` and `CREATED_AT` to `created_at`.
 pub(crate) fn plain(name: &str) -> String {
     let mut plain = String::new();
@@ -15,6 +17,56 @@ pub(crate) fn plain(name: &str) -> String {
         }
     }
     plain
+}
+
+/// Returns the plain name of a column without the letters of its table with which all columns begin: `status` for `o_status` of
+/// `orders`. Core Data puts a Z in front of all names: `date_created` for `ZDATECREATED` of `ZASSET`.
+pub(crate) fn bare(table: &Table, column: &str) -> String {
+    const LONGEST: usize = 3;
+    let (name, of) = (plain(column), plain(&table.name));
+    let all_begin = |prefix: &str| {
+        table.columns.len() > 1 && table.columns.iter().all(|column| plain(&column.name).starts_with(prefix))
+    };
+    let initials =
+        name.split_once('_').filter(|(letters, _)| letters.len() <= LONGEST).map_or("", |(letters, _)| letters);
+    let is_initials = of.starts_with(|c| initials.starts_with(c)) && all_begin(&format!("{initials}_"));
+    let is_of_core_data =
+        of.starts_with('z') && all_begin("z") && table.columns.iter().any(|column| column.name == "Z_PK");
+    match name.strip_prefix(initials).and_then(|rest| rest.strip_prefix('_')).filter(|_| is_initials) {
+        Some(rest) => apart(rest),
+        None if is_of_core_data => apart(name.trim_start_matches('z').trim_start_matches('_')),
+        None => name,
+    }
+}
+
+/// Puts an underscore between two words that are written as one: `order_date` for `orderdate`.
+fn apart(name: &str) -> String {
+    const LAST: [&str; 19] = [
+        "created",
+        "modified",
+        "attributes",
+        "number",
+        "folder",
+        "status",
+        "count",
+        "price",
+        "state",
+        "date",
+        "name",
+        "size",
+        "cost",
+        "data",
+        "kind",
+        "time",
+        "bal",
+        "key",
+        "qty",
+    ];
+    const LEAST: usize = 3;
+    let first = LAST
+        .iter()
+        .find_map(|last| name.strip_suffix(last).filter(|first| first.len() >= LEAST && !name.contains('_')));
+    first.map_or_else(|| name.to_owned(), |first| format!("{first}_{}", &name[first.len()..]))
 }
 
 /// Returns the singular of an English plural.
@@ -85,6 +137,7 @@ pub(super) fn is_like(name: &str, patterns: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use litepress_rows::schema::Schema;
 
     #[test]
     fn names_are_compared_plainly() {
@@ -95,6 +148,24 @@ mod tests {
             ("userID", "user_id"),
         ] {
             assert_eq!(plain(name), expected);
+        }
+    }
+
+    /// The status of an order was "tree": `o_orderstatus` said nothing.
+    #[test]
+    fn columns_have_names_without_the_letters_of_their_table() {
+        for (table, expected) in [
+            ("orders (o_orderkey INTEGER, o_orderstatus TEXT)", ["order_key", "order_status"]),
+            ("partsupp (ps_availqty INTEGER, ps_comment TEXT)", ["avail_qty", "comment"]),
+            ("ZASSET (Z_PK INTEGER PRIMARY KEY, ZDATECREATED TIMESTAMP)", ["pk", "date_created"]),
+            ("orders (o_orderdate TEXT, orderstatus TEXT)", ["o_orderdate", "orderstatus"]),
+            ("orders (is_paid INTEGER, is_sent INTEGER)", ["is_paid", "is_sent"]),
+            ("zebra (zoo TEXT, zone TEXT)", ["zoo", "zone"]),
+        ] {
+            let schema = Schema::from_sql(&format!("CREATE TABLE {table}"), "test").expect(table);
+            let of = &schema.tables[0];
+            let names: Vec<String> = of.columns.iter().map(|column| bare(of, &column.name)).collect();
+            assert_eq!(names, expected, "{table}");
         }
     }
 

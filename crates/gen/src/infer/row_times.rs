@@ -52,7 +52,7 @@ impl TableInference<'_> {
     fn times_of_row(&self) -> Vec<(Stage, usize, Form)> {
         let mut times: Vec<(Stage, usize, Form)> = Vec::new();
         for at in 0..self.columns.len() {
-            let found = self.time_at(at).or_else(|| self.time_of_column(&self.table.columns[at]));
+            let found = self.time_at(at).or_else(|| self.time_of_column(self.table, &self.table.columns[at]));
             if let Some((stage, form)) = found.filter(|_| self.is_free(at) && !self.is_no_time(at)) {
                 times.push((stage, at, form));
             }
@@ -307,7 +307,7 @@ impl TableInference<'_> {
         let of = &self.context.schema.tables[self.context.parents[by]?.table];
         let died = of.columns.iter().filter(|_| super::is_person(of)).find_map(|column| {
             let name = plain(&column.name);
-            let (stage, form) = self.time_of_column(column)?;
+            let (stage, form) = self.time_of_column(of, column)?;
             let is_death = stage == Stage::Deleted && is_like(&name, "*deceased* *died* *death*");
             (is_death && column.generated == Generated::No).then_some((column, form))
         });
@@ -406,7 +406,7 @@ impl TableInference<'_> {
         let mut base = self.through(by, time);
         if self.kind() == Some(Kind::Payment) {
             let paid = of.columns.iter().find(|column| {
-                let found = self.time_of_column(column);
+                let found = self.time_of_column(of, column);
                 found == Some((Stage::Paid, of_form)) && column.generated == Generated::No
             });
             base = paid.map_or(base.clone(), |paid| format!("coalesce({}, {base})", self.through(by, paid)));
@@ -420,7 +420,7 @@ impl TableInference<'_> {
         let is_output = super::is_output_of(self.table, of);
         if is_output {
             let end = of.columns.iter().find(|column| {
-                let found = self.time_of_column(column);
+                let found = self.time_of_column(of, column);
                 found == Some((Stage::Ended, of_form)) && column.generated == Generated::No
             });
             base = end.map_or(base.clone(), |end| format!("coalesce({}, {base})", self.through(by, end)));
@@ -445,7 +445,7 @@ impl TableInference<'_> {
     fn time_within(&self, by: usize, start: &str, (of, form): (&Table, Form)) -> Option<String> {
         let is_end = |column: &&Column| {
             let is_known = column.not_null && column.generated == Generated::No;
-            let found = self.time_of_column(column);
+            let found = self.time_of_column(of, column);
             let is_last = is_like(&plain(&column.name), "*last_action*");
             is_known && found.is_some_and(|(stage, of)| of == form && (stage == Stage::Ended || is_last))
         };
@@ -463,7 +463,7 @@ impl TableInference<'_> {
     fn change_of(&self, parent: Parent) -> Option<(&Column, Form)> {
         let of = &self.context.schema.tables[parent.table];
         let mut times = of.columns.iter().filter_map(|column| {
-            let (stage, form) = self.time_of_column(column)?;
+            let (stage, form) = self.time_of_column(of, column)?;
             Some((column, form)).filter(|_| stage == Stage::Updated && column.generated == Generated::No)
         });
         times.next().filter(|_| times.next().is_none())
@@ -473,7 +473,7 @@ impl TableInference<'_> {
     pub(super) fn start_of(&self, parent: Parent) -> Option<(&Column, Form)> {
         let of = &self.context.schema.tables[parent.table];
         let times = of.columns.iter().filter_map(|column| {
-            let (stage, form) = self.time_of_column(column)?;
+            let (stage, form) = self.time_of_column(of, column)?;
             let is_start = matches!(stage, Stage::Created | Stage::Queued | Stage::Started);
             let is_known = column.generated == Generated::No && rules::null_share(&plain(&column.name)).is_none();
             (is_start && is_known).then_some((stage, column, form))

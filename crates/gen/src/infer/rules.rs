@@ -54,7 +54,10 @@ static RULES: &[Rule] = &[
         "regex('(ch|tx|py)_[0-9A-Za-z]{16}')",
     ),
     text("uuid guid *_uuid *_guid *_id_bin", "uuid"),
-    text("password passwd user_pass password_hash *_password encrypted_password password_digest pass_hash", PASSWORD),
+    text(
+        "password passwd pw user_pass password_hash *_password encrypted_password password_digest pass_hash",
+        PASSWORD,
+    ),
     text("md5 *_md5 etag key_id", "hex(32)"),
     text("sha256 *_sha256 checksum digest content_hash file_hash", "hex(64)"),
     text("sha1 *_sha1 sha commit_sha commit_hash *_hash hash object_hash revision", "hex(40)"),
@@ -172,7 +175,7 @@ static RULES: &[Rule] = &[
         "currency currency_code *_currency iso_currency",
         "choice('USD': 10, 'EUR': 8, 'GBP': 3, 'CHF', 'CAD', 'SEK')",
     ),
-    text("timezone time_zone tz tz_name", "phrase('{timezone}')"),
+    text("timezone time_zone tz tz_name timezone_name", "phrase('{timezone}')"),
     any("slug *_slug permalink post_name", "phrase('{slug}')", "", ""),
     text("shortcode short_code", "phrase('{handle}')"),
     text("key setting_key option_name meta_key config_key setting configkey *_key", "phrase('{setting_key}')"),
@@ -251,7 +254,7 @@ static RULES: &[Rule] = &[
         "company *company_name organization organisation employer *_company company_* corporation",
         "phrase('{company}')",
     ),
-    text("manufacturer supplier vendor publisher *supplier_name *vendor_name", "phrase('{company}')"),
+    text("manufacturer mfgr supplier vendor publisher *supplier_name *vendor_name", "phrase('{company}')"),
     text("product_name *_product_name item_name article_name product item *_item_name", "phrase('{product}')"),
     text("category_name", "phrase('{category}')"),
     text("contact_title", "phrase('{office_job}')"),
@@ -339,6 +342,7 @@ static RULES: &[Rule] = &[
     number("minute second", "int(0, 59)", "int(0, 59)"),
     number("week week_number", "int(1, 52)", "int(1, 52)"),
     number("quarter", "int(1, 4)", "int(1, 4)"),
+    number("avail_qty available_qty available_quantity", "exponential(0.004, max=9999, decimals=0)", ""),
     number(
         "quantity qty *_quantity *_qty pieces",
         "choice(1: 62, 2: 20, 3: 8, 4: 4, 5: 3, 6: 1, 10: 2)",
@@ -391,7 +395,7 @@ static RULES: &[Rule] = &[
         "1000 * exponential(0.02, min=5, max=900, decimals=0)",
     ),
     number(
-        "balance",
+        "balance *_balance acct_bal",
         "normal(900, 1200, min=-500, max=20000, decimals=0)",
         "normal(900, 1200, min=-500, max=20000, decimals=2)",
     ),
@@ -628,7 +632,7 @@ pub(super) fn flag_share(name: &str) -> Option<f64> {
 
 /// Returns whether the name is that of a flag.
 pub(super) fn is_flag(name: &str) -> bool {
-    const NAMES: &str = "is_* has_* can_* was_* should_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux encrypted recalc_* editable display played erased success succeeded from_me outgoing";
+    const NAMES: &str = "is_* has_* can_* was_* should_* include_on_* allow_* *_flag active enabled disabled deleted visible hidden verified archived pinned sticky featured published approved locked read seen spam banned suspended paid completed done discontinued confirmed muted starred favorite autoload collapsed typed orphan returning *_returning unread sent delivered processed flagged primary default use_* show_* enable_* *_enabled *_disabled *_deleted *_hidden *_verified *_approved *_active subscribed isprim isaux encrypted recalc_* editable display played erased success succeeded from_me outgoing";
     is_like(name, NAMES) && !is_like(name, "*_count")
 }
 
@@ -640,7 +644,7 @@ static NULLS: &[(&str, f64)] = &[
     ),
     ("*spoiler* *activation* *post_password*", 0.9),
     // References are known, whatever they refer to.
-    ("metadata_id *attributes_id data_id *_data_id settings_id origin_id file_source guid id", 0.0),
+    ("metadata_id *attributes_id data_id *_data_id settings_id origin_id file_source srs_id guid id", 0.0),
     ("old_* previous_* prev_* share_with shared_with", 0.3),
     ("fk", 0.08),
     (

@@ -67,7 +67,7 @@ impl TableInference<'_> {
             .iter()
             .filter(|column| column.generated == Generated::No)
             .filter_map(|column| {
-                let (stage, form) = self.time_of_column(column)?;
+                let (stage, form) = self.time_of_column(of, column)?;
                 Some((stage, form, column))
             })
             .collect();

@@ -8,7 +8,7 @@ use litepress_rows::schema::{Schema, Table};
 const STATES: &str = "WHEN 'li' THEN choice('on': 4, 'off': 6) WHEN 'sw' THEN choice('on': 4, 'off': 6) WHEN 'bi' THEN choice('on': 2, 'off': 8) \
      WHEN 'cl' THEN choice('heat': 6, 'off': 3, 'cool': 1) WHEN 'co' THEN choice('open': 5, 'closed': 5) WHEN 'me' THEN choice('off': 5, 'playing': 3, 'paused': 2)";
 const EVENT: &str =
-    "object(entity_id: phrase('{switchable_id}'), service: choice('turn_on': 5, 'turn_off': 4, 'toggle'))";
+    "object(entity_id: phrase('{switchable_id}'), source: choice('automation': 5, 'user': 3, 'schedule': 2))";
 const ATTRIBUTES: &str =
     "object(supported_features: choice(0: 6, 1: 2, 4: 2, 44), update_interval: choice(10: 2, 30: 5, 60: 3))";
 /// Sensors: a word of their names, the unit, and values.

@@ -75,6 +75,7 @@ impl TableInference<'_> {
             ("length" | "runtime" | "duration", Some("title")) => {
                 found("normal(112, 26, min=46, max=210, decimals=0)", "the length of a film")
             }
+            ("size", Some("product")) => found("int(1, 50)", "the size of a product"),
             ("budget", Some("department" | "team" | "project" | "ward")) => {
                 found("1000 * exponential(0.0016, min=180, max=9000, decimals=0)", "a budget, of several salaries")
             }
@@ -165,6 +166,17 @@ impl TableInference<'_> {
             }
             ("password", _) if self.kind() != Some(Kind::Text) && is_django(self.context.schema) => {
                 found(PASSWORD_OF_DJANGO, "the hash of a password")
+            }
+            ("comment" | "comments" | "remark" | "remarks", Some("country_name" | "region" | "city_name")) => {
+                found("phrase('{place_note}')", "a remark on a place")
+            }
+            ("comment" | "comments" | "remark" | "remarks", _)
+                if matches!(
+                    self.kind(),
+                    Some(Kind::Order | Kind::Line | Kind::Payment | Kind::Company | Kind::Person)
+                ) =>
+            {
+                found("phrase('{note}')", "a remark on an order or a customer")
             }
             ("extension" | "ext", Some("person")) => found("digits(4)", "of a telephone"),
             ("reason", _) if self.is_of("patient") => found("phrase('{visit_reason}')", "why a patient comes"),

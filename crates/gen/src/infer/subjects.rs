@@ -132,7 +132,7 @@ static SUBJECTS: &[(&str, Subject)] = &[
     of("order purchase sale invoice receipt cart basket shipment", "product", Kind::Order),
     of("booking reservation rental loan", "event", Kind::Stay),
     of("payment transaction transfer charge refund", "promotion", Kind::Payment),
-    of("setting option config preference parameter property metadata meta", "setting_key", Kind::Other),
+    of("setting option config preference parameter property variable metadata meta", "setting_key", Kind::Other),
     of("log audit history event_log", "log_message", Kind::Log),
     of("migration migration_log schema_migration", "migration", Kind::Log),
     of("dashboard panel", "dashboard", Kind::Other),

@@ -7,7 +7,7 @@
 //! ```
 
 use super::media::is_of_films;
-use super::names::{is_like, plain, words_of_table};
+use super::names::{bare, is_like, plain, words_of_table};
 use super::rules;
 use super::subjects::{Kind, Subject, subject};
 use super::times::{ReferenceDay, are_in_millis};
@@ -84,7 +84,7 @@ impl<'a> TableInference<'a> {
         let table = &context.schema.tables[context.table];
         let prefix = common_prefix(table);
         let named = |(at, column): (usize, &'a Column)| {
-            let name = plain(&column.name);
+            let name = bare(table, &column.name);
             NamedColumn {
                 plain: name.strip_prefix(prefix.as_str()).filter(|rest| rest.len() > 1).unwrap_or(&name).to_owned(),
                 traits: ColumnTraits::new(column),
@@ -149,7 +149,8 @@ impl<'a> TableInference<'a> {
     }
 
     pub(super) fn is_text(&self, at: usize) -> bool {
-        self.columns[at].traits.class == TypeClass::Text || self.columns[at].traits.declared.is_empty()
+        let traits = &self.columns[at].traits;
+        traits.class == TypeClass::Text || traits.class == TypeClass::Any && traits.declared.is_empty()
     }
 
     pub(super) fn is_number(&self, at: usize) -> bool {
@@ -263,20 +264,20 @@ impl<'a> TableInference<'a> {
     /// Infers a column that has nothing to do with the others.
     pub(super) fn alone(&self, at: usize) -> Inference {
         let column = &self.columns[at];
-        let (traits, name) = (&column.traits, &self.table.columns[at].name);
-        let full = plain(name);
+        let traits = &column.traits;
+        let full = &column.full;
         if self.is_opaque_key(at) {
             return inferred("hex(32)", "a key of no meaning");
         }
         if let Some(because) = unique_because(self.table, at).filter(|_| column.is_unique) {
-            let like = if super::unique_text(&full, traits).is_some() { &full } else { &column.plain };
+            let like = if super::unique_text(full, traits).is_some() { full } else { &column.plain };
             return unique(traits, like, because);
         }
         if let Some((text, because)) = self.special(at) {
             return inferred(fitted(text.to_owned(), traits), because);
         }
-        if is_boolean(traits) || self.is_number(at) && self.is_flag(at, &full) {
-            let share = self.flag_share(at, &full);
+        if is_boolean(traits) || self.is_number(at) && self.is_flag(at, full) {
+            let share = self.flag_share(at, full);
             return inferred(format!("bool({share})"), "a flag");
         }
         if let Some(found) = self.coded_flag(at) {
@@ -287,11 +288,11 @@ impl<'a> TableInference<'a> {
         {
             return found;
         }
-        let rule = rules::rule(&column.plain, traits, self.kind()).or_else(|| rules::rule(&full, traits, self.kind()));
+        let rule = rules::rule(&column.plain, traits, self.kind()).or_else(|| rules::rule(full, traits, self.kind()));
         if let Some((text, like)) = rule {
             return inferred(fitted(text.to_owned(), traits), format!("its name is like {like}"));
         }
-        if traits.class == TypeClass::Int && is_like(&full, "*_id did odid") {
+        if traits.class == TypeClass::Int && is_like(full, "*_id did odid") {
             return inferred("zipf(200, 0.8)", "the key of rows that are elsewhere");
         }
         by_affinity(traits)
@@ -351,7 +352,7 @@ fn by_columns(found: Subject, table: &Table) -> Subject {
 
 /// Returns the prefix that the names of all or almost all columns have: `post_` of WordPress.
 fn common_prefix(table: &Table) -> String {
-    let names: Vec<String> = table.columns.iter().map(|column| plain(&column.name)).collect();
+    let names: Vec<String> = table.columns.iter().map(|column| bare(table, &column.name)).collect();
     let words = words_of_table(&table.name);
     let own = words.last().map(|word| format!("{word}_")).unwrap_or_default();
     let count = names.iter().filter(|name| name.starts_with(&own)).count();

@@ -51,8 +51,9 @@ impl TableInference<'_> {
     pub(super) fn lower_case(&mut self) {
         for at in 0..self.columns.len() {
             let name = &self.columns[at].plain;
-            let of =
-                ["lower_", "lowercase_", "normalized_", "clean_"].iter().find_map(|begin| name.strip_prefix(begin));
+            let of = ["lower_", "lowercase_", "lc_", "normalized_", "clean_"]
+                .iter()
+                .find_map(|begin| name.strip_prefix(begin));
             let of =
                 of.or_else(|| ["_lower", "_lowercase", "_normalized"].iter().find_map(|end| name.strip_suffix(end)));
             let Some(of) = of.filter(|_| self.is_text(at) && self.is_free(at)) else { continue };
@@ -177,7 +178,8 @@ impl TableInference<'_> {
         let model = if names == "model" { " model" } else { "" };
         let patterns = format!("name title label {last_word} {last_word}_name {last_word}_description {whole}{model}");
         let is_name = self.is_like(at, &patterns);
-        let is_apart = self.context.possible_parents.iter().all(Option::is_none);
+        let is_country = self.subject.is_some_and(|subject| subject.names == "country_name");
+        let is_apart = is_country || self.context.possible_parents.iter().all(Option::is_none);
         let fits = self.columns[at].traits.longest.is_none_or(|longest| longest >= 20);
         // Without rows, the caller asks for a text that may repeat.
         let rows = Some(self.context.rows).filter(|&rows| is_name && is_apart && fits && rows > 0)?;
@@ -214,7 +216,7 @@ impl TableInference<'_> {
             "person" if self.find("title city *_city job_title position", |at| self.is_text(at)).is_some() => {
                 &[("title", "{office_job}"), ("note notes about bio description", "{hobbies}")]
             }
-            "person" => &[("note notes about bio description", "{bio}")],
+            "person" => &[("note notes about bio description info", "{bio}")],
             "issue" => &[("title subject summary", "{issue}"), ("description body text content", "{issue_text}")],
             "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
             "repository" => &[("description about summary", "{repository_text}")],

@@ -4,11 +4,11 @@
 //! that no order is paid before it is placed.
 
 use super::browsing::is_history;
-use super::names::{is_like, plain};
+use super::names::{bare, is_like};
 use super::subjects::Kind;
 use super::{ColumnTraits, TableInference, TypeClass};
 use litepress_rows::calendar::{Date, DateTime};
-use litepress_rows::schema::{Column, Schema};
+use litepress_rows::schema::{Column, Schema, Table};
 use std::borrow::Cow;
 
 /// The last day of inferred times, in days from 1970-01-01.
@@ -173,8 +173,8 @@ impl TableInference<'_> {
     }
 
     /// Returns the stage and the form of a time of any table.
-    pub(super) fn time_of_column(&self, column: &Column) -> Option<(Stage, Form)> {
-        self.time(&plain(&column.name), &ColumnTraits::new(column))
+    pub(super) fn time_of_column(&self, of: &Table, column: &Column) -> Option<(Stage, Form)> {
+        self.time(&bare(of, &column.name), &ColumnTraits::new(column))
     }
 
     /// Returns the stage and the form of a time. Histories of browsers count microseconds, from 1970 or 1601, and some schemas

@@ -5,6 +5,7 @@ mod browsers_and_home;
 mod business;
 mod contradictions;
 mod libraries_and_forges;
+mod pictures_and_maps;
 mod webs_and_chats;
 
 use super::schemas::{insert, number};

@@ -87,7 +87,7 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     if of.generated != Generated::No || is_referring || of.affinity != Affinity::Integer && !is_text {
         return None;
     }
-    let name = infer::plain(&of.name);
+    let name = infer::bare(table, &of.name);
     let (stem, is_id) =
         match name.strip_suffix("_id").or_else(|| name.strip_prefix("id_")).or_else(|| name.strip_suffix("_fk")) {
             // `chat_row_id` is the key of a row of `chat`.
@@ -99,6 +99,9 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         let is_same = parent == position && key == column;
         (!is_same && is_generated(schema, &schema.tables[parent])).then_some((parent, key))
     };
+    if infer::is_of_films(table) && name == "top_parent_id" {
+        return None;
+    }
     if stem == "parent"
         || name.ends_with("_parent")
         || name.ends_with("parent_id")
@@ -110,21 +113,8 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     if is_id && RELATIVES.contains(&stem) {
         return key_of(family_of(schema, position, column));
     }
-    // The name of another table's key, such as `idsite`, is that key.
-    let mut same = (0..schema.tables.len()).filter(|&parent| {
-        let key = single_key(&schema.tables[parent]);
-        parent != position && key.is_some_and(|key| infer::plain(&schema.tables[parent].columns[key].name) == name)
-    });
     let is_own_key = single_key(table) == Some(column);
-    if let (Some(parent), None, false) = (same.next(), same.next(), is_own_key || !name.contains("id") || name == "id")
-    {
-        return key_of(parent);
-    }
-    if let Some(parent) = person_by_login(schema, position, &name)
-        .or_else(|| by_initials(schema, position, &name))
-        .or_else(|| bookmarked(schema, position, &name))
-        .or_else(|| by_stem_of_key(schema, position, &name))
-    {
+    if let Some(parent) = by_key(schema, position, &of.name, is_own_key).or_else(|| by_theme(schema, position, of)) {
         return key_of(parent);
     }
     // A text or a name without id is a reference only if it names a whole table.
@@ -151,6 +141,82 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         found.find_map(key_of).filter(|(parent, _)| *parent != position || is_id)
     });
     by_name.or_else(|| person_by_role(schema, table, (stem, is_id, is_author)).and_then(key_of))
+}
+
+/// Returns the table whose key the name of a column is, as `idsite` is, or that other tables refer to by this name.
+fn by_key(schema: &Schema, position: usize, name: &str, is_own_key: bool) -> Option<usize> {
+    let plain = infer::bare(&schema.tables[position], name);
+    let only = |name: &str| match tables_with_key(schema, position, name)[..] {
+        [only] if !is_own_key => Some(only),
+        _ => None,
+    };
+    let is_id = plain.contains("id") && plain != "id" || plain.ends_with("_key");
+    // `pfnid` is the key of the file before.
+    let before = || plain.strip_prefix('p').filter(|rest| rest.len() > 2 && rest.ends_with("id")).and_then(only);
+    let same = only(&plain).filter(|_| is_id);
+    same.or_else(before).or_else(|| as_in_other_tables(schema, position, name, is_own_key))
+}
+
+/// Returns the table that a column refers to by the habits of one kind of program.
+fn by_theme(schema: &Schema, position: usize, of: &Column) -> Option<usize> {
+    let name = infer::bare(&schema.tables[position], &of.name);
+    let is_number = of.affinity == Affinity::Integer;
+    person_by_login(schema, position, &name)
+        .or_else(|| by_initials(schema, position, &name))
+        .or_else(|| bookmarked(schema, position, &name))
+        .or_else(|| by_stem_of_key(schema, position, &name))
+        .or_else(|| in_core_data(schema, position, &name).filter(|_| is_number))
+        .or_else(|| in_library_of_pictures(schema, position, &name).filter(|_| is_number))
+}
+
+/// Returns the other tables whose key has this name. Of several, those count that foreign keys refer to.
+fn tables_with_key(schema: &Schema, position: usize, name: &str) -> Vec<usize> {
+    let is_key = |&parent: &usize| {
+        let of = &schema.tables[parent];
+        let key = single_key(of).or_else(|| key_of_index(of));
+        parent != position && key.is_some_and(|key| infer::bare(of, &of.columns[key].name) == name)
+    };
+    let found: Vec<usize> = (0..schema.tables.len()).filter(is_key).collect();
+    let is_parent = |&table: &usize| {
+        let mut keys = schema.tables.iter().flat_map(|table| &table.foreign_keys);
+        keys.any(|key| key.parent.eq_ignore_ascii_case(&schema.tables[table].name))
+    };
+    let parents: Vec<usize> = found.iter().copied().filter(is_parent).collect();
+    if parents.len() == 1 { parents } else { found }
+}
+
+/// Returns the only column of a table without a primary key that is unique by itself.
+fn key_of_index(table: &Table) -> Option<usize> {
+    let has_key = table.rowid_alias.is_some() || table.columns.iter().any(|column| column.key_position.is_some());
+    let mut keys = (0..table.columns.len()).filter(|&column| infer::is_key_of_all(table, column));
+    keys.next().filter(|_| !has_key && keys.next().is_none())
+}
+
+/// Returns the table that a column of the same name refers to in all other tables that declare a reference: `pid` of `plink`. In a
+/// table of links, further short keys refer to it, too.
+fn as_in_other_tables(schema: &Schema, position: usize, name: &str, is_own_key: bool) -> Option<usize> {
+    const SHORT: usize = 4;
+    let parent = |name: &str| {
+        let declared = |table: &Table, key: &ForeignKey| {
+            let [column] = key.columns[..] else { return None };
+            let parent = schema.position(&key.parent)?;
+            table.columns[column].name.eq_ignore_ascii_case(name).then_some(parent)
+        };
+        let others = schema.tables.iter().enumerate().filter(|(other, _)| *other != position);
+        let keys = others.flat_map(|(_, table)| table.foreign_keys.iter().map(move |key| (table, key)));
+        let mut found = keys.filter_map(|(table, key)| declared(table, key));
+        let first = found.next()?;
+        (first != position && found.all(|other| other == first)).then_some(first)
+    };
+    let is_same = |&table: &usize| {
+        let of = &schema.tables[table];
+        single_key(of).is_some_and(|key| of.columns[key].name.eq_ignore_ascii_case(name))
+    };
+    let is_id = name.ends_with("id") && name.len() > 2 && !is_own_key;
+    let found = parent(name).filter(|table| is_id || is_same(table));
+    let table = &schema.tables[position];
+    let is_link = is_id && name.len() <= SHORT && infer::plain(&table.name).ends_with("link");
+    found.or_else(|| table.columns.iter().filter(|_| is_link).find_map(|column| parent(&column.name)))
 }
 
 /// Columns that refer to the person with this role.
@@ -238,6 +304,42 @@ fn by_stem_of_key(schema: &Schema, position: usize, name: &str) -> Option<usize>
     (0..schema.tables.len()).find(is_stem)
 }
 
+/// Returns the table of Core Data whose name has all words of a column: `Z_30ALBUMS` refers to `ZGENERICALBUM`.
+fn in_core_data(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+    const SHORTEST: usize = 4;
+    let key =
+        |table: usize| schema.tables[table].rowid_alias.map(|key| schema.tables[table].columns[key].name.as_str());
+    let plain = |table: usize| infer::plain(&schema.tables[table].name);
+    let words = infer::words_of_table(name.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let is_parent = |&table: &usize| {
+        let has = |word: &String| word.len() >= SHORTEST && plain(table).contains(word.as_str());
+        // Further columns of a row refer to the row, and not the other way round.
+        let is_part = infer::has_more_of(&schema.tables[table], &schema.tables[position]);
+        table != position && key(table) == Some("Z_PK") && words.iter().all(has) && !is_part
+    };
+    let is_of_core_data = schema.tables[position].columns.iter().all(|column| column.name.starts_with('Z'));
+    if is_of_core_data && name.starts_with("parent_") {
+        return Some(position);
+    }
+    (0..schema.tables.len()).filter(|_| is_of_core_data).filter(is_parent).min_by_key(|&table| plain(table).len())
+}
+
+/// Returns the table of a library of pictures that a column such as `rootFile` names by its last word: tables leave out the words
+/// with which all of a kind begin, such as `AgLibrary`.
+fn in_library_of_pictures(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+    const OTHER_NAMES: [(&str, &str); 3] = [("tag", "keyword"), ("icon", "image"), ("pid", "tag")];
+    const KINDS: [&str; 5] = ["image", "file", "folder", "keyword", "tag"];
+    let called = |wanted: &str| {
+        let tables = (0..schema.tables.len()).filter(|&table| is_called(&schema.tables[table], wanted, false));
+        tables.min_by_key(|&table| schema.tables[table].name.len())
+    };
+    let last = name.strip_prefix("root_").unwrap_or(name);
+    let other = OTHER_NAMES.iter().find(|(one, _)| *one == last).map(|(_, other)| *other);
+    let kind = KINDS.contains(&last).then(|| called(name).or_else(|| called(last))).flatten();
+    let found = kind.or_else(|| called(other?));
+    found.filter(|&table| infer::is_of_photographs(schema) && (table != position || name == "pid"))
+}
+
 /// Returns the word with which the names of all tables of a schema begin: `oc` of `oc_users`.
 fn common_word(schema: &Schema) -> Option<String> {
     const LEAST: usize = 3;
@@ -266,7 +368,10 @@ fn key_for(column: &Column, parent: &Table) -> Option<usize> {
         let of = &parent.columns[*key];
         of.unique && of.generated == Generated::No && ["id", "uuid", "guid"].contains(&infer::plain(&of.name).as_str())
     };
-    single_key(parent).filter(fits).or_else(|| (0..parent.columns.len()).filter(is_id).find(fits))
+    single_key(parent)
+        .or_else(|| key_of_index(parent))
+        .filter(fits)
+        .or_else(|| (0..parent.columns.len()).filter(is_id).find(fits))
 }
 
 /// Returns the only column of a table's primary key.

@@ -87,6 +87,7 @@ impl Planner<'_> {
         }
         self.share_parents(&mut drafts);
         self.agree(&mut drafts);
+        self.agree_on_authors(&mut drafts, &mut alone);
         let mut tables: Vec<usize> = open.iter().map(|(table, _)| *table).collect();
         tables.dedup();
         for table in tables {
@@ -124,7 +125,8 @@ impl Planner<'_> {
         let through = &self.schema.tables[position];
         let same = through.column(&of_table.columns[column].name)?;
         let parent = self.single_parent(position, same)?;
-        let is_known = through.columns[same].not_null && !may_be_null || !of_table.columns[column].not_null;
+        let is_always = infer::null_share(self.schema, through, same) == 0.0;
+        let is_known = is_always && !may_be_null || !of_table.columns[column].not_null;
         let mut keys = infer::unique_keys(of_table).filter(|key| key.contains(&column));
         let is_key = keys.any(|key| !key.iter().any(|&other| self.is_free_number(table, other)));
         let is_same = (parent.table, parent.column) == (shared.table, shared.column);
@@ -302,6 +304,9 @@ impl Planner<'_> {
         let is_alone =
             of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column)).all(|key| key.columns.len() == 1);
         let is_popular = matches!(pattern, ReferencePattern::Popular { .. });
+        if matches!(pattern, ReferencePattern::Roots(_)) && infer::is_of_films(of_table) {
+            return Inference { text: format!("null(0.5, {})", inferred.text), ..inferred };
+        }
         let share =
             if is_key || !is_alone || !is_popular { 0.0 } else { infer::null_share(self.schema, of_table, column) };
         match share {

@@ -67,6 +67,8 @@ impl Planner<'_> {
             if let Some(album) = self.album_of(drafts, table, column) {
                 let own = quoted(&self.schema.tables[table].columns[album].name);
                 drafts[position].2.text = with_distribution(&drafts[position].2.text, &format!("shared_in({own})"));
+            } else if let Some(text) = self.value_of_field(drafts, table, column) {
+                drafts[position].2 = Inference { text, because: "a value of the kind that the field has".to_owned() };
             } else if infer::are_bookmarks(&self.schema.tables[table]) {
                 // A page has a bookmark or none, and seldom two.
                 drafts[position].2.text = with_distribution(&drafts[position].2.text, "uniform");
@@ -251,6 +253,50 @@ impl Planner<'_> {
         let of_column = &self.schema.tables[self.single_parent(table, column)?.table];
         let album = drafts.iter().find(is_album).filter(|_| infer::is_trait_of_album(of_column));
         album.map(|(_, at, _)| *at)
+    }
+
+    /// Gives a book the name of the author whom a table of links gives it. Each book has one author then, and each author two books.
+    pub(super) fn agree_on_authors(&self, drafts: &mut Vec<Draft>, alone: &mut Vec<(usize, usize)>) {
+        const SORTED: &str = "sort name_sort sort_name";
+        const TURNS: &str = "in_turn(2)";
+        let table_of = |at: usize| &self.schema.tables[at];
+        let is_name = |&(table, column): &(usize, usize)| infer::is_called(table_of(table), column, "author_sort");
+        let Some(name) = alone.iter().copied().find(is_name) else { return };
+        let Some((book, author)) = self.link_to_author(drafts, name.0) else { return };
+        let parent = |at: usize| self.single_parent(drafts[at].0, drafts[at].1);
+        let Some((of_book, of_author)) = parent(book).zip(parent(author)) else { return };
+        let persons = table_of(of_author.table);
+        let sorted = (0..persons.columns.len()).find(|&at| infer::is_called(persons, at, SORTED));
+        let Some(sorted) = sorted else { return };
+        let reference = |table, column, turns| format!("ref({}, {turns})", infer::quoted_column(table, column));
+        drafts[book].2.text = reference(table_of(of_book.table), of_book.column, "once");
+        drafts[author].2.text = reference(persons, of_author.column, TURNS);
+        let because = "that of the author, who has two books".to_owned();
+        drafts.push((name.0, name.1, Inference { text: reference(persons, sorted, TURNS), because }));
+        alone.retain(|&place| place != name);
+    }
+
+    /// Returns the drafts of the book and the author in a table of links, which has no more rows than there are books.
+    fn link_to_author(&self, drafts: &[Draft], books: usize) -> Option<(usize, usize)> {
+        let parent = |draft: &Draft| Some(self.single_parent(draft.0, draft.1)?.table);
+        let is_person = |table: usize| infer::is_person(&self.schema.tables[table]);
+        let is_link = |table: usize| {
+            self.sizes[table].rows <= self.sizes[books].rows && infer::has_last_word(&self.schema.tables[table], "link")
+        };
+        let book = drafts.iter().position(|draft| parent(draft) == Some(books) && is_link(draft.0))?;
+        let author =
+            drafts.iter().position(|draft| draft.0 == drafts[book].0 && parent(draft).is_some_and(is_person))?;
+        Some((book, author))
+    }
+
+    /// Returns the annotation of a column that refers to the value of a field, whose number is drafted.
+    fn value_of_field(&self, drafts: &[Draft], table: usize, column: usize) -> Option<String> {
+        let parent = self.single_parent(table, column)?.table;
+        let has_values = infer::has_values_of_fields(&self.schema.tables[parent]);
+        let is_field = |(of, _, inferred): &&Draft| *of == table && inferred.text.starts_with("number_in(");
+        let field = drafts.iter().filter(|_| has_values).find(is_field)?;
+        let name = quoted(&self.schema.tables[table].columns[field.1].name);
+        Some(infer::value_of_field(&name, self.sizes[parent].rows))
     }
 
     /// Lets a row repeat another one only if it answers none.

@@ -311,6 +311,11 @@ fn flash_cards_are_believable() {
             ("SELECT count(*) FROM revlog WHERE ease NOT BETWEEN 1 AND 4 OR type NOT BETWEEN 0 AND 3", 0, 0),
             ("SELECT count(*) FROM revlog WHERE time NOT BETWEEN 500 AND 60000", 0, 0),
             ("SELECT count(*) FROM revlog WHERE (ease = 1) <> (ivl < 0)", 0, 0),
+            (
+                "SELECT count(*) FROM revlog WHERE date(id / 1000, 'unixepoch') NOT BETWEEN '2021-01-01' AND '2026-01-01'",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM graves WHERE type NOT BETWEEN 0 AND 2", 0, 0),
             (
                 "SELECT count(*) FROM col WHERE NOT json_valid(conf) OR NOT json_valid(models) OR scm < crt OR mod < crt",

@@ -31,7 +31,13 @@ fn books_of_a_library_are_believable() {
             ("SELECT count(*) FROM books WHERE author_sort NOT LIKE '%, %'", 0, 0),
             ("SELECT count(*) FROM books WHERE path NOT LIKE '%/' || title || ' (' || id || ')'", 0, 0),
             ("SELECT count(*) FROM books WHERE has_cover", 320, 395),
-            ("SELECT max(n) FROM (SELECT count(*) n FROM books_authors_link GROUP BY book)", 2, 12),
+            // The authors of a book were others than its `author_sort` said.
+            (
+                "SELECT count(*) FROM books_authors_link JOIN books b ON b.id = book JOIN authors a ON a.id = author WHERE a.sort <> author_sort",
+                0,
+                0,
+            ),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM books_authors_link GROUP BY author)", 2, 12),
             ("SELECT count(*) FROM comments WHERE text IN ('I agree.', 'First!', 'Works for me.')", 0, 0),
             (
                 "SELECT count(*) FROM data WHERE format NOT IN ('EPUB', 'PDF', 'AZW3', 'MOBI', 'TXT', 'DOCX', 'RTF', 'FB2')",
@@ -249,6 +255,22 @@ fn references_are_believable() {
             ("SELECT count(*) FROM items WHERE version NOT BETWEEN 0 AND 20", 0, 0),
             ("SELECT count(*) FROM itemDataValues WHERE value LIKE '%Cotton%' OR value LIKE '%Router%'", 0, 0),
             ("SELECT count(*) FROM itemDataValues WHERE typeof(value) <> 'text'", 0, 0),
+            // The date of a book was "Bridge and Garden".
+            (
+                "SELECT count(*) FROM itemData JOIN itemDataValues USING (valueID) WHERE fieldID = 1 AND value GLOB '[0-9]*'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM itemData JOIN itemDataValues USING (valueID) WHERE fieldID = 2 AND value NOT GLOB '[12][09][0-9][0-9]-[01][0-9]-[0-3][0-9]'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM itemData JOIN itemDataValues USING (valueID) WHERE fieldID = 3 AND value NOT GLOB '[1-9]*-[1-9]*'",
+                0,
+                0,
+            ),
             ("SELECT max(fieldID) FROM itemData", 3, 30),
             ("SELECT count(DISTINCT fieldID) FROM itemData", 3, 30),
             ("SELECT count(*) FROM creators WHERE fieldMode NOT BETWEEN 0 AND 2", 0, 0),
@@ -346,7 +368,22 @@ fn films_and_their_parts_are_believable() {
             ),
             ("SELECT count(*) FROM TypedBaseItems WHERE ParentId NOT IN (SELECT guid FROM TypedBaseItems)", 0, 0),
             ("SELECT count(*) FROM TypedBaseItems WHERE TopParentId NOT IN (SELECT guid FROM TypedBaseItems)", 0, 0),
-            ("SELECT count(*) FROM TypedBaseItems WHERE Path NOT LIKE '/media/' || coalesce(Name, '-') || '%'", 0, 0),
+            (
+                "SELECT count(*) FROM TypedBaseItems i LEFT JOIN TypedBaseItems p ON p.guid = i.ParentId
+                WHERE i.Path NOT LIKE '/media/' || coalesce(p.Name || '/', '') || i.Name || '%'",
+                0,
+                0,
+            ),
+            // A season was part of a film.
+            (
+                "SELECT count(*) FROM TypedBaseItems i LEFT JOIN TypedBaseItems p ON p.guid = i.ParentId
+                WHERE (i.type IN ('Season', 'Episode')) <> coalesce(p.type = 'Series', 0)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM TypedBaseItems WHERE (type = 'Season') <> (Name LIKE 'Season _')", 0, 0),
+            ("SELECT count(*) FROM TypedBaseItems WHERE type = 'Episode'", 120, 220),
+            ("SELECT count(*) FROM TypedBaseItems WHERE TopParentId IS NOT ParentId", 0, 0),
             ("SELECT count(*) FROM TypedBaseItems WHERE type = 'Series' AND Path LIKE '%.mkv'", 0, 0),
             (
                 "SELECT count(*) FROM TypedBaseItems WHERE StartDate IS NOT NULL AND ChannelId IS NULL OR EndDate <= StartDate",

@@ -1,0 +1,42 @@
+//! Values of the fields of references, in a table of their own: the first field of a reference is its title, the second one its
+//! date, and so on.
+
+use super::TableInference;
+use super::names::plain;
+use litepress_rows::schema::Table;
+
+/// The kinds of values, which follow one another in the table of values: title, date, pages, volume, DOI, address.
+pub(crate) const KINDS_OF_VALUES: u64 = 6;
+/// Days between the oldest date and the reference day.
+const DAYS: u64 = 15_000;
+
+/// Returns whether a table has the values of fields, each once: `itemDataValues`.
+pub(crate) fn has_values_of_fields(table: &Table) -> bool {
+    let name = super::words_of_table(&table.name).join("_");
+    let is_value = |column: usize| plain(&table.columns[column].name) == "value" && super::is_key_alone(table, column);
+    name.ends_with("data_value") && table.rowid_alias.is_some() && (0..table.columns.len()).any(is_value)
+}
+
+/// Returns the key of a value of the kind that the field with a number has, in a table of so many rows.
+pub(crate) fn value_of_field(number: &str, rows: u64) -> String {
+    let last = (rows / KINDS_OF_VALUES).max(1) - 1;
+    format!("min({rows}, ({number} - 1) % {KINDS_OF_VALUES} + 1 + {KINDS_OF_VALUES} * int(0, {last}))")
+}
+
+impl TableInference<'_> {
+    /// Values, of one kind after another.
+    pub(super) fn values_of_fields(&mut self) {
+        let key = self.table.rowid_alias.filter(|_| has_values_of_fields(self.table)).map(|at| self.column(at));
+        let Some((key, value)) = key.zip(self.find_text("value")) else { return };
+        let number = format!("({key} / {KINDS_OF_VALUES})");
+        let step = (DAYS * KINDS_OF_VALUES / self.context.rows.max(1)).max(1);
+        let text = format!(
+            "CASE ({key} - 1) % {KINDS_OF_VALUES} WHEN 1 THEN date_add('{}', -{step} * {number}, 'days') \
+             WHEN 2 THEN (17 * {number} + 1) || '-' || (17 * {number} + 2 + {key} % 29) WHEN 3 THEN ({number} + 1) || '' \
+             WHEN 4 THEN '10.' || int(1000, 9999) || '/' || phrase('{{noun}}') || '.' || {key} WHEN 5 THEN phrase('{{site}}') || '/' || phrase('{{slug}}') || '-' || {key} \
+             ELSE unique_phrase('{{title}}') END",
+            self.context.day.before(1)
+        );
+        self.set(value, text, "a value of a field");
+    }
+}

@@ -1,0 +1,182 @@
+//! Maps: layers with their coordinate systems and extents, tiles at each zoom level, and what a file of tiles says of itself.
+
+use super::names::plain;
+use super::{TableInference, has_last_word};
+use litepress_rows::schema::{Schema, Table};
+
+/// Words in the names of layers whose shapes are lines, and points.
+const LINES: [&str; 10] =
+    ["rail", "road", "river", "canal", "stream", "trail", "path", "pipeline", "contour", "tunnel"];
+const POINTS: [&str; 7] = ["tree", "well", "hydrant", "stop", "school", "bridge", "elevation"];
+/// Metres of a pixel if one tile of 256 pixels shows the world.
+const METRES: &str = "156543.03392804097";
+/// Zoom levels up to this one are complete before the next one begins.
+const LAST_LEVEL: u32 = 13;
+const ABOUT_TILES: &str = "WHEN 'name' THEN phrase('{city_name}') || ' Basemap' WHEN 'format' THEN 'png' WHEN 'type' THEN 'baselayer' WHEN 'version' THEN '1.1' \
+    WHEN 'bounds' THEN '-180.0,-85.0511,180.0,85.0511' WHEN 'center' THEN '8.5,47.4,9' WHEN 'minzoom' THEN '0' WHEN 'maxzoom' THEN '14' \
+    WHEN 'attribution' THEN '(c) OpenStreetMap contributors' WHEN 'description' THEN 'Streets, buildings and land use' ELSE '{}'";
+
+/// Returns whether a column is declared to hold shapes on a map.
+pub(super) fn is_geometry(declared: &str) -> bool {
+    const SHAPES: [&str; 4] = ["POINT", "LINESTRING", "POLYGON", "GEOMETRY"];
+    let declared = declared.to_ascii_uppercase();
+    let last = declared.trim_start_matches("MULTI");
+    SHAPES.contains(&last) || declared == "GEOMETRYCOLLECTION"
+}
+
+fn has(table: &Table, name: &str) -> bool {
+    table.columns.iter().any(|column| plain(&column.name) == name)
+}
+
+/// Returns a CASE over the levels of a map.
+fn by_level(is: impl Fn(u32) -> String, value: impl Fn(u32) -> String) -> String {
+    let cases: String = (0..LAST_LEVEL).map(|level| format!(" WHEN {} THEN {}", is(level), value(level))).collect();
+    format!("CASE{cases} ELSE {} END", value(LAST_LEVEL))
+}
+
+/// Returns how many tiles there are at all levels before one.
+fn tiles_before(level: u32) -> u64 {
+    (4_u64.pow(level) - 1) / 3
+}
+
+impl TableInference<'_> {
+    pub(super) fn maps(&mut self) {
+        self.shapes();
+        let has_tiles = |schema: &Schema| schema.tables.iter().any(|table| has(table, "tile_column"));
+        if has_tiles(self.context.schema) {
+            self.tiles();
+            self.about_tiles();
+        }
+        if self.context.schema.tables.iter().any(|table| has(table, "srs_id")) {
+            self.coordinate_systems();
+            self.layers();
+            self.levels_of_layers();
+        }
+    }
+
+    /// Names of things on a map, such as roads.
+    fn shapes(&mut self) {
+        let has_shape = self.columns.iter().any(|column| is_geometry(column.traits.declared));
+        let Some(name) = self.find_repeatable_text("name").filter(|_| has_shape) else { return };
+        let list =
+            if has_last_word(self.table, "road street path") { "{street_name} {street_kind}" } else { "{street}" };
+        if has_last_word(self.table, "road street path parcel building lot address") {
+            self.set(name, format!("phrase('{list}')"), "the name of a place on a map");
+        }
+        if let Some(lanes) = self.find_repeatable_number("lanes") {
+            self.set(lanes, "choice(1: 30, 2: 55, 3: 6, 4: 9)", "lanes of a road");
+        }
+    }
+
+    /// Tiles: all of one level, before those of the next one.
+    fn tiles(&mut self) {
+        const NUMBER: &str = "(sequence() - 1)";
+        if let Some(at) = self.find("tile_id grid_id", |at| self.is_text(at) && self.found[at].is_none()) {
+            self.set(at, "hex(32)", "the key of a picture");
+        }
+        let find = |name: &str| self.find(name, |at| self.found[at].is_none() && self.is_number(at));
+        let (Some(zoom), Some(column), Some(row)) = (find("zoom_level zoom"), find("tile_column"), find("tile_row"))
+        else {
+            return;
+        };
+        let is_before = |level| format!("{NUMBER} < {}", tiles_before(level + 1));
+        self.set(zoom, by_level(is_before, |level| level.to_string()), "one level after another");
+        let zoom = self.column(zoom);
+        let is_level = |level| format!("{zoom} = {level}");
+        let number = |level| format!("({NUMBER} - {})", tiles_before(level));
+        let side = |level| 2_u64.pow(level);
+        self.set(column, by_level(is_level, |level| format!("{} / {}", number(level), side(level))), "in order");
+        self.set(row, by_level(is_level, |level| format!("{} % {}", number(level), side(level))), "in order");
+    }
+
+    /// What a file of tiles says of itself.
+    fn about_tiles(&mut self) {
+        let is_about = has_last_word(self.table, "metadata") && self.columns.len() == 2;
+        let Some((name, value)) = self.find_text("name").zip(self.find_repeatable_text("value")) else { return };
+        if is_about {
+            self.set(name, "unique_phrase('{tile_key}')", "a property of a map");
+            let name = self.column(name);
+            self.set(value, format!("CASE {name} {ABOUT_TILES} END"), "follows from the name");
+        }
+    }
+
+    /// Coordinate systems, by their numbers in the register of EPSG.
+    fn coordinate_systems(&mut self) {
+        let Some(key) = self.table.column("srs_id").filter(|&at| self.table.rowid_alias == Some(at)) else { return };
+        self.found[key] = Some(super::inferred("2000 + sequence()", "the number of a coordinate system"));
+        let key = self.column(key);
+        if let Some(name) = self.find_repeatable_text("srs_name") {
+            self.set(name, "phrase('{coordinate_system}')", "the name of a coordinate system");
+            let name = self.column(name);
+            let text = format!("'PROJCS[\"' || {name} || '\",AUTHORITY[\"EPSG\",\"' || {key} || '\"]]'");
+            self.set_texts("definition", &text);
+            self.set_texts("description", &format!("'Coordinates of ' || {name} || ', in metres'"));
+        }
+        self.set_texts("organization", "constant('EPSG')");
+        if let Some(at) = self.find_repeatable_number("organization_coordsys_id") {
+            self.set(at, key, "follows from the key");
+        }
+    }
+
+    fn set_texts(&mut self, names: &str, text: &str) {
+        if let Some(at) = self.find_repeatable_text(names) {
+            self.set(at, text, "follows from what is on the map");
+        }
+    }
+
+    /// Layers: their names, kinds and extents in degrees, and the columns of their shapes.
+    fn layers(&mut self) {
+        let is_layer = self.find("data_type", |_| true).is_some();
+        if let Some(name) = self.find_text("table_name").filter(|_| is_layer) {
+            self.set(name, "unique_phrase('{layer}', '_')", "the name of a layer");
+            let name = self.column(name);
+            if let Some(title) = self.find_text("identifier") {
+                self.set(title, format!("replace({name}, '_', ' ')"), "follows from the name");
+            }
+            self.set_texts("data_type", "choice('features': 96, 'tiles': 4)");
+            self.set_texts(
+                "description",
+                &format!("'All ' || replace({name}, '_', ' ') || ' of ' || phrase('{{city_name}}')"),
+            );
+        }
+        for (least, most, degrees) in [("min_x", "max_x", 170), ("min_y", "max_y", 80)] {
+            let find = |name: &str| self.find(name, |at| self.is_number(at)).filter(|_| is_layer);
+            let Some((least, most)) = find(least).zip(find(most)) else { continue };
+            self.set(least, format!("real(-{degrees}, {degrees}, 4)"), "follows from what is on the map");
+            let text = format!("round({} + real(0.01, 5, 4), 4)", self.column(least));
+            self.set(most, text, "follows from the least");
+        }
+        self.set_texts("column_name", "constant('geom')");
+        let has = |name: &str, words: &[&str]| {
+            let places: Vec<String> = words.iter().map(|word| format!("instr({name}, '{word}')")).collect();
+            format!("max({}) > 0", places.join(", "))
+        };
+        if let Some(name) = self.table.column("table_name").map(|at| self.column(at)) {
+            let (lines, points) = (has(&name, &LINES), has(&name, &POINTS));
+            let other = "choice('POLYGON': 6, 'MULTIPOLYGON': 4)";
+            let text = format!("CASE WHEN {lines} THEN 'LINESTRING' WHEN {points} THEN 'POINT' ELSE {other} END");
+            self.set_texts("geometry_type_name", &text);
+        }
+        for name in ["z", "m"] {
+            if let Some(at) = self.find_repeatable_number(name) {
+                self.set(at, "choice(0: 90, 1: 5, 2: 5)", "whether shapes have it");
+            }
+        }
+        if let Some(at) = self.find_repeatable_number("feature_count") {
+            self.set(at, "lognormal(6, 1.6, min=1, max=900000, decimals=0)", "the size of a layer");
+        }
+    }
+
+    /// Levels of the tiles of a layer: each one is twice as wide as the one before.
+    fn levels_of_layers(&mut self) {
+        let by = self.context.per_parent.map(|by| self.column(by));
+        let width = self.find_repeatable_number("matrix_width");
+        let Some((by, width)) = by.zip(width) else { return };
+        let is_level = |level| format!("number_in({by}) = {level}");
+        self.set(width, by_level(is_level, |level| 2_u64.pow(level).to_string()), "follows from the level");
+        let width = self.column(width);
+        if let Some(at) = self.find_repeatable_number("pixel_x_size") {
+            self.set(at, format!("{METRES} / {width}"), "follows from the width");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Libraries of photographs: folders and files, the sizes and places of pictures, their albums and keywords.
+
+use super::amounts::named_column;
+use super::names::{bare, is_like, plain};
+use super::times::Form;
+use super::{TableInference, has_last_word, words_of_table};
+use litepress_rows::schema::{Column, Schema, Table};
+
+/// Columns of pictures, of which a table has several.
+const OF_PICTURES: [&str; 8] = [
+    "orientation",
+    "width *aspect_ratio*",
+    "bit_depth color_depth",
+    "latitude*",
+    "format file_format",
+    "capture_time creation_date date_created",
+    "*trashed*",
+    "directory",
+];
+const FOLDER: &str = "choice('Pictures': 6, 'Photos': 3, 'Camera', 'Scans')";
+const STARS: &str = "choice(0: 70, 1: 2, 2: 3, 3: 9, 4: 10, 5: 6)";
+const SIZE: &str = "lognormal(15.1, 0.6, min=90000, max=400000000, decimals=0)";
+const STILL: &str = "choice('jpg': 85, 'png': 8, 'nef': 7)";
+
+/// Returns whether a schema has a table of pictures.
+pub(crate) fn is_of_photographs(schema: &Schema) -> bool {
+    const LEAST: usize = 4;
+    let has =
+        |table: &Table, names: &str| table.columns.iter().any(|column| is_like(&bare(table, &column.name), names));
+    schema.tables.iter().any(|table| OF_PICTURES.iter().filter(|names| has(table, names)).count() >= LEAST)
+}
+
+impl TableInference<'_> {
+    pub(super) fn photographs(&mut self) {
+        if is_of_photographs(self.context.schema) {
+            self.places_of_folders();
+            self.folders_of_pictures();
+            self.files_of_pictures();
+            self.looks();
+            self.times_of_pictures();
+            self.written_positions();
+            self.keywords_of_pictures();
+            self.core_data();
+        }
+    }
+
+    /// Sets repeatable columns, found by their names, whatever their class is.
+    fn set_each(&mut self, texts: &[(&str, &str)], because: &str) {
+        for (names, text) in texts {
+            let at = self.find(names, |at| self.found[at].is_none() && !self.columns[at].is_unique);
+            if let Some(at) = at {
+                self.set(at, *text, because);
+            }
+        }
+    }
+
+    /// Folders of a disk in which libraries begin.
+    fn places_of_folders(&mut self) {
+        if !words_of_table(&self.table.name).contains(&"root".to_owned()) {
+            return;
+        }
+        self.set_each(
+            &[
+                ("label name", FOLDER),
+                ("identifier", "'volumeid:?uuid=' || uuid()"),
+                ("type", "choice(1: 8, 2, 3)"),
+                ("status", "constant(0)"),
+                ("relative_path*", "constant(NULL)"),
+            ],
+            "follows from the disk",
+        );
+        if let Some((path, name)) = self.find_text("absolute_path specific_path").zip(self.find("label name", |_| true))
+        {
+            let text = format!("'/home/' || phrase('{{handle}}') || sequence() || '/' || {} || '/'", self.column(name));
+            self.set(path, text, "follows from the disk");
+        }
+    }
+
+    /// Folders of a library, by their years.
+    fn folders_of_pictures(&mut self) {
+        let key = self.table.rowid_alias.map(|at| self.column(at));
+        let path = self.find_text("relative_path path_from_root").filter(|_| has_last_word(self.table, "album folder"));
+        let Some((path, key)) = path.zip(key) else { return };
+        let is_day = |at: usize| matches!(self.time_at(at), Some((_, Form::Day)));
+        let day = self.find("date", is_day).map(|at| self.column(at));
+        let year = day.map_or(format!("(2005 + {key} % 20)"), |day| format!("substr({day}, 1, 4)"));
+        let (begin, end) = if self.is_like(path, "relative_path") { ("'/' || ", "") } else { ("", " || '/'") };
+        let text = format!("{begin}{year} || '/' || {key} || ' ' || phrase('{{city_name}}'){end}");
+        self.set(path, text, "a folder of a year");
+        self.set_each(&[("collection", "choice('Travel': 4, 'Family': 4, 'Nature': 2, 'Work')")], "a kind of folder");
+    }
+
+    /// Files, as cameras name them.
+    fn files_of_pictures(&mut self) {
+        self.set_each(&[("file_size *file_size *filesize originalfile_size", SIZE)], "the size of a picture");
+        let is_picture = has_last_word(self.table, "image photo picture file");
+        let number = "'IMG_' || (1000 + sequence())";
+        let base = self.find_repeatable_text("base_name").filter(|_| is_picture);
+        if let Some((base, end)) = base.zip(self.find_repeatable_text("extension")) {
+            self.set(base, number, "the name of a file");
+            self.set(end, "choice('JPG': 5, 'CR2': 3, 'NEF': 2, 'DNG')", "the end of the name of a file");
+            let text = format!("{} || '.' || {}", self.column(base), self.column(end));
+            if let Some(at) = self.find_text("*filename *file_name") {
+                self.set(at, text, "follows from its parts");
+            }
+        }
+        let kind = self.find_repeatable_number("category kind");
+        let name = self.find_text("name file_name").filter(|_| is_picture && kind.is_some());
+        if let Some((name, kind)) = name.zip(kind) {
+            self.set(kind, "choice(1: 96, 2: 4)", "a picture, or a film");
+            let text = format!("{number} || '.' || if({} = 1, {STILL}, 'mp4')", self.column(kind));
+            self.set(name, text, "the name of a file");
+            self.set_each(
+                &[("status", "choice(1: 97, 3: 3)"), ("manual_order", "constant(0)")],
+                "follows from what a file is",
+            );
+        }
+    }
+
+    /// Sizes, colours and ratings of pictures: most have no stars.
+    fn looks(&mut self) {
+        let is_of_picture = self.find("orientation *aspect_ratio* *trashed*", |_| true).is_some();
+        let Some(rating) = is_of_picture.then(|| self.find("rating", |at| self.found[at].is_none())) else { return };
+        if let Some(at) = rating {
+            let is_known = self.columns[at].not_null;
+            self.set(
+                at,
+                if is_known { STARS.to_owned() } else { format!("nullif({STARS}, 0)") },
+                "follows from who rates at all",
+            );
+        }
+        let format = self.end_of_picture();
+        let format = format.unwrap_or_else(|| "choice('RAW': 5, 'JPG': 4, 'DNG': 1)".to_owned());
+        self.set_each(
+            &[
+                ("width", "choice(6000: 3, 4032: 5, 3024: 2, 4000: 1, 1920: 1)"),
+                ("*aspect_ratio*", "choice(1.5: 5, 1.3333: 3, 0.6667: 2, 1.7778: 1)"),
+                ("color_depth bit_depth", "choice(8: 7, 16: 3)"),
+                ("color_model", "choice(1: 98, 2: 2)"),
+                ("color_labels", "if(bool(0.85), '', choice('Red', 'Yellow', 'Green', 'Blue'))"),
+                ("format file_format", &format),
+                ("pick", "choice(0: 86, 1: 12, -1: 2)"),
+                ("trashed_state", "choice(0: 97, 1: 3)"),
+                ("master_image", "constant(NULL)"),
+            ],
+            "follows from what a picture is",
+        );
+        if let Some((width, height)) = self.find("width", |_| true).zip(self.find_repeatable_number("height")) {
+            let cases = "WHEN 6000 THEN 4000 WHEN 4032 THEN 3024 WHEN 3024 THEN 4032 WHEN 4000 THEN 3000 ELSE 1080";
+            self.set(height, format!("CASE {} {cases} END", self.column(width)), "follows from the width");
+        }
+    }
+
+    /// Times at which pictures were taken: before their files changed last.
+    fn times_of_pictures(&mut self) {
+        let changed = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let is_change = |column: &&Column| is_like(&plain(&column.name), "modification_date *mod_time");
+            Some(self.through(by, of.columns.iter().find(is_change)?))
+        });
+        let find = |names: &str| self.find(names, |at| matches!(self.time_at(at), Some((_, Form::Text))));
+        let (taken, scanned) = (find("creation_date capture_time"), find("digitization_date"));
+        let Some((taken, changed)) = taken.zip(changed) else { return };
+        self.set(
+            taken,
+            format!("date_add({changed}, -int(0, 90_000), 'seconds')"),
+            "follows from the last change of the file",
+        );
+        if let Some(scanned) = scanned {
+            let taken = self.column(taken);
+            self.set(scanned, taken, "follows from when it was taken");
+        }
+    }
+
+    /// Returns the format that the name of a file says, which the row refers to.
+    fn end_of_picture(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let column = |name: &str| of.column(name).map(|at| &of.columns[at]).filter(|column| column.not_null);
+            let raw = |end: &str| format!("if({end} IN ('CR2', 'NEF'), 'RAW', {end})");
+            let end = column("extension").map(|end| raw(&self.through(by, end)));
+            let name = column("name").filter(|_| has_last_word(of, "image photo picture file"));
+            end.or_else(|| Some(format!("upper(substr({}, -3))", self.through(by, name?))))
+        })
+    }
+
+    /// Latitudes and longitudes as texts beside numbers: "38.7N".
+    fn written_positions(&mut self) {
+        for (name, positive, negative) in [("latitude", 'N', 'S'), ("longitude", 'E', 'W')] {
+            let number = self.find(&format!("{name}_number"), |at| self.is_number(at)).map(|at| self.column(at));
+            if let Some((at, number)) = self.find_repeatable_text(name).zip(number) {
+                let text = format!("abs({number}) || if({number} < 0, '{negative}', '{positive}')");
+                self.set(at, text, "follows from the number");
+            }
+        }
+    }
+
+    /// Keywords: the path to each one, and its picture.
+    fn keywords_of_pictures(&mut self) {
+        let key = self.table.rowid_alias.map(|at| self.column(at));
+        let parent = (0..self.columns.len()).find(|&at| self.is_like(at, "parent")).map(|at| self.column(at));
+        let tree = self.find_repeatable_text("genealogy");
+        if let (Some(at), Some(key), Some(parent)) = (tree, key, parent) {
+            self.set(at, format!("coalesce('/' || {parent}, '') || '/' || {key}"), "follows from the parent");
+        }
+        let icon = "choice('tag': 5, 'folder': 2, 'user-identity', 'camera-photo')";
+        self.set_each(&[("iconkde", icon)], "the name of a picture");
+    }
+
+    /// Columns of Core Data: the number of the kind of row, the number of changes, files by their UUID.
+    fn core_data(&mut self) {
+        let key = self.table.rowid_alias.filter(|&at| self.table.columns[at].name == "Z_PK").map(|at| self.column(at));
+        let number = format!("constant({})", self.context.table + 1);
+        self.set_each(&[("fok_*", "1024 * int(1, 400)")], "an order");
+        if self.table.name == "Z_PRIMARYKEY" {
+            let rows = "exponential(0.001, max=90000, decimals=0)";
+            self.set_each(
+                &[("name", "phrase('{class_name}')"), ("super", "constant(0)"), ("max", rows)],
+                "a kind of row",
+            );
+        }
+        let Some(key) = key else { return };
+        self.set_each(
+            &[("ent", &number), ("opt", "1 + exponential(0.3, max=90, decimals=0)"), ("*attributes", &key)],
+            "follows from what a row is",
+        );
+        let file = self.find_repeatable_text("file_name").zip(self.find_repeatable_text("uuid"));
+        if let Some((file, uuid)) = file {
+            self.set(uuid, "upper(uuid())", "its name is like uuid");
+            let kind = self.find_repeatable_number("kind").map(|at| {
+                self.set(at, "choice(0: 90, 1: 10)", "a picture, or a film");
+                format!("if({} = 0, choice('.heic': 8, '.jpeg': 2), '.mov')", self.column(at))
+            });
+            let text = format!("{} || {}", self.column(uuid), kind.unwrap_or_else(|| "'.heic'".to_owned()));
+            self.set(file, text, "follows from the UUID");
+            let first = format!("substr({}, 1, 1)", self.column(file));
+            self.set_each(&[("directory", &first)], "the first letter of the file");
+        }
+        let is_album = self.table.name.to_ascii_lowercase().ends_with("album");
+        let Some(title) = self.find_repeatable_text("title").filter(|_| is_album) else { return };
+        self.set(title, "phrase('{city_name} {year}')", "the title of an album");
+        if let Some(&(child, column)) = self.context.counted.iter().find(|(child, _)| *child != self.context.table) {
+            let text = format!("count_of({})", named_column(&self.context.schema.tables[child], column));
+            self.set_each(&[("cached_count", &text)], "follows from the rows that refer to it");
+        }
+    }
+}
