@@ -139,8 +139,10 @@ impl Planner<'_> {
                 continue;
             };
             let recent = LEAST.max(self.sizes[parent].rows / SHARE);
-            let text = format!("popular(growing=TRUE, recent={recent}))");
-            inferred.text = inferred.text.replacen("popular(growing=TRUE))", &text, 1);
+            if !inferred.text.contains(", by=") {
+                let text = format!("popular(growing=TRUE, recent={recent}");
+                inferred.text = inferred.text.replacen("popular(growing=TRUE", &text, 1);
+            }
         }
     }
 
