@@ -14,6 +14,7 @@ mod checks;
 mod column_annotations;
 mod compile;
 mod constraints;
+mod conversations;
 mod derived_rows;
 mod implied_keys;
 mod inference;

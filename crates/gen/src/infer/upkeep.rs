@@ -26,16 +26,18 @@ impl TableInference<'_> {
         fits && (self.is_like(at, "*_unique_key") || self.columns[at].full == "key" && !is_setting)
     }
 
-    /// Ends of sessions: those that ended long ago are gone.
+    /// Ends of sessions and shares: those that ended long ago are gone. What is checked was checked of late.
     fn sessions(&mut self) {
-        if !super::has_last_word(self.table, "session token") {
-            return;
-        }
+        let is_brief = super::has_last_word(self.table, "session token share invitation");
         for at in 0..self.columns.len() {
-            let time = self.time_at(at);
-            let Some((Stage::Due, form)) = time.filter(|_| self.found[at].is_some()) else { continue };
+            let Some((stage, form)) = self.time_at(at).filter(|_| self.found[at].is_some()) else { continue };
+            let seconds = match stage {
+                Stage::Due if is_brief => "int(-3000, 2_592_000)",
+                Stage::LastSeen if self.is_like(at, "*checked*") => "int(-900_000, -60)",
+                _ => continue,
+            };
             let others = (0..self.columns.len()).any(|other| other != at && self.is_time(other));
-            let (day, seconds) = (self.context.day, "int(-3000, 2_592_000)");
+            let day = self.context.day;
             let text = match form {
                 Form::Text => format!("date_add('{} 00:00:00', {seconds}, 'seconds')", day.before(0)),
                 Form::Unix(units) => format!("{units} * ({} + {seconds})", day.unix()),

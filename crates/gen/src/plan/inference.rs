@@ -1,8 +1,8 @@
 //! Inference of columns without annotation, foreign keys among them.
 
 use super::Planner;
+use super::conversations::NEWEST;
 use super::resolve::ColumnExpr;
-use super::shared_rows::NEWEST;
 use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
 use crate::relation::{Assignment, PositionField};
 use crate::tables::generated_tables;

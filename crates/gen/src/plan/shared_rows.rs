@@ -2,26 +2,15 @@
 
 use super::Planner;
 use crate::infer::{self, Inference, quoted};
-use litepress_rows::quoted_name;
 
 /// The foreign key of a column without annotation.
-type Draft = (usize, usize, Inference);
+pub(super) type Draft = (usize, usize, Inference);
 
 /// Columns that refer to what a row answers or belongs to, in its own table.
-const REPLIES: &str = "*reply* *parent* *thread* *answer*";
-/// Columns that refer to the newest row of another table that refers to this one.
-pub(super) const NEWEST: &str = "last_* latest_* newest_*";
-/// Columns that refer to who wrote a message.
-/// Columns that refer to who made a group.
-const FOUNDERS: &str = "creat* *created_by owner* owned_by founder* host* organizer* leader*";
-/// Columns that refer to a conversation, which is with somebody.
-const CONVERSATIONS: &str = "conversation* chat* thread*";
+pub(super) const REPLIES: &str = "*reply* *parent* *thread* *answer*";
 /// Tables of the members of groups.
-const PAIRS: &str = "membership member participant participation enrollment subscription subscriber roster user";
-const SENDERS: &str = "sender* from_* author*";
-/// Rows before a text that it may answer or repeat, at least, and the share of all rows.
-const RECENT: u64 = 30;
-const RECENT_SHARE: u64 = 1000;
+pub(super) const PAIRS: &str =
+    "membership member participant participation enrollment subscription subscriber roster user";
 
 /// Tables whose rows have rows of other tables of their own: the users and the repositories of an organization.
 const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
@@ -29,7 +18,7 @@ const HOMES: &str = "organization organisation company tenant workspace team sto
 const PREDECESSORS: &str = "old_* previous_* prev_*";
 
 /// The most rows of a table that are listed or looked up so that other rows agree with them.
-const MOST_ROWS: u64 = 1 << 24;
+pub(super) const MOST_ROWS: u64 = 1 << 24;
 
 /// A table of pairs, such as members of channels.
 struct Membership {
@@ -87,162 +76,6 @@ impl Planner<'_> {
         }
         self.agree_on_news(drafts);
         self.agree_on_reactions(drafts);
-    }
-
-    /// Gives a message reactions by members of its group.
-    fn agree_on_reactions(&self, drafts: &mut [Draft]) {
-        for position in 0..drafts.len() {
-            let (table, column) = (drafts[position].0, drafts[position].1);
-            let of_table = &self.schema.tables[table];
-            let Some((start, rest)) = drafts[position].2.text.split_once(", distinct_in(") else { continue };
-            let by =
-                of_table.columns.iter().position(|of| Some(quoted(&of.name).as_str()) == rest.split([',', ')']).next());
-            let message = by.and_then(|by| self.single_parent(table, by)).map(|of| of.table);
-            let person = self.single_parent(table, column).map(|of| (of.table, of.column));
-            let reference = |at: &Draft| self.single_parent(at.0, at.1).map(|of| (of.table, of.column));
-            // The group of the message goes through the pairs of groups and members.
-            let found =
-                drafts.iter().filter(|of| infer::is_reaction(of_table) && Some(of.0) == message).find_map(|group| {
-                    let is_pair = |of: &&Draft| {
-                        let via = format!(" via({}", infer::quoted_column(&self.schema.tables[of.0], of.1));
-                        group.2.text.contains(&via) && reference(of) == reference(group)
-                    };
-                    let pairs = drafts.iter().find(is_pair)?.0;
-                    let is_member =
-                        |of: &&Draft| of.0 == pairs && of.2.text.starts_with("ref(") && reference(of) == person;
-                    Some((group.1, drafts.iter().find(is_member)?))
-                });
-            if let Some((by, message, (group, member))) =
-                by.zip(message).zip(found).map(|((by, of), found)| (by, of, found))
-            {
-                let [by, group] =
-                    [(table, by), (message, group)].map(|(of, at)| quoted(&self.schema.tables[of].columns[at].name));
-                let member = infer::quoted_column(&self.schema.tables[member.0], member.1);
-                let end = if start.starts_with("null(") { "))" } else { ")" };
-                drafts[position].2.text = format!("{start}, among({by}.{group}, {member}, distinct=TRUE){end}");
-            }
-        }
-    }
-
-    /// Lets comments be on texts that are new, while people talk in old conversations, too.
-    fn agree_on_news(&self, drafts: &mut [Draft]) {
-        const LEAST: u64 = 100;
-        const SHARE: u64 = 40;
-        for (table, column, inferred) in drafts {
-            let parent = self.single_parent(*table, *column).map(|of| of.table).filter(|of| of != table);
-            let is_news = |of: &usize| {
-                let of = &self.schema.tables[*of];
-                infer::is_text_or_task(of) && !infer::has_last_word(of, "conversation chat thread")
-            };
-            let Some(parent) = parent.filter(is_news).filter(|_| infer::is_text_or_task(&self.schema.tables[*table]))
-            else {
-                continue;
-            };
-            let recent = LEAST.max(self.sizes[parent].rows / SHARE);
-            if !inferred.text.contains(", by=") {
-                let text = format!("popular(growing=TRUE, recent={recent}");
-                inferred.text = inferred.text.replacen("popular(growing=TRUE", &text, 1);
-            }
-        }
-    }
-
-    /// Lets texts answer or repeat those that came shortly before them.
-    fn agree_on_recent(&self, drafts: &mut [Draft]) {
-        for (table, column, inferred) in drafts {
-            let of_table = &self.schema.tables[*table];
-            let is_answer =
-                infer::is_called(of_table, *column, REPLIES) || infer::is_called(of_table, *column, infer::REPEATS);
-            if is_answer && infer::is_text_or_task(of_table) && infer::is_to_itself(self.schema, of_table, *column) {
-                inferred.text = inferred.text.replacen(
-                    ", popular)",
-                    &format!(", popular(recent={}))", RECENT.max(self.sizes[*table].rows / RECENT_SHARE)),
-                    1,
-                );
-            }
-        }
-    }
-
-    /// Lets a row refer to the newest of the rows that refer to it: a chat to its last message.
-    fn agree_on_newest(&self, drafts: &mut [Draft]) {
-        for position in 0..drafts.len() {
-            let (table, column) = (drafts[position].0, drafts[position].1);
-            let of = &self.schema.tables[table].columns[column];
-            let parent = self.single_parent(table, column).filter(|of| self.sizes[of.table].rows <= MOST_ROWS);
-            let Some(parent) =
-                parent.filter(|_| !of.not_null && infer::is_called(&self.schema.tables[table], column, NEWEST))
-            else {
-                continue;
-            };
-            let back = drafts.iter().find(|(child, by, inferred)| {
-                let is_back =
-                    *child == parent.table && self.single_parent(*child, *by).is_some_and(|of| of.table == table);
-                is_back && inferred.text.contains("ref(")
-            });
-            if let Some((child, by, _)) = back {
-                let [by, key] = [*by, parent.column].map(|at| infer::quoted_column(&self.schema.tables[*child], at));
-                drafts[position].2 =
-                    Inference { text: format!("last_of({by}, {key})"), because: "the newest of its rows".to_owned() };
-            }
-        }
-    }
-
-    /// Gives a message that somebody sends the sender with whom its chat is. Own messages have none.
-    fn agree_on_sender(&self, drafts: &mut [Draft]) {
-        for position in 0..drafts.len() {
-            let (table, column) = (drafts[position].0, drafts[position].1);
-            let of_table = &self.schema.tables[table];
-            let is_sender = infer::is_called(of_table, column, SENDERS) && !of_table.columns[column].not_null;
-            let own = of_table.columns.iter().find(|of| infer::plain(&of.name) == "from_me");
-            let (Some(own), Some(sender)) = (own.filter(|_| is_sender), self.single_parent(table, column)) else {
-                continue;
-            };
-            // The chat is with one of the same table.
-            let chat = (0..of_table.columns.len()).filter(|&by| of_table.columns[by].not_null).find_map(|by| {
-                let chat = self.single_parent(table, by)?.table;
-                let with = drafts.iter().find(|(of, at, inferred)| {
-                    let parent = self.single_parent(*of, *at).map(|of| (of.table, of.column));
-                    *of == chat && parent == Some((sender.table, sender.column)) && inferred.text.ends_with(", once)")
-                })?;
-                Some(format!(
-                    "{}.{}",
-                    quoted_name(&of_table.columns[by].name),
-                    quoted_name(&self.schema.tables[chat].columns[with.1].name)
-                ))
-            });
-            if let Some(chat) = chat {
-                let text = format!("if({}, NULL, {chat})", quoted_name(&own.name));
-                drafts[position].2 = Inference { text, because: "with whom the chat is".to_owned() };
-            }
-        }
-    }
-
-    /// Makes who created a group its first member, and lets the one with whom a conversation is react first.
-    fn agree_on_founder(&self, drafts: &mut [Draft]) {
-        for position in 0..drafts.len() {
-            let (table, column) = (drafts[position].0, drafts[position].1);
-            let of_table = &self.schema.tables[table];
-            let is_member = infer::has_last_word(of_table, PAIRS) && self.is_to_person(table, column);
-            let is_reaction = infer::is_reaction(of_table);
-            let Some((start, rest)) =
-                drafts[position].2.text.split_once(", distinct_in(").filter(|_| is_member || is_reaction)
-            else {
-                continue;
-            };
-            let (by, end) = rest.split_at(rest.find([',', ')']).unwrap_or(0));
-            let person = self.single_parent(table, column).map(|of| of.table);
-            let by_column = of_table.columns.iter().position(|of| quoted(&of.name) == by);
-            let group = by_column.and_then(|by| self.single_parent(table, by)).map(|of| of.table);
-            let founder = drafts.iter().find(|(of, at, inferred)| {
-                let names = if is_reaction { CONVERSATIONS } else { FOUNDERS };
-                let is_founder = infer::is_called(&self.schema.tables[*of], *at, names);
-                let is_same = self.single_parent(*of, *at).map(|of| of.table) == person;
-                Some(*of) == group && is_founder && is_same && inferred.text.starts_with("ref(")
-            });
-            if let Some((of, at, _)) = founder {
-                let first = quoted(&self.schema.tables[*of].columns[*at].name);
-                drafts[position].2.text = format!("{start}, distinct_in({by}, first={first}{end}");
-            }
-        }
     }
 
     /// Returns the column that refers to the album of a row, if another column refers to a trait of the whole album.
@@ -580,7 +413,7 @@ impl Planner<'_> {
     }
 
     /// Returns whether a column refers to a person.
-    fn is_to_person(&self, table: usize, column: usize) -> bool {
+    pub(super) fn is_to_person(&self, table: usize, column: usize) -> bool {
         let parent = self.single_parent(table, column);
         parent.is_some_and(|parent| infer::is_person(&self.schema.tables[parent.table]))
     }

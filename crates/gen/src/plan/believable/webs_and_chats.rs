@@ -203,6 +203,9 @@ fn changes_come_when_something_happens() {
         )
     };
     judge_program("gitea", &[(&early("issue"), 0, 0), (&early("action"), 0, 0)]);
+    let years_ago = "SELECT count(*) FROM oc_storages WHERE date(last_checked, 'unixepoch') < '2025-12-01'";
+    let expired = "SELECT count(*) FROM oc_share WHERE expiration < '2025-12-31' OR expiration > '2026-02-01'";
+    judge_program("nextcloud", &[(years_ago, 0, 0), (expired, 0, 0)]);
     judge_program("grafana", &[("SELECT count(*) FROM dashboard WHERE (version > 1) <> (updated > created)", 0, 0)]);
 }
 

@@ -1,0 +1,167 @@
+//! Foreign keys of people who talk: answers come soon, members react, and a chat knows its last message.
+
+use super::Planner;
+use super::shared_rows::{Draft, MOST_ROWS, PAIRS, REPLIES};
+use crate::infer::{self, Inference, quoted};
+use litepress_rows::quoted_name;
+
+/// Columns that refer to the newest row of another table that refers to this one.
+pub(super) const NEWEST: &str = "last_* latest_* newest_*";
+/// Columns that refer to who made a group.
+const FOUNDERS: &str = "creat* *created_by owner* owned_by founder* host* organizer* leader*";
+/// Columns that refer to who wrote a message.
+const SENDERS: &str = "sender* from_* author*";
+/// Columns that refer to a conversation, which is with somebody.
+const CONVERSATIONS: &str = "conversation* chat* thread*";
+
+/// The column of a pair that decides, and the annotation of the other one around it.
+struct Pair {
+    by: usize,
+    start: String,
+    end: String,
+}
+
+impl Planner<'_> {
+    /// Lets texts answer or repeat those that came shortly before them.
+    pub(super) fn agree_on_recent(&self, drafts: &mut [Draft]) {
+        const LEAST: u64 = 30;
+        const SHARE: u64 = 1000;
+        for (table, column, inferred) in drafts {
+            let of_table = &self.schema.tables[*table];
+            let is_answer = [REPLIES, infer::REPEATS].iter().any(|names| infer::is_called(of_table, *column, names));
+            if is_answer && infer::is_text_or_task(of_table) && infer::is_to_itself(self.schema, of_table, *column) {
+                let recent = LEAST.max(self.sizes[*table].rows / SHARE);
+                inferred.text = inferred.text.replacen(", popular)", &format!(", popular(recent={recent}))"), 1);
+            }
+        }
+    }
+
+    /// Lets comments be on texts that are new, while people talk in old conversations, too.
+    pub(super) fn agree_on_news(&self, drafts: &mut [Draft]) {
+        const LEAST: u64 = 100;
+        const SHARE: u64 = 40;
+        let is_text = |table: usize| infer::is_text_or_task(&self.schema.tables[table]);
+        for (table, column, inferred) in drafts.iter_mut().filter(|(table, ..)| is_text(*table)) {
+            let parent =
+                self.single_parent(*table, *column).map(|of| of.table).filter(|&of| of != *table && is_text(of));
+            let is_lasting = |of: usize| infer::has_last_word(&self.schema.tables[of], "conversation chat thread");
+            let Some(parent) = parent.filter(|&of| !is_lasting(of)) else { continue };
+            let recent = LEAST.max(self.sizes[parent].rows / SHARE);
+            if !inferred.text.contains(", by=") {
+                let text = format!("popular(growing=TRUE, recent={recent}");
+                inferred.text = inferred.text.replacen("popular(growing=TRUE", &text, 1);
+            }
+        }
+    }
+
+    /// Lets a row refer to the newest of the rows that refer to it: a chat to its last message.
+    pub(super) fn agree_on_newest(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let of_table = &self.schema.tables[table];
+            let may_be = !of_table.columns[column].not_null && infer::is_called(of_table, column, NEWEST);
+            let parent =
+                self.single_parent(table, column).filter(|of| may_be && self.sizes[of.table].rows <= MOST_ROWS);
+            let Some(parent) = parent else { continue };
+            let back = drafts.iter().find(|(child, by, inferred)| {
+                let is_back = self.single_parent(*child, *by).is_some_and(|of| of.table == table);
+                *child == parent.table && is_back && inferred.text.contains("ref(")
+            });
+            if let Some((child, by, _)) = back {
+                let [by, key] = [*by, parent.column].map(|at| infer::quoted_column(&self.schema.tables[*child], at));
+                let text = format!("last_of({by}, {key})");
+                drafts[position].2 = Inference { text, because: "the newest of its rows".to_owned() };
+            }
+        }
+    }
+
+    /// Gives a message that somebody sends the sender with whom its chat is. Own messages have none.
+    pub(super) fn agree_on_sender(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let of_table = &self.schema.tables[table];
+            let is_sender = infer::is_called(of_table, column, SENDERS) && !of_table.columns[column].not_null;
+            let own = of_table.columns.iter().find(|of| infer::plain(&of.name) == "from_me").filter(|_| is_sender);
+            let Some((own, sender)) = own.zip(self.key(table, column)) else { continue };
+            // The chat is with one of the same table.
+            let chat = (0..of_table.columns.len()).filter(|&by| of_table.columns[by].not_null).find_map(|by| {
+                let chat = self.single_parent(table, by)?.table;
+                let with = drafts.iter().find(|(of, at, inferred)| {
+                    *of == chat && self.key(*of, *at) == Some(sender) && inferred.text.ends_with(", once)")
+                })?;
+                let with = quoted_name(&self.schema.tables[chat].columns[with.1].name);
+                Some(format!("{}.{with}", quoted_name(&of_table.columns[by].name)))
+            });
+            if let Some(chat) = chat {
+                let text = format!("if({}, NULL, {chat})", quoted_name(&own.name));
+                drafts[position].2 = Inference { text, because: "with whom the chat is".to_owned() };
+            }
+        }
+    }
+
+    /// Makes who created a group its first member, and lets the one with whom a conversation is react first.
+    pub(super) fn agree_on_founder(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let of_table = &self.schema.tables[table];
+            let is_member = infer::has_last_word(of_table, PAIRS) && self.is_to_person(table, column);
+            let names = if infer::is_reaction(of_table) { CONVERSATIONS } else { FOUNDERS };
+            let pair = self.pair(&drafts[position]).filter(|_| is_member || infer::is_reaction(of_table));
+            let Some(Pair { by, start, end }) = pair else { continue };
+            let group = self.single_parent(table, by).map(|of| of.table);
+            let founder = drafts.iter().find(|(of, at, inferred)| {
+                let is_founder = infer::is_called(&self.schema.tables[*of], *at, names);
+                let is_same = self.key(*of, *at) == self.key(table, column);
+                Some(*of) == group && is_founder && is_same && inferred.text.starts_with("ref(")
+            });
+            if let Some((of, at, _)) = founder {
+                let [by, first] = [(table, by), (*of, *at)].map(|place| self.name(place));
+                drafts[position].2.text = format!("{start}, distinct_in({by}, first={first}{end}");
+            }
+        }
+    }
+
+    /// Gives a message reactions by members of its group, which goes through the pairs of groups and members.
+    pub(super) fn agree_on_reactions(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let is_reaction = infer::is_reaction(&self.schema.tables[table]);
+            let Some(Pair { by, start, .. }) = self.pair(&drafts[position]).filter(|_| is_reaction) else { continue };
+            let message = self.single_parent(table, by).map(|of| of.table);
+            let found = drafts.iter().filter(|of| Some(of.0) == message).find_map(|group| {
+                let is_pair = |of: &&Draft| {
+                    let via = format!(" via({}", infer::quoted_column(&self.schema.tables[of.0], of.1));
+                    group.2.text.contains(&via) && self.key(of.0, of.1) == self.key(group.0, group.1)
+                };
+                let pairs = drafts.iter().find(is_pair)?.0;
+                let is_member = |of: &&Draft| {
+                    of.0 == pairs && of.2.text.starts_with("ref(") && self.key(of.0, of.1) == self.key(table, column)
+                };
+                Some((group, drafts.iter().find(is_member)?))
+            });
+            if let Some((group, member)) = found {
+                let [by, group] = [(table, by), (group.0, group.1)].map(|place| self.name(place));
+                let member = infer::quoted_column(&self.schema.tables[member.0], member.1);
+                drafts[position].2.text = format!("{start}, among({by}.{group}, {member}, distinct=TRUE))");
+            }
+        }
+    }
+
+    /// Returns the other column of a pair, if a reference is different for each row that it refers to, and always known.
+    fn pair(&self, (table, _, inferred): &Draft) -> Option<Pair> {
+        let (start, rest) = inferred.text.split_once(", distinct_in(").filter(|_| inferred.text.starts_with("ref("))?;
+        let (by, end) = rest.split_at(rest.find([',', ')'])?);
+        let by = self.schema.tables[*table].columns.iter().position(|of| quoted(&of.name) == by)?;
+        Some(Pair { by, start: start.to_owned(), end: end.to_owned() })
+    }
+
+    /// Returns the table and the key that a column refers to.
+    fn key(&self, table: usize, column: usize) -> Option<(usize, usize)> {
+        self.single_parent(table, column).map(|of| (of.table, of.column))
+    }
+
+    /// Returns the name of a column, as annotations have it.
+    fn name(&self, (table, column): (usize, usize)) -> String {
+        quoted(&self.schema.tables[table].columns[column].name)
+    }
+}
