@@ -1,8 +1,6 @@
 //! Maps: layers with their coordinate systems and extents, tiles at each zoom level, and what a file of tiles says of itself.
 
-use super::names::plain;
 use super::{TableInference, has_last_word};
-use litepress_rows::schema::{Schema, Table};
 
 /// Words in the names of layers whose shapes are lines, and points.
 const LINES: [&str; 10] =
@@ -24,10 +22,6 @@ pub(super) fn is_geometry(declared: &str) -> bool {
     SHAPES.contains(&last) || declared == "GEOMETRYCOLLECTION"
 }
 
-fn has(table: &Table, name: &str) -> bool {
-    table.columns.iter().any(|column| plain(&column.name) == name)
-}
-
 /// Returns a CASE over the levels of a map.
 fn by_level(is: impl Fn(u32) -> String, value: impl Fn(u32) -> String) -> String {
     let cases: String = (0..LAST_LEVEL).map(|level| format!(" WHEN {} THEN {}", is(level), value(level))).collect();
@@ -42,12 +36,13 @@ fn tiles_before(level: u32) -> u64 {
 impl TableInference<'_> {
     pub(super) fn maps(&mut self) {
         self.shapes();
-        let has_tiles = |schema: &Schema| schema.tables.iter().any(|table| has(table, "tile_column"));
-        if has_tiles(self.context.schema) {
+        let has = |name: &str| self.context.schema.tables.iter().any(|table| table.column(name).is_some());
+        let (has_tiles, has_layers) = (has("tile_column"), has("srs_id"));
+        if has_tiles {
             self.tiles();
             self.about_tiles();
         }
-        if self.context.schema.tables.iter().any(|table| has(table, "srs_id")) {
+        if has_layers {
             self.coordinate_systems();
             self.layers();
             self.levels_of_layers();

@@ -177,6 +177,9 @@ fn tables_with_key(schema: &Schema, position: usize, name: &str) -> Vec<usize> {
         parent != position && key.is_some_and(|key| infer::bare(of, &of.columns[key].name) == name)
     };
     let found: Vec<usize> = (0..schema.tables.len()).filter(is_key).collect();
+    if found.len() < 2 {
+        return found;
+    }
     let is_parent = |&table: &usize| {
         let mut keys = schema.tables.iter().flat_map(|table| &table.foreign_keys);
         keys.any(|key| key.parent.eq_ignore_ascii_case(&schema.tables[table].name))
