@@ -45,6 +45,7 @@ impl TableInference<'_> {
         if has_layers {
             self.coordinate_systems();
             self.layers();
+            self.columns_of_shapes();
             self.levels_of_layers();
         }
     }
@@ -84,7 +85,7 @@ impl TableInference<'_> {
         self.set(row, by_level(is_level, |level| format!("{} % {}", number(level), side(level))), "in order");
     }
 
-    /// What a file of tiles says of itself.
+    /// Properties of a file of tiles.
     fn about_tiles(&mut self) {
         let is_about = has_last_word(self.table, "metadata") && self.columns.len() == 2;
         let Some((name, value)) = self.find_text("name").zip(self.find_repeatable_text("value")) else { return };
@@ -119,7 +120,7 @@ impl TableInference<'_> {
         }
     }
 
-    /// Layers: their names, kinds and extents in degrees, and the columns of their shapes.
+    /// Layers: their names, kinds and extents in degrees.
     fn layers(&mut self) {
         let is_layer = self.find("data_type", |_| true).is_some();
         if let Some(name) = self.find_text("table_name").filter(|_| is_layer) {
@@ -141,24 +142,28 @@ impl TableInference<'_> {
             let text = format!("round({} + real(0.01, 5, 4), 4)", self.column(least));
             self.set(most, text, "follows from the least");
         }
-        self.set_texts("column_name", "constant('geom')");
-        let has = |name: &str, words: &[&str]| {
+        if let Some(at) = self.find_repeatable_number("feature_count") {
+            self.set(at, "lognormal(6, 1.6, min=1, max=900000, decimals=0)", "the size of a layer");
+        }
+    }
+
+    /// Columns of shapes: their kinds, as the names of the layers say.
+    fn columns_of_shapes(&mut self) {
+        let name = self.table.column("table_name").map(|at| self.column(at));
+        let Some((kind, name)) = self.find_repeatable_text("geometry_type_name").zip(name) else { return };
+        let has = |words: &[&str]| {
             let places: Vec<String> = words.iter().map(|word| format!("instr({name}, '{word}')")).collect();
             format!("max({}) > 0", places.join(", "))
         };
-        if let Some(name) = self.table.column("table_name").map(|at| self.column(at)) {
-            let (lines, points) = (has(&name, &LINES), has(&name, &POINTS));
-            let other = "choice('POLYGON': 6, 'MULTIPOLYGON': 4)";
-            let text = format!("CASE WHEN {lines} THEN 'LINESTRING' WHEN {points} THEN 'POINT' ELSE {other} END");
-            self.set_texts("geometry_type_name", &text);
-        }
+        let (lines, points) = (has(&LINES), has(&POINTS));
+        let other = "choice('POLYGON': 6, 'MULTIPOLYGON': 4)";
+        let text = format!("CASE WHEN {lines} THEN 'LINESTRING' WHEN {points} THEN 'POINT' ELSE {other} END");
+        self.set(kind, text, "follows from the name of the layer");
+        self.set_texts("column_name", "constant('geom')");
         for name in ["z", "m"] {
             if let Some(at) = self.find_repeatable_number(name) {
                 self.set(at, "choice(0: 90, 1: 5, 2: 5)", "whether shapes have it");
             }
-        }
-        if let Some(at) = self.find_repeatable_number("feature_count") {
-            self.set(at, "lognormal(6, 1.6, min=1, max=900000, decimals=0)", "the size of a layer");
         }
     }
 

@@ -95,7 +95,7 @@ impl TableInference<'_> {
 
     /// Files, as cameras name them.
     fn files_of_pictures(&mut self) {
-        self.set_each(&[("file_size *file_size *filesize originalfile_size", SIZE)], "the size of a picture");
+        self.set_each(&[("*file_size *filesize", SIZE)], "the size of a picture");
         let is_picture = has_last_word(self.table, "image photo picture file");
         let number = "'IMG_' || (1000 + sequence())";
         let base = self.find_repeatable_text("base_name").filter(|_| is_picture);

@@ -169,7 +169,7 @@ fn by_theme(schema: &Schema, position: usize, of: &Column) -> Option<usize> {
         .or_else(|| in_library_of_pictures(schema, position, &name).filter(|_| is_number))
 }
 
-/// Returns the other tables whose key has this name. Of several, those count that foreign keys refer to.
+/// Returns the other tables whose key has this name: only the one that foreign keys refer to, if there is one.
 fn tables_with_key(schema: &Schema, position: usize, name: &str) -> Vec<usize> {
     let is_key = |&parent: &usize| {
         let of = &schema.tables[parent];
