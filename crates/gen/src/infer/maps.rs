@@ -17,9 +17,8 @@ const ABOUT_TILES: &str = "WHEN 'name' THEN phrase('{city_name}') || ' Basemap' 
 /// Returns whether a column is declared to hold shapes on a map.
 pub(super) fn is_geometry(declared: &str) -> bool {
     const SHAPES: [&str; 4] = ["POINT", "LINESTRING", "POLYGON", "GEOMETRY"];
-    let declared = declared.to_ascii_uppercase();
-    let last = declared.trim_start_matches("MULTI");
-    SHAPES.contains(&last) || declared == "GEOMETRYCOLLECTION"
+    let declared = declared.split('(').next().unwrap_or_default().trim().to_ascii_uppercase();
+    SHAPES.contains(&declared.trim_start_matches("MULTI")) || declared == "GEOMETRYCOLLECTION"
 }
 
 /// Returns a CASE over the levels of a map.
@@ -178,5 +177,19 @@ impl TableInference<'_> {
         if let Some(at) = self.find_repeatable_number("pixel_x_size") {
             self.set(at, format!("{METRES} / {width}"), "follows from the width");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shape of a parcel was the number 734091, for SQLite takes a POINT for an integer.
+    #[test]
+    fn shapes_are_known_by_their_types() {
+        for declared in ["POINT", "Polygon", "MULTILINESTRING", "GEOMETRYCOLLECTION", "geometry(Point, 4326)"] {
+            assert!(is_geometry(declared), "{declared}");
+        }
+        assert!(!is_geometry("POINTS") && !is_geometry("INTEGER") && !is_geometry(""));
     }
 }
