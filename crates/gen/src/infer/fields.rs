@@ -17,7 +17,7 @@ pub(crate) fn has_values_of_fields(table: &Table) -> bool {
     name.ends_with("data_value") && table.rowid_alias.is_some() && (0..table.columns.len()).any(is_value)
 }
 
-/// Returns the key of a value of the kind that the field with a number has, in a table of so many rows.
+/// Returns the key of a value that suits the field with a number. `rows` is the number of values.
 pub(crate) fn value_of_field(number: &str, rows: u64) -> String {
     let last = (rows / KINDS_OF_VALUES).max(1) - 1;
     format!("min({rows}, ({number} - 1) % {KINDS_OF_VALUES} + 1 + {KINDS_OF_VALUES} * int(0, {last}))")

@@ -1,8 +1,6 @@
 //! Maps: layers with their coordinate systems and extents, tiles at each zoom level, and what a file of tiles says of itself.
 
-use super::names::plain;
 use super::{TableInference, has_last_word};
-use litepress_rows::schema::{Schema, Table};
 
 /// Words in the names of layers whose shapes are lines, and points.
 const LINES: [&str; 10] =
@@ -19,13 +17,8 @@ const ABOUT_TILES: &str = "WHEN 'name' THEN phrase('{city_name}') || ' Basemap' 
 /// Returns whether a column is declared to hold shapes on a map.
 pub(super) fn is_geometry(declared: &str) -> bool {
     const SHAPES: [&str; 4] = ["POINT", "LINESTRING", "POLYGON", "GEOMETRY"];
-    let declared = declared.to_ascii_uppercase();
-    let last = declared.trim_start_matches("MULTI");
-    SHAPES.contains(&last) || declared == "GEOMETRYCOLLECTION"
-}
-
-fn has(table: &Table, name: &str) -> bool {
-    table.columns.iter().any(|column| plain(&column.name) == name)
+    let declared = declared.split('(').next().unwrap_or_default().trim().to_ascii_uppercase();
+    SHAPES.contains(&declared.trim_start_matches("MULTI")) || declared == "GEOMETRYCOLLECTION"
 }
 
 /// Returns a CASE over the levels of a map.
@@ -42,14 +35,16 @@ fn tiles_before(level: u32) -> u64 {
 impl TableInference<'_> {
     pub(super) fn maps(&mut self) {
         self.shapes();
-        let has_tiles = |schema: &Schema| schema.tables.iter().any(|table| has(table, "tile_column"));
-        if has_tiles(self.context.schema) {
+        let has = |name: &str| self.context.schema.tables.iter().any(|table| table.column(name).is_some());
+        let (has_tiles, has_layers) = (has("tile_column"), has("srs_id"));
+        if has_tiles {
             self.tiles();
             self.about_tiles();
         }
-        if self.context.schema.tables.iter().any(|table| has(table, "srs_id")) {
+        if has_layers {
             self.coordinate_systems();
             self.layers();
+            self.columns_of_shapes();
             self.levels_of_layers();
         }
     }
@@ -89,7 +84,7 @@ impl TableInference<'_> {
         self.set(row, by_level(is_level, |level| format!("{} % {}", number(level), side(level))), "in order");
     }
 
-    /// What a file of tiles says of itself.
+    /// Properties of a file of tiles.
     fn about_tiles(&mut self) {
         let is_about = has_last_word(self.table, "metadata") && self.columns.len() == 2;
         let Some((name, value)) = self.find_text("name").zip(self.find_repeatable_text("value")) else { return };
@@ -124,7 +119,7 @@ impl TableInference<'_> {
         }
     }
 
-    /// Layers: their names, kinds and extents in degrees, and the columns of their shapes.
+    /// Layers: their names, kinds and extents in degrees.
     fn layers(&mut self) {
         let is_layer = self.find("data_type", |_| true).is_some();
         if let Some(name) = self.find_text("table_name").filter(|_| is_layer) {
@@ -146,24 +141,28 @@ impl TableInference<'_> {
             let text = format!("round({} + real(0.01, 5, 4), 4)", self.column(least));
             self.set(most, text, "follows from the least");
         }
-        self.set_texts("column_name", "constant('geom')");
-        let has = |name: &str, words: &[&str]| {
+        if let Some(at) = self.find_repeatable_number("feature_count") {
+            self.set(at, "lognormal(6, 1.6, min=1, max=900000, decimals=0)", "the size of a layer");
+        }
+    }
+
+    /// Columns of shapes: their kinds, as the names of the layers say.
+    fn columns_of_shapes(&mut self) {
+        let name = self.table.column("table_name").map(|at| self.column(at));
+        let Some((kind, name)) = self.find_repeatable_text("geometry_type_name").zip(name) else { return };
+        let has = |words: &[&str]| {
             let places: Vec<String> = words.iter().map(|word| format!("instr({name}, '{word}')")).collect();
             format!("max({}) > 0", places.join(", "))
         };
-        if let Some(name) = self.table.column("table_name").map(|at| self.column(at)) {
-            let (lines, points) = (has(&name, &LINES), has(&name, &POINTS));
-            let other = "choice('POLYGON': 6, 'MULTIPOLYGON': 4)";
-            let text = format!("CASE WHEN {lines} THEN 'LINESTRING' WHEN {points} THEN 'POINT' ELSE {other} END");
-            self.set_texts("geometry_type_name", &text);
-        }
+        let (lines, points) = (has(&LINES), has(&POINTS));
+        let other = "choice('POLYGON': 6, 'MULTIPOLYGON': 4)";
+        let text = format!("CASE WHEN {lines} THEN 'LINESTRING' WHEN {points} THEN 'POINT' ELSE {other} END");
+        self.set(kind, text, "follows from the name of the layer");
+        self.set_texts("column_name", "constant('geom')");
         for name in ["z", "m"] {
             if let Some(at) = self.find_repeatable_number(name) {
                 self.set(at, "choice(0: 90, 1: 5, 2: 5)", "whether shapes have it");
             }
-        }
-        if let Some(at) = self.find_repeatable_number("feature_count") {
-            self.set(at, "lognormal(6, 1.6, min=1, max=900000, decimals=0)", "the size of a layer");
         }
     }
 
@@ -178,5 +177,19 @@ impl TableInference<'_> {
         if let Some(at) = self.find_repeatable_number("pixel_x_size") {
             self.set(at, format!("{METRES} / {width}"), "follows from the width");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shape of a parcel was the number 734091, for SQLite takes a POINT for an integer.
+    #[test]
+    fn shapes_are_known_by_their_types() {
+        for declared in ["POINT", "Polygon", "MULTILINESTRING", "GEOMETRYCOLLECTION", "geometry(Point, 4326)"] {
+            assert!(is_geometry(declared), "{declared}");
+        }
+        assert!(!is_geometry("POINTS") && !is_geometry("INTEGER") && !is_geometry(""));
     }
 }

@@ -41,32 +41,11 @@ pub(crate) fn bare(table: &Table, column: &str) -> String {
 
 /// Puts an underscore between two words that are written as one: `order_date` for `orderdate`.
 fn apart(name: &str) -> String {
-    const LAST: [&str; 19] = [
-        "created",
-        "modified",
-        "attributes",
-        "number",
-        "folder",
-        "status",
-        "count",
-        "price",
-        "state",
-        "date",
-        "name",
-        "size",
-        "cost",
-        "data",
-        "kind",
-        "time",
-        "bal",
-        "key",
-        "qty",
-    ];
+    const LAST: &str = "created modified attributes number folder status count price state date name size cost data kind time bal key qty";
     const LEAST: usize = 3;
-    let first = LAST
-        .iter()
-        .find_map(|last| name.strip_suffix(last).filter(|first| first.len() >= LEAST && !name.contains('_')));
-    first.map_or_else(|| name.to_owned(), |first| format!("{first}_{}", &name[first.len()..]))
+    let first = |last: &str| name.strip_suffix(last).filter(|first| first.len() >= LEAST && !name.contains('_'));
+    let pair = LAST.split(' ').find_map(|last| Some(format!("{}_{last}", first(last)?)));
+    pair.unwrap_or_else(|| name.to_owned())
 }
 
 /// Returns the singular of an English plural.

@@ -22,12 +22,15 @@ const STARS: &str = "choice(0: 70, 1: 2, 2: 3, 3: 9, 4: 10, 5: 6)";
 const SIZE: &str = "lognormal(15.1, 0.6, min=90000, max=400000000, decimals=0)";
 const STILL: &str = "choice('jpg': 85, 'png': 8, 'nef': 7)";
 
-/// Returns whether a schema has a table of pictures.
+/// Returns whether a schema has a table of pictures. Its columns are compared in full only if one says which way is up, or is of
+/// Core Data.
 pub(crate) fn is_of_photographs(schema: &Schema) -> bool {
     const LEAST: usize = 4;
+    let may_be = |table: &&Table| table.column("orientation").is_some() || table.column("Z_PK").is_some();
     let has =
         |table: &Table, names: &str| table.columns.iter().any(|column| is_like(&bare(table, &column.name), names));
-    schema.tables.iter().any(|table| OF_PICTURES.iter().filter(|names| has(table, names)).count() >= LEAST)
+    let mut tables = schema.tables.iter().filter(may_be);
+    tables.any(|table| OF_PICTURES.iter().filter(|names| has(table, names)).count() >= LEAST)
 }
 
 impl TableInference<'_> {
@@ -92,7 +95,7 @@ impl TableInference<'_> {
 
     /// Files, as cameras name them.
     fn files_of_pictures(&mut self) {
-        self.set_each(&[("file_size *file_size *filesize originalfile_size", SIZE)], "the size of a picture");
+        self.set_each(&[("*file_size *filesize", SIZE)], "the size of a picture");
         let is_picture = has_last_word(self.table, "image photo picture file");
         let number = "'IMG_' || (1000 + sequence())";
         let base = self.find_repeatable_text("base_name").filter(|_| is_picture);

@@ -169,7 +169,7 @@ fn by_theme(schema: &Schema, position: usize, of: &Column) -> Option<usize> {
         .or_else(|| in_library_of_pictures(schema, position, &name).filter(|_| is_number))
 }
 
-/// Returns the other tables whose key has this name. Of several, those count that foreign keys refer to.
+/// Returns the other tables whose key has this name: only the one that foreign keys refer to, if there is one.
 fn tables_with_key(schema: &Schema, position: usize, name: &str) -> Vec<usize> {
     let is_key = |&parent: &usize| {
         let of = &schema.tables[parent];
@@ -177,6 +177,9 @@ fn tables_with_key(schema: &Schema, position: usize, name: &str) -> Vec<usize> {
         parent != position && key.is_some_and(|key| infer::bare(of, &of.columns[key].name) == name)
     };
     let found: Vec<usize> = (0..schema.tables.len()).filter(is_key).collect();
+    if found.len() < 2 {
+        return found;
+    }
     let is_parent = |&table: &usize| {
         let mut keys = schema.tables.iter().flat_map(|table| &table.foreign_keys);
         keys.any(|key| key.parent.eq_ignore_ascii_case(&schema.tables[table].name))
