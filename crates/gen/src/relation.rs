@@ -464,13 +464,18 @@ fn shuffle_near(rows: &mut [u64], near: u64, parents: u64, random: &CellRandom) 
     if near == 1 {
         return;
     }
-    let (whole, last) = (Permutation::new(near, random), Permutation::new(parents % near, random));
-    for row in rows {
-        let start = *row - *row % near;
-        let permutation = if start + near <= parents { &whole } else { &last };
-        let mut place = [*row - start];
-        permutation.apply(&mut place);
-        *row = start + place[0];
+    let whole = parents / near * near;
+    let mut places: Vec<u64> = rows.iter().map(|row| if *row < whole { row % near } else { 0 }).collect();
+    Permutation::new(near, random).apply(&mut places);
+    let last = Permutation::new(parents - whole, random);
+    for (row, place) in rows.iter_mut().zip(places) {
+        if *row < whole {
+            *row = *row - *row % near + place;
+        } else {
+            let mut place = [*row - whole];
+            last.apply(&mut place);
+            *row = whole + place[0];
+        }
     }
 }
 
