@@ -340,3 +340,36 @@ fn paths_lead_over_several_references() {
         assert!(error.message().contains(message), "{path}: {error}");
     }
 }
+
+/// Parcels of 2023 were never shipped, films of 2023 never came back, and invoices were paid ten minutes after they were written or
+/// never.
+#[test]
+fn only_young_rows_are_unfinished() {
+    judge(
+        "northwind",
+        &[
+            ("SELECT count(*) FROM Orders WHERE ShippedDate IS NULL AND OrderDate < '2025-11-30'", 0, 0),
+            ("SELECT count(*) FROM Orders WHERE ShippedDate < OrderDate", 0, 0),
+        ],
+    );
+    judge("sakila", &[("SELECT count(*) FROM rental WHERE return_date IS NULL AND rental_date < '2025-11-30'", 0, 0)]);
+    judge(
+        "hospital",
+        &[
+            ("SELECT count(*) FROM invoice WHERE paid_at IS NULL AND issued_at < '2025-11-30'", 0, 0),
+            ("SELECT count(*) FROM invoice WHERE julianday(paid_at) - julianday(issued_at) > 2", 250, 390),
+        ],
+    );
+}
+
+/// The departments of one hospital had telephones in Spain, India and Canada, and doctors earned 34,000.
+#[test]
+fn a_hospital_is_in_one_city() {
+    judge(
+        "hospital",
+        &[
+            ("SELECT count(DISTINCT substr(phone, 1, 6)) FROM department", 1, 1),
+            ("SELECT count(*) FROM doctor WHERE salary < 60000", 0, 0),
+        ],
+    );
+}
