@@ -193,8 +193,8 @@ impl Assignment {
 }
 
 impl Relation {
-    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in`, `shared_in`, `other_than`, `among` or
-    /// `by` refers to, and `groups` those of the column in `within`.
+    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in`, `shared_in`, `other_than`,
+    /// `among` or `by` refers to, and `groups` those of the column in `within`.
     pub(crate) fn assign_parents(
         &self,
         random: &CellRandom,
@@ -518,6 +518,17 @@ mod tests {
         let mut out = RowList::default();
         relation.assign_parents(&CellRandom::new(42, "t", "c"), rows, [None; 2], &mut out);
         out.rows
+    }
+
+    /// The last of 1000 rows are in a block of 40, and no row is taken twice.
+    #[test]
+    fn rows_near_one_another_are_each_taken_once() {
+        let found = drawn(&Assignment::Once { near: 64 }, false, &(0..1000).into());
+        assert!(found.iter().zip(0..).all(|(found, row)| found / 64 == row / 64), "{found:?}");
+        assert!(found.iter().zip(0..).filter(|(found, row)| *found == row).count() < 60, "{found:?}");
+        let mut sorted = found;
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..1000).collect::<Vec<u64>>());
     }
 
     /// References are as frozen as values are.
