@@ -131,6 +131,13 @@ pub enum ExpressionKind {
         /// The column.
         name: String,
     },
+    /// A column of the row to which several references lead, one after another.
+    Path {
+        /// The columns that refer to rows: the first one in the row itself.
+        through: Vec<String>,
+        /// The column.
+        name: String,
+    },
     /// An operator with its operands.
     Operation {
         /// The operator.

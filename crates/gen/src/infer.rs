@@ -6,8 +6,8 @@
 //! ```text
 //! keys, foreign keys ------------------------------> this file, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
-//!                                                    roles, traffic, texts, media, messages, upkeep, states, listed, and by theme browsing,
-//!                                                    smart_home, shared_files, flash_cards, photographs, maps, repositories, fields
+//!                                                    roles, traffic, texts, media, messages, upkeep, states, listed, and by theme
+//!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, repositories, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! other columns -----------------------------------> special.rs, rules.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs

@@ -198,8 +198,8 @@ impl Assignment {
 }
 
 impl Relation {
-    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in`, `shared_in`, `other_than`, `among` or
-    /// `by` refers to, and `groups` those of the column in `within`.
+    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in`, `shared_in`, `other_than`,
+    /// `among` or `by` refers to, and `groups` those of the column in `within`.
     pub(crate) fn assign_parents(
         &self,
         random: &CellRandom,
@@ -490,13 +490,18 @@ fn shuffle_near(rows: &mut [u64], near: u64, parents: u64, random: &CellRandom) 
     if near == 1 {
         return;
     }
-    let (whole, last) = (Permutation::new(near, random), Permutation::new(parents % near, random));
-    for row in rows {
-        let start = *row - *row % near;
-        let permutation = if start + near <= parents { &whole } else { &last };
-        let mut place = [*row - start];
-        permutation.apply(&mut place);
-        *row = start + place[0];
+    let whole = parents / near * near;
+    let mut places: Vec<u64> = rows.iter().map(|row| if *row < whole { row % near } else { 0 }).collect();
+    Permutation::new(near, random).apply(&mut places);
+    let last = Permutation::new(parents - whole, random);
+    for (row, place) in rows.iter_mut().zip(places) {
+        if *row < whole {
+            *row = *row - *row % near + place;
+        } else {
+            let mut place = [*row - whole];
+            last.apply(&mut place);
+            *row = whole + place[0];
+        }
     }
 }
 
@@ -545,6 +550,17 @@ mod tests {
         let mut out = RowList::default();
         relation.assign_parents(&CellRandom::new(42, "t", "c"), rows, [None; 2], &mut out);
         out.rows
+    }
+
+    /// The last of 1000 rows are in a block of 40, and no row is taken twice.
+    #[test]
+    fn rows_near_one_another_are_each_taken_once() {
+        let found = drawn(&Assignment::Once { near: 64 }, false, &(0..1000).into());
+        assert!(found.iter().zip(0..).all(|(found, row)| found / 64 == row / 64), "{found:?}");
+        assert!(found.iter().zip(0..).filter(|(found, row)| *found == row).count() < 60, "{found:?}");
+        let mut sorted = found;
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..1000).collect::<Vec<u64>>());
     }
 
     /// References are as frozen as values are.

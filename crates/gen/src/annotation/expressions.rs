@@ -213,18 +213,26 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses `name` or `name.name`.
+    /// Parses `name`, `name.name` or more of them.
     fn column(&mut self, first: String) -> Result<ExpressionKind> {
         self.take();
         if !self.take_mark(".") {
             return Ok(ExpressionKind::Column { through: None, name: first });
         }
-        match self.peek().clone() {
-            TokenKind::Name(name) | TokenKind::Quoted(name) => {
-                self.take();
-                Ok(ExpressionKind::Column { through: Some(first), name })
+        let mut through = vec![first];
+        loop {
+            let (TokenKind::Name(name) | TokenKind::Quoted(name)) = self.peek().clone() else {
+                return Err(self.unexpected("the name of a column"));
+            };
+            self.take();
+            if self.take_mark(".") {
+                through.push(name);
+                continue;
             }
-            _ => Err(self.unexpected("the name of a column")),
+            return Ok(match through.len() {
+                1 => ExpressionKind::Column { through: through.pop(), name },
+                _ => ExpressionKind::Path { through, name },
+            });
         }
     }
 
@@ -342,6 +350,7 @@ mod tests {
         match &expression.kind {
             ExpressionKind::Operation { operator, operands } => format!("({operator:?} {})", words(operands)),
             ExpressionKind::Column { through: Some(through), name } => format!("{through}.{name}"),
+            ExpressionKind::Path { through, name } => format!("{}->{name}", through.join("->")),
             _ => text[expression.span.clone()].to_owned(),
         }
     }

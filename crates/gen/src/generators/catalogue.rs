@@ -713,7 +713,7 @@ fn builds(source: &SourceText<'_>, expression: &Expression, rows: u64) -> bool {
         ExpressionKind::Call(call) => build(source, call, Some(rows)).is_ok(),
         ExpressionKind::Operation { operands, .. } => operands.iter().all(|operand| builds(source, operand, rows)),
         ExpressionKind::Literal(_) => true,
-        ExpressionKind::Column { .. } => false,
+        ExpressionKind::Column { .. } | ExpressionKind::Path { .. } => false,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::names::{bare, is_like};
 use super::subjects::Kind;
-use super::{ColumnTraits, TableInference, TypeClass, kind_of};
+use super::{ColumnTraits, Reference, TableInference, TypeClass, kind_of, reference};
 use litepress_rows::quoted_name;
-use litepress_rows::schema::{Generated, Table};
+use litepress_rows::schema::{Generated, Schema, Table};
 
 const QUANTITIES: &str = "quantity qty *_quantity order_qty pieces units count_ordered";
 const PRICES: &str = "unit_price unitprice price list_price item_price sale_price retail_price amount_per_unit";
@@ -56,7 +56,15 @@ impl TableInference<'_> {
                 (Some(sum), ..) => (sum, "the sum of the lines"),
                 (None, Some(product), _) => (product, "quantity times price"),
                 (None, None, Some(total)) => (total, "the total of what it refers to"),
-                (None, None, None) => (self.price(net), "an amount"),
+                (None, None, None) => match self.rate_of_rental() {
+                    Some(rate) => {
+                        let price = self.price(net);
+                        // Some bring it back late.
+                        let text = format!("round(coalesce({rate}, {price}) + choice(0: 80, 1: 10, 2: 6, 4: 4), 2)");
+                        (text, "the rate of what is lent, and a fee")
+                    }
+                    None => (self.price(net), "an amount"),
+                },
             };
             self.set(net, text, because);
         }
@@ -152,6 +160,15 @@ impl TableInference<'_> {
         })
     }
 
+    /// Returns the rate of the thing that the rental is of which a payment is for.
+    fn rate_of_rental(&self) -> Option<String> {
+        (0..self.columns.len()).filter(|_| self.kind() == Some(Kind::Payment)).find_map(|by| {
+            let rental = self.context.possible_parents[by].map(|parent| &self.context.schema.tables[parent.table])?;
+            let path = path_to_rate(self.context.schema, rental, 0).filter(|_| kind_of(rental) == Some(Kind::Stay))?;
+            Some(format!("{}.{path}", self.column(by)))
+        })
+    }
+
     /// Returns the price of the thing that a line of an order refers to.
     pub(super) fn price_of_parent(&self) -> Option<String> {
         (0..self.columns.len()).find_map(|at| {
@@ -167,6 +184,22 @@ impl TableInference<'_> {
             Some(if price.name.ends_with("_cents") { format!("{text} / 100.0") } else { text })
         })
     }
+}
+
+/// Returns the path of columns from a row to the rate of what it refers to.
+fn path_to_rate(schema: &Schema, table: &Table, steps: usize) -> Option<String> {
+    const MOST_STEPS: usize = 3;
+    if let Some(rate) = number_like(table, "rental_rate rental_price rental_fee") {
+        return Some(quoted_name(&table.columns[rate].name));
+    }
+    let columns = table.columns.iter().enumerate().filter(|(_, column)| column.not_null && steps < MOST_STEPS);
+    columns.into_iter().find_map(|(at, column)| match reference(schema, table, at) {
+        Reference::Single(parent) if schema.tables[parent.table].name != table.name => {
+            let path = path_to_rate(schema, &schema.tables[parent.table], steps + 1)?;
+            Some(format!("{}.{path}", quoted_name(&column.name)))
+        }
+        _ => None,
+    })
 }
 
 /// Returns the first column of a table that holds numbers and whose name is like one of the patterns, tried in their order.

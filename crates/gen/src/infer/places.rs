@@ -182,6 +182,12 @@ impl TableInference<'_> {
                     let text = format!("coalesce(place_of({city}, 'postcode', digits(8)), digits(5))");
                     self.set(at, text, "belongs to the city");
                 }
+                // The departments of a house have telephones in one city.
+                ("phone", None)
+                    if self.subject.is_some_and(|of| ["department", "ward", "team"].contains(&of.names)) =>
+                {
+                    self.set(at, "place_of('Boston', 'phone', digits(8))", "a telephone of the house");
+                }
                 ("phone", None) => {
                     self.set(at, "place_of(place('city'), 'phone', digits(8))", "its name is like phone");
                 }

@@ -332,6 +332,8 @@ impl TableInference<'_> {
     fn delay(&self, stage: Stage, form: Form) -> Delay {
         let usual = if stage == Stage::Due && self.is_for_years() {
             Delay { amount: "choice(365: 6, 398: 2, 730: 3, 1095: 2)".into(), unit: "days" }
+        } else if stage == Stage::Paid && super::has_last_word(self.table, "invoice bill") {
+            Delay { amount: "lognormal(2, 0.8, min=0, max=60, decimals=0)".into(), unit: "days" }
         } else {
             delay(stage, self.kind(), form)
         };
@@ -518,10 +520,13 @@ impl TableInference<'_> {
             }
         }
         let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
-        let Some(state) = self.find("status state order_status", is_state) else { return };
+        let Some(state) = self.find("status state order_status", is_state) else {
+            self.unfinished_rows();
+            return;
+        };
         let is_order = self.kind() == Some(Kind::Order);
         for at in 0..self.columns.len() {
-            if self.columns[at].not_null || !self.is_time(at) || !self.columns[at].is_open {
+            if self.columns[at].not_null || !self.is_open_time(at) {
                 continue;
             }
             let Some((names, is_in, states)) = KNOWN.iter().find(|(names, ..)| self.is_like(at, names)) else {
@@ -538,6 +543,26 @@ impl TableInference<'_> {
             found.text = format!("if({state} {not}IN ({states}), {})", found.text);
             found.because = format!("{}, and the state", found.because);
         }
+    }
+
+    /// Leaves out the end of some young rows that have no state: no parcel waits for years.
+    fn unfinished_rows(&mut self) {
+        const ENDS: &str =
+            "*shipped* *ship_date *dispatched* *delivered* *arrived* paid_at paid_on paid_date payment_date *return*";
+        const DAYS: i64 = 30;
+        let may_wait = matches!(self.kind(), Some(Kind::Order | Kind::Stay));
+        let Some(is_young) = self.is_young(DAYS).filter(|_| may_wait) else { return };
+        for at in 0..self.columns.len() {
+            let is_end = self.is_open_time(at) && !self.columns[at].not_null && self.is_like(at, ENDS);
+            if let Some(found) = self.found[at].as_mut().filter(|_| is_end) {
+                found.text = format!("if({is_young} AND bool(0.5), NULL, {})", found.text);
+                found.because = format!("follows from how young the row is, {}", found.because);
+            }
+        }
+    }
+
+    fn is_open_time(&self, at: usize) -> bool {
+        self.columns[at].is_open && self.is_time(at)
     }
 
     pub(super) fn is_time(&self, at: usize) -> bool {

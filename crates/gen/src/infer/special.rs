@@ -76,6 +76,11 @@ impl TableInference<'_> {
                 found("normal(112, 26, min=46, max=210, decimals=0)", "the length of a film")
             }
             ("size", Some("product")) => found("int(1, 50)", "the size of a product"),
+            ("salary" | "annual_salary", Some("person"))
+                if super::has_last_word(self.table, "doctor physician surgeon lawyer professor") =>
+            {
+                found("1000 * normal(118, 26, min=60, max=320, decimals=0)", "the salary of somebody learned")
+            }
             ("budget", Some("department" | "team" | "project" | "ward")) => {
                 found("1000 * exponential(0.0016, min=180, max=9000, decimals=0)", "a budget, of several salaries")
             }

@@ -818,7 +818,7 @@ fn a_trading_company_is_believable() {
         "northwind",
         &[
             ("SELECT count(*) FROM Orders WHERE ShippedDate < OrderDate OR RequiredDate < OrderDate", 0, 0),
-            ("SELECT count(*) FROM Orders WHERE ShippedDate IS NULL", 10, 70),
+            ("SELECT count(*) FROM Orders WHERE ShippedDate IS NULL", 1, 12),
             ("SELECT count(*) FROM Employees WHERE HireDate < BirthDate", 0, 0),
             ("SELECT count(*) FROM Products WHERE Discontinued <> '0'", 1, 60),
             ("SELECT count(*) FROM Products WHERE UnitPrice <= 0", 0, 0),
@@ -917,7 +917,7 @@ fn a_video_rental_is_believable() {
             (
                 "SELECT count(*) FROM rental WHERE return_date IS NOT NULL AND unixepoch(return_date) - unixepoch(rental_date) NOT BETWEEN 3600 AND 190 * 3600",
                 0,
-                0,
+                1,
             ),
             // Of a copy that one customer has, another one has none.
             (

@@ -417,19 +417,27 @@ impl<'p, 'a> Compiler<'p, 'a> {
         self.drafts.draft(place).error_at(self.drafts.schema, place, at, message.to_owned())
     }
 
-    /// Compiles `through.name`: a column of the row that `through` refers to. `taker` is the affinity of a column
+    /// Compiles `through.name`: a column of the row to which the columns of `through` lead. `taker` is the affinity of a column
     /// that is nothing else; with the same affinity it stores the same values, so they are converted only once.
     fn through(
         &mut self,
         row_set: usize,
-        (through, name): (&str, &str),
+        (through, name): (&[String], &str),
         column: usize,
         at: usize,
         taker: Option<Affinity>,
     ) -> Result<CompiledExpr> {
-        let table = self.row_sets[row_set];
-        let by =
-            self.referring_column(table, through).map_err(|message| self.error_in(row_set, column, at, &message))?;
+        let (mut from, mut share) = (row_set, 0.0);
+        let (last, others) = through.split_last().expect("a path has a column");
+        for other in others {
+            let table = self.row_sets[from];
+            let by =
+                self.referring_column(table, other).map_err(|message| self.error_in(row_set, column, at, &message))?;
+            share = 1.0 - (1.0 - share) * (1.0 - self.null_share(table, self.drafts.leader((table, by))));
+            from = self.relation(from, by)?;
+        }
+        let table = self.row_sets[from];
+        let by = self.referring_column(table, last).map_err(|message| self.error_in(row_set, column, at, &message))?;
         let parent = self.drafts.reference((table, by)).expect("the column is a reference").parent;
         let of_parent = &self.drafts.schema.tables[parent];
         let Some(target) = of_parent.column(name) else {
@@ -441,10 +449,10 @@ impl<'p, 'a> Compiler<'p, 'a> {
             let message = format!("column {name} is generated: SQLite computes it from the finished row");
             return Err(self.error_in(row_set, column, at, &message));
         }
-        if self.roots.contains(&(row_set, self.drafts.leader((table, by)))) && !self.is_total(table, by) {
+        if self.roots.contains(&(from, self.drafts.leader((table, by)))) && !self.is_total(table, by) {
             return self.expression(row_set, column, &ColumnExpr::Value(OwnedValue::Null));
         }
-        let of = self.relation(row_set, by)?;
+        let of = self.relation(from, by)?;
         let affinity = of_parent.columns[target].affinity;
         let mut part = if taker == Some(affinity) {
             let ColumnRegister { register, properties } = self.column(of, target)?;
@@ -455,8 +463,8 @@ impl<'p, 'a> Compiler<'p, 'a> {
         };
         let leader = self.drafts.leader((table, by));
         let cardinality = Cardinality::Among { values: part.properties.cardinality.at_most() };
-        part.properties =
-            with_nulls(ValueProperties { cardinality, cycle: None, ..part.properties }, self.null_share(table, leader));
+        let properties = ValueProperties { cardinality, cycle: None, ..part.properties };
+        part.properties = with_nulls(with_nulls(properties, self.null_share(table, leader)), share);
         Ok(part)
     }
 

@@ -32,8 +32,8 @@ pub(super) enum ColumnExpr {
     Operation { operator: Operator, operands: Vec<ColumnExpr> },
     /// A column of the row that this column refers to.
     Reference(Reference),
-    /// A column of the row that another column refers to.
-    Through { through: String, name: String, at: usize },
+    /// A column of the row that another column refers to, or to which several of them lead.
+    Through { through: Vec<String>, name: String, at: usize },
     /// A row's place among the children of its parent through a column, or the number of these children.
     ChildPosition { field: PositionField, column: usize, at: usize },
     /// The values of a generator in the rows that another column refers to: the same for all children of a row.
@@ -92,7 +92,7 @@ impl ColumnExpr {
     /// Returns whether it has a column of a row that one of these names refers to.
     pub(super) fn goes_through(&self, names: &[&str]) -> bool {
         match self {
-            Self::Through { through, .. } => names.iter().any(|name| name.eq_ignore_ascii_case(through)),
+            Self::Through { through, .. } => names.iter().any(|name| name.eq_ignore_ascii_case(&through[0])),
             Self::Operation { operands, .. } => operands.iter().any(|operand| operand.goes_through(names)),
             Self::Null { inner, .. } => inner.goes_through(names),
             _ => false,
@@ -178,6 +178,10 @@ impl<'a> Resolver<'a> {
                 self.column(name, &expression.span)?.ok_or_else(|| self.missing_column(name, &expression.span))
             }
             ExpressionKind::Column { through: Some(through), name } => {
+                let through = vec![through.clone()];
+                Ok(ColumnExpr::Through { through, name: name.clone(), at: expression.span.start })
+            }
+            ExpressionKind::Path { through, name } => {
                 Ok(ColumnExpr::Through { through: through.clone(), name: name.clone(), at: expression.span.start })
             }
             ExpressionKind::Operation { operator, operands } => {

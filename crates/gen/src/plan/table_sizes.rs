@@ -203,15 +203,19 @@ fn has_annotations(schema: &Schema, column_annotations: &[ColumnAnnotation<'_>],
 fn limit_wholes(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
     // In a chain of tables each round limits at least one.
     for _ in tables {
+        let before = sizes.to_vec();
         for &table in tables {
             let of_table = &schema.tables[table];
             for column in 0..of_table.columns.len() {
                 let Reference::Single(parent) = infer::reference(schema, of_table, column) else { continue };
                 let wholes = infer::wholes_of_ten(&schema.tables[parent.table], of_table);
                 let Some(wholes) = wholes.filter(|_| tables.contains(&parent.table)) else { continue };
-                let most = (sizes[table].rows.saturating_mul(wholes)).div_ceil(10);
+                let most = sizes[table].rows.saturating_mul(wholes).div_ceil(10);
                 sizes[parent.table].limit((parent.column, most, "{} rows have several parts each"));
             }
+        }
+        if *sizes == *before {
+            break;
         }
     }
 }

@@ -291,3 +291,85 @@ fn numbers_logs_and_currencies_suit_their_rows() {
     );
     judge("rails_shop", &[("SELECT count(*) FROM products WHERE currency = 'USD'", 330, 400)]);
 }
+
+/// Payments had nothing to do with the rates of the films that they were for.
+#[test]
+fn rentals_cost_what_the_film_says() {
+    let joined =
+        "FROM payment JOIN rental USING (rental_id) JOIN inventory USING (inventory_id) JOIN film USING (film_id)";
+    judge(
+        "sakila",
+        &[
+            (&format!("SELECT count(*) {joined} WHERE round(amount - rental_rate, 2) NOT IN (0, 1, 2, 4)"), 0, 0),
+            (&format!("SELECT count(*) {joined} WHERE amount = rental_rate"), 280, 360),
+        ],
+    );
+}
+
+/// A path over a row that is not there is NULL, and a wrong name in it is an error.
+#[test]
+fn paths_lead_over_several_references() {
+    let sql = |path: &str| {
+        format!(
+            "CREATE TABLE film (id INTEGER PRIMARY KEY, rate INTEGER NOT NULL);
+            CREATE TABLE copy (id INTEGER PRIMARY KEY, film_id INTEGER REFERENCES film /* gen: null(0.4, ref(film.id)) */);
+            CREATE TABLE loan (id INTEGER PRIMARY KEY, copy_id INTEGER REFERENCES copy /* gen: null(0.3, ref(copy.id)) */);
+            CREATE TABLE payment (id INTEGER PRIMARY KEY, loan_id INTEGER NOT NULL REFERENCES loan, amount INTEGER /* gen: {path} */);"
+        )
+    };
+    let joined = "FROM payment p JOIN loan l ON l.id = loan_id LEFT JOIN copy c ON c.id = copy_id LEFT JOIN film f ON f.id = film_id";
+    judge_schema(
+        "paths",
+        &sql("loan_id.copy_id.film_id.rate"),
+        &[],
+        &[
+            (&format!("SELECT count(*) {joined} WHERE amount IS NOT rate"), 0, 0),
+            ("SELECT count(*) FROM payment WHERE amount IS NULL", 150, 320),
+        ],
+    );
+    for (path, message) in [
+        ("loan_id.copy_id.movie.rate", "movie"),
+        ("loan_id.copy_id.film_id.rat", "has no column 'rat', did you mean 'rate'?"),
+        ("loan_id.copy_id.", "the name of a column"),
+    ] {
+        let schema = Schema::from_sql(&sql(path), "test.sql");
+        let planned = schema.and_then(|schema| {
+            GenPlan::new(&schema, &Request { rows: vec![(None, 10)], ..Request::default() }).map(drop)
+        });
+        let error = planned.expect_err(path);
+        assert!(error.message().contains(message), "{path}: {error}");
+    }
+}
+
+/// Parcels of 2023 were never shipped, films of 2023 never came back, and invoices were paid ten minutes after they were written or
+/// never.
+#[test]
+fn only_young_rows_are_unfinished() {
+    judge(
+        "northwind",
+        &[
+            ("SELECT count(*) FROM Orders WHERE ShippedDate IS NULL AND OrderDate < '2025-11-30'", 0, 0),
+            ("SELECT count(*) FROM Orders WHERE ShippedDate < OrderDate", 0, 0),
+        ],
+    );
+    judge("sakila", &[("SELECT count(*) FROM rental WHERE return_date IS NULL AND rental_date < '2025-11-30'", 0, 0)]);
+    judge(
+        "hospital",
+        &[
+            ("SELECT count(*) FROM invoice WHERE paid_at IS NULL AND issued_at < '2025-11-30'", 0, 0),
+            ("SELECT count(*) FROM invoice WHERE julianday(paid_at) - julianday(issued_at) > 2", 250, 390),
+        ],
+    );
+}
+
+/// The departments of one hospital had telephones in Spain, India and Canada, and doctors earned 34,000.
+#[test]
+fn a_hospital_is_in_one_city() {
+    judge(
+        "hospital",
+        &[
+            ("SELECT count(DISTINCT substr(phone, 1, 6)) FROM department", 1, 1),
+            ("SELECT count(*) FROM doctor WHERE salary < 60000", 0, 0),
+        ],
+    );
+}
