@@ -21,7 +21,7 @@ use litepress_load::options::ReadOptions;
 use litepress_load::reader::Reader;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods, PyTuple};
+use pyo3::types::{PyCapsule, PyCapsuleMethods};
 use std::ffi::CStr;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -72,9 +72,7 @@ fn batches(data: &Bound<'_, PyAny>) -> PyResult<Batches> {
         return of_stream(&data.call_method0("__arrow_c_stream__")?);
     }
     if data.hasattr("__arrow_c_array__")? {
-        let capsules = data.call_method0("__arrow_c_array__")?;
-        let capsules = capsules.cast::<PyTuple>()?;
-        return of_array(&capsules.get_item(0)?, &capsules.get_item(1)?);
+        return of_array(array_in(data)?);
     }
     let kind = data.get_type().name()?;
     if data.hasattr("__arrow_c_schema__")? {
@@ -94,9 +92,7 @@ pub fn arrays(data: &Bound<'_, PyAny>) -> PyResult<(FieldRef, Vec<ArrayRef>)> {
         let arrays = reader.collect::<Result<_, _>>().map_err(|error| refused(&told(error)))?;
         return Ok((field, arrays));
     }
-    let capsules = data.call_method0("__arrow_c_array__")?;
-    let capsules = capsules.cast::<PyTuple>()?;
-    let (field, array) = array(&capsules.get_item(0)?, &capsules.get_item(1)?)?;
+    let (field, array) = array_in(data)?;
     Ok((Arc::new(field), vec![array]))
 }
 
@@ -117,14 +113,19 @@ fn stream(capsule: &Bound<'_, PyAny>) -> PyResult<ArrayStreamReader> {
     ArrayStreamReader::try_new(stream).map_err(|error| refused(&error))
 }
 
-fn of_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<Batches> {
-    let (field, array) = self::array(schema, array)?;
+fn of_array((field, array): (Field, ArrayRef)) -> PyResult<Batches> {
     let table = schema_of(&field)?;
     let batch = as_batch(&array, &table).map_err(|error| refused(&error))?;
     Ok(Box::new(RecordBatchIterator::new([Ok(batch)], table)))
 }
 
-fn array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<(Field, ArrayRef)> {
+/// Returns the array of an object with `__arrow_c_array__`, and its field.
+fn array_in(data: &Bound<'_, PyAny>) -> PyResult<(Field, ArrayRef)> {
+    let capsules = data.call_method0("__arrow_c_array__")?;
+    let Ok((schema, array)) = capsules.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+        return Err(PyTypeError::new_err("__arrow_c_array__ has not returned two capsules"));
+    };
+    let (schema, array) = (&schema, &array);
     let schema = pointer::<FFI_ArrowSchema>(schema, c"arrow_schema")?;
     let array = pointer::<FFI_ArrowArray>(array, c"arrow_array")?;
     // SAFETY: as for streams: a capsule of this name points to an initialised schema, and it is moved out.

@@ -280,6 +280,13 @@ def test_any_order_of_calls_of_a_writer(calls: list[tuple[str, Any]]) -> None:
     writer.abort()
 
 
+def test_arrays_without_capsules() -> None:
+    """An empty tuple was an IndexError that named nothing."""
+    for answer in ((), (1,), (1, 2, 3), None, "ab"):
+        with pytest.raises(TypeError, match="capsule"):
+            litepress.to_bytes({"t": odd({"__arrow_c_array__": answer})})
+
+
 @pytest.mark.parametrize("name", [b"arrow_array_stream", b"arrow_array", b"arrow_schema", b"other"])
 def test_capsules_that_hold_nothing(name: bytes) -> None:
     """Structures of zeros are released ones: whoever gives them has nothing."""
