@@ -55,6 +55,16 @@ pub(crate) struct RowList {
     pub positions: Vec<ChildPosition>,
 }
 
+impl RowList {
+    /// Begins a list of rows of a table that has `of` rows.
+    fn begin(&mut self, of: u64) {
+        self.of = of;
+        self.rows.clear();
+        self.nulls.clear();
+        self.positions.clear();
+    }
+}
+
 /// A child's position among the children of its parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChildPosition {
@@ -103,7 +113,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// Returns the growth of so many children, before which a share of the parents is there.
+    /// Returns the growth of `children` rows. A share of the parents is there before them.
     pub(crate) fn new(children: u64, share: f64) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and saturates")]
         let before = (children as f64 * share / (1.0 - share)) as u64;
@@ -157,7 +167,7 @@ pub(crate) enum Assignment {
         by: Option<usize>,
         members: Option<Arc<Members>>,
     },
-    /// The same row for all rows that refer to one row through the column.
+    /// All rows that refer to one row through the column get the same row.
     SharedIn {
         column: usize,
     },
@@ -207,10 +217,7 @@ impl Relation {
         [siblings, groups]: [Option<&RowList>; 2],
         out: &mut RowList,
     ) {
-        out.rows.clear();
-        out.of = self.parents;
-        out.nulls.clear();
-        out.positions.clear();
+        out.begin(self.parents);
         if self.is_to_earlier() {
             self.assign_earlier(random, rows, out);
             return;

@@ -181,7 +181,7 @@ struct UniquePhrase {
     each: u64,
 }
 
-/// Returns so many texts of a tree, or all: as many of each of its patterns as of the others, as far as these have them.
+/// Returns the wanted number of texts of a tree, or all, with an equal share of each pattern as far as it has enough.
 fn spread(node: &Node, wanted: u128) -> Vec<Vec<u8>> {
     let patterns = match node {
         Node::OneOf(nodes) => nodes.as_slice(),

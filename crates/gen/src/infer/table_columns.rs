@@ -178,7 +178,7 @@ impl<'a> TableInference<'a> {
     pub(super) fn set(&mut self, at: usize, text: impl Into<String>, because: &str) {
         let whole = text.into();
         let text = fitted(whole.clone(), &self.columns[at].traits);
-        // What is cut may repeat: a key gets another text.
+        // Texts that are cut may repeat: a key gets another one.
         if text == whole || !self.columns[at].is_unique {
             self.found[at] = Some(inferred(text, because));
         }

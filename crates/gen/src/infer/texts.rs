@@ -123,7 +123,7 @@ impl TableInference<'_> {
             let is_titled =
                 matches!(subject.kind, Kind::Person | Kind::Order | Kind::Payment | Kind::Log | Kind::Place)
                     && is_like(&self.columns[at].plain, "title label");
-            // Where a table has no name, its description is one.
+            // The description of a table without a name is its name.
             if pattern.ends_with("_description")
                 && (self.columns.len() > 4 || self.find("name title", |_| true).is_some())
             {

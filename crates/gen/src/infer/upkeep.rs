@@ -26,7 +26,7 @@ impl TableInference<'_> {
         fits && (self.is_like(at, "*_unique_key") || self.columns[at].full == "key" && !is_setting)
     }
 
-    /// Ends of sessions and shares: those that ended long ago are gone. What is checked was checked of late.
+    /// Ends of sessions and shares: those that ended long ago are gone. Checks happened of late.
     fn sessions(&mut self) {
         let is_brief = super::has_last_word(self.table, "session token share invitation");
         for at in 0..self.columns.len() {
