@@ -156,6 +156,15 @@ impl TableInference<'_> {
         required
     }
 
+    /// Returns the latitude beside a longitude.
+    fn latitude_of(&self, at: usize) -> Option<String> {
+        let name = &self.columns[at].plain;
+        let pairs = [("longitude", "latitude"), ("lon", "lat"), ("lng", "lat")];
+        let (east, north) = pairs.into_iter().find(|(east, _)| name.ends_with(east))?;
+        let latitude = format!("{}{north}", name.strip_suffix(east)?);
+        self.columns.iter().position(|column| column.plain == latitude).map(|at| self.column(at))
+    }
+
     /// Adds the NULLs of nullable columns and the values of DEFAULTs.
     pub(super) fn add_defaults_and_nulls(&mut self, at: usize, required: bool) {
         let Some(found) = self.found[at].take() else { return };
@@ -167,7 +176,10 @@ impl TableInference<'_> {
         };
         let text = &found.text;
         let changed = if share > 0.0 {
-            Some(format!("null({share}, {text})"))
+            Some(match self.latitude_of(at) {
+                Some(latitude) => format!("if({latitude} IS NULL, NULL, {text})"),
+                None => format!("null({share}, {text})"),
+            })
         } else if self.columns[at].is_unique
             || text.starts_with("bool(")
             || text == "sequence"

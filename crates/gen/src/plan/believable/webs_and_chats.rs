@@ -81,6 +81,9 @@ fn what_is_sent_in_a_chat_is_media_and_places() {
                 0,
             ),
             ("SELECT count(*) FROM message_location WHERE place_name GLOB '[a-z]*'", 0, 0),
+            // Places had a longitude without a latitude.
+            ("SELECT count(*) FROM message_location WHERE (latitude IS NULL) <> (longitude IS NULL)", 0, 0),
+            ("SELECT 100 * sum(latitude IS NULL) / count(*) FROM message_location", 2, 9),
         ],
     );
 }
