@@ -372,7 +372,13 @@ impl TableInference<'_> {
             Some(at) == self.context.per_parent || is_only && self.context.per_parent.is_none()
         };
         let leader = (0..self.columns.len()).find(is_leader)?;
-        let after_leader = self.time_of_turn(form).or_else(|| self.time_of_parent(leader, form))?;
+        let after_leader = self.time_of_turn(form).or_else(|| self.time_of_parent(leader, form));
+        // Only the rows of a table of pairs are in no order of time if their leader has none.
+        let is_pair =
+            |key: Vec<usize>| key.contains(&leader) && key.iter().all(|&at| self.context.parents[at].is_some());
+        if after_leader.is_none() && !super::unique_keys(self.table).any(is_pair) {
+            return None;
+        }
         // A line comes with its order.
         let is_line = self.kind() == Some(Kind::Line);
         // Turns remain in their order if they wait for the same person.
@@ -384,8 +390,12 @@ impl TableInference<'_> {
         let others = (0..self.columns.len())
             .filter(|&at| at != leader && !is_line)
             .filter_map(|at| in_order(self.time_of_parent(at, form)?));
-        let times: Vec<String> = std::iter::once(after_leader).chain(others).collect();
-        Some(if times.len() == 1 { times[0].clone() } else { format!("max({})", times.join(", ")) })
+        let times: Vec<String> = after_leader.into_iter().chain(others).collect();
+        match times.as_slice() {
+            [] => None,
+            [time] => Some(time.clone()),
+            times => Some(format!("max({})", times.join(", "))),
+        }
     }
 
     /// Returns a time in the order of rows, but not before rows that need not be in the order of time: the group of the row, or
