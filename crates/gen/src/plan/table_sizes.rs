@@ -201,54 +201,58 @@ fn has_annotations(schema: &Schema, column_annotations: &[ColumnAnnotation<'_>],
 /// Limits tables of orders, pipelines and albums: one has several lines, jobs or tracks, and with as many rows as these it would have
 /// one each.
 fn limit_wholes(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
+    limit_each(tables, sizes, |table, sizes| {
+        for (_, parent) in single_references(schema, table) {
+            let wholes = infer::wholes_of_ten(&schema.tables[parent.table], &schema.tables[table]);
+            let Some(wholes) = wholes.filter(|_| tables.contains(&parent.table)) else { continue };
+            let most = sizes[table].rows.saturating_mul(wholes).div_ceil(10);
+            sizes[parent.table].limit((parent.column, most, "{} rows have several parts each"));
+        }
+    });
+}
+
+/// Limits tables whose keys consist of references to limited ones: there are no more rows than pairs. A third of all pairs looks
+/// random.
+fn limit_keys(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
+    limit_each(tables, sizes, |table, sizes| {
+        let of_table = &schema.tables[table];
+        for (column, parent) in single_references(schema, table) {
+            let models = sizes[parent.table];
+            if models.limited_by.is_some() && infer::is_model_of(of_table, &schema.tables[parent.table]) {
+                sizes[table].limit((column, infer::RIGHTS_OF_MODEL * models.rows, "the models have {} rights"));
+            }
+        }
+        for key in infer::unique_keys(of_table) {
+            let Some(parents) = parents_of_key(schema, table, &key) else { continue };
+            let is_limited = parents.iter().any(|&parent| sizes[parent].limited_by.is_some());
+            let all = parents.iter().fold(1, |all: u64, &parent| all.saturating_mul(sizes[parent].rows));
+            if is_limited && all < sizes[table].rows {
+                let most = if parents.len() > 1 { all.div_ceil(3) } else { all };
+                sizes[table].limit((key[0], most, "the key allows {} rows of different values"));
+            }
+        }
+    });
+}
+
+/// Limits each table until no size changes any more.
+fn limit_each(tables: &[usize], sizes: &mut [TableSize], limit: impl Fn(usize, &mut [TableSize])) {
     // In a chain of tables each round limits at least one.
     for _ in tables {
         let before = sizes.to_vec();
-        for &table in tables {
-            let of_table = &schema.tables[table];
-            for column in 0..of_table.columns.len() {
-                let Reference::Single(parent) = infer::reference(schema, of_table, column) else { continue };
-                let wholes = infer::wholes_of_ten(&schema.tables[parent.table], of_table);
-                let Some(wholes) = wholes.filter(|_| tables.contains(&parent.table)) else { continue };
-                let most = sizes[table].rows.saturating_mul(wholes).div_ceil(10);
-                sizes[parent.table].limit((parent.column, most, "{} rows have several parts each"));
-            }
-        }
+        tables.iter().for_each(|&table| limit(table, sizes));
         if *sizes == *before {
             break;
         }
     }
 }
 
-/// Limits tables whose keys consist of references to limited ones: there are no more rows than pairs. A third of all pairs looks
-/// random.
-fn limit_keys(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
-    // In a chain of tables each round limits at least one.
-    for _ in tables {
-        let before = sizes.to_vec();
-        for &table in tables {
-            let of_table = &schema.tables[table];
-            for column in 0..of_table.columns.len() {
-                let Reference::Single(parent) = infer::reference(schema, of_table, column) else { continue };
-                let models = sizes[parent.table];
-                if models.limited_by.is_some() && infer::is_model_of(of_table, &schema.tables[parent.table]) {
-                    sizes[table].limit((column, infer::RIGHTS_OF_MODEL * models.rows, "the models have {} rights"));
-                }
-            }
-            for key in infer::unique_keys(of_table) {
-                let Some(parents) = parents_of_key(schema, table, &key) else { continue };
-                let is_limited = parents.iter().any(|&parent| sizes[parent].limited_by.is_some());
-                let all = parents.iter().fold(1, |all: u64, &parent| all.saturating_mul(sizes[parent].rows));
-                if is_limited && all < sizes[table].rows {
-                    let most = if parents.len() > 1 { all.div_ceil(3) } else { all };
-                    sizes[table].limit((key[0], most, "the key allows {} rows of different values"));
-                }
-            }
-        }
-        if *sizes == *before {
-            break;
-        }
-    }
+/// Returns the columns that refer by themselves to a row, and what they refer to.
+fn single_references(schema: &Schema, table: usize) -> impl Iterator<Item = (usize, infer::Parent)> {
+    let of_table = &schema.tables[table];
+    (0..of_table.columns.len()).filter_map(move |column| match infer::reference(schema, of_table, column) {
+        Reference::Single(parent) => Some((column, parent)),
+        _ => None,
+    })
 }
 
 /// Returns the other tables that a key refers to, one for each foreign key, if it consists of references.
