@@ -445,6 +445,8 @@ impl TableInference<'_> {
             Some(Kind::Run | Kind::Log) => of("int(0, 240)", "seconds"),
             Some(Kind::Stay) => of("int(0, 400)", "hours"),
             _ if super::is_edit(self.table) => of("int(1, 240)", "minutes"),
+            // A user comes with the account.
+            _ if self.context.once == Some(by) && super::is_person(self.table) => of("int(0, 5)", "seconds"),
             _ if is_attached => of("int(0, 40)", "seconds"),
             _ if super::is_reaction(self.table) => of("exponential(0.004, max=9000, decimals=0)", "minutes"),
             _ if form == Form::Day => of("exponential(0.02, max=700, decimals=0)", "days"),

@@ -134,6 +134,11 @@ fn accounts_and_pages_are_where_they_belong() {
         &[
             ("SELECT count(*) FROM accounts WHERE domain IS NULL", 150, 150),
             ("SELECT count(*) FROM users u JOIN accounts a ON a.id = account_id WHERE domain IS NOT NULL", 0, 0),
+            (
+                "SELECT count(*) FROM users u JOIN accounts a ON a.id = account_id WHERE unixepoch(u.created_at) - unixepoch(a.created_at) NOT BETWEEN 0 AND 5",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM accounts WHERE (private_key IS NULL) <> (domain IS NOT NULL)", 0, 0),
             ("SELECT count(*) FROM tags WHERE last_status_at < created_at OR last_status_at < '2025-10-01'", 0, 0),
         ],
