@@ -346,6 +346,14 @@ pub enum Reference {
     Unclear(String),
 }
 
+/// Returns what a column refers to, if that is a row of another table.
+pub(crate) fn other_parent(schema: &Schema, table: usize, column: usize) -> Option<Parent> {
+    match reference(schema, &schema.tables[table], column) {
+        Reference::Single(parent) if parent.table != table => Some(parent),
+        _ => None,
+    }
+}
+
 /// Returns the effect of foreign keys on a column. Of several, the one with the most columns counts if it implies the
 /// others.
 pub fn reference(schema: &Schema, table: &Table, position: usize) -> Reference {
@@ -848,11 +856,7 @@ pub fn text_by_name(schema: &Schema, table: usize, column: usize, is_unique: boo
 /// holds the name, and a country belongs to the city. Foreign keys refer to rows.
 pub fn texts_of_row(schema: &Schema, table: usize) -> Vec<Option<String>> {
     let of = &schema.tables[table];
-    let parent = |at: usize| match reference(schema, of, at) {
-        Reference::Single(parent) if parent.table != table => Some(parent),
-        _ => None,
-    };
-    let parents: Vec<Option<Parent>> = (0..of.columns.len()).map(parent).collect();
+    let parents = (0..of.columns.len()).map(|at| other_parent(schema, table, at)).collect();
     let open = |at: usize| of.columns[at].generated == Generated::No && !refers(schema, of, at);
     let open = (0..of.columns.len()).map(open).collect();
     TableInference::new(context_by_names(schema, table, open, parents, Vec::new())).texts_of_row()

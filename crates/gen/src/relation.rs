@@ -57,7 +57,7 @@ pub(crate) struct RowList {
 
 impl RowList {
     /// Begins a list of rows of a table that has `of` rows.
-    fn begin(&mut self, of: u64) {
+    pub(crate) fn begin(&mut self, of: u64) {
         self.of = of;
         self.rows.clear();
         self.nulls.clear();

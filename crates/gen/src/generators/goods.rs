@@ -1,7 +1,8 @@
 //! Products by the category they belong to, for the function `product_of`, and their usual prices, for `worth_of`.
 
-use super::phrases;
+use super::{lists, phrases};
 use std::collections::HashMap;
+use std::str::Split;
 use std::sync::OnceLock;
 
 static DATA: &str = include_str!("../../data/goods.txt");
@@ -14,18 +15,18 @@ const STYLES: [&str; 8] =
 /// Returns the goods of each category.
 fn goods() -> &'static HashMap<&'static str, Vec<&'static str>> {
     static GOODS: OnceLock<HashMap<&str, Vec<&str>>> = OnceLock::new();
-    GOODS.get_or_init(|| {
-        let lines = DATA.lines().filter(|line| !line.starts_with('#'));
-        let known = lines.map(|line| line.split_once(": ").expect("a category has goods"));
-        known.map(|(category, goods)| (category, goods.split(" | ").collect())).collect()
-    })
+    GOODS.get_or_init(|| lists::read(DATA).map(|(category, goods)| (category, goods.collect())).collect())
+}
+
+/// Returns the parts of a text that begin with a word and go to its end, the longest first.
+fn ends(text: &str) -> impl Iterator<Item = &str> {
+    std::iter::once(0).chain(text.match_indices(' ').map(|(at, _)| at + 1)).map(|start| &text[start..])
 }
 
 /// Returns the goods of a category: of `Bags`, `Leather Bags` or `Bags 2`.
 fn goods_of(category: &str) -> Option<&'static [&'static str]> {
     let name = category.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
-    let starts = std::iter::once(0).chain(name.match_indices(' ').map(|(at, _)| at + 1));
-    starts.into_iter().find_map(|start| goods().get(&name[start..])).map(Vec::as_slice)
+    ends(name).find_map(|end| goods().get(end)).map(Vec::as_slice)
 }
 
 /// Returns a product of a category, which the digits choose; `None` if the category is unknown.
@@ -47,20 +48,17 @@ pub(crate) fn product_of(category: &str, digits: &[u8]) -> Option<String> {
 fn worth() -> &'static HashMap<&'static str, i64> {
     static PRICES: OnceLock<HashMap<&str, i64>> = OnceLock::new();
     PRICES.get_or_init(|| {
-        let lines = WORTH.lines().filter(|line| !line.starts_with('#'));
-        let priced = lines.map(|line| line.split_once(": ").expect("a price has goods"));
-        let each = |(price, goods): (&str, &'static str)| {
+        let each = |(price, goods): (&str, Split<'static, &'static str>)| {
             let price = price.parse().expect("a price is a number");
-            goods.split(" | ").map(move |good| (good, price))
+            goods.map(move |good| (good, price))
         };
-        priced.flat_map(each).collect()
+        lists::read(WORTH).flat_map(each).collect()
     })
 }
 
 /// Returns the usual price of a product, by the good that its name ends with; `None` if it is unknown.
 pub(crate) fn worth_of(product: &str) -> Option<i64> {
-    let starts = std::iter::once(0).chain(product.match_indices(' ').map(|(at, _)| at + 1));
-    starts.into_iter().find_map(|start| worth().get(&product[start..])).copied()
+    ends(product).find_map(|end| worth().get(end)).copied()
 }
 
 #[cfg(test)]

@@ -7,6 +7,13 @@ use crate::decimal::push_decimal;
 use crate::random::{CellRandom, CellStream, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
+use std::str::Split;
+
+/// Reads the lists of a data file, with what stands before them: `Bags: Backpack | Tote Bag`. `#` begins a comment.
+pub(super) fn read(data: &'static str) -> impl Iterator<Item = (&'static str, Split<'static, &'static str>)> {
+    let lines = data.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split_once(": ").expect("a line has a list")).map(|(head, list)| (head, list.split(" | ")))
+}
 
 fn pick(list: &[&str]) -> Box<dyn Generator> {
     Box::new(ListPick::evenly(list.iter().map(|&word| OwnedValue::Text(word.to_owned())).collect()))

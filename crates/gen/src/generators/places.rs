@@ -4,7 +4,7 @@
 //! or code, so that further columns of a row agree with the first one.
 
 use super::alias::AliasTable;
-use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES, size};
+use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES, lists, size};
 use crate::random::{CellRandom, Fraction, Rows};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
@@ -117,13 +117,12 @@ fn places() -> &'static Places {
 
 /// Returns the countries without whole places, with their cities.
 fn other_countries() -> impl Iterator<Item = (OtherCountry, Vec<&'static str>)> {
-    CITIES.lines().filter(|line| !line.starts_with('#')).map(|line| {
-        let (country, cities) = line.split_once(": ").expect("a country has cities");
+    lists::read(CITIES).map(|(country, cities)| {
         let mut fields = country.split(", ");
         let name = fields.next().expect("a country has a name");
         let calling_code = fields.next().expect("a country has a calling code");
         let country = OtherCountry { name, calling_code, postcode: fields.next().unwrap_or_default() };
-        (country, cities.split(" | ").collect())
+        (country, cities.collect())
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::names::{bare, is_like};
 use super::subjects::Kind;
-use super::{ColumnTraits, Reference, TableInference, TypeClass, kind_of, reference};
+use super::{ColumnTraits, TableInference, TypeClass, kind_of, other_parent};
 use litepress_rows::quoted_name;
 use litepress_rows::schema::{Generated, Schema, Table};
 
@@ -163,8 +163,9 @@ impl TableInference<'_> {
     /// Returns the rate of the thing that the rental is of which a payment is for.
     fn rate_of_rental(&self) -> Option<String> {
         (0..self.columns.len()).filter(|_| self.kind() == Some(Kind::Payment)).find_map(|by| {
-            let rental = self.context.possible_parents[by].map(|parent| &self.context.schema.tables[parent.table])?;
-            let path = path_to_rate(self.context.schema, rental, 0).filter(|_| kind_of(rental) == Some(Kind::Stay))?;
+            let rental = self.context.possible_parents[by]?.table;
+            let is_stay = kind_of(&self.context.schema.tables[rental]) == Some(Kind::Stay);
+            let path = Some(rental).filter(|_| is_stay).and_then(|of| path_to_rate(self.context.schema, of, 0))?;
             Some(format!("{}.{path}", self.column(by)))
         })
     }
@@ -187,18 +188,16 @@ impl TableInference<'_> {
 }
 
 /// Returns the path of columns from a row to the rate of what it refers to.
-fn path_to_rate(schema: &Schema, table: &Table, steps: usize) -> Option<String> {
+fn path_to_rate(schema: &Schema, table: usize, steps: usize) -> Option<String> {
     const MOST_STEPS: usize = 3;
-    if let Some(rate) = number_like(table, "rental_rate rental_price rental_fee") {
-        return Some(quoted_name(&table.columns[rate].name));
+    let of_table = &schema.tables[table];
+    if let Some(rate) = number_like(of_table, "rental_rate rental_price rental_fee") {
+        return Some(quoted_name(&of_table.columns[rate].name));
     }
-    let columns = table.columns.iter().enumerate().filter(|(_, column)| column.not_null && steps < MOST_STEPS);
-    columns.into_iter().find_map(|(at, column)| match reference(schema, table, at) {
-        Reference::Single(parent) if schema.tables[parent.table].name != table.name => {
-            let path = path_to_rate(schema, &schema.tables[parent.table], steps + 1)?;
-            Some(format!("{}.{path}", quoted_name(&column.name)))
-        }
-        _ => None,
+    let mut columns = of_table.columns.iter().enumerate().filter(|(_, column)| column.not_null && steps < MOST_STEPS);
+    columns.find_map(|(at, column)| {
+        let path = path_to_rate(schema, other_parent(schema, table, at)?.table, steps + 1)?;
+        Some(format!("{}.{path}", quoted_name(&column.name)))
     })
 }
 

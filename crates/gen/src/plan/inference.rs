@@ -157,15 +157,7 @@ impl Planner<'_> {
     /// Returns the parent of a column that is a foreign key of its own, to another table.
     pub(super) fn single_parent(&self, table: usize, column: usize) -> Option<infer::Parent> {
         let keys = &self.schema.tables[table].foreign_keys;
-        self.other_parent(table, column).filter(|parent| keys[parent.key].columns.len() == 1)
-    }
-
-    /// Returns the parent of a column, if that is another table.
-    fn other_parent(&self, table: usize, column: usize) -> Option<infer::Parent> {
-        match infer::reference(self.schema, &self.schema.tables[table], column) {
-            Reference::Single(parent) if parent.table != table => Some(parent),
-            _ => None,
-        }
+        infer::other_parent(self.schema, table, column).filter(|parent| keys[parent.key].columns.len() == 1)
     }
 
     /// Infers the columns of a table that refer to no other table; `drafts` are those that do.
@@ -184,7 +176,8 @@ impl Planner<'_> {
         let text = |column: usize| draft(column).map(|inferred| inferred.text.as_str());
         let is_shared = |column: usize| draft(column).is_some_and(|inferred| inferred.because.starts_with(SHARED));
         let possible_parent = |column: usize| {
-            self.other_parent(table, column).filter(|_| text(column).is_some_and(|text| text.contains("ref(")))
+            infer::other_parent(self.schema, table, column)
+                .filter(|_| text(column).is_some_and(|text| text.contains("ref(")))
         };
         let parent = |column: usize| {
             possible_parent(column).filter(|_| text(column).is_some_and(|text| text.starts_with("ref(")))

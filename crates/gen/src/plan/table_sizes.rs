@@ -259,10 +259,8 @@ fn single_references(schema: &Schema, table: usize) -> impl Iterator<Item = (usi
 fn parents_of_key(schema: &Schema, table: usize, key: &[usize]) -> Option<Vec<usize>> {
     let mut parents = Vec::new();
     for &column in key {
-        match infer::reference(schema, &schema.tables[table], column) {
-            Reference::Single(parent) if parent.table != table => parents.push((parent.key, parent.table)),
-            _ => return None,
-        }
+        let parent = infer::other_parent(schema, table, column)?;
+        parents.push((parent.key, parent.table));
     }
     parents.sort_unstable();
     parents.dedup();

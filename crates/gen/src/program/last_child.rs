@@ -30,9 +30,7 @@ impl LastChild {
     pub(super) fn fill(&self, parents: &Rows<'_>, nulls: &[bool], out: &mut RowList) {
         let last = self.last.get_or_init(|| self.find());
         let child = |row: u64| usize::try_from(row).ok().and_then(|row| last.get(row)).copied().unwrap_or(NONE);
-        out.of = self.children;
-        out.rows.clear();
-        out.nulls.clear();
+        out.begin(self.children);
         parents.append_to(&mut out.nulls, |row| child(row) == NONE);
         parents.append_to(&mut out.rows, |row| if child(row) == NONE { 0 } else { child(row).into() });
         mark(nulls, &mut out.nulls);
