@@ -1,42 +1,15 @@
 //! Columns that follow from one beside them: the type of a file from its name, the card from the method of payment.
 
 use super::amounts::named_column;
+use super::files::IMAGES;
 use super::names::is_like;
 use super::subjects::Kind;
-use super::table_columns::called;
 use super::times::{Form, Stage};
-use super::{ColumnTraits, TableInference, TypeClass, expanded, inferred, kind_of, plain, words_of_table};
+use super::{ColumnTraits, TableInference, TypeClass, expanded, kind_of, plain, words_of_table};
 use crate::generators::phrases::capital;
 use litepress_rows::schema::{Generated, Table};
 
-const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename file_path";
-const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
-const IMAGES: &str = "*avatar* *image* *photo* *picture* *logo* *cover* *thumbnail* *icon* *header*";
-const METHODS: &str = "method payment_method payment_type pay_method method_of_payment";
 const URLS: &str = "url uri *_url *_uri link permalink homepage home_page website web_site";
-
-/// The type of a file by the end of its name.
-pub(super) const TYPE_BY_NAME: &[(&str, &str)] = &[
-    (".jpg", "image/jpeg"),
-    (".png", "image/png"),
-    ("webp", "image/webp"),
-    (".gif", "image/gif"),
-    (".svg", "image/svg+xml"),
-    (".pdf", "application/pdf"),
-    (".csv", "text/csv"),
-    ("html", "text/html"),
-    ("json", "application/json"),
-    (".mp3", "audio/mpeg"),
-    ("flac", "audio/flac"),
-    (".mp4", "video/mp4"),
-    (".zip", "application/zip"),
-    ("r.gz", "application/gzip"),
-    (".jar", "application/java-archive"),
-    (".xml", "application/xml"),
-    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
-];
 
 /// The value of a setting by the last four letters of its key.
 const VALUE_BY_KEY: &[(&str, &str)] = &[
@@ -158,80 +131,6 @@ impl TableInference<'_> {
         }
     }
 
-    /// Types of files, and names of pictures.
-    fn files(&mut self) {
-        for at in 0..self.columns.len() {
-            if !self.is_free(at) || !self.is_text(at) || !self.is_like(at, FILE_TYPES) || self.columns[at].is_unique {
-                continue;
-            }
-            // `avatar_content_type` belongs to `avatar_file_name`.
-            let own = self.columns[at].full.clone();
-            let shared =
-                |other: usize| own.bytes().zip(self.columns[other].full.bytes()).take_while(|(a, b)| a == b).count();
-            let names = (0..self.columns.len())
-                .filter(|&other| self.is_text(other) && self.columns[other].is_open && self.is_like(other, FILE_NAMES));
-            let Some(name) = names.max_by_key(|&other| shared(other)) else { continue };
-            let is_image = is_like(&own, IMAGES);
-            if self.is_free(name) && !self.columns[name].is_unique {
-                let text = match (self.is_like(name, "*path"), is_image, self.is_media()) {
-                    (true, _, true) => "'Media/' || phrase('{media_file}')",
-                    (true, _, false) => "phrase('{path}')",
-                    (false, true, _) => "phrase('{image_file}')",
-                    (false, false, true) => "phrase('{media_file}')",
-                    _ if super::has_last_word(self.table, "artifact output") => "phrase('{build_file}')",
-                    (false, false, false) => "phrase('{file}')",
-                };
-                self.set(name, text, "the name of a file");
-            }
-            let types = TYPE_BY_NAME.iter().filter(|(_, of)| !is_image || of.starts_with("image/"));
-            let cases: String = types.map(|(end, of)| format!(" WHEN '{end}' THEN '{of}'")).collect();
-            let other = if is_image { "image/jpeg" } else { "text/plain" };
-            let file = self.column(name);
-            let because = format!("follows from {}", self.table.columns[name].name);
-            let text = format!("if({file} IS NULL, NULL, CASE substr({file}, -4){cases} ELSE '{other}' END)");
-            self.set(at, text, &because);
-            let prefix = own.split("content_type").next().unwrap_or_default();
-            let size = self.find("*file_size", |size| {
-                self.is_number(size) && self.is_free(size) && self.columns[size].full.starts_with(prefix)
-            });
-            if let Some(size) = size {
-                let text = format!("if({file} IS NULL, NULL, {})", self.alone(size).text);
-                self.set(size, text, &because);
-            }
-            if self.is_media() {
-                self.media_of_text(&file, at);
-            }
-        }
-    }
-
-    /// Returns whether the rows are pictures, films and sounds that people send.
-    fn is_media(&self) -> bool {
-        words_of_table(&self.table.name).iter().any(|word| is_like(word, "media medium"))
-    }
-
-    /// Addresses, descriptions and sizes of what is sent with a text.
-    fn media_of_text(&mut self, file: &str, content: usize) {
-        let is_seen = format!("substr({}, 1, 5) IN ('image', 'video')", self.column(content));
-        let remote = format!("phrase('{{site}}') || '/media/' || replace({file}, ' ', '%20')");
-        let description = format!("if({is_seen}, null(0.4, phrase('{{image_text}}')))");
-        for (names, text) in [
-            ("remote_url file_url", remote.as_str()),
-            ("description caption alt_text", &description),
-            ("shortcode short_code", "regex('[A-Za-z0-9_-]{11}')"),
-        ] {
-            if let Some(at) = self.find_repeatable_text(names) {
-                self.set(at, text, "of what is sent");
-            }
-        }
-        let sides = self.find_repeatable_number("width").zip(self.find_repeatable_number("height"));
-        let Some((width, height)) = sides else { return };
-        let none = if self.columns[width].not_null { "0" } else { "NULL" };
-        let text = format!("if({is_seen}, choice(1080: 4, 1280: 3, 1920: 3, 3024: 2), {none})");
-        self.set(width, text, "follows from the type of the file");
-        let width = self.column(width);
-        self.set(height, format!("if(bool(0.5), {width} * 3 / 4, {width} * 4 / 3)"), "follows from the width");
-    }
-
     /// Keys of accounts, of which only those of this server are known in whole.
     fn keys_of_accounts(&mut self) {
         const PUBLIC: &str = "'-----BEGIN PUBLIC KEY-----MCowBQYDK2VwAyEA' || regex('[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]') || '=-----END PUBLIC KEY-----'";
@@ -275,30 +174,6 @@ impl TableInference<'_> {
         self.has_word(at, words)
     }
 
-    /// Numbers of cards and accounts, which other methods of payment do not have.
-    fn means_of_payment(&mut self) {
-        const MEANS: [(&str, &str); 2] = [
-            (
-                "last4 *_last4 last_four *_last_four card_* *card_number cc_number cc_*",
-                "'card', 'credit_card', 'credit card', 'debit_card', 'credit', 'Credit Card'",
-            ),
-            ("iban bic swift account_number *_iban", "'transfer', 'invoice', 'bank_transfer', 'sepa', 'direct_debit'"),
-        ];
-        let Some(method) = self.find(METHODS, |at| self.is_text(at)) else { return };
-        for (names, methods) in MEANS {
-            for at in 0..self.columns.len() {
-                if !self.is_free(at) || self.columns[at].not_null || !self.is_like(at, names) || at == method {
-                    continue;
-                }
-                if self.knows(method, methods) {
-                    let text = called(&self.alone(at).text);
-                    let text = format!("if({} IN ({methods}), {text})", self.column(method));
-                    self.set(at, text, "follows from the method of payment");
-                }
-            }
-        }
-    }
-
     /// Addresses of the web that begin with the domain of the row, or repeat another one.
     fn addresses_of_domain(&mut self) {
         let is_address = |at: usize| self.is_text(at) && self.is_free(at) && !self.columns[at].is_unique;
@@ -329,22 +204,6 @@ impl TableInference<'_> {
             let text = self.column(uri);
             self.set(url, text, "the same as the URI");
         }
-    }
-
-    /// Kinds of files by their types: 0 an image, 2 a video, 4 a sound, 3 another file, or their names.
-    fn kinds_of_files(&mut self) {
-        let content = self.find(FILE_TYPES, |at| self.is_text(at) && self.found[at].is_some());
-        let kind = self.find("type kind media_type", |at| self.found[at].is_none() && !self.columns[at].is_unique);
-        let Some((kind, content)) = kind.zip(content).filter(|(kind, content)| kind != content) else { return };
-        let (image, video, sound, other) = match self.is_text(kind) {
-            true => ("'image'", "'video'", "'audio'", "'file'"),
-            false => ("0", "2", "4", "3"),
-        };
-        let begin = format!("substr({}, 1, 5)", self.column(content));
-        let text = format!(
-            "CASE {begin} WHEN 'image' THEN {image} WHEN 'video' THEN {video} WHEN 'audio' THEN {sound} ELSE {other} END"
-        );
-        self.set(kind, text, "follows from the type of the file");
     }
 
     /// Sites of firms, at a domain of their name.
@@ -414,56 +273,6 @@ impl TableInference<'_> {
         let Some(name) = self.find_repeatable_text("name") else { return };
         let text = format!("'Can ' || replace({}, '_', ' ')", self.column(code));
         self.set(name, text, "follows from the code");
-    }
-
-    /// States of payment and shipment, as the state of the order says; the state of a payment, as its order says.
-    fn states_of_orders(&mut self) {
-        const DONE: &str = "'completed', 'complete', 'shipped', 'delivered', 'done'";
-        match self.kind() {
-            Some(Kind::Order) => {
-                let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
-                let Some(state) = self.find("status state order_status", is_state) else { return };
-                for (names, done, cancelled, other) in [
-                    ("payment_state", "'paid'", "'void'", "choice('balance_due': 9, 'failed': 1)"),
-                    ("payment_status", "'paid'", "'failed'", "choice('pending': 9, 'failed': 1)"),
-                    ("shipment_state shipping_status", "'shipped'", "'canceled'", "choice('pending': 6, 'ready': 4)"),
-                ] {
-                    let Some(at) = self.find_text(names).filter(|&at| at != state) else { continue };
-                    if self.knows(state, DONE) {
-                        let state = self.column(state);
-                        let text = format!(
-                            "CASE WHEN {state} IN ({DONE}) THEN {done} WHEN {state} IN ('cancelled', 'canceled') THEN {cancelled} ELSE {other} END"
-                        );
-                        self.set(at, text, "follows from the state of the order");
-                    }
-                }
-            }
-            Some(Kind::Payment) => {
-                let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
-                let Some(state) = self.find("status state payment_status", is_state) else { return };
-                let Some(paid) = self.paid_of_order() else { return };
-                if self.knows(state, "'succeeded'") && self.knows(state, "'pending'") {
-                    let young = self.is_young(3).filter(|_| self.knows(state, "'failed'"));
-                    let open =
-                        young.map_or("'pending'".to_owned(), |young| format!("if({young}, 'pending', 'failed')"));
-                    let text = format!("if({paid} IS NULL, {open}, choice('succeeded': 97, 'refunded': 3))");
-                    self.set(state, text, "follows from the payment of the order");
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Returns when the order that the row is the only payment of was paid.
-    fn paid_of_order(&self) -> Option<String> {
-        (0..self.columns.len()).filter(|&at| self.columns[at].is_unique).find_map(|at| {
-            let of = &self.context.schema.tables[self.context.parents[at]?.table];
-            let paid = of.columns.iter().filter(|_| kind_of(of) == Some(Kind::Order)).find(|column| {
-                let stage = self.time_of_column(of, column).map(|(stage, _)| stage);
-                stage == Some(Stage::Paid) && !column.not_null
-            })?;
-            Some(self.through(at, paid))
-        })
     }
 
     /// Stages of the jobs of a build, by their names.
@@ -623,28 +432,6 @@ impl TableInference<'_> {
         }
     }
 
-    /// Currencies: that of the order, or the one in which a person pays.
-    fn currencies(&mut self) {
-        const CURRENCIES: &str = "currency currency_code";
-        let Some(at) = self.find_repeatable_text(CURRENCIES) else { return };
-        if self.kind() == Some(Kind::Product) {
-            self.set(at, "choice('USD': 92, 'EUR': 8)", "a shop has few currencies");
-        }
-        if !matches!(self.kind(), Some(Kind::Order | Kind::Payment | Kind::Line)) {
-            return;
-        }
-        let kind_of_parent = |by: usize| kind_of(&self.context.schema.tables[self.context.parents[by]?.table]);
-        let mut columns = 0..self.columns.len();
-        let of_order = columns.clone().filter(|&by| kind_of_parent(by) == Some(Kind::Order));
-        let of_order =
-            of_order.filter_map(|by| CURRENCIES.split(' ').find_map(|name| self.text_of_parent(by, name))).next();
-        let payer = columns.find(|&by| kind_of_parent(by) == Some(Kind::Person));
-        let of_payer = payer.map(|by| format!("same_in({}, {})", self.column(by), called(&self.alone(at).text)));
-        if let Some(text) = of_order.or(of_payer) {
-            self.found[at] = Some(inferred(text, "that of the order or the person"));
-        }
-    }
-
     /// Rooms in which people stay: each has one of their own, so that none is taken twice at a time.
     fn rooms(&mut self) {
         let by = self.context.per_parent.filter(|&by| {
@@ -662,7 +449,7 @@ impl TableInference<'_> {
     }
 
     /// Returns a text of the row that a column refers to, if it is always known.
-    fn text_of_parent(&self, by: usize, name: &str) -> Option<String> {
+    pub(super) fn text_of_parent(&self, by: usize, name: &str) -> Option<String> {
         let of = &self.context.schema.tables[self.context.parents[by]?.table];
         let column = of.columns.iter().find(|column| {
             let is_text = !ColumnTraits::new(column).is_number() && column.generated == Generated::No;

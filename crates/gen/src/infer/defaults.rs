@@ -1,12 +1,14 @@
 //! Flags, NULL and DEFAULTs: how often each comes, by the name of the column.
 
 use super::names::is_like;
+use super::references::is_referred;
 use super::rules;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::Stage;
-use super::{Inference, TableInference, inferred, null_share};
+use super::{Inference, TableInference, inferred, is_called, names};
 use crate::generators::phrases;
+use litepress_rows::schema::{Schema, Table};
 
 impl TableInference<'_> {
     pub(super) fn is_flag(&self, at: usize, full: &str) -> bool {
@@ -245,4 +247,22 @@ fn as_written(text: &str, default: &str) -> String {
 /// Returns whether the annotation is a choice, which may have the DEFAULT in its own share.
 fn is_plain_choice(text: &str) -> bool {
     text.starts_with("choice(")
+}
+
+/// Returns the share of rows that are NULL in a nullable column, by its name; of other columns 0.
+pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64 {
+    /// Of a nullable column whose name says nothing, where others are NOT NULL.
+    const USUAL: f64 = 0.04;
+    let column = &table.columns[position];
+    let default = column.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("NULL"));
+    if column.not_null || column.key_position.is_some() || default.is_some() || is_referred(schema, table, column) {
+        return 0.0;
+    }
+    // Most visitors have not signed in.
+    let has_visitor = || table.columns.iter().any(|other| names::plain(&other.name).contains("visitor"));
+    if is_called(table, position, "user_id") && has_visitor() {
+        return 0.85;
+    }
+    let is_deliberate = table.columns.iter().any(|other| other.not_null && other.key_position.is_none());
+    rules::null_share(&names::plain(&column.name)).unwrap_or(if is_deliberate { USUAL } else { 0.0 })
 }

@@ -444,7 +444,7 @@ impl TableInference<'_> {
             _ if is_output => of("int(1, 120)", "seconds"),
             Some(Kind::Run | Kind::Log) => of("int(0, 240)", "seconds"),
             Some(Kind::Stay) => of("int(0, 400)", "hours"),
-            _ if super::is_edit(self.table) => of("int(1, 240)", "minutes"),
+            _ if super::relatives::is_edit(self.table) => of("int(1, 240)", "minutes"),
             // A user comes with the account.
             _ if self.context.once == Some(by) && super::is_person(self.table) => of("int(0, 5)", "seconds"),
             _ if is_attached => of("int(0, 40)", "seconds"),

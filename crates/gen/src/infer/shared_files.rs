@@ -1,6 +1,6 @@
 //! Files in folders, their types, and with whom they are shared.
 
-use super::companions::TYPE_BY_NAME;
+use super::files::TYPE_BY_NAME;
 use super::names::{is_like, plain};
 use super::subjects::Kind;
 use super::{ColumnTraits, TableInference, TypeClass, has_last_word};

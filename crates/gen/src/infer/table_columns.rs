@@ -238,7 +238,7 @@ impl<'a> TableInference<'a> {
     fn parts_of_others(&mut self) {
         const BYTES: u64 = 1 << 20;
         let is_free = |at: usize| self.is_free(at) && self.columns[at].traits.class == TypeClass::Int;
-        let [thing, part] = super::primary_key(self.table)[..] else { return };
+        let [thing, part] = super::keys::primary_key(self.table)[..] else { return };
         let is_pair = self.is_like(thing, "*_id") && self.is_like(part, "offset position part number seq ord idx");
         if !is_pair || !is_free(thing) || !is_free(part) {
             return;
@@ -270,7 +270,7 @@ impl<'a> TableInference<'a> {
             return inferred("hex(32)", "a key of no meaning");
         }
         if let Some(because) = unique_because(self.table, at).filter(|_| column.is_unique) {
-            let like = if super::unique_text(full, traits).is_some() { full } else { &column.plain };
+            let like = if super::keys::unique_text(full, traits).is_some() { full } else { &column.plain };
             return unique(traits, like, because);
         }
         if let Some((text, because)) = self.special(at) {

@@ -1,4 +1,4 @@
-//! Rows of shops, lenders and builds: what a colleague would find absurd in the first ten rows of a table.
+//! Rows of companies, hospitals and builds: what a colleague would find absurd in the first ten rows of a table.
 
 use super::*;
 
@@ -374,6 +374,186 @@ fn a_hospital_is_in_one_city() {
         &[
             ("SELECT count(DISTINCT substr(phone, 1, 6)) FROM department", 1, 1),
             ("SELECT count(*) FROM doctor WHERE salary < 60000", 0, 0),
+        ],
+    );
+}
+
+/// Pipelines built commits of other repositories.
+#[test]
+fn pipelines_build_commits_of_their_repository() {
+    judge(
+        "ci",
+        &[
+            (
+                "SELECT count(*) FROM pipelines p JOIN commits c ON c.id = commit_id WHERE c.repository_id <> p.repository_id",
+                0,
+                0,
+            ),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM pipelines GROUP BY repository_id)", 3, 60),
+        ],
+    );
+    let sql = "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE addresses (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers, street TEXT NOT NULL);
+        CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers, address_id INTEGER NOT NULL REFERENCES addresses);";
+    let sqlite = make(sql, ROWS, &[]);
+    let other =
+        "SELECT count(*) FROM orders o JOIN addresses a ON a.id = address_id WHERE a.customer_id <> o.customer_id";
+    assert_eq!(number(&sqlite, other), 0);
+}
+
+/// Patients stayed in two rooms at once.
+#[test]
+fn stays_of_one_thing_do_not_overlap() {
+    judge(
+        "hospital",
+        &[(
+            "SELECT count(*) FROM stay a JOIN stay b ON b.patient_id = a.patient_id AND b.id > a.id AND b.check_in < a.check_out",
+            0,
+            6,
+        )],
+    );
+    let sql = "CREATE TABLE guests (id INTEGER PRIMARY KEY, name TEXT NOT NULL, created_at TEXT NOT NULL);
+        CREATE TABLE rooms (id INTEGER PRIMARY KEY, number TEXT NOT NULL);
+        CREATE TABLE bookings (id INTEGER PRIMARY KEY, guest_id INTEGER NOT NULL REFERENCES guests, room_id INTEGER NOT NULL REFERENCES rooms,
+            starts_at TEXT NOT NULL, ends_at TEXT NOT NULL);";
+    let sqlite = make(sql, ROWS, &[("rooms", 50)]);
+    let overlaps = "SELECT count(*) FROM bookings a JOIN bookings b ON b.room_id = a.room_id AND b.id > a.id AND b.starts_at < a.ends_at";
+    assert_eq!(number(&sqlite, overlaps), 0);
+    assert!(number(&sqlite, "SELECT count(DISTINCT room_id) FROM bookings") > 40);
+}
+
+/// Jobs ran years after their pipeline, and a PDF was called notes.txt.
+#[test]
+fn a_build_server_is_believable() {
+    judge(
+        "ci",
+        &[
+            (
+                "SELECT count(*) FROM jobs j JOIN pipelines p ON p.id = pipeline_id WHERE j.started_at < unixepoch(p.started_at) OR j.finished_at > unixepoch(p.finished_at)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM pipelines p JOIN commits c ON c.id = commit_id WHERE queued_at < committed_at",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM jobs WHERE name LIKE 'deploy%' AND stage <> 'deploy'", 0, 0),
+            (
+                "SELECT count(*) FROM artifacts WHERE (filename LIKE '%.pdf') <> (content_type = 'application/pdf')",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM repositories r JOIN commits c ON c.repository_id = r.id WHERE committed_at > archived_at",
+                0,
+                4,
+            ),
+        ],
+    );
+    // Each pipeline has a job, and some have many. Jobs of a pipeline that had succeeded failed, or ran after its end.
+    judge_rows(
+        "ci",
+        &[("jobs", 4 * ROWS)],
+        &[
+            (
+                "SELECT count(*) FROM pipelines p JOIN jobs j ON j.pipeline_id = p.id WHERE p.status = 'success' AND j.status <> 'success'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM pipelines p WHERE status <> 'success' AND 1 <> (SELECT count(*) FROM jobs j WHERE pipeline_id = p.id AND j.status = p.status)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM pipelines p WHERE unixepoch(finished_at) <> (SELECT max(finished_at) FROM jobs WHERE pipeline_id = p.id)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM jobs j JOIN jobs k ON k.pipeline_id = j.pipeline_id AND k.id = j.id + 1 WHERE k.started_at < j.finished_at OR j.finished_at < j.started_at",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM pipelines WHERE id NOT IN (SELECT pipeline_id FROM jobs)", 0, 0),
+            ("SELECT count(DISTINCT n) FROM (SELECT count(*) n FROM jobs GROUP BY pipeline_id)", 5, 40),
+        ],
+    );
+}
+
+/// Patients were seen at midnight, and after their death.
+#[test]
+fn a_hospital_is_believable() {
+    judge(
+        "hospital",
+        &[
+            ("SELECT count(*) FROM appointment WHERE substr(start_time, 12, 2) NOT BETWEEN '08' AND '17'", 0, 0),
+            (
+                "SELECT count(*) FROM appointment WHERE unixepoch(end_time) - unixepoch(start_time) NOT BETWEEN 900 AND 5400",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM appointment JOIN patient p ON p.id = patient_id WHERE start_time > deceased_at",
+                0,
+                2,
+            ),
+            ("SELECT count(*) FROM stay WHERE min_temperature < 35 OR max_temperature > 43", 0, 0),
+            ("SELECT count(*) FROM department WHERE budget < 150000", 0, 0),
+            ("SELECT count(*) FROM department WHERE name IN ('Procurement', 'Legal', 'Sales')", 0, 0),
+            ("SELECT count(*) FROM appointment WHERE (status = 'scheduled') <> (start_time >= '2025-12-25')", 0, 0),
+            ("SELECT count(*) FROM appointment WHERE reason = 'out of stock'", 0, 0),
+        ],
+    );
+}
+
+#[test]
+fn builds_people_and_machines_are_believable() {
+    judge(
+        "ci",
+        &[
+            ("SELECT count(*) FROM pipelines WHERE started_at < queued_at OR finished_at < started_at", 0, 0),
+            ("SELECT count(*) FROM pipelines WHERE status = 'success'", 120, 150),
+            ("SELECT count(*) FROM jobs WHERE finished_at - started_at <> duration_ms / 1000", 0, 0),
+            ("SELECT count(*) FROM jobs WHERE (status IN ('failed', 'cancelled')) <> (exit_code > 0)", 0, 0),
+            ("SELECT count(*) FROM jobs WHERE status = 'success' AND error_message IS NOT NULL", 0, 0),
+            ("SELECT count(*) FROM issues WHERE state = 'open' AND closed_at IS NOT NULL", 0, 0),
+            ("SELECT count(*) FROM issues WHERE closed_at < created_at", 0, 0),
+            ("SELECT count(*) FROM artifacts WHERE length(sha256) <> 64 OR content_type NOT LIKE '%/%'", 0, 0),
+            ("SELECT count(*) FROM commits WHERE length(sha) <> 40", 0, 0),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM issue_labels GROUP BY issue_id)", 3, 40),
+        ],
+    );
+    judge(
+        "hospital",
+        &[
+            ("SELECT count(*) FROM doctor WHERE hire_date < date(birth_date, '+18 years')", 0, 0),
+            ("SELECT count(*) FROM appointment WHERE end_time <= start_time", 0, 0),
+            ("SELECT count(*) FROM stay WHERE check_out < check_in OR max_temperature < min_temperature", 0, 0),
+            ("SELECT count(*) FROM patient WHERE deceased_at IS NOT NULL", 1, 40),
+            ("SELECT count(*) FROM patient WHERE blood_type NOT GLOB '*[+-]'", 0, 0),
+            (
+                "SELECT count(*) FROM invoice WHERE abs(grand_total - amount - tax) > 0.011 OR paid_at < issued_at OR due_date < substr(issued_at, 1, 10)",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge(
+        "telemetry",
+        &[
+            ("SELECT count(*) FROM requests WHERE http_status NOT BETWEEN 200 AND 599", 0, 0),
+            ("SELECT count(*) FROM requests WHERE http_status = 200", 270, 370),
+            ("SELECT count(*) FROM hosts WHERE port NOT BETWEEN 1 AND 65535", 0, 0),
+            (
+                "SELECT count(*) FROM hosts WHERE date(created_at, 'unixepoch') NOT BETWEEN '2020-12-31' AND '2026-01-01' OR last_seen < created_at",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM certificates WHERE valid_until <= valid_from", 0, 0),
+            ("SELECT count(*) FROM certificates WHERE revoked_at IS NULL", 370, 399),
+            ("SELECT count(*) FROM requests WHERE path NOT LIKE '/%'", 0, 0),
         ],
     );
 }

@@ -276,3 +276,302 @@ fn requests_and_logs_say_one_thing() {
         ],
     );
 }
+
+/// Every status was a reply and a boost, likes came before what they like, and addresses had other hosts than their account.
+#[test]
+fn rows_of_a_social_network_fit_each_other() {
+    judge_rows(
+        "mastodon",
+        &[("users", 150)],
+        &[
+            (
+                "SELECT count(*) FROM favourites f JOIN statuses s ON s.id = status_id JOIN accounts a ON a.id = f.account_id WHERE f.created_at < s.created_at OR f.created_at < a.created_at",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM follows f JOIN accounts a ON a.id = target_account_id WHERE f.created_at < a.created_at",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM follows WHERE account_id = target_account_id", 0, 12),
+            ("SELECT count(*) FROM statuses WHERE in_reply_to_id IS NOT NULL AND reblog_of_id IS NOT NULL", 0, 60),
+            ("SELECT count(*) FROM statuses WHERE reply <> (in_reply_to_id IS NOT NULL)", 0, 0),
+            ("SELECT count(*) FROM statuses WHERE edited_at IS NULL", 300, 380),
+            ("SELECT count(*) FROM accounts WHERE url NOT LIKE 'https://' || domain || '/@' || username", 0, 0),
+            ("SELECT count(*) FROM accounts WHERE (avatar_file_name IS NULL) <> (avatar_content_type IS NULL)", 0, 0),
+            (
+                "SELECT count(*) FROM accounts WHERE avatar_file_name LIKE '%.png' AND avatar_content_type <> 'image/png'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM users WHERE unconfirmed_email NOT LIKE '%@%'", 0, 0),
+        ],
+    );
+}
+
+/// Several users shared one account, boosts had a text of their own, and pictures were of other accounts than their status.
+#[test]
+fn statuses_and_pictures_belong_to_accounts() {
+    judge_rows(
+        "mastodon",
+        &[("users", 150)],
+        &[
+            ("SELECT count(DISTINCT account_id) FROM users", 150, 150),
+            (
+                "SELECT count(*) FROM users u JOIN accounts a ON a.id = account_id WHERE instr(email, lower(substr(display_name, 1, instr(display_name, ' ') - 1))) = 0",
+                0,
+                8,
+            ),
+            ("SELECT count(*) FROM statuses WHERE reblog_of_id IS NOT NULL AND text <> ''", 0, 0),
+            ("SELECT count(*) FROM statuses WHERE reblog_of_id IS NULL AND text = ''", 0, 0),
+            (
+                "SELECT count(*) FROM media_attachments m JOIN statuses s ON s.id = status_id WHERE m.account_id <> s.account_id",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM statuses s JOIN accounts a ON a.id = account_id WHERE s.uri NOT LIKE 'https://' || domain || '/users/' || username || '/%'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM statuses s JOIN accounts a ON a.id = account_id WHERE s.url NOT LIKE 'https://' || domain || '/@' || username || '/%'",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
+/// Comments by a user had the name and the address of somebody else.
+#[test]
+fn comments_have_the_name_of_their_author() {
+    judge(
+        "wordpress",
+        &[
+            (
+                "SELECT count(*) FROM wp_comments c JOIN wp_users u ON u.ID = user_id WHERE comment_author <> display_name",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM wp_comments c JOIN wp_users u ON u.ID = user_id WHERE comment_author_email <> user_email OR comment_author_url <> user_url",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge("matomo", &[("SELECT count(*) FROM site JOIN user ON login = creator_login", 330, 400)]);
+}
+
+/// A post with three comments had a comment_count of 0.
+#[test]
+fn counters_are_the_numbers_of_rows() {
+    judge(
+        "wordpress",
+        &[
+            (
+                "SELECT count(*) FROM wp_posts p WHERE comment_count <> (SELECT count(*) FROM wp_comments WHERE comment_post_ID = p.ID)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM wp_posts WHERE comment_count > 2", 10, 200),
+        ],
+    );
+    judge(
+        "rails_shop",
+        &[(
+            "SELECT count(*) FROM tags t WHERE taggings_count <> (SELECT count(*) FROM taggings WHERE tag_id = t.id)",
+            0,
+            0,
+        )],
+    );
+    let sql = "CREATE TABLE users (id INTEGER PRIMARY KEY, followers_count INTEGER NOT NULL, following_count INTEGER NOT NULL);
+        CREATE TABLE follows (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, target_user_id INTEGER NOT NULL REFERENCES users);
+        CREATE TABLE posts (id INTEGER PRIMARY KEY, title TEXT NOT NULL, parent_post_id INTEGER REFERENCES posts, reply_to_id INTEGER REFERENCES posts,
+            replies_count INTEGER NOT NULL DEFAULT 0);";
+    let sqlite = make(sql, ROWS, &[]);
+    for (query, least) in [
+        (
+            "SELECT count(*) FROM users u WHERE followers_count = (SELECT count(*) FROM follows WHERE target_user_id = u.id)",
+            400,
+        ),
+        (
+            "SELECT count(*) FROM users u WHERE following_count = (SELECT count(*) FROM follows WHERE user_id = u.id)",
+            400,
+        ),
+        (
+            "SELECT count(*) FROM posts p WHERE replies_count = (SELECT count(*) FROM posts WHERE reply_to_id = p.id)",
+            400,
+        ),
+        ("SELECT count(*) FROM posts WHERE replies_count > 0", 40),
+    ] {
+        assert!(number(&sqlite, query) >= least, "{query}");
+    }
+}
+
+/// Replies were in other channels than the messages that they answered, and their authors were no members.
+#[test]
+fn messages_of_a_channel_are_by_its_members() {
+    let rows = [("channels", 40), ("memberships", 300), ("messages", 2000)];
+    judge_rows(
+        "chat",
+        &rows,
+        &[
+            (
+                "SELECT count(*) FROM messages m JOIN messages o ON o.id = m.reply_to_id WHERE m.channel_id <> o.channel_id OR m.sent_at_ms < o.sent_at_ms",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM messages WHERE reply_to_id IS NOT NULL", 400, 1200),
+            (
+                "SELECT count(*) FROM messages m JOIN messages o ON o.id = m.reply_to_id WHERE m.user_id <> o.user_id",
+                300,
+                1200,
+            ),
+            (
+                "SELECT count(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM memberships s WHERE s.channel_id = m.channel_id AND s.user_id = m.user_id)",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT channel_id) FROM messages", 30, 40),
+            (
+                "SELECT count(*) FROM messages m JOIN channels c ON c.id = channel_id WHERE sent_at_ms < c.created_ms",
+                0,
+                0,
+            ),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM messages GROUP BY channel_id)", 90, 700),
+        ],
+    );
+    judge(
+        "chat",
+        &[(
+            "SELECT count(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM memberships s WHERE s.channel_id = m.channel_id AND s.user_id = m.user_id)",
+            0,
+            0,
+        )],
+    );
+}
+
+/// Members had joined in 1970, and messages were read months later.
+#[test]
+fn a_chat_is_believable() {
+    judge(
+        "chat",
+        &[
+            (
+                "SELECT count(*) FROM memberships JOIN users u ON u.id = user_id JOIN channels c ON c.id = channel_id WHERE joined_ms < u.created_ms OR joined_ms < c.created_ms",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM channels WHERE archived_ms < created_ms", 0, 0),
+            (
+                "SELECT count(*) FROM direct_messages WHERE read_at < sent_at OR read_at > datetime(sent_at, '+63 days')",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM direct_messages WHERE read_at < datetime(sent_at, '+1 days')", 250, 400),
+            (
+                "SELECT count(*) FROM direct_messages JOIN users r ON r.id = receiver_id WHERE unixepoch(sent_at) * 1000 < r.created_ms",
+                0,
+                6,
+            ),
+            ("SELECT count(*) FROM devices WHERE name LIKE '%Printer%' OR name LIKE '%Thermostat%'", 0, 0),
+            // A phone called "Anna's Phone" was Bob's.
+            ("SELECT count(*) FROM devices WHERE name LIKE '%''s %'", 0, 0),
+            ("SELECT count(*) FROM messages WHERE edited_at_ms IS NOT NULL", 20, 110),
+        ],
+    );
+}
+
+/// A visit of 70 seconds took weeks, and browsers were called "small pearl".
+#[test]
+fn statistics_of_visits_are_believable() {
+    judge(
+        "matomo",
+        &[
+            ("SELECT count(*) FROM log_visit WHERE visitor_returning <> (visitor_count_visits > 1)", 0, 0),
+            (
+                "SELECT count(*) FROM log_visit WHERE visit_total_time <> unixepoch(visit_last_action_time) - unixepoch(visit_first_action_time)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM log_visit WHERE visit_total_time > 7200", 0, 0),
+            (
+                "SELECT count(*) FROM log_visit WHERE config_browser_name NOT IN ('Chrome', 'Safari', 'Firefox', 'Edge', 'Opera', 'Samsung Internet')",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM log_visit WHERE config_resolution NOT LIKE '%x%'", 0, 0),
+            (
+                "SELECT count(*) FROM log_visit WHERE config_browser_name = 'Safari' AND config_os NOT IN ('IOS', 'MAC')",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM log_visit WHERE config_browser_name = 'Samsung Internet' AND config_os <> 'AND'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM log_visit WHERE (config_os IN ('IOS', 'AND')) <> (CAST(config_resolution AS INT) < 500)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM log_link_visit_action a JOIN log_visit v USING (idvisit) WHERE a.idsite <> v.idsite",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge(
+        "telemetry",
+        &[
+            ("SELECT CAST(max(recorded_ts) - min(recorded_ts) AS INT) / 3600 FROM readings", 10, 80),
+            ("SELECT count(*) FROM hosts WHERE os IN ('iOS', 'Android')", 0, 0),
+            ("SELECT count(*) FROM logs WHERE context LIKE '%theme%'", 0, 0),
+            (
+                "SELECT count(*) FROM logs JOIN hosts h ON h.id = host_id WHERE unixepoch(logged_at) > last_seen + 900",
+                0,
+                2,
+            ),
+            ("SELECT count(*) FROM readings WHERE metric = 'cpu.usage' AND value > 100", 0, 0),
+            ("SELECT count(*) FROM readings WHERE metric LIKE 'db.%' AND value <> CAST(value AS INT)", 0, 0),
+        ],
+    );
+}
+
+#[test]
+fn a_social_network_is_believable() {
+    judge(
+        "mastodon",
+        &[
+            ("SELECT count(*) FROM accounts WHERE suspended_at IS NOT NULL OR silenced_at IS NOT NULL", 2, 60),
+            ("SELECT count(*) FROM statuses WHERE deleted_at IS NULL", 370, 399),
+            ("SELECT count(*) FROM statuses WHERE in_reply_to_id >= id OR reblog_of_id >= id", 0, 0),
+            ("SELECT count(*) FROM statuses WHERE in_reply_to_id IS NULL", 80, 250),
+            ("SELECT count(*) FROM follows WHERE account_id = target_account_id", 0, 12),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM follows GROUP BY target_account_id)", 2, 40),
+            ("SELECT count(*) FROM media_attachments WHERE file_content_type NOT LIKE '%/%'", 0, 0),
+            ("SELECT count(*) FROM users WHERE sign_up_ip NOT GLOB '*.*.*.*'", 0, 0),
+            ("SELECT count(*) FROM users WHERE time_zone NOT LIKE '%/%' AND time_zone <> 'UTC'", 0, 0),
+        ],
+    );
+    judge(
+        "chat",
+        &[
+            ("SELECT count(*) FROM direct_messages WHERE read_at < sent_at", 0, 0),
+            ("SELECT count(*) FROM messages WHERE edited_at_ms < sent_at_ms OR deleted_at_ms < sent_at_ms", 0, 0),
+            (
+                "SELECT count(*) FROM messages WHERE date(sent_at_ms / 1000, 'unixepoch') NOT BETWEEN '2021-01-01' AND '2026-01-01'",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT emoji) FROM reactions", 4, 4),
+            ("SELECT count(*) FROM memberships WHERE role = 'member'", 120, 395),
+            ("SELECT count(*) FROM devices WHERE pni NOT LIKE 'PNI:%'", 0, 0),
+        ],
+    );
+}

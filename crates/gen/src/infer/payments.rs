@@ -1,0 +1,106 @@
+//! Orders and their payments: states, methods, currencies.
+
+use super::subjects::Kind;
+use super::table_columns::called;
+use super::times::Stage;
+use super::{TableInference, inferred, kind_of};
+
+const METHODS: &str = "method payment_method payment_type pay_method method_of_payment";
+
+impl TableInference<'_> {
+    /// Numbers of cards and accounts, which other methods of payment do not have.
+    pub(super) fn means_of_payment(&mut self) {
+        const MEANS: [(&str, &str); 2] = [
+            (
+                "last4 *_last4 last_four *_last_four card_* *card_number cc_number cc_*",
+                "'card', 'credit_card', 'credit card', 'debit_card', 'credit', 'Credit Card'",
+            ),
+            ("iban bic swift account_number *_iban", "'transfer', 'invoice', 'bank_transfer', 'sepa', 'direct_debit'"),
+        ];
+        let Some(method) = self.find(METHODS, |at| self.is_text(at)) else { return };
+        for (names, methods) in MEANS {
+            for at in 0..self.columns.len() {
+                if !self.is_free(at) || self.columns[at].not_null || !self.is_like(at, names) || at == method {
+                    continue;
+                }
+                if self.knows(method, methods) {
+                    let text = called(&self.alone(at).text);
+                    let text = format!("if({} IN ({methods}), {text})", self.column(method));
+                    self.set(at, text, "follows from the method of payment");
+                }
+            }
+        }
+    }
+
+    /// States of payment and shipment, as the state of the order says; the state of a payment, as its order says.
+    pub(super) fn states_of_orders(&mut self) {
+        const DONE: &str = "'completed', 'complete', 'shipped', 'delivered', 'done'";
+        match self.kind() {
+            Some(Kind::Order) => {
+                let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
+                let Some(state) = self.find("status state order_status", is_state) else { return };
+                for (names, done, cancelled, other) in [
+                    ("payment_state", "'paid'", "'void'", "choice('balance_due': 9, 'failed': 1)"),
+                    ("payment_status", "'paid'", "'failed'", "choice('pending': 9, 'failed': 1)"),
+                    ("shipment_state shipping_status", "'shipped'", "'canceled'", "choice('pending': 6, 'ready': 4)"),
+                ] {
+                    let Some(at) = self.find_text(names).filter(|&at| at != state) else { continue };
+                    if self.knows(state, DONE) {
+                        let state = self.column(state);
+                        let text = format!(
+                            "CASE WHEN {state} IN ({DONE}) THEN {done} WHEN {state} IN ('cancelled', 'canceled') THEN {cancelled} ELSE {other} END"
+                        );
+                        self.set(at, text, "follows from the state of the order");
+                    }
+                }
+            }
+            Some(Kind::Payment) => {
+                let is_state = |at: usize| self.is_text(at) && !self.columns[at].is_unique;
+                let Some(state) = self.find("status state payment_status", is_state) else { return };
+                let Some(paid) = self.paid_of_order() else { return };
+                if self.knows(state, "'succeeded'") && self.knows(state, "'pending'") {
+                    let young = self.is_young(3).filter(|_| self.knows(state, "'failed'"));
+                    let open =
+                        young.map_or("'pending'".to_owned(), |young| format!("if({young}, 'pending', 'failed')"));
+                    let text = format!("if({paid} IS NULL, {open}, choice('succeeded': 97, 'refunded': 3))");
+                    self.set(state, text, "follows from the payment of the order");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns when the order that the row is the only payment of was paid.
+    fn paid_of_order(&self) -> Option<String> {
+        (0..self.columns.len()).filter(|&at| self.columns[at].is_unique).find_map(|at| {
+            let of = &self.context.schema.tables[self.context.parents[at]?.table];
+            let paid = of.columns.iter().filter(|_| kind_of(of) == Some(Kind::Order)).find(|column| {
+                let stage = self.time_of_column(of, column).map(|(stage, _)| stage);
+                stage == Some(Stage::Paid) && !column.not_null
+            })?;
+            Some(self.through(at, paid))
+        })
+    }
+
+    /// Currencies: that of the order, or the one in which a person pays.
+    pub(super) fn currencies(&mut self) {
+        const CURRENCIES: &str = "currency currency_code";
+        let Some(at) = self.find_repeatable_text(CURRENCIES) else { return };
+        if self.kind() == Some(Kind::Product) {
+            self.set(at, "choice('USD': 92, 'EUR': 8)", "a shop has few currencies");
+        }
+        if !matches!(self.kind(), Some(Kind::Order | Kind::Payment | Kind::Line)) {
+            return;
+        }
+        let kind_of_parent = |by: usize| kind_of(&self.context.schema.tables[self.context.parents[by]?.table]);
+        let mut columns = 0..self.columns.len();
+        let of_order = columns.clone().filter(|&by| kind_of_parent(by) == Some(Kind::Order));
+        let of_order =
+            of_order.filter_map(|by| CURRENCIES.split(' ').find_map(|name| self.text_of_parent(by, name))).next();
+        let payer = columns.find(|&by| kind_of_parent(by) == Some(Kind::Person));
+        let of_payer = payer.map(|by| format!("same_in({}, {})", self.column(by), called(&self.alone(at).text)));
+        if let Some(text) = of_order.or(of_payer) {
+            self.found[at] = Some(inferred(text, "that of the order or the person"));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What the rows of one table are to those of another: lines of an order, songs of an album, the account of a person.
+
+use super::names::{self, words_of_table};
+use super::subjects::{self, Kind, Subject};
+use super::{has_last_word, is_called, is_card_of, media, skewed_counts};
+use crate::generators::phrases;
+use litepress_rows::schema::{Column, Table};
+
+/// Returns whether the rows of a table are parts of the rows of another one: lines of an order, jobs of a pipeline.
+pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
+    let kinds = (kind_of(table), kind_of(parent));
+    matches!(
+        kinds,
+        (Some(Kind::Run), Some(Kind::Run))
+            | (Some(Kind::Log), Some(Kind::Log))
+            | (Some(Kind::Payment), Some(Kind::Order | Kind::Stay))
+    ) || is_line_of(table, parent)
+        || is_card_of(table, parent)
+        || is_output_of(table, parent)
+        || is_album_of(table, parent)
+}
+
+/// Returns how many rows of a table there are for ten of their parts in another one: orders have lines, pipelines jobs, and albums
+/// tracks.
+pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
+    let are_runs = (kind_of(whole), kind_of(part)) == (Some(Kind::Run), Some(Kind::Run));
+    let names = [whole, part].map(|table| subjects::subject(&table.name).map(|subject| subject.names));
+    match names {
+        _ if is_line_of(part, whole) || are_runs && whole.name != part.name => Some(4),
+        _ if is_album_of(part, whole) => Some(1),
+        [Some("band"), Some("album")] => Some(5),
+        _ => None,
+    }
+}
+
+/// Returns whether the rows of a table are songs of the albums in another one.
+pub(crate) fn is_album_of(table: &Table, album: &Table) -> bool {
+    let is = |table: &Table, names: &str| subjects::subject(&table.name).is_some_and(|subject| subject.names == names);
+    is(table, "song") && is(album, "album")
+}
+
+/// Returns whether all songs of an album refer to the same row of a table.
+pub(crate) fn is_trait_of_album(table: &Table) -> bool {
+    subjects::subject(&table.name).is_some_and(|subject| ["genre", "media_type"].contains(&subject.names))
+}
+
+/// Returns whether the rows of a table are files that the runs in another one make.
+pub(crate) fn is_output_of(table: &Table, parent: &Table) -> bool {
+    has_last_word(table, "artifact output attachment file") && kind_of(parent) == Some(Kind::Run)
+}
+
+/// Returns whether the rows of a table are files that are sent with a text in another one, or later forms of the text.
+pub(crate) fn is_attached_to(table: &Table, parent: &Table) -> bool {
+    kind_of(parent) == Some(Kind::Text) && (has_last_word(table, "attachment media photo video") || is_edit(table))
+}
+
+/// Returns whether the rows of a table are later forms of texts.
+pub(super) fn is_edit(table: &Table) -> bool {
+    let words = words_of_table(&table.name);
+    words.first().is_some_and(|first| first == "edited") || words.last().is_some_and(|last| last == "edit")
+}
+
+/// Returns whether the rows of a table are what people do at once with a text: they like it, or see it.
+pub(crate) fn is_reaction(table: &Table) -> bool {
+    let words = words_of_table(&table.name);
+    words.iter().any(|word| names::is_like(word, "reaction receipt mention like favourite favorite vote"))
+}
+
+/// Returns whether the rows of a table are lines of the orders in another one.
+pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
+    (kind_of(table), kind_of(parent)) == (Some(Kind::Line), Some(Kind::Order))
+}
+
+/// Returns whether rows of a table have the same parent in `of` as the row of `through` that they refer to: the customer of a
+/// payment is that of the order, while the author of a comment is not that of the post.
+pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool {
+    let subject = subjects::subject(&table.name);
+    let is_attached = subject.is_some_and(|subject| ["file", "image_file"].contains(&subject.names))
+        || is_reaction(table)
+        || has_last_word(table, "media location attachment column");
+    let is_part = matches!(kind_of(table), Some(Kind::Payment | Kind::Line | Kind::Log | Kind::Run));
+    // A customer has things sent to an address of their own.
+    let is_own = is_person(of) && has_last_word(through, "address card wallet cart basket session device subscription");
+    through.name != of.name && (is_part || is_attached || is_own)
+}
+
+/// Returns how many rows of a table are roots if a column refers to the category that a category is a part of, or to a series.
+pub(crate) fn roots(table: &Table, column: usize, rows: u64) -> Option<u64> {
+    const LIST: &str = "category";
+    /// One of so many rows is a series, and half of the others are its seasons and episodes.
+    const SERIES: u64 = 16;
+    if media::is_of_films(table) && is_called(table, column, "parent_id") {
+        return Some(rows.div_ceil(SERIES));
+    }
+    let is_category = subjects::subject(&table.name).is_some_and(|subject| subject.names == LIST);
+    let is_parent = is_called(table, column, "*parent*") && !table.columns[column].not_null;
+    (is_category && is_parent).then(|| phrases::count(LIST).min(rows.div_ceil(4)))
+}
+
+/// Returns whether the rows of a table are rights to do something with the models in another one.
+pub(crate) fn is_model_of(table: &Table, parent: &Table) -> bool {
+    let has = |table: &Table, name: &str| table.columns.iter().any(|column| names::plain(&column.name) == name);
+    has(table, "codename") && has(parent, "model")
+}
+
+/// Rights to do something with a model: to add, change, delete and view its rows.
+pub(crate) const RIGHTS_OF_MODEL: u64 = 4;
+
+/// Divides rights among models: four each, until all models have them.
+pub(crate) fn rights_of_models(rows: u64, models: u64) -> Vec<(u64, u64)> {
+    if rows >= RIGHTS_OF_MODEL * models {
+        return skewed_counts(rows, models, (RIGHTS_OF_MODEL, u64::MAX));
+    }
+    let (whole, rest) = (rows / RIGHTS_OF_MODEL, rows % RIGHTS_OF_MODEL);
+    let counts = [(RIGHTS_OF_MODEL, whole), (rest, 1), (0, models - whole - 1)];
+    counts.into_iter().filter(|(_, models)| *models > 0).collect()
+}
+
+/// Returns whether a column refers to the person who has the addresses in a table.
+pub(crate) fn is_address_of(table: &Table, column: usize, parent: &Table) -> bool {
+    has_last_word(table, "address") && is_person(parent) && table.columns[column].not_null
+}
+
+/// Returns whether the rows of a table have further columns of the rows in another one: `ZADDITIONALASSETATTRIBUTES`.
+pub(crate) fn has_more_of(table: &Table, parent: &Table) -> bool {
+    let (name, of) = (names::plain(&table.name), names::plain(&parent.name));
+    name.ends_with("attributes") && name.starts_with('z') && name.contains(of.trim_start_matches('z'))
+}
+
+/// Returns whether a column gives a person the account of their own, or a row its further columns: `account_id` of a table of users.
+pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> bool {
+    const OWNERS: &str = "user profile customer employee staff doctor patient student teacher driver player author admin seller buyer person agent nurse instructor account";
+    const HOMES: &str = "store shop branch warehouse office company supplier vendor organization venue hotel restaurant school hospital";
+    let last = |table: &Table| words_of_table(&table.name).pop().unwrap_or_default();
+    let (own, of) = (last(table), last(parent));
+    let name = names::plain(&table.columns[column].name);
+    let stem = name.strip_suffix("_id").or_else(|| name.strip_suffix("id")).unwrap_or(&name);
+    let is_home = || {
+        // One shop or one person lives at an address.
+        of == "address" && stem.ends_with("address") && (names::is_like(&own, OWNERS) || names::is_like(&own, HOMES))
+    };
+    let is_account = || ["user", "account"].contains(&of.as_str()) && stem == of && names::is_like(&own, OWNERS);
+    table.name != parent.name && (is_account() || is_home() || has_more_of(table, parent) || name == "root_file")
+}
+
+/// Returns whether the rows of a table are places at which people live.
+pub(crate) fn is_address(table: &Table) -> bool {
+    has_last_word(table, "address")
+}
+
+/// Returns whether people write the rows of a table, or work on them.
+pub(crate) fn is_text_or_task(table: &Table) -> bool {
+    matches!(kind_of(table), Some(Kind::Text | Kind::Task))
+}
+
+/// Returns whether the rows of a table are persons.
+pub(crate) fn is_person(table: &Table) -> bool {
+    kind_of(table) == Some(Kind::Person)
+}
+
+/// Returns whether the rows of a table last for days: rentals, stays.
+pub(crate) fn is_stay(table: &Table) -> bool {
+    kind_of(table) == Some(Kind::Stay)
+}
+
+pub(super) fn kind_of(table: &Table) -> Option<Kind> {
+    subject_of(table).map(|subject| subject.kind)
+}
+
+/// Returns what the rows of a table are. A status that answers or repeats another one is a text.
+pub(super) fn subject_of(table: &Table) -> Option<Subject> {
+    let is_answer =
+        |column: &Column| names::is_like(&names::plain(&column.name), "*in_reply* *reblog* *retweet* *repost*");
+    let is_post = has_last_word(table, "status tweet toot") && table.columns.iter().any(is_answer);
+    if is_post { Some(Subject { names: "status_post", kind: Kind::Text }) } else { subjects::subject(&table.name) }
+}
