@@ -61,7 +61,7 @@ pub(crate) use flash_cards::is_card_of;
 pub(crate) use keys::is_key_of_all;
 pub use keys::{is_key_alone, is_made_unique, unique_because, unique_keys};
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed};
-pub(crate) use media::is_of_films;
+pub(crate) use media::{films_without_parts, is_of_films};
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use patterns::{
     NoReference, ReferencePattern, growing, no_parent, number_in, of_parent, skewed_counts, without_parent,
@@ -70,9 +70,9 @@ pub(crate) use photographs::is_of_photographs;
 pub use references::{Parent, Reference, reference, refers};
 pub(crate) use references::{is_to_itself, other_parent};
 pub(crate) use relatives::{
-    RIGHTS_OF_MODEL, has_more_of, is_account_of, is_address, is_address_of, is_album_of, is_attached_to, is_line_of,
-    is_model_of, is_output_of, is_part_of, is_person, is_reaction, is_stay, is_text_or_task, is_trait_of_album,
-    rights_of_models, roots, shares_parent, wholes_of_ten,
+    RIGHTS_OF_MODEL, as_many_each, has_more_of, is_account_of, is_address, is_address_of, is_album_of, is_ancestor,
+    is_attached_to, is_line_of, is_model_of, is_output_of, is_part_of, is_person, is_reaction, is_stay,
+    is_text_or_task, is_trait_of_album, parts_of_each, roots, shares_parent, wholes_of_ten,
 };
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
 pub(crate) use states::usual_weight;
@@ -185,6 +185,7 @@ fn context_by_names(
         schema,
         table,
         rows: 0,
+        rows_of: Vec::new(),
         day: ReferenceDay::default(),
         is_lookup: false,
         open,

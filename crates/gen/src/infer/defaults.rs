@@ -162,9 +162,13 @@ impl TableInference<'_> {
     fn latitude_of(&self, at: usize) -> Option<String> {
         let name = &self.columns[at].plain;
         let pairs = [("longitude", "latitude"), ("lon", "lat"), ("lng", "lat")];
-        let (east, north) = pairs.into_iter().find(|(east, _)| name.ends_with(east))?;
-        let latitude = format!("{}{north}", name.strip_suffix(east)?);
-        self.columns.iter().position(|column| column.plain == latitude).map(|at| self.column(at))
+        let (east, north) =
+            pairs.into_iter().find(|(east, _)| name.ends_with(east) || name.starts_with("longitude"))?;
+        let latitude = name.replacen(east, north, 1);
+        self.columns
+            .iter()
+            .position(|column| column.plain == latitude && column.plain != *name)
+            .map(|at| self.column(at))
     }
 
     /// Adds the NULLs of nullable columns and the values of DEFAULTs.

@@ -9,6 +9,8 @@ use litepress_rows::schema::{Generated, Table};
 
 const NAMES: &str = "title name full_name display_name";
 const SORTED: &str = "sort sort_name sort_title name_sort title_sort";
+/// The seasons of each series.
+const SEASONS: u64 = 2;
 /// Units of .NET in a second, in which columns such as `RunTimeTicks` count.
 const TICKS: u64 = 10_000_000;
 
@@ -21,6 +23,15 @@ pub(crate) fn is_of_films(table: &Table) -> bool {
     const FILMS: [&str; 4] = ["overview plot", "*runtime* *run_time*", "genre genres", "is_movie"];
     let has = |patterns: &&str| table.columns.iter().any(|column| is_like(&plain(&column.name), patterns));
     FILMS.iter().filter(|patterns| has(patterns)).count() > 1
+}
+
+/// Returns how many first rows of a table of films are series and seasons, if the rows of another table are parts of films: chapters
+/// and streams.
+pub(crate) fn films_without_parts(table: &Table, films: &Table, rows: u64) -> u64 {
+    let is_part = words_of_table(&table.name).pop().is_some_and(|word| word == "chapter" || word.ends_with("stream"));
+    let parent = (0..films.columns.len()).find_map(|at| super::roots(films, at, rows));
+    let wholes = parent.filter(|_| is_part && is_of_films(films)).map(|first| first * (1 + SEASONS));
+    wholes.filter(|&wholes| wholes < rows).unwrap_or(0)
 }
 
 fn is_of_titles(table: &Table) -> bool {
@@ -109,9 +120,10 @@ impl TableInference<'_> {
         let Some(kind) = self.find_kind("type item_type kind") else { return };
         self.set(kind, self.kind_of_film(), "a kind of film");
         let kind = self.column(kind);
-        let name = self.find_repeatable_text("name title").filter(|_| self.context.roots.is_some());
-        if let Some(name) = name {
-            let text = format!("if({kind} = 'Season', 'Season ' || int(1, 6), phrase('{{title}}'))");
+        if let Some((name, (_, first))) = self.find_repeatable_text("name title").zip(self.context.roots) {
+            let text = format!(
+                "CASE {kind} WHEN 'Season' THEN 'Season ' || ((sequence() - 1) / {first}) WHEN 'BoxSet' THEN phrase('{{title}}') || ' Collection' ELSE phrase('{{title}}') END"
+            );
             self.set(name, text, "the name of a film, or the number of a season");
         }
         let is_whole = format!("{kind} IN ('Movie', 'Episode')");
@@ -125,7 +137,12 @@ impl TableInference<'_> {
                     60 * TICKS
                 ),
             ),
-            ("genres", "phrase('{genre_main}') || if(bool(0.6), '|' || phrase('{genre_more}'), '')".to_owned()),
+            (
+                "genres",
+                format!(
+                    "if({kind} IN ('Movie', 'Series'), phrase('{{genre_main}}') || if(bool(0.6), '|' || phrase('{{genre_more}}'), ''))"
+                ),
+            ),
         ];
         for (names, text) in texts {
             let at = self.find(names, |at| {
@@ -150,13 +167,16 @@ impl TableInference<'_> {
         }
     }
 
-    /// Returns the annotation of the kinds of films: seasons and episodes belong to a series.
+    /// Returns the annotation of the kinds of films: seasons and episodes belong to a series, and films to a collection. Every other
+    /// root is a collection, and the seasons come before the episodes.
     fn kind_of_film(&self) -> String {
-        let Some((parent, first)) = self.context.roots.map(|(parent, first)| (self.column(parent), first)) else {
+        let Some((_, first)) = self.context.roots else {
             return "choice('Movie': 45, 'Episode': 38, 'Season': 10, 'Series': 7)".to_owned();
         };
         format!(
-            "CASE WHEN sequence() <= {first} THEN 'Series' WHEN {parent} IS NULL THEN 'Movie' ELSE choice('Episode': 85, 'Season': 15) END"
+            "CASE WHEN (sequence() - 1) % {first} % 2 = 1 THEN if(sequence() > {first}, 'Movie', 'BoxSet') WHEN sequence() <= {first} THEN 'Series' \
+             WHEN sequence() <= {} THEN 'Season' ELSE 'Episode' END",
+            first * (1 + SEASONS)
         )
     }
 
@@ -217,7 +237,13 @@ impl TableInference<'_> {
         if let Some(at) =
             self.find_repeatable_text("value").filter(|_| super::has_last_word(self.table, "value tag genre"))
         {
-            self.set(at, "phrase('{film_genre}')", "a value of a title");
+            let of = &self.context.schema.tables[self.context.possible_parents[by].map_or(0, |parent| parent.table)];
+            let genres = of.columns.iter().find(|column| plain(&column.name) == "genres");
+            let genre = genres.map(|column| {
+                let genres = self.through(by, column);
+                format!("coalesce(substr({genres}, 1, instr({genres} || '|', '|') - 1), phrase('{{film_genre}}'))")
+            });
+            self.set(at, genre.unwrap_or_else(|| "phrase('{film_genre}')".to_owned()), "a value of a title");
         }
     }
 

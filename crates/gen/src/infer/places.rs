@@ -17,8 +17,8 @@ const FIELDS: &[(&str, &str)] = &[
         "phone",
         "phone phone_number telephone tel mobile mobile_phone cell cell_phone phone_mobile home_phone work_phone phone2 fax",
     ),
-    ("latitude", "latitude lat location_latitude geo_lat"),
-    ("longitude", "longitude lon lng location_longitude geo_lng geo_lon"),
+    ("latitude", "latitude lat location_latitude geo_lat latitude_number latitudenumber"),
+    ("longitude", "longitude lon lng location_longitude geo_lng geo_lon longitude_number longitudenumber"),
     ("timezone", "timezone time_zone"),
     ("currency", "currency currency_code"),
     ("language", "browser_lang browser_language accept_language"),
@@ -28,6 +28,13 @@ const FIELDS: &[(&str, &str)] = &[
 struct Place {
     prefix: String,
     parts: Vec<(usize, &'static str)>,
+}
+
+/// Returns a city that the key of a row chooses.
+pub(super) fn city_by_key(key: &str) -> String {
+    const COUNTRIES: &str = "USGBDEFRITESCAAUINJPBRNL";
+    let country = format!("substr('{COUNTRIES}', 1 + {key} * 7 % {} * 2, 2)", COUNTRIES.len() / 2);
+    format!("place_of({country}, 'city', {key} * 7919 % 1000 || '')")
 }
 
 impl TableInference<'_> {
@@ -193,6 +200,26 @@ impl TableInference<'_> {
                 }
                 ("postcode", None) => self.set(at, "digits(5)", "its name is like postcode"),
                 _ => {}
+            }
+        }
+        self.positions(place);
+    }
+
+    /// Infers the latitude and longitude of a row that names no place: near a city, which the key of the row chooses.
+    fn positions(&mut self, place: &Place) {
+        let of = |field: &str| {
+            place
+                .parts
+                .iter()
+                .find(|(at, of)| *of == field && self.is_free(*at) && self.is_number(*at))
+                .map(|(at, _)| *at)
+        };
+        let key = self.table.rowid_alias.map_or("sequence()".to_owned(), |at| self.column(at));
+        let city = self.city_of_picture().unwrap_or_else(|| city_by_key(&key));
+        let Some(both) = of("latitude").zip(of("longitude")) else { return };
+        for (at, field) in [(both.0, "latitude"), (both.1, "longitude")] {
+            if let Some(text) = self.place_field(at, field, &city) {
+                self.set(at, text, "near a city");
             }
         }
     }

@@ -26,6 +26,8 @@ pub(crate) struct TableContext<'a> {
     /// Position of the table.
     pub table: usize,
     pub rows: u64,
+    /// Rows of all tables.
+    pub rows_of: Vec<u64>,
     pub day: ReferenceDay,
     /// Whether all rows were there from the start: languages, genres.
     pub is_lookup: bool,

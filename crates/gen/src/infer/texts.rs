@@ -137,7 +137,7 @@ impl TableInference<'_> {
             let list = subject.names;
             let unique = self.lookup_list(at).or_else(|| self.columns[at].is_unique.then_some(list));
             let text = match unique {
-                Some(_) if self.context.roots.is_some() => self.name_in_tree(at),
+                Some("category") if self.context.roots.is_some() => self.name_in_tree(at),
                 // Words of a topic have hyphens between them.
                 Some(list) if list.starts_with("topic") => format!("unique_phrase('{{{list}}}', '-')"),
                 Some(list) => format!("unique_phrase('{{{list}}}')"),
@@ -185,7 +185,8 @@ impl TableInference<'_> {
         let rows = Some(self.context.rows).filter(|&rows| is_name && is_apart && fits && rows > 0)?;
         let is_listed = LOOKUPS.split(' ').any(|lookup| lookup == names);
         let longer = LONGER.iter().find(|(list, _)| *list == names).map(|(_, longer)| *longer);
-        let fits_all = rows <= phrases::count(names) || self.context.roots.is_some();
+        let is_tree = self.context.roots.is_some() && names == "category";
+        let fits_all = rows <= phrases::count(names) || is_tree;
         let fitting = if fits_all { Some(names) } else { longer };
         fitting.filter(|_| is_listed)
     }

@@ -336,6 +336,10 @@ fn in_library_of_pictures(schema: &Schema, position: usize, name: &str) -> Optio
         let tables = (0..schema.tables.len()).filter(|&table| is_called(&schema.tables[table], wanted, false));
         tables.min_by_key(|&table| schema.tables[table].name.len())
     };
+    let table = &schema.tables[position];
+    // A table of pairs has a tag and the tag above it.
+    let is_below = name == "id" && table.rowid_alias.is_none() && table.column("pid").is_some();
+    let name = if is_below { "pid" } else { name };
     let last = name.strip_prefix("root_").unwrap_or(name);
     let other = OTHER_NAMES.iter().find(|(one, _)| *one == last).map(|(_, other)| *other);
     let kind = KINDS.contains(&last).then(|| called(name).or_else(|| called(last))).flatten();

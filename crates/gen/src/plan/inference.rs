@@ -187,6 +187,7 @@ impl Planner<'_> {
             schema: self.schema,
             table,
             rows: self.sizes[table].rows,
+            rows_of: self.sizes.iter().map(|size| size.rows).collect(),
             day: self.day,
             is_lookup: self.is_lookup(table),
             relieved: columns().filter(|&column| self.relieved.contains(&(table, column))).collect(),
@@ -297,9 +298,6 @@ impl Planner<'_> {
         let is_alone =
             of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column)).all(|key| key.columns.len() == 1);
         let is_popular = matches!(pattern, ReferencePattern::Popular { .. });
-        if matches!(pattern, ReferencePattern::Roots(_)) && infer::is_of_films(of_table) {
-            return Inference { text: format!("null(0.5, {})", inferred.text), ..inferred };
-        }
         let share =
             if is_key || !is_alone || !is_popular { 0.0 } else { infer::null_share(self.schema, of_table, column) };
         match share {
@@ -350,6 +348,7 @@ impl Planner<'_> {
             return Err(NoReference { why, most_rows: Some(parent_rows) });
         }
         let in_key = self.in_key(table, parent.key)?;
+        let each = infer::parts_of_each(of_table, of_parent);
         let numbered = self.numbered_key(table).filter(|numbered| numbered.key == parent.key);
         // The first column of a foreign key decides for the others.
         match in_key {
@@ -358,27 +357,24 @@ impl Planner<'_> {
             }
             _ if columns.iter().any(|&column| self.columns[table][column].is_some()) => Ok(ReferencePattern::AtRandom),
             None if is_key => Ok(ReferencePattern::Once),
+            None if each.is_some() => {
+                Ok(ReferencePattern::per_parent(infer::as_many_each(rows, parent_rows, each.unwrap_or(1))))
+            }
             None if numbered.is_some() => {
                 let most = numbered.map_or(u64::MAX, |numbered| numbered.most);
-                let most = (5 * (rows / parent_rows) / 2).saturating_add(3).min(most);
-                // One for each would be no more than a copy of the parents.
-                let has_some = infer::is_part_of(of_table, of_parent) && rows >= parent_rows || rows / 2 >= parent_rows;
-                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (u64::from(has_some), most))))
+                Ok(self.numbered_pattern([table, parent.table], most))
             }
             None if rows >= parent_rows && table != parent.table && infer::is_part_of(of_table, of_parent) => {
-                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
+                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
             }
             None if table == parent.table && infer::roots(of_table, column, rows).is_some() => {
                 Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
-            }
-            None if infer::is_model_of(of_table, of_parent) => {
-                Ok(ReferencePattern::PerParent(infer::rights_of_models(rows, parent_rows)))
             }
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
             }
             None if self.comes_in_groups(table, column, of_parent) => {
-                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
+                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
                 Ok(if infer::is_address(of_parent) { ReferencePattern::OnceNearby } else { ReferencePattern::Once })
@@ -389,6 +385,18 @@ impl Planner<'_> {
             }
             Some(pattern) => Ok(pattern),
         }
+    }
+
+    /// Returns the pattern of numbered rows: chapters of films. A parent has at most `most`.
+    fn numbered_pattern(&self, [table, parent]: [usize; 2], most: u64) -> ReferencePattern {
+        let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent]);
+        let (rows, parents) = (self.sizes[table].rows, self.sizes[parent].rows);
+        let after = infer::films_without_parts(of_table, of_parent, parents);
+        let parents = parents - after;
+        let most = (5 * (rows / parents) / 2).saturating_add(3).min(most);
+        // One for each would be no more than a copy of the parents.
+        let has_some = infer::is_part_of(of_table, of_parent) && rows >= parents || rows / 2 >= parents;
+        ReferencePattern::PerParent { counts: infer::skewed_counts(rows, parents, (u64::from(has_some), most)), after }
     }
 
     /// Returns the share of a parent's rows that is there before the first row of a table.
@@ -516,7 +524,7 @@ impl Planner<'_> {
         let least = u64::from(is_part && rows >= one.parents);
         Some(match position == leader {
             true => {
-                ReferencePattern::PerParent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1)))
+                ReferencePattern::per_parent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1)))
             }
             false => self.distinct_in(table, parts, one.columns[0]),
         })
