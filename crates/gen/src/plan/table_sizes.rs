@@ -177,6 +177,7 @@ pub(super) fn fill_unset(
         checked.into_iter().chain(listed).for_each(|limit| sizes[table].limit(limit));
     }
     limit_wholes(schema, &unset, sizes);
+    limit_rare(schema, &unset, sizes);
     limit_keys(schema, &unset, sizes);
     Ok(())
 }
@@ -207,6 +208,19 @@ fn limit_wholes(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
             let Some(wholes) = wholes.filter(|_| tables.contains(&parent.table)) else { continue };
             let most = sizes[table].rows.saturating_mul(wholes).div_ceil(10);
             sizes[parent.table].limit((parent.column, most, "{} rows have several parts each"));
+        }
+    });
+}
+
+/// Limits tables of what few rows have, such as the place of a message.
+fn limit_rare(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
+    limit_each(tables, sizes, |table, sizes| {
+        let of_table = &schema.tables[table];
+        for (column, parent) in single_references(schema, table) {
+            if let Some(rows) = infer::rows_for_one(of_table, column, &schema.tables[parent.table]) {
+                let most = sizes[parent.table].rows.div_ceil(rows);
+                sizes[table].limit((column, most, "{} of the rows that it refers to have one"));
+            }
         }
     });
 }
