@@ -205,6 +205,15 @@ impl Assignment {
     pub(crate) fn is_default(&self) -> bool {
         matches!(self, Self::Uniform)
     }
+
+    /// Returns whether each row refers to a later row than the one before.
+    pub(crate) fn is_ascending(&self) -> bool {
+        match self {
+            Self::Once { near } => *near == 1,
+            Self::PerParent(fan_out) => fan_out.most() <= 1,
+            _ => false,
+        }
+    }
 }
 
 impl Relation {

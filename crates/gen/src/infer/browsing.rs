@@ -41,6 +41,16 @@ pub(crate) fn is_visit_of(table: &Table, parent: &Table) -> bool {
     words_of_table(&table.name).last().is_some_and(is_visit) && last_visit(parent).is_some()
 }
 
+/// Returns whether the rows of a table are texts that people typed to find the pages in another one.
+pub(crate) fn is_input_of(table: &Table, parent: &Table) -> bool {
+    is_table_of_pages(parent) && table.columns.iter().any(|column| plain(&column.name) == "input")
+}
+
+/// Returns whether the rows of a table are the pages of the hosts in another one.
+pub(crate) fn is_page_of(table: &Table, parent: &Table) -> bool {
+    is_table_of_pages(table) && parent.columns.iter().any(|column| plain(&column.name) == "host")
+}
+
 impl TableInference<'_> {
     pub(super) fn browsing(&mut self) {
         if is_history(self.context.schema) {

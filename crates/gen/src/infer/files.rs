@@ -1,11 +1,14 @@
 //! Files: their names, types and addresses agree.
 
+use super::messages::{SOUND, VIDEO};
 use super::names::is_like;
 use super::{TableInference, words_of_table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename file_path";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
 pub(super) const IMAGES: &str = "*avatar* *image* *photo* *picture* *logo* *cover* *thumbnail* *icon* *header*";
+const IMAGE_SIZE: &str = "lognormal(12.2, 0.8, min=6000, max=9000000, decimals=0)";
+const MEDIA_SIZES: &str = "WHEN 'video' THEN lognormal(15.5, 0.9, min=300000, max=90000000, decimals=0) WHEN 'audio' THEN lognormal(13.5, 0.8, min=40000, max=20000000, decimals=0)";
 /// The type of a file by the end of its name.
 pub(super) const TYPE_BY_NAME: &[(&str, &str)] = &[
     (".jpg", "image/jpeg"),
@@ -45,13 +48,14 @@ impl TableInference<'_> {
             let Some(name) = names.max_by_key(|&other| shared(other)) else { continue };
             let is_image = is_like(&own, IMAGES);
             if self.is_free(name) && !self.columns[name].is_unique {
+                let media = self.media_file();
                 let text = match (self.is_like(name, "*path"), is_image, self.is_media()) {
-                    (true, _, true) => "'Media/' || phrase('{media_file}')",
-                    (true, _, false) => "phrase('{path}')",
-                    (false, true, _) => "phrase('{image_file}')",
-                    (false, false, true) => "phrase('{media_file}')",
-                    _ if super::has_last_word(self.table, "artifact output") => "phrase('{build_file}')",
-                    (false, false, false) => "phrase('{file}')",
+                    (true, _, true) => format!("'Media/' || {media}"),
+                    (true, _, false) => "phrase('{path}')".to_owned(),
+                    (false, true, _) => "phrase('{image_file}')".to_owned(),
+                    (false, false, true) => media,
+                    _ if super::has_last_word(self.table, "artifact output") => "phrase('{build_file}')".to_owned(),
+                    (false, false, false) => "phrase('{file}')".to_owned(),
                 };
                 self.set(name, text, "the name of a file");
             }
@@ -62,18 +66,32 @@ impl TableInference<'_> {
             let because = format!("follows from {}", self.table.columns[name].name);
             let text = format!("if({file} IS NULL, NULL, CASE substr({file}, -4){cases} ELSE '{other}' END)");
             self.set(at, text, &because);
-            let prefix = own.split("content_type").next().unwrap_or_default();
+            let prefix = own.split_once("content_type").map_or("", |(prefix, _)| prefix);
             let size = self.find("*file_size", |size| {
-                self.is_number(size) && self.is_free(size) && self.columns[size].full.starts_with(prefix)
+                let is_known = self.columns[name].not_null || !self.columns[size].not_null;
+                is_known && self.is_number(size) && self.is_free(size) && self.columns[size].full.starts_with(prefix)
             });
             if let Some(size) = size {
-                let text = format!("if({file} IS NULL, NULL, {})", self.alone(size).text);
-                self.set(size, text, &because);
+                let own = match (is_image, self.is_media()) {
+                    (true, _) => IMAGE_SIZE.to_owned(),
+                    (_, true) => format!("CASE substr({}, 1, 5) {MEDIA_SIZES} ELSE {IMAGE_SIZE} END", self.column(at)),
+                    _ => self.alone(size).text,
+                };
+                self.set(size, format!("if({file} IS NULL, NULL, {own})"), &because);
             }
             if self.is_media() {
                 self.media_of_text(&file, at);
             }
         }
+    }
+
+    /// Returns names of files that people send, by the kind of the message that they are sent with.
+    fn media_file(&self) -> String {
+        self.kind_of_own_message().map_or("phrase('{media_file}')".to_owned(), |kind| {
+            format!(
+                "CASE {kind} WHEN {SOUND} THEN phrase('AUD_{{digits_four}}.mp3') WHEN {VIDEO} THEN phrase('VID_{{digits_four}}.mp4') ELSE phrase('{{image_file}}') END"
+            )
+        })
     }
 
     /// Returns whether the rows are pictures, films and sounds that people send.

@@ -51,6 +51,7 @@ impl TableInference<'_> {
             self.cast();
             self.streams();
         }
+        self.posted_files();
         self.identifiers();
         self.chapters();
         self.plays();

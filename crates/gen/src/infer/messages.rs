@@ -1,13 +1,60 @@
 //! Messages: with whom one talks, when a message goes away, and what a reaction is to.
 
+use super::amounts::named_column;
 use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage};
-use super::{TableInference, inferred};
-use litepress_rows::schema::Generated;
+use super::{ColumnTraits, TableInference, has_last_word, inferred, is_called, rows_for_one};
+use litepress_rows::schema::{Generated, Table};
+
+/// Numbers of the kinds of messages; 0 is a text.
+const IMAGE: u8 = 1;
+pub(super) const SOUND: u8 = 2;
+pub(super) const VIDEO: u8 = 3;
+const LOCATION: u8 = 5;
+
+/// Returns the column with the kind of a message, if it is a number.
+fn kind_of_message(table: &Table) -> Option<usize> {
+    let is_kind = |at: &usize| {
+        let is_number = ColumnTraits::new(&table.columns[*at]).is_number();
+        is_number && is_called(table, *at, "message_type media_type type kind")
+    };
+    (0..table.columns.len()).find(is_kind).filter(|_| has_last_word(table, "message sms mms"))
+}
 
 impl TableInference<'_> {
+    /// Returns the kind of the message that a row belongs to, as an operand, if few messages have such a row.
+    pub(super) fn kind_of_own_message(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
+            rows_for_one(self.table, by, of)?;
+            Some(self.through(by, &of.columns[kind_of_message(of)?]))
+        })
+    }
+
+    /// Kinds of messages by what they have, and their texts: few pictures have one, and places have none.
+    fn kinds_of_messages(&mut self) {
+        let has = |words: &str| {
+            self.context.counted.iter().find_map(|&(child, column)| {
+                let of = &self.context.schema.tables[child];
+                rows_for_one(of, column, self.table).filter(|_| has_last_word(of, words))?;
+                Some(format!("count_of({}) > 0", named_column(of, column)))
+            })
+        };
+        let kind = kind_of_message(self.table).filter(|&at| self.is_free(at) && !self.columns[at].is_unique);
+        let Some((kind, media)) = kind.zip(has("media attachment")) else { return };
+        let place = has("location").map(|place| format!(" WHEN {place} THEN {LOCATION}")).unwrap_or_default();
+        let text = format!("CASE{place} WHEN {media} THEN choice({IMAGE}: 7, {SOUND}: 1, {VIDEO}: 2) ELSE 0 END");
+        self.set(kind, text, "follows from what is sent with it");
+        let kind = self.column(kind);
+        let body = self.find_repeatable_text("body text text_data content").filter(|&at| !self.columns[at].not_null);
+        if let Some(body) = body {
+            let text = format!("if({kind} = 0 OR {kind} IN ({IMAGE}, {VIDEO}) AND bool(0.2), phrase('{{message}}'))");
+            self.set(body, text, "follows from the kind of the message");
+        }
+    }
+
     /// Names and numbers of the people, or of the group, that a conversation is with.
     pub(super) fn conversations(&mut self) {
         const OF_PERSONS: [(&str, &str); 3] = [
@@ -15,7 +62,7 @@ impl TableInference<'_> {
             ("e164 phone phone_number", ""),
             ("service_id user_id contact_id", "uuid()"),
         ];
-        if !super::has_last_word(self.table, "conversation chat thread") {
+        if !has_last_word(self.table, "conversation chat thread") {
             return;
         }
         let Some(kind) = self.find_kind("type kind") else {
@@ -48,7 +95,7 @@ impl TableInference<'_> {
     fn addresses(&mut self) {
         let parts = self.find_repeatable_text("user local_part").zip(self.find_repeatable_text("server domain"));
         let whole = self.find_text("raw_string jid address raw").zip(parts);
-        let Some((whole, (user, server))) = whole.filter(|_| super::has_last_word(self.table, "jid address")) else {
+        let Some((whole, (user, server))) = whole.filter(|_| has_last_word(self.table, "jid address")) else {
             return;
         };
         self.set(user, "'1' || choice('206', '212', '312', '415', '617') || unique_digits(7)", "a telephone number");
@@ -70,9 +117,10 @@ impl TableInference<'_> {
         if let Some((at, key)) = self.find_repeatable_number("sort_id").zip(key) {
             self.set(at, key, "in the order of rows");
         }
-        if self.kind() != Some(Kind::Text) || !super::has_last_word(self.table, "message sms mms") {
+        if self.kind() != Some(Kind::Text) || !has_last_word(self.table, "message sms mms") {
             return;
         }
+        self.kinds_of_messages();
         if let Some(at) = self.find_repeatable_text("story_id").filter(|&at| !self.columns[at].not_null) {
             self.set(at, "constant(NULL)", "follows from the types: no message is a story");
         }

@@ -2,7 +2,9 @@
 
 use super::names::{self, words_of_table};
 use super::subjects::{self, Kind, Subject};
-use super::{flash_cards, has_last_word, is_called, is_card_of, media, skewed_counts};
+use super::{
+    flash_cards, has_last_word, is_called, is_card_of, is_key_alone, is_page_of, is_visit_of, media, skewed_counts,
+};
 use crate::generators::phrases;
 use litepress_rows::schema::{Column, Schema, Table};
 
@@ -27,11 +29,43 @@ pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
     let names = [whole, part].map(|table| subjects::subject(&table.name).map(|subject| subject.names));
     match names {
         _ if is_line_of(part, whole) || are_runs && whole.name != part.name => Some(4),
-        _ if is_album_of(part, whole) => Some(1),
+        _ if is_album_of(part, whole) || is_of_conversation(part, whole) || is_in_pack(part, whole) => Some(1),
+        _ if is_visit_of(part, whole) || is_page_of(part, whole) => Some(4),
         _ if flash_cards::is_field_of(part, whole) => Some(5),
         [Some("band"), Some("album")] => Some(5),
         _ => None,
     }
+}
+
+/// Returns whether the rows of a table are messages or members of the conversations in another one.
+fn is_of_conversation(table: &Table, parent: &Table) -> bool {
+    let is_conversation = has_last_word(parent, "conversation chat thread channel room");
+    is_conversation && has_last_word(table, "message membership member participant")
+}
+
+/// Returns whether the rows of a table are in the packs of another one: `stickers` and `sticker_packs`.
+fn is_in_pack(table: &Table, pack: &Table) -> bool {
+    let (one, words) = (words_of_table(&table.name), words_of_table(&pack.name));
+    has_last_word(pack, "pack set collection") && words[..words.len() - 1] == one[..]
+}
+
+/// Returns for how many rows there is one with a row in a table, if none has two: few messages have a picture, and few visits end
+/// with a purchase.
+pub(crate) fn rows_for_one(table: &Table, column: usize, parent: &Table) -> Option<u64> {
+    let is_own = kind_of(parent) == Some(Kind::Text) && is_key_alone(table, column);
+    let is_talk = |column: &Column| names::is_like(&names::plain(&column.name), "conversation_id chat_id thread_id");
+    let share = match () {
+        () if has_last_word(table, "conversion") && has_last_word(parent, "visit session") => return Some(12),
+        // Of two who talk, the other one reacts.
+        () if is_reaction(table) && has_last_word(parent, "message") && table.columns.iter().any(is_talk) => {
+            return Some(4);
+        }
+        () if has_last_word(table, "media attachment photo video") => 6,
+        () if is_edit(table) => 12,
+        () if has_last_word(table, "location") => 40,
+        () => return None,
+    };
+    is_own.then_some(share)
 }
 
 /// Returns whether the rows of a table are songs of the albums in another one.

@@ -14,15 +14,22 @@ const LOG_JSON: &str =
 const LOG_JSON_BY_MESSAGE: &str = "WHEN 'Requ' THEN object(request_id: hex(12), ip: ipv4, duration_ms: int(1, 900)) \
      WHEN 'User' THEN object(user_id: int(1, 5000), ip: ipv4) WHEN 'Inva' THEN object(user_id: int(1, 5000), ip: ipv4) \
      WHEN 'Job ' THEN object(job_id: hex(12), attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(20, 90_000)) \
-     WHEN 'Work' THEN object(worker: phrase('{host}'), pid: int(300, 32_000)) \
+     WHEN 'Work' THEN object(worker: int(1, 16), pid: int(300, 32_000)) \
      WHEN 'Paym' THEN object(order_id: int(1, 90_000), amount: price(5, 400), currency: choice('EUR', 'USD')) \
      WHEN 'Disk' THEN object(mount: choice('/': 4, '/var': 2, '/home')) \
      WHEN 'Sent' THEN object(to: email, template: choice('welcome', 'receipt', 'reminder')) \
      WHEN 'Coul' THEN object(to: email, attempt: choice(1: 5, 2: 3, 3: 2)) \
      WHEN 'Quer' THEN object(table: phrase('{table_name}')) WHEN 'Slow' THEN object(table: phrase('{table_name}'), rows: int(900, 90_000)) \
      WHEN 'Conf' THEN object(file: choice('app.toml', 'server.toml', 'logging.toml')) \
-     ELSE object(host: phrase('{host}'))";
-const DASHBOARD_JSON: &str = "object(panels: array(object(id: int(1, 40), type: choice('timeseries': 6, 'stat': 2, 'table'), metric: phrase('{metric}')), 1, 6), refresh: choice('30s': 4, '1m': 3, '5m'), schemaVersion: choice(36: 2, 39: 5))";
+     ELSE object(service: phrase('{module}'), pid: int(300, 32_000))";
+/// Metrics of a dashboard by the end of its title; the others are those of hosts.
+const DASHBOARD_METRICS: [(&str, &str); 5] = [
+    ("KPIs", "choice('users.active', 'orders.count', 'orders.value', 'tickets.open', 'signups.count')"),
+    (" Day", "choice('count', 'count.unique', 'count.failed', 'count.by_region')"),
+    ("ency", "choice('http.latency': 3, 'db.latency', 'queue.wait')"),
+    ("rors", "choice('http.errors': 3, 'http.requests', 'log.errors', 'queue.failed')"),
+    ("vice", "choice('http.requests', 'http.latency', 'http.errors', 'cpu.usage', 'mem.used')"),
+];
 /// The hash of a password as Django makes it.
 const PASSWORD_OF_DJANGO: &str =
     "'pbkdf2_sha256$600000$' || regex('[A-Za-z0-9]{22}') || '$' || regex('[A-Za-z0-9+/]{43}') || '='";
@@ -90,6 +97,9 @@ impl TableInference<'_> {
             ("karma", _) if self.kind() == Some(Kind::Text) => {
                 found("choice(0: 90, 1: 6, 2: 3, 5: 1)", "few people vote")
             }
+            ("port", _) if self.serves_pages() => {
+                found("choice(443: 8, 80: 3, 8080: 2)", "a port for requests of pages")
+            }
             ("menu_order", _) if self.kind() == Some(Kind::Text) => {
                 let kind = self.column(self.find("type", |at| self.is_text(at))?);
                 Some((format!("if({kind} = 'page', int(1, 20), 0)"), "only pages are in a menu"))
@@ -102,6 +112,13 @@ impl TableInference<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns whether the rows of a table that refers to the row are requests of pages.
+    fn serves_pages(&self) -> bool {
+        const STATUS: &str = "http_status status_code http_code";
+        let tables = self.context.counted.iter().map(|(child, _)| &self.context.schema.tables[*child]);
+        tables.flat_map(|table| &table.columns).any(|column| is_like(&plain(&column.name), STATUS))
     }
 
     /// Returns the name of the medium that a song refers to.
@@ -117,6 +134,23 @@ impl TableInference<'_> {
     /// Returns the details of a message in a log, by its first letters.
     fn log_json(&self, message: usize) -> String {
         format!("CASE substr({}, 1, 4) {LOG_JSON_BY_MESSAGE} END", self.column(message))
+    }
+
+    /// Returns the panels of a dashboard, whose metrics suit its title.
+    fn panels(&self) -> String {
+        let json = |metric: &str| {
+            format!(
+                "object(panels: array(object(id: int(1, 40), type: choice('timeseries': 6, 'stat': 2, 'table'), metric: {metric}), 1, 6), refresh: choice('30s': 4, '1m': 3, '5m'), schemaVersion: choice(36: 2, 39: 5))"
+            )
+        };
+        let other = json("phrase('{metric}')");
+        let Some(title) = self.find("title name", |at| self.is_text(at)).map(|at| self.column(at)) else {
+            return other;
+        };
+        let cases = DASHBOARD_METRICS.map(|(end, metric)| format!(" WHEN '{end}' THEN {}", json(metric)));
+        let of_database = json("choice('db.connections': 2, 'db.queries': 3, 'db.latency', 'db.size', 'disk.free')");
+        let other = format!("if(substr({title}, 1, 8) = 'Database', {of_database}, {other})");
+        format!("CASE substr({title}, -4){} ELSE {other} END", cases.concat())
     }
 
     /// Returns the column with the length of a song in milliseconds.
@@ -159,7 +193,7 @@ impl TableInference<'_> {
                     None => found(LOG_JSON, "details of a log entry"),
                 }
             }
-            ("data" | "json" | "model", Some("dashboard")) => found(DASHBOARD_JSON, "the panels of a dashboard"),
+            ("data" | "json" | "model", Some("dashboard")) => Some((self.panels(), "the panels of a dashboard")),
             ("os" | "operating_system" | "os_name" | "platform", Some("host")) => {
                 found(SERVER_SYSTEMS, "the system of a server")
             }
@@ -199,17 +233,14 @@ impl TableInference<'_> {
         let is_post = self.kind() == Some(Kind::Text);
         match (column.plain.as_str(), column.full.as_str()) {
             (_, "post_status") => {
-                found("choice('publish': 84, 'draft': 10, 'private': 4, 'trash': 2)", "the status of a post")
+                let text = "choice('publish': 84, 'draft': 10, 'private': 4, 'trash': 2)";
+                let kind = self.posted_file();
+                let text = kind.map_or(text.to_owned(), |is_file| format!("if({is_file}, 'inherit', {text})"));
+                Some((text, "the status of a post"))
             }
-            (_, "post_type") => found("choice('post': 72, 'page': 18, 'attachment': 10)", "the type of a post"),
+            (_, "post_type") => found("choice('post': 8, 'page': 2)", "the type of a post"),
             (_, "comment_type") => found("choice('comment': 97, 'pingback': 2, 'trackback')", "the type of a comment"),
-            ("mime_type", _) if is_post => match self.find("type", |at| self.is_text(at)) {
-                Some(of) => {
-                    let files = "choice('image/jpeg': 6, 'image/png': 3, 'application/pdf': 1)";
-                    Some((format!("if({} = 'attachment', {files}, '')", self.column(of)), "a text has no file"))
-                }
-                None => found("constant('')", "a text has no file"),
-            },
+            ("mime_type", _) if is_post => found("constant('')", "a text has no file"),
             ("app_label", _) if self.find("model", |at| self.is_text(at)).is_some() => {
                 let model = self.column(self.find("model", |at| self.is_text(at))?);
                 let text = format!(

@@ -6,6 +6,7 @@ mod business;
 mod contradictions;
 mod libraries_and_forges;
 mod pictures_and_maps;
+mod posts_and_messages;
 mod shops;
 mod webs_and_chats;
 

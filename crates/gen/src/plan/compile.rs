@@ -361,10 +361,12 @@ impl<'p, 'a> Compiler<'p, 'a> {
             (Assignment::Once { .. }, cardinality) if reference.relation.to_itself => {
                 (Cardinality::Unique { rows: cardinality.at_most() }, None)
             }
-            (Assignment::Once { near: 1 }, Cardinality::Ascending { rows }) => {
+            (assignment, Cardinality::Ascending { rows }) if assignment.is_ascending() => {
                 (Cardinality::Ascending { rows: rows.min(reference.relation.parents) }, None)
             }
-            (Assignment::Once { .. }, Cardinality::Ascending { rows } | Cardinality::Unique { rows }) => {
+            (assignment, Cardinality::Ascending { rows } | Cardinality::Unique { rows })
+                if assignment.is_ascending() || matches!(assignment, Assignment::Once { .. }) =>
+            {
                 (Cardinality::Unique { rows: rows.min(reference.relation.parents) }, None)
             }
             (Assignment::InTurn { each, first }, _) if is_unique => {

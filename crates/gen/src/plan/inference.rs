@@ -356,6 +356,9 @@ impl Planner<'_> {
                 Ok(ReferencePattern::AtRandom)
             }
             _ if columns.iter().any(|&column| self.columns[table][column].is_some()) => Ok(ReferencePattern::AtRandom),
+            _ if rows < parent_rows && infer::rows_for_one(of_table, column, of_parent).is_some() => {
+                Ok(ReferencePattern::per_parent(vec![(0, parent_rows - rows), (1, rows)]))
+            }
             None if is_key => Ok(ReferencePattern::Once),
             None if each.is_some() => {
                 Ok(ReferencePattern::per_parent(infer::as_many_each(rows, parent_rows, each.unwrap_or(1))))
@@ -374,7 +377,8 @@ impl Planner<'_> {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
             }
             None if self.comes_in_groups(table, column, of_parent) => {
-                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (0, u64::MAX))))
+                let least = u64::from(rows >= parent_rows && infer::is_visit_of(of_table, of_parent));
+                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
                 Ok(if infer::is_address(of_parent) { ReferencePattern::OnceNearby } else { ReferencePattern::Once })
@@ -409,6 +413,7 @@ impl Planner<'_> {
         let of_table = &self.schema.tables[table];
         infer::time_of_series(of_table, column).is_some()
             || infer::is_visit_of(of_table, of_parent)
+            || infer::is_input_of(of_table, of_parent)
             || self.is_taken_in_turn(table, column)
             || infer::is_address_of(of_table, column, of_parent)
             || infer::is_attached_to(of_table, of_parent) && !self.has_shared_parent(table, column)

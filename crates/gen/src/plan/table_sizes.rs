@@ -177,6 +177,7 @@ pub(super) fn fill_unset(
         checked.into_iter().chain(listed).for_each(|limit| sizes[table].limit(limit));
     }
     limit_wholes(schema, &unset, sizes);
+    limit_rare(schema, &unset, sizes);
     limit_keys(schema, &unset, sizes);
     limit_ancestors(schema, &unset, sizes);
     Ok(())
@@ -214,7 +215,7 @@ fn limit_wholes(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
 
 /// Limits tables of ancestors: the first rows of a tree have none.
 fn limit_ancestors(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
-    for &table in tables {
+    limit_each(tables, sizes, |table, sizes| {
         for (column, parent) in single_references(schema, table) {
             let (tree, rows) = (&schema.tables[parent.table], sizes[parent.table].rows);
             let first =
@@ -223,7 +224,20 @@ fn limit_ancestors(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
                 sizes[table].limit((column, rows - first, "{} rows of the tree have an ancestor"));
             }
         }
-    }
+    });
+}
+
+/// Limits tables of what few rows have, such as the place of a message.
+fn limit_rare(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
+    limit_each(tables, sizes, |table, sizes| {
+        let of_table = &schema.tables[table];
+        for (column, parent) in single_references(schema, table) {
+            if let Some(rows) = infer::rows_for_one(of_table, column, &schema.tables[parent.table]) {
+                let most = sizes[parent.table].rows.div_ceil(rows);
+                sizes[table].limit((column, most, "{} of the rows that it refers to have one"));
+            }
+        }
+    });
 }
 
 /// Limits tables whose keys consist of references to limited ones: there are no more rows than pairs. A third of all pairs looks

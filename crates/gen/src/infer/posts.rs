@@ -1,0 +1,46 @@
+//! Posts of a site, and the files among them.
+
+use super::TableInference;
+use super::subjects::Kind;
+use super::table_columns::called;
+use super::times::{Form, Stage};
+
+const KINDS: &str = "choice('post': 72, 'page': 18, 'attachment': 10)";
+const FILES: &str = "choice('image/jpeg': 6, 'image/png': 3, 'application/pdf': 1)";
+
+impl TableInference<'_> {
+    /// Returns the condition of posts that are files, if there are some.
+    pub(super) fn posted_file(&self) -> Option<String> {
+        let has_files = |at: usize| self.found[at].as_ref().is_some_and(|found| found.text == KINDS);
+        Some(format!("{} = 'attachment'", self.column(self.find("post_type", has_files)?)))
+    }
+
+    /// Posts that are files: the title is the name of the file, and there is no text.
+    pub(super) fn posted_files(&mut self) {
+        let kind = self.find_kind("post_type").filter(|_| self.kind() == Some(Kind::Text));
+        let (mime, title) = (self.find_repeatable_text("mime_type"), self.find_repeatable_text("title"));
+        let (Some(kind), Some(mime), Some(title)) = (kind, mime, title) else { return };
+        self.set(kind, KINDS, "the type of a post");
+        let Some(is_file) = self.posted_file() else { return };
+        self.set(mime, format!("if({is_file}, {FILES}, '')"), "a text has no file");
+        let text = format!("if({is_file}, phrase('{{file_stem}}'), phrase('{{article_title}}'))");
+        self.set(title, text, "the name of a file, or a title");
+        for (names, text) in [
+            ("content body text", "if({}, '', phrase('{blog_post}'))"),
+            ("excerpt summary", "if({}, '', phrase('{blog_sentence}'))"),
+        ] {
+            if let Some(at) = self.find_repeatable_text(names) {
+                self.set(at, text.replacen("{}", &is_file, 1), "a file has no text");
+            }
+        }
+        let time = (0..self.columns.len()).find(|&at| matches!(self.time_at(at), Some((Stage::Created, Form::Text))));
+        if let Some((at, time)) = self.find_repeatable_text("guid").zip(time) {
+            let (time, mime, title) = (self.column(time), self.column(mime), self.column(title));
+            let folder = format!("'https://blog.example/uploads/' || replace(substr({time}, 1, 7), '-', '/') || '/'");
+            let end = format!("CASE {mime} WHEN 'image/png' THEN '.png' WHEN 'image/jpeg' THEN '.jpg' ELSE '.pdf' END");
+            let other = called(&self.alone(at).text);
+            let text = format!("if({is_file}, {folder} || replace({title}, ' ', '-') || {end}, {other})");
+            self.set(at, text, "the address of a file or a post");
+        }
+    }
+}

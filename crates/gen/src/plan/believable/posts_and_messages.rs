@@ -1,0 +1,151 @@
+//! Judges of what people send and post: pictures, places, files, and what a row has to do with the one that it belongs to.
+
+use super::*;
+
+/// Every message had a picture and a place, and a message that was a text had a film.
+#[test]
+fn few_messages_have_pictures_and_places() {
+    judge_program(
+        "whatsapp",
+        &[
+            ("SELECT count(*) FROM chat", 40, 40),
+            ("SELECT count(*) FROM message_media", 60, 70),
+            ("SELECT count(*) FROM message_location", 10, 10),
+            ("SELECT max(_id) - min(_id) FROM message JOIN message_media ON message_row_id = _id", 300, 400),
+            (
+                "SELECT count(*) FROM message LEFT JOIN message_media ON message_row_id = _id
+                WHERE message_type <> 5 AND message_type <> CASE substr(coalesce(mime_type, ''), 1, 5) WHEN 'image' THEN 1 WHEN 'audio' THEN 2 WHEN 'video' THEN 3 ELSE 0 END",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM message WHERE (message_type = 5) <> (_id IN (SELECT message_row_id FROM message_location))",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM message WHERE (message_type = 0) > (text_data IS NOT NULL)", 0, 0),
+            ("SELECT count(*) FROM message_media WHERE file_size < 5000", 0, 0),
+        ],
+    );
+    judge("mastodon", &[("SELECT count(*) FROM media_attachments WHERE file_file_size < 5000", 0, 0)]);
+}
+
+/// Channels had one member and one message each.
+#[test]
+fn channels_have_members_and_messages() {
+    judge(
+        "chat",
+        &[
+            ("SELECT count(*) FROM (SELECT 1 FROM memberships GROUP BY channel_id HAVING count(*) = 1)", 0, 6),
+            ("SELECT count(*) FROM channels", 40, 40),
+        ],
+    );
+}
+
+/// Strangers reacted to messages of two persons, and each sticker had a pack of its own.
+#[test]
+fn people_react_to_messages_that_they_have() {
+    judge_program(
+        "signal",
+        &[
+            ("SELECT count(*) FROM reactions WHERE fromId <> conversationId", 0, 0),
+            ("SELECT count(*) FROM reactions", 100, 100),
+            ("SELECT count(*) FROM sticker_packs", 40, 40),
+        ],
+    );
+}
+
+/// Pictures in a blog had the text of an article and its title, and its readers wrote of backup jobs.
+#[test]
+fn files_in_a_blog_have_names_and_no_text() {
+    judge(
+        "wordpress",
+        &[
+            ("SELECT count(*) FROM wp_posts WHERE (post_type = 'attachment') <> (post_content = '')", 0, 0),
+            ("SELECT count(*) FROM wp_posts WHERE (post_type = 'attachment') <> (post_mime_type <> '')", 0, 0),
+            ("SELECT count(*) FROM wp_posts WHERE post_type = 'attachment' AND post_title LIKE '% % %'", 0, 0),
+            ("SELECT count(*) FROM wp_posts WHERE post_type = 'attachment'", 20, 70),
+            (
+                "SELECT count(*) FROM wp_posts WHERE post_type = 'attachment' AND guid NOT LIKE '%/uploads/' || substr(post_date, 1, 4) || '/%.___'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM wp_comments WHERE comment_content LIKE '%fail%' OR comment_content LIKE '%fix%'",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
+/// A folder was smaller than a file in it.
+#[test]
+fn folders_are_as_large_as_their_files() {
+    let wrong = "SELECT count(*) FROM oc_filecache d WHERE parent = 0 AND fileid < 390
+        AND size <> (SELECT sum(size) FROM oc_filecache WHERE parent = d.fileid)";
+    judge_program("nextcloud", &[(wrong, 0, 0), ("SELECT count(DISTINCT size) FROM oc_filecache", 300, 400)]);
+}
+
+/// Requests of pages came to port 22, and a line of one host named another one.
+#[test]
+fn requests_and_lines_are_of_their_host() {
+    judge(
+        "telemetry",
+        &[
+            ("SELECT count(*) FROM hosts WHERE port NOT IN (80, 443, 8080)", 0, 0),
+            ("SELECT count(*) FROM logs WHERE context LIKE '%\"host\"%' OR context LIKE '%.example%'", 0, 0),
+        ],
+    );
+}
+
+/// A page that nobody visited had a last visit, people found it by other words, and a strange host had the title "Wikipedia".
+#[test]
+fn pages_have_visits_and_words_of_their_title() {
+    judge_program(
+        "chrome_history",
+        &[
+            ("SELECT count(*) FROM urls WHERE visit_count = 0", 0, 0),
+            ("SELECT count(*) FROM urls WHERE title LIKE '%Wikipedia%'", 0, 0),
+        ],
+    );
+    judge_program(
+        "firefox_places",
+        &[(
+            "SELECT count(*) FROM moz_inputhistory JOIN moz_places p ON p.id = place_id WHERE instr(lower(title), trim(substr(input, 1, 3))) <> 1",
+            0,
+            0,
+        )],
+    );
+}
+
+/// People wished each other a happy Friday on Thursdays.
+#[test]
+fn posts_do_not_name_other_days() {
+    let days = "SELECT count(*) FROM statuses WHERE text LIKE '%Happy %day%' OR text LIKE 'Good morning%'";
+    judge("mastodon", &[(days, 0, 0)]);
+}
+
+/// A dashboard of errors showed the free space of disks.
+#[test]
+fn dashboards_show_what_their_titles_say() {
+    judge_program(
+        "grafana",
+        &[
+            ("SELECT count(*) FROM dashboard WHERE title LIKE '%Errors' AND data LIKE '%disk%'", 0, 0),
+            (
+                "SELECT count(*) FROM dashboard WHERE title LIKE 'Database%' AND data NOT LIKE '%db.%' AND data NOT LIKE '%disk.free%'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM dashboard WHERE data LIKE '%disk.read%'", 10, 300),
+        ],
+    );
+}
+
+/// Every visit ended with a purchase, and messages thanked somebody who was not there.
+#[test]
+fn few_visits_end_with_a_purchase() {
+    judge("matomo", &[("SELECT count(DISTINCT idvisit) FROM log_conversion", 34, 34)]);
+    judge("chat", &[("SELECT count(*) FROM direct_messages WHERE body LIKE 'Thanks, %'", 0, 0)]);
+}
