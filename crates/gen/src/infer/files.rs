@@ -45,11 +45,13 @@ impl TableInference<'_> {
             let Some(name) = names.max_by_key(|&other| shared(other)) else { continue };
             let is_image = is_like(&own, IMAGES);
             if self.is_free(name) && !self.columns[name].is_unique {
+                let of_job = self.file_of_job();
                 let text = match (self.is_like(name, "*path"), is_image, self.is_media()) {
                     (true, _, true) => "'Media/' || phrase('{media_file}')",
                     (true, _, false) => "phrase('{path}')",
                     (false, true, _) => "phrase('{image_file}')",
                     (false, false, true) => "phrase('{media_file}')",
+                    _ if of_job.is_some() => of_job.as_deref().unwrap_or_default(),
                     _ if super::has_last_word(self.table, "artifact output") => "phrase('{build_file}')",
                     (false, false, false) => "phrase('{file}')",
                 };
