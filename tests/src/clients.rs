@@ -54,6 +54,8 @@ pub enum Role {
     Checkpointer,
     /// Adds rows by the program `sqlite3`.
     OldWriter,
+    /// Adds rows by litepress, as pages.
+    Appender,
 }
 
 /// A client that runs in this process.
@@ -154,7 +156,7 @@ impl Drop for Clients {
 }
 
 impl Role {
-    const ALL: [Self; 4] = [Self::Writer, Self::Reader, Self::Checkpointer, Self::OldWriter];
+    const ALL: [Self; 5] = [Self::Writer, Self::Reader, Self::Checkpointer, Self::OldWriter, Self::Appender];
 
     fn word(self) -> &'static str {
         match self {
@@ -162,6 +164,7 @@ impl Role {
             Self::Reader => "reader",
             Self::Checkpointer => "checkpointer",
             Self::OldWriter => "old-writer",
+            Self::Appender => "appender",
         }
     }
 

@@ -50,7 +50,7 @@ pub fn run(trial: &Trial) -> Result<Outcome> {
     made.execute_batch(&format!("PRAGMA journal_mode = {}; {SCHEMA}", trial.journal_mode)).unwrap();
     drop(made);
     let (mut outcome, mut batches, mut round) = (Outcome::default(), 0, 0);
-    let mut bundled = vec![Role::Writer, Role::Reader, Role::Checkpointer];
+    let mut bundled = vec![Role::Writer, Role::Reader, Role::Checkpointer, Role::Appender];
     if Command::new("sqlite3").arg("--version").output().is_ok() {
         bundled.push(Role::OldWriter);
     }
@@ -98,13 +98,14 @@ fn change(path: &Path, round: u64, batches: &mut i64) -> Result<()> {
     };
     match round % 6 {
         3 => {
-            let statements = ["DROP INDEX", "CREATE INDEX"].map(|verb| format!("{verb} wide{}", round % 12));
+            let wide = format!("wide{}", round % 12);
             let _ = Connection::open(path).and_then(|it| {
                 it.busy_timeout(Duration::from_secs(5))?;
-                it.execute_batch(&statements[0].replace("INDEX", "INDEX IF EXISTS"))
+                it.execute_batch(&format!("DROP INDEX IF EXISTS {wide}; DROP INDEX IF EXISTS by_filler"))
             });
-            let create = format!("{} ON event (filler, batch)", statements[1].replace("INDEX", "INDEX IF NOT EXISTS"));
-            indexes(IndexTask::Create(&[create, "CREATE INDEX IF NOT EXISTS by_filler ON added (filler)".to_owned()]))
+            let create = |index: &str| format!("CREATE INDEX IF NOT EXISTS {index}");
+            let (wide, by_filler) = (format!("{wide} ON event (filler, batch)"), "by_filler ON added (filler)");
+            indexes(IndexTask::Create(&[create(&wide), create(by_filler)]))
         }
         5 => indexes(IndexTask::Again(&[])),
         kind => {

@@ -73,6 +73,12 @@ pub fn schema_of(path: &Path, append: &AppendOptions) -> Result<Schema> {
     LiveSession::schema(path, append.busy_timeout)
 }
 
+/// The error of a table that is not any more what its rows were made for.
+fn changed(table: &str) -> Error {
+    let error = Error::new(ErrorKind::Target, "another program has changed the definition of the table meanwhile");
+    error.in_table(table).advise("run it again")
+}
+
 impl Append {
     /// Opens a database. `schema` is that of the database, from [`schema_of`].
     ///
@@ -120,7 +126,7 @@ impl Append {
     /// the database lacks, and `schema` is the one that it has with them.
     ///
     /// # Errors
-    /// If another program keeps the lock or has changed the schema; if SQLite refuses a definition.
+    /// If another program keeps the lock or has changed one of these tables; if SQLite refuses a definition.
     pub fn begin(&mut self, schema: Schema, additions: SchemaAdditions, tables: &[usize]) -> Result<()> {
         let known = std::mem::replace(&mut self.schema, schema).settings.schema_cookie;
         self.additions = additions;
@@ -128,9 +134,9 @@ impl Append {
         self.session.begin(self.append.enforce_foreign_keys).map_err(|error| error.in_file(&self.path))?;
         self.locked = Some(Instant::now());
         if self.session.schema_cookie()? != known {
-            let error =
-                Error::new(ErrorKind::Target, "another program has changed the schema of the database meanwhile");
-            return Err(error.in_file(&self.path).advise("run it again"));
+            let now = schema_of(&self.path, &self.append)?;
+            let followed = self.schema.follow(now, &self.additions, tables.iter().copied());
+            followed.map_err(|table| changed(&table).in_file(&self.path))?;
         }
         for (table, column) in &self.additions.columns {
             let (name, declared) = (quoted_name(&column.name), &column.declared_type);

@@ -351,7 +351,8 @@ fn check_sticky(target: &Path, metadata: &fs::Metadata) -> Result<()> {
 fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
     system::rename_to_free_name(temporary, target).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Error::new(ErrorKind::Target, "the target has come into being meanwhile").in_file(target)
+            let again = message!["run it again; ", OptionName::Append.alone(), " then adds the rows to it"];
+            Error::new(ErrorKind::Target, "the target has come into being meanwhile").in_file(target).advise(again)
         }
         _ => Error::io("publish", target, error),
     })

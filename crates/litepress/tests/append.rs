@@ -528,6 +528,63 @@ fn rows_that_others_add_meanwhile_come_first() {
     }
 }
 
+/// Two programs that added rows at once ended with "another program has changed the schema": new root pages change its number. An index
+/// that another program made meanwhile must get the entries of the rows.
+#[test]
+fn what_others_do_to_the_schema_meanwhile_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let trigger = "CREATE TRIGGER after AFTER INSERT ON t BEGIN INSERT INTO other VALUES (new.id); END";
+    for (number, (others, route)) in [
+        ("CREATE TABLE unrelated (a)", Ok(Route::Edge)),
+        ("DROP INDEX i; VACUUM", Ok(Route::Edge)),
+        ("CREATE INDEX j ON t (b, a)", Ok(Route::Edge)),
+        ("DROP INDEX i; CREATE INDEX i ON t (b DESC)", Ok(Route::Edge)),
+        ("CREATE UNIQUE INDEX j ON t (a, b, id)", Ok(Route::Edge)),
+        (trigger, Ok(Route::Sql)),
+        ("ALTER TABLE t ADD COLUMN c", Err(())),
+        ("DROP TABLE t", Err(())),
+        ("DROP TABLE t; CREATE TABLE t (b, a, id INTEGER PRIMARY KEY)", Err(())),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (mode, adds_table) in [("wal", false), ("delete", false), ("wal", true)] {
+            let path = folder.path().join(format!("{number}{mode}{adds_table}.db"));
+            let sqlite = Connection::open(&path).unwrap();
+            let schema =
+                "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); CREATE INDEX i ON t (a); CREATE TABLE other (id)";
+            let row = "INSERT INTO t VALUES (7, 'old', 1)";
+            sqlite.execute_batch(&format!("PRAGMA journal_mode = {mode}; {schema}; {row}")).unwrap();
+            let mut db = if adds_table {
+                let new = "CREATE TABLE new (a)";
+                Writer::open_with(&path, new, Options::default(), &AppendOptions::default()).unwrap()
+            } else {
+                Writer::open(&path, Options::default(), &AppendOptions::default()).unwrap()
+            };
+            let mut table = db.table("t").unwrap();
+            (10..40_000).for_each(|row| table.insert((row, "text", row % 99)).unwrap());
+            sqlite.execute_batch(others).unwrap();
+            (40_000..60_000).for_each(|row| table.insert((row, "text", row % 99)).unwrap());
+            let read = |sql: &str| sqlite.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+            match (db.finish(), route) {
+                (Ok(report), Ok(route)) => {
+                    let route = if adds_table { Route::Sql } else { route };
+                    assert_eq!(report.appended.unwrap().tables[0].plan.route, route, "{others}");
+                    assert_eq!(read("SELECT count(*) || '' FROM t"), "59991", "{others}");
+                    let of_trigger = if others == trigger { "59990" } else { "0" };
+                    assert_eq!(read("SELECT count(*) || '' FROM other"), of_trigger);
+                }
+                (Err(error), Err(())) => {
+                    assert!(error.to_string().contains("has changed the definition of the table meanwhile"), "{error}");
+                    assert!(!others.starts_with("ALTER") || read("SELECT count(*) || '' FROM t") == "1");
+                }
+                (done, _) => panic!("{others}: {done:?}"),
+            }
+            assert_eq!(read("PRAGMA integrity_check"), "ok", "{others}");
+        }
+    }
+}
+
 /// The key of a new row.
 type NewKey = fn(i64) -> i64;
 

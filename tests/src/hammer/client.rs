@@ -2,10 +2,13 @@
 
 use super::{BATCH_ROWS, RULES};
 use crate::clients::{Client, Role, checkpoint, random, sleep_up_to};
+use front_door::Writer;
+use litepress::{AppendOptions, Options, Route};
 use rusqlite::Connection;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -38,6 +41,13 @@ fn connect_and_work(client: &Client, number: &mut i64, log: &mut File) -> Result
         *number += 1;
         return Ok(());
     }
+    if client.role == Role::Appender {
+        const ROWS: i64 = 50;
+        append(client, *number..*number + ROWS).map_err(|error| error.to_string())?;
+        (*number..*number + ROWS).for_each(|row| writeln!(log, "{} {row}", client.name).expect("room for the log"));
+        *number += ROWS;
+        return Ok(());
+    }
     let told = |error: rusqlite::Error| error.to_string();
     let connection = client.open().map_err(told)?;
     for _ in 0..1 + random(4) {
@@ -62,6 +72,18 @@ fn write(connection: &Connection, name: &str, number: i64) -> rusqlite::Result<(
     connection.execute("UPDATE account SET amount = amount + ?1 WHERE id = 1", [number])?;
     connection.execute("UPDATE account SET amount = amount - ?1 WHERE id = 2", [number])?;
     connection.execute_batch("COMMIT")
+}
+
+/// Adds rows by litepress, as pages.
+fn append(client: &Client, numbers: Range<i64>) -> litepress::Result<()> {
+    let mut append = AppendOptions::default().busy_timeout(Duration::from_secs(5));
+    append.route = Some(Route::Edge);
+    let mut writer = Writer::open(&client.database, Options::default().threads(1), &append)?;
+    let mut table = writer.table_columns("added", &["client", "number", "filler"])?;
+    for number in numbers {
+        table.insert((client.name.as_str(), number, "appended"))?;
+    }
+    writer.finish().map(drop)
 }
 
 /// Adds a row by the program `sqlite3`.

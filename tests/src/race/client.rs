@@ -26,7 +26,7 @@ fn connect_and_work(client: &Client, number: &mut i64, log: &mut File) -> Result
             Role::Checkpointer => {
                 checkpoint(&connection, &["PASSIVE", "FULL", "RESTART", "TRUNCATE"]).map_err(told)?;
             }
-            Role::Writer | Role::OldWriter => {
+            Role::Writer | Role::OldWriter | Role::Appender => {
                 let generation = write(&connection, &client.name, *number).map_err(told)?;
                 writeln!(log, "{generation} {} {number}", client.name).expect("room for the log");
                 *number += 1;

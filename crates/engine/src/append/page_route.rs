@@ -14,7 +14,7 @@ use super::claims::check_claims;
 use super::rebuild::Rebuild;
 use super::sources::{OldAndNew, TableSize, old_rows, with_stored_rows};
 use super::update::{RowPolicy, claimed_indexes};
-use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan};
+use super::{AppendOptions, AppendReport, AppendedTable, Route, RoutePlan, schema_of};
 use crate::database::Finished;
 use crate::index::{IndexPlan, Indexes};
 use crate::live::{LiveDatabase, LiveTransaction};
@@ -29,10 +29,11 @@ use crate::table::rowid::{self, NewRows};
 use crate::tree::bulk_load::IndexTree;
 use crate::{Conflict, Error, ErrorKind, Result, plan};
 use litepress_format::header::TextEncoding;
-use litepress_rows::schema::OlderRows;
+use litepress_rows::schema::{OlderRows, SchemaAdditions};
 use litepress_rows::{MappedSource, RowidOrder, Schema, Source, Table};
 use litepress_scan::{IndexScan, Snapshot};
 use rusqlite::types::FromSql;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,9 +51,7 @@ pub fn append_pages(
     append: &AppendOptions,
     sources: &[(usize, Spool)],
 ) -> Result<Result<Finished, String>> {
-    let figures: Vec<(usize, RowFigures)> =
-        sources.iter().map(|(table, rows)| (*table, RowFigures::of(rows))).collect();
-    if let Some(why) = why_sql(schema, options, append, &figures) {
+    if let Some(why) = why_sql(schema, options, append, &figures(sources)) {
         return Ok(Err(why));
     }
     sources.iter().for_each(|(_, source)| source.rewind());
@@ -61,6 +60,7 @@ pub fn append_pages(
         Err(cannot) => return Ok(Err(cannot.reason)),
     };
     options.progress.enter("waiting for the lock");
+    let schema = Cow::Borrowed(schema);
     let run = PageAppend { transaction: database.begin()?, schema, append, started: Instant::now() };
     match run.append(sources) {
         // SQLite finds the row, or tells what is wrong with the file.
@@ -69,6 +69,10 @@ pub fn append_pages(
         }
         done => done,
     }
+}
+
+fn figures(sources: &[(usize, Spool)]) -> Vec<(usize, RowFigures)> {
+    sources.iter().map(|(table, rows)| (*table, RowFigures::of(rows))).collect()
 }
 
 /// Trees, each with the name of its index.
@@ -90,7 +94,7 @@ struct BuiltTable {
 /// An append within its transaction.
 struct PageAppend<'d, 's> {
     transaction: LiveTransaction<'d>,
-    schema: &'s Schema,
+    schema: Cow<'s, Schema>,
     append: &'s AppendOptions,
     started: Instant,
 }
@@ -99,8 +103,16 @@ impl PageAppend<'_, '_> {
     fn append(mut self, sources: &[(usize, Spool)]) -> Result<Result<Finished, String>> {
         let options = self.transaction.options()?;
         let cookie: u32 = self.query("PRAGMA schema_version")?;
+        let known = self.schema.clone();
         if cookie != self.schema.settings.schema_cookie {
-            return Ok(Err("another program has changed the schema meanwhile".to_owned()));
+            let now = schema_of(self.transaction.path(), self.append)?;
+            let tables = sources.iter().map(|(table, _)| *table);
+            if let Err(table) = self.schema.to_mut().follow(now, &SchemaAdditions::default(), tables) {
+                return Ok(Err(format!("another program has changed the table {table} meanwhile")));
+            }
+            if let Some(why) = why_sql(&self.schema, &options, self.append, &figures(sources)) {
+                return Ok(Err(why));
+            }
         }
         let (roots, sequences) = (self.roots()?, self.sequences()?);
         let snapshot = Snapshot::of_write_transaction(self.transaction.database_connection())?;
@@ -108,7 +120,8 @@ impl PageAppend<'_, '_> {
         for (table, source) in sources.iter().filter(|(_, source)| !source.is_empty()) {
             let table = &self.schema.tables[*table];
             let sequence = sequences.get(&table.name).copied();
-            let look = Look { table, source, snapshot: &snapshot, roots: &roots };
+            let has_known_indexes = known.indexes_of(&table.name).eq(self.schema.indexes_of(&table.name));
+            let look = Look { table, source, snapshot: &snapshot, roots: &roots, has_known_indexes };
             match look.job(&self.transaction, (&options, self.append), sequence)? {
                 Ok(job) => jobs.push(job),
                 Err(why) => return Ok(Err(why)),
@@ -210,6 +223,8 @@ struct Look<'a> {
     source: &'a Spool,
     snapshot: &'a Snapshot,
     roots: &'a HashMap<String, u32>,
+    /// Whether the indexes are those that the table had as the rows were read: the entries of the rows are theirs.
+    has_known_indexes: bool,
 }
 
 impl<'a> Look<'a> {
@@ -225,7 +240,7 @@ impl<'a> Look<'a> {
             return Ok(Err(why));
         }
         let Some(&root) = self.roots.get(&table.name) else {
-            return Ok(Err("another program has changed the schema meanwhile".to_owned()));
+            return Ok(Err(format!("SQLite does not know the root page of {}", table.name)));
         };
         let is_empty = append.truncate || table.without_rowid;
         let largest_rowid = if is_empty { None } else { transaction.right_edge(root)?.largest_rowid };
@@ -342,7 +357,7 @@ impl Job<'_> {
         folder: &Path,
     ) -> Result<BuiltTable> {
         let started = Instant::now();
-        let Look { table, source, snapshot, roots } = self.look;
+        let Look { table, source, snapshot, roots, .. } = self.look;
         let Choice { route, shift, is_numbered, sequence } = self.choice;
         let (progress, threads) = (&*options.progress, options.threads);
         progress.enter_rows(&table.name);
@@ -351,7 +366,8 @@ impl Job<'_> {
         let sort_options = sort_options(options, folder, plans.len() + 1);
         let takes_leaves = (route == Route::Edge || append.truncate) && encoding == TextEncoding::Utf8;
         let waiting = source.waiting(transaction.page_size(), shift).filter(|_| takes_leaves);
-        let extracted = if waiting.is_some() { source.take_entries() } else { None };
+        let takes_entries = waiting.is_some() && self.look.has_known_indexes;
+        let extracted = if takes_entries { source.take_entries() } else { None };
         let waiting = waiting.filter(|_| extracted.is_some());
         let indexes = match extracted {
             Some(indexes) => indexes,

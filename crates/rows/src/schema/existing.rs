@@ -89,10 +89,44 @@ impl Schema {
         added.into_iter().filter(|object| object.sql.is_some() && !object.is_shadow).collect()
     }
 
+    /// Takes over what another program has done to the database since its schema was read: `now` is the schema that it has. The
+    /// tables at these positions may have other indexes and triggers, and other tables may be anything. `additions` are what this
+    /// schema has beside that of the database.
+    ///
+    /// # Errors
+    /// The name of a table that has another definition now.
+    pub fn follow(
+        &mut self,
+        now: Self,
+        additions: &SchemaAdditions,
+        tables: impl IntoIterator<Item = usize>,
+    ) -> std::result::Result<(), String> {
+        for position in tables {
+            let name = self.tables[position].name.clone();
+            let before = self.sql_of("table", &name).filter(|_| !additions.makes_table(&name));
+            if before != now.sql_of("table", &name) {
+                return Err(name);
+            }
+            let table = &mut self.tables[position];
+            let has_new_columns = additions.columns.iter().any(|(of, _)| of.eq_ignore_ascii_case(&table.name));
+            if let Some(now) = now.table(&table.name).filter(|_| !has_new_columns) {
+                table.clone_from(now);
+            }
+        }
+        (self.objects, self.settings) = (now.objects, now.settings);
+        self.objects.extend(additions.objects.iter().cloned());
+        Ok(())
+    }
+
     /// Returns the statement of the object of this kind and name, as `sqlite_schema` has it.
     pub fn sql_of(&self, kind: &str, name: &str) -> Option<&str> {
         let is_it = |object: &&SchemaObject| object.kind == kind && object.name.eq_ignore_ascii_case(name);
         self.objects.iter().find(is_it)?.sql.as_deref()
+    }
+
+    /// Returns the indexes of the table, in the order of their creation.
+    pub fn indexes_of(&self, table: &str) -> impl Iterator<Item = &SchemaObject> {
+        self.objects.iter().filter(move |object| object.kind == "index" && object.table.eq_ignore_ascii_case(table))
     }
 
     /// Returns whether the table has a trigger.
