@@ -58,6 +58,7 @@ impl TableInference<'_> {
         self.values_of_keys();
         self.permissions();
         self.states_of_runs();
+        self.branches();
         self.current_states();
         self.states_of_orders();
         self.devices();
@@ -278,11 +279,14 @@ impl TableInference<'_> {
     /// Stages of the jobs of a build, by their names.
     fn stages(&mut self) {
         let is_job = self.subject.is_some_and(|subject| subject.names == "ci_job");
+        if is_job {
+            self.names_of_jobs();
+        }
         let name = self.find("name job_name", |at| self.is_text(at));
         let Some((stage, name)) = self.find_text("stage stage_name").zip(name).filter(|_| is_job) else { return };
-        let (name, list) = (self.column(name), ["build", "test", "deploy", "lint"]);
-        let cases: String = list.map(|stage| format!(" WHEN '{}' THEN '{stage}'", &stage[..4])).concat();
-        self.set(stage, format!("CASE substr({name}, 1, 4){cases} ELSE 'test' END"), "follows from the name");
+        let cases = "WHEN 'buil' THEN 'build' WHEN 'docs' THEN 'build' WHEN 'depl' THEN 'deploy' WHEN 'lint' THEN 'lint' ELSE 'test'";
+        let text = format!("CASE substr({}, 1, 4) {cases} END", self.column(name));
+        self.set(stage, text, "follows from the name");
     }
 
     /// Values of metrics: a share of a processor is not 700.

@@ -2,6 +2,7 @@
 
 use super::names::is_like;
 use super::references::is_referred;
+use super::roles::is_superior;
 use super::rules;
 use super::subjects::Kind;
 use super::table_columns::called;
@@ -131,7 +132,9 @@ impl TableInference<'_> {
                 &column.plain,
                 "*name* *email* *title* status state type uuid guid *price* *amount* *total* city country",
             );
-        if is_core && rules::null_share(&column.plain).is_none() {
+        // Every order has its number.
+        let is_number = self.kind() == Some(Kind::Order) && is_like(&column.plain, "number *_number *_no");
+        if (is_core || is_number) && rules::null_share(&column.plain).is_none() {
             0.0
         } else {
             null_share(self.context.schema, self.table, at)
@@ -260,6 +263,9 @@ pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64
     let column = &table.columns[position];
     let default = column.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("NULL"));
     if column.not_null || column.key_position.is_some() || default.is_some() || is_referred(schema, table, column) {
+        return 0.0;
+    }
+    if is_superior(schema, table, position) {
         return 0.0;
     }
     // Most visitors have not signed in.

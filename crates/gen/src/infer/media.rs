@@ -43,6 +43,7 @@ impl TableInference<'_> {
         self.sorted_names();
         if self.subject.is_some_and(|subject| subject.names == "title") {
             self.published();
+            self.years();
             self.films();
             self.folders();
         }
@@ -111,6 +112,15 @@ impl TableInference<'_> {
                 self.set(at, text, "before the row came");
             }
         }
+    }
+
+    /// Years of publication, not after the row was last changed.
+    fn years(&mut self) {
+        let is_known = |at: &usize| self.is_text_time(*at) && self.share_of_null(*at) == 0.0;
+        let changed = (0..self.columns.len()).find(is_known).map(|at| self.column(at));
+        let Some((at, changed)) = self.find_repeatable_text("release_year year").zip(changed) else { return };
+        let text = format!("min(int(1985, 2025) || '', substr({changed}, 1, 4))");
+        self.set(at, text, "not after the row came");
     }
 
     /// Kinds and lengths of films, series and their episodes.

@@ -22,6 +22,11 @@ pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
         || is_album_of(table, parent)
 }
 
+/// Returns whether the rows of a table are runs that a commit starts.
+pub(crate) fn is_run_of_commit(table: &Table, parent: &Table) -> bool {
+    kind_of(table) == Some(Kind::Run) && subject_of(parent).is_some_and(|subject| subject.names == "commit")
+}
+
 /// Returns how many rows of a table there are for ten of their parts in another one: orders have lines, pipelines jobs, and albums
 /// tracks.
 pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {

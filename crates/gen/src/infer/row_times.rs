@@ -231,7 +231,7 @@ impl TableInference<'_> {
             _ => return,
         };
         let text = if self.is_like(at, "*_ms") { format!("1000 * {seconds}") } else { format!("1 * {seconds}") };
-        self.set(at, text, "from the start to the end");
+        self.set(at, text, "follows from the start and the end");
     }
 
     /// Returns the time that a later one follows from: the latest that is always known, or the start of an end.
@@ -277,8 +277,9 @@ impl TableInference<'_> {
     /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.
     fn days(&self) -> i64 {
         let days = days_at(self.context.depth);
-        let is_log =
-            self.kind() == Some(Kind::Log) || self.find("http_status status_code http_method", |_| true).is_some();
+        let is_migration = self.subject.is_some_and(|subject| subject.names == "migration");
+        let is_log = self.kind() == Some(Kind::Log) && !is_migration
+            || self.find("http_status status_code http_method", |_| true).is_some();
         match i64::try_from(self.context.rows.div_ceil(ROWS_A_DAY)) {
             Ok(of_rows) if is_log => of_rows.clamp(2, days),
             _ => days,
@@ -442,6 +443,9 @@ impl TableInference<'_> {
             Some(Kind::Line) if is_order => of("0", "seconds"),
             Some(Kind::Payment) => of("int(0, 90)", "seconds"),
             _ if is_output => of("int(1, 120)", "seconds"),
+            _ if self.commit() == Some(by) => {
+                of(&format!("60 * number_in({}) - int(0, 59)", self.column(by)), "seconds")
+            }
             Some(Kind::Run | Kind::Log) => of("int(0, 240)", "seconds"),
             Some(Kind::Stay) => of("int(0, 400)", "hours"),
             _ if super::relatives::is_edit(self.table) => of("int(1, 240)", "minutes"),

@@ -272,6 +272,10 @@ impl<'a> TableInference<'a> {
             return inferred("hex(32)", "a key of no meaning");
         }
         if let Some(because) = unique_because(self.table, at).filter(|_| column.is_unique) {
+            if self.is_number(at) && traits.class != TypeClass::Int && is_like(full, super::amounts::TOTALS) {
+                let cents = 500 + self.context.rows.saturating_mul(4).clamp(40_000, 1 << 50);
+                return inferred(format!("shuffle(500, {cents}) / 100.0"), because);
+            }
             let like = if super::keys::unique_text(full, traits).is_some() { full } else { &column.plain };
             return unique(traits, like, because);
         }
@@ -326,6 +330,7 @@ fn in_schema(found: Subject, schema: &Schema, table: &Table) -> Subject {
         // The types of what a library has.
         "label" if words_of_table(&table.name).join("_") == "item_type" && has("person") => "document_type",
         "topic" if has("dashboard") => "dashboard_topic",
+        "region" if has_countries(schema, table) => "continent",
         "category" if has("title") && !has("product") => "film_genre",
         "category" if has("article_title") && !has("product") => "topic",
         "department"
@@ -336,6 +341,13 @@ fn in_schema(found: Subject, schema: &Schema, table: &Table) -> Subject {
         names => names,
     };
     Subject { names, ..found }
+}
+
+/// Returns whether countries refer to the rows of a table.
+fn has_countries(schema: &Schema, table: &Table) -> bool {
+    let is_country = |of: &&Table| subject(&of.name).is_some_and(|subject| subject.names == "country_name");
+    let mut keys = schema.tables.iter().filter(is_country).flat_map(|of| &of.foreign_keys);
+    keys.any(|key| key.parent.eq_ignore_ascii_case(&table.name))
 }
 
 /// Returns what the rows of a table are by its columns: states that change are no parts of a country, events with a type are a

@@ -138,6 +138,9 @@ impl TableInference<'_> {
             let unique = self.lookup_list(at).or_else(|| self.columns[at].is_unique.then_some(list));
             let text = match unique {
                 Some("category") if self.context.roots.is_some() => self.name_in_tree(at),
+                Some("continent") if self.table.rowid_alias.is_some() => {
+                    super::continents::by_number(&self.column(self.table.rowid_alias.unwrap_or_default()))
+                }
                 // Words of a topic have hyphens between them.
                 Some(list) if list.starts_with("topic") => format!("unique_phrase('{{{list}}}', '-')"),
                 Some(list) => format!("unique_phrase('{{{list}}}')"),
@@ -172,7 +175,7 @@ impl TableInference<'_> {
         /// Lists that a longer one replaces in large tables.
         const LONGER: [(&str, &str); 3] =
             [("category", "category_of_many"), ("topic", "topic_of_many"), ("mime_type", "mime_type_of_many")];
-        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic label plan device_kind region carrier brand document_type event_kind model";
+        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic label plan device_kind region continent carrier brand document_type event_kind model";
         let names = self.subject?.names;
         let (whole, last_word) = self.names_of_row();
         let model = if names == "model" { " model" } else { "" };

@@ -69,6 +69,9 @@ impl Planner<'_> {
                 Reference::Single(parent) if parent.table == table && self.is_without_parents(table, column) => {
                     drafts.push((table, column, infer::no_parent()));
                 }
+                Reference::Single(parent) if self.continent(table, parent).is_some() => {
+                    drafts.extend(self.continent(table, parent).map(|inferred| (table, column, inferred)));
+                }
                 Reference::Single(parent) => match self.pattern(table, column, parent) {
                     Ok(pattern) => {
                         let inferred = infer::of_parent(&pattern, &self.schema.tables[parent.table], parent.column);
@@ -96,6 +99,13 @@ impl Planner<'_> {
             drafts.extend(found.filter_map(|(column, inferred)| Some((table, column, inferred?))));
         }
         drafts.into_iter().try_for_each(|(table, column, inferred)| self.assign_or_simpler(table, column, inferred))
+    }
+
+    /// Infers the key of the continent of a country, if no annotation says what either table holds.
+    fn continent(&self, table: usize, parent: infer::Parent) -> Option<Inference> {
+        let are_open = [table, parent.table].iter().all(|&of| self.columns[of].iter().all(Option::is_none));
+        let rows = self.sizes[parent.table].rows;
+        infer::continent_of(self.schema, table, parent, rows).filter(|_| are_open)
     }
 
     /// Gives rows the parent that another parent of theirs has, too: the customer of a payment is that of its order.
@@ -271,8 +281,32 @@ impl Planner<'_> {
         let is_back = |key: &&ForeignKey| !infer::is_called(of_table, key.columns[0], NEWEST);
         let keys = of_table.foreign_keys.iter().filter(is_back);
         let parents = keys.filter_map(|key| self.schema.position(&key.parent));
+        // An order comes after the products of its lines, and a review after the orders of the product.
+        let parents = parents.chain(self.parents_of_lines(table)).chain(self.orders_of_review(table));
         let others = parents.filter(|&parent| parent != table && steps < MOST);
         others.map(|parent| self.depth(parent, steps + 1) + 1).max().unwrap_or(0)
+    }
+
+    /// Returns the tables that the lines of a table's rows refer to.
+    fn parents_of_lines(&self, table: usize) -> impl Iterator<Item = usize> {
+        let of_table = &self.schema.tables[table];
+        let lines = self.schema.tables.iter().filter(move |of| infer::is_line_of(of, of_table));
+        let lines =
+            lines.filter(|of| of.foreign_keys.iter().any(|key| key.parent.eq_ignore_ascii_case(&of_table.name)));
+        lines.flat_map(|of| &of.foreign_keys).filter_map(|key| self.schema.position(&key.parent))
+    }
+
+    /// Returns the tables of orders with lines of what the reviews in a table are about.
+    fn orders_of_review(&self, table: usize) -> impl Iterator<Item = usize> {
+        let of_table = &self.schema.tables[table];
+        let is_review = infer::has_last_word(of_table, "review rating feedback");
+        let is_about = |product: usize| {
+            let name = &self.schema.tables[product].name;
+            of_table.foreign_keys.iter().any(|key| key.parent.eq_ignore_ascii_case(name))
+        };
+        let orders = (0..self.schema.tables.len()).filter(move |&orders| is_review && orders != table);
+        orders
+            .filter(move |&orders| self.parents_of_lines(orders).any(|product| product != orders && is_about(product)))
     }
 
     /// Returns whether the column is a foreign key only by its name.
@@ -405,6 +439,11 @@ impl Planner<'_> {
 
     /// Returns the share of a parent's rows that is there before the first row of a table.
     fn share_before(&self, table: usize, parent: usize) -> f64 {
+        // A line comes with its order.
+        let is_whole = |&whole: &usize| infer::is_line_of(&self.schema.tables[table], &self.schema.tables[whole]);
+        let mut parents =
+            self.schema.tables[table].foreign_keys.iter().filter_map(|key| self.schema.position(&key.parent));
+        let table = parents.find(is_whole).filter(|&whole| whole != parent).unwrap_or(table);
         infer::share_before(&self.schema.tables[parent], [parent, table].map(|table| self.depth(table, 0)))
     }
 
@@ -414,6 +453,7 @@ impl Planner<'_> {
         infer::time_of_series(of_table, column).is_some()
             || infer::is_visit_of(of_table, of_parent)
             || infer::is_input_of(of_table, of_parent)
+            || infer::is_run_of_commit(of_table, of_parent)
             || self.is_taken_in_turn(table, column)
             || infer::is_address_of(of_table, column, of_parent)
             || infer::is_attached_to(of_table, of_parent) && !self.has_shared_parent(table, column)
