@@ -328,6 +328,7 @@ fn in_schema(found: Subject, schema: &Schema, table: &Table) -> Subject {
         // The types of what a library has.
         "label" if words_of_table(&table.name).join("_") == "item_type" && has("person") => "document_type",
         "topic" if has("dashboard") => "dashboard_topic",
+        "topic" if has("product") && !has("article_title") && !has("channel") => "topic_of_goods",
         "region" if has_countries(schema, table) => "continent",
         "category" if has("title") && !has("product") => "film_genre",
         "category" if has("article_title") && !has("product") => "topic",
