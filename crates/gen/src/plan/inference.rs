@@ -289,9 +289,10 @@ impl Planner<'_> {
     /// Returns the tables that the lines of a table's rows refer to.
     fn parents_of_lines(&self, table: usize) -> impl Iterator<Item = usize> {
         let of_table = &self.schema.tables[table];
-        let lines = self.schema.tables.iter().filter(move |of| infer::is_line_of(of, of_table));
-        let lines =
-            lines.filter(|of| of.foreign_keys.iter().any(|key| key.parent.eq_ignore_ascii_case(&of_table.name)));
+        let children = self.schema.tables.iter();
+        let children =
+            children.filter(|of| of.foreign_keys.iter().any(|key| key.parent.eq_ignore_ascii_case(&of_table.name)));
+        let lines = children.filter(move |of| infer::is_line_of(of, of_table));
         lines.flat_map(|of| &of.foreign_keys).filter_map(|key| self.schema.position(&key.parent))
     }
 
