@@ -5,7 +5,7 @@ use super::files::IMAGES;
 use super::names::is_like;
 use super::subjects::Kind;
 use super::times::{Form, Stage};
-use super::{ColumnTraits, TableInference, TypeClass, expanded, kind_of, plain, words_of_table};
+use super::{ColumnTraits, TableInference, TypeClass, expanded, kind_of, plain, things_of_any_kind, words_of_table};
 use crate::generators::phrases::capital;
 use litepress_rows::schema::{Generated, Table};
 
@@ -120,12 +120,8 @@ impl TableInference<'_> {
         }) else {
             return;
         };
-        let is_thing = |of: &&Table| {
-            let kind = kind_of(of);
-            of.name != self.table.name && matches!(kind, Some(Kind::Text | Kind::Task | Kind::Product | Kind::Order))
-        };
         let class = |of: &Table| words_of_table(&of.name).iter().map(|word| capital(word)).collect::<String>();
-        let tables = self.context.schema.tables.iter().filter(is_thing);
+        let tables = things_of_any_kind(self.context.schema, self.table);
         let classes: Vec<String> = tables.map(|of| format!("'{}'", class(of))).collect();
         if !classes.is_empty() {
             self.set(at, format!("choice({})", classes.join(", ")), "the class of a table");

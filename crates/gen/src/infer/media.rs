@@ -118,8 +118,13 @@ impl TableInference<'_> {
     fn years(&mut self) {
         let is_known = |at: &usize| self.is_text_time(*at) && self.share_of_null(*at) == 0.0;
         let changed = (0..self.columns.len()).find(is_known).map(|at| self.column(at));
-        let Some((at, changed)) = self.find_repeatable_text("release_year year").zip(changed) else { return };
-        let text = format!("min(int(1985, 2025) || '', substr({changed}, 1, 4))");
+        let is_year = |at: usize| self.found[at].is_none() && !self.columns[at].is_unique;
+        let Some((at, changed)) = self.find("release_year year", is_year).zip(changed) else { return };
+        let year = format!("substr({changed}, 1, 4)");
+        let text = match self.is_text(at) {
+            true => format!("min(int(1985, 2025) || '', {year})"),
+            false => format!("min(int(1985, 2025), {year} + 0)"),
+        };
         self.set(at, text, "not after the row came");
     }
 

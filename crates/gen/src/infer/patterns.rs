@@ -19,6 +19,8 @@ pub(crate) enum ReferencePattern {
     /// Consecutive rows for each parent: numbers of children with the numbers of parents that have so many. `after`: the number of first
     /// parents that have none.
     PerParent { counts: Vec<(u64, u64)>, after: u64 },
+    /// The superior of a person in the same table: three to twelve report to one, and all but the first report to somebody.
+    Superior,
     /// So many first rows of the table itself, which refer to nothing.
     Roots(u64),
     /// Random rows, some of them often. If both tables grow with time, early rows refer to early rows; `growing` is the share of the
@@ -41,6 +43,9 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
         ReferencePattern::InTurn { each } => {
             let each = if *each == 1 { String::new() } else { format!("({each})") };
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
+        }
+        ReferencePattern::Superior => {
+            inferred(format!("ref({parent}, per_parent(3, 12))"), format!("{because}, who leads a team"))
         }
         ReferencePattern::Roots(first) => {
             inferred(format!("ref({parent}, in_turn(first={first}))"), format!("{because}, if it is no root"))

@@ -42,6 +42,7 @@ impl TableInference<'_> {
     pub(super) fn places(&mut self) {
         self.places_of_parents();
         self.cities_of_country();
+        self.districts();
         let places = self.places_by_prefix();
         let of = |place: &Place, field: &str| {
             let is_field = |(at, of): &&(usize, &str)| *of == field && self.is_text(*at);
@@ -238,6 +239,17 @@ impl TableInference<'_> {
             let is_name = |column: &&Column| names.contains(&plain(&column.name).as_str()) && column.not_null;
             Some(self.through(at, of.columns.iter().find(is_name)?))
         })
+    }
+
+    /// Infers the districts of addresses: the state of the city that the row refers to, or the city if it has none.
+    fn districts(&mut self) {
+        let Some((at, city)) = self.find_repeatable_text("district county").zip(self.city_of_parent()) else { return };
+        let state = format!("coalesce(place_of({city}, 'state'), {city})");
+        let text = match self.columns[at].traits.longest {
+            Some(longest) => format!("if(length({state}) > {longest}, {city}, {state})"),
+            None => state,
+        };
+        self.set(at, text, "belongs to the city");
     }
 
     /// Infers the names of cities, each in the country that the row refers to.

@@ -37,6 +37,7 @@ pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
         _ if is_album_of(part, whole) || is_of_conversation(part, whole) || is_in_pack(part, whole) => Some(1),
         _ if is_visit_of(part, whole) || is_page_of(part, whole) => Some(4),
         _ if flash_cards::is_field_of(part, whole) => Some(5),
+        [Some("playlist"), Some("song")] => Some(1),
         [Some("band"), Some("album")] => Some(5),
         _ => None,
     }
@@ -182,6 +183,14 @@ pub(crate) fn as_many_each(rows: u64, parents: u64, each: u64) -> Vec<(u64, u64)
     counts.into_iter().filter(|(_, parents)| *parents > 0).collect()
 }
 
+/// Returns the tables that a column such as `commentable_id` may refer to: those of texts and things.
+pub(crate) fn things_of_any_kind<'a>(schema: &'a Schema, table: &'a Table) -> impl Iterator<Item = &'a Table> {
+    schema.tables.iter().filter(|of| {
+        let kind = kind_of(of);
+        of.name != table.name && matches!(kind, Some(Kind::Text | Kind::Task | Kind::Product | Kind::Order))
+    })
+}
+
 /// Returns whether a column refers to the person who has the addresses in a table.
 pub(crate) fn is_address_of(table: &Table, column: usize, parent: &Table) -> bool {
     has_last_word(table, "address") && is_person(parent) && table.columns[column].not_null
@@ -207,6 +216,11 @@ pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> boo
     };
     let is_account = || ["user", "account"].contains(&of.as_str()) && stem == of && names::is_like(&own, OWNERS);
     table.name != parent.name && (is_account() || is_home() || has_more_of(table, parent) || name == "root_file")
+}
+
+/// Returns whether the rows of a table are parts of regions, in which people work.
+pub(crate) fn is_territory(table: &Table) -> bool {
+    has_last_word(table, "territory district zone")
 }
 
 /// Returns whether the rows of a table are places at which people live.

@@ -12,7 +12,7 @@ use litepress_rows::schema::{Schema, Table};
 const SUPERIORS: &str = "reports_to* *manager* *boss* *supervisor* *superior*";
 
 /// Returns whether a column refers to the superior of a person in the same table: only the head of all has none.
-pub(super) fn is_superior(schema: &Schema, table: &Table, column: usize) -> bool {
+pub(crate) fn is_superior(schema: &Schema, table: &Table, column: usize) -> bool {
     is_person(table) && is_called(table, column, SUPERIORS) && is_to_itself(schema, table, column)
 }
 

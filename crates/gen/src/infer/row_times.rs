@@ -210,7 +210,8 @@ impl TableInference<'_> {
             is_meeting.then(|| format!("{} || {MEETINGS}", Form::Day.ascending(from, &to)))
         };
         let of_part = self.time_of_part(stage, form).or_else(|| self.time_of_visit(form));
-        let of_others = of_part.or_else(|| self.time_in_group(&ascending, form)).or_else(|| self.time_of_parents(form));
+        let of_others =
+            of_part.or_else(|| self.time_in_group(&ascending, form)).or_else(|| self.time_of_parents(stage, form));
         of_others.or_else(meeting).unwrap_or(ascending)
     }
 
@@ -366,14 +367,14 @@ impl TableInference<'_> {
 
     /// Returns a time after those of all parents, if rows do not come in the order of time: consecutive children, and the
     /// only child.
-    fn time_of_parents(&self, form: Form) -> Option<String> {
+    fn time_of_parents(&self, stage: Stage, form: Form) -> Option<String> {
         let is_leader = |&at: &usize| {
             let is_only =
                 self.context.parents[at].is_some() && (self.columns[at].is_unique || self.context.once == Some(at));
             Some(at) == self.context.per_parent || is_only && self.context.per_parent.is_none()
         };
         let leader = (0..self.columns.len()).find(is_leader)?;
-        let after_leader = self.time_of_turn(form).or_else(|| self.time_of_parent(leader, form));
+        let after_leader = self.time_of_turn(form).or_else(|| self.time_of_parent(leader, stage, form));
         // Only the rows of a table of pairs are in no order of time if their leader has none.
         let is_pair =
             |key: Vec<usize>| key.contains(&leader) && key.iter().all(|&at| self.context.parents[at].is_some());
@@ -390,7 +391,7 @@ impl TableInference<'_> {
         };
         let others = (0..self.columns.len())
             .filter(|&at| at != leader && !is_line)
-            .filter_map(|at| in_order(self.time_of_parent(at, form)?));
+            .filter_map(|at| in_order(self.time_of_parent(at, stage, form)?));
         let times: Vec<String> = after_leader.into_iter().chain(others).collect();
         match times.as_slice() {
             [] => None,
@@ -411,7 +412,7 @@ impl TableInference<'_> {
     }
 
     /// Returns a time after that of the parent's row.
-    fn time_of_parent(&self, by: usize, form: Form) -> Option<String> {
+    fn time_of_parent(&self, by: usize, stage: Stage, form: Form) -> Option<String> {
         // What another row refers to came before that row.
         let parent = self.context.parents[by].filter(|_| !self.context.shared.contains(&by))?;
         let of = &self.context.schema.tables[parent.table];
@@ -440,6 +441,9 @@ impl TableInference<'_> {
         }
         let of = |amount: &str, unit| Delay { amount: amount.to_owned().into(), unit };
         let delay = match self.kind() {
+            Some(Kind::Line) if is_order && matches!(stage, Stage::Ended | Stage::Delivered) => {
+                of("int(1, 20)", "days")
+            }
             Some(Kind::Line) if is_order => of("0", "seconds"),
             Some(Kind::Payment) => of("int(0, 90)", "seconds"),
             _ if is_output => of("int(1, 120)", "seconds"),

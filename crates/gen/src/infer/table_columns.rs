@@ -12,8 +12,8 @@ use super::rules;
 use super::subjects::{Kind, Subject, subject};
 use super::times::{ReferenceDay, are_in_millis};
 use super::{
-    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, inferred, subject_of, unique,
-    unique_because,
+    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, has_last_word, inferred, subject_of,
+    unique, unique_because,
 };
 use crate::generators::catalogue;
 use crate::tables::statement_of;
@@ -330,6 +330,9 @@ fn in_schema(found: Subject, schema: &Schema, table: &Table) -> Subject {
         // The types of what a library has.
         "label" if words_of_table(&table.name).join("_") == "item_type" && has("person") => "document_type",
         "topic" if has("dashboard") => "dashboard_topic",
+        "topic" if schema.tables.iter().any(|table| has_last_word(table, "product")) && !has("article_title") => {
+            "topic_of_goods"
+        }
         "region" if has_countries(schema, table) => "continent",
         "category" if has("title") && !has("product") => "film_genre",
         "category" if has("article_title") && !has("product") => "topic",

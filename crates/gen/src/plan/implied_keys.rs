@@ -116,6 +116,15 @@ fn source_of(schema: &Schema, table: &Table, column: usize) -> Option<usize> {
 /// Roles of rows that a row of their own table is related to.
 const RELATIVES: [&str; 3] = ["ancestor", "descendant", "child"];
 
+/// Returns the only table that a column such as `commentable_id`, beside `commentable_type`, can refer to.
+fn only_thing(schema: &Schema, table: &Table, name: &str) -> Option<usize> {
+    let kind = format!("{}_type", name.strip_suffix("_id").filter(|stem| stem.ends_with("able") || *stem == "record")?);
+    table.columns.iter().find(|of| infer::plain(&of.name) == kind)?;
+    let mut things = infer::things_of_any_kind(schema, table);
+    let only = things.next().filter(|_| things.next().is_none())?;
+    schema.position(&only.name)
+}
+
 /// Returns the table and key that the name of a column says it refers to.
 fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(usize, usize)> {
     let table = &schema.tables[position];
@@ -150,6 +159,9 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     }
     if is_id && RELATIVES.contains(&stem) {
         return key_of(family_of(schema, position, column));
+    }
+    if let Some(thing) = only_thing(schema, table, &name) {
+        return key_of(thing);
     }
     let is_own_key = single_key(table) == Some(column);
     if let Some(parent) = by_key(schema, position, &of.name, is_own_key).or_else(|| by_theme(schema, position, of)) {

@@ -290,9 +290,10 @@ impl Planner<'_> {
     /// Returns the tables that the lines of a table's rows refer to.
     fn parents_of_lines(&self, table: usize) -> impl Iterator<Item = usize> {
         let of_table = &self.schema.tables[table];
-        let lines = self.schema.tables.iter().filter(move |of| infer::is_line_of(of, of_table));
-        let lines =
-            lines.filter(|of| of.foreign_keys.iter().any(|key| key.parent.eq_ignore_ascii_case(&of_table.name)));
+        let children = self.schema.tables.iter();
+        let children =
+            children.filter(|of| of.foreign_keys.iter().any(|key| key.parent.eq_ignore_ascii_case(&of_table.name)));
+        let lines = children.filter(move |of| infer::is_line_of(of, of_table));
         lines.flat_map(|of| &of.foreign_keys).filter_map(|key| self.schema.position(&key.parent))
     }
 
@@ -402,7 +403,12 @@ impl Planner<'_> {
                 Ok(self.numbered_pattern([table, parent.table], most))
             }
             None if rows >= parent_rows && table != parent.table && infer::is_part_of(of_table, of_parent) => {
-                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
+                // Some runs make no files.
+                let least = u64::from(!infer::is_output_of(of_table, of_parent));
+                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))
+            }
+            None if !of_table.columns[column].not_null && infer::is_superior(self.schema, of_table, column) => {
+                Ok(ReferencePattern::Superior)
             }
             None if table == parent.table && infer::roots(of_table, column, rows).is_some() => {
                 Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
@@ -454,6 +460,7 @@ impl Planner<'_> {
             || infer::is_visit_of(of_table, of_parent)
             || infer::is_input_of(of_table, of_parent)
             || infer::is_run_of_commit(of_table, of_parent)
+            || infer::is_territory(of_table) && infer::has_last_word(of_parent, "region")
             || self.is_taken_in_turn(table, column)
             || infer::is_address_of(of_table, column, of_parent)
             || infer::is_attached_to(of_table, of_parent) && !self.has_shared_parent(table, column)
@@ -570,6 +577,10 @@ impl Planner<'_> {
         Some(match position == leader {
             true => {
                 ReferencePattern::per_parent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1)))
+            }
+            // The territories of a region come one after another, and so do those of a person.
+            false if parent(other).is_some_and(|of| infer::is_territory(&self.schema.tables[of])) => {
+                ReferencePattern::InTurn { each: 1 }
             }
             false => self.distinct_in(table, parts, one.columns[0]),
         })
