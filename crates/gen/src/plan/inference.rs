@@ -1,7 +1,7 @@
 //! Inference of columns without annotation, foreign keys among them.
 
 use super::Planner;
-use super::conversations::NEWEST;
+use super::conversations::is_newest;
 use super::resolve::ColumnExpr;
 use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
 use crate::relation::{Assignment, PositionField};
@@ -268,7 +268,7 @@ impl Planner<'_> {
     pub(super) fn depth(&self, table: usize, steps: i64) -> i64 {
         const MOST: i64 = 8;
         let of_table = &self.schema.tables[table];
-        let is_back = |key: &&ForeignKey| !infer::is_called(of_table, key.columns[0], NEWEST);
+        let is_back = |key: &&ForeignKey| !is_newest(of_table, key.columns[0]);
         let keys = of_table.foreign_keys.iter().filter(is_back);
         let parents = keys.filter_map(|key| self.schema.position(&key.parent));
         let others = parents.filter(|&parent| parent != table && steps < MOST);

@@ -293,6 +293,11 @@ fn flash_cards_are_believable() {
                 0,
             ),
             ("SELECT count(*) FROM cards WHERE type IN (1, 3)", 10, 90),
+            (
+                "SELECT count(*) FROM cards c WHERE reps > 0 AND mod <> (SELECT max(id) / 1000 FROM revlog WHERE cid = c.id)",
+                0,
+                0,
+            ),
             // A note on Chinese words said "22 x 20".
             ("SELECT count(*) FROM notetypes WHERE name LIKE '%Vocabulary%' OR name LIKE '%Facts%'", 0, 0),
             ("SELECT count(*) FROM cards WHERE ivl > 2000 OR ivl < 0 OR factor NOT BETWEEN 0 AND 3000", 0, 0),
