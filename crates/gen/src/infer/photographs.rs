@@ -285,6 +285,18 @@ impl TableInference<'_> {
         if let (Some(at), Some(key), Some(parent)) = (tree, key, parent) {
             self.set(at, format!("coalesce('/' || {parent}, '') || '/' || {key}"), "follows from the parent");
         }
+        let name = self.find_text("name").filter(|_| has_last_word(self.table, "keyword tag"));
+        if let Some(at) = name {
+            let text = match self.context.roots.map(|(parent, _)| self.column(parent)) {
+                Some(parent) => {
+                    format!(
+                        "if({parent} IS NULL, unique_phrase('{{photo_keyword}}'), unique_phrase('{{photo_subject}}'))"
+                    )
+                }
+                None => "unique_phrase('{photo_subject}')".to_owned(),
+            };
+            self.set(at, text, "what a picture shows");
+        }
         let icon = "choice('tag': 5, 'folder': 2, 'user-identity', 'camera-photo')";
         self.set_each(&[("iconkde", icon)], "the name of a picture");
     }

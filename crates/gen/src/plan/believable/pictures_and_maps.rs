@@ -348,6 +348,8 @@ fn pictures_are_of_their_kind_and_album() {
             ("SELECT count(*) FROM ImageInformation WHERE (format = 'NEF') <> (colorDepth = 16)", 0, 0),
             ("SELECT count(*) FROM Albums a JOIN Images i ON i.id = icon WHERE album <> a.id", 0, 0),
             ("SELECT count(*) FROM Albums WHERE icon IS NULL AND id IN (SELECT album FROM Images)", 0, 0),
+            // A picture had the keyword "science-55".
+            ("SELECT count(*) FROM Tags WHERE name GLOB '*[0-9]*' OR name GLOB '[a-z]*'", 0, 0),
         ],
     );
     judge_program("photos", &[("SELECT count(*) FROM ZASSET WHERE ZKIND = 1 AND ZWIDTH NOT IN (1920, 3840)", 0, 0)]);
