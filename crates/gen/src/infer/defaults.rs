@@ -1,7 +1,7 @@
 //! Flags, NULL and DEFAULTs: how often each comes, by the name of the column.
 
 use super::names::is_like;
-use super::references::is_referred;
+use super::references::{is_referred, refers};
 use super::roles::is_superior;
 use super::rules;
 use super::subjects::Kind;
@@ -265,7 +265,9 @@ pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64
     if column.not_null || column.key_position.is_some() || default.is_some() || is_referred(schema, table, column) {
         return 0.0;
     }
-    if is_superior(schema, table, position) {
+    // A row without a key of its own belongs to something: the actors to a film.
+    let has_key = table.rowid_alias.is_some() || table.columns.iter().any(|column| column.key_position.is_some());
+    if is_superior(schema, table, position) || position == 0 && !has_key && refers(schema, table, position) {
         return 0.0;
     }
     // Most visitors have not signed in.

@@ -2,6 +2,7 @@
 
 use super::amounts::named_column;
 use super::names::{is_like, plain};
+use super::table_columns::called;
 use super::times::Form;
 use super::{TableInference, has_last_word};
 use litepress_rows::schema::Table;
@@ -79,6 +80,23 @@ impl TableInference<'_> {
             }
         }
         self.no_data();
+        self.last_answers();
+    }
+
+    /// Times of the last changes of cards, which are those of their last answers.
+    fn last_answers(&mut self) {
+        let tables = &self.context.schema.tables;
+        let last =
+            self.context.counted.iter().filter(|(child, _)| has_grade(&tables[*child])).find_map(|&(child, by)| {
+                let [by, time] = [by, tables[child].rowid_alias?].map(|at| named_column(&tables[child], at));
+                Form::Unix(1).converted(&format!("last_of({by}, {time})"), Form::Unix(1000))
+            });
+        let is_change = |at: usize| matches!(self.time_at(at), Some((_, Form::Unix(1))));
+        let Some((at, last)) = self.find("mod", is_change).zip(last) else { return };
+        if let Some(own) = &self.found[at] {
+            let text = format!("coalesce({last}, {})", called(&own.text));
+            self.set(at, text, "the time of the last answer");
+        }
     }
 
     /// Returns the number of a card among those of its note.

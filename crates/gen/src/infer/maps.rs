@@ -66,8 +66,10 @@ impl TableInference<'_> {
     /// Tiles: all of one level, before those of the next one.
     fn tiles(&mut self) {
         const NUMBER: &str = "(sequence() - 1)";
-        if let Some(at) = self.find("tile_id grid_id", |at| self.is_text(at) && self.found[at].is_none()) {
-            self.set(at, "hex(32)", "the key of a picture");
+        for (name, text) in [("tile_id", "hex(32)"), ("grid_id", "'grid-' || sequence()")] {
+            if let Some(at) = self.find(name, |at| self.is_text(at) && self.found[at].is_none()) {
+                self.set(at, text, "the key of a picture");
+            }
         }
         let find = |name: &str| self.find(name, |at| self.found[at].is_none() && self.is_number(at));
         let (Some(zoom), Some(column), Some(row)) = (find("zoom_level zoom"), find("tile_column"), find("tile_row"))

@@ -158,13 +158,18 @@ impl TableInference<'_> {
                 "follows from who rates at all",
             );
         }
+        let (is_film, is_raw) = self.kinds_of_pictures();
+        let size = format!(
+            "CASE WHEN {is_film} THEN choice(1920: 7, 3840: 3) WHEN {is_raw} THEN 6000 ELSE choice(4032: 5, 3024: 2, 4000: 1, 1920: 1) END"
+        );
+        let depth = format!("if({is_raw}, 16, 8)");
         let format = self.end_of_picture();
         let format = format.unwrap_or_else(|| "choice('RAW': 5, 'JPG': 4, 'DNG': 1)".to_owned());
         self.set_each(
             &[
-                ("width", "choice(6000: 3, 4032: 5, 3024: 2, 4000: 1, 1920: 1)"),
+                ("width", &size),
                 ("*aspect_ratio*", "choice(1.5: 5, 1.3333: 3, 0.6667: 2, 1.7778: 1)"),
-                ("color_depth bit_depth", "choice(8: 7, 16: 3)"),
+                ("color_depth bit_depth", &depth),
                 ("color_model", "choice(1: 98, 2: 2)"),
                 ("color_labels", "if(bool(0.85), '', choice('Red', 'Yellow', 'Green', 'Blue'))"),
                 ("format file_format", &format),
@@ -175,8 +180,19 @@ impl TableInference<'_> {
             "follows from what a picture is",
         );
         if let Some((width, height)) = self.find("width", |_| true).zip(self.find_repeatable_number("height")) {
-            let cases = "WHEN 6000 THEN 4000 WHEN 4032 THEN 3024 WHEN 3024 THEN 4032 WHEN 4000 THEN 3000 ELSE 1080";
+            let cases = "WHEN 6000 THEN 4000 WHEN 4032 THEN 3024 WHEN 3024 THEN 4032 WHEN 4000 THEN 3000 WHEN 3840 THEN 2160 ELSE 1080";
             self.set(height, format!("CASE {} {cases} END", self.column(width)), "follows from the width");
+        }
+    }
+
+    /// Returns the conditions that a row is a film, and that it has what the sensor of the camera saw.
+    fn kinds_of_pictures(&self) -> (String, String) {
+        let column = |names: &str| self.find(names, |_| true).map(|at| self.column(at));
+        match column("format file_format") {
+            Some(format) => {
+                (format!("{format} IN ('MP4', 'MOV')"), format!("{format} IN ('RAW', 'NEF', 'CR2', 'DNG')"))
+            }
+            None => (column("kind").map_or("FALSE".to_owned(), |kind| format!("{kind} = 1")), "FALSE".to_owned()),
         }
     }
 
@@ -268,6 +284,18 @@ impl TableInference<'_> {
         let tree = self.find_repeatable_text("genealogy");
         if let (Some(at), Some(key), Some(parent)) = (tree, key, parent) {
             self.set(at, format!("coalesce('/' || {parent}, '') || '/' || {key}"), "follows from the parent");
+        }
+        let name = self.find_text("name").filter(|_| has_last_word(self.table, "keyword tag"));
+        if let Some(at) = name {
+            let text = match self.context.roots.map(|(parent, _)| self.column(parent)) {
+                Some(parent) => {
+                    format!(
+                        "if({parent} IS NULL, unique_phrase('{{photo_keyword}}'), unique_phrase('{{photo_subject}}'))"
+                    )
+                }
+                None => "unique_phrase('{photo_subject}')".to_owned(),
+            };
+            self.set(at, text, "what a picture shows");
         }
         let icon = "choice('tag': 5, 'folder': 2, 'user-identity', 'camera-photo')";
         self.set_each(&[("iconkde", icon)], "the name of a picture");

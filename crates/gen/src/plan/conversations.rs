@@ -4,9 +4,10 @@ use super::Planner;
 use super::shared_rows::{Draft, MOST_ROWS, PAIRS, REPLIES};
 use crate::infer::{self, Inference, quoted};
 use litepress_rows::quoted_name;
+use litepress_rows::schema::Table;
 
 /// Columns that refer to the newest row of another table that refers to this one.
-pub(super) const NEWEST: &str = "last_* latest_* newest_*";
+const NEWEST: &str = "last_* latest_* newest_*";
 /// Columns that refer to who made a group.
 const FOUNDERS: &str = "creat* *created_by owner* owned_by founder* host* organizer* leader*";
 /// Columns that refer to who wrote a message.
@@ -19,6 +20,12 @@ struct Pair {
     by: usize,
     start: String,
     end: String,
+}
+
+/// Returns whether a column refers to the newest of the rows that refer to its row: an album shows its last picture.
+pub(super) fn is_newest(table: &Table, column: usize) -> bool {
+    let is_cover = || infer::has_last_word(table, "album") && infer::is_called(table, column, "icon");
+    infer::is_called(table, column, NEWEST) || is_cover()
 }
 
 /// Returns the number of first rows of a table, to which the others refer by this column.
@@ -113,7 +120,7 @@ impl Planner<'_> {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
             let of_table = &self.schema.tables[table];
-            let may_be = !of_table.columns[column].not_null && infer::is_called(of_table, column, NEWEST);
+            let may_be = !of_table.columns[column].not_null && is_newest(of_table, column);
             let parent =
                 self.single_parent(table, column).filter(|of| may_be && self.sizes[of.table].rows <= MOST_ROWS);
             let Some(parent) = parent else { continue };

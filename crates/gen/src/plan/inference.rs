@@ -1,7 +1,7 @@
 //! Inference of columns without annotation, foreign keys among them.
 
 use super::Planner;
-use super::conversations::NEWEST;
+use super::conversations::is_newest;
 use super::resolve::ColumnExpr;
 use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
 use crate::relation::{Assignment, PositionField};
@@ -278,7 +278,7 @@ impl Planner<'_> {
     pub(super) fn depth(&self, table: usize, steps: i64) -> i64 {
         const MOST: i64 = 8;
         let of_table = &self.schema.tables[table];
-        let is_back = |key: &&ForeignKey| !infer::is_called(of_table, key.columns[0], NEWEST);
+        let is_back = |key: &&ForeignKey| !is_newest(of_table, key.columns[0]);
         let keys = of_table.foreign_keys.iter().filter(is_back);
         let parents = keys.filter_map(|key| self.schema.position(&key.parent));
         // An order comes after the products of its lines, and a review after the orders of the product.
@@ -352,12 +352,12 @@ impl Planner<'_> {
         self.assign(table, column, simpler).map_err(|_| failed)
     }
 
-    /// Chooses the rows that a column refers to. `Err` is the reason why it cannot refer to any.
-    fn pattern(&self, table: usize, column: usize, parent: infer::Parent) -> Result<ReferencePattern, NoReference> {
+    /// Fails if a column cannot refer to the rows of a parent.
+    fn check_reference(&self, table: usize, column: usize, parent: infer::Parent) -> Result<(), NoReference> {
         let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
         let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
-        let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
         let columns = &of_table.foreign_keys[parent.key].columns;
+        let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
         if of_parent.columns[parent.column].generated != Generated::No || self.leads_back(table, column) {
             return Err("its parent's key is a foreign key that leads back to it, or is generated".to_owned().into());
         }
@@ -382,6 +382,16 @@ impl Planner<'_> {
                 format!("it is unique, and {key} has {} for {}", counted(parent_rows, "value"), counted(rows, "row"));
             return Err(NoReference { why, most_rows: Some(parent_rows) });
         }
+        Ok(())
+    }
+
+    /// Chooses the rows that a column refers to. `Err` is the reason why it cannot refer to any.
+    fn pattern(&self, table: usize, column: usize, parent: infer::Parent) -> Result<ReferencePattern, NoReference> {
+        let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
+        let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
+        let columns = &of_table.foreign_keys[parent.key].columns;
+        self.check_reference(table, column, parent)?;
+        let is_key = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
         let in_key = self.in_key(table, parent.key)?;
         let each = infer::parts_of_each(of_table, of_parent);
         let numbered = self.numbered_key(table).filter(|numbered| numbered.key == parent.key);

@@ -281,20 +281,6 @@ fn flash_cards_are_believable() {
             ("SELECT count(*) FROM cards WHERE (type = 0) <> (reps = 0) OR type = 0 AND (ivl > 0 OR factor > 0)", 0, 0),
             ("SELECT count(*) FROM cards WHERE type NOT BETWEEN 0 AND 3 OR queue NOT IN (-1, 0, 1, 2)", 0, 0),
             ("SELECT count(*) FROM cards WHERE queue = -1", 2, 45),
-            // The last answer set an interval of 51 days, and the card had one of 36.
-            (
-                "SELECT count(*) FROM cards c WHERE type = 2 AND ivl <> (SELECT ivl FROM revlog WHERE cid = c.id ORDER BY id DESC LIMIT 1)",
-                0,
-                0,
-            ),
-            (
-                "SELECT count(*) FROM cards c WHERE type IN (1, 3) AND 1 <> (SELECT ease FROM revlog WHERE cid = c.id ORDER BY id DESC LIMIT 1)",
-                0,
-                0,
-            ),
-            ("SELECT count(*) FROM cards WHERE type IN (1, 3)", 10, 90),
-            // A note on Chinese words said "22 x 20".
-            ("SELECT count(*) FROM notetypes WHERE name LIKE '%Vocabulary%' OR name LIKE '%Facts%'", 0, 0),
             ("SELECT count(*) FROM cards WHERE ivl > 2000 OR ivl < 0 OR factor NOT BETWEEN 0 AND 3000", 0, 0),
             ("SELECT count(*) FROM cards WHERE odid = 0", 540, 598),
             ("SELECT count(*) FROM cards WHERE data <> ''", 0, 0),
@@ -374,12 +360,21 @@ fn sensors_measure_about_what_they_measured_before() {
     );
 }
 
-/// A note with a front and a back was of a type without fields.
+/// The last answer set an interval of 51 days, and the card had one of 36; a note on Chinese words said "22 x 20", and its type had
+/// one field for its front and its back.
 #[test]
-fn types_of_notes_have_two_fields() {
+fn cards_follow_from_their_answers_and_notes_from_their_types() {
+    const LAST: &str = "FROM revlog WHERE cid = c.id ORDER BY id DESC LIMIT 1";
     judge_program(
         "anki",
-        &[("SELECT count(*) FROM notetypes t WHERE 2 <> (SELECT count(*) FROM fields WHERE ntid = t.id)", 0, 0)],
+        &[
+            (&format!("SELECT count(*) FROM cards c WHERE type = 2 AND ivl <> (SELECT ivl {LAST})"), 0, 0),
+            (&format!("SELECT count(*) FROM cards c WHERE type IN (1, 3) AND 1 <> (SELECT ease {LAST})"), 0, 0),
+            (&format!("SELECT count(*) FROM cards c WHERE reps > 0 AND mod <> (SELECT id / 1000 {LAST})"), 0, 0),
+            ("SELECT count(*) FROM cards WHERE type IN (1, 3)", 5, 60),
+            ("SELECT count(*) FROM notetypes WHERE name LIKE '%Vocabulary%' OR name LIKE '%Facts%'", 0, 0),
+            ("SELECT count(*) FROM notetypes t WHERE 2 <> (SELECT count(*) FROM fields WHERE ntid = t.id)", 0, 0),
+        ],
     );
 }
 

@@ -338,6 +338,25 @@ fn positions_are_where_the_row_says() {
     );
 }
 
+/// A film had 4032 times 3024 pixels, a JPEG 16 bits a colour, and the cover of an album was a picture of another one.
+#[test]
+fn pictures_are_of_their_kind_and_album() {
+    judge_program(
+        "digikam",
+        &[
+            ("SELECT count(*) FROM ImageInformation WHERE format = 'MP4' AND width NOT IN (1920, 3840)", 0, 0),
+            ("SELECT count(*) FROM ImageInformation WHERE (format = 'NEF') <> (colorDepth = 16)", 0, 0),
+            ("SELECT count(*) FROM Albums a JOIN Images i ON i.id = icon WHERE album <> a.id", 0, 0),
+            ("SELECT count(*) FROM Albums WHERE icon IS NULL AND id IN (SELECT album FROM Images)", 0, 0),
+            // A picture had the keyword "science-55".
+            ("SELECT count(*) FROM Tags WHERE name GLOB '*[0-9]*' OR name GLOB '[a-z]*'", 0, 0),
+        ],
+    );
+    judge_program("photos", &[("SELECT count(*) FROM ZASSET WHERE ZKIND = 1 AND ZWIDTH NOT IN (1920, 3840)", 0, 0)]);
+    // No tile had a name in the table of names.
+    judge_program("mbtiles", &[("SELECT count(*) FROM map WHERE grid_id NOT IN (SELECT grid_id FROM grid_key)", 0, 0)]);
+}
+
 /// A folder "2007/2 Melbourne" lay in "2006/1 Rome" on another disk, the path of a keyword left out the one in the middle, and the
 /// ancestors of a tag were any tags.
 #[test]
