@@ -216,7 +216,7 @@ impl Planner<'_> {
             lines: self.lines(table, drafts),
             counted: self.counted(table, drafts),
             latest: self.latest(table, drafts),
-            roots: columns().find_map(|column| {
+            roots: columns().filter(|&column| infer::is_to_itself(self.schema, of_table, column)).find_map(|column| {
                 let first = text(column)?.split_once(", in_turn(first=")?.1.split(')').next()?;
                 Some((column, first.parse().ok()?))
             }),

@@ -339,12 +339,35 @@ impl Planner<'_> {
                 && is_random(&inferred.text)
                 && (is_thread(*at) || is_chain(*at))
         });
-        if let Some((_, reply, _)) = reply {
-            let root = format!("root={}", quoted(&of_table.columns[*reply].name));
-            let draft = &mut drafts[position].2;
-            draft.because = format!("{}, that of the whole thread", draft.because);
-            draft.text = with_argument(&draft.text, &root);
+        let Some(reply) = reply.map(|(_, reply, _)| *reply) else { return };
+        if is_chain(reply) && self.take_turns(drafts, position, reply) {
+            return;
         }
+        let root = format!("root={}", quoted(&of_table.columns[reply].name));
+        let draft = &mut drafts[position].2;
+        draft.because = format!("{}, that of the whole thread", draft.because);
+        draft.text = with_argument(&draft.text, &root);
+    }
+
+    /// Lets things come one after another, so that the row before of each of them is as many rows before. Returns `false` if the keys of
+    /// the rows do not count them.
+    fn take_turns(&self, drafts: &mut [Draft], position: usize, before: usize) -> bool {
+        /// Rows of each thing.
+        const EACH: u64 = 25;
+        let (table, column) = (drafts[position].0, drafts[position].1);
+        let of_table = &self.schema.tables[table];
+        let key = of_table.rowid_alias.filter(|&key| self.columns[table][key].is_none());
+        let can_be_null = !of_table.columns[before].not_null;
+        let Some((key, things)) = key.zip(self.single_parent(table, column)).filter(|_| can_be_null) else {
+            return false;
+        };
+        let Some(at) = drafts.iter().position(|draft| (draft.0, draft.1) == (table, before)) else { return false };
+        let first = self.sizes[table].rows.div_ceil(EACH).min(self.sizes[things.table].rows);
+        let key = quoted(&of_table.columns[key].name);
+        let of = infer::quoted_column(&self.schema.tables[things.table], things.column);
+        drafts[position].2.text = format!("ref({of}, in_turn(first={first}))");
+        drafts[at].2.text = format!("if({key} > {first}, {key} - {first})");
+        true
     }
 
     /// Returns whether a column refers to rows that have a name of their own besides their key.
