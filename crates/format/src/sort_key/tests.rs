@@ -514,7 +514,7 @@ fn cells_that_differ_in_their_rowids_alone() {
             }
         }
     }
-    assert!(made > 300, "{made}");
+    assert!(cfg!(miri) || made > 300, "{made}");
 }
 
 fn cell_len(record: &[u8]) -> u8 {
