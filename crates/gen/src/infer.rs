@@ -6,7 +6,7 @@
 //! ```text
 //! keys, foreign keys ------------------------------> keys.rs, references.rs, patterns.rs, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
-//!                                                    roles, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, and by theme
+//!                                                    roles, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, settings, and by theme
 //!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, repositories, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! what tables are to each other -------------------> relatives.rs
@@ -42,6 +42,7 @@ mod roles;
 mod row_times;
 mod rules;
 mod runs;
+mod settings;
 mod shared_files;
 mod smart_home;
 mod special;
@@ -75,7 +76,7 @@ pub(crate) use relatives::{
     is_model_of, is_output_of, is_part_of, is_person, is_reaction, is_stay, is_text_or_task, is_trait_of_album,
     rights_of_models, roots, rows_for_one, shares_parent, wholes_of_ten,
 };
-pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
+pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files, is_type_of_files};
 pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
