@@ -62,7 +62,7 @@ pub(crate) use fields::{has_values_of_fields, value_of_field};
 pub(crate) use flash_cards::is_card_of;
 pub(crate) use keys::is_key_of_all;
 pub use keys::{is_key_alone, is_made_unique, unique_because, unique_keys};
-pub(crate) use listed::{closed_names, listed_texts, one_of_listed};
+pub(crate) use listed::{closed_names, listed_texts, one_of_listed, only_row};
 pub(crate) use media::is_of_films;
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use patterns::{

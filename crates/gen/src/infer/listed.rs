@@ -3,7 +3,8 @@
 
 use super::names::{is_like, plain};
 use super::{
-    ColumnTraits, Inference, TableContext, TableInference, TypeClass, context_by_names, has_last_word, inferred, quoted,
+    ColumnTraits, Inference, TableContext, TableInference, TypeClass, context_by_names, has_last_word, inferred,
+    is_called, quoted,
 };
 use crate::generators::phrases;
 use litepress_rows::schema::{Generated, Schema, Table};
@@ -64,6 +65,17 @@ pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)
         let is_closed = CLOSED.split(' ').any(|closed| closed == list);
         (is_closed && is_apart).then(|| (column, phrases::count(list).min(MOST_NAMES)))
     })
+}
+
+/// Returns the column of a table whose only row is the version or language of a program, if no other table refers to it.
+pub(crate) fn only_row(schema: &Schema, table: usize) -> Option<usize> {
+    let of = &schema.tables[table];
+    let mut others = (0..of.columns.len()).filter(|&at| of.rowid_alias != Some(at));
+    let column = others.next().filter(|_| others.next().is_none())?;
+    let is_parent =
+        schema.tables.iter().flat_map(|child| &child.foreign_keys).any(|key| key.parent.eq_ignore_ascii_case(&of.name));
+    let is_of_program = has_last_word(of, "version metadata") && is_called(of, column, "version *_version locale");
+    (is_of_program && !is_parent).then_some(column)
 }
 
 #[cfg(test)]

@@ -325,14 +325,8 @@ impl Planner<'_> {
         let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
         let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
         let columns = &of_table.foreign_keys[parent.key].columns;
-        if of_parent.columns[parent.column].generated != Generated::No || self.leads_back(table, column) {
-            return Err("its parent's key is a foreign key that leads back to it, or is generated".to_owned().into());
-        }
-        if self.sizes[parent.table].tpch.is_some() {
-            return Err(format!("its parent {} is a table of TPC-H", of_parent.name).into());
-        }
-        if parent_rows == 0 {
-            return Err(format!("{key} has no values").into());
+        if let Some(why) = self.why_without_rows(table, column, parent) {
+            return Err(why.into());
         }
         let is_other = |&&other: &&usize| {
             let planned = self.columns[table][other].is_some();
@@ -395,6 +389,22 @@ impl Planner<'_> {
                 Ok(ReferencePattern::Popular { growing: growing.then(|| self.share_before(table, parent.table)) })
             }
             Some(pattern) => Ok(pattern),
+        }
+    }
+
+    /// Returns why a column can refer to no row of a parent.
+    fn why_without_rows(&self, table: usize, column: usize, parent: infer::Parent) -> Option<String> {
+        let of_parent = &self.schema.tables[parent.table];
+        let key = &of_parent.columns[parent.column];
+        match () {
+            () if key.generated != Generated::No || self.leads_back(table, column) => {
+                Some("its parent's key is a foreign key that leads back to it, or is generated".to_owned())
+            }
+            () if self.sizes[parent.table].tpch.is_some() => {
+                Some(format!("its parent {} is a table of TPC-H", of_parent.name))
+            }
+            () if self.sizes[parent.table].rows == 0 => Some(format!("{}.{} has no values", of_parent.name, key.name)),
+            () => None,
         }
     }
 

@@ -197,3 +197,13 @@ fn few_visits_end_with_a_purchase() {
     judge("matomo", &[("SELECT count(DISTINCT idvisit) FROM log_conversion", 34, 34)]);
     judge("chat", &[("SELECT count(*) FROM direct_messages WHERE body LIKE 'Thanks, %'", 0, 0)]);
 }
+
+/// A program had four hundred languages and versions, and a visit came from a page that somebody saw the day before.
+#[test]
+fn a_program_has_one_version_and_visits_follow_at_once() {
+    judge_program("whatsapp", &[("SELECT count(*) FROM android_metadata", 1, 1)]);
+    judge_program("gitea", &[("SELECT count(*) FROM version", 1, 1)]);
+    let late = "SELECT count(*) FROM moz_historyvisits v JOIN moz_historyvisits b ON b.id = v.from_visit
+        WHERE v.visit_date - b.visit_date NOT BETWEEN 0 AND 900000000";
+    judge_program("firefox_places", &[(late, 0, 0)]);
+}
