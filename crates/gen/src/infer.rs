@@ -7,7 +7,7 @@
 //! keys, foreign keys ------------------------------> keys.rs, references.rs, patterns.rs, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
 //!                                                    roles, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, settings, and by theme
-//!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, repositories, fields
+//!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, continents, repositories, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! what tables are to each other -------------------> relatives.rs
 //! other columns -----------------------------------> special.rs, rules.rs, by type alone types.rs
@@ -17,6 +17,7 @@
 mod amounts;
 mod browsing;
 mod companions;
+mod continents;
 mod copies;
 mod defaults;
 mod fields;
@@ -56,6 +57,7 @@ mod types;
 mod upkeep;
 
 pub(crate) use browsing::{are_bookmarks, is_input_of, is_page_of, is_visit_of};
+pub(crate) use continents::continent_of;
 pub(crate) use copies::REPEATS;
 pub(crate) use defaults::null_share;
 pub(crate) use fields::{has_values_of_fields, value_of_field};
@@ -63,7 +65,7 @@ pub(crate) use flash_cards::is_card_of;
 pub(crate) use keys::is_key_of_all;
 pub use keys::{is_key_alone, is_made_unique, unique_because, unique_keys};
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed, only_row};
-pub(crate) use media::is_of_films;
+pub(crate) use media::{films_without_parts, is_of_films};
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use patterns::{
     NoReference, ReferencePattern, growing, no_parent, number_in, of_parent, skewed_counts, without_parent,
@@ -72,10 +74,12 @@ pub(crate) use photographs::is_of_photographs;
 pub use references::{Parent, Reference, reference, refers};
 pub(crate) use references::{is_to_itself, other_parent};
 pub(crate) use relatives::{
-    RIGHTS_OF_MODEL, has_more_of, is_account_of, is_address, is_address_of, is_album_of, is_attached_to, is_line_of,
-    is_model_of, is_output_of, is_part_of, is_person, is_reaction, is_stay, is_text_or_task, is_trait_of_album,
-    rights_of_models, roots, rows_for_one, shares_parent, wholes_of_ten,
+    RIGHTS_OF_MODEL, as_many_each, has_more_of, is_account_of, is_address, is_address_of, is_album_of, is_ancestor,
+    is_attached_to, is_line_of, is_model_of, is_output_of, is_part_of, is_person, is_reaction, is_run_of_commit,
+    is_stay, is_territory, is_text_or_task, is_trait_of_album, parts_of_each, roots, rows_for_one, shares_parent,
+    things_of_any_kind, wholes_of_ten,
 };
+pub(crate) use roles::is_superior;
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files, is_type_of_files};
 pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{TableContext, TableInference};
@@ -187,6 +191,7 @@ fn context_by_names(
         schema,
         table,
         rows: 0,
+        rows_of: Vec::new(),
         day: ReferenceDay::default(),
         is_lookup: false,
         open,

@@ -444,14 +444,16 @@ fn check_integers(layout: &IndexEntryLayout, columns: &[Value<'_>], rowid: Optio
 fn a_key_that_leaves_no_room_for_a_position() {
     let parts = [KeyPart::default(); 2];
     let mut lens = Vec::new();
-    for (a, b) in (0..54).flat_map(|a| (0..54).map(move |b| (1_i64 << a, 1_i64 << b))) {
+    // Miri takes a thousand times as long.
+    let bits = || (0..54).step_by(if cfg!(miri) { 9 } else { 1 });
+    for (a, b) in bits().flat_map(|a| bits().map(move |b| (1_i64 << a, 1_i64 << b))) {
         let (layout, columns, mut item) =
             (IndexEntryLayout::without_rowid(parts.to_vec(), 2), [a, b].map(Value::Int), Vec::new());
         layout.push_item(columns, None, &mut item);
         check_integers(&layout, &columns, None, &item);
         lens.push(item.len());
     }
-    assert!(lens.contains(&PREFIX_LEN));
+    assert!(cfg!(miri) || lens.contains(&PREFIX_LEN));
 }
 
 #[test]

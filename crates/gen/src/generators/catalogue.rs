@@ -460,8 +460,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "per_parent",
-        &[given("min"), optional("max")],
-        "in ref: consecutive rows refer to each row; their number is a number, a range or a generator",
+        &[given("min"), optional("max"), default("after", "0")],
+        "in ref: consecutive rows refer to each row; their number is a number, a range or a generator; after: the number of first rows that have none",
         "per_parent(1, 5)",
     ),
     Entry::new(

@@ -15,9 +15,10 @@ use std::sync::OnceLock;
 static DATA: &str = include_str!("../../data/places.txt");
 /// Cities of other countries, of which only the country and its calling code are known.
 static CITIES: &str = include_str!("../../data/cities.txt");
+static CONTINENTS: &str = include_str!("../../data/continents.txt");
 
 /// The fields of a place.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "city",
     "state",
     "state_code",
@@ -33,6 +34,7 @@ const FIELDS: [&str; 15] = [
     "currency",
     "language",
     "calling_code",
+    "continent",
 ];
 
 /// Words in front of the name of a city.
@@ -45,11 +47,12 @@ const LONGITUDE: usize = 6;
 const PHONE: usize = 7;
 const COUNTRY: usize = 11;
 const CALLING_CODE: usize = 14;
+const CONTINENT: usize = 15;
 
 /// A city with the fields of its country.
 #[derive(Debug)]
 struct Place {
-    fields: [&'static str; 15],
+    fields: [&'static str; 16],
     weight: f64,
 }
 
@@ -61,6 +64,8 @@ struct Places {
     cities: HashMap<&'static str, Vec<&'static str>>,
     /// The other countries' cities, with the country.
     other_cities: HashMap<&'static str, OtherCountry>,
+    /// The continent of each country, by its name.
+    continents: HashMap<&'static str, &'static str>,
 }
 
 /// A country without whole places. Its postcode is empty if it has none.
@@ -78,6 +83,9 @@ fn places() -> &'static Places {
             || DATA.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
         let countries: HashMap<&str, Vec<&str>> =
             lines().filter(|line| line.len() == 8).map(|line| (line[0], line)).collect();
+        let continents: HashMap<&str, &str> = lists::read(CONTINENTS)
+            .flat_map(|(continent, countries)| countries.map(move |country| (country, continent)))
+            .collect();
         let cities = lines().filter(|line| line.len() == 10);
         let places: Vec<Place> = cities
             .map(|line| {
@@ -85,8 +93,22 @@ fn places() -> &'static Places {
                 let [city, state, state_code, code, postcode, latitude, longitude, phone, timezone] =
                     std::array::from_fn(|at| line[at]);
                 let fields = [
-                    city, state, state_code, code, postcode, latitude, longitude, phone, timezone, country[1],
-                    country[2], country[3], country[4], country[5], country[6],
+                    city,
+                    state,
+                    state_code,
+                    code,
+                    postcode,
+                    latitude,
+                    longitude,
+                    phone,
+                    timezone,
+                    country[1],
+                    country[2],
+                    country[3],
+                    country[4],
+                    country[5],
+                    country[6],
+                    continents[country[3]],
                 ];
                 Place { fields, weight: line[9].parse().expect("a weight") }
             })
@@ -111,7 +133,7 @@ fn places() -> &'static Places {
             other_cities.extend(of_country.iter().map(|city| (*city, country)));
             cities.insert(country.name, of_country);
         }
-        Places { places, by_key, cities, other_cities }
+        Places { places, by_key, cities, other_cities, continents }
     })
 }
 
@@ -173,6 +195,7 @@ fn append_of_city(city: &str, field: usize, digits: &[u8], out: &mut Vec<u8>) ->
     match field {
         CITY => out.extend_from_slice(city.as_bytes()),
         COUNTRY => out.extend_from_slice(country.name.as_bytes()),
+        CONTINENT => out.extend_from_slice(places().continents[country.name].as_bytes()),
         CALLING_CODE => out.extend_from_slice(country.calling_code.as_bytes()),
         PHONE => fill(&format!("+{} ## ### ###", country.calling_code), digits, out),
         POSTCODE if !country.postcode.is_empty() => fill(country.postcode, digits, out),
@@ -215,6 +238,11 @@ pub(crate) fn append_place(key: &str, field: usize, digits: &[u8], out: &mut Vec
         return true;
     }
     let all = places();
+    // Georgia is a country in Asia, and a state.
+    if let Some(continent) = all.continents.get(key).filter(|_| field == CONTINENT) {
+        out.extend_from_slice(continent.as_bytes());
+        return true;
+    }
     let Some(&place) = all.by_key.get(key).or_else(|| all.by_key.get(whole_city(key)?)) else {
         return append_of_city(key, field, digits, out);
     };
@@ -321,6 +349,22 @@ mod tests {
         assert_eq!(text("SE", "language"), "sv");
         assert_eq!(text("Texas", "country"), "United States");
         assert_eq!(place_of("Nowhere", 0, b""), None);
+    }
+
+    /// Cyprus was in the West, and the Netherlands were in the East.
+    #[test]
+    fn countries_are_on_a_continent() {
+        let continent = |key: &str| match place_of(key, CONTINENT, b"") {
+            Some(OwnedValue::Text(text)) => text,
+            other => panic!("{key}: {other:?}"),
+        };
+        for (key, expected) in
+            [("Georgia", "Asia"), ("Texas", "North America"), ("Lima", "South America"), ("FR", "Europe")]
+        {
+            assert_eq!(continent(key), expected, "{key}");
+        }
+        let countries = crate::generators::phrases::items("country_name");
+        assert!(countries.iter().all(|country| !continent(country).is_empty()));
     }
 
     /// Toronto was in Papua New Guinea.

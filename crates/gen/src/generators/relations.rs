@@ -88,7 +88,11 @@ pub(crate) enum Distribution {
 #[derive(Debug)]
 pub(crate) enum FanOutSpec {
     Constant(u64),
-    Varying(Arc<dyn Generator>),
+    /// `after`: the number of first rows that have no children.
+    Varying {
+        counts: Arc<dyn Generator>,
+        after: u64,
+    },
 }
 
 /// Returns whether this is a call of this name.
@@ -266,23 +270,24 @@ fn exact_counts(source: &SourceText<'_>, call: &Call) -> Result<Distribution> {
 }
 
 fn fan_out(source: &SourceText<'_>, arguments: &Arguments<'_>, rows: Option<u64>) -> Result<FanOutSpec> {
+    const MOST: u64 = 1 << 40;
+    let after = arguments.int_within("after", 0, MOST)?;
     if let Some(Expression { kind: ExpressionKind::Call(call), .. }) = arguments.written("min") {
         if arguments.is_given("max") {
             return Err(arguments.error_at("max", "'min' is a generator, so 'max' has no effect"));
         }
-        return Ok(FanOutSpec::Varying(build(source, &call, rows)?.into()));
+        return Ok(FanOutSpec::Varying { counts: build(source, &call, rows)?.into(), after });
     }
-    const MOST: u64 = 1 << 40;
     let least = arguments.int_within("min", 0, MOST)?;
     let most = if arguments.is_given("max") { arguments.int_within("max", 0, MOST)? } else { least };
     if most == 0 || least > most {
         return Err(arguments.error_at("min", "there are no children, or 'min' is above 'max'"));
     }
-    if least == most {
+    if least == most && after == 0 {
         return Ok(FanOutSpec::Constant(least));
     }
     let text = format!("int({least}, {most})");
     let source = SourceText::new(&text, "<per_parent>");
     let call = crate::annotation::parse_call(&source, 0..text.len())?;
-    Ok(FanOutSpec::Varying(build(&source, &call, rows)?.into()))
+    Ok(FanOutSpec::Varying { counts: build(&source, &call, rows)?.into(), after })
 }

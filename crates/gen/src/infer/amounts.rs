@@ -4,11 +4,11 @@ use super::names::{bare, is_like};
 use super::subjects::Kind;
 use super::{ColumnTraits, TableInference, TypeClass, kind_of, other_parent};
 use litepress_rows::quoted_name;
-use litepress_rows::schema::{Generated, Schema, Table};
+use litepress_rows::schema::{Column, Generated, Schema, Table};
 
 const QUANTITIES: &str = "quantity qty *_quantity order_qty pieces units count_ordered";
 const PRICES: &str = "unit_price unitprice price list_price item_price sale_price retail_price amount_per_unit";
-const TOTALS: &str = "line_total linetotal amount total total_price extended_price total_amount";
+pub(super) const TOTALS: &str = "line_total linetotal amount total total_price extended_price total_amount";
 
 /// The ends of the names of categories of food.
 pub(super) const FOOD: &str = "'nacks', 'ocery', 'rages'";
@@ -22,7 +22,6 @@ impl TableInference<'_> {
         let base = numbers("subtotal sub_total item_total net_amount goods_total net_total amount_net");
         let total = self
             .find(TOTALS, |at| self.is_amount(at) && self.found[at].is_none() && Some(at) != price && Some(at) != base);
-        let cost = numbers("cost unit_cost standard_cost cost_price wholesale_price purchase_price buy_price");
         let tax = numbers("tax tax_amount vat_amount sales_tax taxes vat tax_total");
         let shipping =
             numbers("shipping shipping_cost freight shipping_amount delivery_fee shipping_total shipping_fee");
@@ -37,10 +36,7 @@ impl TableInference<'_> {
         if let Some((cents, text)) = cents.and_then(|cents| Some((cents, self.price_of_good(cents)?))) {
             self.set(cents, text, "the price of such a good, in cents");
         }
-        if let (Some(cost), Some(price)) = (cost.filter(|cost| Some(*cost) != price), price) {
-            let text = format!("round({} * real(0.35, 0.75, 3), 2)", self.column(price));
-            self.set(cost, text, "less than the price");
-        }
+        self.costs(price);
         if let Some(shipping) = shipping {
             self.set(shipping, "choice(0: 40, 4.95: 38, 9.9: 15, 19.9: 7)", "a fee of delivery");
         }
@@ -83,6 +79,22 @@ impl TableInference<'_> {
                 let text: Vec<String> = parts.iter().map(|&at| self.column(at)).collect();
                 self.set(sum, format!("round({}, 2)", text.join(" + ")), "the sum of the amounts");
             }
+        }
+    }
+
+    /// Infers what a thing costs the shop, which is less than its price, and in how many pieces it is sold.
+    fn costs(&mut self, price: Option<usize>) {
+        const COSTS: &str =
+            "cost unit_cost supply_cost supplycost standard_cost cost_price wholesale_price purchase_price buy_price";
+        let worth = price.map(|price| self.column(price)).or_else(|| self.price_of_parent());
+        let cost = self.find(COSTS, |at| self.is_amount(at) && self.found[at].is_none());
+        if let Some((cost, worth)) = cost.zip(worth) {
+            self.set(cost, format!("round({worth} * real(0.35, 0.75, 3), 2)"), "less than the price");
+        }
+        if let Some((unit, price)) = self.find_repeatable_text("quantity_per_unit").zip(price) {
+            let cheap = "choice('piece': 4, 'pack of 2': 2, 'pack of 3', 'box of 6')";
+            let text = format!("if({} < 12, {cheap}, choice('piece': 9, 'pack of 2'))", self.column(price));
+            self.set(unit, text, "suits the price");
         }
     }
 
@@ -175,16 +187,26 @@ impl TableInference<'_> {
         (0..self.columns.len()).find_map(|at| {
             let parent = self.context.parents[at].filter(|parent| parent.table != self.context.table)?;
             let of = &self.context.schema.tables[parent.table];
-            let is_price = |column: &&litepress_rows::schema::Column| {
-                is_like(&bare(of, &column.name), "unit_price unitprice price list_price retail_price price_cents")
-                    && column.generated == Generated::No
-                    && (column.not_null || column.default.is_some())
-            };
-            let price = of.columns.iter().find(is_price)?;
-            let text = self.through(at, price);
+            // One of a pair of a supplier and a product has the price of the product.
+            let is_pair = self.table.foreign_keys[parent.key].columns.len() == 2;
+            let of_pair = || other_parent(self.context.schema, parent.table, parent.column).filter(|_| is_pair);
+            let (text, price) = price_in(of).map(|price| (self.through(at, price), price)).or_else(|| {
+                let price = price_in(&self.context.schema.tables[of_pair()?.table])?;
+                Some((format!("{}.{}", self.through(at, &of.columns[parent.column]), quoted_name(&price.name)), price))
+            })?;
             Some(if price.name.ends_with("_cents") { format!("{text} / 100.0") } else { text })
         })
     }
+}
+
+/// Returns the price of the things in a table, if it is always known.
+fn price_in(of: &Table) -> Option<&Column> {
+    let is_price = |column: &&Column| {
+        is_like(&bare(of, &column.name), "unit_price unitprice price list_price retail_price price_cents")
+            && column.generated == Generated::No
+            && (column.not_null || column.default.is_some())
+    };
+    of.columns.iter().find(is_price)
 }
 
 /// Returns the path of columns from a row to the rate of what it refers to.

@@ -5,7 +5,7 @@ use super::files::IMAGES;
 use super::names::is_like;
 use super::subjects::Kind;
 use super::times::{Form, Stage};
-use super::{ColumnTraits, TableInference, TypeClass, expanded, kind_of, plain, words_of_table};
+use super::{ColumnTraits, TableInference, TypeClass, expanded, plain, things_of_any_kind, words_of_table};
 use crate::generators::phrases::capital;
 use litepress_rows::schema::{Generated, Table};
 
@@ -35,6 +35,7 @@ impl TableInference<'_> {
         self.values_of_keys();
         self.permissions();
         self.states_of_runs();
+        self.branches();
         self.current_states();
         self.states_of_orders();
         self.devices();
@@ -96,12 +97,8 @@ impl TableInference<'_> {
         }) else {
             return;
         };
-        let is_thing = |of: &&Table| {
-            let kind = kind_of(of);
-            of.name != self.table.name && matches!(kind, Some(Kind::Text | Kind::Task | Kind::Product | Kind::Order))
-        };
         let class = |of: &Table| words_of_table(&of.name).iter().map(|word| capital(word)).collect::<String>();
-        let tables = self.context.schema.tables.iter().filter(is_thing);
+        let tables = things_of_any_kind(self.context.schema, self.table);
         let classes: Vec<String> = tables.map(|of| format!("'{}'", class(of))).collect();
         if !classes.is_empty() {
             self.set(at, format!("choice({})", classes.join(", ")), "the class of a table");
@@ -217,11 +214,14 @@ impl TableInference<'_> {
     /// Stages of the jobs of a build, by their names.
     fn stages(&mut self) {
         let is_job = self.subject.is_some_and(|subject| subject.names == "ci_job");
+        if is_job {
+            self.names_of_jobs();
+        }
         let name = self.find("name job_name", |at| self.is_text(at));
         let Some((stage, name)) = self.find_text("stage stage_name").zip(name).filter(|_| is_job) else { return };
-        let (name, list) = (self.column(name), ["build", "test", "deploy", "lint"]);
-        let cases: String = list.map(|stage| format!(" WHEN '{}' THEN '{stage}'", &stage[..4])).concat();
-        self.set(stage, format!("CASE substr({name}, 1, 4){cases} ELSE 'test' END"), "follows from the name");
+        let cases = "WHEN 'buil' THEN 'build' WHEN 'docs' THEN 'build' WHEN 'depl' THEN 'deploy' WHEN 'lint' THEN 'lint' ELSE 'test'";
+        let text = format!("CASE substr({}, 1, 4) {cases} END", self.column(name));
+        self.set(stage, text, "follows from the name");
     }
 
     /// Values of metrics: a share of a processor is not 700.

@@ -1,7 +1,8 @@
 //! Flags, NULL and DEFAULTs: how often each comes, by the name of the column.
 
 use super::names::is_like;
-use super::references::is_referred;
+use super::references::{is_referred, refers};
+use super::roles::is_superior;
 use super::rules;
 use super::subjects::Kind;
 use super::table_columns::called;
@@ -131,7 +132,9 @@ impl TableInference<'_> {
                 &column.plain,
                 "*name* *email* *title* status state type uuid guid *price* *amount* *total* city country",
             );
-        if is_core && rules::null_share(&column.plain).is_none() {
+        // Every order has its number.
+        let is_number = self.kind() == Some(Kind::Order) && is_like(&column.plain, "number *_number *_no");
+        if (is_core || is_number) && rules::null_share(&column.plain).is_none() {
             0.0
         } else {
             null_share(self.context.schema, self.table, at)
@@ -162,9 +165,13 @@ impl TableInference<'_> {
     fn latitude_of(&self, at: usize) -> Option<String> {
         let name = &self.columns[at].plain;
         let pairs = [("longitude", "latitude"), ("lon", "lat"), ("lng", "lat")];
-        let (east, north) = pairs.into_iter().find(|(east, _)| name.ends_with(east))?;
-        let latitude = format!("{}{north}", name.strip_suffix(east)?);
-        self.columns.iter().position(|column| column.plain == latitude).map(|at| self.column(at))
+        let (east, north) =
+            pairs.into_iter().find(|(east, _)| name.ends_with(east) || name.starts_with("longitude"))?;
+        let latitude = name.replacen(east, north, 1);
+        self.columns
+            .iter()
+            .position(|column| column.plain == latitude && column.plain != *name)
+            .map(|at| self.column(at))
     }
 
     /// Adds the NULLs of nullable columns and the values of DEFAULTs.
@@ -256,6 +263,11 @@ pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64
     let column = &table.columns[position];
     let default = column.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("NULL"));
     if column.not_null || column.key_position.is_some() || default.is_some() || is_referred(schema, table, column) {
+        return 0.0;
+    }
+    // A row without a key of its own belongs to something: the actors to a film.
+    let has_key = table.rowid_alias.is_some() || table.columns.iter().any(|column| column.key_position.is_some());
+    if is_superior(schema, table, position) || position == 0 && !has_key && refers(schema, table, position) {
         return 0.0;
     }
     // Most visitors have not signed in.

@@ -5,7 +5,8 @@ use super::TableInference;
 use super::names::plain;
 use litepress_rows::schema::Table;
 
-/// The kinds of values, which follow one another in the table of values: title, date, pages, volume, DOI, address.
+/// The kinds of values, which follow one another in the table of values: title, date, address, abstract, time of access,
+/// key. References of all types have them.
 pub(crate) const KINDS_OF_VALUES: u64 = 6;
 /// Days between the oldest date and the reference day.
 const DAYS: u64 = 15_000;
@@ -30,10 +31,11 @@ impl TableInference<'_> {
         let Some((key, value)) = key.zip(self.find_text("value")) else { return };
         let number = format!("({key} / {KINDS_OF_VALUES})");
         let step = (DAYS * KINDS_OF_VALUES / self.context.rows.max(1)).max(1);
+        let minutes = step * 60;
         let text = format!(
-            "CASE ({key} - 1) % {KINDS_OF_VALUES} WHEN 1 THEN date_add('{}', -{step} * {number}, 'days') \
-             WHEN 2 THEN (17 * {number} + 1) || '-' || (17 * {number} + 2 + {key} % 29) WHEN 3 THEN ({number} + 1) || '' \
-             WHEN 4 THEN '10.' || int(1000, 9999) || '/' || phrase('{{noun}}') || '.' || {key} WHEN 5 THEN phrase('{{site}}') || '/' || phrase('{{slug}}') || '-' || {key} \
+            "CASE ({key} - 1) % {KINDS_OF_VALUES} WHEN 1 THEN date_add('{0}', -{step} * {number}, 'days') \
+             WHEN 2 THEN phrase('{{site}}') || '/' || phrase('{{slug}}') || '-' || {key} WHEN 3 THEN unique_phrase('{{abstract}}') \
+             WHEN 4 THEN date_add('{0} 09:00:00', -{minutes} * {number}, 'minutes') WHEN 5 THEN phrase('{{noun}}') || '-' || {key} \
              ELSE unique_phrase('{{title}}') END",
             self.context.day.before(1)
         );

@@ -48,12 +48,13 @@ impl TableInference<'_> {
             let Some(name) = names.max_by_key(|&other| shared(other)) else { continue };
             let is_image = is_like(&own, IMAGES);
             if self.is_free(name) && !self.columns[name].is_unique {
-                let media = self.media_file();
+                let (media, of_job) = (self.media_file(), self.file_of_job());
                 let text = match (self.is_like(name, "*path"), is_image, self.is_media()) {
                     (true, _, true) => format!("'Media/' || {media}"),
                     (true, _, false) => "phrase('{path}')".to_owned(),
                     (false, true, _) => "phrase('{image_file}')".to_owned(),
                     (false, false, true) => media,
+                    _ if of_job.is_some() => of_job.unwrap_or_default(),
                     _ if super::has_last_word(self.table, "artifact output") => "phrase('{build_file}')".to_owned(),
                     (false, false, false) => "phrase('{file}')".to_owned(),
                 };

@@ -2,6 +2,7 @@
 
 use super::amounts::named_column;
 use super::names::{is_like, plain};
+use super::table_columns::called;
 use super::times::Form;
 use super::{TableInference, has_last_word};
 use litepress_rows::schema::Table;
@@ -21,6 +22,15 @@ pub(crate) fn is_card_of(table: &Table, parent: &Table) -> bool {
     has_last_word(table, "card") && has_last_word(parent, "note")
 }
 
+fn are_types_of_notes(table: &Table) -> bool {
+    plain(&table.name).trim_end_matches('s').ends_with("notetype")
+}
+
+/// Returns whether the rows of a table are the fields of the types of notes in another one.
+pub(super) fn is_field_of(table: &Table, parent: &Table) -> bool {
+    has_last_word(table, "field") && are_types_of_notes(parent)
+}
+
 impl TableInference<'_> {
     pub(super) fn flash_cards(&mut self) {
         self.cards();
@@ -38,17 +48,28 @@ impl TableInference<'_> {
         let (Some(kind), Some(_)) = (find("type state"), find(INTERVALS)) else { return };
         let tables = &self.context.schema.tables;
         let reviews = self.context.counted.iter().find(|(child, _)| has_grade(&tables[*child]));
+        let last = reviews.and_then(|&(child, column)| {
+            let of = &tables[child];
+            let interval = (0..of.columns.len()).find(|&at| is_like(&plain(&of.columns[at].name), INTERVALS))?;
+            Some(format!("last_of({}, {})", named_column(of, column), named_column(of, interval)))
+        });
         let text = match reviews {
             Some(&(child, column)) => format!("count_of({})", named_column(&tables[child], column)),
             None => "if(bool(0.3), 0, 1 + exponential(0.15, max=90, decimals=0))".to_owned(),
         };
         self.set(count, text, "follows from the reviews");
-        let text = format!("if({} = 0, 0, choice(1: 5, 2: 90, 3: 5))", self.column(count));
-        self.set(kind, text, "follows from the number of reviews");
+        let count = self.column(count);
+        // A card whose last answer was wrong is learnt again.
+        let other = match &last {
+            Some(last) => format!("if({last} > 0, 2, if({count} = 1, 1, 3))"),
+            None => "choice(1: 5, 2: 90, 3: 5)".to_owned(),
+        };
+        self.set(kind, format!("if({count} = 0, 0, {other})"), "follows from the reviews");
         let kind = self.column(kind);
+        let days = last.unwrap_or_else(|| DAYS.to_owned());
         for (names, text) in [
-            (INTERVALS, format!("CASE {kind} WHEN 0 THEN 0 WHEN 2 THEN {DAYS} ELSE 1 END")),
-            ("lapses", format!("if({kind} = 0, 0, choice(0: 7, 1: 2, 2: 1))")),
+            (INTERVALS, format!("CASE {kind} WHEN 0 THEN 0 WHEN 2 THEN {days} ELSE 1 END")),
+            ("lapses", format!("if({kind} = 0, 0, min({count}, choice(0: 7, 1: 2, 2: 1)))")),
             ("factor ease_factor", format!("if({kind} = 0, 0, choice(2500: 70, 2350: 15, 2650: 10, 1300: 5))")),
             ("queue", format!("if(bool(0.03), -1, if({kind} = 3, 1, {kind}))")),
             ("due", format!("if({kind} = 0, int(1, 5000), int(1500, 1860))")),
@@ -59,6 +80,23 @@ impl TableInference<'_> {
             }
         }
         self.no_data();
+        self.last_answers();
+    }
+
+    /// Times of the last changes of cards, which are those of their last answers.
+    fn last_answers(&mut self) {
+        let tables = &self.context.schema.tables;
+        let last =
+            self.context.counted.iter().filter(|(child, _)| has_grade(&tables[*child])).find_map(|&(child, by)| {
+                let [by, time] = [by, tables[child].rowid_alias?].map(|at| named_column(&tables[child], at));
+                Form::Unix(1).converted(&format!("last_of({by}, {time})"), Form::Unix(1000))
+            });
+        let is_change = |at: usize| matches!(self.time_at(at), Some((_, Form::Unix(1))));
+        let Some((at, last)) = self.find("mod", is_change).zip(last) else { return };
+        if let Some(own) = &self.found[at] {
+            let text = format!("coalesce({last}, {})", called(&own.text));
+            self.set(at, text, "the time of the last answer");
+        }
     }
 
     /// Returns the number of a card among those of its note.
@@ -130,8 +168,7 @@ impl TableInference<'_> {
 
     /// Names of the types of notes.
     fn types_of_notes(&mut self) {
-        let is_type = plain(&self.table.name).trim_end_matches('s').ends_with("notetype");
-        if let Some(at) = self.find_text("name").filter(|_| is_type) {
+        if let Some(at) = self.find_text("name").filter(|_| are_types_of_notes(self.table)) {
             let unique = if self.columns[at].is_unique { "unique_" } else { "" };
             self.set(at, format!("{unique}phrase('{{card_type}}')"), "a type of notes");
         }

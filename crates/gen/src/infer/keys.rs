@@ -89,12 +89,13 @@ pub(super) fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> In
 }
 
 /// Texts that are unique, with the length of the longest, by name.
-const UNIQUE_TEXTS: [(&str, &str, u64); 20] = [
+const UNIQUE_TEXTS: [(&str, &str, u64); 21] = [
     ("uuid guid *_uuid *_guid", "uuid", 36),
     ("*token* *session* *secret* api_key sha1 *_sha1 *_hash hash sha digest nonce", "hex(40)", 40),
     ("md5 *_md5 *_hash hash key_id", "hex(32)", 32),
     ("input search_term query", "unique_phrase('{search_term}')", 60),
     ("event_type event_name", "unique_phrase('{event_kind}', '_')", 40),
+    ("what action activity", "phrase('{event_name} #') || sequence()", 40),
     ("version *_version", "unique_regex('[1-9][0-9]?[.](0|[1-9][0-9]?)[.](0|[1-9][0-9]{0,2})')", 24),
     ("url *_url uri link website permalink", "phrase('{site}') || '/' || sequence()", 64),
     (

@@ -13,7 +13,7 @@ const FORMATS: &[&str] = &["EPUB", "PDF", "AZW3", "MOBI", "TXT", "DOCX", "RTF", 
 const IDENTIFIERS: &[&str] = &["isbn", "amazon", "goodreads", "google", "doi", "uri"];
 const LANGUAGES: &[&str] = &["en", "de", "fr", "es", "it", "pt", "nl", "pl", "ja", "zh"];
 /// Lists of `data/phrases.txt` with all names that a table has. Of other names, such as those of categories, there are always more.
-const CLOSED: &str = "browser_setting carrier country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model plan region role tile_key ward";
+const CLOSED: &str = "browser_setting carrier continent country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model plan region role tile_key ward";
 const PROVIDERS: &[&str] = &["google", "github", "apple", "facebook", "microsoft", "gitlab"];
 
 /// Returns the texts of which a column has one, by its name, most frequent ones first.
@@ -59,7 +59,10 @@ pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)
     let found = TableInference::new(TableContext { rows: 1, ..context }).infer();
     found.into_iter().enumerate().find_map(|(column, found)| {
         let text = found?.text;
-        let list = text.split_once("unique_phrase('{")?.1.split('}').next()?;
+        let list = match text.split_once("unique_phrase('{") {
+            Some((_, rest)) => rest.split('}').next()?,
+            None => super::continents::list_of(&text)?,
+        };
         // There is one country of a name, whatever it belongs to.
         let is_apart = of.foreign_keys.is_empty() || list == "country_name";
         let is_closed = CLOSED.split(' ').any(|closed| closed == list);

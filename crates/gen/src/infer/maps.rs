@@ -10,8 +10,8 @@ const POINTS: [&str; 7] = ["tree", "well", "hydrant", "stop", "school", "bridge"
 const METRES: &str = "156543.03392804097";
 /// Zoom levels up to this one are complete before the next one begins.
 const LAST_LEVEL: u32 = 13;
-const ABOUT_TILES: &str = "WHEN 'name' THEN phrase('{city_name}') || ' Basemap' WHEN 'format' THEN 'png' WHEN 'type' THEN 'baselayer' WHEN 'version' THEN '1.1' \
-    WHEN 'bounds' THEN '-180.0,-85.0511,180.0,85.0511' WHEN 'center' THEN '8.5,47.4,9' WHEN 'minzoom' THEN '0' WHEN 'maxzoom' THEN '14' \
+const ABOUT_TILES: &str = "WHEN 'name' THEN 'World Basemap' WHEN 'format' THEN 'png' WHEN 'type' THEN 'baselayer' WHEN 'version' THEN '1.1' \
+    WHEN 'bounds' THEN '-180.0,-85.0511,180.0,85.0511' WHEN 'center' THEN '10.0,30.0,2' WHEN 'minzoom' THEN '0' \
     WHEN 'attribution' THEN '(c) OpenStreetMap contributors' WHEN 'description' THEN 'Streets, buildings and land use' ELSE '{}'";
 
 /// Returns whether a column is declared to hold shapes on a map.
@@ -66,8 +66,10 @@ impl TableInference<'_> {
     /// Tiles: all of one level, before those of the next one.
     fn tiles(&mut self) {
         const NUMBER: &str = "(sequence() - 1)";
-        if let Some(at) = self.find("tile_id grid_id", |at| self.is_text(at) && self.found[at].is_none()) {
-            self.set(at, "hex(32)", "the key of a picture");
+        for (name, text) in [("tile_id", "hex(32)"), ("grid_id", "'grid-' || sequence()")] {
+            if let Some(at) = self.find(name, |at| self.is_text(at) && self.found[at].is_none()) {
+                self.set(at, text, "the key of a picture");
+            }
         }
         let find = |name: &str| self.find(name, |at| self.found[at].is_none() && self.is_number(at));
         let (Some(zoom), Some(column), Some(row)) = (find("zoom_level zoom"), find("tile_column"), find("tile_row"))
@@ -84,6 +86,12 @@ impl TableInference<'_> {
         self.set(row, by_level(is_level, |level| format!("{} % {}", number(level), side(level))), "in order");
     }
 
+    /// Returns the number of tiles in all tables of the schema.
+    fn tiles_of_map(&self) -> u64 {
+        let tables = self.context.schema.tables.iter().zip(&self.context.rows_of);
+        tables.filter(|(table, _)| table.column("tile_column").is_some()).map(|(_, rows)| rows).sum()
+    }
+
     /// Properties of a file of tiles.
     fn about_tiles(&mut self) {
         let is_about = has_last_word(self.table, "metadata") && self.columns.len() == 2;
@@ -91,7 +99,10 @@ impl TableInference<'_> {
         if is_about {
             self.set(name, "unique_phrase('{tile_key}')", "a property of a map");
             let name = self.column(name);
-            self.set(value, format!("CASE {name} {ABOUT_TILES} END"), "follows from the name");
+            let last = (0..LAST_LEVEL).find(|&level| tiles_before(level + 1) >= self.tiles_of_map());
+            let last = last.unwrap_or(LAST_LEVEL);
+            let text = format!("CASE {name} WHEN 'maxzoom' THEN '{last}' {ABOUT_TILES} END");
+            self.set(value, text, "follows from the name");
         }
     }
 
@@ -134,11 +145,14 @@ impl TableInference<'_> {
                 &format!("'All ' || replace({name}, '_', ' ') || ' of ' || phrase('{{city_name}}')"),
             );
         }
-        for (least, most, degrees) in [("min_x", "max_x", 170), ("min_y", "max_y", 80)] {
+        let city = self.find("description", |at| self.found[at].is_some()).map(|at| self.column(at));
+        for (least, most, field) in [("min_x", "max_x", "longitude"), ("min_y", "max_y", "latitude")] {
             let find = |name: &str| self.find(name, |at| self.is_number(at)).filter(|_| is_layer);
             let Some((least, most)) = find(least).zip(find(most)) else { continue };
-            self.set(least, format!("real(-{degrees}, {degrees}, 4)"), "follows from what is on the map");
-            let text = format!("round({} + real(0.01, 5, 4), 4)", self.column(least));
+            let place = city.as_ref().map(|of| format!("place_of(substr({of}, instr({of}, ' of ') + 4), '{field}')"));
+            let place = place.unwrap_or_else(|| "real(-80, 80, 2)".to_owned());
+            self.set(least, format!("round({place} - real(0.02, 0.4, 4), 4)"), "follows from what is on the map");
+            let text = format!("round({} + real(0.42, 0.8, 4), 4)", self.column(least));
             self.set(most, text, "follows from the least");
         }
         if let Some(at) = self.find_repeatable_number("feature_count") {

@@ -9,6 +9,8 @@ use litepress_rows::schema::{Generated, Table};
 
 const NAMES: &str = "title name full_name display_name";
 const SORTED: &str = "sort sort_name sort_title name_sort title_sort";
+/// The seasons of each series.
+const SEASONS: u64 = 2;
 /// Units of .NET in a second, in which columns such as `RunTimeTicks` count.
 const TICKS: u64 = 10_000_000;
 
@@ -23,6 +25,15 @@ pub(crate) fn is_of_films(table: &Table) -> bool {
     FILMS.iter().filter(|patterns| has(patterns)).count() > 1
 }
 
+/// Returns how many first rows of a table of films are series and seasons, if the rows of another table are parts of films: chapters
+/// and streams.
+pub(crate) fn films_without_parts(table: &Table, films: &Table, rows: u64) -> u64 {
+    let is_part = words_of_table(&table.name).pop().is_some_and(|word| word == "chapter" || word.ends_with("stream"));
+    let parent = (0..films.columns.len()).find_map(|at| super::roots(films, at, rows));
+    let wholes = parent.filter(|_| is_part && is_of_films(films)).map(|first| first * (1 + SEASONS));
+    wholes.filter(|&wholes| wholes < rows).unwrap_or(0)
+}
+
 fn is_of_titles(table: &Table) -> bool {
     subject(&table.name).is_some_and(|subject| subject.names == "title") || is_of_films(table)
 }
@@ -32,6 +43,7 @@ impl TableInference<'_> {
         self.sorted_names();
         if self.subject.is_some_and(|subject| subject.names == "title") {
             self.published();
+            self.years();
             self.films();
             self.folders();
         }
@@ -102,6 +114,20 @@ impl TableInference<'_> {
         }
     }
 
+    /// Years of publication, not after the row was last changed.
+    fn years(&mut self) {
+        let is_known = |at: &usize| self.is_text_time(*at) && self.share_of_null(*at) == 0.0;
+        let changed = (0..self.columns.len()).find(is_known).map(|at| self.column(at));
+        let is_year = |at: usize| self.found[at].is_none() && !self.columns[at].is_unique;
+        let Some((at, changed)) = self.find("release_year year", is_year).zip(changed) else { return };
+        let year = format!("substr({changed}, 1, 4)");
+        let text = match self.is_text(at) {
+            true => format!("min(int(1985, 2025) || '', {year})"),
+            false => format!("min(int(1985, 2025), {year} + 0)"),
+        };
+        self.set(at, text, "not after the row came");
+    }
+
     /// Kinds and lengths of films, series and their episodes.
     fn films(&mut self) {
         if !is_of_films(self.table) {
@@ -110,9 +136,10 @@ impl TableInference<'_> {
         let Some(kind) = self.find_kind("type item_type kind") else { return };
         self.set(kind, self.kind_of_film(), "a kind of film");
         let kind = self.column(kind);
-        let name = self.find_repeatable_text("name title").filter(|_| self.context.roots.is_some());
-        if let Some(name) = name {
-            let text = format!("if({kind} = 'Season', 'Season ' || int(1, 6), phrase('{{title}}'))");
+        if let Some((name, (_, first))) = self.find_repeatable_text("name title").zip(self.context.roots) {
+            let text = format!(
+                "CASE {kind} WHEN 'Season' THEN 'Season ' || ((sequence() - 1) / {first}) WHEN 'BoxSet' THEN phrase('{{title}}') || ' Collection' ELSE phrase('{{title}}') END"
+            );
             self.set(name, text, "the name of a film, or the number of a season");
         }
         let is_whole = format!("{kind} IN ('Movie', 'Episode')");
@@ -126,7 +153,12 @@ impl TableInference<'_> {
                     60 * TICKS
                 ),
             ),
-            ("genres", "phrase('{genre_main}') || if(bool(0.6), '|' || phrase('{genre_more}'), '')".to_owned()),
+            (
+                "genres",
+                format!(
+                    "if({kind} IN ('Movie', 'Series'), phrase('{{genre_main}}') || if(bool(0.6), '|' || phrase('{{genre_more}}'), ''))"
+                ),
+            ),
         ];
         for (names, text) in texts {
             let at = self.find(names, |at| {
@@ -151,13 +183,16 @@ impl TableInference<'_> {
         }
     }
 
-    /// Returns the annotation of the kinds of films: seasons and episodes belong to a series.
+    /// Returns the annotation of the kinds of films: seasons and episodes belong to a series, and films to a collection. Every other
+    /// root is a collection, and the seasons come before the episodes.
     fn kind_of_film(&self) -> String {
-        let Some((parent, first)) = self.context.roots.map(|(parent, first)| (self.column(parent), first)) else {
+        let Some((_, first)) = self.context.roots else {
             return "choice('Movie': 45, 'Episode': 38, 'Season': 10, 'Series': 7)".to_owned();
         };
         format!(
-            "CASE WHEN sequence() <= {first} THEN 'Series' WHEN {parent} IS NULL THEN 'Movie' ELSE choice('Episode': 85, 'Season': 15) END"
+            "CASE WHEN (sequence() - 1) % {first} % 2 = 1 THEN if(sequence() > {first}, 'Movie', 'BoxSet') WHEN sequence() <= {first} THEN 'Series' \
+             WHEN sequence() <= {} THEN 'Season' ELSE 'Episode' END",
+            first * (1 + SEASONS)
         )
     }
 
@@ -218,7 +253,13 @@ impl TableInference<'_> {
         if let Some(at) =
             self.find_repeatable_text("value").filter(|_| super::has_last_word(self.table, "value tag genre"))
         {
-            self.set(at, "phrase('{film_genre}')", "a value of a title");
+            let of = &self.context.schema.tables[self.context.possible_parents[by].map_or(0, |parent| parent.table)];
+            let genres = of.columns.iter().find(|column| plain(&column.name) == "genres");
+            let genre = genres.map(|column| {
+                let genres = self.through(by, column);
+                format!("coalesce(substr({genres}, 1, instr({genres} || '|', '|') - 1), phrase('{{film_genre}}'))")
+            });
+            self.set(at, genre.unwrap_or_else(|| "phrase('{film_genre}')".to_owned()), "a value of a title");
         }
     }
 

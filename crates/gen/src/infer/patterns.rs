@@ -18,8 +18,11 @@ pub(crate) enum ReferencePattern {
     /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow; no row
     /// itself if both refer to one table.
     DistinctIn { column: String, growing: bool, other: bool },
-    /// Consecutive rows for each parent: numbers of children with the numbers of parents that have so many.
-    PerParent(Vec<(u64, u64)>),
+    /// Consecutive rows for each parent: numbers of children with the numbers of parents that have so many. `after`: the number of first
+    /// parents that have none.
+    PerParent { counts: Vec<(u64, u64)>, after: u64 },
+    /// The superior of a person in the same table: three to twelve report to one, and all but the first report to somebody.
+    Superior,
     /// So many first rows of the table itself, which refer to nothing.
     Roots(u64),
     /// Random rows, some of them often. If both tables grow with time, early rows refer to early rows; `growing` is the share of the
@@ -46,6 +49,9 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
         ReferencePattern::FirstInTurn(first) => {
             inferred(format!("ref({parent}, in_turn(1, first={first}))"), format!("{because}, one after another"))
         }
+        ReferencePattern::Superior => {
+            inferred(format!("ref({parent}, per_parent(3, 12))"), format!("{because}, who leads a team"))
+        }
         ReferencePattern::Roots(first) => {
             inferred(format!("ref({parent}, in_turn(first={first}))"), format!("{because}, if it is no root"))
         }
@@ -57,12 +63,13 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
                 format!("{because}, in a key with {column}"),
             )
         }
-        ReferencePattern::PerParent(counts) => {
+        ReferencePattern::PerParent { counts, after } => {
             let pairs: Vec<String> =
                 counts.iter().map(|(children, parents)| format!("{children}: {parents}")).collect();
+            let after = if *after > 0 { format!(", after={after}") } else { String::new() };
             let text = match counts[..] {
-                [(each, _)] => format!("ref({parent}, per_parent({each}))"),
-                _ => format!("ref({parent}, per_parent(deal({})))", pairs.join(", ")),
+                [(each, _)] => format!("ref({parent}, per_parent({each}{after}))"),
+                _ => format!("ref({parent}, per_parent(deal({}){after}))", pairs.join(", ")),
             };
             inferred(text, format!("{because}, in a key"))
         }
@@ -72,6 +79,13 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             let text = format!("ref({parent}, popular(growing=TRUE{before}))");
             inferred(text, format!("{because}, which grows with time, too"))
         }
+    }
+}
+
+impl ReferencePattern {
+    /// Returns the pattern of consecutive rows for each parent.
+    pub(crate) fn per_parent(counts: Vec<(u64, u64)>) -> Self {
+        Self::PerParent { counts, after: 0 }
     }
 }
 

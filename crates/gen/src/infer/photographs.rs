@@ -2,8 +2,10 @@
 
 use super::amounts::named_column;
 use super::names::{bare, is_like, plain};
+use super::places::city_by_key;
 use super::times::Form;
-use super::{TableInference, has_last_word, words_of_table};
+use super::{TableInference, has_last_word, has_more_of, other_parent, words_of_table};
+use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Schema, Table};
 
 /// Columns of pictures, of which a table has several.
@@ -20,6 +22,8 @@ const OF_PICTURES: [&str; 8] = [
 const FOLDER: &str = "choice('Pictures': 6, 'Photos': 3, 'Camera', 'Scans')";
 const STARS: &str = "choice(0: 70, 1: 2, 2: 3, 3: 9, 4: 10, 5: 6)";
 const SIZE: &str = "lognormal(15.1, 0.6, min=90000, max=400000000, decimals=0)";
+/// Years of the folders of a library.
+const YEARS: u32 = 20;
 const STILL: &str = "choice('jpg': 85, 'png': 8, 'nef': 7)";
 
 /// Returns whether a schema has a table of pictures. Its columns are compared in full only if one says which way is up, or is of
@@ -33,6 +37,11 @@ pub(crate) fn is_of_photographs(schema: &Schema) -> bool {
     tables.any(|table| OF_PICTURES.iter().filter(|names| has(table, names)).count() >= LEAST)
 }
 
+/// Returns the city in the path of an album.
+fn city_in(path: &str) -> String {
+    format!("substr({path}, instr({path}, ' ') + 1)")
+}
+
 impl TableInference<'_> {
     pub(super) fn photographs(&mut self) {
         if is_of_photographs(self.context.schema) {
@@ -40,10 +49,12 @@ impl TableInference<'_> {
             self.folders_of_pictures();
             self.files_of_pictures();
             self.looks();
+            self.times_of_files();
             self.times_of_pictures();
             self.written_positions();
             self.keywords_of_pictures();
             self.core_data();
+            self.zones_of_pictures();
         }
     }
 
@@ -86,17 +97,32 @@ impl TableInference<'_> {
         let Some((path, key)) = path.zip(key) else { return };
         let is_day = |at: usize| matches!(self.time_at(at), Some((_, Form::Day)));
         let day = self.find("date", is_day).map(|at| self.column(at));
-        let year = day.map_or(format!("(2005 + {key} % 20)"), |day| format!("substr({day}, 1, 4)"));
+        let parent = self.context.roots.map(|(parent, _)| self.column(parent));
+        let of_year = parent.as_ref().map_or(key.clone(), |parent| format!("coalesce({parent}, {key})"));
+        let year = format!("({} + {of_year} % {YEARS})", self.first_year());
+        let year = day.map_or(year, |day| format!("substr({day}, 1, 4)"));
         let (begin, end) = if self.is_like(path, "relative_path") { ("'/' || ", "") } else { ("", " || '/'") };
-        let text = format!("{begin}{year} || '/' || {key} || ' ' || phrase('{{city_name}}'){end}");
+        let place = format!("'/' || {key} || ' ' || phrase('{{city_name}}')");
+        let place = parent.map_or(place.clone(), |parent| format!("if({parent} IS NULL, '', {place})"));
+        let text = format!("{begin}{year} || {place}{end}");
         self.set(path, text, "a folder of a year");
         self.set_each(&[("collection", "choice('Travel': 4, 'Family': 4, 'Nature': 2, 'Work')")], "a kind of folder");
+        let caption = self.find_repeatable_text("caption").filter(|_| self.is_like(path, "relative_path"));
+        if let Some(caption) = caption {
+            let city = city_in(&self.column(path));
+            let text = format!("choice('A week in ', 'Holidays in ', 'Visit to ', 'With friends in ') || {city}");
+            self.set(caption, text, "the city of the folder");
+        }
     }
 
     /// Files, as cameras name them.
     fn files_of_pictures(&mut self) {
         self.set_each(&[("*file_size *filesize", SIZE)], "the size of a picture");
         let is_picture = has_last_word(self.table, "image photo picture file");
+        let message = self.find_repeatable_text("error_message").filter(|&at| is_picture && !self.columns[at].not_null);
+        if let Some(at) = message {
+            self.set(at, "constant(NULL)", "no file is broken");
+        }
         let number = "'IMG_' || (1000 + sequence())";
         let base = self.find_repeatable_text("base_name").filter(|_| is_picture);
         if let Some((base, end)) = base.zip(self.find_repeatable_text("extension")) {
@@ -132,13 +158,18 @@ impl TableInference<'_> {
                 "follows from who rates at all",
             );
         }
+        let (is_film, is_raw) = self.kinds_of_pictures();
+        let size = format!(
+            "CASE WHEN {is_film} THEN choice(1920: 7, 3840: 3) WHEN {is_raw} THEN 6000 ELSE choice(4032: 5, 3024: 2, 4000: 1, 1920: 1) END"
+        );
+        let depth = format!("if({is_raw}, 16, 8)");
         let format = self.end_of_picture();
         let format = format.unwrap_or_else(|| "choice('RAW': 5, 'JPG': 4, 'DNG': 1)".to_owned());
         self.set_each(
             &[
-                ("width", "choice(6000: 3, 4032: 5, 3024: 2, 4000: 1, 1920: 1)"),
+                ("width", &size),
                 ("*aspect_ratio*", "choice(1.5: 5, 1.3333: 3, 0.6667: 2, 1.7778: 1)"),
-                ("color_depth bit_depth", "choice(8: 7, 16: 3)"),
+                ("color_depth bit_depth", &depth),
                 ("color_model", "choice(1: 98, 2: 2)"),
                 ("color_labels", "if(bool(0.85), '', choice('Red', 'Yellow', 'Green', 'Blue'))"),
                 ("format file_format", &format),
@@ -149,8 +180,41 @@ impl TableInference<'_> {
             "follows from what a picture is",
         );
         if let Some((width, height)) = self.find("width", |_| true).zip(self.find_repeatable_number("height")) {
-            let cases = "WHEN 6000 THEN 4000 WHEN 4032 THEN 3024 WHEN 3024 THEN 4032 WHEN 4000 THEN 3000 ELSE 1080";
+            let cases = "WHEN 6000 THEN 4000 WHEN 4032 THEN 3024 WHEN 3024 THEN 4032 WHEN 4000 THEN 3000 WHEN 3840 THEN 2160 ELSE 1080";
             self.set(height, format!("CASE {} {cases} END", self.column(width)), "follows from the width");
+        }
+    }
+
+    /// Returns the conditions that a row is a film, and that it has what the sensor of the camera saw.
+    fn kinds_of_pictures(&self) -> (String, String) {
+        let column = |names: &str| self.find(names, |_| true).map(|at| self.column(at));
+        match column("format file_format") {
+            Some(format) => {
+                (format!("{format} IN ('MP4', 'MOV')"), format!("{format} IN ('RAW', 'NEF', 'CR2', 'DNG')"))
+            }
+            None => (column("kind").map_or("FALSE".to_owned(), |kind| format!("{kind} = 1")), "FALSE".to_owned()),
+        }
+    }
+
+    /// Returns the first year of the folders of a library.
+    fn first_year(&self) -> u32 {
+        let day = self.context.day.before(1);
+        let last: Option<u32> = day.split('-').next().and_then(|year| year.parse().ok());
+        (last.unwrap_or(2025) + 1).saturating_sub(YEARS)
+    }
+
+    /// Times of files, in the years of their folders.
+    fn times_of_files(&mut self) {
+        const SECONDS: u32 = 358 * 86_400;
+        let year = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let path = of.columns.iter().find(|column| plain(&column.name) == "path_from_root")?;
+            Some(format!("substr({}, 1, 4)", self.through(by, path)))
+        });
+        let changed = self.find("*mod_time modification_date", |at| matches!(self.time_at(at), Some((_, Form::Text))));
+        if let Some((changed, year)) = changed.zip(year) {
+            let text = format!("date_add({year} || '-01-02 00:00:00', int(0, {SECONDS}), 'seconds')");
+            self.set(changed, text, "a time in the year of the folder");
         }
     }
 
@@ -187,6 +251,21 @@ impl TableInference<'_> {
         })
     }
 
+    /// Returns the city of a picture: that of its album.
+    pub(super) fn city_of_picture(&self) -> Option<String> {
+        let schema = self.context.schema;
+        let path_of =
+            |album: usize| schema.tables[album].columns.iter().find(|column| plain(&column.name) == "relative_path");
+        (0..self.columns.len()).filter(|_| is_of_photographs(schema)).find_map(|by| {
+            let parent = self.context.parents[by]?.table;
+            (0..schema.tables[parent].columns.len()).find_map(|at| {
+                let path = path_of(other_parent(schema, parent, at)?.table)?;
+                let album = self.through(by, &schema.tables[parent].columns[at]);
+                Some(city_in(&format!("{album}.{}", quoted_name(&path.name))))
+            })
+        })
+    }
+
     /// Latitudes and longitudes as texts beside numbers: "38.7N".
     fn written_positions(&mut self) {
         for (name, positive, negative) in [("latitude", 'N', 'S'), ("longitude", 'E', 'W')] {
@@ -206,8 +285,33 @@ impl TableInference<'_> {
         if let (Some(at), Some(key), Some(parent)) = (tree, key, parent) {
             self.set(at, format!("coalesce('/' || {parent}, '') || '/' || {key}"), "follows from the parent");
         }
+        let name = self.find_text("name").filter(|_| has_last_word(self.table, "keyword tag"));
+        if let Some(at) = name {
+            let text = match self.context.roots.map(|(parent, _)| self.column(parent)) {
+                Some(parent) => {
+                    format!(
+                        "if({parent} IS NULL, unique_phrase('{{photo_keyword}}'), unique_phrase('{{photo_subject}}'))"
+                    )
+                }
+                None => "unique_phrase('{photo_subject}')".to_owned(),
+            };
+            self.set(at, text, "what a picture shows");
+        }
         let icon = "choice('tag': 5, 'folder': 2, 'user-identity', 'camera-photo')";
         self.set_each(&[("iconkde", icon)], "the name of a picture");
+    }
+
+    /// Time zones of pictures, which are those of their positions.
+    fn zones_of_pictures(&mut self) {
+        let zone = self.find_repeatable_text("time_zone* timezone*");
+        let picture = (0..self.columns.len()).find(|&by| {
+            let parent = self.context.parents[by].map(|parent| &self.context.schema.tables[parent.table]);
+            parent.is_some_and(|parent| has_more_of(self.table, parent))
+        });
+        if let Some((zone, picture)) = zone.zip(picture) {
+            let text = format!("place_of({}, 'timezone')", city_by_key(&self.column(picture)));
+            self.set(zone, text, "follows from the position of the picture");
+        }
     }
 
     /// Columns of Core Data: the number of the kind of row, the number of changes, files by their UUID.
@@ -241,7 +345,7 @@ impl TableInference<'_> {
         }
         let is_album = self.table.name.to_ascii_lowercase().ends_with("album");
         let Some(title) = self.find_repeatable_text("title").filter(|_| is_album) else { return };
-        self.set(title, "phrase('{city_name} {year}')", "the title of an album");
+        self.set(title, "phrase('{photo_album}')", "the title of an album");
         if let Some(&(child, column)) = self.context.counted.iter().find(|(child, _)| *child != self.context.table) {
             let text = format!("count_of({})", named_column(&self.context.schema.tables[child], column));
             self.set_each(&[("cached_count", &text)], "follows from the rows that refer to it");

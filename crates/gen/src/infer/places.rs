@@ -17,8 +17,8 @@ const FIELDS: &[(&str, &str)] = &[
         "phone",
         "phone phone_number telephone tel mobile mobile_phone cell cell_phone phone_mobile home_phone work_phone phone2 fax",
     ),
-    ("latitude", "latitude lat location_latitude geo_lat"),
-    ("longitude", "longitude lon lng location_longitude geo_lng geo_lon"),
+    ("latitude", "latitude lat location_latitude geo_lat latitude_number latitudenumber"),
+    ("longitude", "longitude lon lng location_longitude geo_lng geo_lon longitude_number longitudenumber"),
     ("timezone", "timezone time_zone"),
     ("currency", "currency currency_code"),
     ("language", "browser_lang browser_language accept_language"),
@@ -30,11 +30,19 @@ struct Place {
     parts: Vec<(usize, &'static str)>,
 }
 
+/// Returns a city that the key of a row chooses.
+pub(super) fn city_by_key(key: &str) -> String {
+    const COUNTRIES: &str = "USGBDEFRITESCAAUINJPBRNL";
+    let country = format!("substr('{COUNTRIES}', 1 + {key} * 7 % {} * 2, 2)", COUNTRIES.len() / 2);
+    format!("place_of({country}, 'city', {key} * 7919 % 1000 || '')")
+}
+
 impl TableInference<'_> {
     /// Infers the columns of places: the first of each is drawn, and the others are looked up by it.
     pub(super) fn places(&mut self) {
         self.places_of_parents();
         self.cities_of_country();
+        self.districts();
         let places = self.places_by_prefix();
         let of = |place: &Place, field: &str| {
             let is_field = |(at, of): &&(usize, &str)| *of == field && self.is_text(*at);
@@ -195,6 +203,26 @@ impl TableInference<'_> {
                 _ => {}
             }
         }
+        self.positions(place);
+    }
+
+    /// Infers the latitude and longitude of a row that names no place: near a city, which the key of the row chooses.
+    fn positions(&mut self, place: &Place) {
+        let of = |field: &str| {
+            place
+                .parts
+                .iter()
+                .find(|(at, of)| *of == field && self.is_free(*at) && self.is_number(*at))
+                .map(|(at, _)| *at)
+        };
+        let key = self.table.rowid_alias.map_or("sequence()".to_owned(), |at| self.column(at));
+        let city = self.city_of_picture().unwrap_or_else(|| city_by_key(&key));
+        let Some(both) = of("latitude").zip(of("longitude")) else { return };
+        for (at, field) in [(both.0, "latitude"), (both.1, "longitude")] {
+            if let Some(text) = self.place_field(at, field, &city) {
+                self.set(at, text, "near a city");
+            }
+        }
     }
 
     /// Returns the name of the city that the row refers to.
@@ -211,6 +239,17 @@ impl TableInference<'_> {
             let is_name = |column: &&Column| names.contains(&plain(&column.name).as_str()) && column.not_null;
             Some(self.through(at, of.columns.iter().find(is_name)?))
         })
+    }
+
+    /// Infers the districts of addresses: the state of the city that the row refers to, or the city if it has none.
+    fn districts(&mut self) {
+        let Some((at, city)) = self.find_repeatable_text("district county").zip(self.city_of_parent()) else { return };
+        let state = format!("coalesce(place_of({city}, 'state'), {city})");
+        let text = match self.columns[at].traits.longest {
+            Some(longest) => format!("if(length({state}) > {longest}, {city}, {state})"),
+            None => state,
+        };
+        self.set(at, text, "belongs to the city");
     }
 
     /// Infers the names of cities, each in the country that the row refers to.

@@ -2,9 +2,11 @@
 
 use super::names::{self, words_of_table};
 use super::subjects::{self, Kind, Subject};
-use super::{has_last_word, is_called, is_card_of, is_key_alone, is_page_of, is_visit_of, media, skewed_counts};
+use super::{
+    flash_cards, has_last_word, is_called, is_card_of, is_key_alone, is_page_of, is_visit_of, media, skewed_counts,
+};
 use crate::generators::phrases;
-use litepress_rows::schema::{Column, Table};
+use litepress_rows::schema::{Column, Schema, Table};
 
 /// Returns whether the rows of a table are parts of the rows of another one: lines of an order, jobs of a pipeline.
 pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
@@ -20,6 +22,11 @@ pub(crate) fn is_part_of(table: &Table, parent: &Table) -> bool {
         || is_album_of(table, parent)
 }
 
+/// Returns whether the rows of a table are runs that a commit starts.
+pub(crate) fn is_run_of_commit(table: &Table, parent: &Table) -> bool {
+    kind_of(table) == Some(Kind::Run) && subject_of(parent).is_some_and(|subject| subject.names == "commit")
+}
+
 /// Returns how many rows of a table there are for ten of their parts in another one: orders have lines, pipelines jobs, and albums
 /// tracks.
 pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
@@ -29,6 +36,8 @@ pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
         _ if is_line_of(part, whole) || are_runs && whole.name != part.name => Some(4),
         _ if is_album_of(part, whole) || is_of_conversation(part, whole) || is_in_pack(part, whole) => Some(1),
         _ if is_visit_of(part, whole) || is_page_of(part, whole) => Some(4),
+        _ if flash_cards::is_field_of(part, whole) => Some(5),
+        [Some("playlist"), Some("song")] => Some(1),
         [Some("band"), Some("album")] => Some(5),
         _ => None,
     }
@@ -123,12 +132,29 @@ pub(crate) fn roots(table: &Table, column: usize, rows: u64) -> Option<u64> {
     const LIST: &str = "category";
     /// One of so many rows is a series, and half of the others are its seasons and episodes.
     const SERIES: u64 = 16;
+    /// One of so many folders and keywords of a library of photographs has others in it.
+    const FOLDERS: u64 = 20;
+    const TREE: &str = "genealogy path_from_root";
     if media::is_of_films(table) && is_called(table, column, "parent_id") {
         return Some(rows.div_ceil(SERIES));
     }
     let is_category = subjects::subject(&table.name).is_some_and(|subject| subject.names == LIST);
     let is_parent = is_called(table, column, "*parent*") && !table.columns[column].not_null;
+    let is_tree = is_parent && table.columns.iter().any(|of| names::is_like(&names::plain(&of.name), TREE));
+    if (is_tree || is_called(table, column, "pid")) && has_last_word(table, "folder keyword tag") {
+        return Some(rows.div_ceil(FOLDERS));
+    }
     (is_category && is_parent).then(|| phrases::count(LIST).min(rows.div_ceil(4)))
+}
+
+/// Returns whether a column refers to the row of a tree above the one to which another column of its key refers.
+pub(crate) fn is_ancestor(schema: &Schema, table: usize, column: usize) -> bool {
+    let of_table = &schema.tables[table];
+    let tree = |at: usize| super::other_parent(schema, table, at).map(|parent| parent.table);
+    let is_pair = |key: Vec<usize>| {
+        key.len() == 2 && key.contains(&column) && tree(key[0]).is_some() && tree(key[0]) == tree(key[1])
+    };
+    is_called(of_table, column, "*ancestor* *parent* pid") && super::unique_keys(of_table).any(is_pair)
 }
 
 /// Returns whether the rows of a table are rights to do something with the models in another one.
@@ -139,15 +165,32 @@ pub(crate) fn is_model_of(table: &Table, parent: &Table) -> bool {
 
 /// Rights to do something with a model: to add, change, delete and view its rows.
 pub(crate) const RIGHTS_OF_MODEL: u64 = 4;
+/// Fields of a type of notes: a front and a back.
+const FIELDS_OF_TYPE: u64 = 2;
 
-/// Divides rights among models: four each, until all models have them.
-pub(crate) fn rights_of_models(rows: u64, models: u64) -> Vec<(u64, u64)> {
-    if rows >= RIGHTS_OF_MODEL * models {
-        return skewed_counts(rows, models, (RIGHTS_OF_MODEL, u64::MAX));
+/// Returns how many rows of a table each row of another one has, if they are as many for all: rights of models, and the front and back
+/// of the notes of a type.
+pub(crate) fn parts_of_each(table: &Table, parent: &Table) -> Option<u64> {
+    let fields = flash_cards::is_field_of(table, parent).then_some(FIELDS_OF_TYPE);
+    is_model_of(table, parent).then_some(RIGHTS_OF_MODEL).or(fields)
+}
+
+/// Divides rows among parents: so many each, until all parents have them.
+pub(crate) fn as_many_each(rows: u64, parents: u64, each: u64) -> Vec<(u64, u64)> {
+    if rows >= each * parents {
+        return skewed_counts(rows, parents, (each, u64::MAX));
     }
-    let (whole, rest) = (rows / RIGHTS_OF_MODEL, rows % RIGHTS_OF_MODEL);
-    let counts = [(RIGHTS_OF_MODEL, whole), (rest, 1), (0, models - whole - 1)];
-    counts.into_iter().filter(|(_, models)| *models > 0).collect()
+    let (whole, rest) = (rows / each, rows % each);
+    let counts = [(each, whole), (rest, 1), (0, parents - whole - 1)];
+    counts.into_iter().filter(|(_, parents)| *parents > 0).collect()
+}
+
+/// Returns the tables that a column such as `commentable_id` may refer to: those of texts and things.
+pub(crate) fn things_of_any_kind<'a>(schema: &'a Schema, table: &'a Table) -> impl Iterator<Item = &'a Table> {
+    schema.tables.iter().filter(|of| {
+        let kind = kind_of(of);
+        of.name != table.name && matches!(kind, Some(Kind::Text | Kind::Task | Kind::Product | Kind::Order))
+    })
 }
 
 /// Returns whether a column refers to the person who has the addresses in a table.
@@ -175,6 +218,11 @@ pub(crate) fn is_account_of(table: &Table, column: usize, parent: &Table) -> boo
     };
     let is_account = || ["user", "account"].contains(&of.as_str()) && stem == of && names::is_like(&own, OWNERS);
     table.name != parent.name && (is_account() || is_home() || has_more_of(table, parent) || name == "root_file")
+}
+
+/// Returns whether the rows of a table are parts of regions, in which people work.
+pub(crate) fn is_territory(table: &Table) -> bool {
+    has_last_word(table, "territory district zone")
 }
 
 /// Returns whether the rows of a table are places at which people live.

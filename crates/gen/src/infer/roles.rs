@@ -5,7 +5,16 @@ use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::Stage;
-use super::{TableInference, is_person, plain};
+use super::{TableInference, is_called, is_person, is_to_itself, kind_of, plain};
+use litepress_rows::schema::{Schema, Table};
+
+/// Columns that refer to the person to whom another one reports.
+const SUPERIORS: &str = "reports_to* *manager* *boss* *supervisor* *superior*";
+
+/// Returns whether a column refers to the superior of a person in the same table: only the head of all has none.
+pub(crate) fn is_superior(schema: &Schema, table: &Table, column: usize) -> bool {
+    is_person(table) && is_called(table, column, SUPERIORS) && is_to_itself(schema, table, column)
+}
 
 impl TableInference<'_> {
     pub(super) fn roles(&mut self) {
@@ -65,16 +74,36 @@ impl TableInference<'_> {
         }
     }
 
-    /// Titles of employees: those whom others report to are managers.
+    /// Titles of employees: the head, managers to whom others report, and those who sell or help customers.
     fn superiors(&mut self) {
-        const BOSSES: &str = "reports_to* *manager* *boss* *supervisor* *superior*";
-        let of = self.context.counted.iter().copied().find(|&(child, column)| {
-            child == self.context.table && is_like(&plain(&self.table.columns[column].name), BOSSES)
-        });
+        const SELLERS: &str = "*employee* *staff* *sales* *seller* *agent* *rep";
+        let tables = &self.context.schema.tables;
+        let is_own = |&child: &usize| child == self.context.table;
+        let count = |is: &dyn Fn(usize, &str) -> bool| {
+            let mut counted = self.context.counted.iter().copied();
+            let of = counted.find(|&(child, column)| is(child, &plain(&tables[child].columns[column].name)));
+            of.map(|(child, column)| format!("count_of({}) > 0", named_column(&tables[child], column)))
+        };
+        let reports = count(&|child, name| is_own(&child) && is_like(name, SUPERIORS));
+        let boss = (0..self.columns.len()).find(|&at| is_superior(self.context.schema, self.table, at));
         let title = self.find_repeatable_text("title job_title position");
-        let Some(((_, column), title)) = of.zip(title).filter(|_| self.kind() == Some(Kind::Person)) else { return };
-        let count = format!("count_of({})", named_column(self.table, column));
-        let text = format!("if({count} > 0, phrase('{{manager_job}}'), phrase('{{staff_job}}'))");
+        let Some(((reports, boss), title)) = reports.zip(boss).zip(title) else { return };
+        let helps = count(&|child, name| !is_own(&child) && is_like(name, "*support*"));
+        let sells = count(&|child, name| kind_of(&tables[child]) == Some(Kind::Order) && is_like(name, SELLERS));
+        let mut text = format!("CASE WHEN {} IS NULL THEN 'Managing Director'", self.column(boss));
+        for (condition, manager, staff) in [
+            (helps, "'Customer Support Manager'", "choice('Sales Support Agent': 2, 'Customer Support Agent': 3)"),
+            (
+                sells,
+                "choice('Sales Manager': 3, 'Regional Manager')",
+                "choice('Sales Representative': 4, 'Sales Assistant')",
+            ),
+        ] {
+            if let Some(condition) = condition {
+                text += &format!(" WHEN {condition} THEN if({reports}, {manager}, {staff})");
+            }
+        }
+        text += &format!(" WHEN {reports} THEN phrase('{{manager_job}}') ELSE phrase('{{staff_job}}') END");
         self.set(title, text, "follows from who reports to the row");
     }
 }

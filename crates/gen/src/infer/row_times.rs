@@ -210,7 +210,8 @@ impl TableInference<'_> {
             is_meeting.then(|| format!("{} || {MEETINGS}", Form::Day.ascending(from, &to)))
         };
         let of_part = self.time_of_part(stage, form).or_else(|| self.time_of_visit(form));
-        let of_others = of_part.or_else(|| self.time_in_group(&ascending, form)).or_else(|| self.time_of_parents(form));
+        let of_others =
+            of_part.or_else(|| self.time_in_group(&ascending, form)).or_else(|| self.time_of_parents(stage, form));
         of_others.or_else(meeting).unwrap_or(ascending)
     }
 
@@ -231,7 +232,7 @@ impl TableInference<'_> {
             _ => return,
         };
         let text = if self.is_like(at, "*_ms") { format!("1000 * {seconds}") } else { format!("1 * {seconds}") };
-        self.set(at, text, "from the start to the end");
+        self.set(at, text, "follows from the start and the end");
     }
 
     /// Returns the time that a later one follows from: the latest that is always known, or the start of an end.
@@ -277,8 +278,9 @@ impl TableInference<'_> {
     /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.
     fn days(&self) -> i64 {
         let days = days_at(self.context.depth);
-        let is_log =
-            self.kind() == Some(Kind::Log) || self.find("http_status status_code http_method", |_| true).is_some();
+        let is_migration = self.subject.is_some_and(|subject| subject.names == "migration");
+        let is_log = self.kind() == Some(Kind::Log) && !is_migration
+            || self.find("http_status status_code http_method", |_| true).is_some();
         match i64::try_from(self.context.rows.div_ceil(ROWS_A_DAY)) {
             Ok(of_rows) if is_log => of_rows.clamp(2, days),
             _ => days,
@@ -365,14 +367,14 @@ impl TableInference<'_> {
 
     /// Returns a time after those of all parents, if rows do not come in the order of time: consecutive children, and the
     /// only child.
-    fn time_of_parents(&self, form: Form) -> Option<String> {
+    fn time_of_parents(&self, stage: Stage, form: Form) -> Option<String> {
         let is_leader = |&at: &usize| {
             let is_only =
                 self.context.parents[at].is_some() && (self.columns[at].is_unique || self.context.once == Some(at));
             Some(at) == self.context.per_parent || is_only && self.context.per_parent.is_none()
         };
         let leader = (0..self.columns.len()).find(is_leader)?;
-        let after_leader = self.time_of_turn(form).or_else(|| self.time_of_parent(leader, form));
+        let after_leader = self.time_of_turn(form).or_else(|| self.time_of_parent(leader, stage, form));
         // Only the rows of a table of pairs are in no order of time if their leader has none.
         let is_pair =
             |key: Vec<usize>| key.contains(&leader) && key.iter().all(|&at| self.context.parents[at].is_some());
@@ -389,7 +391,7 @@ impl TableInference<'_> {
         };
         let others = (0..self.columns.len())
             .filter(|&at| at != leader && !is_line)
-            .filter_map(|at| in_order(self.time_of_parent(at, form)?));
+            .filter_map(|at| in_order(self.time_of_parent(at, stage, form)?));
         let times: Vec<String> = after_leader.into_iter().chain(others).collect();
         match times.as_slice() {
             [] => None,
@@ -410,7 +412,7 @@ impl TableInference<'_> {
     }
 
     /// Returns a time after that of the parent's row.
-    fn time_of_parent(&self, by: usize, form: Form) -> Option<String> {
+    fn time_of_parent(&self, by: usize, stage: Stage, form: Form) -> Option<String> {
         // What another row refers to came before that row.
         let parent = self.context.parents[by].filter(|_| !self.context.shared.contains(&by))?;
         let of = &self.context.schema.tables[parent.table];
@@ -439,9 +441,15 @@ impl TableInference<'_> {
         }
         let of = |amount: &str, unit| Delay { amount: amount.to_owned().into(), unit };
         let delay = match self.kind() {
+            Some(Kind::Line) if is_order && matches!(stage, Stage::Ended | Stage::Delivered) => {
+                of("int(1, 20)", "days")
+            }
             Some(Kind::Line) if is_order => of("0", "seconds"),
             Some(Kind::Payment) => of("int(0, 90)", "seconds"),
             _ if is_output => of("int(1, 120)", "seconds"),
+            _ if self.commit() == Some(by) => {
+                of(&format!("60 * number_in({}) - int(0, 59)", self.column(by)), "seconds")
+            }
             Some(Kind::Run | Kind::Log) => of("int(0, 240)", "seconds"),
             Some(Kind::Stay) => of("int(0, 400)", "hours"),
             _ if super::relatives::is_edit(self.table) => of("int(1, 240)", "minutes"),

@@ -405,6 +405,8 @@ static RULES: &[Rule] = &[
         "choice(0: 40, 4.95: 38, 9.9: 15, 19.9: 7)",
     ),
     number("fee *_fee", "choice(0: 50, 5: 30, 10: 20)", "choice(0: 30, 1.5: 30, 2.9: 25, 4.9: 15)"),
+    // Names of persons have a field for the first one, and a field for the last one.
+    number("field_mode", "constant(0)", "constant(0)"),
     number("tip gratuity", "int(0, 12)", "choice(0: 30, 1: 20, 2: 20, 3: 15, 5: 15)"),
     number(
         "price amount total cost *_price *_amount *_total *_cost price_* total_price total_amount total_cost total_paid amount_* subtotal sub_total revenue value_amount grand_total msrp turnover",

@@ -1,8 +1,9 @@
 //! Parts of a run: the jobs of a pipeline end as it does, and run while it does.
 
 use super::subjects::Kind;
+use super::table_columns::called;
 use super::times::{Form, Stage};
-use super::{ColumnTraits, TableInference, kind_of, plain};
+use super::{ColumnTraits, TableInference, is_output_of, is_run_of_commit, kind_of, plain, subject_of};
 use litepress_rows::schema::{Column, Generated, Table};
 
 const STATES: &str = "status state conclusion result";
@@ -40,6 +41,53 @@ impl TableInference<'_> {
         let by = self.column(by);
         let text = format!("if({state} IN ({ALIKE}) OR number_in({by}) = count_in({by}), {state}, 'success')");
         self.set(own, text, "follows from the state of the whole run");
+    }
+
+    /// Returns the column that refers to the commit that starts a run.
+    pub(super) fn commit(&self) -> Option<usize> {
+        let by = self.context.per_parent?;
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        is_run_of_commit(self.table, of).then_some(by)
+    }
+
+    /// Infers the branch of a run: all runs of a commit are on one.
+    pub(super) fn branches(&mut self) {
+        let Some((by, at)) = self.commit().zip(self.find_repeatable_text("branch branch_name ref git_ref")) else {
+            return;
+        };
+        let text = format!("same_in({}, {})", self.column(by), called(&self.alone(at).text));
+        self.set(at, text, "the branch of the commit");
+    }
+
+    /// Infers the names of a run's jobs, which build, test and deploy in this order, and the machines that suit them.
+    pub(super) fn names_of_jobs(&mut self) {
+        let Some(name) = self.find_repeatable_text("name job_name") else { return };
+        if let Some((by, _)) = self.run() {
+            let by = self.column(by);
+            let text = format!(
+                "CASE WHEN 3 * number_in({by}) < count_in({by}) + 3 THEN phrase('{{ci_job_first}}') \
+                 WHEN number_in({by}) < count_in({by}) OR count_in({by}) = 2 THEN phrase('{{ci_job_second}}') ELSE phrase('{{ci_job_last}}') END"
+            );
+            self.set(name, text, "the jobs of a run build, test and deploy in this order");
+        }
+        let Some(runner) = self.find_repeatable_text("runner runner_name") else { return };
+        let name = self.column(name);
+        let platform = format!("replace(substr({name}, instr({name}, '(') + 1), ')', '')");
+        let text = format!("if(instr({name}, '(') > 0, {platform} || '-' || int(1, 12), 'runner-' || int(1, 40))");
+        self.set(runner, text, "suits the platform of the job");
+    }
+
+    /// Returns the names of files that a job makes, by the first letters of its name: results of tests, or a package.
+    pub(super) fn file_of_job(&self) -> Option<String> {
+        const BY_NAME: &str = "WHEN 'test' THEN phrase('{test_file}') WHEN 'cove' THEN choice('coverage.xml': 2, 'coverage.html') \
+             WHEN 'docs' THEN choice('docs.zip': 2, 'site.tar.gz') WHEN 'lint' THEN choice('lint.log': 2, 'lint.json') \
+             WHEN 'benc' THEN choice('benchmark.json': 2, 'benchmark.csv') WHEN 'depl' THEN 'deploy.log' ELSE phrase('{package_file}')";
+        let by = (0..self.columns.len()).find(|&by| {
+            let of = self.context.parents[by].map(|parent| &self.context.schema.tables[parent.table]);
+            let subject = of.filter(|of| is_output_of(self.table, of)).and_then(subject_of);
+            subject.is_some_and(|subject| subject.names == "ci_job")
+        })?;
+        Some(format!("CASE substr({}, 1, 4) {BY_NAME} END", self.text_of_parent(by, "name")?))
     }
 
     /// Returns the time of a part of a run at a stage. The parts follow one another, and the last one ends with the run.

@@ -6,12 +6,12 @@ use litepress_rows::schema::{Schema, Table};
 
 /// States by the first letters of a thing's name.
 const STATES: &str = "WHEN 'li' THEN choice('on': 4, 'off': 6) WHEN 'sw' THEN choice('on': 4, 'off': 6) WHEN 'bi' THEN choice('on': 2, 'off': 8) \
-     WHEN 'cl' THEN choice('heat': 6, 'off': 3, 'cool': 1) WHEN 'co' THEN choice('open': 5, 'closed': 5) WHEN 'me' THEN choice('off': 5, 'playing': 3, 'paused': 2)";
+     WHEN 'cl' THEN choice('heat': 6, 'off': 3) WHEN 'co' THEN choice('open': 5, 'closed': 5) WHEN 'me' THEN choice('off': 5, 'playing': 3, 'paused': 2)";
 const EVENT: &str =
     "object(entity_id: phrase('{switchable_id}'), source: choice('automation': 5, 'user': 3, 'schedule': 2))";
 const ATTRIBUTES: &str =
     "object(supported_features: choice(0: 6, 1: 2, 4: 2, 44), update_interval: choice(10: 2, 30: 5, 60: 3))";
-/// Sensors: a word of their names, the unit, and values.
+/// Sensors: a word of their names, the unit, and the values about which they measure.
 const SENSORS: [(&str, &str, &str); 4] = [
     ("temperature", "°C", "normal(20.5, 2.5, decimals=1)"),
     ("humidity", "%", "normal(48, 9, min=20, max=90, decimals=1)"),
@@ -33,6 +33,11 @@ fn by_sensor(name: &str, value: impl Fn(&(&str, &str, &str)) -> String) -> Strin
         format!(" WHEN replace({name}, '{}', '') <> {name} THEN {}", sensor.0, value(sensor))
     };
     format!("CASE{} END", SENSORS.iter().map(case).collect::<String>())
+}
+
+/// Returns a value near the one about which the sensor in the column `by` measures.
+fn near(by: &str, values: &str) -> String {
+    format!("round(same_in({by}, {values}) * normal(1, 0.01), 1)")
 }
 
 impl TableInference<'_> {
@@ -62,8 +67,12 @@ impl TableInference<'_> {
     /// States that the thing can have that the row refers to.
     fn states_of_things(&mut self) {
         let state = self.find_repeatable_text("state");
-        let Some((state, thing)) = state.zip(self.text_of_a_parent("entity_id")) else { return };
-        let measured = by_sensor(&thing, |(.., values)| format!("{values} || ''"));
+        let Some((state, (by, thing))) = state.zip(self.text_of_a_parent("entity_id")) else { return };
+        let step = 100.0 / self.context.rows.max(1) as f64;
+        let measured = by_sensor(&thing, |&(_, unit, values)| match unit {
+            COUNTED => format!("round(same_in({by}, {values}) + {step} * sequence(), 2) || ''"),
+            _ => format!("{} || ''", near(&by, values)),
+        });
         let text = format!("CASE substr({thing}, 1, 2) {STATES} ELSE coalesce({measured}, 'unknown') END");
         self.set(state, text, "follows from the thing that the row refers to");
     }
@@ -96,8 +105,11 @@ impl TableInference<'_> {
             return;
         };
         let (state, sum) = (find("state"), find("sum"));
-        let Some(name) = self.text_of_a_parent("statistic_id sensor_id") else { return };
-        let text = by_sensor(&name, |(_, unit, values)| if *unit == COUNTED { "NULL" } else { values }.to_owned());
+        let Some((sensor, name)) = self.text_of_a_parent("statistic_id sensor_id") else { return };
+        let text = by_sensor(&name, |&(_, unit, values)| match unit {
+            COUNTED => "NULL".to_owned(),
+            _ => near(&sensor, values),
+        });
         self.set(mean, text, "follows from the sensor");
         let mean = self.column(mean);
         for (at, sign) in [(least, "-"), (most, "+")] {
@@ -114,12 +126,13 @@ impl TableInference<'_> {
         }
     }
 
-    /// Returns a text, by its name, of the first row that has one among those that the row refers to.
-    fn text_of_a_parent(&self, names: &str) -> Option<String> {
+    /// Returns the first column that refers to a row with a text of one of these names, and that text.
+    fn text_of_a_parent(&self, names: &str) -> Option<(String, String)> {
         (0..self.columns.len()).find_map(|by| {
             let of = &self.context.schema.tables[self.context.parents[by]?.table];
             let column = of.columns.iter().find(|column| is_like(&plain(&column.name), names))?;
-            Some(self.through(by, column)).filter(|_| ColumnTraits::new(column).class == TypeClass::Text)
+            let is_text = ColumnTraits::new(column).class == TypeClass::Text;
+            is_text.then(|| (self.column(by), self.through(by, column)))
         })
     }
 }

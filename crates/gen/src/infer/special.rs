@@ -1,9 +1,12 @@
 //! Names that mean something of their own in some tables: the length of a song, the temperature of a patient.
 
-use super::TableInference;
+use super::amounts::named_column;
 use super::names::{is_like, plain};
 use super::subjects::{Kind, subject};
-use litepress_rows::schema::Schema;
+use super::{TableInference, TypeClass, is_person, other_parent};
+use crate::generators::phrases;
+use litepress_rows::quoted_name;
+use litepress_rows::schema::{Schema, Table};
 
 const PRODUCT_JSON: &str =
     "object(colour: phrase('{colour}'), warranty_months: choice(12: 3, 24: 5, 36: 1), made_in: place('country'))";
@@ -36,6 +39,8 @@ const PASSWORD_OF_DJANGO: &str =
 const SERVER_SYSTEMS: &str =
     "choice('Ubuntu 22.04': 40, 'Debian 12': 30, 'Ubuntu 24.04': 15, 'Windows Server 2022': 10, 'FreeBSD 14': 5)";
 
+const LEARNED: &str = "doctor physician surgeon lawyer professor";
+
 /// An annotation, and the reason for it.
 type Found = Option<(String, &'static str)>;
 
@@ -52,7 +57,8 @@ impl TableInference<'_> {
     /// Infers what a name means in a table of this kind only.
     pub(super) fn special(&self, at: usize) -> Found {
         let number = || if self.is_text(at) { None } else { self.number_of_subject(at) };
-        let text = || if self.is_text(at) { self.text_of_subject(at).or_else(|| self.text_of_site(at)) } else { None };
+        let is_text = self.is_text(at) || self.columns[at].traits.class == TypeClass::Any;
+        let text = || if is_text { self.text_of_subject(at).or_else(|| self.text_of_site(at)) } else { None };
         number().or_else(text).or_else(|| self.by_other_columns(at))
     }
 
@@ -83,10 +89,12 @@ impl TableInference<'_> {
                 found("normal(112, 26, min=46, max=210, decimals=0)", "the length of a film")
             }
             ("size", Some("product")) => found("int(1, 50)", "the size of a product"),
-            ("salary" | "annual_salary", Some("person"))
-                if super::has_last_word(self.table, "doctor physician surgeon lawyer professor") =>
-            {
+            ("salary" | "annual_salary", Some("person")) if super::has_last_word(self.table, LEARNED) => {
                 found("1000 * normal(118, 26, min=60, max=320, decimals=0)", "the salary of somebody learned")
+            }
+            ("budget", _) if self.staff().is_some() => {
+                let (count, cost) = self.staff()?;
+                Some((format!("1000 * ({count} * int({cost}) + int(150, 900))"), "a budget that pays the staff"))
             }
             ("budget", Some("department" | "team" | "project" | "ward")) => {
                 found("1000 * exponential(0.0016, min=180, max=9000, decimals=0)", "a budget, of several salaries")
@@ -121,6 +129,36 @@ impl TableInference<'_> {
         tables.flat_map(|table| &table.columns).any(|column| is_like(&plain(&column.name), STATUS))
     }
 
+    /// Returns the number of those who belong to the row and earn a salary, and what one of them costs, in thousands.
+    fn staff(&self) -> Option<(String, &'static str)> {
+        let tables = &self.context.schema.tables;
+        let earns = |of: &Table| of.columns.iter().any(|column| is_like(&plain(&column.name), "*salary* wage"));
+        let &(child, by) = self.context.counted.iter().find(|(child, _)| earns(&tables[*child]))?;
+        let cost = if super::has_last_word(&tables[child], LEARNED) { "150, 240" } else { "80, 130" };
+        Some((format!("count_of({})", named_column(&tables[child], by)), cost))
+    }
+
+    /// Returns why a patient comes to the department of the person whom the row refers to.
+    fn reason_of_visit(&self) -> Option<String> {
+        let schema = self.context.schema;
+        let ward = (0..self.columns.len()).find_map(|by| {
+            let parent = self.context.parents[by].filter(|parent| is_person(&schema.tables[parent.table]))?;
+            let of = &schema.tables[parent.table];
+            (0..of.columns.len()).filter(|&at| of.columns[at].not_null).find_map(|at| {
+                let ward = &schema.tables[other_parent(schema, parent.table, at)?.table];
+                let name = ward.columns.iter().find(|column| plain(&column.name) == "name" && column.not_null)?;
+                let is_ward = subject(&ward.name).is_some_and(|subject| subject.names == "department");
+                is_ward.then(|| format!("{}.{}", self.through(by, &of.columns[at]), quoted_name(&name.name)))
+            })
+        })?;
+        let case = |name: &&str| {
+            let list = format!("visit_reason_{}", name.to_lowercase().replace(' ', "_"));
+            format!(" WHEN '{name}' THEN phrase('{{{list}}}')")
+        };
+        let cases: String = phrases::items("ward").iter().map(case).collect();
+        Some(format!("CASE {ward}{cases} ELSE phrase('{{visit_reason}}') END"))
+    }
+
     /// Returns the name of the medium that a song refers to.
     fn medium_of_song(&self) -> Option<String> {
         (0..self.columns.len()).find_map(|by| {
@@ -129,6 +167,19 @@ impl TableInference<'_> {
             subject(&of.name).filter(|subject| subject.names == "media_type")?;
             Some(self.through(by, name))
         })
+    }
+
+    /// Returns the arguments of a job, by the first letters of its class.
+    fn arguments_of_job(&self) -> String {
+        const BY_CLASS: &str = "WHEN 'Send' THEN object(to: email, template: choice('welcome', 'receipt', 'reminder')) \
+             WHEN 'Impo' THEN object(file: phrase('{noun}.csv'), rows: int(10, 9000)) \
+             WHEN 'Expo' THEN object(format: choice('csv': 3, 'pdf', 'xlsx'), since: date('2024-01-01', '2025-12-31')) \
+             WHEN 'Clea' THEN object(older_than_days: choice(7, 30: 3, 90)) ELSE object(id: int(1, 9000))";
+        let class = self.find("job_class class_name klass handler", |of| self.is_text(of) && self.found[of].is_some());
+        match class.filter(|&of| self.has_word(of, "{job_class}")) {
+            Some(of) => format!("CASE substr({}, 1, 4) {BY_CLASS} END", self.column(of)),
+            None => "object(id: int(1, 9000), force: bool(0.1))".to_owned(),
+        }
     }
 
     /// Returns the details of a message in a log, by its first letters.
@@ -175,7 +226,7 @@ impl TableInference<'_> {
             ("payload" | "data" | "args" | "arguments" | "params" | "parameters", _)
                 if self.kind() == Some(Kind::Run) =>
             {
-                found("object(id: int(1, 9000), attempt: choice(1: 9, 2))", "what a job works on")
+                Some((self.arguments_of_job(), "what a job works on"))
             }
             ("details" | "data" | "metadata" | "attributes" | "extra" | "properties", _)
                 if self.kind() == Some(Kind::Order) =>
@@ -206,9 +257,10 @@ impl TableInference<'_> {
             ("password", _) if self.kind() != Some(Kind::Text) && is_django(self.context.schema) => {
                 found(PASSWORD_OF_DJANGO, "the hash of a password")
             }
-            ("comment" | "comments" | "remark" | "remarks", Some("country_name" | "region" | "city_name")) => {
-                found("phrase('{place_note}')", "a remark on a place")
-            }
+            (
+                "comment" | "comments" | "remark" | "remarks",
+                Some("country_name" | "region" | "continent" | "city_name"),
+            ) => found("phrase('{place_note}')", "a remark on a place"),
             ("comment" | "comments" | "remark" | "remarks", _)
                 if matches!(
                     self.kind(),
@@ -218,7 +270,10 @@ impl TableInference<'_> {
                 found("phrase('{note}')", "a remark on an order or a customer")
             }
             ("extension" | "ext", Some("person")) => found("digits(4)", "of a telephone"),
-            ("reason", _) if self.is_of("patient") => found("phrase('{visit_reason}')", "why a patient comes"),
+            ("reason", _) if self.is_of("patient") => {
+                let text = self.reason_of_visit().unwrap_or_else(|| "phrase('{visit_reason}')".to_owned());
+                Some((text, "why a patient comes"))
+            }
             ("notes" | "note" | "remarks" | "comments", _) if self.is_of("patient") => {
                 found("phrase('{visit_note}')", "a note on a patient")
             }

@@ -12,8 +12,8 @@ use super::rules;
 use super::subjects::{Kind, Subject, subject};
 use super::times::{ReferenceDay, are_in_millis};
 use super::{
-    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, inferred, subject_of, unique,
-    unique_because,
+    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, has_last_word, inferred, subject_of,
+    unique, unique_because,
 };
 use crate::generators::catalogue;
 use crate::tables::statement_of;
@@ -26,6 +26,8 @@ pub(crate) struct TableContext<'a> {
     /// Position of the table.
     pub table: usize,
     pub rows: u64,
+    /// Rows of all tables.
+    pub rows_of: Vec<u64>,
     pub day: ReferenceDay,
     /// Whether all rows were there from the start: languages, genres.
     pub is_lookup: bool,
@@ -270,6 +272,10 @@ impl<'a> TableInference<'a> {
             return inferred("hex(32)", "a key of no meaning");
         }
         if let Some(because) = unique_because(self.table, at).filter(|_| column.is_unique) {
+            if self.is_number(at) && traits.class != TypeClass::Int && is_like(full, super::amounts::TOTALS) {
+                let cents = 500 + self.context.rows.saturating_mul(4).clamp(40_000, 1 << 50);
+                return inferred(format!("shuffle(500, {cents}) / 100.0"), because);
+            }
             let like = if super::keys::unique_text(full, traits).is_some() { full } else { &column.plain };
             return unique(traits, like, because);
         }
@@ -324,6 +330,10 @@ fn in_schema(found: Subject, schema: &Schema, table: &Table) -> Subject {
         // The types of what a library has.
         "label" if words_of_table(&table.name).join("_") == "item_type" && has("person") => "document_type",
         "topic" if has("dashboard") => "dashboard_topic",
+        "topic" if schema.tables.iter().any(|table| has_last_word(table, "product")) && !has("article_title") => {
+            "topic_of_goods"
+        }
+        "region" if has_countries(schema, table) => "continent",
         "category" if has("title") && !has("product") => "film_genre",
         "category" if has("article_title") && !has("product") => "topic",
         "department"
@@ -334,6 +344,13 @@ fn in_schema(found: Subject, schema: &Schema, table: &Table) -> Subject {
         names => names,
     };
     Subject { names, ..found }
+}
+
+/// Returns whether countries refer to the rows of a table.
+fn has_countries(schema: &Schema, table: &Table) -> bool {
+    let is_country = |of: &&Table| subject(&of.name).is_some_and(|subject| subject.names == "country_name");
+    let mut keys = schema.tables.iter().filter(is_country).flat_map(|of| &of.foreign_keys);
+    keys.any(|key| key.parent.eq_ignore_ascii_case(&table.name))
 }
 
 /// Returns what the rows of a table are by its columns: states that change are no parts of a country, events with a type are a

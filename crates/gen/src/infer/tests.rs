@@ -6,6 +6,7 @@ fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
     let context = TableContext {
         schema,
         table,
+        rows_of: Vec::new(),
         rows: 1000,
         day: ReferenceDay::default(),
         is_lookup: false,

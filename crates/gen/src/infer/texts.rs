@@ -111,7 +111,7 @@ impl TableInference<'_> {
         };
         let (whole, last_word) = self.names_of_row();
         let term = match subject.names {
-            "topic" | "dashboard_topic" => " term",
+            "topic" | "topic_of_goods" | "dashboard_topic" => " term",
             "model" => " model",
             _ => "",
         };
@@ -137,7 +137,10 @@ impl TableInference<'_> {
             let list = subject.names;
             let unique = self.lookup_list(at).or_else(|| self.columns[at].is_unique.then_some(list));
             let text = match unique {
-                Some(_) if self.context.roots.is_some() => self.name_in_tree(at),
+                Some("category") if self.context.roots.is_some() => self.name_in_tree(at),
+                Some("continent") if self.table.rowid_alias.is_some() => {
+                    super::continents::by_number(&self.column(self.table.rowid_alias.unwrap_or_default()))
+                }
                 // Words of a topic have hyphens between them.
                 Some(list) if list.starts_with("topic") => format!("unique_phrase('{{{list}}}', '-')"),
                 Some(list) => format!("unique_phrase('{{{list}}}')"),
@@ -170,9 +173,13 @@ impl TableInference<'_> {
     /// a different name in each row. A row that belongs to one of another table may have the name of one that belongs to another.
     pub(super) fn lookup_list(&self, at: usize) -> Option<&'static str> {
         /// Lists that a longer one replaces in large tables.
-        const LONGER: [(&str, &str); 3] =
-            [("category", "category_of_many"), ("topic", "topic_of_many"), ("mime_type", "mime_type_of_many")];
-        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic label plan device_kind region carrier brand document_type event_kind model";
+        const LONGER: [(&str, &str); 4] = [
+            ("category", "category_of_many"),
+            ("topic", "topic_of_many"),
+            ("topic_of_goods", "topic_of_many_goods"),
+            ("mime_type", "mime_type_of_many"),
+        ];
+        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic topic_of_goods label plan device_kind region continent carrier brand document_type event_kind model";
         let names = self.subject?.names;
         let (whole, last_word) = self.names_of_row();
         let model = if names == "model" { " model" } else { "" };
@@ -185,7 +192,8 @@ impl TableInference<'_> {
         let rows = Some(self.context.rows).filter(|&rows| is_name && is_apart && fits && rows > 0)?;
         let is_listed = LOOKUPS.split(' ').any(|lookup| lookup == names);
         let longer = LONGER.iter().find(|(list, _)| *list == names).map(|(_, longer)| *longer);
-        let fits_all = rows <= phrases::count(names) || self.context.roots.is_some();
+        let is_tree = self.context.roots.is_some() && names == "category";
+        let fits_all = rows <= phrases::count(names) || is_tree;
         let fitting = if fits_all { Some(names) } else { longer };
         fitting.filter(|_| is_listed)
     }

@@ -1,10 +1,25 @@
 //! Tables by which programs keep themselves up: sessions, migrations, and the tenant that rows belong to.
 
-use super::TableInference;
+use super::subjects::{Kind, Subject, subject};
 use super::table_columns::called;
 use super::times::{Form, Stage};
+use super::{TableInference, plain};
+use crate::generators::phrases;
 
 const TENANTS: &str = "org_id organization_id organisation_id tenant_id site_id workspace_id realm_id instance_id";
+
+/// Returns the names of things of any model; a thing without a name is called `Order object (17)`.
+fn things_by_model(model: &str, key: &str) -> String {
+    let case = |name: &&str| {
+        let Subject { names, kind } = subject(name)?;
+        let is_named = matches!(kind, Kind::Person | Kind::Product)
+            || ["category", "role", "group", "topic", "article_title"].contains(&names);
+        is_named.then(|| format!(" WHEN '{name}' THEN phrase('{{{names}}}')"))
+    };
+    let cases: String = phrases::items("model").iter().filter_map(case).collect();
+    let class = format!("upper(substr({model}, 1, 1)) || substr({model}, 2)");
+    format!("CASE coalesce({model}, 'product'){cases} ELSE {class} || ' object (' || {key} || ')' END")
+}
 
 impl TableInference<'_> {
     pub(super) fn upkeep(&mut self) {
@@ -99,8 +114,8 @@ impl TableInference<'_> {
         else {
             return;
         };
-        if self.find("app", |at| self.is_text(at)).is_some() && !self.columns[name].is_unique {
-            self.set(name, "'00' || digits(2) || '_' || phrase('{migration_file}')", "the file of a migration");
+        if let Some(app) = self.find_repeatable_text("app").filter(|_| !self.columns[name].is_unique) {
+            self.migrations_of_apps(app, name);
             return;
         }
         self.set(name, "unique_phrase('{migration}', '_v')", "a migration");
@@ -114,20 +129,47 @@ impl TableInference<'_> {
         }
     }
 
+    /// Migrations of applications: each has its first, second and third one.
+    fn migrations_of_apps(&mut self, app: usize, name: usize) {
+        const APPS: [&str; 7] = ["accounts", "catalog", "orders", "payments", "blog", "pages", "shipping"];
+        let case = |(at, app): (usize, &&str)| format!(" WHEN {at} THEN '{app}'");
+        let cases: String = APPS.iter().enumerate().map(case).collect();
+        let count = APPS.len();
+        self.set(app, format!("CASE (sequence() - 1) % {count}{cases} END"), "one application after another");
+        let before = format!("(sequence() - 1) / {count}");
+        let number = format!("if({before} < 9999, substr('000' || ({before} + 1), -4), {before} + 1)");
+        let text = format!("{number} || if({before} = 0, '_initial', phrase('_{{migration_change}}'))");
+        self.set(name, text, "the next migration of the application");
+    }
+
     /// Rows of a log of what people changed: each names the thing and the change.
     fn admin_log(&mut self) {
         let flag = self.find_repeatable_number("action_flag");
         let texts = self.find_repeatable_text("object_repr").zip(self.find_repeatable_text("change_message"));
         let Some((flag, (thing, change))) = flag.zip(texts) else { return };
         self.set(flag, "choice(1: 30, 2: 60, 3: 10)", "a row is added, changed or deleted");
-        self.set(thing, "phrase('{product}')", "the name of the thing");
-        let field = "choice('name': 4, 'price': 3, 'stock': 3, 'description': 2)";
+        let model = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
+            let model = of.columns.iter().find(|column| plain(&column.name) == "model")?;
+            Some(self.through(by, model))
+        });
+        let key = self.find_repeatable_text("object_id");
+        let things = model.as_ref().zip(key).map(|(model, key)| things_by_model(model, &self.column(key)));
+        self.set(thing, things.unwrap_or_else(|| "phrase('{product}')".to_owned()), "the name of the thing");
+        let goods = "choice('name': 4, 'price': 3, 'stock': 3, 'description': 2)";
+        let field = match model {
+            Some(model) => format!(
+                "CASE {model} WHEN 'product' THEN {goods} WHEN 'user' THEN choice('email', 'is active', 'groups') \
+                 WHEN 'order' THEN choice('status': 3, 'note') ELSE choice('name', 'status', 'position') END"
+            ),
+            None => goods.to_owned(),
+        };
         let text = format!(
             "CASE {} WHEN 1 THEN 'Added.' WHEN 2 THEN 'Changed ' || {field} || '.' ELSE '' END",
             self.column(flag)
         );
         self.set(change, text, "follows from what was done");
-        if let Some(key) = self.find_repeatable_text("object_id") {
+        if let Some(key) = key {
             self.set(key, "int(1, 900) || ''", "the key of the thing");
         }
     }

@@ -4,6 +4,7 @@ mod agreements;
 mod browsers_and_home;
 mod business;
 mod contradictions;
+mod firms;
 mod libraries_and_forges;
 mod pictures_and_maps;
 mod posts_and_messages;

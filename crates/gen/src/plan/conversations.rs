@@ -4,9 +4,10 @@ use super::Planner;
 use super::shared_rows::{Draft, MOST_ROWS, PAIRS, REPLIES};
 use crate::infer::{self, Inference, quoted};
 use litepress_rows::quoted_name;
+use litepress_rows::schema::Table;
 
 /// Columns that refer to the newest row of another table that refers to this one.
-pub(super) const NEWEST: &str = "last_* latest_* newest_*";
+const NEWEST: &str = "last_* latest_* newest_*";
 /// Columns that refer to who made a group.
 const FOUNDERS: &str = "creat* *created_by owner* owned_by founder* host* organizer* leader*";
 /// Columns that refer to who wrote a message.
@@ -19,6 +20,17 @@ struct Pair {
     by: usize,
     start: String,
     end: String,
+}
+
+/// Returns whether a column refers to the newest of the rows that refer to its row: an album shows its last picture.
+pub(super) fn is_newest(table: &Table, column: usize) -> bool {
+    let is_cover = || infer::has_last_word(table, "album") && infer::is_called(table, column, "icon");
+    infer::is_called(table, column, NEWEST) || is_cover()
+}
+
+/// Returns the number of first rows of a table, to which the others refer by this column.
+fn first_rows((_, _, inferred): &Draft) -> Option<u64> {
+    inferred.text.split_once(", in_turn(first=")?.1.split(')').next()?.parse().ok()
 }
 
 impl Planner<'_> {
@@ -54,12 +66,61 @@ impl Planner<'_> {
         }
     }
 
+    /// Puts pictures into the last albums that are there: those of a year are in its folders.
+    pub(super) fn agree_on_albums(&self, drafts: &mut [Draft]) {
+        const RECENT: &str = "popular(growing=TRUE, recent=4";
+        let is_called = |table: usize, words: &str| infer::has_last_word(&self.schema.tables[table], words);
+        for (table, column, inferred) in
+            drafts.iter_mut().filter(|(table, ..)| is_called(*table, "image photo picture"))
+        {
+            if self.single_parent(*table, *column).is_some_and(|of| is_called(of.table, "album")) {
+                inferred.text = inferred.text.replacen("popular(growing=TRUE", RECENT, 1);
+            }
+        }
+    }
+
+    /// Puts each folder below the root of the folder that it lies in.
+    pub(super) fn agree_on_folders(&self, drafts: &mut [Draft]) {
+        let is_root =
+            |table: usize| infer::words_of_table(&self.schema.tables[table].name).contains(&"root".to_owned());
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let Some(roots) = self.single_parent(table, column).filter(|of| is_root(of.table)) else { continue };
+            let tree = drafts.iter().find_map(|draft| first_rows(draft).filter(|_| draft.0 == table));
+            if let Some(first) = tree.filter(|&first| first <= self.sizes[roots.table].rows) {
+                let key = infer::quoted_column(&self.schema.tables[roots.table], roots.column);
+                drafts[position].2.text = format!("ref({key}, in_turn(first={first}))");
+            }
+        }
+    }
+
+    /// Pairs each row of a tree with the one above it, in a table of ancestors.
+    pub(super) fn agree_on_ancestors(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let Some((tree, key)) = self.key(table, column).filter(|_| infer::is_ancestor(self.schema, table, column))
+            else {
+                continue;
+            };
+            let above = drafts.iter().find_map(|draft| Some((draft.1, first_rows(draft).filter(|_| draft.0 == tree)?)));
+            let is_other =
+                |(of, at, _): &Draft| *of == table && *at != column && self.key(table, *at) == Some((tree, key));
+            let Some((other, (above, first))) = drafts.iter().position(is_other).zip(above) else { continue };
+            if first < self.sizes[tree].rows {
+                let by = self.name((table, drafts[other].1));
+                let [key, above] = [key, above].map(|at| infer::quoted_column(&self.schema.tables[tree], at));
+                drafts[other].2.text = format!("ref({key}, per_parent(1, after={first}))");
+                drafts[position].2.text = format!("ref({key}, along({by}, {above}))");
+            }
+        }
+    }
+
     /// Lets a row refer to the newest of the rows that refer to it: a chat to its last message.
     pub(super) fn agree_on_newest(&self, drafts: &mut [Draft]) {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
             let of_table = &self.schema.tables[table];
-            let may_be = !of_table.columns[column].not_null && infer::is_called(of_table, column, NEWEST);
+            let may_be = !of_table.columns[column].not_null && is_newest(of_table, column);
             let parent =
                 self.single_parent(table, column).filter(|of| may_be && self.sizes[of.table].rows <= MOST_ROWS);
             let Some(parent) = parent else { continue };

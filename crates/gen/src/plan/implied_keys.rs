@@ -18,7 +18,7 @@ pub(super) struct PlannedSchema {
 /// Adds the implied keys to a copy of the schema.
 pub(super) fn with_implied_keys(schema: &Schema) -> PlannedSchema {
     let mut planned = schema.clone();
-    let declared = schema.tables.iter().map(|table| table.foreign_keys.len()).collect();
+    let declared: Vec<usize> = schema.tables.iter().map(|table| table.foreign_keys.len()).collect();
     for (position, table) in schema.tables.iter().enumerate() {
         if !is_generated(schema, table) {
             continue;
@@ -55,7 +55,45 @@ pub(super) fn with_implied_keys(schema: &Schema) -> PlannedSchema {
             }
         }
     }
+    for (position, &declared) in declared.iter().enumerate() {
+        while let Some((two, pair)) = pair_of_line(&planned, position, declared) {
+            let keys = &mut planned.tables[position].foreign_keys;
+            keys.remove(two[1]);
+            keys[two[0]] = pair;
+        }
+    }
     PlannedSchema { schema: planned, declared }
+}
+
+/// Returns two implied keys of a line and the one key of a pair that replaces them, if a table has rows for pairs: which supplier has
+/// which part, and what it costs.
+fn pair_of_line(schema: &Schema, position: usize, declared: usize) -> Option<([usize; 2], ForeignKey)> {
+    let table = &schema.tables[position];
+    let parent = |key: &ForeignKey| schema.position(&key.parent).map(|parent| &schema.tables[parent]);
+    let is_line = table.foreign_keys.iter().filter_map(parent).any(|of| infer::is_line_of(table, of));
+    let single = |key: &usize| table.foreign_keys[*key].columns.len() == 1;
+    let singles: Vec<usize> = (declared..table.foreign_keys.len()).filter(single).filter(|_| is_line).collect();
+    let column_to = |of: &Table, name: &str| {
+        let mut keys = of.foreign_keys.iter().filter(|key| key.columns.len() == 1);
+        keys.find(|key| key.parent.eq_ignore_ascii_case(name)).map(|key| key.columns[0])
+    };
+    let two = singles
+        .iter()
+        .flat_map(|&one| singles.iter().filter(move |&&other| other > one).map(move |&other| [one, other]));
+    two.into_iter().find_map(|two| {
+        let keys = two.map(|key| &table.foreign_keys[key]);
+        let others = schema.tables.iter().filter(|of| of.name != table.name && of.columns.len() > 2);
+        others.into_iter().find_map(|of| {
+            let pair = [column_to(of, &keys[0].parent)?, column_to(of, &keys[1].parent)?];
+            let is_key = |key: Vec<usize>| key.len() == 2 && pair.iter().all(|column| key.contains(column));
+            infer::unique_keys(of).any(is_key).then(|| {
+                let mut key = ForeignKey::single(keys[0].columns[0], &of.name, &of.columns[pair[0]].name);
+                key.columns.push(keys[1].columns[0]);
+                key.parent_columns.push(of.columns[pair[1]].name.clone());
+                (two, key)
+            })
+        })
+    })
 }
 
 /// Returns the last ordinary column in the expression of a generated one.
@@ -77,6 +115,15 @@ fn source_of(schema: &Schema, table: &Table, column: usize) -> Option<usize> {
 
 /// Roles of rows that a row of their own table is related to.
 const RELATIVES: [&str; 3] = ["ancestor", "descendant", "child"];
+
+/// Returns the only table that a column such as `commentable_id`, beside `commentable_type`, can refer to.
+fn only_thing(schema: &Schema, table: &Table, name: &str) -> Option<usize> {
+    let kind = format!("{}_type", name.strip_suffix("_id").filter(|stem| stem.ends_with("able") || *stem == "record")?);
+    table.columns.iter().find(|of| infer::plain(&of.name) == kind)?;
+    let mut things = infer::things_of_any_kind(schema, table);
+    let only = things.next().filter(|_| things.next().is_none())?;
+    schema.position(&only.name)
+}
 
 /// Returns the table and key that the name of a column says it refers to.
 fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(usize, usize)> {
@@ -112,6 +159,9 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     }
     if is_id && RELATIVES.contains(&stem) {
         return key_of(family_of(schema, position, column));
+    }
+    if let Some(thing) = only_thing(schema, table, &name) {
+        return key_of(thing);
     }
     let is_own_key = single_key(table) == Some(column);
     if let Some(parent) = by_key(schema, position, &of.name, is_own_key).or_else(|| by_theme(schema, position, of)) {
@@ -336,6 +386,10 @@ fn in_library_of_pictures(schema: &Schema, position: usize, name: &str) -> Optio
         let tables = (0..schema.tables.len()).filter(|&table| is_called(&schema.tables[table], wanted, false));
         tables.min_by_key(|&table| schema.tables[table].name.len())
     };
+    let table = &schema.tables[position];
+    // A table of pairs has a tag and the tag above it.
+    let is_below = name == "id" && table.rowid_alias.is_none() && table.column("pid").is_some();
+    let name = if is_below { "pid" } else { name };
     let last = name.strip_prefix("root_").unwrap_or(name);
     let other = OTHER_NAMES.iter().find(|(one, _)| *one == last).map(|(_, other)| *other);
     let kind = KINDS.contains(&last).then(|| called(name).or_else(|| called(last))).flatten();

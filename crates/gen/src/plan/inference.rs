@@ -1,7 +1,7 @@
 //! Inference of columns without annotation, foreign keys among them.
 
 use super::Planner;
-use super::conversations::NEWEST;
+use super::conversations::is_newest;
 use super::resolve::ColumnExpr;
 use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
 use crate::relation::{Assignment, PositionField};
@@ -69,6 +69,9 @@ impl Planner<'_> {
                 Reference::Single(parent) if parent.table == table && self.is_without_parents(table, column) => {
                     drafts.push((table, column, infer::no_parent()));
                 }
+                Reference::Single(parent) if self.continent(table, parent).is_some() => {
+                    drafts.extend(self.continent(table, parent).map(|inferred| (table, column, inferred)));
+                }
                 Reference::Single(parent) => match self.pattern(table, column, parent) {
                     Ok(pattern) => {
                         let inferred = infer::of_parent(&pattern, &self.schema.tables[parent.table], parent.column);
@@ -96,6 +99,13 @@ impl Planner<'_> {
             drafts.extend(found.filter_map(|(column, inferred)| Some((table, column, inferred?))));
         }
         drafts.into_iter().try_for_each(|(table, column, inferred)| self.assign_or_simpler(table, column, inferred))
+    }
+
+    /// Infers the key of the continent of a country, if no annotation says what either table holds.
+    fn continent(&self, table: usize, parent: infer::Parent) -> Option<Inference> {
+        let are_open = [table, parent.table].iter().all(|&of| self.columns[of].iter().all(Option::is_none));
+        let rows = self.sizes[parent.table].rows;
+        infer::continent_of(self.schema, table, parent, rows).filter(|_| are_open)
     }
 
     /// Gives rows the parent that another parent of theirs has, too: the customer of a payment is that of its order.
@@ -187,6 +197,7 @@ impl Planner<'_> {
             schema: self.schema,
             table,
             rows: self.sizes[table].rows,
+            rows_of: self.sizes.iter().map(|size| size.rows).collect(),
             day: self.day,
             is_lookup: self.is_lookup(table),
             relieved: columns().filter(|&column| self.relieved.contains(&(table, column))).collect(),
@@ -267,11 +278,36 @@ impl Planner<'_> {
     pub(super) fn depth(&self, table: usize, steps: i64) -> i64 {
         const MOST: i64 = 8;
         let of_table = &self.schema.tables[table];
-        let is_back = |key: &&ForeignKey| !infer::is_called(of_table, key.columns[0], NEWEST);
+        let is_back = |key: &&ForeignKey| !is_newest(of_table, key.columns[0]);
         let keys = of_table.foreign_keys.iter().filter(is_back);
         let parents = keys.filter_map(|key| self.schema.position(&key.parent));
+        // An order comes after the products of its lines, and a review after the orders of the product.
+        let parents = parents.chain(self.parents_of_lines(table)).chain(self.orders_of_review(table));
         let others = parents.filter(|&parent| parent != table && steps < MOST);
         others.map(|parent| self.depth(parent, steps + 1) + 1).max().unwrap_or(0)
+    }
+
+    /// Returns the tables that the lines of a table's rows refer to.
+    fn parents_of_lines(&self, table: usize) -> impl Iterator<Item = usize> {
+        let of_table = &self.schema.tables[table];
+        let children = self.schema.tables.iter();
+        let children =
+            children.filter(|of| of.foreign_keys.iter().any(|key| key.parent.eq_ignore_ascii_case(&of_table.name)));
+        let lines = children.filter(move |of| infer::is_line_of(of, of_table));
+        lines.flat_map(|of| &of.foreign_keys).filter_map(|key| self.schema.position(&key.parent))
+    }
+
+    /// Returns the tables of orders with lines of what the reviews in a table are about.
+    fn orders_of_review(&self, table: usize) -> impl Iterator<Item = usize> {
+        let of_table = &self.schema.tables[table];
+        let is_review = infer::has_last_word(of_table, "review rating feedback");
+        let is_about = |product: usize| {
+            let name = &self.schema.tables[product].name;
+            of_table.foreign_keys.iter().any(|key| key.parent.eq_ignore_ascii_case(name))
+        };
+        let orders = (0..self.schema.tables.len()).filter(move |&orders| is_review && orders != table);
+        orders
+            .filter(move |&orders| self.parents_of_lines(orders).any(|product| product != orders && is_about(product)))
     }
 
     /// Returns whether the column is a foreign key only by its name.
@@ -297,9 +333,6 @@ impl Planner<'_> {
         let is_alone =
             of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column)).all(|key| key.columns.len() == 1);
         let is_popular = matches!(pattern, ReferencePattern::Popular { .. });
-        if matches!(pattern, ReferencePattern::Roots(_)) && infer::is_of_films(of_table) {
-            return Inference { text: format!("null(0.5, {})", inferred.text), ..inferred };
-        }
         let share =
             if is_key || !is_alone || !is_popular { 0.0 } else { infer::null_share(self.schema, of_table, column) };
         match share {
@@ -319,14 +352,20 @@ impl Planner<'_> {
         self.assign(table, column, simpler).map_err(|_| failed)
     }
 
-    /// Chooses the rows that a column refers to. `Err` is the reason why it cannot refer to any.
-    fn pattern(&self, table: usize, column: usize, parent: infer::Parent) -> Result<ReferencePattern, NoReference> {
+    /// Fails if a column cannot refer to the rows of a parent.
+    fn check_reference(&self, table: usize, column: usize, parent: infer::Parent) -> Result<(), NoReference> {
         let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
         let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
-        let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
         let columns = &of_table.foreign_keys[parent.key].columns;
-        if let Some(why) = self.why_without_rows(table, column, parent) {
-            return Err(why.into());
+        let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
+        if of_parent.columns[parent.column].generated != Generated::No || self.leads_back(table, column) {
+            return Err("its parent's key is a foreign key that leads back to it, or is generated".to_owned().into());
+        }
+        if self.sizes[parent.table].tpch.is_some() {
+            return Err(format!("its parent {} is a table of TPC-H", of_parent.name).into());
+        }
+        if parent_rows == 0 {
+            return Err(format!("{key} has no values").into());
         }
         let is_other = |&&other: &&usize| {
             let planned = self.columns[table][other].is_some();
@@ -343,7 +382,18 @@ impl Planner<'_> {
                 format!("it is unique, and {key} has {} for {}", counted(parent_rows, "value"), counted(rows, "row"));
             return Err(NoReference { why, most_rows: Some(parent_rows) });
         }
+        Ok(())
+    }
+
+    /// Chooses the rows that a column refers to. `Err` is the reason why it cannot refer to any.
+    fn pattern(&self, table: usize, column: usize, parent: infer::Parent) -> Result<ReferencePattern, NoReference> {
+        let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
+        let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
+        let columns = &of_table.foreign_keys[parent.key].columns;
+        self.check_reference(table, column, parent)?;
+        let is_key = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
         let in_key = self.in_key(table, parent.key)?;
+        let each = infer::parts_of_each(of_table, of_parent);
         let numbered = self.numbered_key(table).filter(|numbered| numbered.key == parent.key);
         // The first column of a foreign key decides for the others.
         match in_key {
@@ -352,24 +402,26 @@ impl Planner<'_> {
             }
             _ if columns.iter().any(|&column| self.columns[table][column].is_some()) => Ok(ReferencePattern::AtRandom),
             _ if rows < parent_rows && infer::rows_for_one(of_table, column, of_parent).is_some() => {
-                Ok(ReferencePattern::PerParent(vec![(0, parent_rows - rows), (1, rows)]))
+                Ok(ReferencePattern::per_parent(vec![(0, parent_rows - rows), (1, rows)]))
             }
             None if is_key => Ok(ReferencePattern::Once),
+            None if each.is_some() => {
+                Ok(ReferencePattern::per_parent(infer::as_many_each(rows, parent_rows, each.unwrap_or(1))))
+            }
             None if numbered.is_some() => {
                 let most = numbered.map_or(u64::MAX, |numbered| numbered.most);
-                let most = (5 * (rows / parent_rows) / 2).saturating_add(3).min(most);
-                // One for each would be no more than a copy of the parents.
-                let has_some = infer::is_part_of(of_table, of_parent) && rows >= parent_rows || rows / 2 >= parent_rows;
-                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (u64::from(has_some), most))))
+                Ok(self.numbered_pattern([table, parent.table], most))
             }
             None if rows >= parent_rows && table != parent.table && infer::is_part_of(of_table, of_parent) => {
-                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
+                // Some runs make no files.
+                let least = u64::from(!infer::is_output_of(of_table, of_parent));
+                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))
+            }
+            None if !of_table.columns[column].not_null && infer::is_superior(self.schema, of_table, column) => {
+                Ok(ReferencePattern::Superior)
             }
             None if table == parent.table && infer::roots(of_table, column, rows).is_some() => {
                 Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
-            }
-            None if infer::is_model_of(of_table, of_parent) => {
-                Ok(ReferencePattern::PerParent(infer::rights_of_models(rows, parent_rows)))
             }
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
@@ -379,7 +431,7 @@ impl Planner<'_> {
             }
             None if self.comes_in_groups(table, column, of_parent) => {
                 let least = u64::from(rows >= parent_rows && infer::is_visit_of(of_table, of_parent));
-                Ok(ReferencePattern::PerParent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))
+                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
                 Ok(if infer::is_address(of_parent) { ReferencePattern::OnceNearby } else { ReferencePattern::Once })
@@ -392,24 +444,25 @@ impl Planner<'_> {
         }
     }
 
-    /// Returns why a column can refer to no row of a parent.
-    fn why_without_rows(&self, table: usize, column: usize, parent: infer::Parent) -> Option<String> {
-        let of_parent = &self.schema.tables[parent.table];
-        let key = &of_parent.columns[parent.column];
-        match () {
-            () if key.generated != Generated::No || self.leads_back(table, column) => {
-                Some("its parent's key is a foreign key that leads back to it, or is generated".to_owned())
-            }
-            () if self.sizes[parent.table].tpch.is_some() => {
-                Some(format!("its parent {} is a table of TPC-H", of_parent.name))
-            }
-            () if self.sizes[parent.table].rows == 0 => Some(format!("{}.{} has no values", of_parent.name, key.name)),
-            () => None,
-        }
+    /// Returns the pattern of numbered rows: chapters of films. A parent has at most `most`.
+    fn numbered_pattern(&self, [table, parent]: [usize; 2], most: u64) -> ReferencePattern {
+        let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent]);
+        let (rows, parents) = (self.sizes[table].rows, self.sizes[parent].rows);
+        let after = infer::films_without_parts(of_table, of_parent, parents);
+        let parents = parents - after;
+        let most = (5 * (rows / parents) / 2).saturating_add(3).min(most);
+        // One for each would be no more than a copy of the parents.
+        let has_some = infer::is_part_of(of_table, of_parent) && rows >= parents || rows / 2 >= parents;
+        ReferencePattern::PerParent { counts: infer::skewed_counts(rows, parents, (u64::from(has_some), most)), after }
     }
 
     /// Returns the share of a parent's rows that is there before the first row of a table.
     fn share_before(&self, table: usize, parent: usize) -> f64 {
+        // A line comes with its order.
+        let is_whole = |&whole: &usize| infer::is_line_of(&self.schema.tables[table], &self.schema.tables[whole]);
+        let mut parents =
+            self.schema.tables[table].foreign_keys.iter().filter_map(|key| self.schema.position(&key.parent));
+        let table = parents.find(is_whole).filter(|&whole| whole != parent).unwrap_or(table);
         infer::share_before(&self.schema.tables[parent], [parent, table].map(|table| self.depth(table, 0)))
     }
 
@@ -419,6 +472,8 @@ impl Planner<'_> {
         infer::time_of_series(of_table, column).is_some()
             || infer::is_visit_of(of_table, of_parent)
             || infer::is_input_of(of_table, of_parent)
+            || infer::is_run_of_commit(of_table, of_parent)
+            || infer::is_territory(of_table) && infer::has_last_word(of_parent, "region")
             || self.is_taken_in_turn(table, column)
             || infer::is_address_of(of_table, column, of_parent)
             || infer::is_attached_to(of_table, of_parent) && !self.has_shared_parent(table, column)
@@ -534,7 +589,11 @@ impl Planner<'_> {
         let least = u64::from(is_part && rows >= one.parents);
         Some(match position == leader {
             true => {
-                ReferencePattern::PerParent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1)))
+                ReferencePattern::per_parent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1)))
+            }
+            // The territories of a region come one after another, and so do those of a person.
+            false if parent(other).is_some_and(|of| infer::is_territory(&self.schema.tables[of])) => {
+                ReferencePattern::InTurn { each: 1 }
             }
             false => self.distinct_in(table, parts, one.columns[0]),
         })

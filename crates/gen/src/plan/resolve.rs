@@ -442,8 +442,8 @@ impl<'a> Resolver<'a> {
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
                 Assignment::PerParent(Arc::new(FanOut::Constant { each, parents }))
             }
-            Distribution::PerParent(FanOutSpec::Varying(counts)) => {
-                Assignment::PerParent(Arc::new(FanOut::varying(counts, &random(), parents)))
+            Distribution::PerParent(FanOutSpec::Varying { counts, after }) => {
+                Assignment::PerParent(Arc::new(FanOut::varying(counts, &random(), parents, after)))
             }
             Distribution::OtherThan { column, growing } => {
                 let children = growing.then(|| self.rows());

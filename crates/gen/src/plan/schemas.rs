@@ -73,9 +73,14 @@ fn keys_of_every_kind_are_referred_to() {
         "real unique /* gen: n + 1 */",
         "numeric unique /* gen: '00' || n */",
     ] {
-        for distribution in
-            ["", ", zipf(0.7)", ", zipf(1.3, scatter=FALSE)", ", per_parent(3)", ", per_parent(0, 9)", ", once"]
-        {
+        for distribution in [
+            "",
+            ", zipf(0.7)",
+            ", zipf(1.3, scatter=FALSE)",
+            ", per_parent(3)",
+            ", per_parent(0, 9, after=77)",
+            ", once",
+        ] {
             let rows = if distribution == ", once" { "rows=700" } else { "rows=1500" };
             let sql = format!(
                 "/* gen: rows=777 */ CREATE TABLE p (n int /* gen: sequence */, k {key});

@@ -76,6 +76,9 @@ impl Planner<'_> {
             self.agree_on_home(drafts, home);
         }
         self.agree_on_news(drafts);
+        self.agree_on_albums(drafts);
+        self.agree_on_folders(drafts);
+        self.agree_on_ancestors(drafts);
         self.agree_on_reactions(drafts);
     }
 

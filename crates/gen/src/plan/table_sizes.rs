@@ -181,6 +181,7 @@ pub(super) fn fill_unset(
     limit_wholes(schema, &unset, sizes);
     limit_rare(schema, &unset, sizes);
     limit_keys(schema, &unset, sizes);
+    limit_ancestors(schema, &unset, sizes);
     Ok(())
 }
 
@@ -210,6 +211,20 @@ fn limit_wholes(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
             let Some(wholes) = wholes.filter(|_| tables.contains(&parent.table)) else { continue };
             let most = sizes[table].rows.saturating_mul(wholes).div_ceil(10);
             sizes[parent.table].limit((parent.column, most, "{} rows have several parts each"));
+        }
+    });
+}
+
+/// Limits tables of ancestors: the first rows of a tree have none.
+fn limit_ancestors(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
+    limit_each(tables, sizes, |table, sizes| {
+        for (column, parent) in single_references(schema, table) {
+            let (tree, rows) = (&schema.tables[parent.table], sizes[parent.table].rows);
+            let first =
+                (0..tree.columns.len()).find_map(|at| infer::roots(tree, at, rows)).filter(|&first| first < rows);
+            if let Some(first) = first.filter(|_| infer::is_ancestor(schema, table, column)) {
+                sizes[table].limit((column, rows - first, "{} rows of the tree have an ancestor"));
+            }
         }
     });
 }

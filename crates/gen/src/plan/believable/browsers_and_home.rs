@@ -323,8 +323,57 @@ fn flash_cards_are_believable() {
                 0,
             ),
             ("SELECT count(*) FROM fields WHERE ord = 1 AND name <> 'Front'", 0, 0),
-            ("SELECT count(DISTINCT ord) FROM fields", 2, 9),
+            ("SELECT count(DISTINCT ord) FROM fields", 2, 12),
             ("SELECT count(*) FROM tags WHERE tag LIKE '% %'", 0, 0),
+        ],
+    );
+}
+
+/// A room had a humidity of 24, 44 and 38 percent within ten minutes, and a counter of energy went back.
+#[test]
+fn sensors_measure_about_what_they_measured_before() {
+    const SENSORS: &str = "states s JOIN states_meta m USING (metadata_id) WHERE m.entity_id LIKE 'sensor.%'";
+    judge_program_rows(
+        "home_assistant",
+        &[("states_meta", 60), ("statistics_meta", 60)],
+        &[
+            (
+                &format!(
+                    "SELECT count(*) FROM (SELECT 1 FROM {SENSORS} AND m.entity_id NOT LIKE '%energy%' GROUP BY metadata_id HAVING max(state + 0) > 1.15 * min(state + 0))"
+                ),
+                0,
+                0,
+            ),
+            (
+                &format!(
+                    "SELECT count(*) FROM {SENSORS} AND m.entity_id LIKE '%energy%' AND state + 0 < (SELECT max(state + 0) FROM states b WHERE b.metadata_id = m.metadata_id AND b.state_id < s.state_id)"
+                ),
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM (SELECT 1 FROM statistics WHERE mean IS NOT NULL GROUP BY metadata_id HAVING max(mean) > 1.15 * min(mean))",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
+/// The last answer set an interval of 51 days, and the card had one of 36; a note on Chinese words said "22 x 20", and its type had
+/// one field for its front and its back.
+#[test]
+fn cards_follow_from_their_answers_and_notes_from_their_types() {
+    const LAST: &str = "FROM revlog WHERE cid = c.id ORDER BY id DESC LIMIT 1";
+    judge_program(
+        "anki",
+        &[
+            (&format!("SELECT count(*) FROM cards c WHERE type = 2 AND ivl <> (SELECT ivl {LAST})"), 0, 0),
+            (&format!("SELECT count(*) FROM cards c WHERE type IN (1, 3) AND 1 <> (SELECT ease {LAST})"), 0, 0),
+            (&format!("SELECT count(*) FROM cards c WHERE reps > 0 AND mod <> (SELECT id / 1000 {LAST})"), 0, 0),
+            ("SELECT count(*) FROM cards WHERE type IN (1, 3)", 5, 60),
+            ("SELECT count(*) FROM notetypes WHERE name LIKE '%Vocabulary%' OR name LIKE '%Facts%'", 0, 0),
+            ("SELECT count(*) FROM notetypes t WHERE 2 <> (SELECT count(*) FROM fields WHERE ntid = t.id)", 0, 0),
         ],
     );
 }

@@ -267,13 +267,19 @@ fn references_are_believable() {
                 0,
             ),
             (
-                "SELECT count(*) FROM itemData JOIN itemDataValues USING (valueID) WHERE fieldID = 3 AND value NOT GLOB '[1-9]*-[1-9]*'",
+                "SELECT count(*) FROM itemData JOIN itemDataValues USING (valueID) WHERE fieldID = 3 AND value NOT GLOB 'https://*'",
                 0,
                 0,
             ),
             ("SELECT max(fieldID) FROM itemData", 3, 30),
             ("SELECT count(DISTINCT fieldID) FROM itemData", 3, 30),
-            ("SELECT count(*) FROM creators WHERE fieldMode NOT BETWEEN 0 AND 2", 0, 0),
+            // A video had the pages 8450 to 8478.
+            (
+                "SELECT count(*) FROM itemDataValues WHERE value GLOB '[0-9]*-[0-9]*' AND value NOT GLOB '????-??-??*'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM creators WHERE fieldMode <> 0", 0, 0),
             ("SELECT count(*) FROM creators WHERE firstName GLOB '*[0-9]*' OR lastName GLOB '*[0-9]*'", 0, 0),
             ("SELECT count(DISTINCT lastName) FROM creators", 80, 160),
             ("SELECT count(*) FROM itemCreators WHERE creatorTypeID NOT BETWEEN 1 AND 9", 0, 0),
@@ -352,17 +358,21 @@ fn films_and_their_parts_are_believable() {
         "jellyfin",
         &[
             ("SELECT count(*) FROM TypedBaseItems WHERE length(guid) <> 36", 0, 0),
-            ("SELECT count(*) FROM TypedBaseItems WHERE type NOT IN ('Movie', 'Episode', 'Season', 'Series')", 0, 0),
+            (
+                "SELECT count(*) FROM TypedBaseItems WHERE type NOT IN ('Movie', 'Episode', 'Season', 'Series', 'BoxSet')",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM TypedBaseItems WHERE IsMovie <> (type = 'Movie') OR IsMovie IS NULL", 0, 0),
             ("SELECT count(*) FROM TypedBaseItems WHERE IsMovie", 120, 240),
             (
-                "SELECT count(*) FROM TypedBaseItems WHERE (MediaType IS NULL) <> (type IN ('Season', 'Series')) OR MediaType <> 'Video'",
+                "SELECT count(*) FROM TypedBaseItems WHERE (MediaType IS NULL) <> (type IN ('Season', 'Series', 'BoxSet')) OR MediaType <> 'Video'",
                 0,
                 0,
             ),
             ("SELECT count(*) FROM TypedBaseItems WHERE RunTimeTicks / 600000000 NOT BETWEEN 20 AND 220", 0, 0),
             (
-                "SELECT count(*) FROM TypedBaseItems WHERE (RunTimeTicks IS NULL) <> (type IN ('Season', 'Series'))",
+                "SELECT count(*) FROM TypedBaseItems WHERE (RunTimeTicks IS NULL) <> (type IN ('Season', 'Series', 'BoxSet'))",
                 0,
                 0,
             ),
@@ -397,7 +407,7 @@ fn films_and_their_parts_are_believable() {
                 0,
                 0,
             ),
-            ("SELECT count(*) FROM TypedBaseItems WHERE Genres LIKE '%|%'", 120, 320),
+            ("SELECT count(*) FROM TypedBaseItems WHERE Genres LIKE '%|%'", 80, 200),
             (
                 "SELECT count(*) FROM TypedBaseItems WHERE Overview LIKE '%draft%' OR PresentationUniqueKey LIKE '%.%'",
                 0,
@@ -424,6 +434,8 @@ fn parts_of_films_suit_each_other() {
             ("SELECT count(*) FROM People WHERE PersonType NOT IN ('Actor', 'Director', 'Writer', 'Producer')", 0, 0),
             ("SELECT count(*) FROM People WHERE (PersonType = 'Actor') <> (Role IS NOT NULL)", 0, 0),
             ("SELECT count(*) FROM People WHERE ListOrder NOT BETWEEN 0 AND 100", 0, 0),
+            // An actor played in no film.
+            ("SELECT count(*) FROM People WHERE ItemId IS NULL", 0, 0),
             (
                 "SELECT count(*) FROM Chapters2 WHERE Name <> 'Chapter ' || ChapterIndex OR StartPositionTicks <> (ChapterIndex - 1) * 3000000000",
                 0,
@@ -450,6 +462,29 @@ fn parts_of_films_suit_each_other() {
             ("SELECT count(DISTINCT userId) FROM UserDatas", 4, 40),
             ("SELECT count(*) FROM UserDatas WHERE rating IS NULL", 280, 390),
             ("SELECT count(*) FROM UserDatas WHERE playbackPositionTicks / 10000000 NOT BETWEEN 0 AND 14400", 0, 0),
+        ],
+    );
+}
+
+/// The ancestors of a series were other series, a series had chapters and a picture, the first season of a series was its fifth, and
+/// a comedy had the genre "Western".
+#[test]
+fn films_have_ancestors_and_parts() {
+    const PART: &str = "JOIN TypedBaseItems i ON i.guid = ItemId WHERE i.type NOT IN ('Movie', 'Episode')";
+    judge_program(
+        "jellyfin",
+        &[
+            ("SELECT count(*) FROM AncestorIds a JOIN TypedBaseItems i ON i.guid = ItemId WHERE ParentId IS NOT AncestorId", 0, 0),
+            ("SELECT count(*) FROM TypedBaseItems WHERE guid NOT IN (SELECT ItemId FROM AncestorIds)", 25, 25),
+            (&format!("SELECT count(*) FROM Chapters2 {PART}"), 0, 0),
+            (&format!("SELECT count(*) FROM mediastreams {PART}"), 0, 0),
+            (
+                "SELECT count(*) FROM TypedBaseItems s WHERE type = 'Series'
+                AND (SELECT group_concat(Name, ' ') FROM TypedBaseItems WHERE ParentId = s.guid AND type = 'Season') <> 'Season 1 Season 2'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM ItemValues JOIN TypedBaseItems ON guid = ItemId WHERE Genres NOT LIKE Value || '%'", 0, 0),
         ],
     );
 }

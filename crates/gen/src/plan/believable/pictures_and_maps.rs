@@ -74,7 +74,11 @@ fn photographs_without_types_are_believable() {
                 0,
                 0,
             ),
-            ("SELECT count(*) FROM AgLibraryFolder WHERE pathFromRoot NOT GLOB '20[0-9][0-9]/*/'", 0, 0),
+            (
+                "SELECT count(*) FROM AgLibraryFolder WHERE pathFromRoot NOT GLOB '20[0-9][0-9]/*/' AND parentId > 0",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM AgLibraryRootFolder WHERE absolutePath NOT LIKE '/home/%/' || name || '/'", 0, 0),
             (
                 "SELECT count(*) FROM AgLibraryKeyword WHERE lc_name <> lower(name) OR genealogy NOT LIKE '%/' || id_local",
@@ -255,6 +259,130 @@ fn versions_in_a_repository_are_believable() {
             ),
             ("SELECT count(*) FROM user WHERE pw GLOB '* *'", 0, 0),
             ("SELECT count(*) FROM config WHERE name LIKE '%.enabled' AND value NOT IN ('true', 'false')", 0, 0),
+        ],
+    );
+}
+
+/// Pictures of 2025 lay in the folder of 2022, those in the folder of Lisbon were taken in the Indian Ocean, and a file had the error
+/// "Test failed: homepage".
+#[test]
+fn folders_say_when_and_where_pictures_were_taken() {
+    const ALBUMS: &str = "Images i JOIN Albums a ON a.id = album";
+    const IN_ROME: &str = "latitudeNumber BETWEEN 41.7 AND 42.1 AND longitudeNumber BETWEEN 12.3 AND 12.7";
+    judge_program(
+        "digikam",
+        &[
+            (
+                &format!(
+                    "SELECT count(*) FROM {ALBUMS} JOIN ImageInformation n ON n.imageid = i.id WHERE substr(relativePath, 2, 4) <> substr(creationDate, 1, 4)"
+                ),
+                0,
+                12,
+            ),
+            (
+                &format!(
+                    "SELECT count(*) FROM {ALBUMS} JOIN ImagePositions p ON p.imageid = i.id WHERE (relativePath LIKE '% Rome') <> ({IN_ROME})"
+                ),
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM ImagePositions WHERE (latitudeNumber IS NULL) <> (longitudeNumber IS NULL)", 0, 0),
+            (
+                "SELECT count(*) FROM Albums WHERE caption NOT LIKE '%' || substr(relativePath, instr(relativePath, ' '))",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge_program(
+        "lightroom",
+        &[
+            (
+                "SELECT count(*) FROM AgLibraryFile JOIN AgLibraryFolder f ON f.id_local = folder WHERE substr(pathFromRoot, 1, 4) <> substr(externalModTime, 1, 4)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM AgLibraryFile WHERE errorMessage IS NOT NULL", 0, 0),
+        ],
+    );
+}
+
+/// A picture was taken at noon of Johannesburg in the Pacific, an album of Dublin in 2017 had pictures of 2024, and the railways of
+/// Boston were in the Atlantic.
+#[test]
+fn positions_are_where_the_row_says() {
+    judge_program(
+        "photos",
+        &[
+            (
+                "SELECT count(*) FROM ZASSET a JOIN ZADDITIONALASSETATTRIBUTES b ON b.ZASSET = a.Z_PK
+                WHERE (ZTIMEZONENAME = 'Europe/Rome') <> (ZLATITUDE BETWEEN 36 AND 47 AND ZLONGITUDE BETWEEN 7.5 AND 18.5)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM ZADDITIONALASSETATTRIBUTES WHERE ZTIMEZONENAME IS NULL", 0, 0),
+            ("SELECT count(*) FROM ZGENERICALBUM WHERE ZTITLE GLOB '*20[0-9][0-9]*'", 0, 0),
+        ],
+    );
+    judge_program(
+        "geopackage",
+        &[(
+            "SELECT count(*) FROM gpkg_contents WHERE (description LIKE '% of Rome') <> (12.5 BETWEEN min_x AND max_x AND 41.9 BETWEEN min_y AND max_y)",
+            0,
+            0,
+        )],
+    );
+    judge_program(
+        "mbtiles",
+        &[("SELECT value - (SELECT max(zoom_level) FROM map) FROM metadata WHERE name = 'maxzoom'", 0, 0)],
+    );
+}
+
+/// A film had 4032 times 3024 pixels, a JPEG 16 bits a colour, and the cover of an album was a picture of another one.
+#[test]
+fn pictures_are_of_their_kind_and_album() {
+    judge_program(
+        "digikam",
+        &[
+            ("SELECT count(*) FROM ImageInformation WHERE format = 'MP4' AND width NOT IN (1920, 3840)", 0, 0),
+            ("SELECT count(*) FROM ImageInformation WHERE (format = 'NEF') <> (colorDepth = 16)", 0, 0),
+            ("SELECT count(*) FROM Albums a JOIN Images i ON i.id = icon WHERE album <> a.id", 0, 0),
+            ("SELECT count(*) FROM Albums WHERE icon IS NULL AND id IN (SELECT album FROM Images)", 0, 0),
+            // A picture had the keyword "science-55".
+            ("SELECT count(*) FROM Tags WHERE name GLOB '*[0-9]*' OR name GLOB '[a-z]*'", 0, 0),
+        ],
+    );
+    judge_program("photos", &[("SELECT count(*) FROM ZASSET WHERE ZKIND = 1 AND ZWIDTH NOT IN (1920, 3840)", 0, 0)]);
+    // No tile had a name in the table of names.
+    judge_program("mbtiles", &[("SELECT count(*) FROM map WHERE grid_id NOT IN (SELECT grid_id FROM grid_key)", 0, 0)]);
+}
+
+/// A folder "2007/2 Melbourne" lay in "2006/1 Rome" on another disk, the path of a keyword left out the one in the middle, and the
+/// ancestors of a tag were any tags.
+#[test]
+fn trees_of_folders_and_keywords_agree() {
+    judge_program(
+        "lightroom",
+        &[
+            (
+                "SELECT count(*) FROM AgLibraryFolder f JOIN AgLibraryFolder p ON p.id_local = f.parentId
+                WHERE f.pathFromRoot NOT LIKE p.pathFromRoot || '_%' OR f.rootFolder <> p.rootFolder",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM AgLibraryFolder WHERE parentId IS NULL", 20, 20),
+            (
+                "SELECT count(*) FROM AgLibraryKeyword k JOIN AgLibraryKeyword p ON p.id_local = k.parent WHERE k.genealogy <> p.genealogy || '/' || k.id_local",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge_program(
+        "digikam",
+        &[
+            ("SELECT count(*) FROM TagsTree x JOIN Tags t ON t.id = x.id WHERE x.pid IS NOT t.pid", 0, 0),
+            ("SELECT count(*) FROM TagsTree", 380, 380),
         ],
     );
 }

@@ -1,0 +1,39 @@
+//! Continents and their countries. Rows of continents come in the order of the list, so that a country can tell which one is its own.
+
+use super::subjects::subject;
+use super::{Inference, Parent, closed_names, inferred};
+use crate::generators::phrases;
+use litepress_rows::quoted_name;
+use litepress_rows::schema::Schema;
+
+const LIST: &str = "continent";
+
+/// Returns the name of the continent with a number.
+pub(super) fn by_number(key: &str) -> String {
+    let case = |(at, name): (usize, &&str)| format!(" WHEN {} THEN '{name}'", at + 1);
+    let cases: String = phrases::items(LIST).iter().enumerate().map(case).collect();
+    format!("CASE {key}{cases} END")
+}
+
+/// Returns the list of names if an annotation is that of continents.
+pub(super) fn list_of(text: &str) -> Option<&'static str> {
+    let last = phrases::items(LIST).last()?;
+    (text.starts_with("CASE ") && text.ends_with(&format!(" THEN '{last}' END"))).then_some(LIST)
+}
+
+/// Infers the key of the continent of a country, if there is a row for each continent and its key counts.
+pub(crate) fn continent_of(schema: &Schema, table: usize, parent: Parent, rows: u64) -> Option<Inference> {
+    let of = &schema.tables[table];
+    subject(&of.name).filter(|subject| subject.names == "country_name")?;
+    let (name, _) = closed_names(schema, table)?;
+    let names = phrases::items(LIST);
+    let count = names.len() as u64;
+    let is_whole = rows == count && closed_names(schema, parent.table).is_some_and(|(_, most)| most == count);
+    let counts = schema.tables[parent.table].rowid_alias == Some(parent.column);
+    (is_whole && counts).then(|| {
+        let case = |(at, name): (usize, &&str)| format!(" WHEN '{name}' THEN {}", at + 1);
+        let cases: String = names.iter().enumerate().map(case).collect();
+        let name = quoted_name(&of.columns[name].name);
+        inferred(format!("CASE place_of({name}, 'continent'){cases} ELSE 1 END"), "the continent of the country")
+    })
+}
