@@ -6,7 +6,7 @@
 //! ```text
 //! keys, foreign keys ------------------------------> keys.rs, references.rs, patterns.rs, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
-//!                                                    roles, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, and by theme
+//!                                                    roles, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, settings, and by theme
 //!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, continents, repositories, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! what tables are to each other -------------------> relatives.rs
@@ -43,6 +43,7 @@ mod roles;
 mod row_times;
 mod rules;
 mod runs;
+mod settings;
 mod shared_files;
 mod smart_home;
 mod special;
@@ -63,7 +64,7 @@ pub(crate) use fields::{has_values_of_fields, value_of_field};
 pub(crate) use flash_cards::is_card_of;
 pub(crate) use keys::is_key_of_all;
 pub use keys::{is_key_alone, is_made_unique, unique_because, unique_keys};
-pub(crate) use listed::{closed_names, listed_texts, one_of_listed};
+pub(crate) use listed::{closed_names, listed_texts, one_of_listed, only_row};
 pub(crate) use media::{films_without_parts, is_of_films};
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use patterns::{
@@ -79,7 +80,7 @@ pub(crate) use relatives::{
     things_of_any_kind, wholes_of_ten,
 };
 pub(crate) use roles::is_superior;
-pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files};
+pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files, is_type_of_files};
 pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;

@@ -156,7 +156,9 @@ impl TableInference<'_> {
         }
         let key = self.table.rowid_alias.map(|at| self.column(at));
         if let Some((at, key)) = self.find_repeatable_number("from_visit").zip(key) {
-            let text = format!("if(bool(0.4), 0, max(0, {key} - int(1, 3)))");
+            // The first visit of a page may be days after that of the page before it.
+            let same = self.context.per_parent.map(|by| format!("number_in({}) = 1 OR ", self.column(by)));
+            let text = format!("if({}bool(0.3), 0, max(0, {key} - 1))", same.unwrap_or_default());
             self.set(at, text, "follows from the order of visits");
         }
         if let Some(at) = self.find_repeatable_number("visit_duration duration") {

@@ -5,34 +5,11 @@ use super::files::IMAGES;
 use super::names::is_like;
 use super::subjects::Kind;
 use super::times::{Form, Stage};
-use super::{ColumnTraits, TableInference, TypeClass, expanded, kind_of, plain, things_of_any_kind, words_of_table};
+use super::{ColumnTraits, TableInference, TypeClass, expanded, plain, things_of_any_kind, words_of_table};
 use crate::generators::phrases::capital;
 use litepress_rows::schema::{Generated, Table};
 
 const URLS: &str = "url uri *_url *_uri link permalink homepage home_page website web_site";
-
-/// The value of a setting by the last four letters of its key.
-const VALUE_BY_KEY: &[(&str, &str)] = &[
-    ("bled", "choice('true': 7, 'false': 3)"),
-    ("ebug", "choice('false': 9, 'true')"),
-    ("olor", "colour()"),
-    ("ntry", "place('country')"),
-    ("ency", "choice('EUR': 5, 'USD': 5, 'GBP')"),
-    ("uage", "choice('en': 6, 'de': 2, 'fr')"),
-    ("cale", "choice('en_US': 6, 'de_DE': 2, 'fr_FR')"),
-    ("zone", "phrase('{timezone}')"),
-    ("evel", "choice('info': 5, 'warning': 3, 'debug')"),
-    ("mode", "choice('auto': 5, 'manual': 2, 'off')"),
-    ("heme", "choice('light': 5, 'dark': 4, 'system')"),
-    ("port", "choice('80', '443': 2, '8080')"),
-    ("path", "phrase('{path}')"),
-    ("cret", "hex(32)"),
-    ("sion", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
-    ("name", "phrase('{Adjective} {Noun}')"),
-    ("itle", "phrase('{Adjective} {Noun}')"),
-];
-/// Values of all other settings: sizes, limits, intervals.
-const NUMBERS: &str = "choice('1': 4, '5': 2, '10': 5, '25': 4, '30', '60': 3, '100': 3, '300', '3600': 2)";
 
 /// Browsers, sizes of screens and kinds of devices, by the first letters of the system.
 const BROWSERS: &str = "WHEN 'ios' THEN choice('Safari': 88, 'Chrome': 12) WHEN 'and' THEN choice('Chrome': 78, 'Samsung Internet': 14, 'Firefox': 5, 'Opera': 3) WHEN 'mac' THEN choice('Safari': 55, 'Chrome': 37, 'Firefox': 8) WHEN 'win' THEN choice('Chrome': 68, 'Edge': 20, 'Firefox': 9, 'Opera': 3) ELSE choice('Firefox': 55, 'Chrome': 45)";
@@ -216,44 +193,6 @@ impl TableInference<'_> {
                 let text = format!("'https://www.' || slug({}, '') || '.example/'", self.column(name));
                 self.set(at, text, "a site of this name");
             }
-        }
-    }
-
-    /// Values of settings.
-    fn values_of_keys(&mut self) {
-        let is_setting = self.subject.is_some_and(|subject| subject.names == "setting_key");
-        let names = "key *_key configkey option_name setting";
-        let names = if is_setting { format!("{names} keyword name") } else { names.to_owned() };
-        let key = self.find(&names, |at| self.is_text(at));
-        let group = self.find_repeatable_text("setting").filter(|&at| key.is_some_and(|key| key != at));
-        if let Some(group) = group {
-            self.set(group, "phrase('{module}')", "a group of settings");
-        }
-        self.keys_of_parents();
-        let Some(value) = self.find_repeatable_text("value *_value configvalue val") else { return };
-        if !is_setting && key.is_none() {
-            return;
-        }
-        let text = key.map_or(NUMBERS.to_owned(), |key| {
-            let case = |(end, text): &(&str, &str)| format!(" WHEN '{end}' THEN {text}");
-            let cases: String = VALUE_BY_KEY.iter().map(case).collect();
-            let key = self.column(key);
-            format!(
-                "CASE substr({key}, -4){cases} ELSE if(substr({key}, -3) = 'url', phrase('{{web_url}}'), {NUMBERS}) END"
-            )
-        });
-        self.set(value, text, "follows from the key");
-    }
-
-    /// Keys of what is known of a person or a text besides.
-    fn keys_of_parents(&mut self) {
-        let Some(key) = self.find_repeatable_text("meta_key") else { return };
-        let kinds = self.context.possible_parents.iter().flatten();
-        let kind = kinds.map(|parent| kind_of(&self.context.schema.tables[parent.table])).next().flatten();
-        match kind {
-            Some(Kind::Person) => self.set(key, "phrase('{person_setting}')", "a setting of a person"),
-            Some(Kind::Text) => self.set(key, "phrase('{post_setting}')", "a property of a text"),
-            _ => {}
         }
     }
 

@@ -3,7 +3,8 @@
 
 use super::names::{is_like, plain};
 use super::{
-    ColumnTraits, Inference, TableContext, TableInference, TypeClass, context_by_names, has_last_word, inferred, quoted,
+    ColumnTraits, Inference, TableContext, TableInference, TypeClass, context_by_names, has_last_word, inferred,
+    is_called, quoted,
 };
 use crate::generators::phrases;
 use litepress_rows::schema::{Generated, Schema, Table};
@@ -12,7 +13,7 @@ const FORMATS: &[&str] = &["EPUB", "PDF", "AZW3", "MOBI", "TXT", "DOCX", "RTF", 
 const IDENTIFIERS: &[&str] = &["isbn", "amazon", "goodreads", "google", "doi", "uri"];
 const LANGUAGES: &[&str] = &["en", "de", "fr", "es", "it", "pt", "nl", "pl", "ja", "zh"];
 /// Lists of `data/phrases.txt` with all names that a table has. Of other names, such as those of categories, there are always more.
-const CLOSED: &str = "carrier continent country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model plan region role tile_key ward";
+const CLOSED: &str = "browser_setting carrier continent country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model plan region role tile_key ward";
 const PROVIDERS: &[&str] = &["google", "github", "apple", "facebook", "microsoft", "gitlab"];
 
 /// Returns the texts of which a column has one, by its name, most frequent ones first.
@@ -58,8 +59,8 @@ pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)
     let found = TableInference::new(TableContext { rows: 1, ..context }).infer();
     found.into_iter().enumerate().find_map(|(column, found)| {
         let text = found?.text;
-        let list = match text.strip_prefix("unique_phrase('{") {
-            Some(rest) => rest.split('}').next()?,
+        let list = match text.split_once("unique_phrase('{") {
+            Some((_, rest)) => rest.split('}').next()?,
             None => super::continents::list_of(&text)?,
         };
         // There is one country of a name, whatever it belongs to.
@@ -67,6 +68,17 @@ pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)
         let is_closed = CLOSED.split(' ').any(|closed| closed == list);
         (is_closed && is_apart).then(|| (column, phrases::count(list).min(MOST_NAMES)))
     })
+}
+
+/// Returns the column of a table whose only row is the version or language of a program, if no other table refers to it.
+pub(crate) fn only_row(schema: &Schema, table: usize) -> Option<usize> {
+    let of = &schema.tables[table];
+    let mut others = (0..of.columns.len()).filter(|&at| of.rowid_alias != Some(at));
+    let column = others.next().filter(|_| others.next().is_none())?;
+    let is_parent =
+        schema.tables.iter().flat_map(|child| &child.foreign_keys).any(|key| key.parent.eq_ignore_ascii_case(&of.name));
+    let is_of_program = has_last_word(of, "version metadata") && is_called(of, column, "version *_version locale");
+    (is_of_program && !is_parent).then_some(column)
 }
 
 #[cfg(test)]

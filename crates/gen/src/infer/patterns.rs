@@ -13,6 +13,8 @@ pub(crate) enum ReferencePattern {
     OnceNearby,
     /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
+    /// So many first rows, one after another.
+    FirstInTurn(u64),
     /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow; no row
     /// itself if both refer to one table.
     DistinctIn { column: String, growing: bool, other: bool },
@@ -43,6 +45,9 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
         ReferencePattern::InTurn { each } => {
             let each = if *each == 1 { String::new() } else { format!("({each})") };
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
+        }
+        ReferencePattern::FirstInTurn(first) => {
+            inferred(format!("ref({parent}, in_turn(1, first={first}))"), format!("{because}, one after another"))
         }
         ReferencePattern::Superior => {
             inferred(format!("ref({parent}, per_parent(3, 12))"), format!("{because}, who leads a team"))

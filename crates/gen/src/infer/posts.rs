@@ -23,7 +23,10 @@ impl TableInference<'_> {
         self.set(kind, KINDS, "the type of a post");
         let Some(is_file) = self.posted_file() else { return };
         self.set(mime, format!("if({is_file}, {FILES}, '')"), "a text has no file");
-        let text = format!("if({is_file}, phrase('{{file_stem}}'), phrase('{{article_title}}'))");
+        let mime_type = self.column(mime);
+        let text = format!(
+            "CASE WHEN {mime_type} = 'application/pdf' THEN phrase('{{file_stem}}') WHEN {is_file} THEN phrase('{{photo_stem}}') ELSE phrase('{{article_title}}') END"
+        );
         self.set(title, text, "the name of a file, or a title");
         for (names, text) in [
             ("content body text", "if({}, '', phrase('{blog_post}'))"),

@@ -60,7 +60,9 @@ fn is_in_pack(table: &Table, pack: &Table) -> bool {
 pub(crate) fn rows_for_one(table: &Table, column: usize, parent: &Table) -> Option<u64> {
     let is_own = kind_of(parent) == Some(Kind::Text) && is_key_alone(table, column);
     let is_talk = |column: &Column| names::is_like(&names::plain(&column.name), "conversation_id chat_id thread_id");
+    let is_receipt = words_of_table(&table.name).iter().any(|word| word == "receipt");
     let share = match () {
+        () if is_receipt && has_last_word(parent, "message") => return Some(2),
         () if has_last_word(table, "conversion") && has_last_word(parent, "visit session") => return Some(12),
         // Of two who talk, the other one reacts.
         () if is_reaction(table) && has_last_word(parent, "message") && table.columns.iter().any(is_talk) => {

@@ -11,7 +11,19 @@ fn is_of_versions(schema: &Schema) -> bool {
 }
 
 impl TableInference<'_> {
+    /// Kinds of comments on issues: texts, and notes without text that somebody opened (1) or closed (2) the issue.
+    fn kinds_of_comments(&mut self) {
+        let is_comment = self.subject.is_some_and(|subject| subject.names == "comment") && self.refers_to_issue();
+        let kind = self.find_repeatable_number("type").filter(|_| is_comment);
+        let Some((kind, text)) = kind.zip(self.find_repeatable_text("content body text comment")) else { return };
+        self.set(kind, "choice(0: 86, 2: 11, 1: 3)", "most comments are texts");
+        let none = if self.columns[text].not_null { "''" } else { "NULL" };
+        let of_text = format!("if({} = 0, phrase('{{issue_comment}}'), {none})", self.column(kind));
+        self.set(text, of_text, "follows from the kind of comment");
+    }
+
     pub(super) fn repositories(&mut self) {
+        self.kinds_of_comments();
         if !is_of_versions(self.context.schema) {
             return;
         }

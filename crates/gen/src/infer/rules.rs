@@ -244,7 +244,7 @@ static RULES: &[Rule] = &[
         "choice('web': 60, 'app': 25, 'email': 10, 'import': 5)",
     ),
     text("campaign utm_campaign", "phrase('{promotion}')"),
-    text("actor_type", "choice('Person': 95, 'Service': 4, 'Group': 1)"),
+    text("actor_type", "choice('Person': 96, 'Service': 4)"),
     text("reason *_reason", "choice('customer request': 5, 'duplicate': 2, 'out of stock': 2, 'other': 1)"),
     text("mood sentiment", "choice('happy': 5, 'neutral': 4, 'sad': 2)"),
     text("format file_format book_format", "choice('EPUB': 5, 'PDF': 3, 'MOBI': 1)"),

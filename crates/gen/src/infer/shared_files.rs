@@ -2,7 +2,7 @@
 
 use super::files::TYPE_BY_NAME;
 use super::names::{is_like, plain};
-use super::subjects::Kind;
+use super::subjects::{Kind, subject};
 use super::{ColumnTraits, TableInference, TypeClass, has_last_word};
 use litepress_rows::schema::Table;
 
@@ -10,7 +10,8 @@ use litepress_rows::schema::Table;
 pub(crate) const ROWS_OF_FOLDER: u64 = 12;
 /// Types whose names end with the end of a file's name.
 const PLAIN_TYPES: [&str; 5] = ["application/x-", "audio/x-", "image/x-", "text/x-", "video/x-"];
-const FOLDERS: &str = "WHEN 0 THEN 'Photos' WHEN 1 THEN 'Documents' WHEN 2 THEN 'Music' WHEN 3 THEN 'Projects' WHEN 4 THEN 'Invoices' WHEN 5 THEN 'Travel' ELSE 'Notes' END";
+const FOLDERS: &str = "WHEN 0 THEN 'Documents' WHEN 1 THEN 'Projects' WHEN 2 THEN 'Shared' WHEN 3 THEN 'Travel' WHEN 4 THEN 'Family' WHEN 5 THEN 'Archive' ELSE 'Work' END";
+const STEMS: &str = "WHEN 'image' THEN phrase('{photo_stem}') WHEN 'audio' THEN phrase('{nonzero} - {Adjective} {Noun}') WHEN 'video' THEN phrase('VID_{digits_four}') ELSE phrase('{file_stem}')";
 
 /// Sizes of a folder and its files, in a unit of the folder's own: the first is the sum of the others.
 const SIZES: &str = "WHEN 0 THEN 260 WHEN 1 THEN 1 WHEN 2 THEN 40 WHEN 3 THEN 3 WHEN 4 THEN 12 WHEN 5 THEN 7 WHEN 6 THEN 90 WHEN 7 THEN 2 WHEN 8 THEN 25 WHEN 9 THEN 5 WHEN 10 THEN 60 ELSE 15";
@@ -29,8 +30,14 @@ pub(crate) fn is_place_of_files(table: &Table, parent: &Table) -> bool {
     is_file_tree(table) && has_last_word(parent, "storage drive volume disk mount user")
 }
 
+/// Returns whether the rows of a table are the types of the files in another one. The first type is that of a folder.
+pub(crate) fn is_type_of_files(table: &Table, parent: &Table) -> bool {
+    is_file_tree(table) && subject(&parent.name).is_some_and(|of| of.names == "mime_type")
+}
+
 impl TableInference<'_> {
     pub(super) fn shared_files(&mut self) {
+        self.types_of_files();
         self.storages();
         self.file_tree();
         self.activities();
@@ -56,8 +63,8 @@ impl TableInference<'_> {
         let folder = format!("CASE {number} % 7 {FOLDERS} || ' ' || (2008 + {number} / 7 % 18)");
         let text = format!("if({is_folder}, 0, {key} - ({key} - 1) % {ROWS_OF_FOLDER})");
         self.set(parent, text, "follows from the folder that the row is in");
-        let end = self.end_of_type().unwrap_or("phrase('{ext}')".to_owned());
-        let text = format!("if({is_folder}, {folder}, phrase('{{file_stem}}') || '.' || {end})");
+        let file = self.name_by_type().unwrap_or("phrase('{file_stem}') || '.' || phrase('{ext}')".to_owned());
+        let text = format!("if({is_folder}, {folder}, {file})");
         self.set(name, text, "the name of a folder or file");
         let name = self.column(name);
         let text = format!("'files/' || if({is_folder}, {name}, {folder} || '/' || {name})");
@@ -69,8 +76,22 @@ impl TableInference<'_> {
         }
     }
 
-    /// Returns the end of a file's name by the type that the row refers to.
-    fn end_of_type(&self) -> Option<String> {
+    /// Types of files, the first of which is that of a folder.
+    fn types_of_files(&mut self) {
+        let schema = self.context.schema;
+        let key = self.table.rowid_alias.map(|at| self.column(at));
+        let name = self.find_repeatable_text("mimetype mime_type name");
+        let Some((name, key)) =
+            name.zip(key).filter(|_| schema.tables.iter().any(|of| is_type_of_files(of, self.table)))
+        else {
+            return;
+        };
+        let text = format!("if({key} = 1, 'httpd/unix-directory', unique_phrase('{{mime_type}}'))");
+        self.set(name, text, "the type of a folder or file");
+    }
+
+    /// Returns the name of a file by the type that the row refers to.
+    fn name_by_type(&self) -> Option<String> {
         (0..self.columns.len()).find_map(|by| {
             let of = &self.context.schema.tables[self.context.parents[by]?.table];
             let is_type = |name: &str| is_like(name, "mimetype mime_type content_type mime");
@@ -81,7 +102,9 @@ impl TableInference<'_> {
                 .map(|(end, of)| format!(" WHEN '{of}' THEN '{}'", end.trim_start_matches('.')))
                 .collect();
             let plain = PLAIN_TYPES.iter().fold(of.clone(), |text, begin| format!("replace({text}, '{begin}', '')"));
-            Some(format!("CASE {of}{cases} WHEN 'text/plain' THEN 'txt' ELSE {plain} END"))
+            Some(format!(
+                "CASE substr({of}, 1, 5) {STEMS} END || '.' || CASE {of}{cases} WHEN 'text/plain' THEN 'txt' ELSE {plain} END"
+            ))
         })
     }
 

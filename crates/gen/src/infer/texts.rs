@@ -260,7 +260,7 @@ impl TableInference<'_> {
     }
 
     /// Returns whether a row is about an issue, a ticket or a pull request.
-    fn refers_to_issue(&self) -> bool {
+    pub(super) fn refers_to_issue(&self) -> bool {
         let mut parents = self.context.possible_parents.iter().flatten();
         parents
             .any(|parent| subject(&self.context.schema.tables[parent.table].name).is_some_and(|of| of.names == "issue"))

@@ -144,20 +144,48 @@ impl Planner<'_> {
             let is_sender = infer::is_called(of_table, column, SENDERS) && !of_table.columns[column].not_null;
             let own = of_table.columns.iter().find(|of| infer::plain(&of.name) == "from_me").filter(|_| is_sender);
             let Some((own, sender)) = own.zip(self.key(table, column)) else { continue };
-            // The chat is with one of the same table.
-            let chat = (0..of_table.columns.len()).filter(|&by| of_table.columns[by].not_null).find_map(|by| {
-                let chat = self.single_parent(table, by)?.table;
-                let with = drafts.iter().find(|(of, at, inferred)| {
-                    *of == chat && self.key(*of, *at) == Some(sender) && inferred.text.ends_with(", once)")
-                })?;
-                let with = quoted_name(&self.schema.tables[chat].columns[with.1].name);
-                Some(format!("{}.{with}", quoted_name(&of_table.columns[by].name)))
-            });
-            if let Some(chat) = chat {
-                let text = format!("if({}, NULL, {chat})", quoted_name(&own.name));
+            if let Some((by, (chat, with))) = self.chat_with(drafts, table, sender) {
+                let [by, with] = [&of_table.columns[by], &self.schema.tables[chat].columns[with]];
+                let [own, by, with] = [own, by, with].map(|of| quoted_name(&of.name));
+                let text = format!("if({own}, NULL, {by}.{with})");
                 drafts[position].2 = Inference { text, because: "with whom the chat is".to_owned() };
             }
         }
+    }
+
+    /// Lets the one with whom a chat is receive its messages, each of which somebody receives once at most.
+    pub(super) fn agree_on_receiver(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let of_table = &self.schema.tables[table];
+            let Some(Pair { by, start, .. }) = self.pair(&drafts[position]) else { continue };
+            let message = self.single_parent(table, by).map(|of| of.table).filter(|&of| {
+                let few = infer::rows_for_one(of_table, by, &self.schema.tables[of]);
+                few.is_some() && self.sizes[table].rows < self.sizes[of].rows
+            });
+            let chat = message.zip(self.key(table, column)).and_then(|(message, receiver)| {
+                let (chat, with) = self.chat_with(drafts, message, receiver)?;
+                Some([(message, chat), with])
+            });
+            if let Some(path) = chat {
+                let [chat, with] = path.map(|(of, at)| infer::quoted_column(&self.schema.tables[of], at));
+                let text = format!("{start}, along({}, {chat}, {with}))", self.name((table, by)));
+                drafts[position].2 = Inference { text, because: "with whom the chat is".to_owned() };
+            }
+        }
+    }
+
+    /// Returns the column through which the messages in a table refer to a chat, and that of the chat with whom it is: one of the
+    /// rows with this key.
+    fn chat_with(&self, drafts: &[Draft], table: usize, key: (usize, usize)) -> Option<(usize, (usize, usize))> {
+        let of_table = &self.schema.tables[table];
+        (0..of_table.columns.len()).filter(|&by| of_table.columns[by].not_null).find_map(|by| {
+            let chat = self.single_parent(table, by)?.table;
+            let with = drafts.iter().find(|(of, at, inferred)| {
+                *of == chat && self.key(*of, *at) == Some(key) && inferred.text.ends_with(", once)")
+            })?;
+            Some((by, (chat, with.1)))
+        })
     }
 
     /// Makes who created a group its first member, and lets the one with whom a conversation is react first.

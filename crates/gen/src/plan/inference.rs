@@ -426,6 +426,9 @@ impl Planner<'_> {
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
             }
+            None if infer::is_type_of_files(of_table, of_parent) => {
+                Ok(ReferencePattern::FirstInTurn(infer::ROWS_OF_FOLDER.min(parent_rows)))
+            }
             None if self.comes_in_groups(table, column, of_parent) => {
                 let least = u64::from(rows >= parent_rows && infer::is_visit_of(of_table, of_parent));
                 Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))

@@ -43,6 +43,7 @@ impl Planner<'_> {
         self.agree_on_recent(drafts);
         self.agree_on_newest(drafts);
         self.agree_on_sender(drafts);
+        self.agree_on_receiver(drafts);
         self.agree_on_founder(drafts);
         self.agree_on_repeats(drafts);
         for position in 0..drafts.len() {

@@ -174,7 +174,9 @@ pub(super) fn fill_unset(
         let may_be_listed = !has_annotations(schema, column_annotations, table);
         let listed = infer::closed_names(schema, table).filter(|_| may_be_listed);
         let listed = listed.map(|(column, most)| (column, most, "the list allows {} rows of different values"));
-        checked.into_iter().chain(listed).for_each(|limit| sizes[table].limit(limit));
+        let only = may_be_listed.then(|| infer::only_row(schema, table)).flatten();
+        let only = only.map(|column| (column, 1, "a program has {} such row"));
+        checked.into_iter().chain(listed).chain(only).for_each(|limit| sizes[table].limit(limit));
     }
     limit_wholes(schema, &unset, sizes);
     limit_rare(schema, &unset, sizes);

@@ -58,7 +58,7 @@ fn the_places_of_a_browser_are_believable() {
                 0,
                 0,
             ),
-            ("SELECT count(*) FROM moz_historyvisits WHERE from_visit > 0", 180, 300),
+            ("SELECT count(*) FROM moz_historyvisits WHERE from_visit > 0", 120, 220),
             (
                 "SELECT count(*) FROM moz_historyvisits WHERE from_visit NOT IN (SELECT id FROM moz_historyvisits) AND from_visit <> 0",
                 0,

@@ -87,6 +87,54 @@ fn folders_are_as_large_as_their_files() {
     judge_program("nextcloud", &[(wrong, 0, 0), ("SELECT count(DISTINCT size) FROM oc_filecache", 300, 400)]);
 }
 
+/// A folder was an archive, and a photograph a sound.
+#[test]
+fn folders_are_folders_and_photographs_pictures() {
+    let type_of = |condition: &str| {
+        format!("SELECT count(*) FROM oc_filecache f JOIN oc_mimetypes m ON m.id = f.mimetype WHERE {condition}")
+    };
+    judge_program(
+        "nextcloud",
+        &[
+            (&type_of("(parent = 0) <> (m.mimetype = 'httpd/unix-directory')"), 0, 0),
+            (&type_of("name LIKE 'IMG%' AND m.mimetype NOT LIKE 'image/%'"), 0, 0),
+            (&type_of("m.mimetype LIKE 'audio/%' AND name NOT LIKE '% - %'"), 0, 0),
+            ("SELECT count(DISTINCT mimetype) FROM oc_filecache", 12, 12),
+        ],
+    );
+}
+
+/// The settings of a browser were those of a server, and so were those of a blog.
+#[test]
+fn settings_suit_the_program() {
+    judge_program("chrome_history", &[("SELECT count(*) FROM meta WHERE key NOT LIKE '%.%'", 8, 8)]);
+    judge(
+        "wordpress",
+        &[
+            ("SELECT count(*) FROM wp_options WHERE option_name LIKE '%.%' OR option_name LIKE '%secret'", 0, 0),
+            ("SELECT count(*) FROM wp_postmeta WHERE meta_key IS NULL", 0, 0),
+        ],
+    );
+}
+
+/// Somebody received a message who was not in the chat, and an issue was closed with a question about its log.
+#[test]
+fn receipts_are_of_those_in_the_chat_and_notes_have_no_text() {
+    judge_program(
+        "whatsapp",
+        &[
+            (
+                "SELECT count(*) FROM receipt_user r JOIN message m ON m._id = message_row_id JOIN chat c ON c._id = m.chat_row_id
+                WHERE receipt_user_jid_row_id <> c.jid_row_id",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM receipt_user", 200, 200),
+        ],
+    );
+    judge_program("gitea", &[("SELECT count(*) FROM comment WHERE (type = 0) <> (coalesce(content, '') <> '')", 0, 0)]);
+}
+
 /// Requests of pages came to port 22, and a line of one host named another one.
 #[test]
 fn requests_and_lines_are_of_their_host() {
@@ -148,4 +196,14 @@ fn dashboards_show_what_their_titles_say() {
 fn few_visits_end_with_a_purchase() {
     judge("matomo", &[("SELECT count(DISTINCT idvisit) FROM log_conversion", 34, 34)]);
     judge("chat", &[("SELECT count(*) FROM direct_messages WHERE body LIKE 'Thanks, %'", 0, 0)]);
+}
+
+/// A program had four hundred languages and versions, and a visit came from a page that somebody saw the day before.
+#[test]
+fn a_program_has_one_version_and_visits_follow_at_once() {
+    judge_program("whatsapp", &[("SELECT count(*) FROM android_metadata", 1, 1)]);
+    judge_program("gitea", &[("SELECT count(*) FROM version", 1, 1)]);
+    let late = "SELECT count(*) FROM moz_historyvisits v JOIN moz_historyvisits b ON b.id = v.from_visit
+        WHERE v.visit_date - b.visit_date NOT BETWEEN 0 AND 900000000";
+    judge_program("firefox_places", &[(late, 0, 0)]);
 }
