@@ -43,6 +43,7 @@ use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, message};
 use litepress_tpch::TpchTable;
 use resolve::{ColumnExpr, Resolver, Scope};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -265,6 +266,8 @@ struct Planner<'a> {
     declared: Vec<usize>,
     /// Columns, by table, that need no unique values, because pairs of foreign keys make their key unique.
     relieved: Vec<(usize, usize)>,
+    /// The length of the longest chain of parents of each table.
+    depths: OnceCell<Vec<i64>>,
     /// The drafts of all columns, by table and column.
     columns: Vec<Vec<Option<ColumnDraft<'a>>>>,
 }
@@ -287,6 +290,7 @@ impl<'a> Planner<'a> {
             day,
             declared: Vec::new(),
             relieved: Vec::new(),
+            depths: OnceCell::new(),
             columns,
         })
     }

@@ -220,7 +220,7 @@ impl Planner<'_> {
                 let first = text(column)?.split_once(", in_turn(first=")?.1.split(')').next()?;
                 Some((column, first.parse().ok()?))
             }),
-            depth: self.depth(table, 0),
+            depth: self.depth(table),
         })
         .infer()
     }
@@ -275,16 +275,32 @@ impl Planner<'_> {
     }
 
     /// Returns the length of the longest chain of parents of a table.
-    pub(super) fn depth(&self, table: usize, steps: i64) -> i64 {
-        const MOST: i64 = 8;
+    pub(super) fn depth(&self, table: usize) -> i64 {
+        self.depths.get_or_init(|| self.chains())[table]
+    }
+
+    /// Returns the length of the longest chain of parents of each table, of at most `MOST` parents.
+    fn chains(&self) -> Vec<i64> {
+        const MOST: usize = 8;
+        let count = self.schema.tables.len();
+        let before: Vec<Vec<usize>> = (0..count).map(|table| self.tables_before(table)).collect();
+        let mut lengths = vec![0; count];
+        for _ in 0..MOST {
+            let longest = |parents: &Vec<usize>| parents.iter().map(|&parent| lengths[parent] + 1).max().unwrap_or(0);
+            lengths = before.iter().map(longest).collect();
+        }
+        lengths
+    }
+
+    /// Returns the tables whose rows come before those of a table: its parents, the products of an order's lines, and the orders of the
+    /// product that a review is about.
+    fn tables_before(&self, table: usize) -> Vec<usize> {
         let of_table = &self.schema.tables[table];
         let is_back = |key: &&ForeignKey| !is_newest(of_table, key.columns[0]);
         let keys = of_table.foreign_keys.iter().filter(is_back);
         let parents = keys.filter_map(|key| self.schema.position(&key.parent));
-        // An order comes after the products of its lines, and a review after the orders of the product.
         let parents = parents.chain(self.parents_of_lines(table)).chain(self.orders_of_review(table));
-        let others = parents.filter(|&parent| parent != table && steps < MOST);
-        others.map(|parent| self.depth(parent, steps + 1) + 1).max().unwrap_or(0)
+        parents.filter(|&parent| parent != table).collect()
     }
 
     /// Returns the tables that the lines of a table's rows refer to.
@@ -463,7 +479,7 @@ impl Planner<'_> {
         let mut parents =
             self.schema.tables[table].foreign_keys.iter().filter_map(|key| self.schema.position(&key.parent));
         let table = parents.find(is_whole).filter(|&whole| whole != parent).unwrap_or(table);
-        infer::share_before(&self.schema.tables[parent], [parent, table].map(|table| self.depth(table, 0)))
+        infer::share_before(&self.schema.tables[parent], [parent, table].map(|table| self.depth(table)))
     }
 
     /// Returns whether the rows that refer to one row through a column come one after another, and some rows have none.
@@ -568,7 +584,7 @@ impl Planner<'_> {
         let leader = usize::from(
             comes_with_row && parts.len() == 2 && {
                 let parents: Vec<usize> = parts.iter().filter_map(parent).collect();
-                self.grow(&parents) && self.depth(parents[1], 0) > self.depth(parents[0], 0)
+                self.grow(&parents) && self.depth(parents[1]) > self.depth(parents[0])
             },
         );
         let [one, other] = [parts.get(leader)?, parts.get(1 - leader)?];

@@ -229,7 +229,7 @@ impl Planner<'_> {
     fn fill_homes(&self, drafts: &mut [Draft], mut sharing: Vec<usize>) {
         sharing.sort_by_key(|&at| {
             let table = drafts[at].0;
-            (is_random(&drafts[at].2.text), !infer::is_person(&self.schema.tables[table]), self.depth(table, 0), at)
+            (is_random(&drafts[at].2.text), !infer::is_person(&self.schema.tables[table]), self.depth(table), at)
         });
         sharing.dedup();
         for two in sharing.windows(2) {
