@@ -988,6 +988,16 @@ fn nodes_of_rtrees() {
     }
 }
 
+/// A shadow table had another column. SQLite could not open the R-Tree, and the check took it for a table of an unknown module.
+#[test]
+fn rtrees_that_sqlite_cannot_open_are_faults() {
+    for (table, from, to) in [("r_node", "nodeno", "nodenx"), ("r_node", "data", "datx"), ("r_rowid", "a0", "ax")] {
+        let made = made_of_rtrees();
+        made.redefine(table, from, to);
+        made.assert_fault("R-Tree r: SQLite cannot open it: no such column");
+    }
+}
+
 /// Any damage of nodes ends the check, and soon: a node may refer to one above it.
 #[test]
 fn rtrees_that_run_in_circles_are_left() {

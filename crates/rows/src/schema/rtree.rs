@@ -41,6 +41,8 @@ pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<V
         // The statement is compiled and never run: SQLite names the module that would drop the table.
         let compiled = sqlite.prepare(&format!("DROP TABLE main.{}", quoted_name(name))).map(drop);
         let kind = match (compiled, lock(&module).as_deref()) {
+            // A damaged shadow table, or one with other columns. Only a known module has shadow tables.
+            (Err(error), None) => Err(error),
             (Err(error), _) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) => Err(error),
             (_, Some("rtree")) => Ok(CoordinateKind::Real32),
             (_, Some("rtree_i32")) => Ok(CoordinateKind::Int32),
