@@ -65,6 +65,17 @@ use litepress_rows::CellBlock;
 use std::cmp::Reverse;
 use std::fmt::Debug;
 
+/// What values are in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InJson {
+    /// Numbers, and texts in quotes.
+    Value,
+    /// Texts that are JSON already.
+    Json,
+    /// 0 and 1 are `false` and `true`.
+    Truth,
+}
+
 /// Computes the value of every row of a column.
 ///
 /// The value of a row depends on the generator's arguments, the column's [`CellRandom`] and the row's number alone:
@@ -93,9 +104,9 @@ pub(crate) trait Generator: Debug + Send + Sync {
         0
     }
 
-    /// Returns whether the texts are JSON, which `object` and `array` embed without quotes.
-    fn is_json(&self) -> bool {
-        false
+    /// Returns what the values are in `object` and `array`.
+    fn in_json(&self) -> InJson {
+        InJson::Value
     }
 
     /// Returns the cycle of the values, if they repeat by row number. Several such columns may make a key.

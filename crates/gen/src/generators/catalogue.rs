@@ -73,7 +73,13 @@ static GENERATORS: &[Registration] = &[
         "blob(16, 64)",
         blobs::blob,
     ),
-    entry("bool", &[default("p", "0.5")], "1 in the share p of the rows, else 0", "bool(0.1)", choice::bool),
+    entry(
+        "bool",
+        &[default("p", "0.5")],
+        "1 in the share p of the rows, else 0; true and false in JSON",
+        "bool(0.1)",
+        choice::bool,
+    ),
     entry(
         "business_hours",
         &[given("from"), given("to"), default("open", "'09:00'"), default("close", "'17:00'"), default("as", "'iso'")],

@@ -1,7 +1,7 @@
 //! Picks from a list: the encoder encodes each value once, and rows hold indexes.
 
 use super::alias::{AliasTable, threshold};
-use super::{Arguments, Cardinality, EXACT, Generator, Kinds, NUMBER_BYTES, Permutation};
+use super::{Arguments, Cardinality, EXACT, Generator, InJson, Kinds, NUMBER_BYTES, Permutation};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
@@ -13,6 +13,7 @@ pub(super) struct ListPick {
     values: Arc<[OwnedValue]>,
     method: Method,
     null_share: f64,
+    in_json: InJson,
 }
 
 #[derive(Debug)]
@@ -120,7 +121,7 @@ pub(super) fn constant(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
 pub(super) fn bool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let method = Method::Below(threshold(arguments.share("p")?));
     let values = [OwnedValue::Int(0), OwnedValue::Int(1)].into();
-    Ok(Box::new(ListPick { values, method, null_share: 0.0 }))
+    Ok(Box::new(ListPick { values, method, null_share: 0.0, in_json: InJson::Truth }))
 }
 
 /// Builds `sparse(p, value, rest)`.
@@ -130,7 +131,8 @@ pub(super) fn sparse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let shares = [1.0 - share, share];
     let nulls = values.iter().zip(shares).filter(|(value, _)| **value == OwnedValue::Null);
     let null_share = nulls.map(|(_, share)| share).sum();
-    Ok(Box::new(ListPick { values: values.into(), method: Method::Below(threshold(share)), null_share }))
+    let method = Method::Below(threshold(share));
+    Ok(Box::new(ListPick { values: values.into(), method, null_share, in_json: InJson::Value }))
 }
 
 /// `steps(v: rows, ..., v)`: each value for a number of consecutive rows, the last one for the rest.
@@ -209,7 +211,7 @@ impl ListPick {
             _ if weights.windows(2).all(|pair| pair[0] == pair[1]) => Method::Evenly,
             _ => Method::Alias(AliasTable::new(weights)),
         };
-        Self { values: values.into(), method, null_share }
+        Self { values: values.into(), method, null_share, in_json: InJson::Value }
     }
 }
 
@@ -242,6 +244,10 @@ impl Generator for ListPick {
 
     fn null_share(&self) -> f64 {
         self.null_share
+    }
+
+    fn in_json(&self) -> InJson {
+        self.in_json
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::choice::ListPick;
 use super::words::{CITIES, COUNTRIES, FIRST_NAMES, LAST_NAMES, WORDS};
-use super::{Arguments, Cardinality, Generator, Kinds, size};
+use super::{Arguments, Cardinality, Generator, InJson, Kinds, size};
 use crate::decimal::push_decimal;
 use crate::random::{CellRandom, CellStream, Rows};
 use litepress_rows::cells::OwnedValue;
@@ -45,7 +45,7 @@ pub(super) fn full_name(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         compose: compose_full_name,
         cardinality: Cardinality::Among { values },
         longest_bytes: 13,
-        is_json: false,
+        in_json: InJson::Value,
     }))
 }
 
@@ -54,7 +54,7 @@ pub(super) fn email(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         compose: compose_email,
         cardinality: Cardinality::Unique { rows: u64::MAX },
         longest_bytes: 45,
-        is_json: false,
+        in_json: InJson::Value,
     }))
 }
 
@@ -63,7 +63,7 @@ pub(super) fn phone(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         compose: compose_phone,
         cardinality: Cardinality::Among { values: 800 * 100 },
         longest_bytes: 15,
-        is_json: false,
+        in_json: InJson::Value,
     }))
 }
 
@@ -73,7 +73,7 @@ pub(super) fn url(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         compose: compose_url,
         cardinality: Cardinality::Among { values },
         longest_bytes: 46,
-        is_json: false,
+        in_json: InJson::Value,
     }))
 }
 
@@ -83,7 +83,7 @@ pub(super) fn json(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         compose: compose_json,
         cardinality: Cardinality::Among { values },
         longest_bytes: 53,
-        is_json: true,
+        in_json: InJson::Json,
     }))
 }
 
@@ -103,7 +103,7 @@ struct ComposedText {
     compose: fn(row: u64, stream: &mut CellStream, out: &mut Vec<u8>),
     cardinality: Cardinality,
     longest_bytes: u64,
-    is_json: bool,
+    in_json: InJson,
 }
 
 impl Generator for ComposedText {
@@ -127,8 +127,8 @@ impl Generator for ComposedText {
         self.cardinality
     }
 
-    fn is_json(&self) -> bool {
-        self.is_json
+    fn in_json(&self) -> InJson {
+        self.in_json
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each field has random numbers of its own, as a column has. Element i of a row's array is the value of row
 //! `row * max + i` of its generator, so elements are generated in blocks too, and rows share no element.
 
-use super::{Arguments, Cardinality, Generator, Kinds, size};
+use super::{Arguments, Cardinality, Generator, InJson, Kinds, size};
 use crate::decimal::push_decimal;
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_format::value::Value;
@@ -49,14 +49,14 @@ impl Generator for Object {
         for (purpose, field) in (FIRST_FIELD..).zip(&self.fields) {
             let mut block = CellBlock::default();
             field.inner.fill(&random.fork(purpose), rows, &mut block);
-            blocks.push((block, &field.begin, field.inner.is_json()));
+            blocks.push((block, &field.begin, field.inner.in_json()));
         }
         let texts = out.texts();
         for row in 0..rows.len() {
             let arena = texts.arena();
-            for (block, begin, is_json) in &blocks {
+            for (block, begin, in_json) in &blocks {
                 arena.extend_from_slice(begin);
-                push_json(block.value(row), *is_json, arena);
+                push_json(block.value(row), *in_json, arena);
             }
             arena.extend_from_slice(if blocks.is_empty() { b"{}" } else { b"}" });
             texts.end_string();
@@ -78,8 +78,8 @@ impl Generator for Object {
         unique.map_or_else(|| Cardinality::Among { values: values() }, |rows| Cardinality::Unique { rows })
     }
 
-    fn is_json(&self) -> bool {
-        true
+    fn in_json(&self) -> InJson {
+        InJson::Json
     }
 }
 
@@ -114,7 +114,7 @@ pub(super) fn array(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 impl Generator for Array {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let of_elements = random.fork(FIRST_FIELD);
-        let is_json = self.inner.is_json();
+        let in_json = self.inner.in_json();
         let at_once = (BLOCK_ROWS / size(self.max.max(1))).max(1);
         let (mut elements, mut numbers) = (CellBlock::default(), Vec::new());
         let texts = out.texts();
@@ -138,7 +138,7 @@ impl Generator for Array {
                     if element > 0 {
                         arena.push(b',');
                     }
-                    push_json(elements.value(size(nth * self.max + element)), is_json, arena);
+                    push_json(elements.value(size(nth * self.max + element)), in_json, arena);
                 }
                 arena.push(b']');
                 texts.end_string();
@@ -163,8 +163,8 @@ impl Generator for Array {
         Cardinality::Among { values: (self.min..=self.max).map(of_len).fold(0, u64::saturating_add) }
     }
 
-    fn is_json(&self) -> bool {
-        true
+    fn in_json(&self) -> InJson {
+        InJson::Json
     }
 }
 
@@ -173,17 +173,18 @@ fn longest_json(inner: &dyn Generator) -> u64 {
     const NUMBER: u64 = 24;
     // A control character becomes \u001f.
     let factor = match inner.kinds() {
-        _ if inner.is_json() => 1,
+        _ if inner.in_json() == InJson::Json => 1,
         kinds if kinds.within(Kinds::INT.union(Kinds::REAL).union(Kinds::DIGITS)) => 1,
         _ => 6,
     };
     inner.longest_bytes().saturating_mul(factor).saturating_add(2).max(NUMBER)
 }
 
-/// Appends a value as JSON: JSON texts unchanged, blobs as hex digits in quotes.
-fn push_json(value: Value<'_>, is_json: bool, out: &mut Vec<u8>) {
+/// Appends a value as JSON: JSON texts unchanged, truth values in words, blobs as hex digits in quotes.
+fn push_json(value: Value<'_>, in_json: InJson, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
+        Value::Int(int) if in_json == InJson::Truth => out.extend_from_slice(if int == 0 { b"false" } else { b"true" }),
         Value::Int(int) => {
             if int < 0 {
                 out.push(b'-');
@@ -192,7 +193,7 @@ fn push_json(value: Value<'_>, is_json: bool, out: &mut Vec<u8>) {
         }
         Value::Real(real) if real.is_finite() => write!(out, "{real:?}").expect("writing to memory does not fail"),
         Value::Real(_) => out.extend_from_slice(b"null"),
-        Value::Text(text) if is_json => out.extend_from_slice(text),
+        Value::Text(text) if in_json == InJson::Json => out.extend_from_slice(text),
         Value::Text(text) => push_text(text, out),
         Value::Blob(blob) => {
             out.push(b'"');
@@ -224,6 +225,19 @@ fn push_text(text: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
+    /// Truth values were numbers: `{"organic":0}`.
+    #[test]
+    fn truth_values_are_words() {
+        for (in_json, expected) in [(InJson::Truth, ["false", "true"]), (InJson::Value, ["0", "1"])] {
+            let texts = [0, 1].map(|value| {
+                let mut out = Vec::new();
+                push_json(Value::Int(value), in_json, &mut out);
+                String::from_utf8(out).unwrap()
+            });
+            assert_eq!(texts, expected);
+        }
+    }
+
     #[test]
     fn values_as_json() {
         for (value, expected) in [
@@ -236,7 +250,7 @@ mod tests {
             (Value::Blob(&[0, 255]), "\"00ff\""),
         ] {
             let mut out = Vec::new();
-            push_json(value, false, &mut out);
+            push_json(value, InJson::Value, &mut out);
             assert_eq!(out, expected.as_bytes());
         }
     }

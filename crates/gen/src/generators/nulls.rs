@@ -1,7 +1,7 @@
 //! NULL in a share of the rows.
 
 use super::alias::threshold;
-use super::{Arguments, Cardinality, Generator, Kinds};
+use super::{Arguments, Cardinality, Generator, InJson, Kinds};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
@@ -80,7 +80,7 @@ impl Generator for Null {
         self.inner.null_levels() + 1
     }
 
-    fn is_json(&self) -> bool {
-        self.inner.is_json()
+    fn in_json(&self) -> InJson {
+        self.inner.in_json()
     }
 }

@@ -1,6 +1,6 @@
 //! A limited number of values, each in its own number of rows.
 
-use super::{Arguments, Cardinality, Generator, Kinds, Permutation};
+use super::{Arguments, Cardinality, Generator, InJson, Kinds, Permutation};
 use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Result};
 
@@ -88,8 +88,8 @@ impl Generator for Pool {
         self.inner.null_share()
     }
 
-    fn is_json(&self) -> bool {
-        self.inner.is_json()
+    fn in_json(&self) -> InJson {
+        self.inner.in_json()
     }
 }
 

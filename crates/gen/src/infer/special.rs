@@ -10,8 +10,7 @@ use litepress_rows::schema::{Schema, Table};
 
 const PRODUCT_JSON: &str =
     "object(colour: phrase('{colour}'), warranty_months: choice(12: 3, 24: 5, 36: 1), made_in: place('country'))";
-const FOOD_JSON: &str =
-    "object(weight_g: choice(200: 2, 250: 4, 500: 5, 750, 1000: 2), organic: bool(0.4), made_in: place('country'))";
+const FOOD_JSON: &str = "object(organic: bool(0.4), vegan: bool(0.3), shelf_life_months: choice(6: 2, 12: 5, 18: 2, 24: 3), made_in: place('country'))";
 const LOG_JSON: &str =
     "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
 const LOG_JSON_BY_MESSAGE: &str = "WHEN 'Requ' THEN object(request_id: hex(12), ip: ipv4, duration_ms: int(1, 900)) \
@@ -222,7 +221,9 @@ impl TableInference<'_> {
                 });
                 Some((text, "properties of a product"))
             }
-            ("metadata", Some("file")) => found("object(identified: TRUE, analyzed: TRUE)", "what is known of a file"),
+            ("metadata", Some("file")) => {
+                found("object(identified: bool(1), analyzed: bool(1))", "what is known of a file")
+            }
             ("payload" | "data" | "args" | "arguments" | "params" | "parameters", _)
                 if self.kind() == Some(Kind::Run) =>
             {

@@ -62,7 +62,11 @@ impl TableInference<'_> {
             };
             self.columns[of].is_unique |= self.columns[at].is_unique;
             if self.kind() == Some(Kind::Person) && self.columns[of].plain == "name" {
-                self.set(of, "replace(phrase('{first} {last}'), ' ', '') || sequence()", "a user's name");
+                self.set(
+                    of,
+                    "replace(replace(phrase('{first} {last}'), ' ', ''), '''', '') || sequence()",
+                    "a user's name",
+                );
             }
             let text = format!("lower({})", self.column(of));
             self.found[at] = Some(inferred(text, "follows from the same text with capitals"));

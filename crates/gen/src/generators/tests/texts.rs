@@ -96,10 +96,12 @@ fn json_of_generators() {
         );
     }
     assert_eq!(texts("object()", 2), ["{}", "{}"]);
+    assert_eq!(texts("array(null(0, bool(1)), 1, 1)", 1), ["[true]"]);
     assert_eq!(texts("array(sequence, 2, 2)", 3), ["[1,2]", "[3,4]", "[5,6]"]);
     assert_eq!(build("array(uuid, 1, 4)").cardinality(), Cardinality::Unique { rows: u64::MAX / 4 });
     assert_eq!(build("object(a: bool, b: int(1, 5))").cardinality(), Cardinality::Among { values: 10 });
-    let lengths: Vec<String> = texts("array(bool, 0, 1)", 50_000).iter().map(|text| text.len().to_string()).collect();
+    let lengths: Vec<String> =
+        texts("array(int(0, 1), 0, 1)", 50_000).iter().map(|text| text.len().to_string()).collect();
     assert!(chi_square(&lengths, &[("2", 0.5), ("3", 0.5)]) < 10.8);
 }
 

@@ -1,6 +1,6 @@
 //! Rows without an annotation that contradicted themselves or the rows that they refer to.
 
-use super::{ROWS, judge, make, number};
+use super::{ROWS, judge, judge_program, make, number};
 
 /// A T-shirt was sold as a bag of 500 g, honey was easy to clean, snacks were second-hand, and photographs were in
 /// `garden.zip`.
@@ -260,4 +260,13 @@ fn rows_suit_the_rows_that_refer_to_them() {
         "mastodon",
         &[("SELECT count(DISTINCT type) FROM media_attachments WHERE file_content_type LIKE 'image/%'", 1, 1)],
     );
+}
+
+/// A food weighed 0.93 kg and 200 g, the name of a user was `HannahO'Brien`, and files were identified "1".
+#[test]
+fn texts_are_those_of_programs() {
+    judge("django_shop", &[("SELECT count(*) FROM shop_product WHERE attributes LIKE '%weight%'", 0, 0)]);
+    judge_program("gitea", &[("SELECT count(*) FROM user WHERE name LIKE '%''%' OR email LIKE '%''%'", 0, 0)]);
+    let is_known = "metadata IS NOT NULL AND json_type(metadata, '$.identified') IS NOT 'true'";
+    judge_program("rails", &[(&format!("SELECT count(*) FROM active_storage_blobs WHERE {is_known}"), 0, 0)]);
 }
