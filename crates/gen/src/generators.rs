@@ -65,7 +65,7 @@ use litepress_rows::CellBlock;
 use std::cmp::Reverse;
 use std::fmt::Debug;
 
-/// What values are in JSON.
+/// The form of values in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InJson {
     /// Numbers, and texts in quotes.

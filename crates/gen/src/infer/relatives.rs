@@ -64,7 +64,7 @@ pub(crate) fn rows_for_one(table: &Table, column: usize, parent: &Table) -> Opti
     let share = match () {
         () if is_receipt && has_last_word(parent, "message") => return Some(2),
         () if has_last_word(table, "conversion") && has_last_word(parent, "visit session") => return Some(12),
-        // Of two who talk, the other one reacts.
+        // In a talk between two, the partner reacts.
         () if is_reaction(table) && has_last_word(parent, "message") && table.columns.iter().any(is_talk) => {
             return Some(4);
         }
@@ -130,9 +130,9 @@ pub(crate) fn shares_parent(table: &Table, through: &Table, of: &Table) -> bool 
 /// Returns how many rows of a table are roots if a column refers to the category that a category is a part of, or to a series.
 pub(crate) fn roots(table: &Table, column: usize, rows: u64) -> Option<u64> {
     const LIST: &str = "category";
-    /// One of so many rows is a series, and half of the others are its seasons and episodes.
+    /// Rows for each series. Half of the others are seasons and episodes.
     const SERIES: u64 = 16;
-    /// One of so many folders and keywords of a library of photographs has others in it.
+    /// Folders and keywords of a library of photographs for each one that has others in it.
     const FOLDERS: u64 = 20;
     const TREE: &str = "genealogy path_from_root";
     if media::is_of_films(table) && is_called(table, column, "parent_id") {
@@ -175,7 +175,7 @@ pub(crate) fn parts_of_each(table: &Table, parent: &Table) -> Option<u64> {
     is_model_of(table, parent).then_some(RIGHTS_OF_MODEL).or(fields)
 }
 
-/// Divides rows among parents: so many each, until all parents have them.
+/// Divides rows among parents. Each gets `each` rows, until there are no more.
 pub(crate) fn as_many_each(rows: u64, parents: u64, each: u64) -> Vec<(u64, u64)> {
     if rows >= each * parents {
         return skewed_counts(rows, parents, (each, u64::MAX));

@@ -147,7 +147,7 @@ fn requests_and_lines_are_of_their_host() {
     );
 }
 
-/// A page that nobody visited had a last visit, people found it by other words, and a strange host had the title "Wikipedia".
+/// Pages without visits had a last visit, people found them by other words, and a strange host had the title "Wikipedia".
 #[test]
 fn pages_have_visits_and_words_of_their_title() {
     judge_program(
