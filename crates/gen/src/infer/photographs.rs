@@ -4,8 +4,7 @@ use super::amounts::named_column;
 use super::names::{bare, is_like, plain};
 use super::places::city_by_key;
 use super::times::Form;
-use super::{TableInference, has_last_word, has_more_of, other_parent, words_of_table};
-use litepress_rows::quoted_name;
+use super::{TableInference, has_last_word, has_more_of, words_of_table};
 use litepress_rows::schema::{Column, Schema, Table};
 
 /// Columns of pictures, of which a table has several.
@@ -253,17 +252,11 @@ impl TableInference<'_> {
 
     /// Returns the city of a picture: that of its album.
     pub(super) fn city_of_picture(&self) -> Option<String> {
-        let schema = self.context.schema;
-        let path_of =
-            |album: usize| schema.tables[album].columns.iter().find(|column| plain(&column.name) == "relative_path");
-        (0..self.columns.len()).filter(|_| is_of_photographs(schema)).find_map(|by| {
-            let parent = self.context.parents[by]?.table;
-            (0..schema.tables[parent].columns.len()).find_map(|at| {
-                let path = path_of(other_parent(schema, parent, at)?.table)?;
-                let album = self.through(by, &schema.tables[parent].columns[at]);
-                Some(city_in(&format!("{album}.{}", quoted_name(&path.name))))
-            })
-        })
+        if !is_of_photographs(self.context.schema) {
+            return None;
+        }
+        let is_path = |column: &Column| plain(&column.name) == "relative_path";
+        self.through_two(|_, _, album| album.columns.iter().position(is_path)).map(|path| city_in(&path))
     }
 
     /// Latitudes and longitudes as texts beside numbers: "38.7N".

@@ -209,16 +209,13 @@ impl TableInference<'_> {
     /// Infers the latitude and longitude of a row that names no place: near a city, which the key of the row chooses.
     fn positions(&mut self, place: &Place) {
         let of = |field: &str| {
-            place
-                .parts
-                .iter()
-                .find(|(at, of)| *of == field && self.is_free(*at) && self.is_number(*at))
-                .map(|(at, _)| *at)
+            let is_field = |(at, of): &&(usize, &str)| *of == field && self.is_free(*at) && self.is_number(*at);
+            place.parts.iter().find(is_field).map(|(at, _)| *at)
         };
+        let Some((latitude, longitude)) = of("latitude").zip(of("longitude")) else { return };
         let key = self.table.rowid_alias.map_or("sequence()".to_owned(), |at| self.column(at));
         let city = self.city_of_picture().unwrap_or_else(|| city_by_key(&key));
-        let Some(both) = of("latitude").zip(of("longitude")) else { return };
-        for (at, field) in [(both.0, "latitude"), (both.1, "longitude")] {
+        for (at, field) in [(latitude, "latitude"), (longitude, "longitude")] {
             if let Some(text) = self.place_field(at, field, &city) {
                 self.set(at, text, "near a city");
             }

@@ -3,10 +3,9 @@
 use super::amounts::named_column;
 use super::names::{is_like, plain};
 use super::subjects::{Kind, subject};
-use super::{TableInference, TypeClass, is_person, other_parent};
+use super::{TableInference, TypeClass, is_person};
 use crate::generators::phrases;
-use litepress_rows::quoted_name;
-use litepress_rows::schema::{Schema, Table};
+use litepress_rows::schema::{Column, Schema, Table};
 
 const PRODUCT_JSON: &str =
     "object(colour: phrase('{colour}'), warranty_months: choice(12: 3, 24: 5, 36: 1), made_in: place('country'))";
@@ -139,16 +138,11 @@ impl TableInference<'_> {
 
     /// Returns why a patient comes to the department of the person whom the row refers to.
     fn reason_of_visit(&self) -> Option<String> {
-        let schema = self.context.schema;
-        let ward = (0..self.columns.len()).find_map(|by| {
-            let parent = self.context.parents[by].filter(|parent| is_person(&schema.tables[parent.table]))?;
-            let of = &schema.tables[parent.table];
-            (0..of.columns.len()).filter(|&at| of.columns[at].not_null).find_map(|at| {
-                let ward = &schema.tables[other_parent(schema, parent.table, at)?.table];
-                let name = ward.columns.iter().find(|column| plain(&column.name) == "name" && column.not_null)?;
-                let is_ward = subject(&ward.name).is_some_and(|subject| subject.names == "department");
-                is_ward.then(|| format!("{}.{}", self.through(by, &of.columns[at]), quoted_name(&name.name)))
-            })
+        let is_ward = |ward: &Table| subject(&ward.name).is_some_and(|subject| subject.names == "department");
+        let ward = self.through_two(|person, by, ward| {
+            let is_known = is_person(person) && by.not_null && is_ward(ward);
+            let is_name = |column: &Column| plain(&column.name) == "name" && column.not_null;
+            ward.columns.iter().position(is_name).filter(|_| is_known)
         })?;
         let case = |name: &&str| {
             let list = format!("visit_reason_{}", name.to_lowercase().replace(' ', "_"));

@@ -12,8 +12,8 @@ use super::rules;
 use super::subjects::{Kind, Subject, subject};
 use super::times::{ReferenceDay, are_in_millis};
 use super::{
-    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, has_last_word, inferred, subject_of,
-    unique, unique_because,
+    ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, has_last_word, inferred, other_parent,
+    subject_of, unique, unique_because,
 };
 use crate::generators::catalogue;
 use crate::tables::statement_of;
@@ -167,6 +167,21 @@ impl<'a> TableInference<'a> {
     /// Returns a column of the row that `by` refers to as an operand.
     pub(super) fn through(&self, by: usize, column: &Column) -> String {
         format!("{}.{}", self.column(by), quoted_name(&column.name))
+    }
+
+    /// Returns a column of a row two references away, as an operand: the first that `find` finds, given the table that the row refers
+    /// to, its column that refers on, and the table at the end.
+    pub(super) fn through_two(&self, find: impl Fn(&Table, &Column, &Table) -> Option<usize>) -> Option<String> {
+        let schema = self.context.schema;
+        (0..self.columns.len()).find_map(|by| {
+            let parent = self.context.parents[by]?.table;
+            let of = &schema.tables[parent];
+            of.columns.iter().enumerate().find_map(|(at, column)| {
+                let end = &schema.tables[other_parent(schema, parent, at)?.table];
+                let found = &end.columns[find(of, column, end)?];
+                Some(format!("{}.{}", self.through(by, column), quoted_name(&found.name)))
+            })
+        })
     }
 
     /// Returns whether the annotation of a column, or the statement of the table, has one of the words, which commas separate.

@@ -28,9 +28,9 @@ pub(super) fn is_newest(table: &Table, column: usize) -> bool {
     infer::is_called(table, column, NEWEST) || is_cover()
 }
 
-/// Returns the number of first rows of a table, to which the others refer by this column.
-fn first_rows((_, _, inferred): &Draft) -> Option<u64> {
-    inferred.text.split_once(", in_turn(first=")?.1.split(')').next()?.parse().ok()
+/// Returns the number of first rows to which the others refer, if an annotation says so.
+pub(super) fn first_rows(text: &str) -> Option<u64> {
+    text.split_once(", in_turn(first=")?.1.split(')').next()?.parse().ok()
 }
 
 impl Planner<'_> {
@@ -86,7 +86,7 @@ impl Planner<'_> {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
             let Some(roots) = self.single_parent(table, column).filter(|of| is_root(of.table)) else { continue };
-            let tree = drafts.iter().find_map(|draft| first_rows(draft).filter(|_| draft.0 == table));
+            let tree = drafts.iter().find_map(|draft| first_rows(&draft.2.text).filter(|_| draft.0 == table));
             if let Some(first) = tree.filter(|&first| first <= self.sizes[roots.table].rows) {
                 let key = infer::quoted_column(&self.schema.tables[roots.table], roots.column);
                 drafts[position].2.text = format!("ref({key}, in_turn(first={first}))");
@@ -102,7 +102,8 @@ impl Planner<'_> {
             else {
                 continue;
             };
-            let above = drafts.iter().find_map(|draft| Some((draft.1, first_rows(draft).filter(|_| draft.0 == tree)?)));
+            let above =
+                drafts.iter().find_map(|draft| Some((draft.1, first_rows(&draft.2.text).filter(|_| draft.0 == tree)?)));
             let is_other =
                 |(of, at, _): &Draft| *of == table && *at != column && self.key(table, *at) == Some((tree, key));
             let Some((other, (above, first))) = drafts.iter().position(is_other).zip(above) else { continue };

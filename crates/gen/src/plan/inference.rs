@@ -1,7 +1,7 @@
 //! Inference of columns without annotation, foreign keys among them.
 
 use super::Planner;
-use super::conversations::is_newest;
+use super::conversations::{first_rows, is_newest};
 use super::resolve::ColumnExpr;
 use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
 use crate::relation::{Assignment, PositionField};
@@ -216,10 +216,9 @@ impl Planner<'_> {
             lines: self.lines(table, drafts),
             counted: self.counted(table, drafts),
             latest: self.latest(table, drafts),
-            roots: columns().filter(|&column| infer::is_to_itself(self.schema, of_table, column)).find_map(|column| {
-                let first = text(column)?.split_once(", in_turn(first=")?.1.split(')').next()?;
-                Some((column, first.parse().ok()?))
-            }),
+            roots: columns()
+                .filter(|&column| infer::is_to_itself(self.schema, of_table, column))
+                .find_map(|column| Some((column, first_rows(text(column)?)?))),
             depth: self.depth(table),
         })
         .infer()

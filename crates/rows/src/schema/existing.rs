@@ -126,12 +126,16 @@ impl Schema {
 
     /// Returns the indexes of the table, in the order of their creation.
     pub fn indexes_of(&self, table: &str) -> impl Iterator<Item = &SchemaObject> {
-        self.objects.iter().filter(move |object| object.kind == "index" && object.table.eq_ignore_ascii_case(table))
+        self.objects_of("index", table)
     }
 
     /// Returns whether the table has a trigger.
     pub fn has_trigger(&self, table: &str) -> bool {
-        self.objects.iter().any(|object| object.kind == "trigger" && object.table.eq_ignore_ascii_case(table))
+        self.objects_of("trigger", table).next().is_some()
+    }
+
+    fn objects_of(&self, kind: &str, table: &str) -> impl Iterator<Item = &SchemaObject> {
+        self.objects.iter().filter(move |object| object.kind == kind && object.table.eq_ignore_ascii_case(table))
     }
 }
 

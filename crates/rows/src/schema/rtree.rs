@@ -42,8 +42,7 @@ pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<V
         let compiled = sqlite.prepare(&format!("DROP TABLE main.{}", quoted_name(name))).map(drop);
         let kind = match (compiled, lock(&module).as_deref()) {
             // A damaged shadow table, or one with other columns. Only a known module has shadow tables.
-            (Err(error), None) => Err(error),
-            (Err(error), _) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) => Err(error),
+            (Err(error), seen) if seen.is_none() || is_corrupt(&error) => Err(error),
             (_, Some("rtree")) => Ok(CoordinateKind::Real32),
             (_, Some("rtree_i32")) => Ok(CoordinateKind::Int32),
             _ => return None,
@@ -57,6 +56,10 @@ pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<V
     let found = found.collect();
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
     Ok(found)
+}
+
+fn is_corrupt(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt)
 }
 
 /// Counts columns: an id, two for each dimension, and auxiliary ones. Only the auxiliary columns are also in `%_rowid`.
