@@ -102,6 +102,27 @@ fn indexes_of_utf_16_are_sqlites() {
     }
 }
 
+/// SQLite evaluates a megabyte of rows at a time. In UTF-16 it refused the second one: "attached databases must use the same text
+/// encoding as main database".
+#[test]
+fn many_rows_of_utf_16_are_evaluated() {
+    let folder = Folder::new();
+    for encoding in ["UTF-16le", "UTF-16be"] {
+        let [ours, theirs] = ["ours", "theirs"].map(|who| folder.join(&format!("{encoding} {who}.db")));
+        let rows = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+                    INSERT INTO t SELECT i, 'Größe ' || i, printf('%.*c', i % 200, 'x') FROM n";
+        let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT)";
+        let make = format!("PRAGMA encoding = '{encoding}'; {schema}; {rows}");
+        Connection::open(&ours).unwrap().execute_batch(&make).unwrap();
+        fs::copy(&ours, &theirs).unwrap();
+        let indexes = ["CREATE INDEX i1 ON t(lower(a), length(b))", "CREATE INDEX i2 ON t(a) WHERE length(b) > 100"];
+        let report = index(&ours, &indexes, &IndexOptions::default()).unwrap();
+        assert!(report.done.only_sqlite.is_none() && report.done.indexes.iter().all(|made| made.entries.is_some()));
+        Connection::open(&theirs).unwrap().execute_batch(&indexes.join(";")).unwrap();
+        assert_same(&ours, &theirs, encoding);
+    }
+}
+
 #[test]
 fn rows_are_added_in_utf_16() {
     let folder = Folder::new();
