@@ -1,13 +1,11 @@
 //! Repositories that keep their versions in tables: files, check-ins, tags, and what users changed later.
 
-use super::names::plain;
 use super::{TableInference, has_last_word};
-use litepress_rows::schema::{Schema, Table};
+use litepress_rows::schema::Schema;
 
 /// Returns whether a schema has the versions of files: their names, and which version follows from which.
 fn is_of_versions(schema: &Schema) -> bool {
-    let has = |wanted: &str| schema.tables.iter().any(|table: &Table| plain(&table.name) == wanted);
-    has("filename") && has("delta")
+    schema.table("filename").is_some() && schema.table("delta").is_some()
 }
 
 impl TableInference<'_> {

@@ -6,7 +6,7 @@ use super::rules;
 use super::subjects::Kind;
 use super::times::{Delay, Form, Stage, delay};
 use super::{Inference, Parent, TableInference, TypeClass, kind_of, unique};
-use litepress_rows::schema::{Column, Generated, Table};
+use litepress_rows::schema::{Column, ForeignKey, Generated, Table};
 
 /// Days before the reference day at which the times of a table begin that refers to no other one.
 const DAYS: i64 = 5 * 365;
@@ -268,11 +268,11 @@ impl TableInference<'_> {
     fn late_seconds(&self, stage: Stage) -> i64 {
         const WEEKS: i64 = 5_000_000;
         const MINUTES: i64 = 900;
-        let tables = self.context.schema.tables.iter();
-        let logs = tables.filter(|table| kind_of(table) == Some(Kind::Log));
-        let mut keys = logs.flat_map(|table| &table.foreign_keys);
-        let writes_log = keys.any(|key| key.parent.eq_ignore_ascii_case(&self.table.name));
-        if stage == Stage::LastSeen && writes_log && !super::is_person(self.table) { MINUTES } else { WEEKS }
+        let is_of_table = |key: &ForeignKey| key.parent.eq_ignore_ascii_case(&self.table.name);
+        let mut children = self.context.schema.tables.iter().filter(|table| table.foreign_keys.iter().any(is_of_table));
+        let mut writes_log = || children.any(|table| kind_of(table) == Some(Kind::Log));
+        let is_program = stage == Stage::LastSeen && !super::is_person(self.table);
+        if is_program && writes_log() { MINUTES } else { WEEKS }
     }
 
     /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.

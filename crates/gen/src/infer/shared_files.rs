@@ -130,8 +130,8 @@ impl TableInference<'_> {
 
     /// Activities of users: what they did, and with which file.
     fn activities(&mut self) {
-        let has_files = self.context.schema.tables.iter().any(is_file_tree);
-        if !has_files || self.kind() != Some(Kind::Log) {
+        let has_files = || self.context.schema.tables.iter().any(is_file_tree);
+        if self.kind() != Some(Kind::Log) || !has_files() {
             return;
         }
         for (names, text) in

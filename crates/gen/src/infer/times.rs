@@ -158,8 +158,8 @@ pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, F
 /// Returns whether the times of a program are in milliseconds: most of its tables have names such as `sentAt`.
 pub(super) fn are_in_millis(schema: &Schema) -> bool {
     let is_camel = |column: &Column| {
-        let name = column.name.trim_end_matches("ID");
-        name.starts_with(|c: char| c.is_ascii_lowercase()) && name.contains(|c: char| c.is_ascii_uppercase())
+        let name = column.name.trim_end_matches("ID").as_bytes();
+        name.first().is_some_and(u8::is_ascii_lowercase) && name.iter().any(u8::is_ascii_uppercase)
     };
     let camel = schema.tables.iter().filter(|table| table.columns.iter().any(is_camel)).count();
     2 * camel > schema.tables.len()

@@ -228,6 +228,9 @@ impl Planner<'_> {
     /// the references that are not part of the plan yet.
     fn lines(&self, table: usize, drafts: &[(usize, usize, Inference)]) -> Option<usize> {
         let of_table = &self.schema.tables[table];
+        if !infer::has_lines(of_table) {
+            return None;
+        }
         let lines =
             generated_tables(self.schema).filter(|(child, of)| *child != table && infer::is_line_of(of, of_table));
         lines.map(|(child, _)| child).find(|&child| {
@@ -258,7 +261,12 @@ impl Planner<'_> {
             let parent = infer::reference(self.schema, &self.schema.tables[child], column);
             matches!(parent, Reference::Single(parent) if parent.table == table) && is_small(child) && is_small(table)
         };
-        let drafted = drafts.iter().filter(|(.., inferred)| inferred.text.contains("ref("));
+        let name = &self.schema.tables[table].name;
+        let names_table = |(child, column, _): &&(usize, usize, Inference)| {
+            let mut keys = self.schema.tables[*child].foreign_keys.iter();
+            keys.any(|key| key.columns.contains(column) && key.parent.eq_ignore_ascii_case(name))
+        };
+        let drafted = drafts.iter().filter(names_table).filter(|(.., inferred)| inferred.text.contains("ref("));
         drafted.map(|(child, column, _)| (*child, *column)).filter(refers).collect()
     }
 
@@ -632,8 +640,11 @@ impl Planner<'_> {
 
     /// Returns whether a table has all of its rows from the start: languages, genres.
     fn is_lookup(&self, table: usize) -> bool {
-        let names = infer::closed_names(self.schema, table);
-        names.is_some_and(|(_, most)| self.sizes[table].rows <= most)
+        let is_lookup = |table: usize| {
+            let names = infer::closed_names(self.schema, table);
+            names.is_some_and(|(_, most)| self.sizes[table].rows <= most)
+        };
+        self.lookups.get_or_init(|| (0..self.schema.tables.len()).map(is_lookup).collect())[table]
     }
 
     /// Splits a key into foreign keys, if it consists of whole ones.
