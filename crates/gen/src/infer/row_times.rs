@@ -113,8 +113,7 @@ impl TableInference<'_> {
                     return Some((text, "follows from the sign-in before".to_owned()));
                 }
                 if matches!(stage, Stage::Deleted | Stage::LastSeen) && self.ends_a_parent(at) {
-                    let text = form.lately(&self.column(base), of, day, self.late_seconds(stage))?;
-                    return Some((text, "of late, because other rows refer to the row".to_owned()));
+                    return self.end_of_parent(stage, form, (&self.column(base), of));
                 }
                 let text = form.after(&self.column(base), of, self.delay(stage, form), limit)?;
                 let text = if stage == Stage::Updated { self.not_before(text, (base, form), &known) } else { text };
@@ -265,7 +264,7 @@ impl TableInference<'_> {
     }
 
     /// Returns how many seconds before the reference day the rows end, or are seen last: what writes a log was there a minute ago.
-    fn late_seconds(&self, stage: Stage) -> i64 {
+    pub(super) fn late_seconds(&self, stage: Stage) -> i64 {
         const WEEKS: i64 = 5_000_000;
         const MINUTES: i64 = 900;
         let tables = self.context.schema.tables.iter();

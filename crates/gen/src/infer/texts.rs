@@ -139,11 +139,14 @@ impl TableInference<'_> {
                 continue;
             }
             let list = subject.names;
-            let unique = self.lookup_list(at).or_else(|| self.columns[at].is_unique.then_some(list));
+            let is_distinct = self.columns[at].is_unique || list == "title" && self.context.rows > 0;
+            let unique = self.lookup_list(at).or_else(|| is_distinct.then_some(list));
             let text = match unique {
                 Some("category") if self.context.roots.is_some() => self.name_in_tree(at),
-                Some("continent") if self.table.rowid_alias.is_some() => {
-                    super::continents::by_number(&self.column(self.table.rowid_alias.unwrap_or_default()))
+                Some(list @ ("continent" | "film_genre"))
+                    if self.table.rowid_alias.is_some() && self.context.rows <= phrases::count(list) =>
+                {
+                    super::continents::by_number(list, &self.column(self.table.rowid_alias.unwrap_or_default()))
                 }
                 // Words of a topic have hyphens between them.
                 Some(list) if list.starts_with("topic") => format!("unique_phrase('{{{list}}}', '-')"),

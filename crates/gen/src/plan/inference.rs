@@ -438,6 +438,7 @@ impl Planner<'_> {
             None if table == parent.table && infer::roots(of_table, column, rows).is_some() => {
                 Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
             }
+            None if infer::is_city_of(of_table, of_parent) => Ok(ReferencePattern::FirstInTurn(parent_rows)),
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
             }
@@ -599,8 +600,11 @@ impl Planner<'_> {
         if is_itself || may_be_unequal || mean > 0.4 * other.parents as f64 {
             return None;
         }
-        // An order has a line at least.
-        let is_part = parent(one).is_some_and(|of| infer::is_part_of(of_table, &self.schema.tables[of]));
+        // An order has a line at least, and a film a genre.
+        let is_part = parent(one).zip(parent(other)).is_some_and(|(of, other)| {
+            let [of, other] = [of, other].map(|at| &self.schema.tables[at]);
+            infer::is_part_of(of_table, of) || infer::are_genres_of(other, of)
+        });
         let least = u64::from(is_part && rows >= one.parents);
         Some(match position == leader {
             true => {

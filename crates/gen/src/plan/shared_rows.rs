@@ -13,7 +13,7 @@ pub(super) const PAIRS: &str =
     "membership member participant participation enrollment subscription subscriber roster user";
 
 /// Tables whose rows have rows of other tables of their own: the users and the repositories of an organization.
-const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
+pub(super) const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
 /// Columns that refer to the earlier state of the same thing.
 const PREDECESSORS: &str = "old_* previous_* prev_*";
 
@@ -80,6 +80,7 @@ impl Planner<'_> {
         self.agree_on_folders(drafts);
         self.agree_on_ancestors(drafts);
         self.agree_on_reactions(drafts);
+        self.agree_on_cities(drafts);
     }
 
     /// Returns the column that refers to the album of a row, if another column refers to a trait of the whole album.
