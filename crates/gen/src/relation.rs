@@ -169,9 +169,10 @@ pub(crate) enum Assignment {
         by: Option<usize>,
         members: Option<Arc<Members>>,
     },
-    /// All rows that refer to one row through the column get the same row.
+    /// All rows that refer to one row through the column, or through a path of columns from there, get the same row.
     SharedIn {
         column: usize,
+        path: Vec<String>,
     },
     /// `near`: the number of consecutive rows that take their parents in any order.
     Once {

@@ -3,7 +3,7 @@
 use super::places::country_by_key;
 use super::subjects::Kind;
 use super::table_columns::called;
-use super::times::Stage;
+use super::times::{Delay, Form, Stage};
 use super::{TableInference, inferred, kind_of};
 
 const METHODS: &str = "method payment_method payment_type pay_method method_of_payment";
@@ -136,5 +136,13 @@ impl TableInference<'_> {
         };
         let by_key = || has_addresses().then(|| country_by_key(schema, payer, &self.column(by))).flatten();
         own.or_else(by_key)
+    }
+
+    /// Returns the time of a review: three weeks after that of the order, so that the parcel was there.
+    pub(super) fn after_delivery(&self, ascending: &str, form: Form) -> String {
+        let delay = Delay { amount: "21".into(), unit: "days" };
+        let later = form.after(ascending, form, delay, Some(self.context.day));
+        let is_review = super::has_last_word(self.table, "review rating feedback testimonial");
+        later.filter(|_| is_review).unwrap_or_else(|| ascending.to_owned())
     }
 }

@@ -152,7 +152,8 @@ impl TableInference<'_> {
                 ("state", _) => "place('state')",
                 _ => "place('city')",
             };
-            let text = self.city_of_patient().filter(|_| field == "city").unwrap_or_else(|| text.to_owned());
+            let of_house = self.city_of_patient().or_else(|| self.city_of_employee());
+            let text = of_house.filter(|_| field == "city").unwrap_or_else(|| text.to_owned());
             match self.person_of_address().filter(|_| field == "city") {
                 Some(by) => {
                     let key = self.column(by);
@@ -172,6 +173,13 @@ impl TableInference<'_> {
                 self.set(at, text, &because);
             }
         }
+    }
+
+    /// Returns the city of an employee: one in which the firm has an office.
+    fn city_of_employee(&self) -> Option<String> {
+        const OFFICES: &str = "choice('London': 5, 'Manchester': 2, 'New York': 3, 'Toronto': 2)";
+        let is_employee = super::has_last_word(self.table, "employee") && self.find("hire*", |_| true).is_some();
+        is_employee.then(|| OFFICES.to_owned())
     }
 
     /// Returns the column that refers to the person who has several addresses.

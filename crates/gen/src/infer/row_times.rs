@@ -72,6 +72,7 @@ impl TableInference<'_> {
         let has_hire = times.iter().any(|&(_, at, _)| is_like(&self.columns[at].plain, "*hire* *employ*"));
         let is_learned = super::has_last_word(self.table, "doctor physician surgeon professor lawyer");
         let ages = match (has_hire, is_learned) {
+            (true, false) if self.are_hired_before() => (64, 32),
             (true, true) => (66, 32),
             (true, false) => (64, 26),
             (false, _) => (75, 18),
@@ -87,7 +88,7 @@ impl TableInference<'_> {
             return;
         }
         let (stage, anchor, form) = times[first];
-        let from = day.before(self.days());
+        let from = day.before(self.first_day());
         let text = self.first_time(stage, form, &from);
         let text = if self.columns[anchor].traits.class == TypeClass::Real { with_fractions(text) } else { text };
         self.set(anchor, text, "a time, in the order of rows");
@@ -194,7 +195,11 @@ impl TableInference<'_> {
     fn ascending(&self, form: Form, from: &str) -> String {
         const FEW: u64 = 64;
         const FIRST_DAYS: i64 = 10;
-        let to = if self.context.is_lookup { (self.days() - FIRST_DAYS).max(0) } else { 0 };
+        let to = match self.context.is_lookup {
+            true => (self.days() - FIRST_DAYS).max(0),
+            false if self.are_hired_before() => self.days(),
+            false => 0,
+        };
         let to = self.context.day.before(to);
         let text = form.ascending(from, &to);
         if self.context.rows < FEW { text.replace(&format!("'{to}'"), &format!("'{to}', jitter=0.02")) } else { text }
@@ -272,6 +277,24 @@ impl TableInference<'_> {
         let mut keys = logs.flat_map(|table| &table.foreign_keys);
         let writes_log = keys.any(|key| key.parent.eq_ignore_ascii_case(&self.table.name));
         if stage == Stage::LastSeen && writes_log && !super::is_person(self.table) { MINUTES } else { WEEKS }
+    }
+
+    /// Returns how many days before the reference day the first row came.
+    fn first_day(&self) -> i64 {
+        const YEARS_BEFORE: i64 = 6;
+        if self.are_hired_before() { self.days() + YEARS_BEFORE * 365 } else { self.days() }
+    }
+
+    /// Returns whether the rows are employees whom persons without a time refer to: any of them may have helped the first customer.
+    fn are_hired_before(&self) -> bool {
+        let is_hire = |column: &Column| is_like(&plain(&column.name), "hire* *_hire_date employed*");
+        let is_early = |&(child, _): &(usize, usize)| {
+            let of = &self.context.schema.tables[child];
+            child != self.context.table && super::is_person(of) && !super::has_times(of)
+        };
+        super::is_person(self.table)
+            && self.table.columns.iter().any(is_hire)
+            && self.context.counted.iter().any(is_early)
     }
 
     /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.
@@ -407,6 +430,7 @@ impl TableInference<'_> {
             form.converted(&self.through(by, time), of)
         });
         let starts: Vec<String> = starts.collect();
+        let ascending = self.after_delivery(ascending, form);
         (!starts.is_empty()).then(|| format!("max({ascending}, {})", starts.join(", ")))
     }
 

@@ -139,7 +139,7 @@ impl TableInference<'_> {
                 continue;
             }
             let list = subject.names;
-            let is_distinct = self.columns[at].is_unique || list == "title" && self.context.rows > 0;
+            let is_distinct = self.columns[at].is_unique || ["band", "title"].contains(&list) && self.context.rows > 0;
             let unique = self.lookup_list(at).or_else(|| is_distinct.then_some(list));
             let text = match unique {
                 Some("category") if self.context.roots.is_some() => self.name_in_tree(at),

@@ -448,7 +448,10 @@ impl<'a> Resolver<'a> {
                 let (column, name) = self.group(&column)?;
                 Assignment::Among { column, name, distinct, fan_out: None }
             }
-            Distribution::SharedIn { column } => Assignment::SharedIn { column: self.own_column(&column)? },
+            Distribution::SharedIn { column } => {
+                let (column, path) = self.path(&column)?;
+                Assignment::SharedIn { column, path }
+            }
             Distribution::Once { near } => Assignment::Once { near },
             Distribution::InTurn { each, first } => Assignment::InTurn { each, first },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {

@@ -55,7 +55,8 @@ impl Planner<'_> {
                 continue;
             }
             if let Some(album) = self.album_of(drafts, table, column) {
-                let own = quoted(&self.schema.tables[table].columns[album].name);
+                let own = quoted(&self.schema.tables[table].columns[album].name)
+                    + &self.artist_of_album(drafts, (table, column), album).unwrap_or_default();
                 drafts[position].2.text = with_distribution(&drafts[position].2.text, &format!("shared_in({own})"));
             } else if let Some(text) = self.value_of_field(drafts, table, column) {
                 drafts[position].2 = Inference { text, because: "a value of the kind that the field has".to_owned() };
@@ -93,6 +94,19 @@ impl Planner<'_> {
         let of_column = &self.schema.tables[self.single_parent(table, column)?.table];
         let album = drafts.iter().find(is_album).filter(|_| infer::is_trait_of_album(of_column));
         album.map(|(_, at, _)| *at)
+    }
+
+    /// Returns the path from an album to its artist, if a column refers to the genre of a song: an artist keeps to a genre.
+    fn artist_of_album(&self, drafts: &[Draft], (table, column): (usize, usize), album: usize) -> Option<String> {
+        let table_of = |at: usize| &self.schema.tables[at];
+        let albums = self.single_parent(table, album)?.table;
+        let is_genre = infer::has_last_word(table_of(self.single_parent(table, column)?.table), "genre");
+        let is_artist = |&&(of, at, ref inferred): &&Draft| {
+            let artist = self.single_parent(of, at).filter(|_| of == albums && inferred.text.starts_with("ref("));
+            artist.is_some_and(|artist| infer::has_last_word(table_of(artist.table), "artist band musician"))
+        };
+        let artist = drafts.iter().filter(|_| is_genre).find(is_artist)?;
+        Some(format!(".{}", quoted(&table_of(albums).columns[artist.1].name)))
     }
 
     /// Gives a book the name of the author whom a table of links gives it. Each book has one author then, and each author two books.

@@ -132,3 +132,46 @@ fn sizes_are_those_of_the_values() {
         &[("SELECT count(*) FROM solid_cache_entries WHERE byte_size <> length(key) + length(value)", 0, 0)],
     );
 }
+
+/// A band played in nine genres, two bands had one name, and a customer was helped by somebody hired four years later.
+#[test]
+fn bands_keep_to_a_genre_and_employees_were_there() {
+    judge(
+        "chinook",
+        &[
+            (
+                "SELECT count(*) FROM (SELECT 1 FROM Album JOIN Track USING (AlbumId) GROUP BY ArtistId HAVING count(DISTINCT GenreId) > 1)",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT GenreId) FROM Track", 6, 40),
+            ("SELECT count(*) - count(DISTINCT Name) FROM Artist", 0, 0),
+            (
+                "SELECT count(*) FROM Invoice JOIN Customer USING (CustomerId) JOIN Employee ON EmployeeId = SupportRepId WHERE HireDate > InvoiceDate",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM Employee WHERE julianday(HireDate) - julianday(BirthDate) < 18 * 365", 0, 0),
+        ],
+    );
+}
+
+/// The employees of one firm lived in Hamburg, Kansas City, Pune and thirty other cities.
+#[test]
+fn employees_live_near_an_office() {
+    judge("northwind", &[("SELECT count(DISTINCT City) FROM Employees", 2, 6)]);
+}
+
+/// Lines of cancelled orders were shipped, and customers wrote reviews of what had not arrived.
+#[test]
+fn parcels_come_before_their_reviews_and_of_no_cancelled_order() {
+    judge_program("tpch", &[("SELECT count(*) FROM orders WHERE o_orderstatus IN ('cancelled', 'pending')", 0, 0)]);
+    judge(
+        "django_shop",
+        &[(
+            "SELECT count(*) FROM shop_review r WHERE created_at < (SELECT min(delivered_at) FROM shop_order o JOIN shop_orderitem i ON o.id = i.order_id WHERE o.user_id = r.user_id AND i.product_id = r.product_id)",
+            0,
+            20,
+        )],
+    );
+}

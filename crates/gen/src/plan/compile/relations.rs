@@ -271,19 +271,22 @@ impl<'p> Compiler<'p, '_> {
     /// Returns the row set of the other column that a reference depends on.
     fn siblings(&mut self, row_set: usize, leader: usize, reference: &Reference) -> Result<Option<usize>> {
         let other = match reference.relation.assignment {
+            Assignment::SharedIn { column, ref path } => {
+                let Some((rows, column)) = self.end_of_path((row_set, column), path)? else {
+                    let message = match path.last() {
+                        Some(name) => no_column(name),
+                        None => "shared_in needs a column that is a ref(...)".to_owned(),
+                    };
+                    return Err(self.error_in(row_set, leader, reference.at, &message));
+                };
+                return Ok(Some(self.relation(rows, column)?));
+            }
             Assignment::DistinctIn { column: other, .. } => {
                 self.check_distinct_in(row_set, leader, reference, other)?;
                 other
             }
             Assignment::OtherThan { column: other, .. } => {
                 self.check_other_than(row_set, leader, reference, other)?;
-                other
-            }
-            Assignment::SharedIn { column: other } => {
-                if self.drafts.reference((self.row_sets[row_set], other)).is_none() {
-                    let message = "shared_in needs a column that is a ref(...)";
-                    return Err(self.error_in(row_set, leader, reference.at, message));
-                }
                 other
             }
             Assignment::Popular { by: Some(other), .. } | Assignment::Within { by: Some(other), .. } => {
