@@ -207,11 +207,10 @@ impl TableInference<'_> {
 
     /// Returns the first time of a row, from which the others follow.
     fn first_time(&self, stage: Stage, form: Form, from: &str) -> String {
-        let to = self.context.day.before(0);
         let ascending = self.ascending(form, from);
         let meeting = || {
             let is_meeting = form == Form::Text && self.is_meeting();
-            is_meeting.then(|| format!("{} || {MEETINGS}", Form::Day.ascending(from, &to)))
+            is_meeting.then(|| format!("{} || {MEETINGS}", self.working_days()))
         };
         let of_part = self.time_of_part(stage, form).or_else(|| self.time_of_visit(form));
         let of_others =
@@ -379,6 +378,19 @@ impl TableInference<'_> {
         const LASTING: &str =
             "certificate license licence passport contract warranty domain registration membership policy";
         super::has_last_word(self.table, LASTING)
+    }
+
+    /// Returns working days in the order of rows, from a Monday on: the n-th is n days and two more for each weekend later.
+    fn working_days(&self) -> String {
+        /// 1970-01-05.
+        const FIRST_MONDAY: i64 = 4;
+        let last = self.context.day.unix() / 86_400;
+        let day = last - self.days();
+        let monday = day + (FIRST_MONDAY - day).rem_euclid(7);
+        let (weeks, rest) = ((last - monday) / 7, (last - monday) % 7);
+        let days = (weeks * 5 + rest.min(5)).max(1);
+        let number = format!("((sequence() - 1) * {days} / {})", self.context.rows.max(1));
+        format!("date_add('{}', {number} + {number} / 5 * 2, 'days')", self.context.day.before(last - monday))
     }
 
     /// Returns whether the rows are what people meet for.

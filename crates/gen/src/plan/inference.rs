@@ -347,7 +347,7 @@ impl Planner<'_> {
             infer::unique_keys(of_table).any(|key| key.contains(&column)) || of_table.rowid_alias == Some(column);
         let is_alone =
             of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column)).all(|key| key.columns.len() == 1);
-        let is_popular = matches!(pattern, ReferencePattern::Popular { .. });
+        let is_popular = matches!(pattern, ReferencePattern::Popular { .. } | ReferencePattern::MostlyFirst);
         let share =
             if is_key || !is_alone || !is_popular { 0.0 } else { infer::null_share(self.schema, of_table, column) };
         match share {
@@ -439,6 +439,12 @@ impl Planner<'_> {
                 Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
             }
             None if infer::is_city_of(of_table, of_parent) => Ok(ReferencePattern::FirstInTurn(parent_rows)),
+            None if infer::has_last_word(of_parent, "language")
+                && self.is_lookup(parent.table)
+                && !infer::is_called(of_table, column, "original*") =>
+            {
+                Ok(ReferencePattern::MostlyFirst)
+            }
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
             }

@@ -47,6 +47,8 @@ fn films_have_titles_of_their_own_and_suit_their_genre() {
                 0,
             ),
             ("SELECT count(DISTINCT rating) FROM film", 5, 5),
+            // "The Ship of Montreal" was in Urdu.
+            ("SELECT count(*) FROM film JOIN language USING (language_id) WHERE name = 'English'", 200, 300),
             ("SELECT count(*) FROM film WHERE film_id NOT IN (SELECT film_id FROM film_category)", 0, 0),
         ],
     );
@@ -83,6 +85,9 @@ fn a_hospital_is_in_one_place() {
         &[
             ("SELECT count(*) FROM patient WHERE country <> 'United States'", 0, 0),
             ("SELECT count(*) FROM patient WHERE city LIKE '%Boston'", 320, 390),
+            // Patients came on Sundays.
+            ("SELECT count(*) FROM appointment WHERE strftime('%w', start_time) IN ('0', '6')", 0, 0),
+            ("SELECT count(*) FROM appointment WHERE start_time BETWEEN '2021-04-01' AND '2026-01-01'", 400, 400),
             ("SELECT count(*) FROM invoice WHERE amount LIKE '%.99'", 0, 20),
             ("SELECT count(*) FROM stay WHERE CAST(room AS INTEGER) / 100 = patient_id % 9 + 1", 0, 120),
         ],
@@ -154,6 +159,13 @@ fn bands_keep_to_a_genre_and_employees_were_there() {
             ("SELECT count(*) FROM Employee WHERE julianday(HireDate) - julianday(BirthDate) < 18 * 365", 0, 0),
         ],
     );
+}
+
+/// Categories were called "Special Bathroom 3".
+#[test]
+fn many_categories_have_no_numbers() {
+    let numbers = "SELECT count(*) FROM Categories WHERE CategoryName GLOB '*[0-9]*'";
+    judge_rows("northwind", &[("Categories", 5000)], &[(numbers, 0, 0)]);
 }
 
 /// The employees of one firm lived in Hamburg, Kansas City, Pune and thirty other cities.
