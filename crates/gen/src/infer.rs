@@ -20,9 +20,11 @@ mod companions;
 mod continents;
 mod copies;
 mod defaults;
+mod ends;
 mod fields;
 mod files;
 mod flash_cards;
+mod hospitals;
 mod keys;
 mod latest;
 mod listed;
@@ -65,12 +67,13 @@ pub(crate) use flash_cards::is_card_of;
 pub(crate) use keys::is_key_of_all;
 pub use keys::{is_key_alone, is_made_unique, unique_because, unique_keys};
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed, only_row};
-pub(crate) use media::{films_without_parts, is_of_films};
+pub(crate) use media::{are_genres_of, films_without_parts, is_of_films};
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use patterns::{
     NoReference, ReferencePattern, growing, no_parent, number_in, of_parent, skewed_counts, without_parent,
 };
 pub(crate) use photographs::is_of_photographs;
+pub(crate) use places::{CITIES_OF_COUNTRY, is_city_of};
 pub use references::{Parent, Reference, reference, refers};
 pub(crate) use references::{is_to_itself, other_parent};
 pub(crate) use relatives::{

@@ -8,6 +8,7 @@
 //! column expressions --compile.rs--> one program a table; computed columns and keys of several columns are checked
 //! ```
 
+mod addresses;
 #[cfg(test)]
 mod believable;
 mod checks;

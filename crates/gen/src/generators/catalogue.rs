@@ -509,8 +509,15 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "within",
-        &[given("column"), given("of"), default("growing", "FALSE"), optional("by"), default("before", "0")],
-        "in ref: a row that refers, through a column of its own, to the same row as the column; growing, before and by as in popular",
+        &[
+            given("column"),
+            given("of"),
+            default("growing", "FALSE"),
+            optional("by"),
+            default("before", "0"),
+            default("first", "FALSE"),
+        ],
+        "in ref: a row that refers, through a column of its own, to the same row as the column; growing, before and by as in popular; first=TRUE: always the first such row",
         "within(project_id.team_id, users.team_id)",
     ),
     Entry::new(

@@ -52,6 +52,7 @@ pub(crate) enum Distribution {
         of: Expression,
         growing: Option<f64>,
         by: Option<Expression>,
+        first: bool,
     },
     Among {
         column: Expression,
@@ -199,6 +200,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             of: required(&arguments, "of")?,
             growing: growing(&arguments)?,
             by: arguments.written("by"),
+            first: arguments.int("first")? != 0,
         },
         "among" => Distribution::Among {
             column: required(&arguments, "column")?,

@@ -2,7 +2,7 @@
 
 use super::messages::{SOUND, VIDEO};
 use super::names::is_like;
-use super::{TableInference, words_of_table};
+use super::{TableInference, TypeClass, words_of_table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename file_path";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -84,6 +84,17 @@ impl TableInference<'_> {
                 self.media_of_text(&file, at);
             }
         }
+    }
+
+    /// Sizes of what the row holds: of its value, and of its key if that is a BLOB, too.
+    pub(super) fn sizes_of_values(&mut self) {
+        let blob = |names: &str| self.find(names, |at| self.columns[at].traits.class == TypeClass::Blob);
+        let value =
+            blob("value data content body payload").zip(self.find_repeatable_number("byte_size size size_bytes"));
+        let Some((value, size)) = value else { return };
+        let parts = [Some(value), blob("key")].into_iter().flatten();
+        let parts: Vec<String> = parts.map(|at| format!("coalesce(length({}), 0)", self.column(at))).collect();
+        self.set(size, parts.join(" + "), "the size of what the row holds");
     }
 
     /// Returns names of files that people send, by the kind of the message that they are sent with.

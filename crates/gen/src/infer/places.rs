@@ -1,9 +1,10 @@
 //! The columns of one place: city, state, country, postcode, telephone number, coordinates and currency agree.
 
+use super::hospitals::CITY;
 use super::names::{plain, words_of_table};
 use super::subjects::{Kind, subject};
-use super::{TableInference, kind_of};
-use litepress_rows::schema::{Column, Generated};
+use super::{Parent, TableInference, kind_of};
+use litepress_rows::schema::{Column, Generated, Schema, Table};
 
 /// The fields of a place, and the names of their columns behind a prefix such as `billing_`.
 const FIELDS: &[(&str, &str)] = &[
@@ -24,15 +25,31 @@ const FIELDS: &[(&str, &str)] = &[
     ("language", "browser_lang browser_language accept_language"),
 ];
 
+/// The cities of each country in a table of cities.
+pub(crate) const CITIES_OF_COUNTRY: u64 = 3;
+
+/// Returns whether the rows of a table are cities in the countries of another one.
+pub(crate) fn is_city_of(table: &Table, countries: &Table) -> bool {
+    let is = |table: &Table, names: &str| subject(&table.name).is_some_and(|subject| subject.names == names);
+    super::has_last_word(table, "city town") && is(table, "city_name") && is(countries, "country_name")
+}
+
 /// The columns with one prefix, and their fields.
 struct Place {
     prefix: String,
     parts: Vec<(usize, &'static str)>,
 }
 
+const COUNTRIES: &str = "USGBDEFRITESCAAUINJPBRNL";
+
+/// Returns the country that the key of a person chooses, if it counts: all rows of the person are in one country.
+pub(super) fn country_by_key(schema: &Schema, person: Parent, key: &str) -> Option<String> {
+    let counts = schema.tables[person.table].rowid_alias == Some(person.column);
+    counts.then(|| format!("substr('{COUNTRIES}', 1 + {key} * 7919 % 1009 % {} * 2, 2)", COUNTRIES.len() / 2))
+}
+
 /// Returns a city that the key of a row chooses.
 pub(super) fn city_by_key(key: &str) -> String {
-    const COUNTRIES: &str = "USGBDEFRITESCAAUINJPBRNL";
     let country = format!("substr('{COUNTRIES}', 1 + {key} * 7 % {} * 2, 2)", COUNTRIES.len() / 2);
     format!("place_of({country}, 'city', {key} * 7919 % 1000 || '')")
 }
@@ -135,9 +152,14 @@ impl TableInference<'_> {
                 ("state", _) => "place('state')",
                 _ => "place('city')",
             };
+            let of_house = self.city_of_patient().or_else(|| self.city_of_employee());
+            let text = of_house.filter(|_| field == "city").unwrap_or_else(|| text.to_owned());
             match self.person_of_address().filter(|_| field == "city") {
                 Some(by) => {
-                    let country = format!("same_in({}, place('country'))", self.column(by));
+                    let key = self.column(by);
+                    let by_key = self.context.parents[by];
+                    let by_key = by_key.and_then(|person| country_by_key(self.context.schema, person, &key));
+                    let country = by_key.unwrap_or_else(|| format!("same_in({key}, place('country'))"));
                     let text = format!("coalesce(place_of({country}, 'city', digits(4)), place('city'))");
                     self.set(leader, text, "a place in the country of the person");
                 }
@@ -151,6 +173,13 @@ impl TableInference<'_> {
                 self.set(at, text, &because);
             }
         }
+    }
+
+    /// Returns the city of an employee: one in which the firm has an office.
+    fn city_of_employee(&self) -> Option<String> {
+        const OFFICES: &str = "choice('London': 5, 'Manchester': 2, 'New York': 3, 'Toronto': 2)";
+        let is_employee = super::has_last_word(self.table, "employee") && self.find("hire*", |_| true).is_some();
+        is_employee.then(|| OFFICES.to_owned())
     }
 
     /// Returns the column that refers to the person who has several addresses.
@@ -194,7 +223,7 @@ impl TableInference<'_> {
                 ("phone", None)
                     if self.subject.is_some_and(|of| ["department", "ward", "team"].contains(&of.names)) =>
                 {
-                    self.set(at, "place_of('Boston', 'phone', digits(8))", "a telephone of the house");
+                    self.set(at, format!("place_of('{CITY}', 'phone', digits(8))"), "a telephone of the house");
                 }
                 ("phone", None) => {
                     self.set(at, "place_of(place('city'), 'phone', digits(8))", "its name is like phone");
@@ -258,7 +287,19 @@ impl TableInference<'_> {
         let Some(at) = self.find_repeatable_text("city name city_name town") else {
             return;
         };
-        let text = format!("coalesce(place_of({country}, 'city', digits(4)), phrase('{{city_name}}'))");
+        let mut parents = self.context.parents.iter().flatten();
+        let countries = parents.find(|parent| is_city_of(self.table, &self.context.schema.tables[parent.table]));
+        let town = match countries {
+            // The cities of each country come in turn.
+            Some(parent) => {
+                format!(
+                    "place_of({country}, 'town', ((sequence() - 1) / {}) || '')",
+                    self.context.rows_of[parent.table]
+                )
+            }
+            None => format!("place_of({country}, 'city', digits(4))"),
+        };
+        let text = format!("coalesce({town}, phrase('{{city_name}}'))");
         self.set(at, text, "a city of the country that the row refers to");
     }
 }

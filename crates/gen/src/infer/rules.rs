@@ -662,6 +662,7 @@ static NULLS: &[(&str, f64)] = &[
     ("*discount* *coupon* *voucher* *promo* *gift*", 0.75),
     ("*company* *organi?ation* *employer* organization organisation", 0.6),
     ("middle_name middlename middle_initial mi", 0.4),
+    ("original_language*", 0.85),
     (
         "*website* *homepage* *home_page* *link* *avatar* *photo* *image* *picture* *logo* *thumbnail* *cover* *icon* *header*",
         0.35,

@@ -6,6 +6,7 @@ mod business;
 mod contradictions;
 mod firms;
 mod libraries_and_forges;
+mod obvious_joins;
 mod pictures_and_maps;
 mod posts_and_messages;
 mod shops;

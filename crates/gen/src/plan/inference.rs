@@ -355,7 +355,7 @@ impl Planner<'_> {
             infer::unique_keys(of_table).any(|key| key.contains(&column)) || of_table.rowid_alias == Some(column);
         let is_alone =
             of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column)).all(|key| key.columns.len() == 1);
-        let is_popular = matches!(pattern, ReferencePattern::Popular { .. });
+        let is_popular = matches!(pattern, ReferencePattern::Popular { .. } | ReferencePattern::MostlyFirst);
         let share =
             if is_key || !is_alone || !is_popular { 0.0 } else { infer::null_share(self.schema, of_table, column) };
         match share {
@@ -445,6 +445,13 @@ impl Planner<'_> {
             }
             None if table == parent.table && infer::roots(of_table, column, rows).is_some() => {
                 Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
+            }
+            None if infer::is_city_of(of_table, of_parent) => Ok(ReferencePattern::FirstInTurn(parent_rows)),
+            None if infer::has_last_word(of_parent, "language")
+                && self.is_lookup(parent.table)
+                && !infer::is_called(of_table, column, "original*") =>
+            {
+                Ok(ReferencePattern::MostlyFirst)
             }
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
@@ -607,8 +614,11 @@ impl Planner<'_> {
         if is_itself || may_be_unequal || mean > 0.4 * other.parents as f64 {
             return None;
         }
-        // An order has a line at least.
-        let is_part = parent(one).is_some_and(|of| infer::is_part_of(of_table, &self.schema.tables[of]));
+        // An order has a line at least, and a film a genre.
+        let is_part = parent(one).zip(parent(other)).is_some_and(|(of, other)| {
+            let [of, other] = [of, other].map(|at| &self.schema.tables[at]);
+            infer::is_part_of(of_table, of) || infer::are_genres_of(other, of)
+        });
         let least = u64::from(is_part && rows >= one.parents);
         Some(match position == leader {
             true => {

@@ -13,7 +13,7 @@ pub(super) const PAIRS: &str =
     "membership member participant participation enrollment subscription subscriber roster user";
 
 /// Tables whose rows have rows of other tables of their own: the users and the repositories of an organization.
-const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
+pub(super) const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
 /// Columns that refer to the earlier state of the same thing.
 const PREDECESSORS: &str = "old_* previous_* prev_*";
 
@@ -55,7 +55,8 @@ impl Planner<'_> {
                 continue;
             }
             if let Some(album) = self.album_of(drafts, table, column) {
-                let own = quoted(&self.schema.tables[table].columns[album].name);
+                let own = quoted(&self.schema.tables[table].columns[album].name)
+                    + &self.artist_of_album(drafts, (table, column), album).unwrap_or_default();
                 drafts[position].2.text = with_distribution(&drafts[position].2.text, &format!("shared_in({own})"));
             } else if let Some(text) = self.value_of_field(drafts, table, column) {
                 drafts[position].2 = Inference { text, because: "a value of the kind that the field has".to_owned() };
@@ -80,6 +81,7 @@ impl Planner<'_> {
         self.agree_on_folders(drafts);
         self.agree_on_ancestors(drafts);
         self.agree_on_reactions(drafts);
+        self.agree_on_cities(drafts);
     }
 
     /// Returns the column that refers to the album of a row, if another column refers to a trait of the whole album.
@@ -92,6 +94,19 @@ impl Planner<'_> {
         let of_column = &self.schema.tables[self.single_parent(table, column)?.table];
         let album = drafts.iter().find(is_album).filter(|_| infer::is_trait_of_album(of_column));
         album.map(|(_, at, _)| *at)
+    }
+
+    /// Returns the path from an album to its artist, if a column refers to the genre of a song: an artist keeps to a genre.
+    fn artist_of_album(&self, drafts: &[Draft], (table, column): (usize, usize), album: usize) -> Option<String> {
+        let table_of = |at: usize| &self.schema.tables[at];
+        let albums = self.single_parent(table, album)?.table;
+        let is_genre = infer::has_last_word(table_of(self.single_parent(table, column)?.table), "genre");
+        let is_artist = |&&(of, at, ref inferred): &&Draft| {
+            let artist = self.single_parent(of, at).filter(|_| of == albums && inferred.text.starts_with("ref("));
+            artist.is_some_and(|artist| infer::has_last_word(table_of(artist.table), "artist band musician"))
+        };
+        let artist = drafts.iter().filter(|_| is_genre).find(is_artist)?;
+        Some(format!(".{}", quoted(&table_of(albums).columns[artist.1].name)))
     }
 
     /// Gives a book the name of the author whom a table of links gives it. Each book has one author then, and each author two books.
