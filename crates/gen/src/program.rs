@@ -61,7 +61,8 @@ pub(crate) struct Nulls {
 #[derive(Debug)]
 pub(crate) enum Op {
     /// Computes the rows that the rows of a set refer to, as another set. `others` are the row sets of the column in
-    /// `distinct_in`, and of that in `within`. Rows for which `unless` has one refer to nothing.
+    /// `distinct_in`, and of that in `within`. Rows for which `unless` has one, and the rows before `after`, refer
+    /// to nothing.
     Refer {
         relation: Relation,
         random: CellRandom,
@@ -69,6 +70,7 @@ pub(crate) enum Op {
         others: [Option<usize>; 2],
         nulls: Vec<Nulls>,
         unless: Option<usize>,
+        after: u64,
         row_set: usize,
     },
     /// Replaces rows that would refer to the same rows as others do through two columns.
@@ -333,7 +335,7 @@ impl Op {
 
     fn run(&self, rows: &Rows<'_>, scratch: &mut Scratch) {
         match self {
-            Self::Refer { relation, random, from, others, nulls, unless, row_set } => {
+            Self::Refer { relation, random, from, others, nulls, unless, after, row_set } => {
                 let mut list = std::mem::take(&mut scratch.row_sets[*row_set]);
                 let others = others.map(|other| other.map(|row_set| &scratch.row_sets[row_set]));
                 relation.assign_parents(random, &scratch.rows(rows, *from), others, &mut list);
@@ -343,12 +345,9 @@ impl Op {
                     mark(&flags, &mut list.nulls);
                 }
                 mark(&scratch.row_sets[*from].nulls, &mut list.nulls);
-                if let Some(other) = unless {
-                    let nulls = &scratch.row_sets[*other].nulls;
-                    flags.clear();
-                    flags.extend((0..list.rows.len()).map(|at| !nulls.get(at).is_some_and(|&null| null)));
-                    mark(&flags, &mut list.nulls);
-                }
+                let unless = unless.map(|other| scratch.row_sets[other].nulls.as_slice());
+                leave_out(unless, *after, &scratch.rows(rows, *from), &mut flags);
+                mark(&flags, &mut list.nulls);
                 scratch.flags = flags;
                 scratch.row_sets[*row_set] = list;
             }
@@ -453,6 +452,17 @@ impl Nulls {
     /// Sets a flag for each of these rows that is NULL.
     fn fill(&self, rows: &Rows<'_>, flags: &mut Vec<bool>) {
         fill_flags(self.share, self.levels, &self.random, rows, flags);
+    }
+}
+
+/// Sets a flag for each of these rows that comes before the row `after`, or for which `unless` has no flag.
+fn leave_out(unless: Option<&[bool]>, after: u64, rows: &Rows<'_>, flags: &mut Vec<bool>) {
+    flags.clear();
+    if after > 0 || unless.is_some() {
+        rows.append_to(flags, |row| row < after);
+    }
+    for (at, flag) in flags.iter_mut().enumerate() {
+        *flag |= unless.is_some_and(|nulls| !nulls.get(at).is_some_and(|&null| null));
     }
 }
 

@@ -396,6 +396,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
         if let Some(unless) = expr.reference().and_then(|reference| reference.unless) {
             others *= self.null_share(table, self.drafts.leader((table, unless)));
         }
+        if let Some(after) = expr.reference().map(|reference| reference.after).filter(|after| *after > 0) {
+            others *= 1.0 - after as f64 / self.drafts.sizes[table].rows.max(after) as f64;
+        }
         let is_from_root = |relation: &&Relation| relation.to_itself && !relation.is_total;
         if let Some(Assignment::InTurn { first: Some(first), .. }) =
             relation.filter(is_from_root).map(|relation| &relation.assignment)

@@ -63,6 +63,8 @@ pub(super) struct Reference {
     pub root: Option<usize>,
     /// A column that refers to a row in this one's place: where it does, this one is NULL.
     pub unless: Option<usize>,
+    /// The number of first rows that refer to nothing.
+    pub after: u64,
     /// Offset of the distribution in the annotation.
     pub at: usize,
 }
@@ -81,10 +83,12 @@ impl ColumnExpr {
     pub(super) fn fan_out_of(&self, parent: usize) -> Option<&Arc<FanOut>> {
         match self {
             // A share of NULL would take some rows from their parents.
-            Self::Reference(Reference { parent: of, relation, .. }) if *of == parent => match &relation.assignment {
-                Assignment::PerParent(fan_out) => Some(fan_out),
-                _ => None,
-            },
+            Self::Reference(Reference { parent: of, relation, after: 0, .. }) if *of == parent => {
+                match &relation.assignment {
+                    Assignment::PerParent(fan_out) => Some(fan_out),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -399,7 +403,16 @@ impl<'a> Resolver<'a> {
             return Err(self.source.error(of.at, message));
         }
         self.check_relation(&relation, of.at)?;
-        Ok(ColumnExpr::Reference(Reference { parent, key, relation, through, root, unless, at: of.at }))
+        Ok(ColumnExpr::Reference(Reference {
+            parent,
+            key,
+            relation,
+            through,
+            root,
+            unless,
+            after: of.after,
+            at: of.at,
+        }))
     }
 
     /// Resolves a distribution over the rows of a table with this number of rows.

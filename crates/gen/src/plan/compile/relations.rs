@@ -159,7 +159,8 @@ impl<'p> Compiler<'p, '_> {
             None => row_set,
         };
         let to = self.new_row_set(reference.through.first().map_or(reference.parent, |(table, _)| *table));
-        self.program.ops.push(Op::Refer { relation, random, from, others, nulls, unless, row_set: to });
+        let after = reference.after;
+        self.program.ops.push(Op::Refer { relation, random, from, others, nulls, unless, after, row_set: to });
         Ok(to)
     }
 
@@ -205,7 +206,7 @@ impl<'p> Compiler<'p, '_> {
         let wanted = reference.through.first().map(|(table, _)| *table);
         let is_through = through.is_some_and(|(table, _)| Some(*table) == wanted);
         let is_direct = of.is_some_and(|of| Some(of.parent) == wanted);
-        if !nulls.is_empty() || reference.unless.is_some() || !is_through && !is_direct {
+        if !nulls.is_empty() || reference.unless.is_some() || reference.after > 0 || !is_through && !is_direct {
             let message = "along needs a column that goes through the same table by via or among, or refers to it, and no null or unless beside it";
             return Err(self.error_in(row_set, leader, reference.at, message));
         }
@@ -310,7 +311,10 @@ impl<'p> Compiler<'p, '_> {
         let table = self.row_sets[row_set];
         let of = self.drafts.reference((table, root));
         if of.is_none_or(|of| {
-            of.unless.is_some() || !of.relation.is_to_earlier() || self.drafts.leader((table, root)) != root
+            of.unless.is_some()
+                || of.after > 0
+                || !of.relation.is_to_earlier()
+                || self.drafts.leader((table, root)) != root
         }) {
             let message = "root needs a column that is a ref(...) to earlier rows of the table, without unless";
             return Err(self.error_in(row_set, column, reference.at, message));
