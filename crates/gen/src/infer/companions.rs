@@ -25,6 +25,7 @@ impl TableInference<'_> {
         self.photographs();
         self.maps();
         self.repositories();
+        self.sites();
         self.values_of_fields();
         self.versions_of_migrations();
         self.files();

@@ -2,8 +2,11 @@
 
 use super::TableInference;
 use super::browsing::is_history;
+use super::listed::one_of_listed;
+use super::names::plain;
 use super::relatives::kind_of;
 use super::subjects::{Kind, subject};
+use crate::generators::phrases;
 use litepress_rows::schema::Table;
 
 /// The value of a setting by the last four letters of its key.
@@ -26,8 +29,16 @@ const VALUE_BY_KEY: &[(&str, &str)] = &[
     ("name", "phrase('{Adjective} {Noun}')"),
     ("itle", "phrase('{Adjective} {Noun}')"),
 ];
+/// The settings of a browser, whose versions are whole numbers.
+const OF_BROWSER: &str = "WHEN 'version' THEN '72' WHEN 'last_compatible_version' THEN '16' WHEN 'schema_version' THEN '75' WHEN 'mmap_status' THEN '-1' WHEN 'page_limit' THEN '1000' WHEN 'expiration_interval' THEN '180'";
 /// Values of all other settings: sizes, limits, intervals.
 const NUMBERS: &str = "choice('1': 4, '5': 2, '10': 5, '25': 4, '30', '60': 3, '100': 3, '300', '3600': 2)";
+
+/// Returns whether the rows of a table are what is known besides of the rows in another one, a key and a value each.
+pub(crate) fn is_meta_of(table: &Table, parent: &Table) -> bool {
+    let has_key = table.columns.iter().any(|column| plain(&column.name) == "meta_key");
+    has_key && matches!(kind_of(parent), Some(Kind::Person | Kind::Text))
+}
 
 impl TableInference<'_> {
     /// Values of settings.
@@ -48,7 +59,12 @@ impl TableInference<'_> {
         if !is_setting && key.is_none() {
             return;
         }
+        let is_of_browser =
+            |key: usize| self.found[key].as_ref().is_some_and(|of| of.text.contains("{browser_setting}"));
         let text = key.map_or(NUMBERS.to_owned(), |key| {
+            if is_of_browser(key) {
+                return format!("CASE {} {OF_BROWSER} ELSE '0' END", self.column(key));
+            }
             let case = |(end, text): &(&str, &str)| format!(" WHEN '{end}' THEN {text}");
             let cases: String = VALUE_BY_KEY.iter().map(case).collect();
             let key = self.column(key);
@@ -59,16 +75,20 @@ impl TableInference<'_> {
         self.set(value, text, "follows from the key");
     }
 
-    /// Keys of what is known of a person or a text besides.
+    /// Keys of what is known of a person or a text besides: each of them has a key once.
     fn keys_of_parents(&mut self) {
         let Some(key) = self.find_repeatable_text("meta_key") else { return };
         let kinds = self.context.possible_parents.iter().flatten();
-        let kind = kinds.map(|parent| kind_of(&self.context.schema.tables[parent.table])).next().flatten();
-        match kind {
-            Some(Kind::Person) => self.set(key, "phrase('{person_setting}')", "follows from whose it is"),
-            Some(Kind::Text) => self.set(key, "phrase('{post_setting}')", "follows from whose it is"),
-            _ => {}
-        }
+        let list = match kinds.map(|parent| kind_of(&self.context.schema.tables[parent.table])).next().flatten() {
+            Some(Kind::Person) => "person_setting",
+            Some(Kind::Text) => "post_setting",
+            _ => return,
+        };
+        let text = match self.context.per_parent {
+            Some(by) => one_of_listed(phrases::items(list), &self.table.columns[by].name).text,
+            None => format!("phrase('{{{list}}}')"),
+        };
+        self.set(key, text, "follows from whose it is");
     }
 
     /// Keys of the settings of a browser, or of a site.

@@ -1,5 +1,6 @@
 //! Files in folders, their types, and with whom they are shared.
 
+use super::browsing::are_bookmarks;
 use super::files::TYPE_BY_NAME;
 use super::names::{is_like, plain};
 use super::subjects::{Kind, subject};
@@ -17,12 +18,17 @@ const STEMS: &str = "WHEN 'image' THEN phrase('{photo_stem}') WHEN 'audio' THEN 
 const SIZES: &str = "WHEN 0 THEN 260 WHEN 1 THEN 1 WHEN 2 THEN 40 WHEN 3 THEN 3 WHEN 4 THEN 12 WHEN 5 THEN 7 WHEN 6 THEN 90 WHEN 7 THEN 2 WHEN 8 THEN 25 WHEN 9 THEN 5 WHEN 10 THEN 60 ELSE 15";
 
 /// Returns whether a table holds folders and their files: each has a name, a path, and the folder that it is in.
-pub(crate) fn is_file_tree(table: &Table) -> bool {
+fn is_file_tree(table: &Table) -> bool {
     let is = |name: &str, class: TypeClass| {
         table.columns.iter().any(|column| plain(&column.name) == name && ColumnTraits::new(column).class == class)
     };
     let has_folder = is("parent", TypeClass::Int) && is("path", TypeClass::Text);
     table.rowid_alias.is_some() && has_folder && is("name", TypeClass::Text) && is("size", TypeClass::Int)
+}
+
+/// Returns whether the keys of a table's rows say in which folder they are.
+pub(crate) fn is_tree_by_key(table: &Table) -> bool {
+    is_file_tree(table) || are_bookmarks(table)
 }
 
 /// Returns whether the files of a table are in the rows of another one: a folder and its files are in the same one.

@@ -116,6 +116,7 @@ impl<'a> TableInference<'a> {
         self.places();
         self.times();
         self.latest_times();
+        self.changes_by_sign_in();
         self.amounts();
         self.slugs();
         self.upkeep();

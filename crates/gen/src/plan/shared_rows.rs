@@ -80,6 +80,19 @@ impl Planner<'_> {
         self.agree_on_folders(drafts);
         self.agree_on_ancestors(drafts);
         self.agree_on_reactions(drafts);
+        self.agree_on_bookmarks(drafts);
+    }
+
+    /// Leaves the first bookmarks, which are folders, without a page.
+    fn agree_on_bookmarks(&self, drafts: &mut [Draft]) {
+        for (table, column, inferred) in drafts {
+            let parent = self.single_parent(*table, *column).map(|parent| &self.schema.tables[parent.table]);
+            if parent.is_some_and(|of| infer::is_bookmarked(&self.schema.tables[*table], *column, of)) {
+                let folders = infer::folders_of_bookmarks(self.sizes[*table].rows);
+                let text = with_argument(&inferred.text, &format!("after={folders}"));
+                inferred.text = if text.starts_with("null(") { text } else { format!("null(0.01, {text})") };
+            }
+        }
     }
 
     /// Returns the column that refers to the album of a row, if another column refers to a trait of the whole album.
