@@ -111,7 +111,11 @@ impl TableInference<'_> {
         if let Some(url) = self.find_repeatable_text("url") {
             let begin =
                 host.clone().map_or("phrase('{site}')".to_owned(), |(prefix, host)| format!("{prefix} || {host}"));
-            let path = title.map_or("phrase('{slug}')".to_owned(), |title| format!("slug({})", self.column(title)));
+            let path = title.map_or("phrase('{slug}')".to_owned(), |title| {
+                let title = self.column(title);
+                let end = format!("instr({title}, ' - Search')");
+                format!("if({end} > 0, 'search?q=' || replace(substr({title}, 1, {end} - 1), ' ', '+'), slug({title}))")
+            });
             self.set(url, format!("{begin} || '/' || {path}"), "follows from the host and the title");
         }
         if let Some((at, title)) = self.find_repeatable_text("description").zip(title) {
@@ -265,6 +269,9 @@ impl TableInference<'_> {
         let last = Form::Since1601.number(self.context.day.unix());
         if let Some((at, last)) = slot.zip(last) {
             self.set(at, format!("{last} - 86400000000 * int(1, 90)"), "the beginning of a day");
+            if let Some(at) = self.find_repeatable_number("visit_count") {
+                self.set(at, "1 + exponential(0.3, max=90, decimals=0)", "the visits of a day");
+            }
         }
     }
 }

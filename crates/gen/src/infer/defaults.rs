@@ -211,7 +211,7 @@ impl TableInference<'_> {
 
     /// Returns how often the DEFAULT comes, and the DEFAULT.
     pub(super) fn default_share(&self, at: usize, text: &str) -> Option<(f64, String)> {
-        const NEVER: &str = "*price* *amount* *total* *cost* *name* *email* *mail title *_title *pass* *login* *content text body salary subtotal sku *_path path url uri quantity *hash* frecency size *_size file_format";
+        const NEVER: &str = "*price* *amount* *total* *cost* *name* *email* *mail title *_title *pass* *login* *content text body salary subtotal sku *_path path url uri quantity *hash* frecency size *_size file_format visit_count";
         let default = self.default(at)?;
         let name = &self.columns[at].plain;
         if self.is_time(at) || text.contains('"') || ["TRUE", "FALSE"].contains(&default.as_str()) {

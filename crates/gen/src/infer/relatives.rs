@@ -71,6 +71,7 @@ pub(crate) fn rows_for_one(table: &Table, column: usize, parent: &Table) -> Opti
     let is_receipt = words_of_table(&table.name).iter().any(|word| word == "receipt");
     let share = match () {
         () if is_bookmarked(table, column, parent) => return Some(2),
+        () if is_edit(table) && kind_of(parent) == Some(Kind::Text) => return Some(12),
         () if is_receipt && has_last_word(parent, "message") => return Some(2),
         () if has_last_word(table, "conversion") && has_last_word(parent, "visit session") => return Some(12),
         // In a talk between two, the partner reacts.
@@ -78,7 +79,6 @@ pub(crate) fn rows_for_one(table: &Table, column: usize, parent: &Table) -> Opti
             return Some(4);
         }
         () if has_last_word(table, "media attachment photo video") => 6,
-        () if is_edit(table) => 12,
         () if has_last_word(table, "location") => 40,
         () => return None,
     };

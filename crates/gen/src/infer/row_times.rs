@@ -475,7 +475,18 @@ impl TableInference<'_> {
             _ if form == Form::Day => of("exponential(0.02, max=700, decimals=0)", "days"),
             _ => of("exponential(0.001, max=16000, decimals=0) * 60 + int(0, 59)", "minutes"),
         };
-        form.after(&base, of_form, delay, Some(self.context.day))
+        let time = form.after(&base, of_form, delay, Some(self.context.day))?;
+        Some(self.before_end_of_text(by, form, &time).unwrap_or(time))
+    }
+
+    /// Returns the time of an edit, which comes before the text goes away.
+    fn before_end_of_text(&self, by: usize, form: Form, time: &str) -> Option<String> {
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        let is_end = |column: &&Column| self.time_of_column(of, column) == Some((Stage::Due, form));
+        let end = of.columns.iter().filter(|_| super::relatives::is_edit(self.table)).find(is_end)?;
+        let minutes = format!("{} * number_in({})", 60 * form.per_second()?, self.column(by));
+        let end = self.through(by, end);
+        (self.context.per_parent == Some(by)).then(|| format!("min({time}, coalesce({end} - {minutes}, {time}))"))
     }
 
     /// Returns a time between the start and the end of a visit, of which the rows are the actions.

@@ -218,3 +218,58 @@ fn a_program_has_one_version_and_visits_follow_at_once() {
         WHERE v.visit_date - b.visit_date NOT BETWEEN 0 AND 900000000";
     judge_program("firefox_places", &[(late, 0, 0)]);
 }
+
+/// Somebody received a message that came from somebody else, a group had one person, and a message changed after it was gone.
+#[test]
+fn only_own_messages_are_received_and_none_changes_after_its_end() {
+    judge_program(
+        "whatsapp",
+        &[
+            ("SELECT count(*) FROM receipt_user JOIN message m ON m._id = message_row_id WHERE NOT from_me", 0, 0),
+            ("SELECT count(*) FROM message WHERE NOT from_me", 130, 240),
+            ("SELECT count(*) FROM chat WHERE subject IS NOT NULL", 0, 0),
+        ],
+    );
+    judge_program(
+        "signal",
+        &[
+            ("SELECT count(*) FROM reactions JOIN conversations c ON c.id = fromId WHERE c.type = 'group'", 0, 0),
+            ("SELECT count(*) FROM conversations WHERE type = 'group'", 3, 20),
+            (
+                "SELECT count(*) FROM edited_messages JOIN messages m ON m.id = messageId WHERE sentAt > expires_at",
+                0,
+                0,
+            ),
+            ("SELECT count(*) - count(DISTINCT messageId) FROM edited_messages", 0, 0),
+        ],
+    );
+}
+
+/// A migration changed a table that there was not, a note was on a panel that the dashboard does not have, and a download had a gap.
+#[test]
+fn programs_refer_to_what_there_is() {
+    const MADE: &str = "'create table ' || substr(a.migration_id, 13, instr(a.migration_id, ' add') - 13)";
+    let orphans = format!(
+        "SELECT count(*) FROM migration_log a WHERE migration_id LIKE 'alter%' AND NOT EXISTS (SELECT 1 FROM migration_log c WHERE c.id < a.id AND c.migration_id = {MADE})"
+    );
+    judge_program(
+        "grafana",
+        &[
+            (&orphans, 0, 0),
+            ("SELECT count(*) - count(DISTINCT migration_id) FROM migration_log", 0, 0),
+            (
+                "SELECT count(*) FROM annotation JOIN dashboard d ON d.id = dashboard_id WHERE data NOT LIKE '%\"id\":' || panel_id || ',%'",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge_program(
+        "chrome_history",
+        &[
+            ("SELECT count(*) FROM downloads_slices WHERE offset < 2097152 AND received_bytes < 1048576", 0, 0),
+            ("SELECT count(*) FROM segment_usage WHERE visit_count = 0", 0, 0),
+            ("SELECT count(*) FROM urls WHERE (title LIKE '% - Search') <> (url LIKE '%/search?q=%')", 0, 0),
+        ],
+    );
+}
