@@ -83,7 +83,7 @@ pub(crate) use relatives::{
 };
 pub(crate) use roles::is_superior;
 pub(crate) use settings::is_meta_of;
-pub(crate) use shared_files::{ROWS_OF_FOLDER, is_place_of_files, is_tree_by_key, is_type_of_files};
+pub(crate) use shared_files::{ROWS_OF_FOLDER, is_place_of_files, is_tree_by_key, is_type_of_files, type_of_file};
 pub(crate) use sites::{Sites, most_sites};
 pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{TableContext, TableInference};

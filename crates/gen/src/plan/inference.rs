@@ -60,7 +60,12 @@ impl Planner<'_> {
             let (of_table, rows) = (&self.schema.tables[table], self.sizes[table].rows);
             let version = versions.as_ref().and_then(|of| of.key(of_table, column, rows));
             let action = || sites.as_ref().and_then(|of| of.action(self.schema, table, column));
-            if let Some(inferred) = version.or_else(action) {
+            let type_of_file = || {
+                let parent = infer::other_parent(self.schema, table, column).map(|parent| parent.table)?;
+                let types = self.sizes[parent].rows;
+                infer::type_of_file(of_table, &self.schema.tables[parent], types).filter(|_| is_open(parent))
+            };
+            if let Some(inferred) = version.or_else(action).or_else(type_of_file) {
                 drafts.push((table, column, inferred));
                 continue;
             }
