@@ -22,6 +22,8 @@ pub(crate) struct RefCall {
     pub root: Option<Expression>,
     /// The column that refers to a row in this one's place.
     pub unless: Option<Expression>,
+    /// The column of another table through which no row refers to this one.
+    pub childless: Option<Expression>,
     /// The number of first rows that refer to nothing.
     pub after: u64,
     /// Offset of the distribution, or of the call if it has none.
@@ -121,9 +123,10 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
     let arguments = bind(source, call)?;
     let parent = required(&arguments, "parent")?;
     let (root, unless) = (arguments.written("root"), arguments.written("unless"));
+    let childless = arguments.written("childless");
     let after = arguments.int_within("after", 0, MOST)?;
     let Some(Expression { kind: ExpressionKind::Call(of), span }) = arguments.written("distribution") else {
-        let others = [root.is_some(), unless.is_some(), after > 0];
+        let others = [root.is_some(), unless.is_some(), childless.is_some(), after > 0];
         let is_given = call.arguments.len() > 1 + others.iter().filter(|is_given| **is_given).count();
         let rejected = || {
             Err(arguments
@@ -132,10 +135,26 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
         return if is_given {
             rejected()
         } else {
-            Ok(RefCall { parent, distribution: Distribution::Uniform, root, unless, after, at: call.span.start })
+            Ok(RefCall {
+                parent,
+                distribution: Distribution::Uniform,
+                root,
+                unless,
+                childless,
+                after,
+                at: call.span.start,
+            })
         };
     };
-    Ok(RefCall { parent, distribution: distribution(source, &of, rows)?, root, unless, after, at: span.start })
+    Ok(RefCall {
+        parent,
+        distribution: distribution(source, &of, rows)?,
+        root,
+        unless,
+        childless,
+        after,
+        at: span.start,
+    })
 }
 
 /// Parses a call of `number_in`, `count_in` or `count_of`. Returns the column that it counts by.

@@ -268,7 +268,7 @@ fn foreign_keys_that_depend_on_other_ones_are_the_same_in_any_order() {
 }
 
 /// A tree of two levels, teams with users and projects, and pairs that come once, in every form.
-const HOMES: &str = "/* gen: rows=20 */ CREATE TABLE team (id INTEGER PRIMARY KEY);
+const HOMES: &str = "/* gen: rows=20 */ CREATE TABLE team (id INTEGER PRIMARY KEY, kind REFERENCES kind /* gen: ref(kind.id, popular, childless=plan.team) */);
     /* gen: rows=300 */ CREATE TABLE user (id INTEGER PRIMARY KEY, team NOT NULL REFERENCES team /* gen: ref(team.id, popular(growing=TRUE)) */);
     /* gen: rows=200 */ CREATE TABLE project (id INTEGER PRIMARY KEY, team NOT NULL REFERENCES team /* gen: ref(team.id, via(user.team, growing=TRUE)) */);
     /* gen: rows=200 */ CREATE TABLE plan (id INTEGER PRIMARY KEY, team NOT NULL REFERENCES team /* gen: ref(team.id, via(project.team)) */);
@@ -300,6 +300,7 @@ fn rows_of_one_home_are_found() {
         "SELECT count(*) FROM kind k JOIN kind o ON o.id = k.of WHERE k.name NOT LIKE '% ' || o.name",
         "SELECT count(*) FROM kind WHERE of IS NOT NULL AND other IS NOT NULL",
         "SELECT count(*) FROM kind WHERE (team IS NULL) <> (id <= 70)",
+        "SELECT count(*) FROM team t WHERE (kind IS NULL) <> EXISTS (SELECT 1 FROM plan WHERE team = t.id)",
     ] {
         assert_eq!(number(&sqlite, query), 0, "{query}");
     }

@@ -151,7 +151,7 @@ impl Planner<'_> {
         Some(infer::value_of_field(&name, self.sizes[parent].rows))
     }
 
-    /// Lets a row repeat another one only if it answers none.
+    /// Lets a row repeat another one only if it answers none, and has no picture.
     fn agree_on_repeats(&self, drafts: &mut [Draft]) {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
@@ -167,6 +167,17 @@ impl Planner<'_> {
             if let Some((_, reply, _)) = reply {
                 let unless = format!("unless={}", quoted(&of_table.columns[*reply].name));
                 drafts[position].2.text = with_argument(&drafts[position].2.text, &unless);
+            }
+            // What repeats another text has no picture of its own.
+            let media = drafts.iter().find(|(of, at, inferred)| {
+                let is_own = self.single_parent(*of, *at).is_some_and(|parent| parent.table == table);
+                let is_few = self.sizes[*of].rows.max(self.sizes[table].rows) <= MOST_ROWS;
+                let is_attached = infer::is_attached_to(&self.schema.tables[*of], of_table);
+                is_own && is_few && is_attached && inferred.text.contains("per_parent(")
+            });
+            if let Some((of, at, _)) = media {
+                let childless = format!("childless={}", infer::quoted_column(&self.schema.tables[*of], *at));
+                drafts[position].2.text = with_argument(&drafts[position].2.text, &childless);
             }
         }
     }

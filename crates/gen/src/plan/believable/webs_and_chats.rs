@@ -330,6 +330,12 @@ fn statuses_and_pictures_belong_to_accounts() {
             ),
             ("SELECT count(*) FROM statuses WHERE reblog_of_id IS NOT NULL AND text <> ''", 0, 0),
             ("SELECT count(*) FROM statuses WHERE reblog_of_id IS NULL AND text = ''", 0, 0),
+            ("SELECT count(*) FROM statuses WHERE reblog_of_id IS NOT NULL AND edited_at IS NOT NULL", 0, 0),
+            (
+                "SELECT count(*) FROM statuses s JOIN media_attachments m ON m.status_id = s.id WHERE reblog_of_id IS NOT NULL",
+                0,
+                0,
+            ),
             (
                 "SELECT count(*) FROM media_attachments m JOIN statuses s ON s.id = status_id WHERE m.account_id <> s.account_id",
                 0,
