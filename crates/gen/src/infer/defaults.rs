@@ -117,6 +117,10 @@ impl TableInference<'_> {
         {
             return 0.0;
         }
+        // A place that somebody sends is on the map.
+        if self.is_like(at, "latitude longitude") && super::has_last_word(self.table, "location") {
+            return 0.0;
+        }
         // People tell why they come to a hospital.
         if self.is_text(at) && column.plain == "reason" && self.is_of_patient() {
             return 0.05;
@@ -268,6 +272,10 @@ pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64
     // A row without a key of its own belongs to something: the actors to a film.
     let has_key = table.rowid_alias.is_some() || table.columns.iter().any(|column| column.key_position.is_some());
     if is_superior(schema, table, position) || position == 0 && !has_key && refers(schema, table, position) {
+        return 0.0;
+    }
+    // Somebody did what a log of users says.
+    if is_called(table, position, "user") && super::has_last_word(table, "activity") {
         return 0.0;
     }
     // Most visitors have not signed in.

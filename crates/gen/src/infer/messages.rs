@@ -131,6 +131,9 @@ impl TableInference<'_> {
         self.set(server, "constant('chat.example')", "the server of the messenger");
         let text = format!("{} || '@' || {}", self.column(user), self.column(server));
         self.set(whole, text, "follows from its parts");
+        if let Some(at) = self.find_repeatable_number("type") {
+            self.set(at, "constant(0)", "the type of a person");
+        }
         for at in 0..self.columns.len() {
             if self.is_like(at, "agent device") && self.is_number(at) && self.is_free(at) {
                 self.found[at] = Some(inferred("choice(0: 92, 1: 8)", "most people have one device"));

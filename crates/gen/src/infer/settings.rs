@@ -3,7 +3,7 @@
 use super::TableInference;
 use super::browsing::is_history;
 use super::listed::one_of_listed;
-use super::names::plain;
+use super::names::{is_like, plain};
 use super::relatives::kind_of;
 use super::subjects::{Kind, subject};
 use crate::generators::phrases;
@@ -28,9 +28,23 @@ const VALUE_BY_KEY: &[(&str, &str)] = &[
     ("sion", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
     ("name", "phrase('{Adjective} {Noun}')"),
     ("itle", "phrase('{Adjective} {Noun}')"),
+    ("utes", "int(2, 14) || ''"),
 ];
 /// The settings of a browser, whose versions are whole numbers.
 const OF_BROWSER: &str = "WHEN 'version' THEN '72' WHEN 'last_compatible_version' THEN '16' WHEN 'schema_version' THEN '75' WHEN 'mmap_status' THEN '-1' WHEN 'page_limit' THEN '1000' WHEN 'expiration_interval' THEN '180'";
+/// Settings of the users of a cloud: their keys, apps and values.
+const CLOUD: [(&str, &str, &str); 10] = [
+    ("lang", "core", "choice('en': 6, 'de': 3, 'fr': 2, 'es')"),
+    ("quota", "files", "choice('none': 2, '5 GB': 4, '10 GB': 3, '50 GB')"),
+    ("show_hidden", "files", "choice('0': 8, '1': 2)"),
+    ("email_verified", "settings", "choice('1': 9, '0')"),
+    ("first_day", "calendar", "choice('1': 7, '0': 3)"),
+    ("default_view", "calendar", "choice('month': 5, 'week': 4, 'agenda')"),
+    ("enabled_themes", "theming", "choice('default': 5, 'dark': 4, 'light-highcontrast')"),
+    ("notify_email", "activity", "choice('1': 6, '0': 4)"),
+    ("sort_order", "mail", "choice('newest': 8, 'oldest': 2)"),
+    ("note_mode", "notes", "choice('edit': 5, 'preview': 5)"),
+];
 /// Values of all other settings: sizes, limits, intervals.
 const NUMBERS: &str = "choice('1': 4, '5': 2, '10': 5, '25': 4, '30', '60': 3, '100': 3, '300', '3600': 2)";
 
@@ -38,6 +52,14 @@ const NUMBERS: &str = "choice('1': 4, '5': 2, '10': 5, '25': 4, '30', '60': 3, '
 pub(crate) fn is_meta_of(table: &Table, parent: &Table) -> bool {
     let has_key = table.columns.iter().any(|column| plain(&column.name) == "meta_key");
     has_key && matches!(kind_of(parent), Some(Kind::Person | Kind::Text))
+}
+
+/// Returns whether the rows of a table are settings of the users in another one, few enough for different ones of each user.
+pub(crate) fn are_settings_of_users(table: &Table, parent: &Table, [rows, users]: [u64; 2]) -> bool {
+    let has = |name: &str| table.columns.iter().any(|column| plain(&column.name) == name);
+    // One user has up to four times as many as the others.
+    let is_few = rows.saturating_mul(4) < users.saturating_mul(CLOUD.len() as u64 - 1);
+    has("configkey") && has("appid") && kind_of(parent) == Some(Kind::Person) && is_few
 }
 
 impl TableInference<'_> {
@@ -52,6 +74,9 @@ impl TableInference<'_> {
             self.set(group, "phrase('{module}')", "a group of settings");
         }
         self.keys_of_parents();
+        if let Some(key) = key.filter(|&at| self.columns[at].plain == "configkey" && self.is_free(at)) {
+            self.settings_of_cloud(key);
+        }
         if let Some(key) = key.filter(|&at| is_setting && self.is_free(at) && self.columns[at].is_unique) {
             self.keys_of_program(key);
         }
@@ -68,11 +93,44 @@ impl TableInference<'_> {
             let case = |(end, text): &(&str, &str)| format!(" WHEN '{end}' THEN {text}");
             let cases: String = VALUE_BY_KEY.iter().map(case).collect();
             let key = self.column(key);
+            let cases = match self.title_of_text() {
+                Some(title) => format!(" WHEN 'itle' THEN {title}{cases}"),
+                None => cases,
+            };
             format!(
                 "CASE substr({key}, -4){cases} ELSE if(substr({key}, -3) = 'url', phrase('{{web_url}}'), {NUMBERS}) END"
             )
         });
         self.set(value, text, "follows from the key");
+    }
+
+    /// Returns the title of the text that the row refers to.
+    fn title_of_text(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let title =
+                of.columns.iter().find(|column| is_like(&plain(&column.name), "title *_title") && column.not_null);
+            title.filter(|_| kind_of(of) == Some(Kind::Text)).map(|title| self.through(by, title))
+        })
+    }
+
+    /// Settings of the users of a cloud, each of which a user has once: the key, the app, and the value.
+    fn settings_of_cloud(&mut self, key: usize) {
+        let (Some(app), Some(by)) = (self.find_repeatable_text("appid app_id app"), self.context.per_parent) else {
+            return;
+        };
+        let value = self.find_repeatable_text("configvalue config_value value");
+        let keys = CLOUD.map(|(key, ..)| key);
+        self.set(key, one_of_listed(&keys, &self.table.columns[by].name).text, "follows from whose it is");
+        let key = self.column(key);
+        let cases = |text: fn(&(&str, &str, &str)) -> String| {
+            let cases: String = CLOUD.iter().map(|of| format!(" WHEN '{}' THEN {}", of.0, text(of))).collect();
+            format!("CASE {key}{cases} END")
+        };
+        self.set(app, cases(|(_, app, _)| format!("'{app}'")), "follows from the key");
+        if let Some(value) = value {
+            self.set(value, cases(|(.., value)| (*value).to_owned()), "follows from the key");
+        }
     }
 
     /// Keys of what is known of a person or a text besides: each of them has a key once.

@@ -505,11 +505,19 @@ impl Planner<'_> {
             || infer::is_visit_of(of_table, of_parent)
             || infer::is_input_of(of_table, of_parent)
             || infer::is_meta_of(of_table, of_parent)
+            || self.are_settings_of_users(table, of_parent)
             || infer::is_run_of_commit(of_table, of_parent)
             || infer::is_territory(of_table) && infer::has_last_word(of_parent, "region")
             || self.is_taken_in_turn(table, column)
             || infer::is_address_of(of_table, column, of_parent)
             || infer::is_attached_to(of_table, of_parent) && !self.has_shared_parent(table, column)
+    }
+
+    /// Returns whether the rows of a table are settings of the users in another one.
+    fn are_settings_of_users(&self, table: usize, of_parent: &Table) -> bool {
+        let parent = self.schema.position(&of_parent.name);
+        let rows = [Some(table), parent].map(|table| table.map_or(0, |table| self.sizes[table].rows));
+        infer::are_settings_of_users(&self.schema.tables[table], of_parent, rows)
     }
 
     /// Returns whether a column refers to what the stays in a table are of: a room, or else the person who stays. One stay

@@ -127,8 +127,31 @@ fn settings_suit_the_program() {
             // A person had two languages.
             ("SELECT count(*) - count(DISTINCT user_id || meta_key) FROM wp_usermeta", 0, 0),
             ("SELECT count(*) - count(DISTINCT post_id || meta_key) FROM wp_postmeta", 0, 0),
+            (
+                "SELECT count(*) FROM wp_postmeta JOIN wp_posts p ON p.ID = post_id WHERE meta_key = 'seo_title' AND meta_value <> post_title",
+                0,
+                0,
+            ),
+            // What a post was said to be about was not in it.
+            ("SELECT count(*) FROM wp_posts WHERE instr(post_content, post_excerpt) = 0", 0, 0),
+            ("SELECT count(*) FROM wp_posts WHERE post_excerpt <> ''", 120, 300),
         ],
     );
+    // Each setting of a user of a cloud was one of its own, of an app that the cloud does not have, and nobody deleted a file.
+    judge_program(
+        "nextcloud",
+        &[
+            ("SELECT count(DISTINCT configkey) FROM oc_preferences", 3, 10),
+            (
+                "SELECT count(*) FROM oc_preferences WHERE (configkey = 'quota') <> (appid = 'files' AND configvalue LIKE '%GB' OR configvalue = 'none')",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM oc_migrations WHERE app IN ('admin', 'blog', 'contenttypes', 'shop')", 0, 0),
+            ("SELECT count(*) FROM oc_activity WHERE user IS NULL", 0, 0),
+        ],
+    );
+    judge_program("whatsapp", &[("SELECT count(*) FROM message_location WHERE latitude IS NULL", 0, 0)]);
 }
 
 /// Somebody received a message who was not in the chat, and an issue was closed with a question about its log.
