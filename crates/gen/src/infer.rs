@@ -7,7 +7,7 @@
 //! keys, foreign keys ------------------------------> keys.rs, references.rs, patterns.rs, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
 //!                                                    roles, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, settings, and by theme
-//!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, continents, repositories, fields
+//!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, continents, repositories, versions, sites, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! what tables are to each other -------------------> relatives.rs
 //! other columns -----------------------------------> special.rs, rules.rs, by type alone types.rs
@@ -47,6 +47,7 @@ mod rules;
 mod runs;
 mod settings;
 mod shared_files;
+mod sites;
 mod smart_home;
 mod special;
 mod states;
@@ -57,8 +58,9 @@ mod times;
 mod traffic;
 mod types;
 mod upkeep;
+mod versions;
 
-pub(crate) use browsing::{are_bookmarks, is_input_of, is_page_of, is_visit_of};
+pub(crate) use browsing::{are_bookmarks, folders_of_bookmarks, is_bookmarked, is_input_of, is_page_of, is_visit_of};
 pub(crate) use continents::continent_of;
 pub(crate) use copies::REPEATS;
 pub(crate) use defaults::null_share;
@@ -83,11 +85,14 @@ pub(crate) use relatives::{
     shares_parent, things_of_any_kind, wholes_of_ten,
 };
 pub(crate) use roles::is_superior;
-pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files, is_type_of_files};
+pub(crate) use settings::{are_settings_of_users, is_meta_of};
+pub(crate) use shared_files::{ROWS_OF_FOLDER, is_place_of_files, is_tree_by_key, is_type_of_files, type_of_file};
+pub(crate) use sites::{Sites, most_sites};
 pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 pub(crate) use types::{ColumnTraits, TypeClass, fits_key};
+pub(crate) use versions::Versions;
 
 use keys::unique;
 use relatives::{kind_of, subject_of};

@@ -478,8 +478,15 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "ref",
-        &[given("parent"), default("distribution", "'uniform'"), optional("root"), optional("unless")],
-        "the value of a column of another table's row, or of an earlier row of the same table; root: rows that refer to one another have the same; unless: NULL if that column refers to a row",
+        &[
+            given("parent"),
+            default("distribution", "'uniform'"),
+            optional("root"),
+            optional("unless"),
+            optional("childless"),
+            default("after", "0"),
+        ],
+        "the value of a column of another table's row, or of an earlier row of the same table; root: rows that refer to one another have the same; unless: NULL if that column refers to a row; childless: NULL if a row refers to this one through that column of another table; after: the number of first rows that are NULL",
         "ref(orders.id, zipf(1.1))",
     ),
     Entry::new(

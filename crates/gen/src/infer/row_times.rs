@@ -2,6 +2,7 @@
 
 use super::flash_cards::has_grade;
 use super::names::{is_like, plain};
+use super::relatives::is_action_of;
 use super::rules;
 use super::subjects::Kind;
 use super::times::{Delay, Form, Stage, delay};
@@ -139,6 +140,20 @@ impl TableInference<'_> {
             }
         }
         self.series(&times);
+    }
+
+    /// A sign-in changes the row of a user.
+    pub(super) fn changes_by_sign_in(&mut self) {
+        let Some(sign_in) = self.find("current_sign_in_at", |at| self.is_time(at)) else { return };
+        let form = self.time_at(sign_in).map(|(_, form)| form);
+        let is_change =
+            |&at: &usize| self.time_at(at).is_some_and(|(of, same)| of == Stage::Updated && Some(same) == form);
+        let change = (0..self.columns.len()).find(is_change).filter(|&at| self.columns[at].is_open);
+        let sign_in = self.column(sign_in);
+        if let Some(found) = change.and_then(|at| self.found[at].as_mut()) {
+            found.text = format!("coalesce({sign_in}, {})", found.text);
+            found.because = "follows from the last sign-in".to_owned();
+        }
     }
 
     /// Times of a series of measurements, one hour after another, whose last one is of the last hour. Rows are made after their hour.
@@ -495,7 +510,18 @@ impl TableInference<'_> {
             _ if form == Form::Day => of("exponential(0.02, max=700, decimals=0)", "days"),
             _ => of("exponential(0.001, max=16000, decimals=0) * 60 + int(0, 59)", "minutes"),
         };
-        form.after(&base, of_form, delay, Some(self.context.day))
+        let time = form.after(&base, of_form, delay, Some(self.context.day))?;
+        Some(self.before_end_of_text(by, form, &time).unwrap_or(time))
+    }
+
+    /// Returns the time of an edit, which comes before the text goes away.
+    fn before_end_of_text(&self, by: usize, form: Form, time: &str) -> Option<String> {
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        let is_end = |column: &&Column| self.time_of_column(of, column) == Some((Stage::Due, form));
+        let end = of.columns.iter().filter(|_| super::relatives::is_edit(self.table)).find(is_end)?;
+        let minutes = format!("{} * number_in({})", 60 * form.per_second()?, self.column(by));
+        let end = self.through(by, end);
+        (self.context.per_parent == Some(by)).then(|| format!("min({time}, coalesce({end} - {minutes}, {time}))"))
     }
 
     /// Returns a time between the start and the end of a visit, of which the rows are the actions.
@@ -507,7 +533,14 @@ impl TableInference<'_> {
             is_known && found.is_some_and(|(stage, of)| of == form && (stage == Stage::Ended || is_last))
         };
         let end = of.columns.iter().filter(|_| self.kind() == Some(Kind::Log)).find(is_end)?;
-        let span = format!("{} * int(0, 999) / 1000", form.between(start, &self.through(by, end))?);
+        // The actions of a visit come one after another, the last one at its end.
+        let is_turn = self.context.per_parent == Some(by) && is_action_of(self.table, of);
+        let by_number = self.column(by);
+        let share = match is_turn {
+            true => format!("(number_in({by_number}) - 1) / max(1, count_in({by_number}) - 1)"),
+            false => "int(0, 999) / 1000".to_owned(),
+        };
+        let span = format!("{} * {share}", form.between(start, &self.through(by, end))?);
         let time = form.plus(start, &span)?;
         match form {
             Form::Text => Some(time),

@@ -116,6 +116,7 @@ impl<'a> TableInference<'a> {
         self.places();
         self.times();
         self.latest_times();
+        self.changes_by_sign_in();
         self.amounts();
         self.slugs();
         self.upkeep();
@@ -264,7 +265,11 @@ impl<'a> TableInference<'a> {
         self.found[thing] = Some(inferred("(sequence() + 2) / 3", "three rows of each"));
         self.found[part] = Some(inferred(format!("(sequence() - 1) % 3{unit}"), "in order"));
         if let Some(bytes) = self.find_repeatable_number("received_bytes bytes size").filter(|_| !unit.is_empty()) {
-            self.set(bytes, format!("if(bool(0.8), {BYTES}, int(1, {BYTES}))"), "not more than to the next part");
+            let text = format!("if((sequence() - 1) % 3 < 2, {BYTES}, int(1, {BYTES}))");
+            self.set(bytes, text, "the bytes up to the next part");
+            if let Some(at) = self.find_repeatable_number("finished") {
+                self.set(at, "constant(1)", "follows from the bytes");
+            }
         }
     }
 

@@ -3,7 +3,9 @@
 use super::Planner;
 use super::conversations::{first_rows, is_newest};
 use super::resolve::ColumnExpr;
-use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
+use crate::infer::{
+    self, Inference, NoReference, Reference, ReferencePattern, Sites, TableContext, TableInference, Versions,
+};
 use crate::relation::{Assignment, PositionField};
 use crate::tables::generated_tables;
 use litepress_rows::schema::{ForeignKey, Generated, Table};
@@ -49,8 +51,24 @@ impl Planner<'_> {
     pub(super) fn infer(&mut self) -> Result<()> {
         let open = self.open_columns();
         let (mut drafts, mut alone) = (Vec::new(), Vec::new());
+        let versions = Versions::new(self.schema, |table| self.sizes[table].rows);
+        let is_open = |table: usize| self.columns[table].iter().all(Option::is_none);
+        let versions = versions.filter(|of| is_open(of.table));
+        let sites = Sites::new(self.schema, |table| self.sizes[table].rows);
+        let sites = sites.filter(|of| of.tables.into_iter().all(is_open));
         for &(table, column) in &open {
             let (of_table, rows) = (&self.schema.tables[table], self.sizes[table].rows);
+            let version = versions.as_ref().and_then(|of| of.key(of_table, column, rows));
+            let action = || sites.as_ref().and_then(|of| of.action(self.schema, table, column));
+            let type_of_file = || {
+                let parent = infer::other_parent(self.schema, table, column).map(|parent| parent.table)?;
+                let types = self.sizes[parent].rows;
+                infer::type_of_file(of_table, &self.schema.tables[parent], types).filter(|_| is_open(parent))
+            };
+            if let Some(inferred) = version.or_else(action).or_else(type_of_file) {
+                drafts.push((table, column, inferred));
+                continue;
+            }
             match infer::reference(self.schema, of_table, column) {
                 _ if rows == 0 => alone.push((table, column)),
                 Reference::None => match self.number_in(table, column) {
@@ -62,7 +80,7 @@ impl Planner<'_> {
                     drafts.push((table, column, infer::without_parent(of_table, column, &why.into())?))
                 }
                 Reference::Single(parent)
-                    if parent.table == table && infer::is_file_tree(of_table) && self.is_implied(table, column) =>
+                    if parent.table == table && infer::is_tree_by_key(of_table) && self.is_implied(table, column) =>
                 {
                     alone.push((table, column));
                 }
@@ -340,12 +358,11 @@ impl Planner<'_> {
         keys.all(|(at, _)| at >= self.declared[table])
     }
 
-    /// Returns whether 0 stands for no parent, or no row can be told to be a folder of bookmarks.
+    /// Returns whether 0 stands for no parent.
     fn is_without_parents(&self, table: usize, column: usize) -> bool {
         let of_table = &self.schema.tables[table];
         let default = of_table.columns[column].default.as_deref().map(|default| default.trim_matches('\''));
-        let is_flat = infer::are_bookmarks(of_table) || default == Some("0");
-        is_flat && self.is_implied(table, column)
+        default == Some("0") && self.is_implied(table, column)
     }
 
     /// Adds NULL in a share of the rows of a nullable foreign key.
@@ -502,11 +519,20 @@ impl Planner<'_> {
         infer::time_of_series(of_table, column).is_some()
             || infer::is_visit_of(of_table, of_parent)
             || infer::is_input_of(of_table, of_parent)
+            || infer::is_meta_of(of_table, of_parent)
+            || self.are_settings_of_users(table, of_parent)
             || infer::is_run_of_commit(of_table, of_parent)
             || infer::is_territory(of_table) && infer::has_last_word(of_parent, "region")
             || self.is_taken_in_turn(table, column)
             || infer::is_address_of(of_table, column, of_parent)
             || infer::is_attached_to(of_table, of_parent) && !self.has_shared_parent(table, column)
+    }
+
+    /// Returns whether the rows of a table are settings of the users in another one.
+    fn are_settings_of_users(&self, table: usize, of_parent: &Table) -> bool {
+        let parent = self.schema.position(&of_parent.name);
+        let rows = [Some(table), parent].map(|table| table.map_or(0, |table| self.sizes[table].rows));
+        infer::are_settings_of_users(&self.schema.tables[table], of_parent, rows)
     }
 
     /// Returns whether a column refers to what the stays in a table are of: a room, or else the person who stays. One stay

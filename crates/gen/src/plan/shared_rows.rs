@@ -82,6 +82,19 @@ impl Planner<'_> {
         self.agree_on_ancestors(drafts);
         self.agree_on_reactions(drafts);
         self.agree_on_cities(drafts);
+        self.agree_on_bookmarks(drafts);
+    }
+
+    /// Leaves the first bookmarks, which are folders, without a page.
+    fn agree_on_bookmarks(&self, drafts: &mut [Draft]) {
+        for (table, column, inferred) in drafts {
+            let parent = self.single_parent(*table, *column).map(|parent| &self.schema.tables[parent.table]);
+            if parent.is_some_and(|of| infer::is_bookmarked(&self.schema.tables[*table], *column, of)) {
+                let folders = infer::folders_of_bookmarks(self.sizes[*table].rows);
+                let text = with_argument(&inferred.text, &format!("after={folders}"));
+                inferred.text = if text.starts_with("null(") { text } else { format!("null(0.01, {text})") };
+            }
+        }
     }
 
     /// Returns the column that refers to the album of a row, if another column refers to a trait of the whole album.
@@ -153,7 +166,7 @@ impl Planner<'_> {
         Some(infer::value_of_field(&name, self.sizes[parent].rows))
     }
 
-    /// Lets a row repeat another one only if it answers none.
+    /// Lets a row repeat another one only if it answers none, and has no picture.
     fn agree_on_repeats(&self, drafts: &mut [Draft]) {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
@@ -169,6 +182,17 @@ impl Planner<'_> {
             if let Some((_, reply, _)) = reply {
                 let unless = format!("unless={}", quoted(&of_table.columns[*reply].name));
                 drafts[position].2.text = with_argument(&drafts[position].2.text, &unless);
+            }
+            // What repeats another text has no picture of its own.
+            let media = drafts.iter().find(|(of, at, inferred)| {
+                let is_own = self.single_parent(*of, *at).is_some_and(|parent| parent.table == table);
+                let is_few = self.sizes[*of].rows.max(self.sizes[table].rows) <= MOST_ROWS;
+                let is_attached = infer::is_attached_to(&self.schema.tables[*of], of_table);
+                is_own && is_few && is_attached && inferred.text.contains("per_parent(")
+            });
+            if let Some((of, at, _)) = media {
+                let childless = format!("childless={}", infer::quoted_column(&self.schema.tables[*of], *at));
+                drafts[position].2.text = with_argument(&drafts[position].2.text, &childless);
             }
         }
     }
