@@ -23,6 +23,7 @@ impl TableInference<'_> {
         self.shared_files();
         self.flash_cards();
         self.photographs();
+        self.catalogues();
         self.maps();
         self.repositories();
         self.values_of_fields();

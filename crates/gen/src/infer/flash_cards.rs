@@ -5,9 +5,10 @@ use super::names::{is_like, plain};
 use super::table_columns::called;
 use super::times::Form;
 use super::{TableInference, has_last_word};
-use litepress_rows::schema::Table;
+use litepress_rows::schema::{Schema, Table};
 
 const INTERVALS: &str = "ivl interval interval_days";
+const COUNTS: &str = "reps repetitions";
 const DAYS: &str = "lognormal(3.1, 1.2, min=1, max=1500, decimals=0)";
 /// The separator of the fields of a note.
 const SEPARATOR: char = '\u{1f}';
@@ -20,6 +21,11 @@ pub(super) fn has_grade(table: &Table) -> bool {
 /// Returns whether the rows of a table are the cards of the notes in another one.
 pub(crate) fn is_card_of(table: &Table, parent: &Table) -> bool {
     has_last_word(table, "card") && has_last_word(parent, "note")
+}
+
+/// Returns whether a schema has notes of which flash cards are made.
+fn are_flash_cards(schema: &Schema) -> bool {
+    schema.tables.iter().any(|table| has_last_word(table, "note") && table.column("flds").is_some())
 }
 
 fn are_types_of_notes(table: &Table) -> bool {
@@ -39,12 +45,14 @@ impl TableInference<'_> {
         self.collections();
         self.fields_of_types();
         self.types_of_notes();
+        self.tags_of_notes();
+        self.deleted_rows();
     }
 
     /// Cards: the number of reviews decides about the kind (new, in learning, learnt), and that about queue, interval and ease.
     fn cards(&mut self) {
         let find = |names: &str| self.find_repeatable_number(names);
-        let Some(count) = find("reps repetitions") else { return };
+        let Some(count) = find(COUNTS) else { return };
         let (Some(kind), Some(_)) = (find("type state"), find(INTERVALS)) else { return };
         let tables = &self.context.schema.tables;
         let reviews = self.context.counted.iter().find(|(child, _)| has_grade(&tables[*child]));
@@ -112,8 +120,9 @@ impl TableInference<'_> {
         let (time, kind) = (find("time taken_millis"), find("type"));
         self.set(grade, "choice(1: 12, 2: 8, 3: 70, 4: 10)", "how easy the answer was");
         let grade = self.column(grade);
+        let days = self.days_of_card().unwrap_or_else(|| DAYS.to_owned());
         // Below a day the interval counts seconds, as a negative number.
-        self.set(interval, format!("if({grade} = 1, -600, {DAYS})"), "follows from the answer");
+        self.set(interval, format!("if({grade} = 1, -600, {days})"), "follows from the answer");
         if let Some(key) = self.table.rowid_alias {
             let text = Form::Unix(1000).ascending(&self.context.day.before(1500), &self.context.day.before(0));
             self.found[key] = Some(super::inferred(text, "the time of an answer, in milliseconds"));
@@ -124,6 +133,21 @@ impl TableInference<'_> {
         if let Some(at) = kind {
             self.set(at, "choice(1: 75, 0: 18, 2: 5, 3: 2)", "in learning, or a review");
         }
+    }
+
+    /// Returns the interval of a card after an answer, which grows with its age, but not beyond what few answers can reach.
+    fn days_of_card(&self) -> Option<String> {
+        let key = self.column(self.table.rowid_alias?);
+        let made = self.through_two(|_, _, note| note.column("mod").filter(|_| has_last_word(note, "note")))?;
+        let (card, of) = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            has_last_word(of, "card").then_some((by, of))
+        })?;
+        let count = (0..of.columns.len()).find(|&at| is_like(&plain(&of.columns[at].name), COUNTS))?;
+        let count = self.through(card, &of.columns[count]);
+        let age = format!("({key} / 1000 - {made}) / 86400");
+        let share = format!("same_in({}, int(15, 40))", self.column(card));
+        Some(format!("max(1, min(3 * {count} * {count}, {age} * {share} / 100))"))
     }
 
     /// Notes: a product or a city in front, and its value or country behind. The front sorts them.
@@ -141,7 +165,10 @@ impl TableInference<'_> {
         let back = format!("if({is_city}, place_of({front}, 'country'), {one} * {other})");
         self.set(fields, format!("{front} || '{SEPARATOR}' || {back}"), "the fields of a note");
         if let Some(tags) = self.find_repeatable_text("tags") {
-            self.set(tags, format!("if({is_city}, 'geography', 'arithmetic')"), "follows from the fields");
+            let text = format!(
+                "if({is_city}, 'geography' || choice('': 6, ' cities': 2, ' difficult'), 'arithmetic' || choice('': 6, ' multiplication': 2, ' leech'))"
+            );
+            self.set(tags, text, "follows from the fields");
         }
         if let Some(flags) = self.find_repeatable_number("flags") {
             self.set(flags, "constant(0)", "follows from what a note is");
@@ -156,6 +183,23 @@ impl TableInference<'_> {
             let text =
                 "object(name: phrase('{Adjective} {Noun}'), type: choice(0, 1), fields: array(phrase('{noun}'), 1, 3))";
             self.set(at, text, "models as JSON");
+        }
+    }
+
+    /// Tags: those that the notes have.
+    fn tags_of_notes(&mut self) {
+        let are_of_cards = has_last_word(self.table, "tag") && are_flash_cards(self.context.schema);
+        if let Some(at) = self.find_text("tag name").filter(|&at| are_of_cards && self.columns[at].is_unique) {
+            self.set(at, "unique_phrase('{card_tag}')", "a tag of a note");
+        }
+    }
+
+    /// Keys of rows that were deleted: no row has them any more.
+    fn deleted_rows(&mut self) {
+        let key = self.find("oid", |at| self.is_number(at) && self.found[at].is_none());
+        if let Some(at) = key.filter(|_| has_last_word(self.table, "grave")) {
+            let rows = self.context.rows_of.iter().max().copied().unwrap_or_default();
+            self.set(at, format!("{rows} + sequence()"), "the key of a row that is no more");
         }
     }
 
