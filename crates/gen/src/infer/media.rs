@@ -6,7 +6,7 @@ use super::subjects::{Kind, subject};
 use super::table_columns::called;
 use super::times::{Form, Stage};
 use crate::generators::phrases;
-use litepress_rows::schema::{Generated, Table};
+use litepress_rows::schema::{Column, Generated, Table};
 
 const NAMES: &str = "title name full_name display_name";
 const SORTED: &str = "sort sort_name sort_title name_sort title_sort";
@@ -421,7 +421,11 @@ impl TableInference<'_> {
         );
         if let Some(position) = self.find_repeatable_number("*position_ticks *position_ms *position_seconds") {
             let units = if self.is_like(position, "*ticks") { TICKS } else { 1 };
-            let text = format!("if({played} OR bool(0.8), 0, {units} * int(30, 6000))");
+            let place = match self.ticks_of_film().filter(|_| units == TICKS) {
+                Some(ticks) => format!("coalesce({ticks}, 0) / 1000 * int(20, 950)"),
+                None => format!("{units} * int(30, 6000)"),
+            };
+            let text = format!("if({played} OR bool(0.8), 0, {place})");
             self.set(position, text, "follows from whether it was played");
         }
         self.set_only_if("last_played*", &played, "follows from whether it was played");
@@ -429,6 +433,15 @@ impl TableInference<'_> {
             let text = format!("if(bool(0.85), NULL, {})", called(&self.alone(rating).text));
             self.set(rating, text, "follows from who rates at all");
         }
+    }
+
+    /// Returns the length of the film that the row refers to.
+    fn ticks_of_film(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let is_length = |column: &&Column| is_like(&plain(&column.name), "*run_time_ticks *runtime_ticks");
+            Some(self.through(by, of.columns.iter().find(is_length)?))
+        })
     }
 
     /// The picture on the cover of a set: the first one.

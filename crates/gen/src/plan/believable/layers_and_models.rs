@@ -128,6 +128,12 @@ fn plays_and_values_are_of_films() {
                 0,
                 0,
             ),
+            (
+                "SELECT count(*) FROM UserDatas JOIN TypedBaseItems ON guid = key WHERE playbackPositionTicks >= RunTimeTicks",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM UserDatas WHERE playbackPositionTicks > 0", 20, 140),
             ("SELECT count(*) FROM TypedBaseItems WHERE ChannelId IS NOT NULL", 1, 60),
             (
                 "SELECT count(*) FROM TypedBaseItems WHERE StartDate IS NOT NULL AND (type NOT IN ('Movie', 'Episode') OR StartDate NOT LIKE '%:_0:00' OR Path IS NOT NULL)",
@@ -163,6 +169,25 @@ fn intervals_grow_with_the_answers() {
                 0,
             ),
             ("SELECT count(*) FROM col", 1, 1),
+        ],
+    );
+}
+
+/// The hallway had a humidity of 47.4 in its states, and of 33.5 in its statistics.
+#[test]
+fn statistics_are_those_of_the_states() {
+    judge_program_rows(
+        "home_assistant",
+        &[("states_meta", 60), ("statistics_meta", 60)],
+        &[
+            (
+                "SELECT count(*) FROM states s JOIN states_meta m USING (metadata_id) JOIN statistics_meta n ON n.statistic_id = m.entity_id JOIN statistics t ON t.metadata_id = n.id
+                WHERE abs(CAST(s.state AS REAL) - t.mean) > 0.1 * t.mean",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM states_meta m JOIN statistics_meta n ON n.statistic_id = m.entity_id", 5, 60),
+            ("SELECT count(DISTINCT round(mean)) FROM statistics", 12, 400),
         ],
     );
 }

@@ -37,7 +37,9 @@ fn books_of_a_library_are_believable() {
                 0,
                 0,
             ),
-            ("SELECT max(n) FROM (SELECT count(*) n FROM books_authors_link GROUP BY author)", 2, 12),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM books_authors_link GROUP BY author)", 3, 30),
+            // Every author had exactly two books.
+            ("SELECT count(*) FROM (SELECT count(*) n FROM books_authors_link GROUP BY author) WHERE n = 2", 10, 120),
             ("SELECT count(*) FROM comments WHERE text IN ('I agree.', 'First!', 'Works for me.')", 0, 0),
             (
                 "SELECT count(*) FROM data WHERE format NOT IN ('EPUB', 'PDF', 'AZW3', 'MOBI', 'TXT', 'DOCX', 'RTF', 'FB2')",
