@@ -63,7 +63,7 @@ pub(crate) use continents::continent_of;
 pub(crate) use copies::REPEATS;
 pub(crate) use defaults::null_share;
 pub(crate) use fields::{has_values_of_fields, value_of_field};
-pub(crate) use flash_cards::is_card_of;
+pub(crate) use flash_cards::{is_answer_to, is_card_of};
 pub(crate) use keys::is_key_of_all;
 pub use keys::{is_key_alone, is_made_unique, unique_because, unique_keys};
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed, only_row};

@@ -8,7 +8,6 @@ use super::{TableInference, has_last_word};
 use litepress_rows::schema::{Schema, Table};
 
 const INTERVALS: &str = "ivl interval interval_days";
-const COUNTS: &str = "reps repetitions";
 const DAYS: &str = "lognormal(3.1, 1.2, min=1, max=1500, decimals=0)";
 /// The separator of the fields of a note.
 const SEPARATOR: char = '\u{1f}';
@@ -16,6 +15,21 @@ const SEPARATOR: char = '\u{1f}';
 /// Returns whether the rows of a table are answers, with their grade.
 pub(super) fn has_grade(table: &Table) -> bool {
     table.columns.iter().any(|column| is_like(&plain(&column.name), "ease grade button"))
+}
+
+/// The answers of one card after another.
+struct Answers {
+    /// The number of an answer among those of its card.
+    number: String,
+    /// Its time, in milliseconds.
+    time: String,
+    /// The days until the next one.
+    interval: String,
+}
+
+/// Returns whether the rows of a table are the answers to the cards in another one.
+pub(crate) fn is_answer_to(table: &Table, cards: &Table) -> bool {
+    has_grade(table) && has_last_word(cards, "card")
 }
 
 /// Returns whether the rows of a table are the cards of the notes in another one.
@@ -52,7 +66,7 @@ impl TableInference<'_> {
     /// Cards: the number of reviews decides about the kind (new, in learning, learnt), and that about queue, interval and ease.
     fn cards(&mut self) {
         let find = |names: &str| self.find_repeatable_number(names);
-        let Some(count) = find(COUNTS) else { return };
+        let Some(count) = find("reps repetitions") else { return };
         let (Some(kind), Some(_)) = (find("type state"), find(INTERVALS)) else { return };
         let tables = &self.context.schema.tables;
         let reviews = self.context.counted.iter().find(|(child, _)| has_grade(&tables[*child]));
@@ -118,36 +132,51 @@ impl TableInference<'_> {
         let find = |names: &str| self.find_repeatable_number(names);
         let (Some(grade), Some(interval)) = (find("ease grade button"), find(INTERVALS)) else { return };
         let (time, kind) = (find("time taken_millis"), find("type"));
-        self.set(grade, "choice(1: 12, 2: 8, 3: 70, 4: 10)", "how easy the answer was");
+        let answers = self.answers_of_card();
+        let grades = match &answers {
+            Some(Answers { number, .. }) => format!("if({number} = 1 AND bool(0.4), 1, choice(2: 8, 3: 80, 4: 12))"),
+            None => "choice(1: 12, 2: 8, 3: 70, 4: 10)".to_owned(),
+        };
+        self.set(grade, grades, "how easy the answer was");
         let grade = self.column(grade);
-        let days = self.days_of_card().unwrap_or_else(|| DAYS.to_owned());
+        let days = answers.as_ref().map_or(DAYS, |answers| answers.interval.as_str());
         // Below a day the interval counts seconds, as a negative number.
         self.set(interval, format!("if({grade} = 1, -600, {days})"), "follows from the answer");
         if let Some(key) = self.table.rowid_alias {
-            let text = Form::Unix(1000).ascending(&self.context.day.before(1500), &self.context.day.before(0));
+            let [from, to] = [1500, 0].map(|days| self.context.day.before(days));
+            let text = answers.as_ref().map_or_else(|| Form::Unix(1000).ascending(&from, &to), |of| of.time.clone());
             self.found[key] = Some(super::inferred(text, "the time of an answer, in milliseconds"));
         }
         if let Some(at) = time {
             self.set(at, "lognormal(8.9, 0.6, min=800, max=60000, decimals=0)", "milliseconds of an answer");
         }
         if let Some(at) = kind {
-            self.set(at, "choice(1: 75, 0: 18, 2: 5, 3: 2)", "in learning, or a review");
+            let text = answers.map(|Answers { number, .. }| format!("if({number} = 1, 0, 1)"));
+            let text = text.unwrap_or_else(|| "choice(1: 75, 0: 18, 2: 5, 3: 2)".to_owned());
+            self.set(at, text, "in learning, or a review");
         }
     }
 
-    /// Returns the interval of a card after an answer, which grows with its age, but not beyond what few answers can reach.
-    fn days_of_card(&self) -> Option<String> {
-        let key = self.column(self.table.rowid_alias?);
+    /// Returns the answers of one card after another, if they are consecutive and the card's note says when it was made. The n-th answer
+    /// comes as many days later as the cube of n, but all of them come before the reference day.
+    fn answers_of_card(&self) -> Option<Answers> {
+        const DAY: u32 = 86_400;
+        let by = self.column(self.context.per_parent?);
         let made = self.through_two(|_, _, note| note.column("mod").filter(|_| has_last_word(note, "note")))?;
-        let (card, of) = (0..self.columns.len()).find_map(|by| {
-            let of = &self.context.schema.tables[self.context.parents[by]?.table];
-            has_last_word(of, "card").then_some((by, of))
-        })?;
-        let count = (0..of.columns.len()).find(|&at| is_like(&plain(&of.columns[at].name), COUNTS))?;
-        let count = self.through(card, &of.columns[count]);
-        let age = format!("({key} / 1000 - {made}) / 86400");
-        let share = format!("same_in({}, int(15, 40))", self.column(card));
-        Some(format!("max(1, min(3 * {count} * {count}, {age} * {share} / 100))"))
+        let (number, gaps) = (format!("number_in({by})"), format!("min(count_in({by}) - 1, 1000)"));
+        let rows = i64::try_from(self.context.rows).unwrap_or(i64::MAX).max(1000);
+        let age = format!("max(0, {} - {made})", self.context.day.unix() - 1 - rows / 500);
+        let whole = format!("min({age}, {DAY} * {gaps} * {gaps} * {gaps})");
+        // Thousandths of the gaps, and the seconds that are over then.
+        let seconds = |number: &str| {
+            let part = format!("({number} * 1000 / max({gaps}, 1))");
+            format!("({whole} * ({part} * {part} * {part}) / 1_000_000_000)")
+        };
+        let [before, after] = [seconds(&format!("({number} - 1)")), seconds(&number)];
+        // No two keys have the same remainder.
+        let time = format!("({made} + {before}) * 1000 / {rows} * {rows} + {rows} + sequence() % {rows}");
+        let interval = format!("max(1, ({after} - {before}) / {DAY})");
+        Some(Answers { number, time, interval })
     }
 
     /// Notes: a product or a city in front, and its value or country behind. The front sorts them.

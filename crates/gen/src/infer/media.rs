@@ -6,6 +6,7 @@ use super::subjects::{Kind, subject};
 use super::table_columns::called;
 use super::times::{Form, Stage};
 use crate::generators::phrases;
+use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Generated, Table};
 
 const NAMES: &str = "title name full_name display_name";
@@ -40,7 +41,8 @@ pub(crate) fn is_value_of_film(table: &Table, films: &Table) -> bool {
 /// chapters and streams, or tell who saw them.
 pub(crate) fn films_without_parts(table: &Table, films: &Table, rows: u64) -> u64 {
     let is_part = words_of_table(&table.name).pop().is_some_and(|word| word == "chapter" || word.ends_with("stream"))
-        || tells_of_plays(table);
+        || tells_of_plays(table)
+        || is_value_of_film(table, films);
     let parent = (0..films.columns.len()).find_map(|at| super::roots(films, at, rows));
     let wholes = parent.filter(|_| is_part && is_of_films(films)).map(|first| first * (1 + SEASONS));
     wholes.filter(|&wholes| wholes < rows).unwrap_or(0)
@@ -303,7 +305,14 @@ impl TableInference<'_> {
             let genres = of.columns.iter().find(|column| plain(&column.name) == "genres");
             let genre = genres.map(|column| {
                 let genres = self.through(by, column);
-                format!("coalesce(substr({genres}, 1, instr({genres} || '|', '|') - 1), phrase('{{film_genre}}'))")
+                let first = |genres: &str| format!("substr({genres}, 1, instr({genres} || '|', '|') - 1)");
+                // The genre of an episode is that of its series.
+                let parent = of.columns.iter().find(|column| plain(&column.name) == "parent_id");
+                let above = parent.map(|parent| format!("{}.{}", self.through(by, parent), quoted_name(&parent.name)));
+                let above = above.map_or(String::new(), |above| {
+                    format!("{}, ", first(&format!("{above}.{}", quoted_name(&column.name))))
+                });
+                format!("coalesce({}, {above}phrase('{{film_genre}}'))", first(&genres))
             });
             let genre = genre.unwrap_or_else(|| "phrase('{film_genre}')".to_owned());
             let kind = self.find_repeatable_number("type").filter(|_| is_value_of_film(self.table, of));

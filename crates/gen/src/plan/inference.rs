@@ -451,7 +451,9 @@ impl Planner<'_> {
             }
             None if self.comes_in_groups(table, column, of_parent) => {
                 let least = u64::from(rows >= parent_rows && infer::is_visit_of(of_table, of_parent));
-                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))
+                let after = infer::films_without_parts(of_table, of_parent, parent_rows);
+                let counts = infer::skewed_counts(rows, parent_rows - after, (least, u64::MAX));
+                Ok(ReferencePattern::PerParent { counts, after })
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
                 Ok(if infer::is_address(of_parent) { ReferencePattern::OnceNearby } else { ReferencePattern::Once })
@@ -497,6 +499,7 @@ impl Planner<'_> {
             || infer::is_input_of(of_table, of_parent)
             || infer::is_run_of_commit(of_table, of_parent)
             || infer::is_value_of_film(of_table, of_parent)
+            || infer::is_answer_to(of_table, of_parent)
             || infer::is_territory(of_table) && infer::has_last_word(of_parent, "region")
             || self.is_taken_in_turn(table, column)
             || infer::is_address_of(of_table, column, of_parent)

@@ -128,6 +128,18 @@ fn plays_and_values_are_of_films() {
                 0,
                 0,
             ),
+            // A folder had a genre and a studio, and the episodes of a comedy were horror.
+            (
+                "SELECT count(*) FROM ItemValues JOIN TypedBaseItems i ON guid = ItemId WHERE i.type NOT IN ('Movie', 'Episode')",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM ItemValues v JOIN TypedBaseItems i ON i.guid = ItemId JOIN TypedBaseItems s ON s.guid = i.TopParentId
+                WHERE v.Type = 2 AND s.type = 'Series' AND s.Genres NOT LIKE Value || '%'",
+                0,
+                0,
+            ),
             (
                 "SELECT count(*) FROM UserDatas JOIN TypedBaseItems ON guid = key WHERE playbackPositionTicks >= RunTimeTicks",
                 0,
@@ -156,7 +168,19 @@ fn intervals_grow_with_the_answers() {
         "anki",
         &[
             ("SELECT count(*) FROM cards WHERE ivl > 3 * reps * reps", 0, 0),
-            ("SELECT count(*) FROM cards WHERE ivl > 100", 1, 300),
+            // A card whose interval was 88 days came again after four.
+            (
+                "SELECT count(*) FROM (SELECT ivl, (lead(id) OVER (PARTITION BY cid ORDER BY id) - id) / 86400000.0 days FROM revlog WHERE ivl > 1) WHERE abs(days - ivl) > 2",
+                0,
+                0,
+            ),
+            ("SELECT max(ivl) FROM cards", 30, 2000),
+            (
+                "SELECT count(*) FROM revlog JOIN cards c ON c.id = cid JOIN notes n ON n.id = nid WHERE revlog.id / 1000 < n.mod",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM revlog WHERE date(id / 1000, 'unixepoch') > '2025-12-31'", 0, 0),
             (
                 "SELECT count(*) FROM revlog a JOIN revlog b USING (cid) WHERE a.id < b.id AND a.ivl > b.ivl AND b.ivl > 0",
                 0,
