@@ -281,9 +281,7 @@ impl Relation {
                 shuffle_near(&mut out.rows, *near, parents, &random.fork(ORDER));
             }
             Assignment::InTurn { each, first: None, .. } => rows.append_to(&mut out.rows, |row| row / each % parents),
-            Assignment::InTurn { each, first: Some(first), second } => {
-                self.assign_first(rows, *each, [*first, *second], out);
-            }
+            Assignment::InTurn { each, first: Some(n), second } => self.assign_first(rows, [*each, *n, *second], out),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
             Assignment::Exact(counts) => counts.find(random, rows, out),
             Assignment::OtherThan { each, children, .. } => {
@@ -351,7 +349,7 @@ impl Relation {
     }
 
     /// Takes the first rows one after another, or, behind the rows of a second level, those of that level.
-    fn assign_first(&self, rows: &Rows<'_>, each: u64, [first, second]: [u64; 2], out: &mut RowList) {
+    fn assign_first(&self, rows: &Rows<'_>, [each, first, second]: [u64; 3], out: &mut RowList) {
         let first = first.clamp(1, self.parents.max(1));
         let is_root = |row: u64| self.to_itself && row < first;
         let below = first.saturating_add(second);

@@ -175,7 +175,7 @@ impl TableInference<'_> {
             Some(model) => format!(
                 "CASE {model}{} WHEN 'product' THEN {goods} WHEN 'user' THEN choice('email', 'is active', 'groups') \
                  WHEN 'order' THEN choice('status': 3, 'note') ELSE choice('name', 'status', 'position') END",
-                self.of_models(|table| fields_of(table))
+                self.of_models(fields_of)
             ),
             None => goods.to_owned(),
         };
