@@ -13,7 +13,7 @@ DOCS = $(CURDIR)/target/docs-venv
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 ENGINES = pyspark==4.3.0 'ray[data]==2.60.0' 'dask[dataframe,distributed]==2026.8.0' pyarrow pandas pytest s3fs 'moto[server]'
 
-.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut faults schedules miri sanitize lazyfs soak fuzz audit fetch lint test-bench bench figures docs clean tools
+.PHONY: help build install install-c install-adbc install-extension dist test-dist demo test test-python test-cluster race crash powercut faults random schedules miri sanitize lazyfs soak fuzz audit fetch lint test-bench bench figures docs clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,6 +103,9 @@ faults: ## fail every call of the program in turn: system calls, allocations, th
 
 lazyfs: build ## cut the power under changes of databases on LazyFS, which loses what was not synced: ROUNDS=100, needs lazyfs on the PATH
 	$(PYTHON) tests/lazyfs.py target/release/litepress --rounds $(or $(ROUNDS),100)
+
+random: ## fill tables of random schemas, index and copy them, and compare all with SQLite: TABLES=1000
+	LITEPRESS_TABLES=$(or $(TABLES),1000) $(CARGO) test --locked -p litepress-conformance --test conformance random_tables -- --nocapture
 
 schedules: ## run the engine's threads in chosen schedules (shuttle): TIMES=20 as many as by default
 	RUSTFLAGS='--cfg shuttle' LITEPRESS_SCHEDULES=$(or $(TIMES),1) $(CARGO) test --locked --target-dir target/schedules -p litepress-engine --lib schedules

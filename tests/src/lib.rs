@@ -13,6 +13,8 @@
 //! hammer       a trial: a database is changed under clients
 //! live_changes every change of a database that exists
 //! program      databases in the form of real programs
+//! random       pseudo-random numbers
+//! random_table tables with random types, keys, constraints and indexes
 //! race         a trial: a database is replaced under clients
 //! faults       sinks that fail, and sinks that leave holes
 //! ```
@@ -34,6 +36,8 @@ pub mod live_changes;
 pub mod oracle;
 pub mod program;
 pub mod race;
+pub mod random;
+pub mod random_table;
 pub mod shape;
 pub mod source;
 pub mod spilling;

@@ -19,6 +19,7 @@ mod objects;
 mod packed_sort;
 mod payloads;
 mod programs;
+mod random_tables;
 mod rtree;
 mod same_bytes;
 mod schema_order;

@@ -5,6 +5,7 @@
 use front_door::{AppendOptions, Conflict, ErrorKind, IndexOptions, Options, Route, Value, Writer, index, reindex};
 use litepress_conformance::folder::Folder;
 use litepress_conformance::oracle::{assert_same_content, assert_same_indexes, assert_verified, texts};
+use litepress_conformance::random::Random;
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
@@ -15,25 +16,13 @@ const UNITS: [u16; 20] = [
     0xffff, 0x2000, 0x30,
 ];
 
-/// Pseudo-random numbers (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % end as u64).unwrap()
-    }
-
-    /// Returns an expression of a text of any units.
-    fn text(&mut self, encoding: &str) -> String {
-        let units: Vec<u16> = (0..self.below(6)).map(|_| UNITS[self.below(UNITS.len())]).collect();
-        let bytes =
-            units.iter().flat_map(|unit| if encoding.ends_with("be") { unit.to_be_bytes() } else { swapped(*unit) });
-        let hex: String = bytes.map(|byte| format!("{byte:02x}")).collect();
-        format!("CAST(x'{hex}' AS TEXT)")
-    }
+/// Returns an expression of a text of any units.
+fn any_text(random: &mut Random, encoding: &str) -> String {
+    let units: Vec<u16> = (0..random.below(6)).map(|_| random.pick(&UNITS)).collect();
+    let bytes =
+        units.iter().flat_map(|unit| if encoding.ends_with("be") { unit.to_be_bytes() } else { swapped(*unit) });
+    let hex: String = bytes.map(|byte| format!("{byte:02x}")).collect();
+    format!("CAST(x'{hex}' AS TEXT)")
 }
 
 fn swapped(unit: u16) -> [u8; 2] {
@@ -48,7 +37,7 @@ fn make(path: &Path, encoding: &str, random: &mut Random) {
                   CREATE TABLE w(a TEXT COLLATE NOCASE, b TEXT, n, PRIMARY KEY(b, n)) WITHOUT ROWID";
     sqlite.execute_batch(&format!("PRAGMA encoding = '{encoding}'; {schema}; BEGIN")).unwrap();
     for row in 0..800 {
-        let [a, b, c] = [(); 3].map(|()| random.text(encoding));
+        let [a, b, c] = [(); 3].map(|()| any_text(random, encoding));
         let insert =
             format!("INSERT INTO t VALUES ({row}, {a}, {b}, {c}, {row} % 5); INSERT INTO w VALUES ({b}, {a}, {row})");
         sqlite.execute_batch(&insert).unwrap();
@@ -99,6 +88,27 @@ fn indexes_of_utf_16_are_sqlites() {
         let error = index(&ours, &["CREATE UNIQUE INDEX u1 ON u(a)"], &IndexOptions::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Constraint, "{error}");
         assert_eq!(error.place().value.as_deref().map(str::to_lowercase).as_deref(), Some("'größe'"), "{error}");
+    }
+}
+
+/// SQLite evaluates a megabyte of rows at a time. In UTF-16 it refused the second one: "attached databases must use the same text
+/// encoding as main database".
+#[test]
+fn many_rows_of_utf_16_are_evaluated() {
+    let folder = Folder::new();
+    for encoding in ["UTF-16le", "UTF-16be"] {
+        let [ours, theirs] = ["ours", "theirs"].map(|who| folder.join(&format!("{encoding} {who}.db")));
+        let rows = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+                    INSERT INTO t SELECT i, 'Größe ' || i, printf('%.*c', i % 200, 'x') FROM n";
+        let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT)";
+        let make = format!("PRAGMA encoding = '{encoding}'; {schema}; {rows}");
+        Connection::open(&ours).unwrap().execute_batch(&make).unwrap();
+        fs::copy(&ours, &theirs).unwrap();
+        let indexes = ["CREATE INDEX i1 ON t(lower(a), length(b))", "CREATE INDEX i2 ON t(a) WHERE length(b) > 100"];
+        let report = index(&ours, &indexes, &IndexOptions::default()).unwrap();
+        assert!(report.done.only_sqlite.is_none() && report.done.indexes.iter().all(|made| made.entries.is_some()));
+        Connection::open(&theirs).unwrap().execute_batch(&indexes.join(";")).unwrap();
+        assert_same(&ours, &theirs, encoding);
     }
 }
 

@@ -257,8 +257,9 @@ impl<'p> Evaluator<'p> {
         let Self { plan, connection: known, rows, chunks, record } = self;
         let failed = |error| explain(&error, &plan.table);
         let small = match known {
-            Some(small) => small,
-            None => known.insert(connection(plan.encoding).map_err(failed)?),
+            // A connection takes the next database for one in UTF-8, and refuses it if the last one was not.
+            Some(small) if plan.encoding == TextEncoding::Utf8 => small,
+            _ => known.insert(connection(plan.encoding).map_err(failed)?),
         };
         rows.open_in(small).map_err(failed)?;
         rows.clear();
