@@ -27,6 +27,7 @@ impl TableInference<'_> {
         self.maps();
         self.repositories();
         self.values_of_fields();
+        self.keys_of_references();
         self.versions_of_migrations();
         self.files();
         self.means_of_payment();

@@ -27,6 +27,15 @@ pub(crate) fn value_of_field(number: &str, rows: u64) -> String {
 }
 
 impl TableInference<'_> {
+    /// Keys of references, by which libraries tell them apart: eight letters and digits.
+    pub(super) fn keys_of_references(&mut self) {
+        let are_references = self.context.schema.tables.iter().any(has_values_of_fields);
+        let key = self.find_text("key").filter(|_| are_references && self.find("date_added", |_| true).is_some());
+        if let Some(at) = key.filter(|&at| self.columns[at].is_unique) {
+            self.set(at, "unique_regex('[2-9A-NP-Z]{8}')", "the key of a reference");
+        }
+    }
+
     /// Values, of one kind after another.
     pub(super) fn values_of_fields(&mut self) {
         let key = self.table.rowid_alias.filter(|_| has_values_of_fields(self.table)).map(|at| self.column(at));

@@ -167,6 +167,10 @@ impl TableInference<'_> {
             ("is_movie", format!("if({kind} = 'Movie', 1, 0)")),
             ("media_type", format!("if({is_whole}, 'Video')")),
             (
+                "overview plot",
+                format!("if({kind} IN ('Movie', 'Episode', 'Series'), if(bool(0.85), phrase('{{film_plot}}')))"),
+            ),
+            (
                 "*run_time_ticks *runtime_ticks",
                 format!(
                     "{} * CASE {kind} WHEN 'Movie' THEN normal(105, 22, min=70, max=220, decimals=0) WHEN 'Episode' THEN normal(42, 12, min=20, max=75, decimals=0) END",

@@ -60,6 +60,9 @@ impl TableInference<'_> {
         if let Some(at) = self.find_text("entity_id").filter(|&at| self.columns[at].is_unique) {
             self.set(at, "unique_phrase('{entity_id}', '_')", "a thing in a house");
         }
+        if let Some(at) = self.find_text("event_type").filter(|&at| self.columns[at].is_unique) {
+            self.set(at, "unique_phrase('{house_event}')", "what happens in a house");
+        }
         for (names, text) in
             [("shared_data event_data", EVENT), ("shared_attrs attributes state_attributes", ATTRIBUTES)]
         {

@@ -16,6 +16,7 @@ fn things_by_model(model: &str, key: &str) -> String {
         let Subject { names, kind } = subject(name)?;
         let is_named = matches!(kind, Kind::Person | Kind::Product)
             || ["category", "role", "group", "topic", "article_title"].contains(&names);
+        let names = if *name == "user" { "handle" } else { names };
         is_named.then(|| format!(" WHEN '{name}' THEN phrase('{{{names}}}')"))
     };
     let cases: String = phrases::items("model").iter().filter_map(case).collect();

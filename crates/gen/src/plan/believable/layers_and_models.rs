@@ -60,6 +60,7 @@ fn staff_changes_models_that_there_are() {
             ("SELECT count(*) FROM django_admin_log JOIN auth_user u ON u.id = user_id WHERE NOT is_staff", 0, 0),
             ("SELECT count(*) FROM django_admin_log JOIN auth_user u ON u.id = user_id WHERE action_time < date_joined", 0, 0),
             ("SELECT count(*) FROM auth_user WHERE is_superuser > is_staff", 0, 0),
+            ("SELECT count(*) FROM django_admin_log WHERE content_type_id = 1 AND object_repr LIKE '% %'", 0, 0),
             ("SELECT count(*) FROM auth_user WHERE is_staff", 1, 30),
             (
                 "SELECT count(*) FROM django_admin_log JOIN django_content_type t ON t.id = content_type_id WHERE model NOT IN ('user', 'group', 'order')",
@@ -128,6 +129,7 @@ fn plays_and_values_are_of_films() {
                 0,
                 0,
             ),
+            ("SELECT count(*) FROM TypedBaseItems WHERE type IN ('Folder', 'BoxSet', 'Season') AND Overview IS NOT NULL", 0, 0),
             // A folder had a genre and a studio, and the episodes of a comedy were horror.
             (
                 "SELECT count(*) FROM ItemValues JOIN TypedBaseItems i ON guid = ItemId WHERE i.type NOT IN ('Movie', 'Episode')",
@@ -204,6 +206,8 @@ fn statistics_are_those_of_the_states() {
         "home_assistant",
         &[("states_meta", 60), ("statistics_meta", 60)],
         &[
+            // A panel was renamed by a lamp.
+            ("SELECT count(*) FROM event_types WHERE event_type IN ('state_changed', 'call_service')", 2, 2),
             (
                 "SELECT count(*) FROM states s JOIN states_meta m USING (metadata_id) JOIN statistics_meta n ON n.statistic_id = m.entity_id JOIN statistics t ON t.metadata_id = n.id
                 WHERE abs(CAST(s.state AS REAL) - t.mean) > 0.1 * t.mean",
@@ -255,6 +259,7 @@ fn most_pictures_are_taken_at_home() {
                 0,
                 0,
             ),
+            ("SELECT count(*) FROM items WHERE key GLOB '*[^2-9A-Z]*' OR length(key) <> 8", 0, 0),
             ("SELECT count(*) FROM itemTypes WHERE typeName IN ('note', 'attachment')", 0, 0),
             ("SELECT count(*) FROM version WHERE schema GLOB '*[0-9]*'", 0, 0),
         ],
