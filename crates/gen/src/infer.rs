@@ -7,7 +7,7 @@
 //! keys, foreign keys ------------------------------> keys.rs, references.rs, patterns.rs, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
 //!                                                    roles, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, settings, and by theme
-//!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, continents, repositories, versions, sites, fields
+//!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, catalogues, continents, repositories, versions, sites, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! what tables are to each other -------------------> relatives.rs
 //! other columns -----------------------------------> special.rs, rules.rs, by type alone types.rs
@@ -16,6 +16,7 @@
 
 mod amounts;
 mod browsing;
+mod catalogues;
 mod companions;
 mod continents;
 mod copies;
@@ -61,15 +62,18 @@ mod upkeep;
 mod versions;
 
 pub(crate) use browsing::{are_bookmarks, folders_of_bookmarks, is_bookmarked, is_input_of, is_page_of, is_visit_of};
+pub(crate) use catalogues::{first_often, layers_without_tiles};
 pub(crate) use continents::continent_of;
 pub(crate) use copies::REPEATS;
 pub(crate) use defaults::null_share;
 pub(crate) use fields::{has_values_of_fields, value_of_field};
-pub(crate) use flash_cards::is_card_of;
+pub(crate) use flash_cards::{is_answer_to, is_card_of};
 pub(crate) use keys::is_key_of_all;
 pub use keys::{is_key_alone, is_made_unique, unique_because, unique_keys};
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed, only_row};
-pub(crate) use media::{are_genres_of, films_without_parts, is_of_films};
+pub(crate) use media::{
+    are_genres_of, films_without_parts, is_of_films, is_value_of_film, second_level, tells_of_plays,
+};
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use patterns::{
     NoReference, ReferencePattern, growing, no_parent, number_in, of_parent, skewed_counts, without_parent,

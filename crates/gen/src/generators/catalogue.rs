@@ -436,8 +436,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "in_turn",
-        &[default("each", "1"), optional("first")],
-        "in ref: one row after another, each for a number of rows; first: only so many first rows, which refer to nothing in the same table",
+        &[default("each", "1"), optional("first"), default("second", "0")],
+        "in ref: one row after another, each for a number of rows; first: only so many first rows, which refer to nothing in the same table; second: so many rows behind these refer to them, and all others to the second ones",
         "in_turn(3)",
     ),
     Entry::new(
@@ -529,8 +529,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "zipf",
-        &[given("s"), default("scatter", "TRUE")],
-        "in ref: the n-th most frequent row has a weight of 1/n^s; scatter=FALSE: in the order of rows",
+        &[given("s"), default("scatter", "TRUE"), optional("first")],
+        "in ref: the n-th most frequent row has a weight of 1/n^s; scatter=FALSE: in the order of rows; first: only so many first rows, in their order",
         "zipf(1.1)",
     ),
 ];

@@ -23,11 +23,13 @@ impl TableInference<'_> {
         self.shared_files();
         self.flash_cards();
         self.photographs();
+        self.catalogues();
         self.maps();
         self.repositories();
         self.sites();
         self.panels_of_dashboards();
         self.values_of_fields();
+        self.keys_of_references();
         self.versions_of_migrations();
         self.files();
         self.sizes_of_values();

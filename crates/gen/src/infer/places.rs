@@ -48,6 +48,11 @@ pub(super) fn country_by_key(schema: &Schema, person: Parent, key: &str) -> Opti
     counts.then(|| format!("substr('{COUNTRIES}', 1 + {key} * 7919 % 1009 % {} * 2, 2)", COUNTRIES.len() / 2))
 }
 
+/// Returns the number of the trip on which a picture was taken, as most of a hundred pictures are taken at home.
+pub(super) fn key_of_trip(key: &str) -> String {
+    format!("if({key} % 100 < 70, 1, 2 + {key} / 100)")
+}
+
 /// Returns a city that the key of a row chooses.
 pub(super) fn city_by_key(key: &str) -> String {
     let country = format!("substr('{COUNTRIES}', 1 + {key} * 7 % {} * 2, 2)", COUNTRIES.len() / 2);
@@ -243,7 +248,10 @@ impl TableInference<'_> {
         };
         let Some((latitude, longitude)) = of("latitude").zip(of("longitude")) else { return };
         let key = self.table.rowid_alias.map_or("sequence()".to_owned(), |at| self.column(at));
-        let city = self.city_of_picture().unwrap_or_else(|| city_by_key(&key));
+        let city = self.city_of_picture().unwrap_or_else(|| match super::is_of_photographs(self.context.schema) {
+            true => city_by_key(&key_of_trip(&key)),
+            false => city_by_key(&key),
+        });
         for (at, field) in [(latitude, "latitude"), (longitude, "longitude")] {
             if let Some(text) = self.place_field(at, field, &city) {
                 self.set(at, text, "near a city");

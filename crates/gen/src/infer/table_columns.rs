@@ -249,6 +249,10 @@ impl<'a> TableInference<'a> {
                 self.found[at] = Some(inferred("sequence", "INTEGER PRIMARY KEY"));
             }
         }
+        let only = super::only_row(self.context.schema, self.context.table);
+        if let Some(at) = only.filter(|&at| self.is_free(at) && self.is_like(at, "id")) {
+            self.found[at] = Some(inferred("sequence", "the only row"));
+        }
         self.parts_of_others();
     }
 

@@ -32,7 +32,7 @@ impl Versions {
         const LEAST: u64 = 40;
         let table = schema.position("blob").filter(|_| is_of_versions(schema))?;
         let rows = rows_of(table);
-        let count = |name| position(schema, name).map_or(1, &rows_of);
+        let count = |name| schema.position(name).map_or(1, &rows_of);
         let cycle = (count("filename") / 3).min(rows / 32).max(1);
         (rows >= LEAST).then(|| Self { table, rows, cycle, deliveries: count("rcvfrom").max(1) })
     }

@@ -5,6 +5,7 @@ mod browsers_and_home;
 mod business;
 mod contradictions;
 mod firms;
+mod layers_and_models;
 mod libraries_and_forges;
 mod obvious_joins;
 mod pictures_and_maps;

@@ -214,6 +214,9 @@ fn implied_parent(schema: &NamedSchema<'_>, position: usize, column: usize) -> O
     if let Some(thing) = only_thing(schema, table, &name) {
         return key_of(thing);
     }
+    if name == "key" && infer::tells_of_plays(table) {
+        return schema.tables.iter().position(infer::is_of_films).and_then(key_of);
+    }
     let is_own_key = single_key(table) == Some(column);
     if let Some(parent) = by_key(schema, position, &of.name, is_own_key).or_else(|| by_theme(schema, position, of)) {
         return key_of(parent);

@@ -461,7 +461,12 @@ impl Planner<'_> {
                 Ok(ReferencePattern::Superior)
             }
             None if table == parent.table && infer::roots(of_table, column, rows).is_some() => {
-                Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
+                let first = infer::roots(of_table, column, rows).unwrap_or(1);
+                Ok(ReferencePattern::Roots { first, second: infer::second_level(of_table, first, rows) })
+            }
+            None if infer::first_often(self.schema, table, parent.table, parent_rows).is_some() => {
+                let first = infer::first_often(self.schema, table, parent.table, parent_rows);
+                Ok(ReferencePattern::FirstOften(first.unwrap_or(1)))
             }
             None if infer::is_city_of(of_table, of_parent) => Ok(ReferencePattern::FirstInTurn(parent_rows)),
             None if infer::has_last_word(of_parent, "language")
@@ -478,7 +483,9 @@ impl Planner<'_> {
             }
             None if self.comes_in_groups(table, column, of_parent) => {
                 let least = u64::from(rows >= parent_rows && infer::is_visit_of(of_table, of_parent));
-                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))
+                let after = infer::films_without_parts(of_table, of_parent, parent_rows);
+                let counts = infer::skewed_counts(rows, parent_rows - after, (least, u64::MAX));
+                Ok(ReferencePattern::PerParent { counts, after })
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
                 Ok(if infer::is_address(of_parent) { ReferencePattern::OnceNearby } else { ReferencePattern::Once })
@@ -495,9 +502,12 @@ impl Planner<'_> {
     fn numbered_pattern(&self, [table, parent]: [usize; 2], most: u64) -> ReferencePattern {
         let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent]);
         let (rows, parents) = (self.sizes[table].rows, self.sizes[parent].rows);
-        let after = infer::films_without_parts(of_table, of_parent, parents);
+        let layers = infer::layers_without_tiles(self.schema, of_table, of_parent, parents);
+        let after = infer::films_without_parts(of_table, of_parent, parents).max(layers);
         let parents = parents - after;
-        let most = (5 * (rows / parents) / 2).saturating_add(3).min(most);
+        // All layers of tiles have as many levels.
+        let most =
+            if layers > 0 { rows.div_ceil(parents) } else { (5 * (rows / parents) / 2).saturating_add(3).min(most) };
         // One for each would be no more than a copy of the parents.
         let has_some = infer::is_part_of(of_table, of_parent) && rows >= parents || rows / 2 >= parents;
         ReferencePattern::PerParent { counts: infer::skewed_counts(rows, parents, (u64::from(has_some), most)), after }
@@ -522,6 +532,8 @@ impl Planner<'_> {
             || infer::is_meta_of(of_table, of_parent)
             || self.are_settings_of_users(table, of_parent)
             || infer::is_run_of_commit(of_table, of_parent)
+            || infer::is_value_of_film(of_table, of_parent)
+            || infer::is_answer_to(of_table, of_parent)
             || infer::is_territory(of_table) && infer::has_last_word(of_parent, "region")
             || self.is_taken_in_turn(table, column)
             || infer::is_address_of(of_table, column, of_parent)

@@ -446,8 +446,9 @@ impl<'a> Resolver<'a> {
         };
         Ok(match distribution {
             Distribution::Uniform => Assignment::Uniform,
-            Distribution::Zipf { exponent, scatter } => {
-                Assignment::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
+            Distribution::Zipf { exponent, scatter, first } => {
+                let drawn = first.unwrap_or(parents).min(parents);
+                Assignment::Zipf { zipf: Arc::new(Zipf::new(drawn, exponent)), scatter: scatter && first.is_none() }
             }
             Distribution::Popular { growing, by, recent } => Assignment::Popular {
                 growth: growing.map(|before| Growth::new(self.rows(), before)),
@@ -477,7 +478,7 @@ impl<'a> Resolver<'a> {
                 Assignment::SharedIn { column, path }
             }
             Distribution::Once { near } => Assignment::Once { near },
-            Distribution::InTurn { each, first } => Assignment::InTurn { each, first },
+            Distribution::InTurn { each, first, second } => Assignment::InTurn { each, first, second },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
                 Assignment::PerParent(Arc::new(FanOut::Constant { each, parents }))
             }

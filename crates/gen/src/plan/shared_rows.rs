@@ -122,7 +122,8 @@ impl Planner<'_> {
         Some(format!(".{}", quoted(&table_of(albums).columns[artist.1].name)))
     }
 
-    /// Gives a book the name of the author whom a table of links gives it. Each book has one author then, and each author two books.
+    /// Gives a book the name of the author whom a table of links gives it. Each book has one author then. If the table has fewer links than
+    /// there are books, each author has two books.
     pub(super) fn agree_on_authors(&self, drafts: &mut Vec<Draft>, alone: &mut Vec<(usize, usize)>) {
         const SORTED: &str = "sort name_sort sort_name";
         const TURNS: &str = "in_turn(2)";
@@ -135,11 +136,15 @@ impl Planner<'_> {
         let persons = table_of(of_author.table);
         let sorted = (0..persons.columns.len()).find(|&at| infer::is_called(persons, at, SORTED));
         let Some(sorted) = sorted else { return };
-        let reference = |table, column, turns| format!("ref({}, {turns})", infer::quoted_column(table, column));
+        let reference = |table, column, turns: &str| format!("ref({}, {turns})", infer::quoted_column(table, column));
+        let links = drafts[book].0;
+        let has_all = self.sizes[links].rows == self.sizes[name.0].rows;
+        let via = format!("via({}, once=TRUE)", infer::quoted_column(table_of(links), drafts[author].1));
+        let (by_link, by_book) = if has_all { ("popular", via.as_str()) } else { (TURNS, TURNS) };
         drafts[book].2.text = reference(table_of(of_book.table), of_book.column, "once");
-        drafts[author].2.text = reference(persons, of_author.column, TURNS);
-        let because = "that of the author, who has two books".to_owned();
-        drafts.push((name.0, name.1, Inference { text: reference(persons, sorted, TURNS), because }));
+        drafts[author].2.text = reference(persons, of_author.column, by_link);
+        let because = "that of the author whom a link gives the book".to_owned();
+        drafts.push((name.0, name.1, Inference { text: reference(persons, sorted, by_book), because }));
         alone.retain(|&place| place != name);
     }
 

@@ -56,7 +56,7 @@ impl<'p> Compiler<'p, '_> {
         }
         self.referring.pop();
         self.relations.insert((row_set, leader), to);
-        if matches!(reference.relation.assignment, Assignment::InTurn { first: Some(_), .. })
+        if matches!(reference.relation.assignment, Assignment::InTurn { first: Some(_), second: 0, .. })
             && reference.parent == table
         {
             self.roots.push((to, leader));
@@ -438,7 +438,7 @@ impl<'p> Compiler<'p, '_> {
     pub(super) fn turns_of(&self, table: usize, column: usize) -> Option<u64> {
         let relation = &self.drafts.reference((table, column))?.relation;
         match relation.assignment {
-            Assignment::InTurn { each, first: None } if each < relation.parents => Some(each),
+            Assignment::InTurn { each, first: None, .. } if each < relation.parents => Some(each),
             _ => None,
         }
     }
