@@ -5,6 +5,7 @@ mod browsers_and_home;
 mod business;
 mod contradictions;
 mod firms;
+mod known_names;
 mod libraries_and_forges;
 mod pictures_and_maps;
 mod posts_and_messages;
