@@ -6,11 +6,11 @@
 //! ```text
 //! keys, foreign keys ------------------------------> keys.rs, references.rs, patterns.rs, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
-//!                                                    roles, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, settings, and by theme
+//!                                                    roles, ranges, spans, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, settings, and by theme
 //!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, catalogues, continents, repositories, versions, sites, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! what tables are to each other -------------------> relatives.rs
-//! other columns -----------------------------------> special.rs, rules.rs, by type alone types.rs
+//! other columns -----------------------------------> special.rs, rules.rs, distinct.rs, by type alone types.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
 //! ```
 
@@ -21,6 +21,7 @@ mod companions;
 mod continents;
 mod copies;
 mod defaults;
+mod distinct;
 mod ends;
 mod fields;
 mod files;
@@ -39,6 +40,7 @@ mod persons;
 mod photographs;
 mod places;
 mod posts;
+mod ranges;
 mod references;
 mod relatives;
 mod repositories;
@@ -47,9 +49,11 @@ mod row_times;
 mod rules;
 mod runs;
 mod settings;
+mod shapes;
 mod shared_files;
 mod sites;
 mod smart_home;
+mod spans;
 mod special;
 mod states;
 mod subjects;

@@ -1,4 +1,4 @@
-//! The times of a row in their order, what follows from them, and ends of ranges.
+//! The times of a row in their order, and what follows from them.
 
 use super::flash_cards::has_grade;
 use super::names::{is_like, plain};
@@ -96,8 +96,8 @@ impl TableInference<'_> {
         let mut known: Vec<(Stage, usize, Form)> = vec![times[first]];
         for (position, &(stage, at, form)) in times.iter().enumerate().filter(|(position, _)| *position != first) {
             if position < first {
-                let later = self.ascending(form, &from);
-                self.set(at, later, "a time, in the order of rows");
+                let sooner = self.sign_in_before(times[first], at, form);
+                self.set(at, sooner.unwrap_or_else(|| self.ascending(form, &from)), "a time, in the order of rows");
                 continue;
             }
             let last =
@@ -154,6 +154,13 @@ impl TableInference<'_> {
             found.text = format!("coalesce({sign_in}, {})", found.text);
             found.because = "follows from the last sign-in".to_owned();
         }
+    }
+
+    /// Returns the time of the sign-in before the current one, if that is the first time of the row that is always known.
+    fn sign_in_before(&self, (stage, current, of): (Stage, usize, Form), at: usize, form: Form) -> Option<String> {
+        let is_before = stage == Stage::LastSeen && self.is_like(current, "current_*") && self.is_like(at, "last_*");
+        let delay = Delay { amount: "int(-400, -2)".into(), unit: "hours" };
+        form.after(&self.column(current), of, delay, None).filter(|_| is_before)
     }
 
     /// Times of a series of measurements, one hour after another, whose last one is of the last hour. Rows are made after their hour.
@@ -655,51 +662,5 @@ impl TableInference<'_> {
 
     pub(super) fn is_time(&self, at: usize) -> bool {
         self.time_at(at).is_some()
-    }
-
-    /// Ends of ranges: `max_x` is not below `min_x`.
-    pub(super) fn ranges(&mut self) {
-        const ENDS: [(&str, &str); 7] = [
-            ("min_", "max_"),
-            ("_min", "_max"),
-            ("low", "high"),
-            ("start_", "end_"),
-            ("from_", "to_"),
-            ("lft", "rgt"),
-            ("lower", "upper"),
-        ];
-        for at in 0..self.columns.len() {
-            let name = self.columns[at].plain.clone();
-            if !self.is_free(at) || !self.is_number(at) {
-                continue;
-            }
-            let low = ENDS.iter().filter(|(_, high)| name.contains(high)).find_map(|(low, high)| {
-                let low = name.replacen(high, low, 1);
-                let is_low = |&other: &usize| {
-                    let column = &self.columns[other];
-                    other != at
-                        && column.plain == low
-                        && column.is_open
-                        && column.traits.class == self.columns[at].traits.class
-                };
-                (0..self.columns.len()).find(is_low)
-            });
-            let Some(low) = low.filter(|&low| !self.columns[low].is_unique && !self.columns[at].is_unique) else {
-                continue;
-            };
-            let low_column = self.column(low);
-            let text = match self.columns[at].traits.class {
-                _ if self.is_like(at, "*temp*") && self.is_of_patient() => {
-                    format!("round({low_column} + real(0.1, 1.6, 1), 1)")
-                }
-                _ if self.is_like(at, "*temp* *humid* *pressure*") => {
-                    format!("round({low_column} + real(0.5, 12, 1), 1)")
-                }
-                TypeClass::Int => format!("{low_column} + int(1, 100)"),
-                _ => format!("round({low_column} + real(0, 100, 2), 2)"),
-            };
-            let because = format!("not below {}", self.table.columns[low].name);
-            self.set(at, text, &because);
-        }
     }
 }

@@ -5,6 +5,7 @@ mod browsers_and_home;
 mod business;
 mod contradictions;
 mod firms;
+mod known_names;
 mod layers_and_models;
 mod libraries_and_forges;
 mod obvious_joins;

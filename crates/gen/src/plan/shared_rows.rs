@@ -74,8 +74,9 @@ impl Planner<'_> {
             }
         }
         for home in (0..self.schema.tables.len()).filter(|&at| infer::has_last_word(&self.schema.tables[at], HOMES)) {
-            self.agree_on_home(drafts, home);
+            self.agree_on_home(drafts, home, &|_| true);
         }
+        self.agree_on_addresses(drafts);
         self.agree_on_news(drafts);
         self.agree_on_albums(drafts);
         self.agree_on_folders(drafts);
@@ -202,8 +203,26 @@ impl Planner<'_> {
         }
     }
 
-    /// Gives a row only rows of one home: the author of an issue belongs to the organization of the repository.
-    fn agree_on_home(&self, drafts: &mut [Draft], home: usize) {
+    /// Gives an order only addresses of its user. A user along the address is that of the address already.
+    fn agree_on_addresses(&self, drafts: &mut [Draft]) {
+        let is_address = |(table, column, _): &Draft| {
+            let parent = self.single_parent(*table, *column).map(|parent| &self.schema.tables[parent.table]);
+            parent.is_some_and(infer::is_address)
+        };
+        let leads = |drafts: &[Draft], (table, column, _): &Draft| {
+            let along = format!(" along({}, ", quoted(&self.schema.tables[*table].columns[*column].name));
+            drafts.iter().any(|(of, _, inferred)| of == table && inferred.text.contains(&along))
+        };
+        for home in (0..self.schema.tables.len()).filter(|&at| infer::is_person(&self.schema.tables[at])) {
+            let free: Vec<usize> =
+                (0..drafts.len()).filter(|&at| is_address(&drafts[at]) && !leads(drafts, &drafts[at])).collect();
+            self.agree_on_home(drafts, home, &|at| free.contains(&at));
+        }
+    }
+
+    /// Gives a row only rows of one home: the author of an issue belongs to the organization of the repository. Changes the foreign
+    /// keys that `is_member` chooses by the positions of their drafts.
+    fn agree_on_home(&self, drafts: &mut [Draft], home: usize, is_member: &dyn Fn(usize) -> bool) {
         let is_few = |table: usize| self.sizes[table].rows <= MOST_ROWS;
         let parent = |(table, column, _): &Draft| self.single_parent(*table, *column).map(|parent| parent.table);
         // The columns of all tables that refer to a home, by the positions of their drafts.
@@ -214,7 +233,7 @@ impl Planner<'_> {
         let home_of = |table: usize| homes.iter().copied().find(|&of| drafts[of].0 == table);
         // The columns that refer to rows with a home, and the drafts of these rows' homes.
         let mut members: Vec<(usize, usize)> = (0..drafts.len())
-            .filter(|&at| homes.len() > 1 && drafts[at].2.text.contains("ref("))
+            .filter(|&at| homes.len() > 1 && drafts[at].2.text.contains("ref(") && is_member(at))
             .filter_map(|at| Some((at, home_of(parent(&drafts[at])?)?)))
             .collect();
         let is_free = |at: usize| is_random(&drafts[at].2.text) || self.has_turn(drafts, at);
