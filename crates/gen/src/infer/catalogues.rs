@@ -108,18 +108,22 @@ pub(super) fn rows_of_catalogue(schema: &Schema, table: &Table) -> Option<(usize
     if photographs::are_roots(schema, table) {
         return Some((0, photographs::MOST_ROOTS));
     }
-    let (column, count) = match (table.column("table_name"), layers(schema).count()) {
-        (Some(name), layers) if layers > 0 => match () {
-            () if has(table, "data_type") => (name, layers + layers_of_tiles(schema)),
-            () if has(table, "geometry_type_name") || has(table, "feature_count") => (name, layers),
-            () if has(table, "matrix_width") => (name, TILES.len() * LAST_LEVEL as usize),
+    // The tables of the schema are counted for catalogues alone.
+    let shapes = || Some(layers(schema).count()).filter(|&layers| layers > 0);
+    if let Some((name, layers)) = table.column("table_name").and_then(|name| Some((name, shapes()?))) {
+        let count = match () {
+            () if has(table, "data_type") => layers + layers_of_tiles(schema),
+            () if has(table, "geometry_type_name") || has(table, "feature_count") => layers,
+            () if has(table, "matrix_width") => TILES.len() * LAST_LEVEL as usize,
             () => return None,
-        },
-        _ => match models(schema).len() {
-            models if models > 0 && lists_models(table) => (table.column("model")?, models + OF_FRAMEWORK.len()),
-            _ if lists_entities(table) => (table.column("Z_NAME")?, entities(schema).count().max(1)),
-            _ => return None,
-        },
+        };
+        return Some((name, count as u64));
+    }
+    let models = if lists_models(table) { models(schema).len() } else { 0 };
+    let (column, count) = match models {
+        1.. => (table.column("model")?, models + OF_FRAMEWORK.len()),
+        0 if lists_entities(table) => (table.column("Z_NAME")?, entities(schema).count().max(1)),
+        0 => return None,
     };
     Some((column, count as u64))
 }

@@ -2,7 +2,7 @@
 //! date, and so on.
 
 use super::TableInference;
-use super::names::plain;
+use super::names::is_plain;
 use litepress_rows::schema::Table;
 
 /// The kinds of values, which follow one another in the table of values: title, date, address, abstract, time of access,
@@ -15,9 +15,9 @@ const DAYS: u64 = 15_000;
 
 /// Returns whether a table has the values of fields, each once: `itemDataValues`.
 pub(crate) fn has_values_of_fields(table: &Table) -> bool {
-    let name = super::words_of_table(&table.name).join("_");
-    let is_value = |column: usize| plain(&table.columns[column].name) == "value" && super::is_key_alone(table, column);
-    name.ends_with("data_value") && table.rowid_alias.is_some() && (0..table.columns.len()).any(is_value)
+    let is_value = |column: usize| is_plain(&table.columns[column].name, "value") && super::is_key_alone(table, column);
+    let has_values = table.rowid_alias.is_some() && (0..table.columns.len()).any(is_value);
+    has_values && super::words_of_table(&table.name).join("_").ends_with("data_value")
 }
 
 /// Returns the key of a value that suits the field with a number. `rows` is the number of values.
@@ -29,8 +29,8 @@ pub(crate) fn value_of_field(number: &str, rows: u64) -> String {
 impl TableInference<'_> {
     /// Keys of references, by which libraries tell them apart: eight letters and digits.
     pub(super) fn keys_of_references(&mut self) {
-        let are_references = self.context.schema.tables.iter().any(has_values_of_fields);
-        let key = self.find_text("key").filter(|_| are_references && self.find("date_added", |_| true).is_some());
+        let are_references = || self.context.schema.tables.iter().any(has_values_of_fields);
+        let key = self.find_text("key").filter(|_| self.find("date_added", |_| true).is_some() && are_references());
         if let Some(at) = key.filter(|&at| self.columns[at].is_unique) {
             self.set(at, "unique_regex('[2-9A-NP-Z]{8}')", "the key of a reference");
         }

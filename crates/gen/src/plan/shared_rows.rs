@@ -213,9 +213,10 @@ impl Planner<'_> {
             let along = format!(" along({}, ", quoted(&self.schema.tables[*table].columns[*column].name));
             drafts.iter().any(|(of, _, inferred)| of == table && inferred.text.contains(&along))
         };
-        for home in (0..self.schema.tables.len()).filter(|&at| infer::is_person(&self.schema.tables[at])) {
-            let free: Vec<usize> =
-                (0..drafts.len()).filter(|&at| is_address(&drafts[at]) && !leads(drafts, &drafts[at])).collect();
+        let addresses: Vec<usize> = (0..drafts.len()).filter(|&at| is_address(&drafts[at])).collect();
+        let is_home = |at: &usize| !addresses.is_empty() && infer::is_person(&self.schema.tables[*at]);
+        for home in (0..self.schema.tables.len()).filter(is_home) {
+            let free: Vec<usize> = addresses.iter().copied().filter(|&at| !leads(drafts, &drafts[at])).collect();
             self.agree_on_home(drafts, home, &|at| free.contains(&at));
         }
     }
