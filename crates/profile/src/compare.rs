@@ -260,7 +260,7 @@ fn values(both: [&ColumnStats; 2], is_unique: bool) -> (Measure, Histogram) {
         return (Measure::Nothing, (0.0, Vec::new()));
     }
     let are = |count: fn(&ColumnStats) -> u64| both.iter().all(|stats| 2 * count(stats) > stats.values());
-    let numbers = || both.map(|stats| stats.numbers.clone().values());
+    let numbers = || both.map(|stats| stats.numbers().sample.values());
     let have_numbers = numbers().iter().all(|numbers| !numbers.is_empty());
     if have_numbers && are(|stats| stats.ints + stats.reals) {
         return match few_numbers(both) {
@@ -279,7 +279,7 @@ fn values(both: [&ColumnStats; 2], is_unique: bool) -> (Measure, Histogram) {
         }
     }
     let lengths =
-        |stats: &ColumnStats| stats.lengths.clone().values().into_iter().map(|length| length as f64).collect();
+        |stats: &ColumnStats| stats.lengths().sample.values().into_iter().map(|length| length as f64).collect();
     let lengths: [Vec<f64>; 2] = both.map(lengths);
     match lengths.iter().any(Vec::is_empty) {
         true => (Measure::Nothing, (1.0, Vec::new())),
@@ -289,10 +289,11 @@ fn values(both: [&ColumnStats; 2], is_unique: bool) -> (Measure, Histogram) {
 
 /// Returns positions between the least number (0) and the largest (1), each in the middle of its slot.
 fn places(stats: &ColumnStats) -> Vec<f64> {
-    let (least, range, values) = (stats.least, stats.largest - stats.least, stats.values() as f64);
+    let numbers = stats.numbers();
+    let (least, range, values) = (numbers.least, numbers.largest - numbers.least, stats.values() as f64);
     let place =
         |number: f64| if range > 0.0 { ((number - least) / range * (values - 1.0) + 0.5) / values } else { 0.5 };
-    stats.numbers.clone().values().into_iter().map(place).collect()
+    numbers.sample.values().into_iter().map(place).collect()
 }
 
 fn time_of(text: &str) -> Option<f64> {

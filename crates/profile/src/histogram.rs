@@ -280,7 +280,7 @@ pub(crate) fn real_histogram(sample: Vec<f64>, least: f64, largest: f64, precisi
 }
 
 /// Returns the number of decimals that all of these numbers need, if it is small.
-fn decimals(numbers: &[f64]) -> Option<i32> {
+pub(crate) fn decimals(numbers: &[f64]) -> Option<i32> {
     const MOST: i32 = 6;
     let is_written = |number: f64, decimals: i32| {
         let unit = 10_f64.powi(decimals);

@@ -1,6 +1,7 @@
 //! Made-up texts that look like those of a column: by the name of the column, or by the letters and digits of each text.
 
 use crate::describe::ColumnContext;
+use crate::text_pattern;
 use litepress_format::value::Value;
 use litepress_gen::catalogue::Sample;
 use litepress_gen::infer;
@@ -79,6 +80,7 @@ pub(crate) fn rows_of_distinct(generator: &str, wanted: u64) -> Option<u64> {
 pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> Option<Vec<String>> {
     const TRIES: u64 = 40;
     const ROUNDS: u64 = 100;
+    let is_short = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count() <= text_pattern::TOLD;
     let taken: HashSet<&str> = texts.iter().copied().collect();
     let start = column.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte))) % 1000;
     let (mut names, mut seen) = (Vec::new(), HashSet::new());
@@ -98,13 +100,16 @@ pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> 
     let words = values("word", 0..2000).unwrap_or_default();
     for (rank, text) in texts.iter().enumerate().skip(names.len()) {
         let rank = rank as u64;
+        let rounds = if is_short(text) { 10 * ROUNDS } else { ROUNDS };
         let mut round = 0;
         let name = loop {
             let mut name = like(text, start + rank + 7919 * round, &words);
-            if round >= ROUNDS {
-                name += &(round - ROUNDS + 1).to_string();
+            if round >= rounds {
+                name += &(round - rounds + 1).to_string();
             }
-            if !taken.contains(&*name) && !seen.contains(&name) || text.is_empty() && round == 0 {
+            // Short texts may use up their shape: names then keep the shape, and some are texts of the source.
+            let may_repeat = round >= ROUNDS && is_short(text);
+            if (!taken.contains(&*name) || may_repeat) && !seen.contains(&name) || text.is_empty() && round == 0 {
                 break name;
             }
             round += 1;
@@ -146,6 +151,7 @@ fn like(text: &str, salt: u64, words: &[String]) -> String {
         char::from(of[usize::try_from(random(place) % of.len() as u64).expect("a small index")])
     };
     let characters: Vec<char> = text.chars().take(LONGEST).collect();
+    let digits = characters.iter().filter(|c| c.is_ascii_digit()).count();
     let mut made = String::new();
     for run in characters.chunk_by(|one, next| one.is_alphabetic() && next.is_alphabetic()) {
         let place = made.len();
@@ -171,7 +177,10 @@ fn like(text: &str, salt: u64, words: &[String]) -> String {
             continue;
         }
         for (at, c) in run.iter().enumerate() {
+            let is_in_number = made.ends_with(|before: char| before.is_ascii_digit());
             made.push(match c {
+                // A long number is not told by its zeros.
+                '0' if is_in_number && digits > SHORT => pick(place + at, b"0123456789"),
                 '0' => '0',
                 c if c.is_ascii_digit() => pick(place + at, b"123456789"),
                 c if c.is_uppercase() => pick(place + at, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"),

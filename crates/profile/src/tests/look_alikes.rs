@@ -19,7 +19,7 @@ const SHOP: &str = "
     INSERT INTO line SELECT n / 3 + 1, 1 + (n / 3 * 7 + n % 3 * 97) % 300, 1 + m % 4 FROM k;";
 
 /// Builds the look-alike of a database.
-fn look_alike(learnt: &Profile, scale: f64) -> (tempfile::TempDir, Connection) {
+pub(super) fn look_alike(learnt: &Profile, scale: f64) -> (tempfile::TempDir, Connection) {
     let recipe = learnt.to_toml();
     let file = Recipe::parse(&recipe, "recipe.toml").expect(&recipe);
     let schema = file.schema().expect(&recipe);
