@@ -343,9 +343,21 @@ struct Pattern {
     /// A generator of texts like them.
     call: String,
     because: &'static str,
-    /// Whether the call makes up names, and not letters and digits like those of each text.
-    is_specific: bool,
+    names: Names,
 }
+
+/// The source of made-up names for a few texts.
+enum Names {
+    /// The call of the pattern.
+    OfCall,
+    /// Letters and digits like those of each text.
+    Alike,
+    /// A generator for each text.
+    OneByOne(GeneratorOfText),
+}
+
+/// Returns the generator of texts like one.
+type GeneratorOfText = Box<dyn Fn(&str) -> Option<String>>;
 
 /// Writes a pattern for texts of these lengths, from the shortest to the longest.
 type PatternOfLengths<'p> = &'p dyn Fn(u64, u64) -> String;
@@ -353,30 +365,38 @@ type PatternOfLengths<'p> = &'p dyn Fn(u64, u64) -> String;
 /// Describes texts by their format, their column's name, or their lengths.
 fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<String>, keep_values: bool) -> Pattern {
     if let Some((call, because)) = text_pattern::format(sample) {
-        return Pattern { whole: call.clone(), call, because, is_specific: true };
+        return Pattern { whole: call.clone(), call, because, names: Names::OfCall };
     }
-    if let Some(Shapes { whole, call }) = shapes::of(sample, Precision::new(keep_values)) {
+    if let Some(shapes) = Shapes::of(sample, Precision::new(keep_values)) {
         // A call that is no generator makes no pool.
+        let call = shapes.call.clone().unwrap_or_else(|| shapes.whole.clone());
+        let whole = shapes.whole.clone();
         return Pattern {
-            call: call.unwrap_or_else(|| whole.clone()),
             whole,
+            call,
             because: shapes::BY_SHAPE,
-            is_specific: false,
+            names: Names::OneByOne(Box::new(move |text| shapes.like(text))),
         };
     }
     // Texts of one length may have a part in common, which is to be kept.
     let is_kept = keep_values && stats.text_lengths.shortest == stats.text_lengths.longest;
     if let Some(named) = named.filter(|_| !is_kept) {
-        return Pattern { whole: named.clone(), call: named, because: BY_NAME, is_specific: true };
+        return Pattern { whole: named.clone(), call: named, because: BY_NAME, names: Names::OfCall };
     }
     if let Some(base64) = Base64::of(sample) {
         let generator = |shortest: u64, longest: u64| base64.generator(shortest, longest);
         let (shortest, longest) = middle_lengths(stats);
         let (whole, call) = (by_length(&stats.text_lengths, generator), generator(shortest, longest));
-        return Pattern { whole, call, because: base64::BY_ALPHABET, is_specific: true };
+        return Pattern { whole, call, because: base64::BY_ALPHABET, names: Names::OfCall };
     }
-    if let Some(Paths { whole, call, .. }) = Paths::of(sample) {
-        return Pattern { whole, call, because: paths::BY_PATH, is_specific: true };
+    if let Some(paths) = Paths::of(sample) {
+        let (whole, call) = (paths.whole.clone(), paths.call.clone());
+        return Pattern {
+            whole,
+            call,
+            because: paths::BY_PATH,
+            names: Names::OneByOne(Box::new(move |text| paths.like(text))),
+        };
     }
     let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(&stats.text_lengths, pattern);
     let middle = middle_lengths(stats);
@@ -386,15 +406,15 @@ fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<String>, keep
         found.filter(|(generator, _)| is_valid_annotation(generator, stats.texts))
     };
     if let Some(((whole, because), (call, _))) = of(&lengths).zip(of(&one)) {
-        return Pattern { whole, call, because, is_specific: false };
+        return Pattern { whole, call, because, names: Names::Alike };
     }
     if stats.text_lengths.longest == 0 {
         let empty = "constant('')".to_owned();
-        return Pattern { whole: empty.clone(), call: empty, because: "empty texts", is_specific: false };
+        return Pattern { whole: empty.clone(), call: empty, because: "empty texts", names: Names::Alike };
     }
     let text = |shortest: u64, longest: u64| format!("text({shortest}, {longest})");
     let (whole, call) = (by_length(&stats.text_lengths, text), text(middle.0, middle.1));
-    Pattern { whole, call, because: BY_LENGTH, is_specific: false }
+    Pattern { whole, call, because: BY_LENGTH, names: Names::Alike }
 }
 
 /// Describes texts that are years.
@@ -461,8 +481,12 @@ fn listed_texts(context: &ColumnContext<'_>, stats: &ColumnStats, pattern: &Patt
     let counts =
         by_frequency(stats).filter(|counts| counts.len() <= FEW && repeats(counts.len() as u64, stats.texts))?;
     let texts: Vec<&str> = counts.iter().map(|(text, _)| *text).collect();
-    let generator = pattern.is_specific.then_some(&*pattern.call);
-    let names = names::made_up(generator, &texts, &context.table.columns[context.column].name)?;
+    let column = &context.table.columns[context.column].name;
+    let names = match &pattern.names {
+        Names::OfCall => names::made_up(Some(&pattern.call), &texts, column),
+        Names::Alike => names::made_up(None, &texts, column),
+        Names::OneByOne(generator) => names::made_up_one_by_one(&texts, column, generator),
+    }?;
     Some(listed(&counts, names, "a few texts by their shares, under made-up names"))
 }
 

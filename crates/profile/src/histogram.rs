@@ -45,7 +45,7 @@ pub(crate) trait Number: Copy + PartialOrd {
 impl Number for i64 {
     fn roundest(above: Self, most: Self) -> Self {
         let units = (0..19).rev().map(|power| 10_i64.pow(power));
-        let at = |unit: i64| Some(most - most.rem_euclid(unit)).filter(|round| *round > above && *round <= most);
+        let at = |unit: i64| most.checked_sub(most.rem_euclid(unit)).filter(|round| *round > above && *round <= most);
         units.flat_map(|unit| [unit.checked_mul(5), Some(unit)]).flatten().find_map(at).unwrap_or(most)
     }
 

@@ -7,7 +7,7 @@ use litepress_gen::catalogue::Sample;
 use litepress_gen::infer;
 use litepress_rows::CellBlock;
 use litepress_rows::cells::BLOCK_ROWS;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// Returns the annotation that `generate` infers from the names of a table and a column, if these texts are like its texts.
 pub(crate) fn generator(context: &ColumnContext<'_>, texts: &[Box<str>], is_unique: bool) -> Option<String> {
@@ -120,6 +120,37 @@ pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> 
     Some(names)
 }
 
+/// Makes up distinct texts for these, in their order: values of the generator that each text has, or else texts of similar letters and
+/// digits. None is one of the given texts, unless a generator has hardly others.
+pub(crate) fn made_up_one_by_one(
+    texts: &[&str],
+    column: &str,
+    generator: &dyn Fn(&str) -> Option<String>,
+) -> Option<Vec<String>> {
+    const TRIES: u64 = 40;
+    let taken: HashSet<&str> = texts.iter().copied().collect();
+    let mut left: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut names = made_up(None, texts, column)?;
+    let mut seen = HashSet::new();
+    for (name, text) in names.iter_mut().zip(texts).filter(|(_, text)| !text.is_empty()) {
+        let Some(generator) = generator(text) else { continue };
+        let left = left.entry(generator).or_insert_with_key(|generator| {
+            let found = values(generator, 0..500 + TRIES * texts.len() as u64).unwrap_or_default();
+            let (again, others): (Vec<String>, Vec<String>) =
+                found.into_iter().partition(|text| taken.contains(&**text));
+            // The last one is used first.
+            again.into_iter().chain(others.into_iter().rev()).collect()
+        });
+        while let Some(other) = left.pop() {
+            if seen.insert(other.clone()) {
+                *name = other;
+                break;
+            }
+        }
+    }
+    Some(names)
+}
+
 /// Returns a generator of more names of the same kind, for a column with more of them than the generator has.
 fn longer_list(generator: &str) -> Option<&'static str> {
     match generator {
@@ -185,7 +216,7 @@ fn like(text: &str, salt: u64, words: &[String]) -> String {
                 c if c.is_ascii_digit() => pick(place + at, b"123456789"),
                 c if c.is_uppercase() => pick(place + at, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
                 c if c.is_alphabetic() => pick(place + at, b"abcdefghijklmnopqrstuvwxyz"),
-                c if c.is_ascii() => *c,
+                c if c.is_ascii() || !c.is_alphanumeric() => *c,
                 _ => '-',
             });
         }

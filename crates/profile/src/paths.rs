@@ -16,6 +16,8 @@ pub(crate) struct Paths {
     pub call: String,
     /// The pattern of a phrase of that shape.
     pub pattern: String,
+    /// The extensions that may be told.
+    told: HashSet<String>,
 }
 
 impl Paths {
@@ -29,7 +31,7 @@ impl Paths {
         // One that many texts have tells no more than a pattern does.
         let is_told =
             |of: &str| known.iter().any(|known| known == of) || (of.len() <= TOLD && extensions[of] >= ENOUGH);
-        let told: HashSet<&str> = extensions.keys().copied().filter(|of| is_told(of)).collect();
+        let told: HashSet<String> = extensions.keys().filter(|of| is_told(of)).map(|&of| of.to_owned()).collect();
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for text in texts {
             *counts.entry(pattern(text, &told)?).or_default() += 1;
@@ -38,16 +40,21 @@ impl Paths {
         shapes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         shapes.truncate(SHAPES);
         let call = |pattern: &str| format!("phrase({})", quoted(pattern));
-        let (mut told, mut whole) = (0, String::new());
+        let (mut sum, mut whole) = (0, String::new());
         for (pattern, count) in shapes.iter().rev() {
-            told += count;
+            sum += count;
             whole = match whole.is_empty() {
                 true => call(pattern),
-                false => format!("if(bool({:.4}), {}, {whole})", *count as f64 / told as f64, call(pattern)),
+                false => format!("if(bool({:.4}), {}, {whole})", *count as f64 / sum as f64, call(pattern)),
             };
         }
         let (pattern, _) = shapes.into_iter().next()?;
-        Some(Self { whole, call: call(&pattern), pattern })
+        Some(Self { whole, call: call(&pattern), pattern, told })
+    }
+
+    /// Returns the generator of paths like this one.
+    pub fn like(&self, path: &str) -> Option<String> {
+        pattern(path, &self.told).map(|pattern| format!("phrase({})", quoted(&pattern)))
     }
 }
 
@@ -63,7 +70,7 @@ fn extension(path: &str) -> &str {
 }
 
 /// Returns the pattern of a phrase that looks like a path. Only extensions that may be told are in it.
-fn pattern(path: &str, told: &HashSet<&str>) -> Option<String> {
+fn pattern(path: &str, told: &HashSet<String>) -> Option<String> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | ' ' | '~' | '+');
     let (folders, file) = path.rsplit_once('/')?;
     let extension = extension(path);

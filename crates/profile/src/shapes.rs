@@ -2,6 +2,7 @@
 
 use crate::annotation_text::quoted;
 use crate::histogram::{Precision, whole_histogram};
+use crate::text_pattern::ENOUGH;
 use std::collections::BTreeMap;
 
 /// The reason for an annotation of shapes.
@@ -13,40 +14,49 @@ pub(crate) struct Shapes {
     pub whole: String,
     /// One generator of all shapes, about in their shares; `None` if some texts are empty, which a pool would not keep in their share.
     pub call: Option<String>,
+    /// The generator of each shape.
+    by_mask: BTreeMap<String, String>,
 }
 
 /// A shape: 0 stands for a digit, a for a small and A for a capital letter.
 struct Shape {
     mask: String,
     count: u64,
-    /// Whether a number of several digits begins with 0, for each number in the shape.
-    has_zero: Vec<bool>,
+    /// The least and the largest character at each place.
+    characters: Vec<(char, char)>,
 }
 
-/// Returns the annotations for texts of digits and signs: regular expressions for the most frequent shapes.
-pub(crate) fn of(texts: &[Box<str>], precision: Precision) -> Option<Shapes> {
-    let shapes = shapes(texts)?;
-    let mut left: u64 = shapes.iter().map(|shape| shape.count).sum();
-    let all = left;
-    let mut parts: Vec<(f64, String)> = Vec::new();
-    let mut alternatives: Vec<String> = Vec::new();
-    for shape in &shapes {
+impl Shapes {
+    /// Returns the annotations for texts of digits and signs: regular expressions for the most frequent shapes.
+    pub fn of(texts: &[Box<str>], precision: Precision) -> Option<Self> {
         /// Alternatives of all shapes together: each has as many as its share of the texts, and one at least.
         const ALTERNATIVES: u64 = 10;
-        let regex = shape.regex();
-        let times = if shapes.len() > 1 { (ALTERNATIVES * shape.count + all / 2) / all } else { 1 };
-        alternatives.extend((0..times.max(1)).map(|_| regex.clone()));
-        let text = if regex.is_empty() { "''".to_owned() } else { format!("regex({})", quoted(&regex)) };
-        parts.push((shape.count as f64 / left as f64, text));
-        left -= shape.count;
+        let shapes = shapes(texts)?;
+        let all: u64 = shapes.iter().map(|shape| shape.count).sum();
+        let (mut told, mut whole) = (0, String::new());
+        let (mut by_mask, mut alternatives) = (BTreeMap::new(), Vec::new());
+        for shape in shapes.iter().rev() {
+            let regex = shape.regex();
+            let call = format!("regex({})", quoted(&regex));
+            let text = if regex.is_empty() { "''" } else { &call };
+            told += shape.count;
+            whole = match whole.is_empty() {
+                true => text.to_owned(),
+                false => format!("if(bool({:.4}), {text}, {whole})", shape.count as f64 / told as f64),
+            };
+            let times = if shapes.len() > 1 { (ALTERNATIVES * shape.count + all / 2) / all } else { 1 };
+            alternatives.extend((0..times.max(1)).map(|_| regex.clone()));
+            by_mask.insert(shape.mask.clone(), call);
+        }
+        let has_empty = by_mask.contains_key("");
+        let call = (!has_empty).then(|| format!("regex({})", quoted(&alternatives.join("|"))));
+        Some(Self { whole: whole_numbers(texts, precision).unwrap_or(whole), call, by_mask })
     }
-    let (_, mut whole) = parts.pop()?;
-    let has_empty = shapes.iter().any(|shape| shape.mask.is_empty());
-    let call = (!has_empty).then(|| format!("regex({})", quoted(&alternatives.join("|"))));
-    for (share, regex) in parts.into_iter().rev() {
-        whole = format!("if(bool({share:.4}), {regex}, {whole})");
+
+    /// Returns the generator of texts of the shape of this one, if that is one of the frequent ones.
+    pub fn like(&self, text: &str) -> Option<String> {
+        self.by_mask.get(&mask(text)).cloned()
     }
-    Some(Shapes { whole: whole_numbers(texts, precision).unwrap_or(whole), call })
 }
 
 /// Returns the shapes of texts of digits and signs, the most frequent first. Rare ones are left out.
@@ -56,23 +66,24 @@ fn shapes(texts: &[Box<str>]) -> Option<Vec<Shape>> {
     const SHARE: f64 = 0.6;
     const LONGEST: usize = 40;
     const LETTERS: usize = 2;
-    let mut found: BTreeMap<String, (u64, Vec<bool>)> = BTreeMap::new();
+    let mut found: BTreeMap<String, Shape> = BTreeMap::new();
     for text in texts {
-        let is_plain = text.len() <= LONGEST && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+        let is_plain = |c: char| c.is_ascii_graphic() || c == ' ' || !(c.is_ascii() || c.is_alphanumeric());
+        let length = text.chars().count();
         let letters = text.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max().unwrap_or(0);
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
-        if !is_plain || letters > LETTERS || 3 * digits < text.len() {
+        if length > LONGEST || !text.chars().all(is_plain) || letters > LETTERS || 3 * digits < length {
             return None;
         }
-        let numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
-        let zeros = numbers.map(|number| number.len() > 1 && number.starts_with('0'));
-        let shape = found.entry(text.chars().map(mask).collect()).or_default();
-        shape.0 += 1;
-        shape.1.resize(text.len(), false);
-        shape.1.iter_mut().zip(zeros).for_each(|(has_zero, zero)| *has_zero |= zero);
+        let mask = mask(text);
+        let shape = || Shape { mask: mask.clone(), count: 0, characters: text.chars().map(|c| (c, c)).collect() };
+        let shape = found.entry(mask.clone()).or_insert_with(shape);
+        shape.count += 1;
+        for (ends, c) in shape.characters.iter_mut().zip(text.chars()) {
+            *ends = (ends.0.min(c), ends.1.max(c));
+        }
     }
-    let shape = |(mask, (count, has_zero))| Shape { mask, count, has_zero };
-    let mut shapes: Vec<Shape> = found.into_iter().map(shape).collect();
+    let mut shapes: Vec<Shape> = found.into_values().collect();
     shapes.sort_by_key(|shape| std::cmp::Reverse(shape.count));
     let all: u64 = shapes.iter().map(|shape| shape.count).sum();
     shapes.truncate(SHAPES);
@@ -81,41 +92,40 @@ fn shapes(texts: &[Box<str>]) -> Option<Vec<Shape>> {
     (is_filled && told as f64 >= SHARE * all as f64).then_some(shapes)
 }
 
-fn mask(character: char) -> char {
-    match character {
+fn mask(text: &str) -> String {
+    let class = |c: char| match c {
         c if c.is_ascii_digit() => '0',
         c if c.is_ascii_lowercase() => 'a',
         c if c.is_ascii_uppercase() => 'A',
         c => c,
-    }
+    };
+    text.chars().map(class).collect()
 }
 
 impl Shape {
+    /// Returns the regular expression. Many texts tell the first digits of their numbers, and letters that all have.
     fn regex(&self) -> String {
-        let mut regex = String::new();
-        let mut has_zero = self.has_zero.iter();
-        let characters: Vec<char> = self.mask.chars().collect();
-        for run in characters.chunk_by(|one, next| one == next) {
-            let mut length = run.len();
-            let class = match run[0] {
-                '0' => {
-                    if has_zero.next() == Some(&false) && length > 1 {
-                        regex += "[1-9]";
-                        length -= 1;
-                    }
-                    "[0-9]".to_owned()
-                }
+        let is_told = self.count >= ENOUGH as u64;
+        let mut parts: Vec<String> = Vec::new();
+        let mut before = ' ';
+        for (class, &(least, largest)) in self.mask.chars().zip(&self.characters) {
+            let is_first = before != '0';
+            let is_single = self.mask.chars().nth(parts.len() + 1) != Some('0');
+            parts.push(match class {
+                '0' if is_first && is_told && least == largest => least.to_string(),
+                '0' if is_first && is_told => format!("[{least}-{largest}]"),
+                '0' if is_first && !is_single && least > '0' => "[1-9]".to_owned(),
+                '0' => "[0-9]".to_owned(),
+                'a' | 'A' if is_told && least == largest => least.to_string(),
                 'a' => "[a-z]".to_owned(),
                 'A' => "[A-Z]".to_owned(),
-                ' ' => " ".to_owned(),
-                sign => format!("\\{sign}"),
-            };
-            regex += &class;
-            if length > 1 {
-                regex += &format!("{{{length}}}");
-            }
+                sign if sign.is_ascii_punctuation() => format!("\\{sign}"),
+                sign => sign.to_string(),
+            });
+            before = class;
         }
-        regex
+        let runs = parts.chunk_by(|one, next| one == next);
+        runs.map(|run| if run.len() > 1 { format!("{}{{{}}}", run[0], run.len()) } else { run[0].clone() }).collect()
     }
 }
 

@@ -25,6 +25,29 @@ fn shapes(texts: &[String]) -> BTreeMap<String, f64> {
     shapes
 }
 
+/// A version `v2.5` became `h7.1`, a duration `1:23` became `8:97`, a price in euros became words, and all of a few paths had one
+/// extension.
+#[test]
+fn texts_keep_what_all_of_them_have() {
+    let select = "'v' || (n % 4) || '.' || (n * 7919 % 11), (n % 9) || printf(':%02d', n * 7919 % 60), (n * n % 300) || ',50 €', \
+        iif(n % 2, 'zebedee/' || (n % 7) || '.rs', 'quill/xanadu/' || (n % 5) || '.py')";
+    let learnt = profile_of(&table("version TEXT, lasts TEXT, price TEXT, place TEXT", 2000, select), false);
+    let (_folder, made) = look_alike(&learnt, 1.0);
+    for (column, shape) in [
+        ("version", "v[0-3].*"),
+        ("lasts", "[0-8]:[0-5][0-9]"),
+        ("price", "*[0-9],5[0-9] €"),
+        ("place", "*/[0-9].[rp][sy]"),
+    ] {
+        let unlike = format!("SELECT count(*) FROM t WHERE {column} NOT GLOB '{shape}'");
+        let count: u64 = made.query_row(&unlike, [], |row| row.get(0)).expect(column);
+        assert_eq!(count, 0, "{column}: {}", said(&learnt, &format!("t.{column}")));
+    }
+    let python: u64 =
+        made.query_row("SELECT count(*) FROM t WHERE place GLOB '*/*/*.py'", [], |row| row.get(0)).expect("paths");
+    assert!((900..1100).contains(&python), "{python}: {}", said(&learnt, "t.place"));
+}
+
 /// The price `$9.41` became `raven ba`, the version `2.5` became `owl farm`, and a telephone number was `nest branch lion`: texts of
 /// several shapes that repeat were words.
 #[test]
