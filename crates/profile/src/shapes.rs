@@ -1,9 +1,9 @@
 //! Shapes of texts of digits and signs, such as phone numbers, versions and prices. Letters are rare in them, and become others.
 
 use crate::annotation_text::quoted;
-use crate::histogram::{Precision, whole_histogram};
+use crate::histogram::{IN_A_BIN, Precision, whole_histogram};
 use crate::text_pattern::ENOUGH;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The reason for an annotation of shapes.
 pub(crate) const BY_SHAPE: &str = "digits and signs in these places";
@@ -22,6 +22,8 @@ pub(crate) struct Shapes {
 struct Shape {
     mask: String,
     count: u64,
+    /// Different texts of it, five at most.
+    different: BTreeSet<Box<str>>,
     /// The least and the largest character at each place.
     characters: Vec<(char, char)>,
 }
@@ -76,9 +78,17 @@ fn shapes(texts: &[Box<str>]) -> Option<Vec<Shape>> {
             return None;
         }
         let mask = mask(text);
-        let shape = || Shape { mask: mask.clone(), count: 0, characters: text.chars().map(|c| (c, c)).collect() };
+        let shape = || Shape {
+            mask: mask.clone(),
+            count: 0,
+            different: BTreeSet::new(),
+            characters: text.chars().map(|c| (c, c)).collect(),
+        };
         let shape = found.entry(mask.clone()).or_insert_with(shape);
         shape.count += 1;
+        if shape.different.len() < IN_A_BIN {
+            shape.different.insert(text.clone());
+        }
         for (ends, c) in shape.characters.iter_mut().zip(text.chars()) {
             *ends = (ends.0.min(c), ends.1.max(c));
         }
@@ -103,9 +113,11 @@ fn mask(text: &str) -> String {
 }
 
 impl Shape {
-    /// Returns the regular expression. Many texts tell the first digits of their numbers, and letters that all have.
+    /// Returns the regular expression. Fifty texts tell letters that all have. If five are different, they tell the first digits of
+    /// their numbers, too.
     fn regex(&self) -> String {
-        let is_told = self.count >= ENOUGH as u64;
+        let are_many = self.count >= ENOUGH as u64;
+        let is_told = are_many && self.different.len() == IN_A_BIN;
         let mut parts: Vec<String> = Vec::new();
         let mut before = ' ';
         for (class, &(least, largest)) in self.mask.chars().zip(&self.characters) {
@@ -116,7 +128,7 @@ impl Shape {
                 '0' if is_first && is_told => format!("[{least}-{largest}]"),
                 '0' if is_first && !is_single && least > '0' => "[1-9]".to_owned(),
                 '0' => "[0-9]".to_owned(),
-                'a' | 'A' if is_told && least == largest => least.to_string(),
+                'a' | 'A' if are_many && least == largest => least.to_string(),
                 'a' => "[a-z]".to_owned(),
                 'A' => "[A-Z]".to_owned(),
                 sign if sign.is_ascii_punctuation() => format!("\\{sign}"),

@@ -21,7 +21,7 @@ const fn planted(
 }
 
 /// Twenty databases, with values of a single row, of few rows, and of all rows. `n` is the number of a row.
-const DATABASES: [Planted; 24] = [
+const DATABASES: [Planted; 25] = [
     // Fifty rows of one patient were enough for the name to become a part of a pattern.
     planted(
         "id INTEGER PRIMARY KEY, note TEXT",
@@ -76,6 +76,13 @@ const DATABASES: [Planted; 24] = [
     ),
     planted("salary REAL", 50, "iif(n = 7, 7654321.25, 40000.5)", &["7654321.25"]),
     planted("born INT", 14, "48151623 + n * 5 % 14", &["48151623", "48151636"]),
+    // Fifty rows of one telephone number told how each part of it begins.
+    planted(
+        "phone TEXT",
+        400,
+        "iif(n % 4, '+1 (780) 428-9482', '1 (567) 812-' || (1000 + n))",
+        &["(7[0-9]{2})", "\\(7", "780"],
+    ),
     planted("born TEXT, pay INT", 4, "'1910-12-07', 48151623", &["1910-12-07", "48151623"]),
     planted("key TEXT PRIMARY KEY, value TEXT", 6, "'quill.' || n, 'Zebedee' || (n / 4)", &["quill", "Zebedee"]),
 ];
