@@ -114,7 +114,7 @@ impl TableInference<'_> {
                     return Some((text, "follows from the sign-in before".to_owned()));
                 }
                 if matches!(stage, Stage::Deleted | Stage::LastSeen) && self.ends_a_parent(at) {
-                    return self.end_of_parent(stage, form, (&self.column(base), of));
+                    return self.end_of_parent((stage, at, form), (&self.column(base), of));
                 }
                 let text = form.after(&self.column(base), of, self.delay(stage, form), limit)?;
                 let text = if stage == Stage::Updated { self.not_before(text, (base, form), &known) } else { text };

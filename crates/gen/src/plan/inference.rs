@@ -291,14 +291,15 @@ impl Planner<'_> {
         lengths
     }
 
-    /// Returns the tables whose rows come before those of a table: its parents, the products of an order's lines, and the orders of the
-    /// product that a review is about.
+    /// Returns the tables whose rows come before those of a table: its parents, the products of an order's lines, the orders of the
+    /// product that a review is about, and the visits for which an invoice is.
     fn tables_before(&self, table: usize) -> Vec<usize> {
         let of_table = &self.schema.tables[table];
         let is_back = |key: &&ForeignKey| !is_newest(of_table, key.columns[0]);
         let keys = of_table.foreign_keys.iter().filter(is_back);
         let parents = keys.filter_map(|key| self.schema.position(&key.parent));
         let parents = parents.chain(self.parents_of_lines(table)).chain(self.orders_of_review(table));
+        let parents = parents.chain(self.visits_before(table).map(|visits| visits.table));
         parents.filter(|&parent| parent != table).collect()
     }
 

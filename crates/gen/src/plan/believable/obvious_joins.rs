@@ -94,6 +94,46 @@ fn a_hospital_is_in_one_place() {
     );
 }
 
+/// A third of all invoices went to patients who had not come.
+#[test]
+fn invoices_are_for_visits() {
+    judge(
+        "hospital",
+        &[
+            (
+                "SELECT count(*) FROM invoice i WHERE issued_at < (SELECT min(start_time) FROM appointment a WHERE a.patient_id = i.patient_id)",
+                0,
+                12,
+            ),
+            ("SELECT count(*) FROM invoice WHERE patient_id NOT IN (SELECT patient_id FROM appointment)", 0, 0),
+        ],
+    );
+}
+
+/// Users had ordered who were never there, or not since, a trading company had 400 shippers, and a song was bought four times.
+#[test]
+fn customers_were_there_and_shippers_are_few() {
+    judge(
+        "django_shop",
+        &[
+            (
+                "SELECT count(*) FROM shop_order o JOIN auth_user u ON u.id = user_id WHERE last_login IS NULL OR last_login < placed_at",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM auth_user WHERE last_login IS NULL", 20, 160),
+        ],
+    );
+    judge("northwind", &[("SELECT count(*) FROM Shippers WHERE CompanyName IN ('UPS', 'Speedy Express')", 2, 2)]);
+    judge(
+        "chinook",
+        &[
+            ("SELECT count(*) FROM InvoiceLine WHERE Quantity > 1", 0, 0),
+            ("SELECT count(*) - count(DISTINCT Name) FROM Track", 0, 0),
+        ],
+    );
+}
+
 /// All patients had died, and all repositories were archived, in the last two months.
 #[test]
 fn rows_end_at_any_time_after_those_that_refer_to_them() {
