@@ -12,13 +12,14 @@ pub(super) struct Visits {
 }
 
 impl Planner<'_> {
-    /// Gives invoices to persons who came before.
+    /// Gives each visit an invoice, as long as there are invoices.
     pub(super) fn agree_on_visits(&self, drafts: &mut [Draft]) {
         for (table, column, inferred) in drafts.iter_mut().filter(|draft| is_random(&draft.2.text)) {
-            if let Some(visits) = self.visits_before(*table).filter(|visits| visits.invoice == *column) {
+            let visits = self.visits_before(*table).filter(|visits| visits.invoice == *column);
+            let rows = |table: usize| self.sizes[table].rows;
+            if let Some(visits) = visits.filter(|visits| rows(visits.table) >= rows(*table)) {
                 let by = infer::quoted_column(&self.schema.tables[visits.table], visits.column);
-                let growing = infer::growing(self.grow(&[visits.table, *table]));
-                inferred.text = with_distribution(&inferred.text, &format!("via({by}{growing})"));
+                inferred.text = with_distribution(&inferred.text, &format!("via({by}, once=TRUE)"));
                 inferred.because += ", who came before";
             }
         }
