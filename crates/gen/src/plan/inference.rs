@@ -630,7 +630,13 @@ impl Planner<'_> {
         let of_table = &self.schema.tables[table];
         let parents = parts.iter().filter_map(|part| self.schema.position(&of_table.foreign_keys[part.key].parent));
         let parents: Vec<usize> = parents.collect();
-        let growing = self.grow(&parents);
+        let of = |leads: bool| {
+            let part = parts.iter().find(|part| part.columns.contains(&column) == leads)?;
+            self.schema.position(&of_table.foreign_keys[part.key].parent)
+        };
+        let growing = of(true).zip(of(false)).filter(|_| self.grow(&parents)).map(|(leader, parent)| {
+            infer::share_before(&self.schema.tables[parent], [parent, leader].map(|table| self.depth(table)))
+        });
         // An account does not follow itself.
         let other = matches!(parents[..], [one, other] if one == other) && self.sizes[parents[0]].rows > 1;
         ReferencePattern::DistinctIn { column: of_table.columns[column].name.clone(), growing, other }

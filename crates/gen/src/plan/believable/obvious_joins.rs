@@ -227,3 +227,9 @@ fn parcels_come_before_their_reviews_and_of_no_cancelled_order() {
         )],
     );
 }
+
+/// The first five orders were of the first twelve products, and four of them of the same one.
+#[test]
+fn first_orders_are_of_many_products() {
+    judge("django_shop", &[("SELECT max(product_id) FROM shop_orderitem WHERE order_id <= 2", 6, 20)]);
+}
