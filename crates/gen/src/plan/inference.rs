@@ -12,6 +12,9 @@ use litepress_rows::{Affinity, Result, counted};
 /// The reason of a reference that is that of another row.
 const SHARED: &str = "that of ";
 
+/// Addresses in each city, if there are not too few cities.
+const ADDRESSES_OF_CITY: u64 = 8;
+
 /// The columns of one foreign key within a key of its table.
 struct KeyPart {
     /// Position of the foreign key among those of the table.
@@ -438,6 +441,13 @@ impl Planner<'_> {
             }
             None if table == parent.table && infer::roots(of_table, column, rows).is_some() => {
                 Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
+            }
+            None if infer::is_person(of_table) && infer::has_last_word(of_parent, "department ward") => {
+                Ok(ReferencePattern::AtRandom)
+            }
+            None if infer::is_address(of_table) && infer::has_last_word(of_parent, "city town") => {
+                // Several people live in a city, and belong to one store there.
+                Ok(ReferencePattern::FirstInTurn(parent_rows.min(rows.div_ceil(ADDRESSES_OF_CITY))))
             }
             None if infer::is_city_of(of_table, of_parent) => Ok(ReferencePattern::FirstInTurn(parent_rows)),
             None if infer::has_last_word(of_parent, "language")
