@@ -27,6 +27,7 @@ mod shared_rows;
 mod table_sizes;
 #[cfg(test)]
 mod tests;
+mod visits;
 
 use crate::annotation::{SourceText, parse};
 use crate::generators::{Cardinality, ValueProperties};

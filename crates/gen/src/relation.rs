@@ -199,7 +199,7 @@ pub(crate) enum Assignment {
     DistinctIn {
         column: usize,
         skew: f64,
-        growing: bool,
+        growing: Option<f64>,
         other: bool,
         first: Option<String>,
     },
@@ -298,7 +298,7 @@ impl Relation {
             }
             Assignment::DistinctIn { skew, growing, .. } => {
                 let siblings = siblings.expect("distinct_in names a column");
-                self.assign_distinct(random, siblings, *skew, *growing, out);
+                self.assign_distinct(random, siblings, (*skew, *growing), out);
             }
         }
     }
@@ -456,11 +456,18 @@ impl Relation {
     /// ranges do not overlap, so no two children of one row share a parent. With a skew the first ranges are short
     /// and the last ones long, so that few parents are frequent. A random permutation says which ones; with an even
     /// share each row also rotates it. While both tables grow, the ranges divide the parents so far, in their order.
-    fn assign_distinct(&self, random: &CellRandom, siblings: &RowList, skew: f64, growing: bool, out: &mut RowList) {
+    fn assign_distinct(
+        &self,
+        random: &CellRandom,
+        siblings: &RowList,
+        (skew, growing): (f64, Option<f64>),
+        out: &mut RowList,
+    ) {
         for (&row, position) in siblings.rows.iter().zip(&siblings.positions) {
             let all = self.parents.max(1);
-            let parents =
-                if growing { parents_so_far(row + 1, siblings.of, all).max(position.siblings.min(all)) } else { all };
+            let present =
+                |before| Growth::new(siblings.of, before).present(row + 1, all).max(position.siblings.min(all));
+            let parents = growing.map_or(all, present);
             let own = random.fork(PARTNERS.wrapping_add(row));
             let start = range_start(position.ordinal, position.siblings, parents, skew);
             let end = range_start(position.ordinal + 1, position.siblings, parents, skew);
@@ -469,7 +476,7 @@ impl Relation {
             let turn = if skew == 1.0 { Fraction(own.u64(u64::MAX)).take(parents) } else { 0 };
             out.rows.push((drawn.min(parents - 1) + turn) % parents);
         }
-        if !growing {
+        if growing.is_none() {
             Permutation::new(self.parents.max(1), &random.fork(ORDER)).apply(&mut out.rows);
         }
         out.nulls.clone_from(&siblings.nulls);
@@ -481,7 +488,7 @@ impl Relation {
         &self,
         random: &CellRandom,
         (siblings, firsts): (&RowList, Option<&RowList>),
-        growing: bool,
+        growing: Option<f64>,
         out: &mut RowList,
     ) {
         for (at, (&row, position)) in siblings.rows.iter().zip(&siblings.positions).enumerate() {
@@ -493,8 +500,9 @@ impl Relation {
             }
             let (ordinal, count) = (position.ordinal - skipped, position.siblings - skipped);
             let all = self.parents.max(2);
-            let so_far = parents_so_far(row + 1, siblings.of, all).max(excluded + 1).max(count + 1).min(all);
-            let among = if growing { so_far } else { all };
+            let present = |before| Growth::new(siblings.of, before).present(row + 1, all);
+            let so_far = |before| present(before).max(excluded + 1).max(count + 1).min(all);
+            let among = growing.map_or(all, so_far);
             let own = random.fork(PARTNERS.wrapping_add(row));
             let start = range_start(ordinal, count, among - 1, 1.0);
             let end = range_start(ordinal + 1, count, among - 1, 1.0);

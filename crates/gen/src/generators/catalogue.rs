@@ -445,8 +445,9 @@ static RELATIONS: &[Entry] = &[
             default("growing", "FALSE"),
             default("other", "FALSE"),
             optional("first"),
+            default("before", "0"),
         ],
-        "in ref: no row twice for rows with the same parent in the column, which is per_parent; growing=TRUE: early parents have early rows only; other=TRUE: never that parent; first: the first one is the row that this column of the parent refers to",
+        "in ref: no row twice for rows with the same parent in the column, which is per_parent; growing=TRUE: early parents have early rows only; before as in popular; other=TRUE: never that parent; first: the first one is the row that this column of the parent refers to",
         "distinct_in(post_id)",
     ),
     Entry::new(

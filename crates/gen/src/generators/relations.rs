@@ -86,7 +86,7 @@ pub(crate) enum Distribution {
     DistinctIn {
         column: Expression,
         skew: f64,
-        growing: bool,
+        growing: Option<f64>,
         other: bool,
         first: Option<Expression>,
     },
@@ -279,8 +279,8 @@ fn distinct_in(arguments: &Arguments<'_>) -> Result<Distribution> {
     if !(1.0..=100.0).contains(&skew) {
         return Err(arguments.error_at("skew", "argument 'skew' of distinct_in is 1 to 100"));
     }
-    let growing = arguments.int("growing")? != 0;
-    if growing && skew != 1.0 {
+    let growing = growing(arguments)?;
+    if growing.is_some() && skew != 1.0 {
         return Err(arguments.error_at("skew", "argument 'skew' of distinct_in has no effect with 'growing'"));
     }
     let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;

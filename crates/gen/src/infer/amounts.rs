@@ -27,7 +27,9 @@ impl TableInference<'_> {
             numbers("shipping shipping_cost freight shipping_amount delivery_fee shipping_total shipping_fee");
         let cents = numbers("price_cents unit_price_cents price_in_cents").filter(|_| price.is_none());
         if let Some(quantity) = quantity {
-            self.set(quantity, "choice(1: 62, 2: 20, 3: 8, 4: 4, 5: 3, 6: 1, 10: 2)", "its name is like quantity");
+            let text =
+                if self.is_of_songs() { "constant(1)" } else { "choice(1: 62, 2: 20, 3: 8, 4: 4, 5: 3, 6: 1, 10: 2)" };
+            self.set(quantity, text, "its name is like quantity");
         }
         if let Some(price) = price {
             let text = self.price_of_parent().unwrap_or_else(|| self.price(price));
@@ -55,9 +57,8 @@ impl TableInference<'_> {
                 (None, None, None) => match self.rate_of_rental() {
                     Some(rate) => {
                         let price = self.price(net);
-                        // Some bring it back late.
-                        let text = format!("round(coalesce({rate}, {price}) + choice(0: 80, 1: 10, 2: 6, 4: 4), 2)");
-                        (text, "the rate of what is lent, and a fee")
+                        let text = format!("coalesce({rate}, {price})");
+                        (text, "the rate of what is lent")
                     }
                     None => (self.price(net), "an amount"),
                 },
@@ -65,7 +66,9 @@ impl TableInference<'_> {
             self.set(net, text, because);
         }
         if let (Some(tax), Some(net)) = (tax, net.or(price)) {
-            let text = format!("round({} * 0.19, 2)", self.column(net));
+            // Only what a patient takes home is taxed.
+            let rate = if self.is_of_patient() { "if(bool(0.1), 0.0625, 0)" } else { "0.19" };
+            let text = format!("round({} * {rate}, 2)", self.column(net));
             self.set(tax, text, "a tax of the amount");
         }
         let parts: Vec<usize> = [net, tax, shipping].into_iter().flatten().collect();
@@ -87,6 +90,12 @@ impl TableInference<'_> {
         }
     }
 
+    /// Returns whether the rows are lines of orders of songs, which nobody buys twice.
+    fn is_of_songs(&self) -> bool {
+        let mut parents = self.context.parents.iter().flatten().map(|parent| &self.context.schema.tables[parent.table]);
+        parents.any(|of| super::subject_of(of).is_some_and(|subject| subject.names == "song"))
+    }
+
     /// Returns the coupon of an order that no other column takes off the total.
     fn coupon(&self) -> Option<String> {
         let is_open = |at: usize| self.is_text(at) && !self.columns[at].not_null;
@@ -103,6 +112,12 @@ impl TableInference<'_> {
         let cost = self.find(COSTS, |at| self.is_amount(at) && self.found[at].is_none());
         if let Some((cost, worth)) = cost.zip(worth) {
             self.set(cost, format!("round({worth} * real(0.35, 0.75, 3), 2)"), "less than the price");
+        }
+        if let Some((weight, price)) = self.find_repeatable_number("weight weight_kg").zip(price)
+            && self.columns[weight].traits.class != TypeClass::Int
+        {
+            let text = format!("round(0.05 + {} * real(0.008, 0.03, 4), 2)", self.column(price));
+            self.set(weight, text, "suits the price");
         }
         if let Some((unit, price)) = self.find_repeatable_text("quantity_per_unit").zip(price) {
             let cheap = "choice('piece': 4, 'pack of 2': 2, 'pack of 3', 'box of 6')";

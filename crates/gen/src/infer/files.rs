@@ -9,6 +9,7 @@ const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_
 pub(super) const IMAGES: &str = "*avatar* *image* *photo* *picture* *logo* *cover* *thumbnail* *icon* *header*";
 const IMAGE_SIZE: &str = "lognormal(12.2, 0.8, min=6000, max=9000000, decimals=0)";
 const MEDIA_SIZES: &str = "WHEN 'video' THEN lognormal(15.5, 0.9, min=300000, max=90000000, decimals=0) WHEN 'audio' THEN lognormal(13.5, 0.8, min=40000, max=20000000, decimals=0)";
+const FILE_SIZES: &str = "WHEN 'image' THEN lognormal(12.2, 0.8, min=6000, max=9000000, decimals=0) WHEN 'text/' THEN lognormal(8, 1.2, min=40, max=400000, decimals=0) ELSE lognormal(11.5, 1, min=9000, max=20000000, decimals=0)";
 /// The type of a file by the end of its name.
 pub(super) const TYPE_BY_NAME: &[(&str, &str)] = &[
     (".jpg", "image/jpeg"),
@@ -68,7 +69,7 @@ impl TableInference<'_> {
             let text = format!("if({file} IS NULL, NULL, CASE substr({file}, -4){cases} ELSE '{other}' END)");
             self.set(at, text, &because);
             let prefix = own.split_once("content_type").map_or("", |(prefix, _)| prefix);
-            let size = self.find("*file_size", |size| {
+            let size = self.find("*file_size byte_size", |size| {
                 let is_known = self.columns[name].not_null || !self.columns[size].not_null;
                 is_known && self.is_number(size) && self.is_free(size) && self.columns[size].full.starts_with(prefix)
             });
@@ -76,6 +77,9 @@ impl TableInference<'_> {
                 let own = match (is_image, self.is_media()) {
                     (true, _) => IMAGE_SIZE.to_owned(),
                     (_, true) => format!("CASE substr({}, 1, 5) {MEDIA_SIZES} ELSE {IMAGE_SIZE} END", self.column(at)),
+                    _ if self.is_like(size, "byte_size") => {
+                        format!("CASE substr({}, 1, 5) {MEDIA_SIZES} {FILE_SIZES} END", self.column(at))
+                    }
                     _ => self.alone(size).text,
                 };
                 self.set(size, format!("if({file} IS NULL, NULL, {own})"), &because);

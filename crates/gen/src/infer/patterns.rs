@@ -15,9 +15,9 @@ pub(crate) enum ReferencePattern {
     InTurn { each: u64 },
     /// So many first rows, one after another.
     FirstInTurn(u64),
-    /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow; no row
-    /// itself if both refer to one table.
-    DistinctIn { column: String, growing: bool, other: bool },
+    /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow, and a share is
+    /// there before the first; no row itself if both refer to one table.
+    DistinctIn { column: String, growing: Option<f64>, other: bool },
     /// Consecutive rows for each parent: numbers of children with the numbers of parents that have so many. `after`: the number of first
     /// parents that have none.
     PerParent { counts: Vec<(u64, u64)>, after: u64 },
@@ -65,7 +65,7 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             inferred(format!("ref({parent}, zipf(0.8, first={first}))"), format!("{because}, one of a few"))
         }
         ReferencePattern::DistinctIn { column, growing, other } => {
-            let growing = self::growing(*growing);
+            let growing = growing.map_or(String::new(), |share| format!(", growing=TRUE{}", before(share)));
             let other = if *other { ", other=TRUE" } else { "" };
             inferred(
                 format!("ref({parent}, distinct_in({}{growing}{other}))", quoted(column)),
@@ -86,9 +86,8 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
             inferred(format!("ref({parent}, zipf(2, scatter=FALSE))"), format!("{because}, mostly the first ones"))
         }
         ReferencePattern::Popular { growing: None } => inferred(format!("ref({parent}, popular)"), because),
-        ReferencePattern::Popular { growing: Some(before) } => {
-            let before = if *before > 0.0 { format!(", before={before:.3}") } else { String::new() };
-            let text = format!("ref({parent}, popular(growing=TRUE{before}))");
+        ReferencePattern::Popular { growing: Some(share) } => {
+            let text = format!("ref({parent}, popular(growing=TRUE{}))", before(*share));
             inferred(text, format!("{because}, which grows with time, too"))
         }
     }
@@ -149,6 +148,11 @@ pub(crate) fn skewed_counts(rows: u64, parents: u64, (least, most): (u64, u64)) 
 /// Infers the ordinal of a row among those with the same parent, for a key with the column of this name.
 pub(crate) fn number_in(name: &str) -> Inference {
     inferred(format!("number_in({})", quoted(name)), format!("it is unique together with {name}"))
+}
+
+/// Returns the argument for the share of the parents that is there before the first row.
+fn before(share: f64) -> String {
+    if share > 0.0 { format!(", before={share:.3}") } else { String::new() }
 }
 
 /// Returns the argument of a distribution whose early rows refer to early rows only.

@@ -43,6 +43,7 @@ impl TableInference<'_> {
 
     /// States of payment and shipment, as the state of the order says; the state of a payment, as its order says.
     pub(super) fn states_of_orders(&mut self) {
+        const CANCELLED: &str = "'cancelled'";
         const DONE: &str = "'completed', 'complete', 'shipped', 'delivered', 'done'";
         match self.kind() {
             Some(Kind::Order) => {
@@ -51,10 +52,14 @@ impl TableInference<'_> {
                 for (names, done, cancelled, other) in [
                     ("payment_state", "'paid'", "'void'", "choice('balance_due': 9, 'failed': 1)"),
                     ("payment_status", "'paid'", "'failed'", "choice('pending': 9, 'failed': 1)"),
-                    ("shipment_state shipping_status", "'shipped'", "'canceled'", "choice('pending': 6, 'ready': 4)"),
+                    ("shipment_state shipping_status", "'shipped'", CANCELLED, "choice('pending': 6, 'ready': 4)"),
                 ] {
                     let Some(at) = self.find_text(names).filter(|&at| at != state) else { continue };
                     if self.knows(state, DONE) {
+                        let cancelled = match self.has_word(state, CANCELLED) {
+                            false if cancelled == CANCELLED => "'canceled'",
+                            _ => cancelled,
+                        };
                         let state = self.column(state);
                         let text = format!(
                             "CASE WHEN {state} IN ({DONE}) THEN {done} WHEN {state} IN ('cancelled', 'canceled') THEN {cancelled} ELSE {other} END"

@@ -30,7 +30,9 @@ impl TableInference<'_> {
             self.set(at, text, "its name is like first_name");
         }
         if let Some(at) = self.find_text("middle_name middlename second_name middle") {
-            self.set(at, given, "its name is like middle_name");
+            let other = first.filter(|_| !self.columns[at].not_null).map(|first| self.column(first));
+            let text = other.map_or(given.clone(), |first| format!("nullif({given}, {first})"));
+            self.set(at, text, "its name is like middle_name");
         }
         if let Some(at) = last.filter(|&at| !self.columns[at].is_unique) {
             self.set(at, "phrase('{last}')", "its name is like last_name");

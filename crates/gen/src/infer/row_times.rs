@@ -115,7 +115,7 @@ impl TableInference<'_> {
                     return Some((text, "follows from the sign-in before".to_owned()));
                 }
                 if matches!(stage, Stage::Deleted | Stage::LastSeen) && self.ends_a_parent(at) {
-                    return self.end_of_parent(stage, form, (&self.column(base), of));
+                    return self.end_of_parent((stage, at, form), (&self.column(base), of));
                 }
                 let text = form.after(&self.column(base), of, self.delay(stage, form), limit)?;
                 let text = if stage == Stage::Updated { self.not_before(text, (base, form), &known) } else { text };
@@ -377,6 +377,8 @@ impl TableInference<'_> {
     fn delay(&self, stage: Stage, form: Form) -> Delay {
         let usual = if stage == Stage::Due && self.is_for_years() {
             Delay { amount: "choice(365: 6, 398: 2, 730: 3, 1095: 2)".into(), unit: "days" }
+        } else if stage == Stage::Due && super::has_last_word(self.table, "invoice bill") {
+            Delay { amount: "choice(14: 2, 30: 7, 60: 1)".into(), unit: "days" }
         } else if stage == Stage::Paid && super::has_last_word(self.table, "invoice bill") {
             Delay { amount: "lognormal(2, 0.8, min=0, max=60, decimals=0)".into(), unit: "days" }
         } else {

@@ -74,9 +74,15 @@ impl TableInference<'_> {
         if let Some((by, _)) = self.run() {
             let by = self.column(by);
             let [first, second] = ["ci_job_first", "ci_job_second"].map(|list| in_turn(list, &by));
+            let last = match self.run().and_then(|(by, _)| self.text_of_parent(by, "branch")) {
+                Some(branch) => format!(
+                    "if(substr({branch}, 1, 4) IN ('main', 'mast', 'rele'), 'deploy-production', 'deploy-staging')"
+                ),
+                None => "phrase('{ci_job_last}')".to_owned(),
+            };
             let text = format!(
                 "CASE WHEN 3 * number_in({by}) < count_in({by}) + 3 THEN {first} \
-                 WHEN number_in({by}) < count_in({by}) OR count_in({by}) = 2 THEN {second} ELSE phrase('{{ci_job_last}}') END"
+                 WHEN number_in({by}) < count_in({by}) OR count_in({by}) = 2 THEN {second} ELSE {last} END"
             );
             self.set(name, text, "the jobs of a run build, test and deploy in this order");
         }

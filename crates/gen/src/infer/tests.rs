@@ -198,11 +198,11 @@ fn references_as_annotations() {
         (ReferencePattern::InTurn { each: 1 }, "ref(\"my parents\".\"case\", in_turn)"),
         (ReferencePattern::InTurn { each: 3 }, "ref(\"my parents\".\"case\", in_turn(3))"),
         (
-            ReferencePattern::DistinctIn { column: "a b".to_owned(), growing: false, other: false },
+            ReferencePattern::DistinctIn { column: "a b".to_owned(), growing: None, other: false },
             "ref(\"my parents\".\"case\", distinct_in(\"a b\"))",
         ),
         (
-            ReferencePattern::DistinctIn { column: "a".to_owned(), growing: true, other: false },
+            ReferencePattern::DistinctIn { column: "a".to_owned(), growing: Some(0.0), other: false },
             "ref(\"my parents\".\"case\", distinct_in(a, growing=TRUE))",
         ),
     ] {

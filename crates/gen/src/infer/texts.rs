@@ -120,8 +120,9 @@ impl TableInference<'_> {
             "model" => " model",
             _ => "",
         };
+        let of_firm = if subject.kind == Kind::Company { " company_name" } else { "" };
         let own = format!(
-            "name{term} {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description {whole}"
+            "name{term}{of_firm} {last_word}_name {last_word} display_name label title {last_word}_title name_en object_repr {last_word}_description {whole}"
         );
         for pattern in own.split(' ') {
             let Some(at) = self.find_text(pattern) else { continue };
@@ -140,7 +141,7 @@ impl TableInference<'_> {
                 continue;
             }
             let list = subject.names;
-            let is_distinct = self.columns[at].is_unique || ["band", "title"].contains(&list) && self.context.rows > 0;
+            let is_distinct = self.columns[at].is_unique || self.has_names_enough(list);
             let unique = self.lookup_list(at).or_else(|| is_distinct.then_some(list));
             let text = match unique {
                 Some("category") if self.context.roots.is_some() => self.name_in_tree(at),
@@ -167,6 +168,12 @@ impl TableInference<'_> {
     fn is_hashtag(&self) -> bool {
         let is_post = |table: &Table| super::subject_of(table).is_some_and(|of| of.names == "status_post");
         super::has_last_word(self.table, "hashtag") || self.context.schema.tables.iter().any(is_post)
+    }
+
+    /// Returns whether all rows may have names of their own: there are enough of them, and such things seldom share one.
+    fn has_names_enough(&self, list: &str) -> bool {
+        let is_apart = ["band", "playlist", "song", "title"].contains(&list);
+        is_apart && (1..=phrases::count(list)).contains(&self.context.rows)
     }
 
     /// Returns what a row is called: `event_type` and `type` in a table `event_types`.
@@ -201,7 +208,9 @@ impl TableInference<'_> {
         let names = self.subject?.names;
         let (whole, last_word) = self.names_of_row();
         let model = if names == "model" { " model" } else { "" };
-        let patterns = format!("name title label {last_word} {last_word}_name {last_word}_description {whole}{model}");
+        let of_firm = if self.kind() == Some(Kind::Company) { " company_name" } else { "" };
+        let patterns =
+            format!("name title label {last_word} {last_word}_name {last_word}_description {whole}{model}{of_firm}");
         let is_name = self.is_like(at, &patterns);
         let is_country = self.subject.is_some_and(|subject| subject.names == "country_name");
         let is_apart = is_country || self.context.possible_parents.iter().all(Option::is_none);

@@ -14,6 +14,9 @@ use litepress_rows::{Affinity, Result, counted};
 /// The reason of a reference that is that of another row.
 const SHARED: &str = "that of ";
 
+/// Addresses in each city, if there are not too few cities.
+const ADDRESSES_OF_CITY: u64 = 8;
+
 /// The columns of one foreign key within a key of its table.
 struct KeyPart {
     /// Position of the foreign key among those of the table.
@@ -317,14 +320,15 @@ impl Planner<'_> {
         lengths
     }
 
-    /// Returns the tables whose rows come before those of a table: its parents, the products of an order's lines, and the orders of the
-    /// product that a review is about.
+    /// Returns the tables whose rows come before those of a table: its parents, the products of an order's lines, the orders of the
+    /// product that a review is about, and the visits for which an invoice is.
     fn tables_before(&self, table: usize) -> Vec<usize> {
         let of_table = &self.schema.tables[table];
         let is_back = |key: &&ForeignKey| !is_newest(of_table, key.columns[0]);
         let keys = of_table.foreign_keys.iter().filter(is_back);
         let parents = keys.filter_map(|key| self.schema.position(&key.parent));
         let parents = parents.chain(self.parents_of_lines(table)).chain(self.orders_of_review(table));
+        let parents = parents.chain(self.visits_before(table).map(|visits| visits.table));
         parents.filter(|&parent| parent != table).collect()
     }
 
@@ -467,6 +471,13 @@ impl Planner<'_> {
             None if infer::first_often(self.schema, table, parent.table, parent_rows).is_some() => {
                 let first = infer::first_often(self.schema, table, parent.table, parent_rows);
                 Ok(ReferencePattern::FirstOften(first.unwrap_or(1)))
+            }
+            None if infer::is_person(of_table) && infer::has_last_word(of_parent, "department ward") => {
+                Ok(ReferencePattern::AtRandom)
+            }
+            None if infer::is_address(of_table) && infer::has_last_word(of_parent, "city town") => {
+                // Several people live in a city, and belong to one store there.
+                Ok(ReferencePattern::FirstInTurn(parent_rows.min(rows.div_ceil(ADDRESSES_OF_CITY))))
             }
             None if infer::is_city_of(of_table, of_parent) => Ok(ReferencePattern::FirstInTurn(parent_rows)),
             None if infer::has_last_word(of_parent, "language")
@@ -675,7 +686,13 @@ impl Planner<'_> {
         let of_table = &self.schema.tables[table];
         let parents = parts.iter().filter_map(|part| self.schema.position(&of_table.foreign_keys[part.key].parent));
         let parents: Vec<usize> = parents.collect();
-        let growing = self.grow(&parents);
+        let of = |leads: bool| {
+            let part = parts.iter().find(|part| part.columns.contains(&column) == leads)?;
+            self.schema.position(&of_table.foreign_keys[part.key].parent)
+        };
+        let growing = of(true).zip(of(false)).filter(|_| self.grow(&parents)).map(|(leader, parent)| {
+            infer::share_before(&self.schema.tables[parent], [parent, leader].map(|table| self.depth(table)))
+        });
         // An account does not follow itself.
         let other = matches!(parents[..], [one, other] if one == other) && self.sizes[parents[0]].rows > 1;
         ReferencePattern::DistinctIn { column: of_table.columns[column].name.clone(), growing, other }

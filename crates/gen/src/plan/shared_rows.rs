@@ -84,6 +84,7 @@ impl Planner<'_> {
         self.agree_on_reactions(drafts);
         self.agree_on_cities(drafts);
         self.agree_on_bookmarks(drafts);
+        self.agree_on_visits(drafts);
     }
 
     /// Leaves the first bookmarks, which are folders, without a page.
@@ -511,12 +512,12 @@ impl Planner<'_> {
 }
 
 /// Returns whether an annotation refers to random rows.
-fn is_random(text: &str) -> bool {
+pub(super) fn is_random(text: &str) -> bool {
     text.contains("ref(") && text.contains(", popular")
 }
 
 /// Replaces the distribution of a reference to random rows, or to different ones.
-fn with_distribution(text: &str, distribution: &str) -> String {
+pub(super) fn with_distribution(text: &str, distribution: &str) -> String {
     let at =
         text.find(", popular").or_else(|| text.find(", distinct_in(")).expect("the caller checked that it is random");
     let end = if text.starts_with("null(") { "))" } else { ")" };

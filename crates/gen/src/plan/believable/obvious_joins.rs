@@ -10,7 +10,15 @@ fn people_live_in_the_city_of_their_store() {
             "SELECT count(*) FROM {people} p JOIN address a USING (address_id) JOIN store s USING (store_id) JOIN address o ON o.address_id = s.address_id WHERE a.city_id <> o.city_id"
         )
     };
-    judge("sakila", &[(&far("customer"), 0, 0), (&far("staff"), 0, 0)]);
+    judge(
+        "sakila",
+        &[
+            (&far("customer"), 0, 0),
+            (&far("staff"), 0, 0),
+            // Half of all customers were those of one store.
+            ("SELECT max(n) FROM (SELECT count(*) n FROM customer GROUP BY store_id)", 5, 20),
+        ],
+    );
     let error = Schema::from_sql(
         "CREATE TABLE t (id INTEGER PRIMARY KEY);
         CREATE TABLE c (id INTEGER PRIMARY KEY, t INTEGER NOT NULL REFERENCES t, n INTEGER /* gen: ref(c.id, within(t.x, c.t)) */)",
@@ -89,7 +97,56 @@ fn a_hospital_is_in_one_place() {
             ("SELECT count(*) FROM appointment WHERE strftime('%w', start_time) IN ('0', '6')", 0, 0),
             ("SELECT count(*) FROM appointment WHERE start_time BETWEEN '2021-04-01' AND '2026-01-01'", 400, 400),
             ("SELECT count(*) FROM invoice WHERE amount LIKE '%.99'", 0, 20),
+            // Bills had the taxes of a shop, and terms of a week or three months.
+            ("SELECT count(*) FROM invoice WHERE tax > 0", 10, 90),
+            (
+                "SELECT count(*) FROM invoice WHERE julianday(due_date) - julianday(date(issued_at)) NOT IN (14, 30, 60)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM patient WHERE first_name = middle_name", 0, 0),
+            ("SELECT max(n) FROM (SELECT count(*) n FROM doctor GROUP BY department_id)", 15, 40),
             ("SELECT count(*) FROM stay WHERE CAST(room AS INTEGER) / 100 = patient_id % 9 + 1", 0, 120),
+        ],
+    );
+}
+
+/// A third of all invoices went to patients who had not come.
+#[test]
+fn invoices_are_for_visits() {
+    judge(
+        "hospital",
+        &[
+            (
+                "SELECT count(*) FROM invoice i WHERE issued_at < (SELECT min(start_time) FROM appointment a WHERE a.patient_id = i.patient_id)",
+                0,
+                12,
+            ),
+            ("SELECT count(*) FROM invoice WHERE patient_id NOT IN (SELECT patient_id FROM appointment)", 0, 0),
+        ],
+    );
+}
+
+/// Users had ordered who were never there, or not since, a trading company had 400 shippers, and a song was bought four times.
+#[test]
+fn customers_were_there_and_shippers_are_few() {
+    judge(
+        "django_shop",
+        &[
+            (
+                "SELECT count(*) FROM shop_order o JOIN auth_user u ON u.id = user_id WHERE last_login IS NULL OR last_login < placed_at",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM auth_user WHERE last_login IS NULL", 20, 160),
+        ],
+    );
+    judge("northwind", &[("SELECT count(*) FROM Shippers WHERE CompanyName IN ('UPS', 'Speedy Express')", 2, 2)]);
+    judge(
+        "chinook",
+        &[
+            ("SELECT count(*) FROM InvoiceLine WHERE Quantity > 1", 0, 0),
+            ("SELECT count(*) - count(DISTINCT Name) FROM Track", 0, 0),
         ],
     );
 }
@@ -123,6 +180,12 @@ fn jobs_of_a_pipeline_differ() {
                 0,
                 8,
             ),
+            // Branches with a fix were deployed to production.
+            (
+                "SELECT count(*) FROM jobs j JOIN pipelines p ON p.id = pipeline_id WHERE name = 'deploy-production' AND branch LIKE 'fix/%'",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM (SELECT 1 FROM jobs GROUP BY pipeline_id, name HAVING count(*) > 1)", 0, 0),
             ("SELECT count(*) FROM (SELECT 1 FROM artifacts GROUP BY job_id, filename HAVING count(*) > 1)", 0, 0),
         ],
@@ -134,7 +197,11 @@ fn jobs_of_a_pipeline_differ() {
 fn sizes_are_those_of_the_values() {
     judge_program(
         "rails",
-        &[("SELECT count(*) FROM solid_cache_entries WHERE byte_size <> length(key) + length(value)", 0, 0)],
+        &[
+            ("SELECT count(*) FROM solid_cache_entries WHERE byte_size <> length(key) + length(value)", 0, 0),
+            // A photograph had 87 bytes.
+            ("SELECT count(*) FROM active_storage_blobs WHERE content_type LIKE 'image/%' AND byte_size < 6000", 0, 0),
+        ],
     );
 }
 
@@ -186,4 +253,10 @@ fn parcels_come_before_their_reviews_and_of_no_cancelled_order() {
             20,
         )],
     );
+}
+
+/// The first five orders were of the first twelve products, and four of them of the same one.
+#[test]
+fn first_orders_are_of_many_products() {
+    judge("django_shop", &[("SELECT max(product_id) FROM shop_orderitem WHERE order_id <= 2", 6, 20)]);
 }
