@@ -93,7 +93,7 @@ fn spans_of_time_are_no_points_in_time() {
 /// A mean was larger than the largest value, a rule was valid to a day before the first one, and a job ended before it began.
 #[test]
 fn pairs_are_in_order_in_any_table() {
-    const SQL: &str = "CREATE TABLE measurement (mean REAL, min REAL, max REAL); CREATE TABLE limits (min INTEGER, max INTEGER);
+    const SQL: &str = "CREATE TABLE measurement (mean REAL, min REAL, max REAL); CREATE TABLE limits (min INTEGER, max INTEGER); CREATE TABLE candle (open REAL, high REAL, low REAL, close REAL);
         CREATE TABLE box (minx REAL, maxx REAL, miny REAL, maxy REAL); CREATE TABLE rule (valid_from INTEGER, valid_to INTEGER);
         CREATE TABLE events (\"start\" TEXT, \"end\" TEXT); CREATE TABLE meeting (\"start\" INTEGER, \"end\" INTEGER);
         CREATE TABLE users (id INTEGER PRIMARY KEY, current_sign_in_at TEXT, last_sign_in_at TEXT);
@@ -105,6 +105,7 @@ fn pairs_are_in_order_in_any_table() {
         &[
             ("SELECT count(*) FROM measurement WHERE NOT (min <= mean AND mean <= max)", 0, 0),
             ("SELECT count(*) FROM limits WHERE min > max", 0, 0),
+            ("SELECT count(*) FROM candle WHERE min(open, close) < low OR max(open, close) > high", 0, 0),
             ("SELECT count(*) FROM box WHERE minx > maxx OR miny > maxy", 0, 0),
             ("SELECT count(*) FROM rule WHERE valid_from > valid_to", 0, 0),
             ("SELECT count(*) FROM events WHERE NOT (datetime(\"start\") <= datetime(\"end\"))", 0, 0),
@@ -123,16 +124,17 @@ fn pairs_are_in_order_in_any_table() {
 /// A parcel went to the address of a stranger if a second address, or none, was possible.
 #[test]
 fn orders_have_addresses_of_their_user() {
-    const USERS: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE addresses (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, city TEXT);";
+    const USERS: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE addresses (id INTEGER PRIMARY KEY, user_id INTEGER REFERENCES users, city TEXT);";
     const OTHERS: [&str; 4] = [
         "address_id INTEGER NOT NULL REFERENCES addresses",
         "address_id INTEGER REFERENCES addresses",
         "billing_address_id INTEGER REFERENCES addresses, shipping_address_id INTEGER REFERENCES addresses",
         "billing_address_id INTEGER NOT NULL REFERENCES addresses, shipping_address_id INTEGER NOT NULL REFERENCES addresses",
     ];
-    for columns in OTHERS {
+    for (columns, not_null) in OTHERS.into_iter().flat_map(|columns| [(columns, ""), (columns, "NOT NULL")]) {
+        let users = USERS.replace("INTEGER REFERENCES users", &format!("INTEGER {not_null} REFERENCES users"));
         let sql = format!(
-            "{USERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, {columns});"
+            "{users} CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id INTEGER {not_null} REFERENCES users, {columns});"
         );
         for name in ["address_id", "billing_address_id", "shipping_address_id"] {
             let strange =
@@ -140,26 +142,50 @@ fn orders_have_addresses_of_their_user() {
             let known = format!("SELECT count(*) FROM orders o JOIN addresses a ON a.id = {name}");
             let judges = [(strange.as_str(), 0, 0), (known.as_str(), 200, 400)];
             if columns.starts_with(name) || columns.contains(&format!(" {name}")) {
-                judge_schema(columns, &sql, &[], &judges);
+                judge_schema(&sql, &sql, &[], &judges);
             }
         }
     }
+}
+
+/// A user lived at the address of somebody else.
+#[test]
+fn users_have_their_own_address() {
+    const SQL: &str =
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, default_address_id INTEGER REFERENCES addresses);
+        CREATE TABLE addresses (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, city TEXT);";
+    let strange = "SELECT count(*) FROM users u JOIN addresses a ON a.id = default_address_id WHERE user_id <> u.id";
+    let known = "SELECT count(default_address_id) FROM users";
+    judge_schema("users", SQL, &[], &[(strange, 0, 0), (known, 100, 400)]);
 }
 
 /// A column of 8 characters held 'Nurember', one of 7 'United ', and an address had no @.
 #[test]
 fn short_columns_hold_whole_names() {
     const SQL: &str = "CREATE TABLE t (id INTEGER PRIMARY KEY, city VARCHAR(8), country VARCHAR(7), state VARCHAR(10), email VARCHAR(15), work_email VARCHAR(20) UNIQUE);
-        CREATE TABLE place (id INTEGER PRIMARY KEY, city TEXT);";
+        CREATE TABLE place (id INTEGER PRIMARY KEY, city TEXT); CREATE TABLE country (id INTEGER PRIMARY KEY, name VARCHAR(9));
+        CREATE TABLE person (id INTEGER PRIMARY KEY, first_name VARCHAR(7), last_name VARCHAR(6));
+        CREATE TABLE people (id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT);";
     judge_schema(
         "short",
         SQL,
-        &[("place", 20_000)],
+        &[("place", 20_000), ("people", 20_000)],
         &[
             ("SELECT count(*) FROM t WHERE length(city) > 8 OR length(country) > 7 OR length(state) > 10", 0, 0),
             ("SELECT count(DISTINCT city) FROM t", 20, 200),
             ("SELECT count(*) FROM t WHERE city NOT IN (SELECT city FROM place)", 0, 0),
             ("SELECT count(*) FROM t WHERE country = 'United' OR country LIKE '% '", 0, 0),
+            ("SELECT count(*) FROM country WHERE name IN ('Papua New', 'South', 'Netherlan', 'United')", 0, 0),
+            (
+                "SELECT count(DISTINCT last_name) FROM person WHERE last_name NOT IN (SELECT last_name FROM people)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(DISTINCT first_name) FROM person WHERE first_name NOT IN (SELECT first_name FROM people)",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM t WHERE email NOT LIKE '%_@_%.test' OR length(email) > 15", 0, 0),
             ("SELECT count(*) FROM t WHERE work_email NOT LIKE '%_@_%.test' OR length(work_email) > 20", 0, 0),
         ],
