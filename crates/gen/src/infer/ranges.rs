@@ -41,18 +41,20 @@ impl TableInference<'_> {
                     format!("max({})", more.iter().map(|&at| self.column(at)).collect::<Vec<String>>().join(", "))
                 }
             };
-            let text = match self.columns[at].traits.class {
-                _ if self.is_like(at, "*temp*") && self.is_of_patient() => {
-                    format!("round({low_column} + real(0.1, 1.6, 1), 1)")
-                }
-                _ if self.is_like(at, "*temp* *humid* *pressure*") => {
-                    format!("round({low_column} + real(0.5, 12, 1), 1)")
-                }
-                TypeClass::Int => format!("{low_column} + int(1, 100)"),
-                _ => format!("round({low_column} + real(0.01, 100, 2), 2)"),
-            };
+            let text = self.above(at, &low_column);
             let because = format!("not below {}", self.table.columns[low].name);
             self.set(at, text, &because);
+        }
+    }
+
+    /// Returns a number, or a time of day, that is not below another one.
+    fn above(&self, at: usize, low: &str) -> String {
+        match self.columns[at].traits.class {
+            _ if self.columns[at].traits.declared.eq_ignore_ascii_case("time") => format!("max({low}, time_of_day())"),
+            _ if self.is_like(at, "*temp*") && self.is_of_patient() => format!("round({low} + real(0.1, 1.6, 1), 1)"),
+            _ if self.is_like(at, "*temp* *humid* *pressure*") => format!("round({low} + real(0.5, 12, 1), 1)"),
+            TypeClass::Int => format!("{low} + int(1, 100)"),
+            _ => format!("round({low} + real(0.01, 100, 2), 2)"),
         }
     }
 
@@ -70,10 +72,7 @@ impl TableInference<'_> {
         let between: Vec<usize> = (0..self.columns.len()).filter(is_between).collect();
         let low = self.column(low);
         for &at in &between {
-            let text = match self.columns[at].traits.class {
-                TypeClass::Int => format!("{low} + int(1, 100)"),
-                _ => format!("round({low} + real(0.01, 100, 2), 2)"),
-            };
+            let text = self.above(at, &low);
             self.set(at, text, "between the ends of the range");
         }
         between

@@ -148,7 +148,9 @@ pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, F
     }
     // `joined_ms` is a time, and `first_byte_ms` is not.
     let is_participle = whole_name != name && !name.contains('_');
-    let stage = stage.filter(|_| !is_like(name, NO_TIMES) && (is_participle || !is_weak(name, traits.class)))?;
+    // `last_run_time` is a time, and `run_time` is not.
+    let is_other = is_like(name, NO_TIMES) && !(is_like(name, "last_* next_*") && name.ends_with("_time"));
+    let stage = stage.filter(|_| !is_other && (is_participle || !is_weak(name, traits.class)))?;
     let is_day = is_like(name, "date *_date day *_on *date dob *birthday* born hire_date")
         && !is_like(name, "*_at update* *lastmodified*");
     let form = match traits.class {

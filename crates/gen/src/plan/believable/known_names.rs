@@ -20,7 +20,7 @@ fn unique_texts_are_what_their_name_says() {
         "mac GLOB '[0-9a-f][26ae]:*' AND length(mac) = 17",
         "length(sha512) = 128",
         "sku GLOB '[A-Z][A-Z][A-Z]-[0-9]*'",
-        "account_number NOT GLOB '*[^0-9]*' AND length(account_number) = 10",
+        "account_number NOT GLOB '*[^0-9]*' AND length(account_number) = 8",
         "timezone LIKE '%/%' OR timezone LIKE 'UTC%'",
         "address GLOB '[1-9]* [A-Z]* [A-Z]*'",
         "user_agent LIKE 'Mozilla/5.0 (%'",
@@ -74,7 +74,7 @@ fn names_of_numbers_and_lists_are_known() {
 /// Somebody watched until 1609554032, and a cake was in the oven for 731,204 minutes.
 #[test]
 fn spans_of_time_are_no_points_in_time() {
-    const SQL: &str = "CREATE TABLE viewing (id INTEGER PRIMARY KEY, total_view_time INTEGER, play_time INTEGER, idle_time_ms INTEGER, run_time INTEGER, cpu_time REAL);
+    const SQL: &str = "CREATE TABLE viewing (id INTEGER PRIMARY KEY, last_run_time INTEGER, uptime INTEGER, total_view_time INTEGER, play_time INTEGER, idle_time_ms INTEGER, run_time INTEGER, cpu_time REAL);
         CREATE TABLE recipe (id INTEGER PRIMARY KEY, prep_time INTEGER, cook_time INTEGER, total_time INTEGER);";
     judge_schema(
         "spans",
@@ -82,6 +82,8 @@ fn spans_of_time_are_no_points_in_time() {
         &[],
         &[
             ("SELECT max(max(total_view_time, play_time, run_time)) FROM viewing", 500, 86_400),
+            ("SELECT max(uptime) FROM viewing", 500, 9_000_000),
+            ("SELECT min(last_run_time) FROM viewing", 1_000_000_000, 1_800_000_000),
             ("SELECT CAST(max(idle_time_ms) AS INTEGER) FROM viewing", 3000, 3_600_000),
             ("SELECT CAST(10 * avg(cpu_time) AS INTEGER) FROM viewing", 10, 100),
             ("SELECT max(max(prep_time, cook_time)) FROM recipe", 60, 120),
@@ -95,7 +97,7 @@ fn spans_of_time_are_no_points_in_time() {
 fn pairs_are_in_order_in_any_table() {
     const SQL: &str = "CREATE TABLE measurement (mean REAL, min REAL, max REAL); CREATE TABLE limits (min INTEGER, max INTEGER); CREATE TABLE candle (open REAL, high REAL, low REAL, close REAL);
         CREATE TABLE box (minx REAL, maxx REAL, miny REAL, maxy REAL); CREATE TABLE rule (valid_from INTEGER, valid_to INTEGER);
-        CREATE TABLE events (\"start\" TEXT, \"end\" TEXT); CREATE TABLE meeting (\"start\" INTEGER, \"end\" INTEGER);
+        CREATE TABLE events (\"start\" TEXT, \"end\" TEXT); CREATE TABLE shift (\"start\" TIME, \"end\" TIME); CREATE TABLE meeting (\"start\" INTEGER, \"end\" INTEGER);
         CREATE TABLE users (id INTEGER PRIMARY KEY, current_sign_in_at TEXT, last_sign_in_at TEXT);
         CREATE TABLE jobs (created_at REAL, started_at REAL, finished_at REAL); CREATE TABLE thing (created_at FLOAT, updated_at FLOAT);";
     judge_schema(
@@ -111,6 +113,7 @@ fn pairs_are_in_order_in_any_table() {
             ("SELECT count(*) FROM events WHERE NOT (datetime(\"start\") <= datetime(\"end\"))", 0, 0),
             ("SELECT count(*) FROM events WHERE datetime(\"start\") IS NULL", 0, 0),
             ("SELECT count(*) FROM meeting WHERE \"start\" > \"end\" OR \"start\" < 1000000000", 0, 0),
+            ("SELECT count(*) FROM shift WHERE \"start\" > \"end\" OR \"end\" NOT GLOB '??:??:??'", 0, 0),
             ("SELECT count(*) FROM users WHERE last_sign_in_at > current_sign_in_at", 0, 0),
             ("SELECT count(*) FROM jobs WHERE NOT (created_at <= started_at AND started_at <= finished_at)", 0, 0),
             // 2026-01-01 is the Julian day 2461041.5.
