@@ -20,9 +20,10 @@ pub fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
         table.columns[column].generated == Generated::No
             && table.foreign_keys.iter().all(|foreign| !foreign.columns.contains(&column))
     };
-    // A kind has few values.
-    let is_kind =
-        |&column: &usize| names::is_like(&names::plain(&table.columns[column].name), "type kind *_type *_kind");
+    // Kinds and languages have few values.
+    const KINDS: &str =
+        "type kind *_type *_kind lang language locale *_lang *_language *_locale language_code lang_code";
+    let is_kind = |&column: &usize| is_called(table, column, KINDS);
     let last_free = |columns: Vec<usize>| {
         let settled = columns.iter().any(|&column| is_key_alone(table, column));
         // Two people of one name have other first names sooner than other modes, and users have keys of their own.

@@ -72,6 +72,10 @@ fn one_column_makes_a_key_of_several_unique() {
     let texts: Vec<String> = columns_of(&schema, 1).into_iter().map(|inferred| inferred.text).collect();
     assert_eq!(texts[1..3], ["phrase('{words}', 32)", "unique_hex(16)"]);
     assert_eq!(texts[4], "sequence");
+    // Two letters cannot make five thousand translations differ.
+    let words = "create table t (word text not null, lang char(2) not null, unique (word, lang))";
+    let schema = Schema::from_sql(words, "test").expect(words);
+    assert_eq!(columns_of(&schema, 0)[0].text, "unique_phrase('{index_word}', '')");
 }
 
 #[test]
