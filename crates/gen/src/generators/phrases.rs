@@ -134,7 +134,13 @@ pub(super) fn phrase(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         return Ok(random(node));
     }
     let max = size(arguments.int_within("max", 1, 1_000_000)?);
-    if node.longest() <= max as u64 { Ok(random(node)) } else { Ok(Box::new(Cut { node, max })) }
+    if node.longest() <= max as u64 {
+        return Ok(random(node));
+    }
+    match node.shorter(max) {
+        Some(shorter) => Ok(random(shorter)),
+        None => Ok(Box::new(Cut { node, max })),
+    }
 }
 
 /// Removes words from the end until the text has `max` characters at most; a first word that is longer is cut.

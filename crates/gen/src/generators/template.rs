@@ -166,6 +166,22 @@ impl Node {
         }
     }
 
+    /// Returns those texts of lists that have `max` characters at most, if each list has a few.
+    pub fn shorter(&self, max: usize) -> Option<Self> {
+        const FEW: usize = 8;
+        let list = match self {
+            Self::List(list) => list,
+            Self::OneOf(nodes) => {
+                let nodes: Option<Vec<Self>> = nodes.iter().map(|node| node.shorter(max)).collect();
+                return nodes.map(Self::OneOf);
+            }
+            Self::Sequence(_) | Self::Repeat { .. } => return None,
+        };
+        let is_short = |text: &&[u8]| text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() <= max;
+        let texts: Vec<&[u8]> = list.texts().filter(is_short).collect();
+        (texts.len() >= FEW).then(|| Self::one_of(&texts))
+    }
+
     /// Appends the random text of a cell.
     pub fn write_random(&self, stream: CellStream, out: &mut Vec<u8>) {
         self.write(&mut PickBits::new(stream), out);

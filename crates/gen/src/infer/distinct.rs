@@ -17,6 +17,7 @@ pub(super) fn text(name: &str, traits: &ColumnTraits<'_>, kind: Option<Kind>, ro
         "country_code" | "iso2" | "country_iso" => "place('country_code')",
         "currency_code" | "currency" => "place('currency')",
         "country" => "phrase('{country_name}')",
+        "zip" | "zip_code" | "zipcode" | "postal_code" | "postcode" => "digits(5)",
         "city" => "place('city')",
         _ => rules::rule(name, traits, kind)?.0,
     };

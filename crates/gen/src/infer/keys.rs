@@ -20,8 +20,8 @@ pub fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
         table.columns[column].generated == Generated::No
             && table.foreign_keys.iter().all(|foreign| !foreign.columns.contains(&column))
     };
-    // A kind has few values.
-    const KINDS: &str = "type kind *_type *_kind what action activity";
+    // Kinds and languages have few values.
+    const KINDS: &str = "type kind *_type *_kind what action activity lang language locale *_lang *_language *_locale language_code lang_code";
     let is_kind = |&column: &usize| is_called(table, column, KINDS);
     let last_free = |columns: Vec<usize>| {
         let settled = columns.iter().any(|&column| is_key_alone(table, column));

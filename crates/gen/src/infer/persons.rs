@@ -180,13 +180,16 @@ impl TableInference<'_> {
         }
     }
 
-    /// Infers an e-mail address of few characters: the beginning of a name, the number of the row, and a short domain.
+    /// Infers an e-mail address of few characters: the beginning of a name, a number, and a short domain.
     fn short_mail(&mut self, at: usize, longest: u64, name: &str) {
         let domain = if longest < 24 { "@a.test" } else { "@example.org" };
-        let digits = u64::from(self.context.rows.max(1).ilog10()) + 1;
+        let (digits, number) = match self.columns[at].is_unique {
+            true => (u64::from(self.context.rows.max(1).ilog10()) + 1, "sequence()"),
+            false => (1, "int(1, 9)"),
+        };
         let letters = longest.saturating_sub(domain.len() as u64 + digits);
         if letters > 0 {
-            let text = format!("substr(slug({name}, ''), 1, {letters}) || sequence() || '{domain}'");
+            let text = format!("substr(slug({name}, ''), 1, {letters}) || {number} || '{domain}'");
             self.found[at] = Some(inferred(text, "a short e-mail address"));
         }
     }

@@ -1,4 +1,4 @@
-//! Ends of ranges, with a mean between them: `min <= mean <= max`.
+//! Ends of ranges, with what is between them: `min <= mean <= max`.
 
 use super::{TableInference, TypeClass};
 
@@ -33,37 +33,48 @@ impl TableInference<'_> {
             let Some(low) = low.filter(|&low| !self.columns[low].is_unique && !self.columns[at].is_unique) else {
                 continue;
             };
-            let below = self.mean_above(low).unwrap_or(low);
-            let low_column = self.column(below);
-            let text = match self.columns[at].traits.class {
-                _ if self.is_like(at, "*temp*") && self.is_of_patient() => {
-                    format!("round({low_column} + real(0.1, 1.6, 1), 1)")
+            let between = self.between(low);
+            let low_column = match between.as_slice() {
+                [] => self.column(low),
+                [one] => self.column(*one),
+                more => {
+                    format!("max({})", more.iter().map(|&at| self.column(at)).collect::<Vec<String>>().join(", "))
                 }
-                _ if self.is_like(at, "*temp* *humid* *pressure*") => {
-                    format!("round({low_column} + real(0.5, 12, 1), 1)")
-                }
-                TypeClass::Int => format!("{low_column} + int(1, 100)"),
-                _ => format!("round({low_column} + real(0.01, 100, 2), 2)"),
             };
+            let text = self.above(at, &low_column);
             let because = format!("not below {}", self.table.columns[low].name);
             self.set(at, text, &because);
         }
     }
 
-    /// Infers the mean beside the lower end of a range as a number above it, if there is one. Returns its column.
-    fn mean_above(&mut self, low: usize) -> Option<usize> {
-        const MEANS: [&str; 5] = ["mean", "average", "avg", "median", "typical"];
-        let name = &self.columns[low].plain;
-        let names: Vec<String> = MEANS.iter().map(|mean| name.replacen("min", mean, 1)).collect();
-        let is_mean = |at: usize| at != low && names.contains(&self.columns[at].plain) && self.is_number(at);
-        let mean =
-            (0..self.columns.len()).find(|&at| is_mean(at) && self.is_free(at) && !self.columns[at].is_unique)?;
-        let low = self.column(low);
-        let text = match self.columns[mean].traits.class {
+    /// Returns a number, or a time of day, that is not below another one.
+    fn above(&self, at: usize, low: &str) -> String {
+        match self.columns[at].traits.class {
+            _ if self.columns[at].traits.declared.eq_ignore_ascii_case("time") => format!("max({low}, time_of_day())"),
+            _ if self.is_like(at, "*temp*") && self.is_of_patient() => format!("round({low} + real(0.1, 1.6, 1), 1)"),
+            _ if self.is_like(at, "*temp* *humid* *pressure*") => format!("round({low} + real(0.5, 12, 1), 1)"),
             TypeClass::Int => format!("{low} + int(1, 100)"),
             _ => format!("round({low} + real(0.01, 100, 2), 2)"),
+        }
+    }
+
+    /// Infers the numbers between the ends of a range, such as a mean, as numbers above the lower end. Returns their columns.
+    fn between(&mut self, low: usize) -> Vec<usize> {
+        const ENDS: [&str; 3] = ["min", "lower", "low"];
+        const BETWEEN: [&str; 7] = ["mean", "average", "avg", "median", "typical", "open", "close"];
+        let name = &self.columns[low].plain;
+        let Some(end) = ENDS.iter().find(|end| name.contains(**end)) else { return Vec::new() };
+        let names: Vec<String> = BETWEEN.iter().map(|mean| name.replacen(end, mean, 1)).collect();
+        let is_between = |&at: &usize| {
+            let is_free = self.is_free(at) && self.is_number(at) && !self.columns[at].is_unique;
+            at != low && names.contains(&self.columns[at].plain) && is_free
         };
-        self.set(mean, text, "between the ends of the range");
-        Some(mean)
+        let between: Vec<usize> = (0..self.columns.len()).filter(is_between).collect();
+        let low = self.column(low);
+        for &at in &between {
+            let text = self.above(at, &low);
+            self.set(at, text, "between the ends of the range");
+        }
+        between
     }
 }

@@ -68,7 +68,8 @@ static RULES: &[Rule] = &[
     ),
     text("iban", "iban"),
     text("isin isin_code", "isin"),
-    text("account_number account_no acct_no bank_account", "digits(10)"),
+    text("ticker ticker_symbol stock_symbol", "regex('[A-Z]{3,4}')"),
+    text("account_number account_no acct_no bank_account", "digits(8)"),
     text("serial_number serial_no serial serialnumber", "regex('[A-HJ-NP-Z]{2}[0-9]{2}[A-HJ-NP-Z][0-9]{6}')"),
     text("passport passport_number passport_no", "regex('[A-Z][0-9]{8}')"),
     text("bic swift swift_code", "regex('[A-Z]{4}(DE|FR|GB|US|NL|ES)[A-Z0-9]{2}')"),
@@ -435,7 +436,7 @@ static RULES: &[Rule] = &[
     number("heading bearing direction", "int(0, 359)", "real(0, 360, 1)"),
     number("speed", "int(0, 130)", "normal(48, 22, min=0, max=180, decimals=1)"),
     number(
-        "temperature temp *_temperature",
+        "temperature temp *_temperature *_temp temp_min temp_low temp_avg temp_mean",
         "normal(19, 5, min=-20, max=42, decimals=0)",
         "normal(19, 5, min=-20, max=42, decimals=1)",
     ),

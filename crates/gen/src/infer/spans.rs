@@ -4,6 +4,8 @@ use super::TableInference;
 
 /// Names of spans, without their unit.
 const SPANS: &str = "*view_time *play_time *idle_time *wait_time *run_time *processing_time *watch_time *busy_time *cpu_time *execution_time *reading_time *work_time";
+/// Names of spans of days.
+const DAYS: &str = "uptime downtime *_uptime *_downtime";
 /// Spans of recipes, in minutes.
 const COOKING: &str = "*prep_time *preparation_time *cook_time *cooking_time *baking_time";
 const UNITS: [(&str, &str); 8] = [
@@ -18,6 +20,7 @@ const UNITS: [(&str, &str); 8] = [
 ];
 const MILLISECONDS: &str = "lognormal(6, 1.3, min=1, max=3600000, decimals=0)";
 const SECONDS: &str = "lognormal(5, 1.1, min=1, max=86400, decimals=0)";
+const SECONDS_OF_DAYS: &str = "lognormal(11.5, 1.4, min=20, max=8000000, decimals=0)";
 const MINUTES: &str = "lognormal(3.2, 0.8, min=1, max=600, decimals=0)";
 const MINUTES_OF_COOKING: &str = "choice(5: 6, 10: 14, 15: 18, 20: 18, 25: 8, 30: 16, 45: 10, 60: 6, 90: 3, 120: 1)";
 
@@ -30,12 +33,19 @@ impl TableInference<'_> {
             let unit = UNITS.iter().find_map(|(end, text)| Some((name.strip_suffix(end)?, *text)));
             let (name, text) = unit.unwrap_or((name, SECONDS));
             let is_cooking = super::names::is_like(name, COOKING);
-            if !self.is_free(at) || !self.is_number(at) || self.columns[at].is_unique || self.is_declared_time(at) {
+            if super::names::is_like(name, "last_* next_*")
+                || !self.is_free(at)
+                || !self.is_number(at)
+                || self.columns[at].is_unique
+                || self.is_declared_time(at)
+            {
                 continue;
             }
             if is_cooking {
                 self.set(at, if unit.is_some() { text } else { MINUTES_OF_COOKING }, "how long it takes");
                 parts.push(format!("coalesce({}, 0)", self.column(at)));
+            } else if super::names::is_like(name, DAYS) {
+                self.set(at, if unit.is_some() { text } else { SECONDS_OF_DAYS }, "how long it takes");
             } else if super::names::is_like(name, SPANS) {
                 let text = if name.ends_with("cpu_time") && unit.is_none() && !self.is_integer(at) {
                     "lognormal(0, 1.5, min=0.001, max=86400, decimals=3)"

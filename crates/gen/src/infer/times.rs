@@ -148,7 +148,9 @@ pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, F
     }
     // `joined_ms` is a time, and `first_byte_ms` is not.
     let is_participle = whole_name != name && !name.contains('_');
-    let stage = stage.filter(|_| !is_like(name, NO_TIMES) && (is_participle || !is_weak(name, traits.class)))?;
+    // `last_run_time` is a time, and `run_time` is not.
+    let is_other = is_like(name, NO_TIMES) && !(is_like(name, "last_* next_*") && name.ends_with("_time"));
+    let stage = stage.filter(|_| !is_other && (is_participle || !is_weak(name, traits.class)))?;
     let is_day = is_like(name, "date *_date day *_on *date dob *birthday* born hire_date")
         && !is_like(name, "*_at update* *lastmodified*");
     let form = match traits.class {
@@ -223,7 +225,7 @@ pub(super) fn has_time(name: &str, traits: &ColumnTraits<'_>) -> bool {
 
 /// Returns whether a name says too little of a column that is not declared as a time: `opened` may be a flag.
 fn is_weak(name: &str, class: TypeClass) -> bool {
-    const STRONG: &str = "*_unix *_epoch at *_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod scm *last_checked *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from valid_to *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity epoch";
+    const STRONG: &str = "*_unix *_epoch at *_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod scm *last_checked *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from valid_to deadline *_deadline *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity epoch";
     let is_integer_day = matches!(class, TypeClass::Int) && is_like(name, "day *_day due *_due");
     !is_like(name, STRONG) || is_integer_day
 }

@@ -22,10 +22,15 @@ struct Pair {
     end: String,
 }
 
+/// Columns of a person that refer to one of the person's addresses begin so.
+const OWN: &str = "default_* primary_* main_* current_* home_*";
+
 /// Returns whether a column refers to the newest of the rows that refer to its row: an album shows its last picture.
 pub(super) fn is_newest(table: &Table, column: usize) -> bool {
     let is_cover = || infer::has_last_word(table, "album") && infer::is_called(table, column, "icon");
-    infer::is_called(table, column, NEWEST) || is_cover()
+    let has_name = |names: &str| infer::is_called(table, column, names);
+    let is_own_address = || infer::is_person(table) && has_name("*address*") && has_name(OWN);
+    infer::is_called(table, column, NEWEST) || is_cover() || is_own_address()
 }
 
 /// Returns the number of first rows to which the others refer, if an annotation says so.

@@ -256,7 +256,10 @@ impl Planner<'_> {
             };
             for &(at, of) in others.iter().filter(|(at, _)| is_free(*at)) {
                 changed.push((at, self.within(drafts, (at, of), &group)));
-                sharing.extend([leader, of]);
+                // A user along an address has one already.
+                if !drafts[leader].2.text.contains(" along(") {
+                    sharing.extend([leader, of]);
+                }
             }
         }
         for (at, text) in changed {

@@ -20,7 +20,7 @@ fn unique_texts_are_what_their_name_says() {
         "mac GLOB '[0-9a-f][26ae]:*' AND length(mac) = 17",
         "length(sha512) = 128",
         "sku GLOB '[A-Z][A-Z][A-Z]-[0-9]*'",
-        "account_number NOT GLOB '*[^0-9]*' AND length(account_number) = 10",
+        "account_number NOT GLOB '*[^0-9]*' AND length(account_number) = 8",
         "timezone LIKE '%/%' OR timezone LIKE 'UTC%'",
         "address GLOB '[1-9]* [A-Z]* [A-Z]*'",
         "user_agent LIKE 'Mozilla/5.0 (%'",
@@ -74,7 +74,7 @@ fn names_of_numbers_and_lists_are_known() {
 /// Somebody watched until 1609554032, and a cake was in the oven for 731,204 minutes.
 #[test]
 fn spans_of_time_are_no_points_in_time() {
-    const SQL: &str = "CREATE TABLE viewing (id INTEGER PRIMARY KEY, total_view_time INTEGER, play_time INTEGER, idle_time_ms INTEGER, run_time INTEGER, cpu_time REAL);
+    const SQL: &str = "CREATE TABLE viewing (id INTEGER PRIMARY KEY, last_run_time INTEGER, uptime INTEGER, total_view_time INTEGER, play_time INTEGER, idle_time_ms INTEGER, run_time INTEGER, cpu_time REAL);
         CREATE TABLE recipe (id INTEGER PRIMARY KEY, prep_time INTEGER, cook_time INTEGER, total_time INTEGER);";
     judge_schema(
         "spans",
@@ -82,6 +82,8 @@ fn spans_of_time_are_no_points_in_time() {
         &[],
         &[
             ("SELECT max(max(total_view_time, play_time, run_time)) FROM viewing", 500, 86_400),
+            ("SELECT max(uptime) FROM viewing", 500, 9_000_000),
+            ("SELECT min(last_run_time) FROM viewing", 1_000_000_000, 1_800_000_000),
             ("SELECT CAST(max(idle_time_ms) AS INTEGER) FROM viewing", 3000, 3_600_000),
             ("SELECT CAST(10 * avg(cpu_time) AS INTEGER) FROM viewing", 10, 100),
             ("SELECT max(max(prep_time, cook_time)) FROM recipe", 60, 120),
@@ -93,9 +95,9 @@ fn spans_of_time_are_no_points_in_time() {
 /// A mean was larger than the largest value, a rule was valid to a day before the first one, and a job ended before it began.
 #[test]
 fn pairs_are_in_order_in_any_table() {
-    const SQL: &str = "CREATE TABLE measurement (mean REAL, min REAL, max REAL); CREATE TABLE limits (min INTEGER, max INTEGER);
+    const SQL: &str = "CREATE TABLE measurement (mean REAL, min REAL, max REAL); CREATE TABLE limits (min INTEGER, max INTEGER); CREATE TABLE candle (open REAL, high REAL, low REAL, close REAL);
         CREATE TABLE box (minx REAL, maxx REAL, miny REAL, maxy REAL); CREATE TABLE rule (valid_from INTEGER, valid_to INTEGER);
-        CREATE TABLE events (\"start\" TEXT, \"end\" TEXT); CREATE TABLE meeting (\"start\" INTEGER, \"end\" INTEGER);
+        CREATE TABLE events (\"start\" TEXT, \"end\" TEXT); CREATE TABLE shift (\"start\" TIME, \"end\" TIME); CREATE TABLE meeting (\"start\" INTEGER, \"end\" INTEGER);
         CREATE TABLE users (id INTEGER PRIMARY KEY, current_sign_in_at TEXT, last_sign_in_at TEXT);
         CREATE TABLE jobs (created_at REAL, started_at REAL, finished_at REAL); CREATE TABLE thing (created_at FLOAT, updated_at FLOAT);";
     judge_schema(
@@ -105,11 +107,13 @@ fn pairs_are_in_order_in_any_table() {
         &[
             ("SELECT count(*) FROM measurement WHERE NOT (min <= mean AND mean <= max)", 0, 0),
             ("SELECT count(*) FROM limits WHERE min > max", 0, 0),
+            ("SELECT count(*) FROM candle WHERE min(open, close) < low OR max(open, close) > high", 0, 0),
             ("SELECT count(*) FROM box WHERE minx > maxx OR miny > maxy", 0, 0),
             ("SELECT count(*) FROM rule WHERE valid_from > valid_to", 0, 0),
             ("SELECT count(*) FROM events WHERE NOT (datetime(\"start\") <= datetime(\"end\"))", 0, 0),
             ("SELECT count(*) FROM events WHERE datetime(\"start\") IS NULL", 0, 0),
             ("SELECT count(*) FROM meeting WHERE \"start\" > \"end\" OR \"start\" < 1000000000", 0, 0),
+            ("SELECT count(*) FROM shift WHERE \"start\" > \"end\" OR \"end\" NOT GLOB '??:??:??'", 0, 0),
             ("SELECT count(*) FROM users WHERE last_sign_in_at > current_sign_in_at", 0, 0),
             ("SELECT count(*) FROM jobs WHERE NOT (created_at <= started_at AND started_at <= finished_at)", 0, 0),
             // 2026-01-01 is the Julian day 2461041.5.
@@ -123,16 +127,17 @@ fn pairs_are_in_order_in_any_table() {
 /// A parcel went to the address of a stranger if a second address, or none, was possible.
 #[test]
 fn orders_have_addresses_of_their_user() {
-    const USERS: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE addresses (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, city TEXT);";
+    const USERS: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE addresses (id INTEGER PRIMARY KEY, user_id INTEGER REFERENCES users, city TEXT);";
     const OTHERS: [&str; 4] = [
         "address_id INTEGER NOT NULL REFERENCES addresses",
         "address_id INTEGER REFERENCES addresses",
         "billing_address_id INTEGER REFERENCES addresses, shipping_address_id INTEGER REFERENCES addresses",
         "billing_address_id INTEGER NOT NULL REFERENCES addresses, shipping_address_id INTEGER NOT NULL REFERENCES addresses",
     ];
-    for columns in OTHERS {
+    for (columns, not_null) in OTHERS.into_iter().flat_map(|columns| [(columns, ""), (columns, "NOT NULL")]) {
+        let users = USERS.replace("INTEGER REFERENCES users", &format!("INTEGER {not_null} REFERENCES users"));
         let sql = format!(
-            "{USERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, {columns});"
+            "{users} CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id INTEGER {not_null} REFERENCES users, {columns});"
         );
         for name in ["address_id", "billing_address_id", "shipping_address_id"] {
             let strange =
@@ -140,26 +145,50 @@ fn orders_have_addresses_of_their_user() {
             let known = format!("SELECT count(*) FROM orders o JOIN addresses a ON a.id = {name}");
             let judges = [(strange.as_str(), 0, 0), (known.as_str(), 200, 400)];
             if columns.starts_with(name) || columns.contains(&format!(" {name}")) {
-                judge_schema(columns, &sql, &[], &judges);
+                judge_schema(&sql, &sql, &[], &judges);
             }
         }
     }
+}
+
+/// A user lived at the address of somebody else.
+#[test]
+fn users_have_their_own_address() {
+    const SQL: &str =
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, default_address_id INTEGER REFERENCES addresses);
+        CREATE TABLE addresses (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, city TEXT);";
+    let strange = "SELECT count(*) FROM users u JOIN addresses a ON a.id = default_address_id WHERE user_id <> u.id";
+    let known = "SELECT count(default_address_id) FROM users";
+    judge_schema("users", SQL, &[], &[(strange, 0, 0), (known, 100, 400)]);
 }
 
 /// A column of 8 characters held 'Nurember', one of 7 'United ', and an address had no @.
 #[test]
 fn short_columns_hold_whole_names() {
     const SQL: &str = "CREATE TABLE t (id INTEGER PRIMARY KEY, city VARCHAR(8), country VARCHAR(7), state VARCHAR(10), email VARCHAR(15), work_email VARCHAR(20) UNIQUE);
-        CREATE TABLE place (id INTEGER PRIMARY KEY, city TEXT);";
+        CREATE TABLE place (id INTEGER PRIMARY KEY, city TEXT); CREATE TABLE country (id INTEGER PRIMARY KEY, name VARCHAR(9));
+        CREATE TABLE person (id INTEGER PRIMARY KEY, first_name VARCHAR(7), last_name VARCHAR(6));
+        CREATE TABLE people (id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT);";
     judge_schema(
         "short",
         SQL,
-        &[("place", 20_000)],
+        &[("place", 20_000), ("people", 20_000)],
         &[
             ("SELECT count(*) FROM t WHERE length(city) > 8 OR length(country) > 7 OR length(state) > 10", 0, 0),
             ("SELECT count(DISTINCT city) FROM t", 20, 200),
             ("SELECT count(*) FROM t WHERE city NOT IN (SELECT city FROM place)", 0, 0),
             ("SELECT count(*) FROM t WHERE country = 'United' OR country LIKE '% '", 0, 0),
+            ("SELECT count(*) FROM country WHERE name IN ('Papua New', 'South', 'Netherlan', 'United')", 0, 0),
+            (
+                "SELECT count(DISTINCT last_name) FROM person WHERE last_name NOT IN (SELECT last_name FROM people)",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(DISTINCT first_name) FROM person WHERE first_name NOT IN (SELECT first_name FROM people)",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM t WHERE email NOT LIKE '%_@_%.test' OR length(email) > 15", 0, 0),
             ("SELECT count(*) FROM t WHERE work_email NOT LIKE '%_@_%.test' OR length(work_email) > 20", 0, 0),
         ],
