@@ -33,9 +33,18 @@ fn days_at(depth: i64) -> i64 {
     DAYS - DAYS_LATER * depth.min(20)
 }
 
+/// Returns how many days before the reference day the times of a table begin: a log of few rows is a short one.
+pub(super) fn days_of(is_log: bool, rows: u64, depth: i64) -> i64 {
+    let days = days_at(depth);
+    match i64::try_from(rows.div_ceil(ROWS_A_DAY)) {
+        Ok(of_rows) if is_log => of_rows.clamp(2, days),
+        _ => days,
+    }
+}
+
 /// Returns the share of the rows of a table that come before the times of a table with a longer chain of parents begin.
-pub(super) fn share_before(of_parent: i64, of_child: i64) -> f64 {
-    let [parent, child] = [days_at(of_parent), days_at(of_child)].map(|days| days as f64);
+pub(super) fn share_before(of_parent: i64, days_of_child: i64) -> f64 {
+    let [parent, child] = [days_at(of_parent), days_of_child].map(|days| days as f64);
     // Times rise and fall a little beside an even line.
     0.9 * (1.0 - child / parent).max(0.0)
 }
@@ -290,16 +299,12 @@ impl TableInference<'_> {
         if stage == Stage::LastSeen && writes_log && !super::is_person(self.table) { MINUTES } else { WEEKS }
     }
 
-    /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.
+    /// Returns how many days before the reference day the times of the table begin.
     fn days(&self) -> i64 {
-        let days = days_at(self.context.depth);
         let is_migration = self.subject.is_some_and(|subject| subject.names == "migration");
         let is_log = self.kind() == Some(Kind::Log) && !is_migration
             || self.find("http_status status_code http_method", |_| true).is_some();
-        match i64::try_from(self.context.rows.div_ceil(ROWS_A_DAY)) {
-            Ok(of_rows) if is_log => of_rows.clamp(2, days),
-            _ => days,
-        }
+        days_of(is_log, self.context.rows, self.context.depth)
     }
 
     /// Returns the turns of one thing, which is lent to one after another: the time from its own first time to the reference

@@ -112,7 +112,7 @@ fn requests_and_logs_are_of_one_piece() {
             ),
             (
                 "SELECT count(*) FROM log_visit WHERE referer_url IS NOT NULL
-                AND referer_url NOT LIKE 'https://' || coalesce(referer_name, '-') || '/%'",
+                AND referer_url NOT LIKE 'https://%' || coalesce(referer_name, '-') || '%/%'",
                 0,
                 0,
             ),
