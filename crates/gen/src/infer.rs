@@ -58,7 +58,9 @@ mod types;
 mod upkeep;
 mod versions;
 
-pub(crate) use browsing::{are_bookmarks, folders_of_bookmarks, is_bookmarked, is_input_of, is_page_of, is_visit_of};
+pub(crate) use browsing::{
+    are_bookmarks, folders_of_bookmarks, is_bookmarked, is_input_of, is_page_of, is_search_of, is_visit_of,
+};
 pub(crate) use continents::continent_of;
 pub(crate) use copies::REPEATS;
 pub(crate) use defaults::null_share;

@@ -1,5 +1,6 @@
 //! Histories of browsers: addresses of pages at their hosts, visits in sittings, bookmarks in order.
 
+use super::amounts::named_column;
 use super::names::{is_like, plain};
 use super::table_columns::called;
 use super::times::{Form, Stage};
@@ -60,6 +61,11 @@ pub(crate) fn is_input_of(table: &Table, parent: &Table) -> bool {
     is_table_of_pages(parent) && table.columns.iter().any(|column| plain(&column.name) == "input")
 }
 
+/// Returns whether the rows of a table are searches, of which another one has the pages with what they found.
+pub(crate) fn is_search_of(table: &Table, parent: &Table) -> bool {
+    is_table_of_pages(parent) && table.columns.iter().any(|column| is_like(&plain(&column.name), "term search_term"))
+}
+
 /// Returns whether the rows of a table are the pages of the hosts in another one.
 pub(crate) fn is_page_of(table: &Table, parent: &Table) -> bool {
     is_table_of_pages(table) && parent.columns.iter().any(|column| plain(&column.name) == "host")
@@ -106,7 +112,16 @@ impl TableInference<'_> {
         let title = self.find_repeatable_text("title");
         let host = self.host_of_parent();
         if let Some(title) = title {
-            self.set(title, "phrase('{page_title}')", "the title of a page");
+            let tables = &self.context.schema.tables;
+            let searches = self.context.counted.iter().find(|(child, _)| is_search_of(&tables[*child], self.table));
+            let text = match searches {
+                Some(&(child, by)) => format!(
+                    "if(count_of({}) > 0, phrase('{{search_term}} - Search'), phrase('{{page_title}}'))",
+                    named_column(&tables[child], by)
+                ),
+                None => "phrase('{page_title}')".to_owned(),
+            };
+            self.set(title, text, "the title of a page");
         }
         if let Some(url) = self.find_repeatable_text("url") {
             let begin =
@@ -230,6 +245,9 @@ impl TableInference<'_> {
         if let Some(at) = self.find_repeatable_text("term search_term query") {
             let own = called(&self.alone(at).text);
             self.set(at, format!("coalesce({text}, {own})"), "follows from the title of the page");
+            if let Some(at) = self.find_repeatable_number("keyword_id") {
+                self.set(at, "choice(2: 9, 5: 1)", "an engine for searches");
+            }
         }
         let Some(at) = self.find_text("input").filter(|_| self.context.per_parent == Some(by)) else { return };
         let number = format!("number_in({})", self.column(by));

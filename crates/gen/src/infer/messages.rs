@@ -82,8 +82,11 @@ impl TableInference<'_> {
             // Most chats are with one person, and have no subject.
             if let Some(at) = self.find_repeatable_text("subject").filter(|&at| !self.columns[at].not_null) {
                 // A chat with one person is no group.
-                let is_private = self.context.once.is_some() || self.columns.iter().any(|of| of.plain == "jid_row_id");
-                let text = if is_private { "constant(NULL)" } else { "if(bool(0.15), phrase('{chat_group}'))" };
+                let text = if self.context.once.is_some() {
+                    "constant(NULL)"
+                } else {
+                    "if(bool(0.15), phrase('{chat_group}'))"
+                };
                 self.set(at, text, "follows from the habits of people");
             }
             return;

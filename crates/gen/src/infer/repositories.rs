@@ -44,6 +44,15 @@ impl TableInference<'_> {
             self.set(at, text, "the name of a tag");
         }
         self.times_of_versions();
+        if has_last_word(self.table, "blob")
+            && let Some((content, size)) =
+                self.find("content", |at| self.is_free(at)).zip(self.find_repeatable_number("size"))
+        {
+            // What is stored is a third of the text.
+            self.found[content] = Some(super::inferred("blob(20, 200)", "follows from what a version is"));
+            let text = format!("3 * length({}) + int(0, 40)", self.column(content));
+            self.set(size, text, "follows from the content");
+        }
         let user = self.login_of_parent().unwrap_or_else(|| "phrase('{handle}')".to_owned());
         for (names, text) in [
             ("cap", "choice('dei': 6, 'v': 5, 'u': 3, 's': 1)"),
@@ -93,15 +102,24 @@ impl TableInference<'_> {
         const DAYS: i64 = 1700;
         let schema = self.context.schema;
         let rows = |table: usize| self.context.rows_of.get(table).copied().unwrap_or(0);
-        let Some(of) = Versions::new(schema, rows).filter(|_| has_last_word(self.table, "event plink tagxref")) else {
+        let Some(of) = Versions::new(schema, rows).filter(|_| has_last_word(self.table, "event plink tagxref rcvfrom"))
+        else {
             return;
         };
-        let key = ["objid", "cid", "rid"].iter().find_map(|name| self.table.column(name));
+        let key = ["objid", "cid", "rid", "rcvid"].iter().find_map(|name| self.table.column(name));
         let time = self.find("mtime", |at| matches!(self.time_at(at), Some((_, Form::Text))));
         if let Some((key, at)) = key.map(|at| self.column(at)).zip(time) {
             let (from, step) = (self.context.day.before(DAYS), of.seconds_each(DAYS));
-            let text = format!("date_add('{from} 00:00:00', {key} * {step} - {key} * 48271 % {step}, 'seconds')");
+            let seconds = match has_last_word(self.table, "rcvfrom") {
+                true => format!("{} * {step}", of.last_of_delivery(&key)),
+                false => format!("{key} * {step} - {key} * 48271 % {step}"),
+            };
+            let text = format!("date_add('{from} 00:00:00', {seconds}, 'seconds')");
             self.set(at, text, "follows from the version");
+            let time = self.column(at);
+            if let Some(at) = self.find("omtime", |at| self.is_time(at)) {
+                self.set(at, time, "the time before somebody corrects it");
+            }
         }
     }
 

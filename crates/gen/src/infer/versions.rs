@@ -46,6 +46,11 @@ impl Versions {
         (days * 86400 / i64::try_from(self.rows).unwrap_or(i64::MAX)).max(1)
     }
 
+    /// Returns the last artifact of the delivery of this number.
+    pub(super) fn last_of_delivery(&self, number: &str) -> String {
+        format!("({number} * {} + {}) / {}", self.rows, self.deliveries - 1, self.deliveries)
+    }
+
     /// Returns the most rows that a table has.
     pub(crate) fn most_rows(&self, table: &Table) -> Option<u64> {
         let changes = self.rows / 4;

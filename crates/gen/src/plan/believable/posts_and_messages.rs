@@ -135,6 +135,7 @@ fn settings_suit_the_program() {
             // What a post was said to be about was not in it.
             ("SELECT count(*) FROM wp_posts WHERE instr(post_content, post_excerpt) = 0", 0, 0),
             ("SELECT count(*) FROM wp_posts WHERE post_excerpt <> ''", 120, 300),
+            ("SELECT count(*) FROM wp_posts WHERE (post_type = 'attachment') <> (post_status = 'inherit')", 0, 0),
         ],
     );
     // Each setting of a user of a cloud was one of its own, of an app that the cloud does not have, and nobody deleted a file.
@@ -303,6 +304,13 @@ fn programs_refer_to_what_there_is() {
         &[
             ("SELECT count(*) FROM downloads_slices WHERE offset < 2097152 AND received_bytes < 1048576", 0, 0),
             ("SELECT count(*) FROM segment_usage WHERE visit_count = 0", 0, 0),
+            // What people searched for had the address of a page about a desk lamp.
+            (
+                "SELECT count(*) FROM keyword_search_terms JOIN urls u ON u.id = url_id WHERE url NOT LIKE '%/search?q=' || replace(term, ' ', '+')",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM keyword_search_terms", 20, 20),
             ("SELECT count(*) FROM urls WHERE (title LIKE '% - Search') <> (url LIKE '%/search?q=%')", 0, 0),
         ],
     );
