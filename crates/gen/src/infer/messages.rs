@@ -65,6 +65,14 @@ impl TableInference<'_> {
         if let Some((at, &(child, by))) = self.find_repeatable_number("from_me").zip(receipt) {
             let text = format!("if(count_of({}) > 0, 1, bool(0.08))", named_column(&tables[child], by));
             self.set(at, text, "follows from whether somebody received it");
+            let own = self.column(at);
+            if let Some(at) = self.find_repeatable_number("status") {
+                let text = format!(
+                    "if({own}, if(count_of({}) > 0, choice(13: 7, 5: 3), 4), 0)",
+                    named_column(&tables[child], by)
+                );
+                self.set(at, text, "follows from whether somebody received it");
+            }
         }
     }
 
@@ -130,7 +138,9 @@ impl TableInference<'_> {
         let Some((whole, (user, server))) = whole.filter(|_| has_last_word(self.table, "jid address")) else {
             return;
         };
-        self.set(user, "'1' || choice('206', '212', '312', '415', '617') || unique_digits(7)", "a telephone number");
+        // A number in a city begins with 2 to 9.
+        let own = if self.context.rows < 500_000 { "int(2, 9) || unique_digits(6)" } else { "unique_digits(7)" };
+        self.set(user, format!("'1' || choice('206', '212', '312', '415', '617') || {own}"), "a telephone number");
         self.set(server, "constant('chat.example')", "the server of the messenger");
         let text = format!("{} || '@' || {}", self.column(user), self.column(server));
         self.set(whole, text, "follows from its parts");

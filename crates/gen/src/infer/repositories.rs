@@ -40,7 +40,9 @@ impl TableInference<'_> {
             self.set(at, text, "the name of a file");
         }
         if let Some(at) = self.find_text("tagname") {
-            let text = "choice('sym-': 6, 'wiki-': 2, 'tkt-': 2) || phrase('{topic}') || '-' || sequence()";
+            // Each fifth tag is one of a page or a ticket, and the others of check-ins.
+            let text =
+                "if(sequence() % 5 = 0, choice('wiki-', 'tkt-'), 'sym-') || phrase('{topic}') || '-' || sequence()";
             self.set(at, text, "the name of a tag");
         }
         self.times_of_versions();
@@ -53,12 +55,17 @@ impl TableInference<'_> {
             let text = format!("3 * length({}) + int(0, 40)", self.column(content));
             self.set(size, text, "follows from the content");
         }
+        let kind = self.find("type", |at| self.is_text(at) && has_last_word(self.table, "event"));
+        let ecomment = match kind.map(|at| self.column(at)) {
+            Some(kind) => format!("if({kind} = 'ci' AND bool(0.07), phrase('{{commit}}'))"),
+            None => "if(bool(0.05), phrase('{commit}'))".to_owned(),
+        };
         let user = self.login_of_parent().unwrap_or_else(|| "phrase('{handle}')".to_owned());
         for (names, text) in [
             ("cap", "choice('dei': 6, 'v': 5, 'u': 3, 's': 1)"),
             ("euser", "if(bool(0.03), phrase('{handle}'))"),
             ("user", &user),
-            ("ecomment", "if(bool(0.05), phrase('{commit}'))"),
+            ("ecomment", ecomment.as_str()),
             ("bgcolor", "if(bool(0.1), colour())"),
             ("value", "if(bool(0.2), phrase('{git_branch}'))"),
         ] {

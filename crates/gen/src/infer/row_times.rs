@@ -159,8 +159,15 @@ impl TableInference<'_> {
             |&at: &usize| self.time_at(at).is_some_and(|(of, same)| of == Stage::Updated && Some(same) == form);
         let change = (0..self.columns.len()).find(is_change).filter(|&at| self.columns[at].is_open);
         let sign_in = self.column(sign_in);
+        let asked = self.find("reset_password_sent_at", |at| {
+            self.time_at(at).map(|(_, of)| of) == form && self.found[at].is_some()
+        });
+        let asked = asked.filter(|_| form == Some(Form::Text)).map(|at| self.column(at));
         if let Some(found) = change.and_then(|at| self.found[at].as_mut()) {
             found.text = format!("coalesce({sign_in}, {})", found.text);
+            if let Some(asked) = asked {
+                found.text = format!("max({}, coalesce({asked}, ''))", found.text);
+            }
             found.because = "follows from the last sign-in".to_owned();
         }
     }

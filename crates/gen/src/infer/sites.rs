@@ -115,7 +115,7 @@ impl TableInference<'_> {
         let Some(action) = action.map(|at| self.column(at)) else { return };
         let is_search = format!("({action} - 1) / {} % {KIND_COUNT} = {SEARCH}", of.count);
         if let Some(at) = search {
-            let text = format!("if({is_search} AND bool(0.6), phrase('{{category}}'))");
+            let text = format!("if({is_search} AND bool(0.6), choice('Pages': 5, 'News': 2, 'Files'))");
             self.set(at, text, "follows from the action");
         }
     }

@@ -6,6 +6,7 @@ use super::times::{Form, Stage};
 use super::{TableInference, plain};
 use crate::generators::phrases;
 
+const MIGRATION_ERRORS: &str = "choice('database is locked': 5, 'disk I/O error', 'database or disk is full': 2)";
 const TENANTS: &str = "org_id organization_id organisation_id tenant_id site_id workspace_id realm_id instance_id";
 
 /// Returns the names of things of any model; a thing without a name is called `Order object (17)`.
@@ -112,7 +113,9 @@ impl TableInference<'_> {
         let error = self.find_repeatable_text("error error_message");
         if let Some((success, error)) = success.zip(error) {
             let none = if self.columns[error].not_null { "''" } else { "NULL" };
-            let text = format!("if({}, {none}, phrase('{{error_message}}'))", self.column(success));
+            let is_migration = self.subject.is_some_and(|subject| subject.names == "migration");
+            let message = if is_migration { MIGRATION_ERRORS } else { "phrase('{error_message}')" };
+            let text = format!("if({}, {none}, {message})", self.column(success));
             self.set(error, text, "follows from the success");
         }
         if self.subject.is_none_or(|subject| subject.names != "migration") {

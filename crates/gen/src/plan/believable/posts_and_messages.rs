@@ -315,3 +315,62 @@ fn programs_refer_to_what_there_is() {
         ],
     );
 }
+
+/// Ninety dashboards had one name, a page was typed more often than visits say, a folder was older than its files, and a user signed in
+/// without being confirmed.
+#[test]
+fn one_table_says_what_another_one_says() {
+    judge_program(
+        "grafana",
+        &[
+            ("SELECT count(*) - count(DISTINCT slug) FROM dashboard", 0, 0),
+            ("SELECT count(*) FROM kv_store WHERE key GLOB '*.*' AND key NOT GLOB namespace || '.*'", 0, 0),
+            (
+                "SELECT count(*) FROM migration_log WHERE error LIKE 'Test failed%' OR error LIKE 'Could not resolve%'",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge(
+        "mastodon",
+        &[("SELECT count(*) FROM users WHERE confirmed_at IS NULL OR reset_password_sent_at > updated_at", 0, 0)],
+    );
+    let typed = "SELECT count(*) FROM moz_places p WHERE typed <> (SELECT count(*) FROM moz_historyvisits WHERE place_id = p.id AND visit_type = 2)";
+    judge_program("firefox_places", &[(typed, 0, 0)]);
+    let typed = "SELECT count(*) FROM urls u WHERE typed_count <> (SELECT count(*) FROM visits WHERE url = u.id AND transition = 805306369)";
+    judge_program("chrome_history", &[(typed, 0, 0)]);
+    judge_program(
+        "nextcloud",
+        &[
+            (
+                "SELECT count(*) FROM oc_filecache f JOIN oc_filecache d ON d.fileid = f.parent WHERE f.mtime > d.mtime",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM oc_share WHERE share_type = 3 AND permissions & 14", 0, 0),
+            ("SELECT count(*) FROM oc_storages WHERE numeric_id NOT IN (SELECT storage FROM oc_filecache)", 0, 8),
+        ],
+    );
+    judge_program(
+        "fossil",
+        &[("SELECT count(*) FROM tagxref JOIN tag USING (tagid) WHERE tagname NOT LIKE 'sym-%'", 0, 0)],
+    );
+    judge("wordpress", &[("SELECT count(*) FROM wp_comments WHERE comment_type <> 'comment' AND user_id > 0", 0, 0)]);
+    judge_program(
+        "whatsapp",
+        &[
+            ("SELECT count(*) FROM jid WHERE substr(user, 5, 1) IN ('0', '1')", 0, 0),
+            (
+                "SELECT count(*) FROM message JOIN receipt_user r ON r.message_row_id = message._id WHERE status < 5",
+                0,
+                0,
+            ),
+            ("SELECT CAST(avg(received_timestamp - timestamp) AS INTEGER) FROM message WHERE from_me", 0, 60),
+        ],
+    );
+    judge_program(
+        "gitea",
+        &[("SELECT count(*) FROM action WHERE user_id IS NULL OR repo_id IS NULL OR op_type = 1", 0, 0)],
+    );
+}
