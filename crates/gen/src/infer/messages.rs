@@ -78,9 +78,10 @@ impl TableInference<'_> {
 
     /// Names and numbers of the people, or of the group, that a conversation is with.
     pub(super) fn conversations(&mut self) {
-        const OF_PERSONS: [(&str, &str); 3] = [
+        const OF_PERSONS: [(&str, &str); 4] = [
             ("profile_name profile_full_name", "phrase('{person}')"),
-            ("e164 phone phone_number", ""),
+            ("e164", "'+1' || int(201, 989) || '55501' || digits(2)"),
+            ("phone phone_number", ""),
             ("service_id user_id contact_id", "uuid()"),
         ];
         if !has_last_word(self.table, "conversation chat thread") {

@@ -29,6 +29,7 @@ impl TableInference<'_> {
         self.referrers();
         self.time_in_visits();
         self.actions();
+        self.purchases();
         self.pages_of_sites();
     }
 
@@ -80,6 +81,15 @@ impl TableInference<'_> {
         {
             let text = format!("CASE lower({}) {MESSAGE_BY_LEVEL} END", self.column(level));
             self.set(message, text, "suits the level");
+        }
+    }
+
+    /// Numbers of what visitors bought: cheap purchases are of one thing.
+    fn purchases(&mut self) {
+        let revenue = self.find("revenue", |at| self.is_number(at)).map(|at| self.column(at));
+        if let Some((items, revenue)) = self.find_repeatable_number("items").zip(revenue) {
+            let text = format!("if({revenue} > 20, choice(1: 50, 2: 25, 3: 12, 4: 6), 1)");
+            self.set(items, text, "follows from the revenue");
         }
     }
 

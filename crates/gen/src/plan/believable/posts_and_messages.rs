@@ -369,6 +369,8 @@ fn one_table_says_what_another_one_says() {
             ("SELECT CAST(avg(received_timestamp - timestamp) AS INTEGER) FROM message WHERE from_me", 0, 60),
         ],
     );
+    judge("matomo", &[("SELECT count(*) FROM log_conversion WHERE items > 1 AND coalesce(revenue, 0) < 20", 0, 0)]);
+    judge_program("signal", &[("SELECT count(e164) - count(DISTINCT e164) FROM conversations", 0, 0)]);
     judge_program(
         "gitea",
         &[("SELECT count(*) FROM action WHERE user_id IS NULL OR repo_id IS NULL OR op_type = 1", 0, 0)],
