@@ -37,6 +37,7 @@ pub(crate) enum Distribution {
     Zipf {
         exponent: f64,
         scatter: bool,
+        first: Option<u64>,
     },
     Popular {
         growing: Option<f64>,
@@ -59,6 +60,7 @@ pub(crate) enum Distribution {
         of: Expression,
         growing: Option<f64>,
         by: Option<Expression>,
+        first: bool,
     },
     Among {
         column: Expression,
@@ -74,6 +76,7 @@ pub(crate) enum Distribution {
     InTurn {
         each: u64,
         first: Option<u64>,
+        second: u64,
     },
     PerParent(FanOutSpec),
     OtherThan {
@@ -200,7 +203,14 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
     let arguments = bind(source, call)?;
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
-        "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
+        "zipf" => {
+            let first = arguments.is_given("first");
+            Distribution::Zipf {
+                exponent: exponent(&arguments)?,
+                scatter: arguments.int("scatter")? != 0,
+                first: first.then(|| arguments.int_within("first", 1, i64::MAX.unsigned_abs())).transpose()?,
+            }
+        }
         "popular" => {
             let is_recent = arguments.is_given("recent");
             Distribution::Popular {
@@ -225,6 +235,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             of: required(&arguments, "of")?,
             growing: growing(&arguments)?,
             by: arguments.written("by"),
+            first: arguments.int("first")? != 0,
         },
         "among" => Distribution::Among {
             column: required(&arguments, "column")?,
@@ -236,7 +247,11 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
         "in_turn" => {
             let number = |name| arguments.int_within(name, 1, i64::MAX.unsigned_abs());
             let first = arguments.is_given("first").then(|| number("first")).transpose()?;
-            Distribution::InTurn { each: number("each")?, first }
+            let second = arguments.int_within("second", 0, 1 << 40)?;
+            if second > 0 && first.is_none() {
+                return Err(arguments.error_at("second", "argument 'second' of in_turn needs 'first'"));
+            }
+            Distribution::InTurn { each: number("each")?, first, second }
         }
         "per_parent" => Distribution::PerParent(fan_out(source, &arguments, rows)?),
         "other_than" => {

@@ -1,7 +1,7 @@
 //! Histories of browsers: addresses of pages at their hosts, visits in sittings, bookmarks in order.
 
 use super::amounts::named_column;
-use super::names::{is_like, plain};
+use super::names::{is_like, is_plain, plain};
 use super::table_columns::called;
 use super::times::{Form, Stage};
 use super::{TableInference, TypeClass, has_last_word, words_of_table};
@@ -24,7 +24,7 @@ pub(super) fn is_history(schema: &Schema) -> bool {
 }
 
 fn is_table_of_pages(table: &Table) -> bool {
-    let has = |name: &str| table.columns.iter().any(|column| plain(&column.name) == name);
+    let has = |name: &str| table.columns.iter().any(|column| is_plain(&column.name, name));
     has("url") && has("visit_count") && (has("typed") || has("typed_count"))
 }
 

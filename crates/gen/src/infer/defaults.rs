@@ -117,7 +117,7 @@ impl TableInference<'_> {
         {
             return 0.0;
         }
-        // Nobody signs in who is not confirmed.
+        // People confirm their address before they sign in.
         if self.is_like(at, "confirmed_at") && self.find("current_sign_in_at", |_| true).is_some() {
             return 0.0;
         }

@@ -2,7 +2,7 @@
 
 use super::messages::{SOUND, VIDEO};
 use super::names::{is_like, plain};
-use super::{TableInference, words_of_table};
+use super::{TableInference, TypeClass, words_of_table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename file_path";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -86,6 +86,17 @@ impl TableInference<'_> {
         }
     }
 
+    /// Sizes of what the row holds: of its value, and of its key if that is a BLOB, too.
+    pub(super) fn sizes_of_values(&mut self) {
+        let blob = |names: &str| self.find(names, |at| self.columns[at].traits.class == TypeClass::Blob);
+        let value =
+            blob("value data content body payload").zip(self.find_repeatable_number("byte_size size size_bytes"));
+        let Some((value, size)) = value else { return };
+        let parts = [Some(value), blob("key")].into_iter().flatten();
+        let parts: Vec<String> = parts.map(|at| format!("coalesce(length({}), 0)", self.column(at))).collect();
+        self.set(size, parts.join(" + "), "the size of what the row holds");
+    }
+
     /// Returns names of files that people send, by the kind of the message that they are sent with.
     fn media_file(&self) -> String {
         self.kind_of_own_message().map_or("phrase('{media_file}')".to_owned(), |kind| {
@@ -114,7 +125,7 @@ impl TableInference<'_> {
         let is_seen = format!("substr({}, 1, 5) IN ('image', 'video')", self.column(content));
         let path = format!("'/media/' || replace({file}, ' ', '%20')");
         let remote = match self.domain_of_account() {
-            // What people of this server send has no other address.
+            // Files of people of this server have no other address.
             Some(domain) => format!("coalesce('https://' || {domain} || {path}, '')"),
             None => format!("phrase('{{site}}') || {path}"),
         };

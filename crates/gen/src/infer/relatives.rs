@@ -122,7 +122,12 @@ pub(crate) fn is_reaction(table: &Table) -> bool {
 
 /// Returns whether the rows of a table are lines of the orders in another one.
 pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
-    (kind_of(table), kind_of(parent)) == (Some(Kind::Line), Some(Kind::Order))
+    has_lines(parent) && kind_of(table) == Some(Kind::Line)
+}
+
+/// Returns whether the rows of a table are orders, which have lines.
+pub(crate) fn has_lines(table: &Table) -> bool {
+    kind_of(table) == Some(Kind::Order)
 }
 
 /// Returns whether rows of a table have the same parent in `of` as the row of `through` that they refer to: the customer of a

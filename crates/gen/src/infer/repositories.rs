@@ -4,7 +4,7 @@ use super::times::Form;
 use super::versions::{Versions, is_of_versions};
 use super::{TableInference, has_last_word};
 
-/// What people wrote of a change, by its kind.
+/// Comments on changes, by kind.
 const COMMENTS: &str = "WHEN 'w' THEN 'Changes to wiki page [' || phrase('{topic}') || ']' \
      WHEN 't' THEN choice('New ticket [', 'Closed ticket [', 'Comment on ticket [') || hex(10) || ']' \
      WHEN 'g' THEN 'Edit [' || hex(10) || ']: Add tag \"release\"' WHEN 'e' THEN 'Technote: ' || phrase('{article_title}') ELSE phrase('{commit}')";
@@ -18,7 +18,7 @@ impl TableInference<'_> {
         let is_comment = self.subject.is_some_and(|subject| subject.names == "comment") && self.refers_to_issue();
         let kind = self.find_repeatable_number("type").filter(|_| is_comment);
         let Some((kind, text)) = kind.zip(self.find_repeatable_text("content body text comment")) else { return };
-        // Nobody closed an issue that is open.
+        // An open issue has no comment that closes it.
         let kinds = match self.flag_of_issue() {
             Some(closed) => format!("if({closed}, choice(0: 75, 2: 25), 0)"),
             None => "choice(0: 86, 2: 11, 1: 3)".to_owned(),
@@ -50,7 +50,7 @@ impl TableInference<'_> {
             && let Some((content, size)) =
                 self.find("content", |at| self.is_free(at)).zip(self.find_repeatable_number("size"))
         {
-            // What is stored is a third of the text.
+            // The stored bytes are a third of the text.
             self.found[content] = Some(super::inferred("blob(20, 200)", "follows from what a version is"));
             let text = format!("3 * length({}) + int(0, 40)", self.column(content));
             self.set(size, text, "follows from the content");

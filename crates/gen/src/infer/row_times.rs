@@ -1,4 +1,4 @@
-//! The times of a row in their order, what follows from them, and ends of ranges.
+//! The times of a row in their order, and what follows from them.
 
 use super::flash_cards::has_grade;
 use super::names::{is_like, plain};
@@ -7,7 +7,7 @@ use super::rules;
 use super::subjects::Kind;
 use super::times::{Delay, Form, Stage, delay};
 use super::{Inference, Parent, TableInference, TypeClass, kind_of, unique};
-use litepress_rows::schema::{Column, Generated, Table};
+use litepress_rows::schema::{Column, ForeignKey, Generated, Table};
 
 /// Days before the reference day at which the times of a table begin that refers to no other one.
 const DAYS: i64 = 5 * 365;
@@ -82,6 +82,7 @@ impl TableInference<'_> {
         let has_hire = times.iter().any(|&(_, at, _)| is_like(&self.columns[at].plain, "*hire* *employ*"));
         let is_learned = super::has_last_word(self.table, "doctor physician surgeon professor lawyer");
         let ages = match (has_hire, is_learned) {
+            (true, false) if self.are_hired_before() => (64, 32),
             (true, true) => (66, 32),
             (true, false) => (64, 26),
             (false, _) => (75, 18),
@@ -97,15 +98,15 @@ impl TableInference<'_> {
             return;
         }
         let (stage, anchor, form) = times[first];
-        let from = day.before(self.days());
+        let from = day.before(self.first_day());
         let text = self.first_time(stage, form, &from);
         let text = if self.columns[anchor].traits.class == TypeClass::Real { with_fractions(text) } else { text };
         self.set(anchor, text, "a time, in the order of rows");
         let mut known: Vec<(Stage, usize, Form)> = vec![times[first]];
         for (position, &(stage, at, form)) in times.iter().enumerate().filter(|(position, _)| *position != first) {
             if position < first {
-                let later = self.ascending(form, &from);
-                self.set(at, later, "a time, in the order of rows");
+                let sooner = self.sign_in_before(times[first], at, form);
+                self.set(at, sooner.unwrap_or_else(|| self.ascending(form, &from)), "a time, in the order of rows");
                 continue;
             }
             let last =
@@ -123,8 +124,7 @@ impl TableInference<'_> {
                     return Some((text, "follows from the sign-in before".to_owned()));
                 }
                 if matches!(stage, Stage::Deleted | Stage::LastSeen) && self.ends_a_parent(at) {
-                    let text = form.lately(&self.column(base), of, day, self.late_seconds(stage))?;
-                    return Some((text, "of late, because other rows refer to the row".to_owned()));
+                    return self.end_of_parent(stage, form, (&self.column(base), of));
                 }
                 let text = form.after(&self.column(base), of, self.delay(stage, form), limit)?;
                 let text = if stage == Stage::Updated { self.not_before(text, (base, form), &known) } else { text };
@@ -170,6 +170,13 @@ impl TableInference<'_> {
             }
             found.because = "follows from the last sign-in".to_owned();
         }
+    }
+
+    /// Returns the time of the sign-in before the current one, if that is the first time of the row that is always known.
+    fn sign_in_before(&self, (stage, current, of): (Stage, usize, Form), at: usize, form: Form) -> Option<String> {
+        let is_before = stage == Stage::LastSeen && self.is_like(current, "current_*") && self.is_like(at, "last_*");
+        let delay = Delay { amount: "int(-400, -2)".into(), unit: "hours" };
+        form.after(&self.column(current), of, delay, None).filter(|_| is_before)
     }
 
     /// Times of a series of measurements, one hour after another, whose last one is of the last hour. Rows are made after their hour.
@@ -226,7 +233,11 @@ impl TableInference<'_> {
     fn ascending(&self, form: Form, from: &str) -> String {
         const FEW: u64 = 64;
         const FIRST_DAYS: i64 = 10;
-        let to = if self.context.is_lookup { (self.days() - FIRST_DAYS).max(0) } else { 0 };
+        let to = match self.context.is_lookup {
+            true => (self.days() - FIRST_DAYS).max(0),
+            false if self.are_hired_before() => self.days(),
+            false => 0,
+        };
         let to = self.context.day.before(to);
         let text = form.ascending(from, &to);
         if self.context.rows < FEW { text.replace(&format!("'{to}'"), &format!("'{to}', jitter=0.02")) } else { text }
@@ -234,11 +245,10 @@ impl TableInference<'_> {
 
     /// Returns the first time of a row, from which the others follow.
     fn first_time(&self, stage: Stage, form: Form, from: &str) -> String {
-        let to = self.context.day.before(0);
         let ascending = self.ascending(form, from);
         let meeting = || {
             let is_meeting = form == Form::Text && self.is_meeting();
-            is_meeting.then(|| format!("{} || {MEETINGS}", Form::Day.ascending(from, &to)))
+            is_meeting.then(|| format!("{} || {MEETINGS}", self.working_days()))
         };
         let of_part = self.time_of_part(stage, form).or_else(|| self.time_of_visit(form));
         let of_others =
@@ -296,14 +306,32 @@ impl TableInference<'_> {
     }
 
     /// Returns how many seconds before the reference day the rows end, or are seen last: what writes a log was there a minute ago.
-    fn late_seconds(&self, stage: Stage) -> i64 {
+    pub(super) fn late_seconds(&self, stage: Stage) -> i64 {
         const WEEKS: i64 = 5_000_000;
         const MINUTES: i64 = 900;
-        let tables = self.context.schema.tables.iter();
-        let logs = tables.filter(|table| kind_of(table) == Some(Kind::Log));
-        let mut keys = logs.flat_map(|table| &table.foreign_keys);
-        let writes_log = keys.any(|key| key.parent.eq_ignore_ascii_case(&self.table.name));
-        if stage == Stage::LastSeen && writes_log && !super::is_person(self.table) { MINUTES } else { WEEKS }
+        let is_of_table = |key: &ForeignKey| key.parent.eq_ignore_ascii_case(&self.table.name);
+        let mut children = self.context.schema.tables.iter().filter(|table| table.foreign_keys.iter().any(is_of_table));
+        let mut writes_log = || children.any(|table| kind_of(table) == Some(Kind::Log));
+        let is_program = stage == Stage::LastSeen && !super::is_person(self.table);
+        if is_program && writes_log() { MINUTES } else { WEEKS }
+    }
+
+    /// Returns how many days before the reference day the first row came.
+    fn first_day(&self) -> i64 {
+        const YEARS_BEFORE: i64 = 6;
+        if self.are_hired_before() { self.days() + YEARS_BEFORE * 365 } else { self.days() }
+    }
+
+    /// Returns whether the rows are employees whom persons without a time refer to: any of them may have helped the first customer.
+    fn are_hired_before(&self) -> bool {
+        let is_hire = |column: &Column| is_like(&plain(&column.name), "hire* *_hire_date employed*");
+        let is_early = |&(child, _): &(usize, usize)| {
+            let of = &self.context.schema.tables[child];
+            child != self.context.table && super::is_person(of) && !super::has_times(of)
+        };
+        super::is_person(self.table)
+            && self.table.columns.iter().any(is_hire)
+            && self.context.counted.iter().any(is_early)
     }
 
     /// Returns how many days before the reference day the times of the table begin.
@@ -386,6 +414,19 @@ impl TableInference<'_> {
         super::has_last_word(self.table, LASTING)
     }
 
+    /// Returns working days in the order of rows, from a Monday on: the n-th is n days and two more for each weekend later.
+    fn working_days(&self) -> String {
+        /// 1970-01-05.
+        const FIRST_MONDAY: i64 = 4;
+        let last = self.context.day.unix() / 86_400;
+        let day = last - self.days();
+        let monday = day + (FIRST_MONDAY - day).rem_euclid(7);
+        let (weeks, rest) = ((last - monday) / 7, (last - monday) % 7);
+        let days = (weeks * 5 + rest.min(5)).max(1);
+        let number = format!("((sequence() - 1) * {days} / {})", self.context.rows.max(1));
+        format!("date_add('{}', {number} + {number} / 5 * 2, 'days')", self.context.day.before(last - monday))
+    }
+
     /// Returns whether the rows are what people meet for.
     fn is_meeting(&self) -> bool {
         let words = super::names::words_of_table(&self.table.name);
@@ -435,6 +476,7 @@ impl TableInference<'_> {
             form.converted(&self.through(by, time), of)
         });
         let starts: Vec<String> = starts.collect();
+        let ascending = self.after_delivery(ascending, form);
         (!starts.is_empty()).then(|| format!("max({ascending}, {})", starts.join(", ")))
     }
 
@@ -632,51 +674,5 @@ impl TableInference<'_> {
 
     pub(super) fn is_time(&self, at: usize) -> bool {
         self.time_at(at).is_some()
-    }
-
-    /// Ends of ranges: `max_x` is not below `min_x`.
-    pub(super) fn ranges(&mut self) {
-        const ENDS: [(&str, &str); 7] = [
-            ("min_", "max_"),
-            ("_min", "_max"),
-            ("low", "high"),
-            ("start_", "end_"),
-            ("from_", "to_"),
-            ("lft", "rgt"),
-            ("lower", "upper"),
-        ];
-        for at in 0..self.columns.len() {
-            let name = self.columns[at].plain.clone();
-            if !self.is_free(at) || !self.is_number(at) {
-                continue;
-            }
-            let low = ENDS.iter().filter(|(_, high)| name.contains(high)).find_map(|(low, high)| {
-                let low = name.replacen(high, low, 1);
-                let is_low = |&other: &usize| {
-                    let column = &self.columns[other];
-                    other != at
-                        && column.plain == low
-                        && column.is_open
-                        && column.traits.class == self.columns[at].traits.class
-                };
-                (0..self.columns.len()).find(is_low)
-            });
-            let Some(low) = low.filter(|&low| !self.columns[low].is_unique && !self.columns[at].is_unique) else {
-                continue;
-            };
-            let low_column = self.column(low);
-            let text = match self.columns[at].traits.class {
-                _ if self.is_like(at, "*temp*") && self.is_of_patient() => {
-                    format!("round({low_column} + real(0.1, 1.6, 1), 1)")
-                }
-                _ if self.is_like(at, "*temp* *humid* *pressure*") => {
-                    format!("round({low_column} + real(0.5, 12, 1), 1)")
-                }
-                TypeClass::Int => format!("{low_column} + int(1, 100)"),
-                _ => format!("round({low_column} + real(0, 100, 2), 2)"),
-            };
-            let because = format!("not below {}", self.table.columns[low].name);
-            self.set(at, text, &because);
-        }
     }
 }

@@ -60,12 +60,17 @@ static RULES: &[Rule] = &[
     ),
     text("md5 *_md5 etag key_id", "hex(32)"),
     text("sha256 *_sha256 checksum digest content_hash file_hash", "hex(64)"),
+    text("sha512 *_sha512", "hex(128)"),
     text("sha1 *_sha1 sha commit_sha commit_hash *_hash hash object_hash revision", "hex(40)"),
     text(
         "*token* api_key *_api_key secret *_secret session_key session_id auth_key access_key nonce salt cookie activation_key *_digest fingerprint",
         "hex(40)",
     ),
     text("iban", "iban"),
+    text("isin isin_code", "isin"),
+    text("account_number account_no acct_no bank_account", "digits(10)"),
+    text("serial_number serial_no serial serialnumber", "regex('[A-HJ-NP-Z]{2}[0-9]{2}[A-HJ-NP-Z][0-9]{6}')"),
+    text("passport passport_number passport_no", "regex('[A-Z][0-9]{8}')"),
     text("bic swift swift_code", "regex('[A-Z]{4}(DE|FR|GB|US|NL|ES)[A-Z0-9]{2}')"),
     text("credit_card* card_number cc_number", "card_number"),
     text("last4 card_last4 last_4 last_four", "digits(4)"),
@@ -227,7 +232,7 @@ static RULES: &[Rule] = &[
     number("level *_level", "choice(1: 5, 2: 3, 3: 2)", "real(0, 10, 1)"),
     number("visibility privacy", "choice(0: 80, 1: 8, 2: 12)", ""),
     number("items", "choice(1: 50, 2: 25, 3: 12, 4: 6, 5: 3, 8: 1)", ""),
-    // Of a forge: 5 a push, 10 a comment, 6 a new issue, 12 a closed one, 11 a merge.
+    // Kinds of actions in a forge: 5 a push, 10 a comment, 6 a new issue, 12 a closed one, 11 a merge.
     number("op_type", "choice(5: 60, 10: 18, 6: 11, 12: 6, 11: 5)", ""),
     number("idgoal goal_id", "choice(1: 60, 2: 25, 3: 10, 4: 5)", ""),
     text("visibility privacy", "choice('public': 75, 'private': 15, 'unlisted': 10)"),
@@ -665,6 +670,7 @@ static NULLS: &[(&str, f64)] = &[
     ("*discount* *coupon* *voucher* *promo* *gift*", 0.75),
     ("*company* *organi?ation* *employer* organization organisation", 0.6),
     ("middle_name middlename middle_initial mi", 0.4),
+    ("original_language*", 0.85),
     (
         "*website* *homepage* *home_page* *link* *avatar* *photo* *image* *picture* *logo* *thumbnail* *cover* *icon* *header*",
         0.35,

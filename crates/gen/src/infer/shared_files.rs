@@ -217,12 +217,15 @@ impl TableInference<'_> {
 
     /// Activities of users: what they did, and with which file.
     fn activities(&mut self) {
-        let has_files = self.context.schema.tables.iter().any(is_file_tree);
+        let is_log = self.kind() == Some(Kind::Log);
         let is_upkeep = has_last_word(self.table, "migration");
-        if let Some(at) = self.find_repeatable_text("app appid").filter(|_| has_files && is_upkeep) {
+        if !is_log && !is_upkeep || !self.context.schema.tables.iter().any(is_file_tree) {
+            return;
+        }
+        if let Some(at) = self.find_repeatable_text("app appid").filter(|_| is_upkeep) {
             self.set(at, "phrase('{cloud_app}')", "an app of the server");
         }
-        if !has_files || self.kind() != Some(Kind::Log) {
+        if !is_log {
             return;
         }
         for (names, text) in

@@ -5,7 +5,7 @@
 //! site       1 2 3   1 2 3   1 2 3
 //! ```
 
-use super::names::plain;
+use super::names::is_plain;
 use super::{Inference, TableInference, has_last_word, inferred};
 use crate::generators::phrases;
 use litepress_rows::quoted_name;
@@ -36,15 +36,15 @@ pub(crate) struct Sites {
 }
 
 fn is_site(table: &Table) -> bool {
-    has_last_word(table, "site website") && ["name", "main_url"].iter().all(|name| column(table, name).is_some())
+    ["main_url", "name"].iter().all(|name| column(table, name).is_some()) && has_last_word(table, "site website")
 }
 
 fn is_action(table: &Table) -> bool {
-    ["name", "type", "url_prefix"].iter().all(|name| column(table, name).is_some())
+    ["url_prefix", "name", "type"].iter().all(|name| column(table, name).is_some())
 }
 
 fn column(table: &Table, name: &str) -> Option<usize> {
-    table.columns.iter().position(|of| plain(&of.name) == name)
+    table.columns.iter().position(|of| is_plain(&of.name, name))
 }
 
 /// Returns the most rows that a table of sites has for a number of visits.

@@ -24,25 +24,21 @@ pub(crate) struct Versions {
 
 /// Returns whether a schema has the versions of files: their names, and which version follows from which.
 pub(super) fn is_of_versions(schema: &Schema) -> bool {
-    position(schema, "filename").is_some() && position(schema, "delta").is_some()
-}
-
-fn position(schema: &Schema, name: &str) -> Option<usize> {
-    schema.tables.iter().position(|table: &Table| plain(&table.name) == name)
+    schema.table("filename").is_some() && schema.table("delta").is_some()
 }
 
 impl Versions {
     /// Returns the artifacts of a schema that has some, given the rows of its tables.
     pub(crate) fn new(schema: &Schema, rows_of: impl Fn(usize) -> u64) -> Option<Self> {
         const LEAST: u64 = 40;
-        let table = position(schema, "blob").filter(|_| is_of_versions(schema))?;
+        let table = schema.position("blob").filter(|_| is_of_versions(schema))?;
         let rows = rows_of(table);
-        let count = |name| position(schema, name).map_or(1, &rows_of);
+        let count = |name| schema.position(name).map_or(1, &rows_of);
         let cycle = (count("filename") / 3).min(rows / 32).max(1);
         (rows >= LEAST).then(|| Self { table, rows, cycle, deliveries: count("rcvfrom").max(1), tags: count("tag") })
     }
 
-    /// Returns the seconds from one artifact to the next, if the last one comes after so many days.
+    /// Returns the seconds from one artifact to the next, if the last one comes after `days`.
     pub(super) fn seconds_each(&self, days: i64) -> i64 {
         (days * 86400 / i64::try_from(self.rows).unwrap_or(i64::MAX)).max(1)
     }

@@ -369,7 +369,7 @@ impl<'p, 'a> Compiler<'p, 'a> {
             {
                 (Cardinality::Unique { rows: rows.min(reference.relation.parents) }, None)
             }
-            (Assignment::InTurn { each, first }, _) if is_unique => {
+            (Assignment::InTurn { each, first, second: 0 }, _) if is_unique => {
                 let values = first.unwrap_or(u64::MAX).min(reference.relation.parents).max(1);
                 (Cardinality::Among { values }, Some(Cycle { each: *each, values }))
             }

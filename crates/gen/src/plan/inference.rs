@@ -246,6 +246,9 @@ impl Planner<'_> {
     /// the references that are not part of the plan yet.
     fn lines(&self, table: usize, drafts: &[(usize, usize, Inference)]) -> Option<usize> {
         let of_table = &self.schema.tables[table];
+        if !infer::has_lines(of_table) {
+            return None;
+        }
         let lines =
             generated_tables(self.schema).filter(|(child, of)| *child != table && infer::is_line_of(of, of_table));
         lines.map(|(child, _)| child).find(|&child| {
@@ -276,7 +279,12 @@ impl Planner<'_> {
             let parent = infer::reference(self.schema, &self.schema.tables[child], column);
             matches!(parent, Reference::Single(parent) if parent.table == table) && is_small(child) && is_small(table)
         };
-        let drafted = drafts.iter().filter(|(.., inferred)| inferred.text.contains("ref("));
+        let name = &self.schema.tables[table].name;
+        let names_table = |(child, column, _): &&(usize, usize, Inference)| {
+            let mut keys = self.schema.tables[*child].foreign_keys.iter();
+            keys.any(|key| key.columns.contains(column) && key.parent.eq_ignore_ascii_case(name))
+        };
+        let drafted = drafts.iter().filter(names_table).filter(|(.., inferred)| inferred.text.contains("ref("));
         drafted.map(|(child, column, _)| (*child, *column)).filter(refers).collect()
     }
 
@@ -364,7 +372,7 @@ impl Planner<'_> {
             infer::unique_keys(of_table).any(|key| key.contains(&column)) || of_table.rowid_alias == Some(column);
         let is_alone =
             of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column)).all(|key| key.columns.len() == 1);
-        let is_popular = matches!(pattern, ReferencePattern::Popular { .. });
+        let is_popular = matches!(pattern, ReferencePattern::Popular { .. } | ReferencePattern::MostlyFirst);
         let share =
             if is_key || !is_alone || !is_popular { 0.0 } else { infer::null_share(self.schema, of_table, column) };
         match share {
@@ -453,7 +461,19 @@ impl Planner<'_> {
                 Ok(ReferencePattern::Superior)
             }
             None if table == parent.table && infer::roots(of_table, column, rows).is_some() => {
-                Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
+                let first = infer::roots(of_table, column, rows).unwrap_or(1);
+                Ok(ReferencePattern::Roots { first, second: infer::second_level(of_table, first, rows) })
+            }
+            None if infer::first_often(self.schema, table, parent.table, parent_rows).is_some() => {
+                let first = infer::first_often(self.schema, table, parent.table, parent_rows);
+                Ok(ReferencePattern::FirstOften(first.unwrap_or(1)))
+            }
+            None if infer::is_city_of(of_table, of_parent) => Ok(ReferencePattern::FirstInTurn(parent_rows)),
+            None if infer::has_last_word(of_parent, "language")
+                && self.is_lookup(parent.table)
+                && !infer::is_called(of_table, column, "original*") =>
+            {
+                Ok(ReferencePattern::MostlyFirst)
             }
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
@@ -463,7 +483,9 @@ impl Planner<'_> {
             }
             None if self.comes_in_groups(table, column, of_parent) => {
                 let least = u64::from(rows >= parent_rows && infer::is_visit_of(of_table, of_parent));
-                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))
+                let after = infer::films_without_parts(of_table, of_parent, parent_rows);
+                let counts = infer::skewed_counts(rows, parent_rows - after, (least, u64::MAX));
+                Ok(ReferencePattern::PerParent { counts, after })
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
                 Ok(if infer::is_address(of_parent) { ReferencePattern::OnceNearby } else { ReferencePattern::Once })
@@ -480,9 +502,12 @@ impl Planner<'_> {
     fn numbered_pattern(&self, [table, parent]: [usize; 2], most: u64) -> ReferencePattern {
         let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent]);
         let (rows, parents) = (self.sizes[table].rows, self.sizes[parent].rows);
-        let after = infer::films_without_parts(of_table, of_parent, parents);
+        let layers = infer::layers_without_tiles(self.schema, of_table, of_parent, parents);
+        let after = infer::films_without_parts(of_table, of_parent, parents).max(layers);
         let parents = parents - after;
-        let most = (5 * (rows / parents) / 2).saturating_add(3).min(most);
+        // All layers of tiles have as many levels.
+        let most =
+            if layers > 0 { rows.div_ceil(parents) } else { (5 * (rows / parents) / 2).saturating_add(3).min(most) };
         // One for each would be no more than a copy of the parents.
         let has_some = infer::is_part_of(of_table, of_parent) && rows >= parents || rows / 2 >= parents;
         ReferencePattern::PerParent { counts: infer::skewed_counts(rows, parents, (u64::from(has_some), most)), after }
@@ -508,6 +533,8 @@ impl Planner<'_> {
             || infer::is_meta_of(of_table, of_parent)
             || self.are_settings_of_users(table, of_parent)
             || infer::is_run_of_commit(of_table, of_parent)
+            || infer::is_value_of_film(of_table, of_parent)
+            || infer::is_answer_to(of_table, of_parent)
             || infer::is_territory(of_table) && infer::has_last_word(of_parent, "region")
             || self.is_taken_in_turn(table, column)
             || infer::is_address_of(of_table, column, of_parent)
@@ -626,8 +653,11 @@ impl Planner<'_> {
         if is_itself || may_be_unequal || mean > 0.4 * other.parents as f64 {
             return None;
         }
-        // An order has a line at least.
-        let is_part = parent(one).is_some_and(|of| infer::is_part_of(of_table, &self.schema.tables[of]));
+        // An order has a line at least, and a film a genre.
+        let is_part = parent(one).zip(parent(other)).is_some_and(|(of, other)| {
+            let [of, other] = [of, other].map(|at| &self.schema.tables[at]);
+            infer::is_part_of(of_table, of) || infer::are_genres_of(other, of)
+        });
         let least = u64::from(is_part && rows >= one.parents);
         Some(match position == leader {
             true => {
@@ -659,8 +689,11 @@ impl Planner<'_> {
 
     /// Returns whether a table has all of its rows from the start: languages, genres.
     fn is_lookup(&self, table: usize) -> bool {
-        let names = infer::closed_names(self.schema, table);
-        names.is_some_and(|(_, most)| self.sizes[table].rows <= most)
+        let is_lookup = |table: usize| {
+            let names = infer::closed_names(self.schema, table);
+            names.is_some_and(|(_, most)| self.sizes[table].rows <= most)
+        };
+        self.lookups.get_or_init(|| (0..self.schema.tables.len()).map(is_lookup).collect())[table]
     }
 
     /// Splits a key into foreign keys, if it consists of whole ones.

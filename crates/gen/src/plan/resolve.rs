@@ -383,6 +383,18 @@ impl<'a> Resolver<'a> {
         Ok((self.own_column(expression)?, None))
     }
 
+    /// Resolves a column, or a path of columns from row to row, which begins with a column.
+    fn path(&mut self, expression: &Expression) -> Result<(usize, Vec<String>)> {
+        if let ExpressionKind::Path { through, name } = &expression.kind
+            && let Some((column, rest)) = through.split_first()
+            && let Some(column) = self.table.column(column)
+        {
+            return Ok((column, rest.iter().chain([name]).cloned().collect()));
+        }
+        let (column, name) = self.group(expression)?;
+        Ok((column, name.into_iter().collect()))
+    }
+
     fn reference(&mut self, call: &Call) -> Result<ColumnExpr> {
         let of = ref_call(self.source, call, Some(self.rows()))?;
         let (parent, key) = self.table_column(&of.parent)?;
@@ -434,8 +446,9 @@ impl<'a> Resolver<'a> {
         };
         Ok(match distribution {
             Distribution::Uniform => Assignment::Uniform,
-            Distribution::Zipf { exponent, scatter } => {
-                Assignment::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
+            Distribution::Zipf { exponent, scatter, first } => {
+                let drawn = first.unwrap_or(parents).min(parents);
+                Assignment::Zipf { zipf: Arc::new(Zipf::new(drawn, exponent)), scatter: scatter && first.is_none() }
             }
             Distribution::Popular { growing, by, recent } => Assignment::Popular {
                 growth: growing.map(|before| Growth::new(self.rows(), before)),
@@ -446,11 +459,11 @@ impl<'a> Resolver<'a> {
             Distribution::Along { column, distinct, .. } => {
                 Assignment::Along { column: self.own_column(&column)?, distinct }
             }
-            Distribution::Within { column, of, growing, by } => {
-                let (column, name) = self.group(&column)?;
+            Distribution::Within { column, of, growing, by, first } => {
+                let (column, path) = self.path(&column)?;
                 let by = by.map(|by| self.own_column(&by)).transpose()?;
                 let growth = growing.map(|before| Growth::new(self.rows(), before));
-                Assignment::Within { column, name, of: self.table_column(&of)?, growth, by, members: None }
+                Assignment::Within { column, path, of: self.table_path(&of)?, first, growth, by, members: None }
             }
             Distribution::Via { growing, .. } => {
                 let growth = growing.then(|| Growth::new(self.rows(), 0.0));
@@ -460,9 +473,12 @@ impl<'a> Resolver<'a> {
                 let (column, name) = self.group(&column)?;
                 Assignment::Among { column, name, distinct, fan_out: None }
             }
-            Distribution::SharedIn { column } => Assignment::SharedIn { column: self.own_column(&column)? },
+            Distribution::SharedIn { column } => {
+                let (column, path) = self.path(&column)?;
+                Assignment::SharedIn { column, path }
+            }
             Distribution::Once { near } => Assignment::Once { near },
-            Distribution::InTurn { each, first } => Assignment::InTurn { each, first },
+            Distribution::InTurn { each, first, second } => Assignment::InTurn { each, first, second },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
                 Assignment::PerParent(Arc::new(FanOut::Constant { each, parents }))
             }
@@ -484,6 +500,19 @@ impl<'a> Resolver<'a> {
                 None => return Err(self.source.error(at, "the number of children is above 2^64")),
             },
         })
+    }
+
+    /// Resolves `table.column`, or a path that goes on from there.
+    fn table_path(&self, expression: &Expression) -> Result<(usize, usize, Vec<String>)> {
+        if let ExpressionKind::Path { through, name } = &expression.kind
+            && let [table, column, rest @ ..] = &through[..]
+        {
+            let kind = ExpressionKind::Column { through: Some(table.clone()), name: column.clone() };
+            let (table, column) = self.table_column(&Expression { kind, span: expression.span.clone() })?;
+            return Ok((table, column, rest.iter().chain([name]).cloned().collect()));
+        }
+        let (table, column) = self.table_column(expression)?;
+        Ok((table, column, Vec::new()))
     }
 
     /// Resolves `table.column`, or `table`, which means its primary key.

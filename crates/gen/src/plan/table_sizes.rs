@@ -264,9 +264,15 @@ fn limit_keys(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
     limit_each(tables, sizes, |table, sizes| {
         let of_table = &schema.tables[table];
         for (column, parent) in single_references(schema, table) {
-            let models = sizes[parent.table];
-            if models.limited_by.is_some() && infer::is_model_of(of_table, &schema.tables[parent.table]) {
-                sizes[table].limit((column, infer::RIGHTS_OF_MODEL * models.rows, "the models have {} rights"));
+            let (of, rows) = (&schema.tables[parent.table], sizes[parent.table].rows);
+            match sizes[parent.table].limited_by {
+                Some(_) if infer::is_model_of(of_table, of) => {
+                    sizes[table].limit((column, infer::RIGHTS_OF_MODEL * rows, "the models have {} rights"));
+                }
+                Some(_) if infer::is_city_of(of_table, of) => {
+                    sizes[table].limit((column, infer::CITIES_OF_COUNTRY * rows, "the countries have {} cities"));
+                }
+                _ => {}
             }
         }
         for key in infer::unique_keys(of_table) {

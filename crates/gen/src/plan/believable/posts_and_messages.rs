@@ -132,13 +132,13 @@ fn settings_suit_the_program() {
                 0,
                 0,
             ),
-            // What a post was said to be about was not in it.
+            // The summary of a post was of another post.
             ("SELECT count(*) FROM wp_posts WHERE instr(post_content, post_excerpt) = 0", 0, 0),
             ("SELECT count(*) FROM wp_posts WHERE post_excerpt <> ''", 120, 300),
             ("SELECT count(*) FROM wp_posts WHERE (post_type = 'attachment') <> (post_status = 'inherit')", 0, 0),
         ],
     );
-    // Each setting of a user of a cloud was one of its own, of an app that the cloud does not have, and nobody deleted a file.
+    // Each setting of a user of a cloud was one of its own, of an app that the cloud does not have, and files were deleted by no user.
     judge_program(
         "nextcloud",
         &[
@@ -304,7 +304,7 @@ fn programs_refer_to_what_there_is() {
         &[
             ("SELECT count(*) FROM downloads_slices WHERE offset < 2097152 AND received_bytes < 1048576", 0, 0),
             ("SELECT count(*) FROM segment_usage WHERE visit_count = 0", 0, 0),
-            // What people searched for had the address of a page about a desk lamp.
+            // A search had the address of a page about a desk lamp.
             (
                 "SELECT count(*) FROM keyword_search_terms JOIN urls u ON u.id = url_id WHERE url NOT LIKE '%/search?q=' || replace(term, ' ', '+')",
                 0,
