@@ -65,7 +65,9 @@ mod types;
 mod upkeep;
 mod versions;
 
-pub(crate) use browsing::{are_bookmarks, folders_of_bookmarks, is_bookmarked, is_input_of, is_page_of, is_visit_of};
+pub(crate) use browsing::{
+    are_bookmarks, folders_of_bookmarks, is_bookmarked, is_input_of, is_page_of, is_search_of, is_visit_of,
+};
 pub(crate) use catalogues::{first_often, layers_without_tiles};
 pub(crate) use continents::continent_of;
 pub(crate) use copies::REPEATS;
@@ -151,9 +153,16 @@ pub(crate) fn has_times(table: &Table) -> bool {
 
 /// Returns the share of a table's rows that come before the first row of a table that refers to it, by the lengths of the chains of
 /// parents of both.
-pub(crate) fn share_before(parent: &Table, [of_parent, of_child]: [i64; 2]) -> f64 {
-    // A log of few rows is a short one.
-    if kind_of(parent) == Some(Kind::Log) { 0.0 } else { row_times::share_before(of_parent, of_child) }
+pub(crate) fn share_before([parent, child]: [&Table; 2], rows: u64, [of_parent, of_child]: [i64; 2]) -> f64 {
+    let is_log = |table: &Table| {
+        let subject = subject_of(table).filter(|subject| subject.kind == Kind::Log);
+        let has_status = (0..table.columns.len()).any(|at| is_called(table, at, "http_status status_code http_method"));
+        subject.is_some_and(|subject| subject.names != "migration") || has_status
+    };
+    if is_log(parent) {
+        return 0.0;
+    }
+    row_times::share_before(of_parent, row_times::days_of(is_log(child), rows, of_child))
 }
 
 /// Returns the column of the time, if a table holds series of measurements: one at a time for each row that a column refers to.

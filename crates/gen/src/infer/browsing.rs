@@ -1,5 +1,6 @@
 //! Histories of browsers: addresses of pages at their hosts, visits in sittings, bookmarks in order.
 
+use super::amounts::named_column;
 use super::names::{is_like, is_plain, plain};
 use super::table_columns::called;
 use super::times::{Form, Stage};
@@ -60,6 +61,11 @@ pub(crate) fn is_input_of(table: &Table, parent: &Table) -> bool {
     is_table_of_pages(parent) && table.columns.iter().any(|column| plain(&column.name) == "input")
 }
 
+/// Returns whether the rows of a table are searches, of which another one has the pages with what they found.
+pub(crate) fn is_search_of(table: &Table, parent: &Table) -> bool {
+    is_table_of_pages(parent) && table.columns.iter().any(|column| is_like(&plain(&column.name), "term search_term"))
+}
+
 /// Returns whether the rows of a table are the pages of the hosts in another one.
 pub(crate) fn is_page_of(table: &Table, parent: &Table) -> bool {
     is_table_of_pages(table) && parent.columns.iter().any(|column| plain(&column.name) == "host")
@@ -106,7 +112,16 @@ impl TableInference<'_> {
         let title = self.find_repeatable_text("title");
         let host = self.host_of_parent();
         if let Some(title) = title {
-            self.set(title, "phrase('{page_title}')", "the title of a page");
+            let tables = &self.context.schema.tables;
+            let searches = self.context.counted.iter().find(|(child, _)| is_search_of(&tables[*child], self.table));
+            let text = match searches {
+                Some(&(child, by)) => format!(
+                    "if(count_of({}) > 0, phrase('{{search_term}} - Search'), phrase('{{page_title}}'))",
+                    named_column(&tables[child], by)
+                ),
+                None => "phrase('{page_title}')".to_owned(),
+            };
+            self.set(title, text, "the title of a page");
         }
         if let Some(url) = self.find_repeatable_text("url") {
             let begin =
@@ -158,12 +173,7 @@ impl TableInference<'_> {
 
     /// Visits: how they came about, how long they took, and the visit before.
     fn visits(&mut self) {
-        const VALUES: [(&str, &str); 4] = [
-            ("visit_type", "choice(1: 74, 2: 12, 3: 4, 5: 3, 6: 4, 7: 1, 8: 2)"),
-            ("transition", "choice(805306368: 70, 805306369: 12, 805306376: 8, 805306375: 5, 838860805: 5)"),
-            ("session", "constant(0)"),
-            ("segment_id", "if(bool(0.8), 0, zipf(200))"),
-        ];
+        const VALUES: [(&str, &str); 2] = [("session", "constant(0)"), ("segment_id", "if(bool(0.8), 0, zipf(200))")];
         if !words_of_table(&self.table.name).last().is_some_and(|word| word.ends_with("visit")) {
             return;
         }
@@ -172,6 +182,7 @@ impl TableInference<'_> {
                 self.set(at, text, "follows from what a visit is");
             }
         }
+        self.kinds_of_visits();
         let key = self.table.rowid_alias.map(|at| self.column(at));
         if let Some((at, key)) = self.find_repeatable_number("from_visit").zip(key) {
             // The first visit of a page may be days after that of the page before it.
@@ -182,6 +193,41 @@ impl TableInference<'_> {
         if let Some(at) = self.find_repeatable_number("visit_duration duration") {
             let text = format!("1_000_000 * lognormal(3.5, 1.1, min=1, max={}, decimals=0)", SECONDS / 2);
             self.set(at, text, "microseconds, less than to the next visit");
+        }
+    }
+
+    /// Kinds of visits: as many as the page says are typed, and a page is loaded before it is loaded again.
+    fn kinds_of_visits(&mut self) {
+        const KINDS: [(&str, [&str; 3]); 2] = [
+            ("visit_type", ["2", "choice(1: 90, 4: 8, 7: 2)", "choice(1: 86, 4: 6, 8: 8)"]),
+            (
+                "transition",
+                [
+                    "805306369",
+                    "choice(805306368: 94, 805306375: 6)",
+                    "choice(805306368: 84, 805306376: 11, 805306375: 5)",
+                ],
+            ),
+        ];
+        for (name, [typed, first, again]) in KINDS {
+            let Some(at) = self.find_repeatable_number(name) else { continue };
+            let count = self.context.per_parent.and_then(|by| {
+                let of = &self.context.schema.tables[self.context.parents[by]?.table];
+                let column = of
+                    .columns
+                    .iter()
+                    .find(|column| ["typed", "typed_count"].contains(&plain(&column.name).as_str()))?;
+                Some((format!("number_in({})", self.column(by)), self.through(by, column)))
+            });
+            let text = match count {
+                Some((number, count)) => {
+                    format!(
+                        "CASE WHEN {number} <= {count} THEN {typed} WHEN {number} = 1 THEN {first} ELSE {again} END"
+                    )
+                }
+                None => format!("if(bool(0.1), {typed}, {first})"),
+            };
+            self.set(at, text, "follows from what a visit is");
         }
     }
 
@@ -224,12 +270,15 @@ impl TableInference<'_> {
     /// Texts that people type to find a page: its title up to a dash, or the first letters of it. Each input for a page is longer
     /// than the one before.
     fn searches_of_pages(&mut self) {
-        const LEAST: u8 = 3;
+        const LEAST: u8 = 1;
         let Some((by, title)) = self.title_of_page() else { return };
         let text = format!("substr(lower({title}), 1, instr({title} || ' - ', ' - ') - 1)");
         if let Some(at) = self.find_repeatable_text("term search_term query") {
             let own = called(&self.alone(at).text);
             self.set(at, format!("coalesce({text}, {own})"), "follows from the title of the page");
+            if let Some(at) = self.find_repeatable_number("keyword_id") {
+                self.set(at, "choice(2: 9, 5: 1)", "an engine for searches");
+            }
         }
         let Some(at) = self.find_text("input").filter(|_| self.context.per_parent == Some(by)) else { return };
         let number = format!("number_in({})", self.column(by));

@@ -312,7 +312,10 @@ impl TableInference<'_> {
             let usual = self.alone(at).text;
             let state = ["'published'", "'publish'", "'open'"].iter().find(|state| usual.contains(*state));
             if let Some(state) = state {
-                let text = format!("if({} > 0, {state}, {usual})", self.column(count));
+                // Files among posts have the state of their post.
+                let file = self.posted_file().filter(|_| state.contains("publish"));
+                let not_file = file.map_or(String::new(), |is_file| format!(" AND NOT {is_file}"));
+                let text = format!("if({} > 0{not_file}, {state}, {usual})", self.column(count));
                 self.set(at, text, "follows from the number of answers");
             }
         }

@@ -117,6 +117,10 @@ impl TableInference<'_> {
         {
             return 0.0;
         }
+        // People confirm their address before they sign in.
+        if self.is_like(at, "confirmed_at") && self.find("current_sign_in_at", |_| true).is_some() {
+            return 0.0;
+        }
         // A place that somebody sends is on the map.
         if self.is_like(at, "latitude longitude") && super::has_last_word(self.table, "location") {
             return 0.0;
@@ -260,6 +264,11 @@ fn is_plain_choice(text: &str) -> bool {
     text.starts_with("choice(")
 }
 
+/// Returns whether the rows of a table are of visitors.
+fn has_visitor(table: &Table) -> bool {
+    table.columns.iter().any(|column| names::plain(&column.name).contains("visitor"))
+}
+
 /// Returns the share of rows that are NULL in a nullable column, by its name; of other columns 0.
 pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64 {
     /// Of a nullable column whose name says nothing, where others are NOT NULL.
@@ -275,12 +284,14 @@ pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64
         return 0.0;
     }
     // Somebody did what a log of users says.
-    if is_called(table, position, "user") && super::has_last_word(table, "activity") {
+    if is_called(table, position, "user user_id repo_id")
+        && super::has_last_word(table, "activity action")
+        && !has_visitor(table)
+    {
         return 0.0;
     }
     // Most visitors have not signed in.
-    let has_visitor = || table.columns.iter().any(|other| names::plain(&other.name).contains("visitor"));
-    if is_called(table, position, "user_id") && has_visitor() {
+    if is_called(table, position, "user_id") && has_visitor(table) {
         return 0.85;
     }
     let is_deliberate = table.columns.iter().any(|other| other.not_null && other.key_position.is_none());

@@ -65,14 +65,23 @@ impl TableInference<'_> {
         if let Some((at, &(child, by))) = self.find_repeatable_number("from_me").zip(receipt) {
             let text = format!("if(count_of({}) > 0, 1, bool(0.08))", named_column(&tables[child], by));
             self.set(at, text, "follows from whether somebody received it");
+            let own = self.column(at);
+            if let Some(at) = self.find_repeatable_number("status") {
+                let text = format!(
+                    "if({own}, if(count_of({}) > 0, choice(13: 7, 5: 3), 4), 0)",
+                    named_column(&tables[child], by)
+                );
+                self.set(at, text, "follows from whether somebody received it");
+            }
         }
     }
 
     /// Names and numbers of the people, or of the group, that a conversation is with.
     pub(super) fn conversations(&mut self) {
-        const OF_PERSONS: [(&str, &str); 3] = [
+        const OF_PERSONS: [(&str, &str); 4] = [
             ("profile_name profile_full_name", "phrase('{person}')"),
-            ("e164 phone phone_number", ""),
+            ("e164", "'+1' || int(201, 989) || '55501' || digits(2)"),
+            ("phone phone_number", ""),
             ("service_id user_id contact_id", "uuid()"),
         ];
         if !has_last_word(self.table, "conversation chat thread") {
@@ -82,8 +91,11 @@ impl TableInference<'_> {
             // Most chats are with one person, and have no subject.
             if let Some(at) = self.find_repeatable_text("subject").filter(|&at| !self.columns[at].not_null) {
                 // A chat with one person is no group.
-                let is_private = self.context.once.is_some() || self.columns.iter().any(|of| of.plain == "jid_row_id");
-                let text = if is_private { "constant(NULL)" } else { "if(bool(0.15), phrase('{chat_group}'))" };
+                let text = if self.context.once.is_some() {
+                    "constant(NULL)"
+                } else {
+                    "if(bool(0.15), phrase('{chat_group}'))"
+                };
                 self.set(at, text, "follows from the habits of people");
             }
             return;
@@ -127,7 +139,9 @@ impl TableInference<'_> {
         let Some((whole, (user, server))) = whole.filter(|_| has_last_word(self.table, "jid address")) else {
             return;
         };
-        self.set(user, "'1' || choice('206', '212', '312', '415', '617') || unique_digits(7)", "a telephone number");
+        // A number in a city begins with 2 to 9.
+        let own = if self.context.rows < 500_000 { "int(2, 9) || unique_digits(6)" } else { "unique_digits(7)" };
+        self.set(user, format!("'1' || choice('206', '212', '312', '415', '617') || {own}"), "a telephone number");
         self.set(server, "constant('chat.example')", "the server of the messenger");
         let text = format!("{} || '@' || {}", self.column(user), self.column(server));
         self.set(whole, text, "follows from its parts");

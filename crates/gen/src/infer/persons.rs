@@ -37,6 +37,7 @@ impl TableInference<'_> {
         if let Some(at) = last.filter(|&at| !self.columns[at].is_unique) {
             self.set(at, "phrase('{last}')", "its name is like last_name");
         }
+        self.states_of_persons();
         let both =
             first.zip(last).map(|(first, last)| format!("{} || ' ' || {}", self.column(first), self.column(last)));
         // All further parts follow from the name as the row has it.
@@ -74,6 +75,15 @@ impl TableInference<'_> {
             ),
             (None, Some(courtesy)) => format!("if({courtesy} = 'Mr.', phrase('{male}'), phrase('{female}'))"),
             _ => format!("phrase('{any}')"),
+        }
+    }
+
+    /// States of persons, such as being away. Programs have none.
+    fn states_of_persons(&mut self) {
+        let flag = self.find("is_bot bot is_robot", |at| self.is_number(at)).map(|at| self.column(at));
+        let state = self.find_repeatable_text("status_text status_message custom_status");
+        if let Some((at, flag)) = state.filter(|&at| !self.columns[at].not_null).zip(flag) {
+            self.set(at, format!("if({flag} = 1, NULL, phrase('{{status_text}}'))"), "what a person says");
         }
     }
 

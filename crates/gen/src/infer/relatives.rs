@@ -3,8 +3,8 @@
 use super::names::{self, words_of_table};
 use super::subjects::{self, Kind, Subject};
 use super::{
-    flash_cards, has_last_word, is_bookmarked, is_called, is_card_of, is_key_alone, is_page_of, is_visit_of, media,
-    skewed_counts,
+    flash_cards, has_last_word, is_bookmarked, is_called, is_card_of, is_key_alone, is_page_of, is_place_of_files,
+    is_search_of, is_visit_of, media, skewed_counts,
 };
 use crate::generators::phrases;
 use litepress_rows::schema::{Column, Schema, Table};
@@ -36,6 +36,7 @@ pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
     match names {
         _ if is_line_of(part, whole) || are_runs && whole.name != part.name => Some(4),
         _ if is_album_of(part, whole) || is_of_conversation(part, whole) || is_in_pack(part, whole) => Some(1),
+        _ if is_place_of_files(part, whole) && has_last_word(whole, "storage") => Some(1),
         _ if is_visit_of(part, whole) || is_page_of(part, whole) || is_action_of(part, whole) => Some(4),
         _ if flash_cards::is_field_of(part, whole) => Some(5),
         [Some("playlist"), Some("song")] => Some(1),
@@ -71,6 +72,7 @@ pub(crate) fn rows_for_one(table: &Table, column: usize, parent: &Table) -> Opti
     let is_receipt = words_of_table(&table.name).iter().any(|word| word == "receipt");
     let share = match () {
         () if is_bookmarked(table, column, parent) => return Some(2),
+        () if is_search_of(table, parent) => return Some(8),
         () if is_edit(table) && kind_of(parent) == Some(Kind::Text) => return Some(12),
         () if is_receipt && has_last_word(parent, "message") => return Some(2),
         () if has_last_word(table, "conversion") && has_last_word(parent, "visit session") => return Some(12),

@@ -4,7 +4,7 @@ use super::times::Form;
 use super::versions::{Versions, is_of_versions};
 use super::{TableInference, has_last_word};
 
-/// What people wrote of a change, by its kind.
+/// Comments on changes, by kind.
 const COMMENTS: &str = "WHEN 'w' THEN 'Changes to wiki page [' || phrase('{topic}') || ']' \
      WHEN 't' THEN choice('New ticket [', 'Closed ticket [', 'Comment on ticket [') || hex(10) || ']' \
      WHEN 'g' THEN 'Edit [' || hex(10) || ']: Add tag \"release\"' WHEN 'e' THEN 'Technote: ' || phrase('{article_title}') ELSE phrase('{commit}')";
@@ -18,7 +18,7 @@ impl TableInference<'_> {
         let is_comment = self.subject.is_some_and(|subject| subject.names == "comment") && self.refers_to_issue();
         let kind = self.find_repeatable_number("type").filter(|_| is_comment);
         let Some((kind, text)) = kind.zip(self.find_repeatable_text("content body text comment")) else { return };
-        // Nobody closed an issue that is open.
+        // An open issue has no comment that closes it.
         let kinds = match self.flag_of_issue() {
             Some(closed) => format!("if({closed}, choice(0: 75, 2: 25), 0)"),
             None => "choice(0: 86, 2: 11, 1: 3)".to_owned(),
@@ -40,16 +40,32 @@ impl TableInference<'_> {
             self.set(at, text, "the name of a file");
         }
         if let Some(at) = self.find_text("tagname") {
-            let text = "choice('sym-': 6, 'wiki-': 2, 'tkt-': 2) || phrase('{topic}') || '-' || sequence()";
+            // Each fifth tag is one of a page or a ticket, and the others of check-ins.
+            let text =
+                "if(sequence() % 5 = 0, choice('wiki-', 'tkt-'), 'sym-') || phrase('{topic}') || '-' || sequence()";
             self.set(at, text, "the name of a tag");
         }
         self.times_of_versions();
+        if has_last_word(self.table, "blob")
+            && let Some((content, size)) =
+                self.find("content", |at| self.is_free(at)).zip(self.find_repeatable_number("size"))
+        {
+            // The stored bytes are a third of the text.
+            self.found[content] = Some(super::inferred("blob(20, 200)", "follows from what a version is"));
+            let text = format!("3 * length({}) + int(0, 40)", self.column(content));
+            self.set(size, text, "follows from the content");
+        }
+        let kind = self.find("type", |at| self.is_text(at) && has_last_word(self.table, "event"));
+        let ecomment = match kind.map(|at| self.column(at)) {
+            Some(kind) => format!("if({kind} = 'ci' AND bool(0.07), phrase('{{commit}}'))"),
+            None => "if(bool(0.05), phrase('{commit}'))".to_owned(),
+        };
         let user = self.login_of_parent().unwrap_or_else(|| "phrase('{handle}')".to_owned());
         for (names, text) in [
             ("cap", "choice('dei': 6, 'v': 5, 'u': 3, 's': 1)"),
             ("euser", "if(bool(0.03), phrase('{handle}'))"),
             ("user", &user),
-            ("ecomment", "if(bool(0.05), phrase('{commit}'))"),
+            ("ecomment", ecomment.as_str()),
             ("bgcolor", "if(bool(0.1), colour())"),
             ("value", "if(bool(0.2), phrase('{git_branch}'))"),
         ] {
@@ -93,15 +109,24 @@ impl TableInference<'_> {
         const DAYS: i64 = 1700;
         let schema = self.context.schema;
         let rows = |table: usize| self.context.rows_of.get(table).copied().unwrap_or(0);
-        let Some(of) = Versions::new(schema, rows).filter(|_| has_last_word(self.table, "event plink tagxref")) else {
+        let Some(of) = Versions::new(schema, rows).filter(|_| has_last_word(self.table, "event plink tagxref rcvfrom"))
+        else {
             return;
         };
-        let key = ["objid", "cid", "rid"].iter().find_map(|name| self.table.column(name));
+        let key = ["objid", "cid", "rid", "rcvid"].iter().find_map(|name| self.table.column(name));
         let time = self.find("mtime", |at| matches!(self.time_at(at), Some((_, Form::Text))));
         if let Some((key, at)) = key.map(|at| self.column(at)).zip(time) {
             let (from, step) = (self.context.day.before(DAYS), of.seconds_each(DAYS));
-            let text = format!("date_add('{from} 00:00:00', {key} * {step} - {key} * 48271 % {step}, 'seconds')");
+            let seconds = match has_last_word(self.table, "rcvfrom") {
+                true => format!("{} * {step}", of.last_of_delivery(&key)),
+                false => format!("{key} * {step} - {key} * 48271 % {step}"),
+            };
+            let text = format!("date_add('{from} 00:00:00', {seconds}, 'seconds')");
             self.set(at, text, "follows from the version");
+            let time = self.column(at);
+            if let Some(at) = self.find("omtime", |at| self.is_time(at)) {
+                self.set(at, time, "the time before somebody corrects it");
+            }
         }
     }
 

@@ -33,9 +33,18 @@ fn days_at(depth: i64) -> i64 {
     DAYS - DAYS_LATER * depth.min(20)
 }
 
+/// Returns how many days before the reference day the times of a table begin: a log of few rows is a short one.
+pub(super) fn days_of(is_log: bool, rows: u64, depth: i64) -> i64 {
+    let days = days_at(depth);
+    match i64::try_from(rows.div_ceil(ROWS_A_DAY)) {
+        Ok(of_rows) if is_log => of_rows.clamp(2, days),
+        _ => days,
+    }
+}
+
 /// Returns the share of the rows of a table that come before the times of a table with a longer chain of parents begin.
-pub(super) fn share_before(of_parent: i64, of_child: i64) -> f64 {
-    let [parent, child] = [days_at(of_parent), days_at(of_child)].map(|days| days as f64);
+pub(super) fn share_before(of_parent: i64, days_of_child: i64) -> f64 {
+    let [parent, child] = [days_at(of_parent), days_of_child].map(|days| days as f64);
     // Times rise and fall a little beside an even line.
     0.9 * (1.0 - child / parent).max(0.0)
 }
@@ -150,8 +159,15 @@ impl TableInference<'_> {
             |&at: &usize| self.time_at(at).is_some_and(|(of, same)| of == Stage::Updated && Some(same) == form);
         let change = (0..self.columns.len()).find(is_change).filter(|&at| self.columns[at].is_open);
         let sign_in = self.column(sign_in);
+        let asked = self.find("reset_password_sent_at", |at| {
+            self.time_at(at).map(|(_, of)| of) == form && self.found[at].is_some()
+        });
+        let asked = asked.filter(|_| form == Some(Form::Text)).map(|at| self.column(at));
         if let Some(found) = change.and_then(|at| self.found[at].as_mut()) {
             found.text = format!("coalesce({sign_in}, {})", found.text);
+            if let Some(asked) = asked {
+                found.text = format!("max({}, coalesce({asked}, ''))", found.text);
+            }
             found.because = "follows from the last sign-in".to_owned();
         }
     }
@@ -318,16 +334,12 @@ impl TableInference<'_> {
             && self.context.counted.iter().any(is_early)
     }
 
-    /// Returns how many days before the reference day the times of the table begin: a log of few rows is a short one.
+    /// Returns how many days before the reference day the times of the table begin.
     fn days(&self) -> i64 {
-        let days = days_at(self.context.depth);
         let is_migration = self.subject.is_some_and(|subject| subject.names == "migration");
         let is_log = self.kind() == Some(Kind::Log) && !is_migration
             || self.find("http_status status_code http_method", |_| true).is_some();
-        match i64::try_from(self.context.rows.div_ceil(ROWS_A_DAY)) {
-            Ok(of_rows) if is_log => of_rows.clamp(2, days),
-            _ => days,
-        }
+        days_of(is_log, self.context.rows, self.context.depth)
     }
 
     /// Returns the turns of one thing, which is lent to one after another: the time from its own first time to the reference

@@ -232,8 +232,9 @@ static RULES: &[Rule] = &[
     number("reorder_level reorder_point min_stock", "choice(0: 2, 5: 3, 10: 5, 15: 2, 20: 2, 25: 1, 30: 1)", ""),
     number("level *_level", "choice(1: 5, 2: 3, 3: 2)", "real(0, 10, 1)"),
     number("visibility privacy", "choice(0: 80, 1: 8, 2: 12)", ""),
-    // Of a forge: 5 a push, 10 a comment, 6 a new issue, 12 a closed one, 1 a new repository, 11 a merge.
-    number("op_type", "choice(5: 60, 10: 14, 6: 10, 12: 6, 1: 5, 11: 5)", ""),
+    number("items", "choice(1: 50, 2: 25, 3: 12, 4: 6, 5: 3, 8: 1)", ""),
+    // Kinds of actions in a forge: 5 a push, 10 a comment, 6 a new issue, 12 a closed one, 11 a merge.
+    number("op_type", "choice(5: 60, 10: 18, 6: 11, 12: 6, 11: 5)", ""),
     number("idgoal goal_id", "choice(1: 60, 2: 25, 3: 10, 4: 5)", ""),
     text("visibility privacy", "choice('public': 75, 'private': 15, 'unlisted': 10)"),
     text("environment env", "choice('production': 6, 'staging': 3, 'development': 1)"),

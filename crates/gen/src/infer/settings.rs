@@ -28,6 +28,7 @@ const VALUE_BY_KEY: &[(&str, &str)] = &[
     ("sion", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
     ("name", "phrase('{Adjective} {Noun}')"),
     ("itle", "phrase('{Adjective} {Noun}')"),
+    ("ries", "choice('1': 2, '2', '3': 5, '5': 2)"),
     ("utes", "int(2, 14) || ''"),
 ];
 /// The settings of a browser, whose versions are whole numbers.
@@ -102,6 +103,11 @@ impl TableInference<'_> {
             )
         });
         self.set(value, text, "follows from the key");
+        if let Some((at, key)) = self.find_repeatable_text("namespace").zip(key) {
+            let key = self.column(key);
+            let text = format!("if(instr({key}, '.') > 0, substr({key}, 1, instr({key}, '.') - 1), 'core')");
+            self.set(at, text, "the first part of the key");
+        }
     }
 
     /// Returns the title of the text that the row refers to.

@@ -3,6 +3,7 @@
 use super::browsing::are_bookmarks;
 use super::names::plain;
 use super::subjects::{Kind, subject};
+use super::times::Form;
 use super::{ColumnTraits, Inference, TableInference, TypeClass, has_last_word, inferred};
 use litepress_rows::quoted_name;
 use litepress_rows::schema::Table;
@@ -119,7 +120,7 @@ impl TableInference<'_> {
         let (Some(key), Some(parent), Some(path), Some(name)) = (key, parent, path, name) else { return };
         let is_folder = format!("{key} % {ROWS_OF_FOLDER} = 1");
         let number = format!("(({key} - 1) / {ROWS_OF_FOLDER})");
-        let folder = format!("CASE {number} % 7 {FOLDERS} || ' ' || (2008 + {number} / 7 % 18)");
+        let folder = format!("CASE {number} % 7 {FOLDERS} || ' ' || (2008 + {number} / 7 % 13)");
         let text = format!("if({is_folder}, 0, {key} - ({key} - 1) % {ROWS_OF_FOLDER})");
         self.set(parent, text, "follows from the folder that the row is in");
         let types = self.types();
@@ -135,11 +136,28 @@ impl TableInference<'_> {
         let name = self.column(name);
         let text = format!("'files/' || if({is_folder}, {name}, {folder} || '/' || {name})");
         self.set(path, text, "follows from the folder and the name");
+        self.times_of_folders(&is_folder);
         if let Some(size) = self.find_repeatable_number("size") {
             let unit = format!("(170 + ({number} + 1) * 48271 % 97)");
             let text =
                 format!("{unit} * if({is_folder}, {}, {})", sizes_of_folders(&number), size_of_file(types, &key));
             self.set(size, text, "a folder has the size of its files");
+        }
+    }
+
+    /// Times at which folders changed: after that of their last file.
+    fn times_of_folders(&mut self, is_folder: &str) {
+        const DAYS: i64 = 1800;
+        let time = (0..self.columns.len()).find(|&at| {
+            let is_number = matches!(self.time_at(at), Some((_, Form::Unix(1))));
+            is_number && self.is_like(at, "mtime") && self.found[at].is_some()
+        });
+        let step = DAYS * 86400 / i64::try_from(self.context.rows.max(1)).unwrap_or(i64::MAX);
+        let later = step * (i64::try_from(ROWS_OF_FOLDER).unwrap_or(0) + 1);
+        let last = self.context.day.unix();
+        if let Some(found) = time.and_then(|at| self.found[at].as_mut()) {
+            found.text = format!("min({} + if({is_folder}, {later}, 0), {last})", found.text);
+            found.because = "a folder changes with its last file".to_owned();
         }
     }
 
@@ -181,6 +199,11 @@ impl TableInference<'_> {
         }
         if let Some(at) = self.find_repeatable_text("token").filter(|&at| !self.columns[at].not_null) {
             let text = format!("if({with} IS NULL, regex('[A-Za-z0-9]{{15}}'))");
+            self.set(at, text, "follows from with whom it is");
+        }
+        if let Some(at) = self.find_repeatable_number("permissions") {
+            // Who has a link to a file only reads it.
+            let text = format!("if({with} IS NULL, choice(1: 5, 17: 2), choice(19: 6, 17: 3, 3: 2, 1: 2))");
             self.set(at, text, "follows from with whom it is");
         }
         for at in 0..self.columns.len() {

@@ -5,10 +5,9 @@
 //! site       1 2 3   1 2 3   1 2 3
 //! ```
 
-use super::TableInference;
-use super::has_last_word;
 use super::names::is_plain;
-use super::{Inference, inferred};
+use super::{Inference, TableInference, has_last_word, inferred};
+use crate::generators::phrases;
 use litepress_rows::quoted_name;
 use litepress_rows::schema::{Schema, Table};
 
@@ -22,10 +21,9 @@ const KIND_COUNT: u64 = 12;
 const SEARCH: u64 = 10;
 /// Visits for each site.
 const VISITS: u64 = 50;
-const THEMES: [&str; 12] =
-    ["Garden", "Travel", "Kitchen", "Bike", "Photo", "Music", "City", "Sport", "Book", "Coffee", "Pet", "Home"];
-const FORMS: [&str; 12] =
-    ["Shop", "Blog", "News", "Forum", "Guide", "Magazine", "Club", "Store", "Journal", "Wiki", "Daily", "Market"];
+/// Lists of words for names of sites.
+const THEMES: &str = "site_theme";
+const FORMS: &str = "site_form";
 
 /// The sites and actions of a schema, of which the keys count.
 pub(crate) struct Sites {
@@ -54,17 +52,18 @@ pub(crate) fn most_sites(table: &Table, rows: u64) -> Option<u64> {
     is_site(table).then(|| rows.div_ceil(VISITS))
 }
 
-/// Returns the name of the site of this number.
+/// Returns the name of the site of this number: another pair of words, as long as there are pairs.
 fn site_name(number: &str) -> String {
-    let words = |words: &[&str], number: &str| {
-        let cases: String = words.iter().enumerate().map(|(at, word)| format!(" WHEN {at} THEN '{word}'")).collect();
+    let words = |list: &str, number: &str| {
+        let words = phrases::items(list).iter().enumerate();
+        let cases: String = words.map(|(at, word)| format!(" WHEN {at} THEN '{word}'")).collect();
         format!("CASE {number}{cases} END")
     };
-    let (theme, form) = (
-        words(&THEMES, &format!("({number} - 1) % 12")),
-        words(&FORMS, &format!("({number} - 1 + ({number} - 1) / 12) % 12")),
-    );
-    format!("{theme} || ' ' || {form} || if({number} > 144, ' ' || (({number} - 1) / 144 + 1), '')")
+    let [themes, forms] = [THEMES, FORMS].map(phrases::count);
+    let (round, pairs) = (format!("({number} - 1) / {themes}"), themes * forms);
+    let theme = words(THEMES, &format!("({number} - 1) % {themes}"));
+    let form = words(FORMS, &format!("({number} - 1 + {round}) % {forms}"));
+    format!("{theme} || ' ' || {form} || if({number} > {pairs}, ' ' || (({number} - 1) / {pairs} + 1), '')")
 }
 
 impl Sites {
@@ -116,7 +115,7 @@ impl TableInference<'_> {
         let Some(action) = action.map(|at| self.column(at)) else { return };
         let is_search = format!("({action} - 1) / {} % {KIND_COUNT} = {SEARCH}", of.count);
         if let Some(at) = search {
-            let text = format!("if({is_search} AND bool(0.6), phrase('{{category}}'))");
+            let text = format!("if({is_search} AND bool(0.6), choice('Pages': 5, 'News': 2, 'Files'))");
             self.set(at, text, "follows from the action");
         }
     }

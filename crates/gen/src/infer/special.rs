@@ -193,7 +193,7 @@ impl TableInference<'_> {
         };
         let cases = DASHBOARD_METRICS.map(|(end, metric)| format!(" WHEN '{end}' THEN {}", json(metric)));
         let of_database = json("choice('db.connections': 2, 'db.queries': 3, 'db.latency', 'db.size', 'disk.free')");
-        let other = format!("if(substr({title}, 1, 8) = 'Database', {of_database}, {other})");
+        let other = format!("if(instr({title}, 'Database') > 0, {of_database}, {other})");
         format!("CASE substr({title}, -4){} ELSE {other} END", cases.concat())
     }
 
@@ -289,6 +289,12 @@ impl TableInference<'_> {
                 Some((text, "the status of a post"))
             }
             (_, "post_type") => found("choice('post': 8, 'page': 2)", "the type of a post"),
+            // Other sites have no user here.
+            (_, "comment_type")
+                if self.context.parents.iter().flatten().any(|of| is_person(&self.context.schema.tables[of.table])) =>
+            {
+                found("constant('comment')", "the type of a comment of a user")
+            }
             (_, "comment_type") => found("choice('comment': 97, 'pingback': 2, 'trackback')", "the type of a comment"),
             ("mime_type", _) if is_post => found("constant('')", "a text has no file"),
             ("app_label", _) if self.find("model", |at| self.is_text(at)).is_some() => {

@@ -2,7 +2,7 @@
 
 use super::names::words_of_table;
 
-/// What a table's rows are.
+/// Kinds of rows of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Subject {
     /// The list in `data/phrases.txt` with names of such rows.

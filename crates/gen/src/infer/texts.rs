@@ -197,14 +197,15 @@ impl TableInference<'_> {
     /// a different name in each row. A row that belongs to one of another table may have the name of one that belongs to another.
     pub(super) fn lookup_list(&self, at: usize) -> Option<&'static str> {
         /// Lists that a longer one replaces in large tables.
-        const LONGER: [(&str, &str); 5] = [
+        const LONGER: [(&str, &str); 6] = [
+            ("dashboard", "dashboard_of_many"),
             ("category", "category_of_many"),
             ("category", "category_of_brands"),
             ("topic", "topic_of_many"),
             ("topic_of_goods", "topic_of_many_goods"),
             ("mime_type", "mime_type_of_many"),
         ];
-        const LOOKUPS: &str = "category film_genre genre media_type department ward language_name country_name mime_type group role permission topic topic_of_goods label plan device_kind region continent carrier brand document_type event_kind model";
+        const LOOKUPS: &str = "category dashboard film_genre genre media_type department ward language_name country_name mime_type group role permission topic topic_of_goods label plan device_kind region continent carrier brand document_type event_kind model";
         let names = self.subject?.names;
         let (whole, last_word) = self.names_of_row();
         let model = if names == "model" { " model" } else { "" };

@@ -96,7 +96,7 @@ static STAGES: &[(&str, Stage)] = &[
         "*deleted* *removed* *cancel* *archived* *banned* *suspended* *revoked* *locked* *refunded* *deceased* *died* *death* *discontinu* *unsubscribed* *silenced* *disabled* *sensitized* *destroyed*",
         Stage::Deleted,
     ),
-    ("*delivered* *arrived* *delivery_date received_at received_date arrival*", Stage::Delivered),
+    ("*delivered* *arrived* *delivery_date received_at received_timestamp received_date arrival*", Stage::Delivered),
     (
         "*shipped* *ship_date *dispatched* *finished* *ended* *_end end end_* *_end_* *stopped* *completed* *closed* *resolved* *return* *processed* *merged* *_to to_date *stop_time *leaves* *check_out* *checkout* *departure* *settled* last_day",
         Stage::Ended,

@@ -29,6 +29,7 @@ impl TableInference<'_> {
         self.referrers();
         self.time_in_visits();
         self.actions();
+        self.purchases();
         self.pages_of_sites();
     }
 
@@ -83,19 +84,37 @@ impl TableInference<'_> {
         }
     }
 
+    /// Numbers of what visitors bought: cheap purchases are of one thing.
+    fn purchases(&mut self) {
+        let revenue = self.find("revenue", |at| self.is_number(at)).map(|at| self.column(at));
+        if let Some((items, revenue)) = self.find_repeatable_number("items").zip(revenue) {
+            let text = format!("if({revenue} > 20, choice(1: 50, 2: 25, 3: 12, 4: 6), 1)");
+            self.set(items, text, "follows from the revenue");
+        }
+    }
+
     /// Addresses of referrers, at their domain.
     fn referrers(&mut self) {
         let name = self.find_text("referer_name referrer_name");
         let url = self.find_text("referer_url referrer_url referer referrer");
         let Some((name, url)) = name.zip(url) else { return };
         if let Some(kind) = self.find_repeatable_number("referer_type referrer_type") {
-            let text = format!("if({} IS NULL, 1, choice(3: 6, 2: 4))", self.column(name));
+            // Only an engine for searches has no point in its name.
+            let own = "if(bool(0.4), choice('Google': 12, 'Bing': 3, 'DuckDuckGo': 2, 'Ecosia'), phrase('{domain}'))";
+            let column = self.column(name);
+            if !self.columns[name].is_unique {
+                self.set(name, own, "a site or an engine for searches");
+            }
+            let text = format!("if({column} IS NULL, 1, if(instr({column}, '.') > 0, 3, 2))");
             self.set(kind, text, "follows from the domain");
         }
         let are_free = !self.columns[name].is_unique && !self.columns[url].is_unique;
         if are_free && (self.columns[name].not_null || !self.columns[url].not_null) {
             let domain = self.column(name);
-            let text = format!("if({domain} IS NULL, NULL, 'https://' || {domain} || '/' || phrase('{{slug}}'))");
+            let text = format!(
+                "CASE WHEN {domain} IS NULL THEN NULL WHEN instr({domain}, '.') = 0 THEN 'https://www.' || lower({domain}) || '.example/' \
+                 ELSE 'https://' || {domain} || '/' || phrase('{{slug}}') END"
+            );
             self.set(url, text, "follows from the domain");
         }
     }

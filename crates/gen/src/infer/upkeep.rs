@@ -8,6 +8,7 @@ use super::{TableInference, plain};
 use crate::generators::phrases;
 use litepress_rows::schema::Table;
 
+const MIGRATION_ERRORS: &str = "choice('database is locked': 5, 'disk I/O error', 'database or disk is full': 2)";
 const TENANTS: &str = "org_id organization_id organisation_id tenant_id site_id workspace_id realm_id instance_id";
 
 /// Returns the names of things of any model; a thing without a name is called `Order object (17)`.
@@ -24,8 +25,8 @@ fn things_by_model(model: &str, key: &str) -> String {
     format!("CASE coalesce({model}, 'product'){cases} ELSE {class} || ' object (' || {key} || ')' END")
 }
 
-/// Returns migrations that make tables and add three columns to each of them. Of four rows, the last one makes a table, and the others
-/// are of the tables that the rows before made.
+/// Returns migrations that make tables and add three columns to each of them. Each fourth row makes a table, and the other rows
+/// change tables of earlier rows.
 fn migration_of_table() -> String {
     const COLUMNS: &str = "WHEN 0 THEN choice('created_by', 'updated_by', 'description', 'language') WHEN 1 THEN choice('uid', 'slug', 'source') ELSE choice('note', 'status', 'color')";
     let number = "(sequence() - 1)";
@@ -125,7 +126,9 @@ impl TableInference<'_> {
         let error = self.find_repeatable_text("error error_message");
         if let Some((success, error)) = success.zip(error) {
             let none = if self.columns[error].not_null { "''" } else { "NULL" };
-            let text = format!("if({}, {none}, phrase('{{error_message}}'))", self.column(success));
+            let is_migration = self.subject.is_some_and(|subject| subject.names == "migration");
+            let message = if is_migration { MIGRATION_ERRORS } else { "phrase('{error_message}')" };
+            let text = format!("if({}, {none}, {message})", self.column(success));
             self.set(error, text, "follows from the success");
         }
         if self.subject.is_none_or(|subject| subject.names != "migration") {

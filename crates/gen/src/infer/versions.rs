@@ -17,8 +17,9 @@ pub(crate) struct Versions {
     rows: u64,
     /// Check-ins from a version of a file to the next one.
     cycle: u64,
-    /// Deliveries of artifacts.
+    /// Deliveries of artifacts, and tags.
     deliveries: u64,
+    tags: u64,
 }
 
 /// Returns whether a schema has the versions of files: their names, and which version follows from which.
@@ -34,12 +35,17 @@ impl Versions {
         let rows = rows_of(table);
         let count = |name| schema.position(name).map_or(1, &rows_of);
         let cycle = (count("filename") / 3).min(rows / 32).max(1);
-        (rows >= LEAST).then(|| Self { table, rows, cycle, deliveries: count("rcvfrom").max(1) })
+        (rows >= LEAST).then(|| Self { table, rows, cycle, deliveries: count("rcvfrom").max(1), tags: count("tag") })
     }
 
-    /// Returns the seconds from one artifact to the next, if the last one comes after so many days.
+    /// Returns the seconds from one artifact to the next, if the last one comes after `days`.
     pub(super) fn seconds_each(&self, days: i64) -> i64 {
         (days * 86400 / i64::try_from(self.rows).unwrap_or(i64::MAX)).max(1)
+    }
+
+    /// Returns the last artifact of the delivery of this number.
+    pub(super) fn last_of_delivery(&self, number: &str) -> String {
+        format!("({number} * {} + {}) / {}", self.rows, self.deliveries - 1, self.deliveries)
     }
 
     /// Returns the most rows that a table has.
@@ -80,6 +86,8 @@ impl Versions {
             ("delta", "srcid") => format!("\"rid\" + {}", 4 * cycle),
             ("unclustered", "rid") => format!("{} + sequence()", artifacts - rows),
             ("tagxref", "rid") => "4 * (5 * (sequence() - 1) / 4 + 1)".to_owned(),
+            // Tags of check-ins.
+            ("tagxref", "tagid") if self.tags >= 5 => format!("5 * int(0, {}) + int(1, 4)", self.tags / 5 - 1),
             ("tagxref", "tagid") => "ref(tag.tagid, popular)".to_owned(),
             ("tagxref", "srcid" | "origid") => "\"rid\"".to_owned(),
             _ => return None,

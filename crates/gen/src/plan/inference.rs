@@ -531,7 +531,8 @@ impl Planner<'_> {
         let mut parents =
             self.schema.tables[table].foreign_keys.iter().filter_map(|key| self.schema.position(&key.parent));
         let table = parents.find(is_whole).filter(|&whole| whole != parent).unwrap_or(table);
-        infer::share_before(&self.schema.tables[parent], [parent, table].map(|table| self.depth(table)))
+        let (tables, rows) = (&self.schema.tables, self.sizes[table].rows);
+        infer::share_before([&tables[parent], &tables[table]], rows, [parent, table].map(|table| self.depth(table)))
     }
 
     /// Returns whether the rows that refer to one row through a column come one after another, and some rows have none.

@@ -112,7 +112,7 @@ fn requests_and_logs_are_of_one_piece() {
             ),
             (
                 "SELECT count(*) FROM log_visit WHERE referer_url IS NOT NULL
-                AND referer_url NOT LIKE 'https://' || coalesce(referer_name, '-') || '/%'",
+                AND referer_url NOT LIKE 'https://%' || coalesce(referer_name, '-') || '%/%'",
                 0,
                 0,
             ),
@@ -212,7 +212,7 @@ fn rows_suit_the_rows_that_refer_to_them() {
         &[
             (
                 "SELECT count(*) FROM wp_comments JOIN wp_posts p ON p.ID = comment_post_ID
-                WHERE comment_status = 'closed' OR post_status <> 'publish'",
+                WHERE comment_status = 'closed' OR post_status <> 'publish' AND post_type <> 'attachment'",
                 0,
                 0,
             ),

@@ -286,6 +286,16 @@ fn check_ins_follow_one_another() {
             ("SELECT count(*) FROM delta", 150, 290),
             ("SELECT count(*) FROM event WHERE (type = 't') <> (comment LIKE '%ticket [%')", 0, 0),
             ("SELECT count(*) FROM config WHERE name GLOB 'auth.auth.*'", 0, 0),
+            (
+                "SELECT count(*) FROM event JOIN blob ON rid = objid JOIN rcvfrom r USING (rcvid) WHERE r.mtime < event.mtime",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM blob WHERE size IS NULL OR size NOT BETWEEN 3 * length(content) AND 3 * length(content) + 40",
+                0,
+                0,
+            ),
         ],
     );
 }

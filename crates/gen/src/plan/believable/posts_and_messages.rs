@@ -132,12 +132,13 @@ fn settings_suit_the_program() {
                 0,
                 0,
             ),
-            // What a post was said to be about was not in it.
+            // The summary of a post was of another post.
             ("SELECT count(*) FROM wp_posts WHERE instr(post_content, post_excerpt) = 0", 0, 0),
             ("SELECT count(*) FROM wp_posts WHERE post_excerpt <> ''", 120, 300),
+            ("SELECT count(*) FROM wp_posts WHERE (post_type = 'attachment') <> (post_status = 'inherit')", 0, 0),
         ],
     );
-    // Each setting of a user of a cloud was one of its own, of an app that the cloud does not have, and nobody deleted a file.
+    // Each setting of a user of a cloud was one of its own, of an app that the cloud does not have, and files were deleted by no user.
     judge_program(
         "nextcloud",
         &[
@@ -303,7 +304,75 @@ fn programs_refer_to_what_there_is() {
         &[
             ("SELECT count(*) FROM downloads_slices WHERE offset < 2097152 AND received_bytes < 1048576", 0, 0),
             ("SELECT count(*) FROM segment_usage WHERE visit_count = 0", 0, 0),
+            // A search had the address of a page about a desk lamp.
+            (
+                "SELECT count(*) FROM keyword_search_terms JOIN urls u ON u.id = url_id WHERE url NOT LIKE '%/search?q=' || replace(term, ' ', '+')",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM keyword_search_terms", 20, 20),
             ("SELECT count(*) FROM urls WHERE (title LIKE '% - Search') <> (url LIKE '%/search?q=%')", 0, 0),
         ],
+    );
+}
+
+/// Ninety dashboards had one name, a page was typed more often than visits say, a folder was older than its files, and a user signed in
+/// without being confirmed.
+#[test]
+fn one_table_says_what_another_one_says() {
+    judge_program(
+        "grafana",
+        &[
+            ("SELECT count(*) - count(DISTINCT slug) FROM dashboard", 0, 0),
+            ("SELECT count(*) FROM kv_store WHERE key GLOB '*.*' AND key NOT GLOB namespace || '.*'", 0, 0),
+            (
+                "SELECT count(*) FROM migration_log WHERE error LIKE 'Test failed%' OR error LIKE 'Could not resolve%'",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge(
+        "mastodon",
+        &[("SELECT count(*) FROM users WHERE confirmed_at IS NULL OR reset_password_sent_at > updated_at", 0, 0)],
+    );
+    let typed = "SELECT count(*) FROM moz_places p WHERE typed <> (SELECT count(*) FROM moz_historyvisits WHERE place_id = p.id AND visit_type = 2)";
+    judge_program("firefox_places", &[(typed, 0, 0)]);
+    let typed = "SELECT count(*) FROM urls u WHERE typed_count <> (SELECT count(*) FROM visits WHERE url = u.id AND transition = 805306369)";
+    judge_program("chrome_history", &[(typed, 0, 0)]);
+    judge_program(
+        "nextcloud",
+        &[
+            (
+                "SELECT count(*) FROM oc_filecache f JOIN oc_filecache d ON d.fileid = f.parent WHERE f.mtime > d.mtime",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM oc_share WHERE share_type = 3 AND permissions & 14", 0, 0),
+            ("SELECT count(*) FROM oc_storages WHERE numeric_id NOT IN (SELECT storage FROM oc_filecache)", 0, 8),
+        ],
+    );
+    judge_program(
+        "fossil",
+        &[("SELECT count(*) FROM tagxref JOIN tag USING (tagid) WHERE tagname NOT LIKE 'sym-%'", 0, 0)],
+    );
+    judge("wordpress", &[("SELECT count(*) FROM wp_comments WHERE comment_type <> 'comment' AND user_id > 0", 0, 0)]);
+    judge_program(
+        "whatsapp",
+        &[
+            ("SELECT count(*) FROM jid WHERE substr(user, 5, 1) IN ('0', '1')", 0, 0),
+            (
+                "SELECT count(*) FROM message JOIN receipt_user r ON r.message_row_id = message._id WHERE status < 5",
+                0,
+                0,
+            ),
+            ("SELECT CAST(avg(received_timestamp - timestamp) AS INTEGER) FROM message WHERE from_me", 0, 60),
+        ],
+    );
+    judge("matomo", &[("SELECT count(*) FROM log_conversion WHERE items > 1 AND coalesce(revenue, 0) < 20", 0, 0)]);
+    judge_program("signal", &[("SELECT count(e164) - count(DISTINCT e164) FROM conversations", 0, 0)]);
+    judge_program(
+        "gitea",
+        &[("SELECT count(*) FROM action WHERE user_id IS NULL OR repo_id IS NULL OR op_type = 1", 0, 0)],
     );
 }

@@ -228,6 +228,10 @@ fn visitors_look_at_pages() {
             ("SELECT count(*) FROM log_action WHERE (type = 4) <> (name NOT LIKE '%/%' AND type <> 8)", 0, 0),
             ("SELECT count(*) FROM log_action WHERE (type IN (1, 2, 3)) <> (url_prefix IS NOT NULL)", 0, 0),
             ("SELECT count(*) FROM log_visit WHERE (referer_type = 1) <> (referer_name IS NULL)", 0, 0),
+            // An engine for searches was called strange-secret.example, and all first visits were of two sites.
+            ("SELECT count(*) FROM log_visit WHERE referer_type = 2 AND referer_name LIKE '%.%'", 0, 0),
+            ("SELECT count(DISTINCT idsite) FROM log_visit WHERE idvisit <= 20", 4, 8),
+            ("SELECT count(*) FROM log_conversion WHERE items < 1", 0, 0),
             ("SELECT count(*) FROM log_visit WHERE user_id IS NOT NULL", 20, 110),
             ("SELECT count(*) FROM log_visit WHERE length(idvisitor) <> 16", 0, 0),
             ("SELECT count(*) FROM log_conversion WHERE idgoal NOT BETWEEN 1 AND 4", 0, 0),
