@@ -22,6 +22,8 @@ const OF_PICTURES: [&str; 8] = [
 const FOLDER: &str = "choice('Pictures': 6, 'Photos': 3, 'Camera', 'Scans')";
 const STARS: &str = "choice(0: 70, 1: 2, 2: 3, 3: 9, 4: 10, 5: 6)";
 const SIZE: &str = "lognormal(15.1, 0.6, min=90000, max=400000000, decimals=0)";
+/// The city in which most pictures are taken.
+const HOME: &str = "Bristol";
 /// Folders in which libraries begin.
 pub(super) const MOST_ROOTS: u64 = 4;
 /// Years of the folders of a library.
@@ -111,7 +113,7 @@ impl TableInference<'_> {
         let year = day.map_or(year, |day| format!("substr({day}, 1, 4)"));
         let (begin, end) = if self.is_like(path, "relative_path") { ("'/' || ", "") } else { ("", " || '/'") };
         // Most folders are of home, and the others of trips.
-        let place = format!("'/' || {key} || ' ' || if({key} % 10 < 7, 'Bristol', phrase('{{city_name}}'))");
+        let place = format!("'/' || {key} || ' ' || if({key} % 10 < 7, '{HOME}', phrase('{{city_name}}'))");
         let place = parent.map_or(place.clone(), |parent| format!("if({parent} IS NULL, '', {place})"));
         let text = format!("{begin}{year} || {place}{end}");
         self.set(path, text, "a folder of a year");
@@ -119,7 +121,9 @@ impl TableInference<'_> {
         let caption = self.find_repeatable_text("caption").filter(|_| self.is_like(path, "relative_path"));
         if let Some(caption) = caption {
             let city = city_in(&self.column(path));
-            let text = format!("choice('A week in ', 'Holidays in ', 'Visit to ', 'With friends in ') || {city}");
+            let trip = "choice('A week in ', 'Holidays in ', 'Visit to ', 'With friends in ')";
+            let home = "choice('At home in ', 'A walk in ', 'Weekend in ', 'With friends in ')";
+            let text = format!("if({city} = '{HOME}', {home}, {trip}) || {city}");
             self.set(caption, text, "the city of the folder");
         }
     }
@@ -277,6 +281,11 @@ impl TableInference<'_> {
                 |place: &&str| place.rsplit_once(' ').map(|(city, metres)| format!(" WHEN '{city}' THEN {metres}"));
             let cases: String = phrases::items("city_altitude").iter().filter_map(case).collect();
             let text = format!("round(CASE {city}{cases} ELSE 50 END + real(0, 25, 1), 1)");
+            let latitude = self.find("latitude_number latitude", |at| self.is_number(at)).map(|at| self.column(at));
+            let text = match latitude.filter(|_| !self.columns[altitude].not_null) {
+                Some(latitude) => format!("if({latitude} IS NOT NULL, {text})"),
+                None => text,
+            };
             self.set(altitude, text, "the altitude of the city");
         }
         for (name, positive, negative) in [("latitude", 'N', 'S'), ("longitude", 'E', 'W')] {

@@ -10,13 +10,13 @@ use litepress_rows::schema::Table;
 
 const TENANTS: &str = "org_id organization_id organisation_id tenant_id site_id workspace_id realm_id instance_id";
 
-/// Returns the names of things of any model; a thing without a name is called `Order object (17)`.
-fn things_by_model(model: &str, key: &str) -> String {
+/// Returns the names of things of any model; a thing without a name, or one of `others`, is called `Order object (17)`.
+fn things_by_model(model: &str, key: &str, others: &[String]) -> String {
     let case = |name: &&str| {
         let Subject { names, kind } = subject(name)?;
         let is_named = matches!(kind, Kind::Person | Kind::Product)
             || ["category", "role", "group", "topic", "article_title"].contains(&names);
-        let names = if *name == "user" { "handle" } else { names };
+        let is_named = is_named && !others.iter().any(|other| other == name);
         is_named.then(|| format!(" WHEN '{name}' THEN phrase('{{{names}}}')"))
     };
     let cases: String = phrases::items("model").iter().filter_map(case).collect();
@@ -169,7 +169,10 @@ impl TableInference<'_> {
             Some(self.through(by, model))
         });
         let key = self.find_repeatable_text("object_id");
-        let things = model.as_ref().zip(key).map(|(model, key)| things_by_model(model, &self.column(key)));
+        // Readers look up the things that have a table.
+        let known: Vec<String> =
+            super::catalogues::models(self.context.schema).into_iter().map(|model| model.name).collect();
+        let things = model.as_ref().zip(key).map(|(model, key)| things_by_model(model, &self.column(key), &known));
         self.set(thing, things.unwrap_or_else(|| "phrase('{product}')".to_owned()), "the name of the thing");
         let goods = "choice('name': 4, 'price': 3, 'stock': 3, 'description': 2)";
         let field = match model.as_ref() {
@@ -186,11 +189,16 @@ impl TableInference<'_> {
         );
         self.set(change, text, "follows from what was done");
         if let Some(key) = key {
-            let schema = self.context.schema;
+            let (schema, flag) = (self.context.schema, self.column(flag));
             let keys = self.of_models(|table| {
                 let rows = schema.position(&table.name).and_then(|at| self.context.rows_of.get(at));
                 let rows = rows.copied().unwrap_or_default().max(1);
-                Some(if table.rowid_alias.is_some() { format!("int(1, {rows}) || ''") } else { "hex(32)".to_owned() })
+                // Rows that were added are the last ones, and no row that was deleted is there.
+                let number = format!(
+                    "CASE {flag} WHEN 1 THEN {rows} - int(0, {}) WHEN 3 THEN {rows} + int(1, 99) ELSE int(1, {rows}) END || ''",
+                    rows / 50
+                );
+                Some(if table.rowid_alias.is_some() { number } else { "hex(32)".to_owned() })
             });
             let text = match model.filter(|_| !keys.is_empty()) {
                 Some(model) => format!("CASE {model}{keys} ELSE int(1, 900) || '' END"),
