@@ -1,9 +1,9 @@
 //! Catalogues: tables with a row for each of the schema's own tables, such as the layers of a map and the models of a framework.
 
 use super::maps::{self, LAST_LEVEL};
-use super::photographs;
 use super::{TableInference, has_last_word, is_person, plain, refers, words_of_table};
-use crate::generators::phrases::capital;
+use super::{photographs, smart_home};
+use crate::generators::phrases::{self, capital};
 use litepress_rows::schema::{Schema, Table};
 
 /// Layers of pictures, which are beside those with shapes.
@@ -108,6 +108,9 @@ pub(super) fn rows_of_catalogue(schema: &Schema, table: &Table) -> Option<(usize
     if photographs::are_roots(schema, table) {
         return Some((0, photographs::MOST_ROOTS));
     }
+    if smart_home::lists_events(schema, table) {
+        return Some((table.column("event_type")?, phrases::count("house_event")));
+    }
     let (column, count) = match (table.column("table_name"), layers(schema).count()) {
         (Some(name), layers) if layers > 0 => match () {
             () if has(table, "data_type") => (name, layers + layers_of_tiles(schema)),
@@ -135,8 +138,8 @@ pub(super) fn is_admin_log(table: &Table) -> bool {
     has_last_word(table, "log") && words_of_table(&table.name).iter().any(|word| word == "admin")
 }
 
-/// Returns how many first rows of another table the rows of a table refer to, if few stand for all: the staff and their models, and the
-/// coordinate system of a map in degrees.
+/// Returns how many first rows of another table the rows of a table refer to, if few stand for all: the staff and their models, the coordinate
+/// system of a map in degrees, and the frequent events of a house.
 pub(crate) fn first_often(schema: &Schema, table: usize, parent: usize, rows: u64) -> Option<u64> {
     /// Users for each one of the staff.
     const USERS: u64 = 100;
@@ -147,6 +150,7 @@ pub(crate) fn first_often(schema: &Schema, table: usize, parent: usize, rows: u6
     match () {
         () if is_log && is_person(of_parent) => Some((rows / USERS).clamp(1, MOST)),
         () if is_log && lists_models(of_parent) && models > 0 => Some(models),
+        () if smart_home::lists_events(schema, of_parent) => Some(rows),
         () if has(of_table, "min_x") && maps::coordinate_systems(of_parent).is_some() => Some(1),
         () => None,
     }
@@ -157,9 +161,17 @@ impl TableInference<'_> {
     pub(super) fn catalogues(&mut self) {
         let found = rows_of_catalogue(self.context.schema, self.table);
         if found.is_some_and(|(_, rows)| self.context.rows <= rows) {
+            self.list_of_events();
             self.list_of_models();
             self.list_of_entities();
             self.list_of_layers();
+        }
+    }
+
+    fn list_of_events(&mut self) {
+        let is_list = smart_home::lists_events(self.context.schema, self.table);
+        if let Some(at) = self.find_text("event_type").filter(|_| is_list) {
+            self.set(at, nth(phrases::items("house_event").iter().copied()), "frequent events come first");
         }
     }
 

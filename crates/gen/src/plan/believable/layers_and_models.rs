@@ -218,6 +218,11 @@ fn statistics_are_those_of_the_states() {
         "home_assistant",
         &[("states_meta", 60), ("statistics_meta", 60)],
         &[
+            (
+                "SELECT count(*) FROM events JOIN event_types t USING (event_type_id) WHERE t.event_type IN ('state_changed', 'call_service')",
+                90,
+                250,
+            ),
             // A panel was renamed by a lamp.
             ("SELECT count(*) FROM event_types WHERE event_type IN ('state_changed', 'call_service')", 2, 2),
             (
