@@ -8,6 +8,7 @@
 //! column expressions --compile.rs--> one program a table; computed columns and keys of several columns are checked
 //! ```
 
+mod addresses;
 #[cfg(test)]
 mod believable;
 mod checks;
@@ -268,6 +269,8 @@ struct Planner<'a> {
     relieved: Vec<(usize, usize)>,
     /// The length of the longest chain of parents of each table.
     depths: OnceCell<Vec<i64>>,
+    /// Whether each table has all of its rows from the start.
+    lookups: OnceCell<Vec<bool>>,
     /// The drafts of all columns, by table and column.
     columns: Vec<Vec<Option<ColumnDraft<'a>>>>,
 }
@@ -291,6 +294,7 @@ impl<'a> Planner<'a> {
             declared: Vec::new(),
             relieved: Vec::new(),
             depths: OnceCell::new(),
+            lookups: OnceCell::new(),
             columns,
         })
     }

@@ -14,7 +14,7 @@
 //! | `via(t.c)` | the row that a popular row of table t refers to |
 //! | `along(c, t.d)` | the row that the row of t refers to through d which `via` or `among` takes for column c, or c refers to |
 //! | `among(c, t.d)` | the row that a row of table t refers to through d, a random one of the children of the row in column c, or in a column of that row; `distinct=TRUE`: no pair with c twice |
-//! | `within(c, t.d)`, `within(c.e, t.d)` | a random one of the rows of t that refer through d to the same row as column c, or as e of the row that c refers to |
+//! | `within(c, t.d)`, `within(c.e, t.d)` | a random one of the rows of t that refer through d to the same row as column c, or as e of the row that c refers to, and so on: `c.e.f` |
 //! | `shared_in(c)` | a random one, some of them often, the same for all rows that refer to one row through column c |
 //! | `distinct_in(c)` | a random one, but never twice for the same row in column c; `growing=TRUE`: early rows of c have early ones only; `other=TRUE`: never that row; `first=d`: first the row that column d of that row refers to |
 //!
@@ -157,19 +157,22 @@ pub(crate) enum Assignment {
         distinct: bool,
         fan_out: Option<Arc<FanOut>>,
     },
-    /// One of the rows that refer through `of`, a table and its column, to the same row as a column, or as a column of this name in
-    /// the row that it refers to. `growth` and `by` are those of `Popular`; compilation finds the members.
+    /// One of the rows that refer through `of`, a table, its column and a path from there, to the same row as a column, or as the end of a
+    /// path of columns from the row that it refers to. `growth` and `by` are those of `Popular`; `first`: always the first one.
+    /// Compilation finds the members.
     Within {
         column: usize,
-        name: Option<String>,
-        of: (usize, usize),
+        path: Vec<String>,
+        of: (usize, usize, Vec<String>),
+        first: bool,
         growth: Option<Growth>,
         by: Option<usize>,
         members: Option<Arc<Members>>,
     },
-    /// All rows that refer to one row through the column get the same row.
+    /// All rows that refer to one row through the column, or through a path of columns from there, get the same row.
     SharedIn {
         column: usize,
+        path: Vec<String>,
     },
     /// `near`: the number of consecutive rows that take their parents in any order.
     Once {
@@ -253,13 +256,14 @@ impl Relation {
                 });
                 siblings.inspect(|siblings| out.nulls.clone_from(&siblings.nulls));
             }
-            Assignment::Within { growth, members, .. } => {
+            Assignment::Within { growth, first, members, .. } => {
                 let members = members.as_ref().expect("compilation sets the members");
                 let mut groups = groups.expect("within names a column").rows.iter();
                 let mut present = self.present(*growth, siblings);
                 rows.append_to(&mut out.rows, |row| {
                     let group = groups.next().copied().unwrap_or_default();
-                    members.draw(group, present(row), Fraction(random.u64(row)))
+                    let present = if *first { 0 } else { present(row) };
+                    members.draw(group, present, Fraction(random.u64(row)))
                 });
             }
             Assignment::SharedIn { .. } => {

@@ -4,6 +4,7 @@
 //! or code, so that further columns of a row agree with the first one.
 
 use super::alias::AliasTable;
+use super::template::{self, Node};
 use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES, lists, size};
 use crate::random::{CellRandom, Fraction, Rows};
 use crate::suggest::did_you_mean;
@@ -18,7 +19,7 @@ static CITIES: &str = include_str!("../../data/cities.txt");
 static CONTINENTS: &str = include_str!("../../data/continents.txt");
 
 /// The fields of a place.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "city",
     "state",
     "state_code",
@@ -35,6 +36,7 @@ const FIELDS: [&str; 16] = [
     "language",
     "calling_code",
     "continent",
+    "town",
 ];
 
 /// Words in front of the name of a city.
@@ -48,11 +50,13 @@ const PHONE: usize = 7;
 const COUNTRY: usize = 11;
 const CALLING_CODE: usize = 14;
 const CONTINENT: usize = 15;
+/// A city or a part of one.
+const TOWN: usize = 16;
 
 /// A city with the fields of its country.
 #[derive(Debug)]
 struct Place {
-    fields: [&'static str; 16],
+    fields: [&'static str; 17],
     weight: f64,
 }
 
@@ -109,6 +113,7 @@ fn places() -> &'static Places {
                     country[5],
                     country[6],
                     continents[country[3]],
+                    city,
                 ];
                 Place { fields, weight: line[9].parse().expect("a weight") }
             })
@@ -179,13 +184,15 @@ fn whole_city(key: &str) -> Option<&str> {
     PARTS.contains(&part).then_some(city)
 }
 
-/// Returns a city of a country, the one that the digits choose. A number behind the name of the country does not count.
-fn city_of(country: &str, digits: &[u8]) -> Option<&'static str> {
+/// Returns a city of a country, the one that the digits choose, and the part of it if the number is larger than that of cities. A
+/// number behind the name of the country does not count.
+fn city_of(country: &str, digits: &[u8]) -> Option<(Option<&'static str>, &'static str)> {
     let known = &places().cities;
     let name = country.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
     let cities = known.get(country).or_else(|| known.get(name))?;
     let number = digits.iter().fold(0_usize, |number, digit| (number * 10 + usize::from(digit % 16)) % 1_000_000);
-    Some(cities[number % cities.len()])
+    let part = (number / cities.len()).checked_sub(1).map(|part| PARTS[part % PARTS.len()]);
+    Some((part, cities[number % cities.len()]))
 }
 
 /// Appends a field of a city of which little is known. Returns `false` if it is not known either.
@@ -193,7 +200,7 @@ fn append_of_city(city: &str, field: usize, digits: &[u8], out: &mut Vec<u8>) ->
     let known = &places().other_cities;
     let Some(country) = known.get(city).or_else(|| known.get(whole_city(city)?)) else { return false };
     match field {
-        CITY => out.extend_from_slice(city.as_bytes()),
+        CITY | TOWN => out.extend_from_slice(city.as_bytes()),
         COUNTRY => out.extend_from_slice(country.name.as_bytes()),
         CONTINENT => out.extend_from_slice(places().continents[country.name].as_bytes()),
         CALLING_CODE => out.extend_from_slice(country.calling_code.as_bytes()),
@@ -230,10 +237,14 @@ pub(crate) fn place_of(key: &str, field: usize, digits: &[u8]) -> Option<OwnedVa
 /// Appends a field of the place with this name or code. Returns `false` if there is none. Digits replace the marks of a postcode
 /// or telephone number, and choose the city of a country.
 pub(crate) fn append_place(key: &str, field: usize, digits: &[u8], out: &mut Vec<u8>) -> bool {
-    if field == CITY
+    if [CITY, TOWN].contains(&field)
         && !digits.is_empty()
-        && let Some(city) = city_of(key, digits)
+        && let Some((part, city)) = city_of(key, digits)
     {
+        if let Some(part) = part.filter(|_| field == TOWN) {
+            out.extend_from_slice(part.as_bytes());
+            out.push(b' ');
+        }
         out.extend_from_slice(city.as_bytes());
         return true;
     }
@@ -250,10 +261,12 @@ pub(crate) fn append_place(key: &str, field: usize, digits: &[u8], out: &mut Vec
     true
 }
 
-/// `place(field)`
+/// `place(field, max)`
 #[derive(Debug)]
 struct PlaceField {
     field: usize,
+    /// The places with texts that are not too long.
+    places: Vec<&'static Place>,
     weights: AliasTable,
 }
 
@@ -272,14 +285,28 @@ pub(super) fn place(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
             false => error.advise(format!("there are {}", known.join(", "))),
         });
     };
-    let weights: Vec<f64> = places().places.iter().map(|place| place.weight).collect();
-    Ok(Box::new(PlaceField { field, weights: AliasTable::new(&weights) }))
+    let max = if arguments.is_given("max") { arguments.int_within("max", 1, 1_000_000)? } else { u64::MAX };
+    let fits = |place: &&Place| place.fields[field].chars().count() as u64 <= max;
+    let places: Vec<&Place> = places().places.iter().filter(fits).collect();
+    if places.is_empty() {
+        return Err(arguments.error_at("max", format!("no {name} is as short as that")));
+    }
+    let weights: Vec<f64> = places.iter().map(|place| place.weight).collect();
+    Ok(Box::new(PlaceField { field, weights: AliasTable::new(&weights), places }))
+}
+
+/// Returns the longitudes and latitudes of all cities, and how often each is chosen.
+pub(super) fn positions() -> (Vec<[f64; 2]>, AliasTable) {
+    let places = &places().places;
+    let at = |place: &Place| [LONGITUDE, LATITUDE].map(|field| place.fields[field].parse().unwrap_or(0.0));
+    let weights: Vec<f64> = places.iter().map(|place| place.weight).collect();
+    (places.iter().map(at).collect(), AliasTable::new(&weights))
 }
 
 impl Generator for PlaceField {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
-        let places = &places().places;
-        let pick = |row| places[size(u64::from(self.weights.pick(&mut Fraction(random.u64(row)))))].fields[self.field];
+        let pick =
+            |row| self.places[size(u64::from(self.weights.pick(&mut Fraction(random.u64(row)))))].fields[self.field];
         if self.kinds() == Kinds::REAL {
             rows.append_to(out.reals(), |row| pick(row).parse().unwrap_or(0.0));
         } else {
@@ -293,12 +320,19 @@ impl Generator for PlaceField {
     }
 
     fn longest_bytes(&self) -> u64 {
-        let longest = places().places.iter().map(|place| place.fields[self.field].len() as u64).max();
+        let longest = self.places.iter().map(|place| place.fields[self.field].len() as u64).max();
         longest.unwrap_or(0).max(NUMBER_BYTES)
     }
 
     fn cardinality(&self) -> Cardinality {
-        Cardinality::Among { values: places().places.len() as u64 }
+        Cardinality::Among { values: self.places.len() as u64 }
+    }
+
+    fn distinct(&self, rows: u64) -> Option<Box<dyn Generator>> {
+        let mut texts: Vec<&str> = self.places.iter().map(|place| place.fields[self.field]).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        (self.kinds() == Kinds::TEXT).then(|| template::distinct(&Node::one_of(&texts), rows))
     }
 }
 

@@ -9,6 +9,9 @@ use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 use std::sync::Arc;
 
+/// The largest number of children, and of first rows without any.
+const MOST: u64 = 1 << 40;
+
 /// A parsed call of `ref`.
 #[derive(Debug)]
 pub(crate) struct RefCall {
@@ -19,6 +22,10 @@ pub(crate) struct RefCall {
     pub root: Option<Expression>,
     /// The column that refers to a row in this one's place.
     pub unless: Option<Expression>,
+    /// The column of another table through which no row refers to this one.
+    pub childless: Option<Expression>,
+    /// The number of first rows that refer to nothing.
+    pub after: u64,
     /// Offset of the distribution, or of the call if it has none.
     pub at: usize,
 }
@@ -53,6 +60,7 @@ pub(crate) enum Distribution {
         of: Expression,
         growing: Option<f64>,
         by: Option<Expression>,
+        first: bool,
     },
     Among {
         column: Expression,
@@ -118,8 +126,11 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
     let arguments = bind(source, call)?;
     let parent = required(&arguments, "parent")?;
     let (root, unless) = (arguments.written("root"), arguments.written("unless"));
+    let childless = arguments.written("childless");
+    let after = arguments.int_within("after", 0, MOST)?;
     let Some(Expression { kind: ExpressionKind::Call(of), span }) = arguments.written("distribution") else {
-        let is_given = call.arguments.len() > 1 + usize::from(root.is_some()) + usize::from(unless.is_some());
+        let others = [root.is_some(), unless.is_some(), childless.is_some(), after > 0];
+        let is_given = call.arguments.len() > 1 + others.iter().filter(|is_given| **is_given).count();
         let rejected = || {
             Err(arguments
                 .error_at("distribution", "argument 'distribution' of ref is a distribution such as zipf(1.1)"))
@@ -127,10 +138,26 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
         return if is_given {
             rejected()
         } else {
-            Ok(RefCall { parent, distribution: Distribution::Uniform, root, unless, at: call.span.start })
+            Ok(RefCall {
+                parent,
+                distribution: Distribution::Uniform,
+                root,
+                unless,
+                childless,
+                after,
+                at: call.span.start,
+            })
         };
     };
-    Ok(RefCall { parent, distribution: distribution(source, &of, rows)?, root, unless, at: span.start })
+    Ok(RefCall {
+        parent,
+        distribution: distribution(source, &of, rows)?,
+        root,
+        unless,
+        childless,
+        after,
+        at: span.start,
+    })
 }
 
 /// Parses a call of `number_in`, `count_in` or `count_of`. Returns the column that it counts by.
@@ -208,6 +235,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             of: required(&arguments, "of")?,
             growing: growing(&arguments)?,
             by: arguments.written("by"),
+            first: arguments.int("first")? != 0,
         },
         "among" => Distribution::Among {
             column: required(&arguments, "column")?,
@@ -283,7 +311,6 @@ fn exact_counts(source: &SourceText<'_>, call: &Call) -> Result<Distribution> {
 }
 
 fn fan_out(source: &SourceText<'_>, arguments: &Arguments<'_>, rows: Option<u64>) -> Result<FanOutSpec> {
-    const MOST: u64 = 1 << 40;
     let after = arguments.int_within("after", 0, MOST)?;
     if let Some(Expression { kind: ExpressionKind::Call(call), .. }) = arguments.written("min") {
         if arguments.is_given("max") {

@@ -77,9 +77,22 @@ impl TableInference<'_> {
             let sum = self.find(patterns, |at| self.is_amount(at) && self.found[at].is_none());
             if let Some(sum) = sum.filter(|_| !parts.is_empty()) {
                 let text: Vec<String> = parts.iter().map(|&at| self.column(at)).collect();
-                self.set(sum, format!("round({}, 2)", text.join(" + ")), "the sum of the amounts");
+                let sum_of_parts = text.join(" + ");
+                let text = match self.coupon() {
+                    Some(coupon) => format!("round(({sum_of_parts}) * if(coalesce({coupon}, '') = '', 1, 0.9), 2)"),
+                    None => format!("round({sum_of_parts}, 2)"),
+                };
+                self.set(sum, text, "the sum of the amounts");
             }
         }
+    }
+
+    /// Returns the coupon of an order that no other column takes off the total.
+    fn coupon(&self) -> Option<String> {
+        let is_open = |at: usize| self.is_text(at) && !self.columns[at].not_null;
+        let coupon = self.find("coupon *coupon_code voucher *voucher_code promo_code discount_code", is_open)?;
+        let is_order = self.kind() == Some(Kind::Order) && self.find("*discount*", |at| self.is_number(at)).is_none();
+        is_order.then(|| self.column(coupon))
     }
 
     /// Infers what a thing costs the shop, which is less than its price, and in how many pieces it is sold.
@@ -106,6 +119,9 @@ impl TableInference<'_> {
     /// Returns prices as cheap or dear as such things are.
     pub(super) fn price(&self, at: usize) -> String {
         let declared = self.columns[at].traits.declared.to_ascii_uppercase().replace(' ', "");
+        if let Some(price) = self.price_of_treatment().filter(|_| self.columns[at].traits.class != TypeClass::Int) {
+            return price;
+        }
         let is_small = declared.contains("(4,2)") || declared.contains("(5,2)");
         if let Some(price) = self.price_of_good(at).filter(|_| !is_small) {
             return price;

@@ -26,10 +26,13 @@ impl TableInference<'_> {
         self.catalogues();
         self.maps();
         self.repositories();
+        self.sites();
+        self.panels_of_dashboards();
         self.values_of_fields();
         self.keys_of_references();
         self.versions_of_migrations();
         self.files();
+        self.sizes_of_values();
         self.means_of_payment();
         self.keys_of_accounts();
         self.zones_of_locales();
@@ -104,6 +107,20 @@ impl TableInference<'_> {
         let classes: Vec<String> = tables.map(|of| format!("'{}'", class(of))).collect();
         if !classes.is_empty() {
             self.set(at, format!("choice({})", classes.join(", ")), "the class of a table");
+        }
+    }
+
+    /// Panels of the dashboard that the row refers to: its first one.
+    fn panels_of_dashboards(&mut self) {
+        let Some(at) = self.find_repeatable_number("panel_id panel") else { return };
+        let data = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
+            let data = of.columns.iter().find(|column| is_like(&plain(&column.name), "data json model"))?;
+            super::has_last_word(of, "dashboard").then(|| self.through(by, data))
+        });
+        if let Some(data) = data {
+            let text = format!("coalesce(substr({data}, instr({data}, '\"id\":') + 5, 4) + 0, 0)");
+            self.set(at, text, "follows from the dashboard");
         }
     }
 
@@ -371,22 +388,6 @@ impl TableInference<'_> {
             let text = format!("if({} IS NULL, NULL, exponential(0.08, max=900, decimals=0))", self.column(search));
             self.set(count, text, "follows from the search");
         }
-    }
-
-    /// Rooms in which people stay: each has one of their own, so that none is taken twice at a time.
-    fn rooms(&mut self) {
-        let by = self.context.per_parent.filter(|&by| {
-            let parent = self.context.parents[by].map(|parent| &self.context.schema.tables[parent.table]);
-            self.kind() == Some(Kind::Stay) && parent.is_some_and(super::is_person)
-        });
-        let is_room = |at: usize| self.is_free(at) && !self.columns[at].is_unique;
-        let Some((by, at)) = by.zip(self.find("room room_number room_no bed", is_room)) else { return };
-        // Nine floors. Rooms in the order of persons would be no more than a copy of their keys.
-        let (person, floor) = (format!("same_in({}, sequence())", self.column(by)), (self.context.rows / 8).max(99));
-        let floor = 10_u64.pow(floor.ilog10() + 1);
-        let number = format!("({person} % 9 + 1) * {floor} + {person} / 9 + 1");
-        let text = if self.is_text(at) { format!("({number}) || ''") } else { number };
-        self.set(at, text, "a room of the person's own");
     }
 
     /// Returns a text of the row that a column refers to, if it is always known.

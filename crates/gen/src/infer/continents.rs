@@ -1,4 +1,5 @@
 //! Continents and their countries. Rows of continents come in the order of the list, so that a country can tell which one is its own.
+//! So do the genres of films, so that a film can tell which ones are for children, and languages, of which English is the first.
 
 use super::subjects::subject;
 use super::{Inference, Parent, closed_names, inferred};
@@ -8,17 +9,18 @@ use litepress_rows::schema::Schema;
 
 const LIST: &str = "continent";
 
-/// Returns the name of the continent with a number.
-pub(super) fn by_number(key: &str) -> String {
+/// Returns the name with a number in a list.
+pub(super) fn by_number(list: &str, key: &str) -> String {
     let case = |(at, name): (usize, &&str)| format!(" WHEN {} THEN '{name}'", at + 1);
-    let cases: String = phrases::items(LIST).iter().enumerate().map(case).collect();
+    let cases: String = phrases::items(list).iter().enumerate().map(case).collect();
     format!("CASE {key}{cases} END")
 }
 
-/// Returns the list of names if an annotation is that of continents.
+/// Returns the list of names that an annotation chooses by number.
 pub(super) fn list_of(text: &str) -> Option<&'static str> {
-    let last = phrases::items(LIST).last()?;
-    (text.starts_with("CASE ") && text.ends_with(&format!(" THEN '{last}' END"))).then_some(LIST)
+    let ends =
+        |list: &&str| phrases::items(list).last().is_some_and(|last| text.ends_with(&format!(" THEN '{last}' END")));
+    [LIST, "film_genre", "language_name"].into_iter().filter(|_| text.starts_with("CASE ")).find(ends)
 }
 
 /// Infers the key of the continent of a country, if there is a row for each continent and its key counts.

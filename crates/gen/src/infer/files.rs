@@ -1,8 +1,8 @@
 //! Files: their names, types and addresses agree.
 
 use super::messages::{SOUND, VIDEO};
-use super::names::is_like;
-use super::{TableInference, words_of_table};
+use super::names::{is_like, plain};
+use super::{TableInference, TypeClass, words_of_table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename file_path";
 const FILE_TYPES: &str = "content_type mime_type mimetype *_content_type *_mime_type file_type";
@@ -86,6 +86,17 @@ impl TableInference<'_> {
         }
     }
 
+    /// Sizes of what the row holds: of its value, and of its key if that is a BLOB, too.
+    pub(super) fn sizes_of_values(&mut self) {
+        let blob = |names: &str| self.find(names, |at| self.columns[at].traits.class == TypeClass::Blob);
+        let value =
+            blob("value data content body payload").zip(self.find_repeatable_number("byte_size size size_bytes"));
+        let Some((value, size)) = value else { return };
+        let parts = [Some(value), blob("key")].into_iter().flatten();
+        let parts: Vec<String> = parts.map(|at| format!("coalesce(length({}), 0)", self.column(at))).collect();
+        self.set(size, parts.join(" + "), "the size of what the row holds");
+    }
+
     /// Returns names of files that people send, by the kind of the message that they are sent with.
     fn media_file(&self) -> String {
         self.kind_of_own_message().map_or("phrase('{media_file}')".to_owned(), |kind| {
@@ -100,10 +111,24 @@ impl TableInference<'_> {
         words_of_table(&self.table.name).iter().any(|word| is_like(word, "media medium"))
     }
 
+    /// Returns the domain of the account whose row it is, which is NULL for those of this server.
+    fn domain_of_account(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
+            let domain = of.columns.iter().find(|column| plain(&column.name) == "domain" && !column.not_null)?;
+            super::is_person(of).then(|| self.through(by, domain))
+        })
+    }
+
     /// Addresses, descriptions and sizes of what is sent with a text.
     fn media_of_text(&mut self, file: &str, content: usize) {
         let is_seen = format!("substr({}, 1, 5) IN ('image', 'video')", self.column(content));
-        let remote = format!("phrase('{{site}}') || '/media/' || replace({file}, ' ', '%20')");
+        let path = format!("'/media/' || replace({file}, ' ', '%20')");
+        let remote = match self.domain_of_account() {
+            // What people of this server send has no other address.
+            Some(domain) => format!("coalesce('https://' || {domain} || {path}, '')"),
+            None => format!("phrase('{{site}}') || {path}"),
+        };
         let description = format!("if({is_seen}, null(0.4, phrase('{{image_text}}')))");
         for (names, text) in [
             ("remote_url file_url", remote.as_str()),

@@ -49,6 +49,7 @@ fn tiles_before(level: u32) -> u64 {
 
 impl TableInference<'_> {
     pub(super) fn maps(&mut self) {
+        self.named_shapes();
         self.shapes();
         let has = |name: &str| self.context.schema.tables.iter().any(|table| table.column(name).is_some());
         let (has_tiles, has_layers) = (has("tile_column"), has("srs_id"));
@@ -65,7 +66,7 @@ impl TableInference<'_> {
     }
 
     /// Names of things on a map, such as roads.
-    fn shapes(&mut self) {
+    fn named_shapes(&mut self) {
         let has_shape = self.columns.iter().any(|column| is_geometry(column.traits.declared));
         let Some(name) = self.find_repeatable_text("name").filter(|_| has_shape) else { return };
         let list =

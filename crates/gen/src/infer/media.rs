@@ -1,6 +1,7 @@
 //! Books and films: the names by which they are sorted, where their files are, who made them, their chapters and streams.
 
 use super::TableInference;
+use super::amounts::named_column;
 use super::names::{is_like, plain, words_of_table};
 use super::subjects::{Kind, subject};
 use super::table_columns::called;
@@ -9,6 +10,7 @@ use crate::generators::phrases;
 use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Generated, Table};
 
+const GENRE: &str = "film_genre";
 const NAMES: &str = "title name full_name display_name";
 const SORTED: &str = "sort sort_name sort_title name_sort title_sort";
 /// The seasons of each series.
@@ -19,6 +21,11 @@ const TICKS: u64 = 10_000_000;
 const IDENTIFIERS: &str = "WHEN 'isbn' THEN isbn() WHEN 'amazon' THEN regex('B0[0-9A-Z]{8}') WHEN 'goodreads' THEN int(1000, 9_999_999) || '' \
     WHEN 'google' THEN regex('[A-Za-z0-9_]{12}') WHEN 'doi' THEN '10.' || int(1000, 9999) || '/' || regex('[a-z]{2}[0-9]{5}') ELSE phrase('{web_url}')";
 const CODECS: &str = "WHEN 'video' THEN choice('h264': 6, 'hevc': 3, 'av1') WHEN 'audio' THEN choice('aac': 5, 'ac3': 3, 'eac3': 2, 'flac', 'opus') ELSE choice('subrip': 6, 'ass': 2, 'webvtt': 2)";
+
+/// Returns whether the rows of a table are the genres of the films or books in another one.
+pub(crate) fn are_genres_of(genres: &Table, titles: &Table) -> bool {
+    is_of_titles(titles) && super::has_last_word(genres, "category genre")
+}
 
 /// Returns whether the columns of a table are those of films, whatever its name is.
 pub(crate) fn is_of_films(table: &Table) -> bool {
@@ -64,6 +71,7 @@ impl TableInference<'_> {
             self.published();
             self.years();
             self.films();
+            self.ratings();
             self.folders();
         }
         if self.title_of_row().is_some() {
@@ -224,6 +232,47 @@ impl TableInference<'_> {
         for names in ["start_date", "end_date"] {
             self.set_only_if(names, &is_sent, "follows from the channel");
         }
+    }
+
+    /// Infers the ages for which films are, as the genre says that other rows give them.
+    fn ratings(&mut self) {
+        const GENRES: [(&[&str], &str); 2] = [
+            (&["Animation", "Children", "Family"], "choice('G': 6, 'PG': 4)"),
+            (&["Crime", "Horror", "Thriller", "War"], "choice('PG-13': 3, 'R': 5, 'NC-17': 2)"),
+        ];
+        let Some((rating, genre)) = self.find_repeatable_text("rating mpaa_rating").zip(self.genre_of_film()) else {
+            return;
+        };
+        if !self.alone(rating).text.contains("'NC-17'") {
+            return;
+        }
+        let list = phrases::items(GENRE);
+        let case = |(genres, ratings): (&[&str], &str)| {
+            let numbers =
+                (1..).zip(list).filter(|(_, name)| genres.contains(name)).map(|(number, _)| number.to_string());
+            format!(" WHEN {genre} IN ({}) THEN {ratings}", numbers.collect::<Vec<_>>().join(", "))
+        };
+        let text = format!("CASE{} ELSE {} END", GENRES.map(case).concat(), self.alone(rating).text);
+        self.set(rating, text, "suits the genre");
+    }
+
+    /// Returns the number of the genre that a row of another table gives the film.
+    fn genre_of_film(&self) -> Option<String> {
+        let schema = self.context.schema;
+        self.context.counted.iter().find_map(|&(link, film)| {
+            let of = &schema.tables[link];
+            let is_numbered = |at: &usize| {
+                super::other_parent(schema, link, *at).is_some_and(|parent| {
+                    let genres = &schema.tables[parent.table];
+                    let most = super::closed_names(schema, parent.table).map(|(_, most)| most);
+                    are_genres_of(genres, self.table)
+                        && genres.rowid_alias == Some(parent.column)
+                        && most == Some(phrases::count(GENRE))
+                })
+            };
+            let genre = (0..of.columns.len()).find(is_numbered)?;
+            Some(format!("last_of({}, {})", named_column(of, film), named_column(of, genre)))
+        })
     }
 
     /// Returns the annotation of the kinds of films: episodes belong to a season of a series, and films to a collection in a folder. Every
@@ -469,7 +518,7 @@ impl TableInference<'_> {
         });
         if let Some(&(child, column)) = first {
             let of = &self.context.schema.tables[child];
-            let text = format!("if(count_of({}) > 0, 1)", super::amounts::named_column(of, column));
+            let text = format!("if(count_of({}) > 0, 1)", named_column(of, column));
             self.set(at, text, "follows from the rows that refer to it");
         }
     }

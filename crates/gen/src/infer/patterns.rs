@@ -31,6 +31,8 @@ pub(crate) enum ReferencePattern {
     /// Random rows, some of them often. If both tables grow with time, early rows refer to early rows; `growing` is the share of the
     /// parents that is there before the first row.
     Popular { growing: Option<f64> },
+    /// Random rows, the first ones most often: the languages of films.
+    MostlyFirst,
     /// Random rows, or the rows of another column of the foreign key.
     AtRandom,
 }
@@ -79,6 +81,9 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
                 _ => format!("ref({parent}, per_parent(deal({}){after}))", pairs.join(", ")),
             };
             inferred(text, format!("{because}, in a key"))
+        }
+        ReferencePattern::MostlyFirst => {
+            inferred(format!("ref({parent}, zipf(2, scatter=FALSE))"), format!("{because}, mostly the first ones"))
         }
         ReferencePattern::Popular { growing: None } => inferred(format!("ref({parent}, popular)"), because),
         ReferencePattern::Popular { growing: Some(before) } => {

@@ -1,8 +1,9 @@
 //! Orders and their payments: states, methods, currencies.
 
+use super::places::country_by_key;
 use super::subjects::Kind;
 use super::table_columns::called;
-use super::times::Stage;
+use super::times::{Delay, Form, Stage};
 use super::{TableInference, inferred, kind_of};
 
 const METHODS: &str = "method payment_method payment_type pay_method method_of_payment";
@@ -17,7 +18,15 @@ impl TableInference<'_> {
             ),
             ("iban bic swift account_number *_iban", "'transfer', 'invoice', 'bank_transfer', 'sepa', 'direct_debit'"),
         ];
+        const IDS: &str = "CASE {} WHEN 'card' THEN 'ch_' WHEN 'paypal' THEN 'pp_' WHEN 'invoice' THEN 'in_' ELSE 'tx_' END || regex('[0-9A-Za-z]{16}')";
         let Some(method) = self.find(METHODS, |at| self.is_text(at)) else { return };
+        if let Some(id) =
+            self.find_repeatable_text("transaction_id *_transaction_id charge_id").filter(|&at| at != method)
+            && self.knows(method, "'paypal'")
+        {
+            let text = IDS.replacen("{}", &self.column(method), 1);
+            self.set(id, text, "follows from the method of payment");
+        }
         for (names, methods) in MEANS {
             for at in 0..self.columns.len() {
                 if !self.is_free(at) || self.columns[at].not_null || !self.is_like(at, names) || at == method {
@@ -85,6 +94,8 @@ impl TableInference<'_> {
     /// Currencies: that of the order, or the one in which a person pays.
     pub(super) fn currencies(&mut self) {
         const CURRENCIES: &str = "currency currency_code";
+        /// Those in which a shop shows its prices.
+        const SHOWN: &str = "'AUD', 'CAD', 'CHF', 'EUR', 'GBP', 'SEK'";
         let Some(at) = self.find_repeatable_text(CURRENCIES) else { return };
         if self.kind() == Some(Kind::Product) {
             self.set(at, "choice('USD': 92, 'EUR': 8)", "a shop has few currencies");
@@ -98,9 +109,40 @@ impl TableInference<'_> {
         let of_order =
             of_order.filter_map(|by| CURRENCIES.split(' ').find_map(|name| self.text_of_parent(by, name))).next();
         let payer = columns.find(|&by| kind_of_parent(by) == Some(Kind::Person));
+        let of_country = payer.and_then(|by| self.country_of_payer(by)).map(|country| {
+            let currency = format!("place_of({country}, 'currency')");
+            format!("if({currency} IN ({SHOWN}), {currency}, 'USD')")
+        });
         let of_payer = payer.map(|by| format!("same_in({}, {})", self.column(by), called(&self.alone(at).text)));
-        if let Some(text) = of_order.or(of_payer) {
+        if let Some(text) = of_order.or(of_country).or(of_payer) {
             self.found[at] = Some(inferred(text, "that of the order or the person"));
         }
+    }
+
+    /// Returns the country of the person who pays: a column of that row, or the country of the addresses that the person has.
+    fn country_of_payer(&self, by: usize) -> Option<String> {
+        let own = ["country", "country_code"].into_iter().find_map(|name| self.text_of_parent(by, name));
+        let payer = self.context.parents[by]?;
+        let schema = self.context.schema;
+        let has_addresses = || {
+            let is_payer = |at: usize, table: usize| {
+                super::other_parent(schema, table, at).is_some_and(|of| of.table == payer.table)
+            };
+            schema
+                .tables
+                .iter()
+                .enumerate()
+                .any(|(table, of)| super::is_address(of) && (0..of.columns.len()).any(|at| is_payer(at, table)))
+        };
+        let by_key = || has_addresses().then(|| country_by_key(schema, payer, &self.column(by))).flatten();
+        own.or_else(by_key)
+    }
+
+    /// Returns the time of a review: three weeks after that of the order, so that the parcel was there.
+    pub(super) fn after_delivery(&self, ascending: &str, form: Form) -> String {
+        let delay = Delay { amount: "21".into(), unit: "days" };
+        let later = form.after(ascending, form, delay, Some(self.context.day));
+        let is_review = super::has_last_word(self.table, "review rating feedback testimonial");
+        later.filter(|_| is_review).unwrap_or_else(|| ascending.to_owned())
     }
 }

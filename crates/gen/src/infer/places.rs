@@ -1,9 +1,10 @@
 //! The columns of one place: city, state, country, postcode, telephone number, coordinates and currency agree.
 
+use super::hospitals::CITY;
 use super::names::{plain, words_of_table};
 use super::subjects::{Kind, subject};
-use super::{TableInference, kind_of};
-use litepress_rows::schema::{Column, Generated};
+use super::{Parent, TableInference, kind_of};
+use litepress_rows::schema::{Column, Generated, Schema, Table};
 
 /// The fields of a place, and the names of their columns behind a prefix such as `billing_`.
 const FIELDS: &[(&str, &str)] = &[
@@ -11,7 +12,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("state", "state province region state_name state_province"),
     ("state_code", "state_code province_code region_code"),
     ("country", "country country_name nation"),
-    ("country_code", "country_code country_iso iso_country country_iso2 iso2"),
+    ("country_code", "country_code country_iso iso_country country_iso2 iso2 iso_code"),
     ("postcode", "zip zip_code zipcode postal_code postcode postalcode zip_postal_code"),
     (
         "phone",
@@ -24,10 +25,27 @@ const FIELDS: &[(&str, &str)] = &[
     ("language", "browser_lang browser_language accept_language"),
 ];
 
+/// The cities of each country in a table of cities.
+pub(crate) const CITIES_OF_COUNTRY: u64 = 3;
+
+/// Returns whether the rows of a table are cities in the countries of another one.
+pub(crate) fn is_city_of(table: &Table, countries: &Table) -> bool {
+    let is = |table: &Table, names: &str| subject(&table.name).is_some_and(|subject| subject.names == names);
+    super::has_last_word(table, "city town") && is(table, "city_name") && is(countries, "country_name")
+}
+
 /// The columns with one prefix, and their fields.
 struct Place {
     prefix: String,
     parts: Vec<(usize, &'static str)>,
+}
+
+const COUNTRIES: &str = "USGBDEFRITESCAAUINJPBRNL";
+
+/// Returns the country that the key of a person chooses, if it counts: all rows of the person are in one country.
+pub(super) fn country_by_key(schema: &Schema, person: Parent, key: &str) -> Option<String> {
+    let counts = schema.tables[person.table].rowid_alias == Some(person.column);
+    counts.then(|| format!("substr('{COUNTRIES}', 1 + {key} * 7919 % 1009 % {} * 2, 2)", COUNTRIES.len() / 2))
 }
 
 /// Returns the number of the trip on which a picture was taken, as most of a hundred pictures are taken at home.
@@ -37,7 +55,6 @@ pub(super) fn key_of_trip(key: &str) -> String {
 
 /// Returns a city that the key of a row chooses.
 pub(super) fn city_by_key(key: &str) -> String {
-    const COUNTRIES: &str = "USGBDEFRITESCAAUINJPBRNL";
     let country = format!("substr('{COUNTRIES}', 1 + {key} * 7 % {} * 2, 2)", COUNTRIES.len() / 2);
     format!("place_of({country}, 'city', {key} * 7919 % 1000 || '')")
 }
@@ -104,7 +121,8 @@ impl TableInference<'_> {
         let mut places: Vec<Place> = Vec::new();
         for at in (0..self.columns.len()).filter(|&at| self.is_free(at)) {
             let name = &self.columns[at].plain;
-            if self.columns[at].is_unique || own.as_ref() == Some(name) {
+            let is_other_code = name == "iso_code" && super::has_last_word(self.table, "currency language");
+            if self.columns[at].is_unique || own.as_ref() == Some(name) || is_other_code {
                 continue;
             }
             let part = FIELDS.iter().find_map(|(field, names)| {
@@ -124,6 +142,8 @@ impl TableInference<'_> {
 
     /// Infers the columns of a place by its leading column.
     fn place(&mut self, place: &Place, leader: usize, field: &str) {
+        // Names that are cut are of no place.
+        const SHORT: u64 = 20;
         if place.parts.iter().any(|(at, _)| *at == leader) {
             let says_little =
                 |(_, field): &(usize, &str)| ["state", "phone", "currency", "timezone", "language"].contains(field);
@@ -140,11 +160,21 @@ impl TableInference<'_> {
                 ("state", _) => "place('state')",
                 _ => "place('city')",
             };
+            let of_house = self.city_of_patient().or_else(|| self.city_of_employee());
+            let text = of_house.filter(|_| field == "city").unwrap_or_else(|| text.to_owned());
             match self.person_of_address().filter(|_| field == "city") {
                 Some(by) => {
-                    let country = format!("same_in({}, place('country'))", self.column(by));
+                    let key = self.column(by);
+                    let by_key = self.context.parents[by];
+                    let by_key = by_key.and_then(|person| country_by_key(self.context.schema, person, &key));
+                    let country = by_key.unwrap_or_else(|| format!("same_in({key}, place('country'))"));
                     let text = format!("coalesce(place_of({country}, 'city', digits(4)), place('city'))");
-                    self.set(leader, text, "a place in the country of the person");
+                    let is_short = self.columns[leader].traits.longest.is_some_and(|longest| longest < SHORT);
+                    self.set(
+                        leader,
+                        if is_short { "place('city')".to_owned() } else { text },
+                        "a place in the country of the person",
+                    );
                 }
                 None => self.set(leader, text, "a place"),
             }
@@ -158,6 +188,13 @@ impl TableInference<'_> {
         }
     }
 
+    /// Returns the city of an employee: one in which the firm has an office.
+    fn city_of_employee(&self) -> Option<String> {
+        const OFFICES: &str = "choice('London': 5, 'Manchester': 2, 'New York': 3, 'Toronto': 2)";
+        let is_employee = super::has_last_word(self.table, "employee") && self.find("hire*", |_| true).is_some();
+        is_employee.then(|| OFFICES.to_owned())
+    }
+
     /// Returns the column that refers to the person who has several addresses.
     fn person_of_address(&self) -> Option<usize> {
         let is_address = super::has_last_word(self.table, "address");
@@ -169,6 +206,7 @@ impl TableInference<'_> {
 
     /// Returns the annotation of a field of the place that `key` names.
     fn place_field(&self, at: usize, field: &str, key: &str) -> Option<String> {
+        const LONGEST: u64 = 27;
         let near = || format!("round(place_of({key}, '{field}') + real(-0.06, 0.06, 4), 5)");
         Some(match (field, self.columns[at].traits.longest) {
             ("latitude" | "longitude", _) if self.is_number(at) => near(),
@@ -178,6 +216,11 @@ impl TableInference<'_> {
             ("country", Some(2)) => format!("place_of({key}, 'country_code')"),
             ("country" | "country_code", Some(3)) => format!("place_of({key}, 'country_code3')"),
             ("state", Some(..5)) => format!("place_of({key}, 'state_code')"),
+            // A code is shorter than a name.
+            ("country" | "state", Some(longest)) if longest < LONGEST => {
+                let [name, code] = ["", "_code"].map(|end| format!("place_of({key}, '{field}{end}')"));
+                format!("if(length({name}) > {longest}, {code}, {name})")
+            }
             _ => format!("place_of({key}, '{field}')"),
         })
     }
@@ -199,7 +242,7 @@ impl TableInference<'_> {
                 ("phone", None)
                     if self.subject.is_some_and(|of| ["department", "ward", "team"].contains(&of.names)) =>
                 {
-                    self.set(at, "place_of('Boston', 'phone', digits(8))", "a telephone of the house");
+                    self.set(at, format!("place_of('{CITY}', 'phone', digits(8))"), "a telephone of the house");
                 }
                 ("phone", None) => {
                     self.set(at, "place_of(place('city'), 'phone', digits(8))", "its name is like phone");
@@ -251,7 +294,10 @@ impl TableInference<'_> {
         let Some((at, city)) = self.find_repeatable_text("district county").zip(self.city_of_parent()) else { return };
         let state = format!("coalesce(place_of({city}, 'state'), {city})");
         let text = match self.columns[at].traits.longest {
-            Some(longest) => format!("if(length({state}) > {longest}, {city}, {state})"),
+            Some(longest) => {
+                let short = |other: &str| format!("if(length({state}) > {longest}, {other}, {state})");
+                short(&format!("if(length({city}) > {longest}, cut({city}, {longest}), {city})"))
+            }
             None => state,
         };
         self.set(at, text, "belongs to the city");
@@ -266,7 +312,19 @@ impl TableInference<'_> {
         let Some(at) = self.find_repeatable_text("city name city_name town") else {
             return;
         };
-        let text = format!("coalesce(place_of({country}, 'city', digits(4)), phrase('{{city_name}}'))");
+        let mut parents = self.context.parents.iter().flatten();
+        let countries = parents.find(|parent| is_city_of(self.table, &self.context.schema.tables[parent.table]));
+        let town = match countries {
+            // The cities of each country come in turn.
+            Some(parent) => {
+                format!(
+                    "place_of({country}, 'town', ((sequence() - 1) / {}) || '')",
+                    self.context.rows_of[parent.table]
+                )
+            }
+            None => format!("place_of({country}, 'city', digits(4))"),
+        };
+        let text = format!("coalesce({town}, phrase('{{city_name}}'))");
         self.set(at, text, "a city of the country that the row refers to");
     }
 }

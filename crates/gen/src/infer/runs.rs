@@ -4,6 +4,7 @@ use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage};
 use super::{ColumnTraits, TableInference, is_output_of, is_run_of_commit, kind_of, plain, subject_of};
+use crate::generators::phrases;
 use litepress_rows::schema::{Column, Generated, Table};
 
 const STATES: &str = "status state conclusion result";
@@ -15,6 +16,14 @@ struct Span {
     start: String,
     end: String,
     form: Form,
+}
+
+/// Returns the items of a list in turn for the rows that refer to one row, from any of the items on.
+fn in_turn(list: &str, by: &str) -> String {
+    let items = phrases::items(list);
+    let case = |(at, item): (usize, &&str)| format!(" WHEN {at} THEN phrase('{item}')");
+    let cases: String = items.iter().enumerate().map(case).collect();
+    format!("CASE (number_in({by}) + same_in({by}, int(1, {0}))) % {0}{cases} END", items.len())
 }
 
 impl TableInference<'_> {
@@ -64,9 +73,10 @@ impl TableInference<'_> {
         let Some(name) = self.find_repeatable_text("name job_name") else { return };
         if let Some((by, _)) = self.run() {
             let by = self.column(by);
+            let [first, second] = ["ci_job_first", "ci_job_second"].map(|list| in_turn(list, &by));
             let text = format!(
-                "CASE WHEN 3 * number_in({by}) < count_in({by}) + 3 THEN phrase('{{ci_job_first}}') \
-                 WHEN number_in({by}) < count_in({by}) OR count_in({by}) = 2 THEN phrase('{{ci_job_second}}') ELSE phrase('{{ci_job_last}}') END"
+                "CASE WHEN 3 * number_in({by}) < count_in({by}) + 3 THEN {first} \
+                 WHEN number_in({by}) < count_in({by}) OR count_in({by}) = 2 THEN {second} ELSE phrase('{{ci_job_last}}') END"
             );
             self.set(name, text, "the jobs of a run build, test and deploy in this order");
         }
@@ -79,15 +89,20 @@ impl TableInference<'_> {
 
     /// Returns the names of files that a job makes, by the first letters of its name: results of tests, or a package.
     pub(super) fn file_of_job(&self) -> Option<String> {
-        const BY_NAME: &str = "WHEN 'test' THEN phrase('{test_file}') WHEN 'cove' THEN choice('coverage.xml': 2, 'coverage.html') \
-             WHEN 'docs' THEN choice('docs.zip': 2, 'site.tar.gz') WHEN 'lint' THEN choice('lint.log': 2, 'lint.json') \
-             WHEN 'benc' THEN choice('benchmark.json': 2, 'benchmark.csv') WHEN 'depl' THEN 'deploy.log' ELSE phrase('{package_file}')";
+        const JOBS: [&str; 6] = ["test", "coverage", "docs", "lint", "benchmark", "deploy"];
         let by = (0..self.columns.len()).find(|&by| {
             let of = self.context.parents[by].map(|parent| &self.context.schema.tables[parent.table]);
             let subject = of.filter(|of| is_output_of(self.table, of)).and_then(subject_of);
             subject.is_some_and(|subject| subject.names == "ci_job")
         })?;
-        Some(format!("CASE substr({}, 1, 4) {BY_NAME} END", self.text_of_parent(by, "name")?))
+        let own = self.column(by);
+        let file = |list: &str| match self.context.per_parent == Some(by) {
+            true => in_turn(list, &own),
+            false => format!("phrase('{{{list}}}')"),
+        };
+        let case = |job: &str| format!("WHEN '{}' THEN {} ", &job[..4], file(&format!("{job}_file")));
+        let name = self.text_of_parent(by, "name")?;
+        Some(format!("CASE substr({name}, 1, 4) {}ELSE {} END", JOBS.map(case).concat(), file("package_file")))
     }
 
     /// Returns the time of a part of a run at a stage. The parts follow one another, and the last one ends with the run.
@@ -103,7 +118,11 @@ impl TableInference<'_> {
             return None;
         }
         let seconds = of.between(&start, &end)?;
-        let part = format!("coalesce({seconds}, {SECONDS}) * (number_in({by}) {number}) / count_in({by})");
+        // Parts begin up to seven eighths of an even share late. The first begins with the run, and the last ends with it.
+        let (seconds, count) = (format!("coalesce({seconds}, {SECONDS})"), format!("count_in({by})"));
+        let done = format!("(number_in({by}) {number})");
+        let late = format!("min(1, {done} * ({count} - {done})) * (({seconds} + {done} * 5) % 8)");
+        let part = format!("{seconds} * (8 * {done} + {late}) / (8 * {count})");
         form.converted(&format!("({})", of.plus(&start, &part)?), of)
     }
 

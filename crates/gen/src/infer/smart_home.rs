@@ -1,6 +1,6 @@
 //! States of the things in a house, and statistics of its sensors: a lamp is on or off, and a temperature is a number.
 
-use super::names::{is_like, plain};
+use super::names::{is_like, is_plain, plain};
 use super::{ColumnTraits, TableInference, TypeClass};
 use litepress_rows::schema::{Schema, Table};
 
@@ -23,7 +23,7 @@ const COUNTED: &str = "kWh";
 
 /// Returns whether a schema has the entities of a house.
 fn is_of_house(schema: &Schema) -> bool {
-    let is_entity = |table: &Table| table.columns.iter().any(|column| plain(&column.name) == "entity_id");
+    let is_entity = |table: &Table| table.columns.iter().any(|column| is_plain(&column.name, "entity_id"));
     schema.tables.iter().any(is_entity)
 }
 

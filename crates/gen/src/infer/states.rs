@@ -1,10 +1,12 @@
 //! States that mean "now": no order of years ago is pending, and no build of last summer still runs.
 
+use super::names::{bare, is_like};
 use super::subjects::Kind;
 use super::times::Stage;
 use super::{TableInference, rules};
 use crate::schema_annotations::{checks, raw_words, unquoted};
 use crate::tables::statement_of;
+use litepress_rows::schema::Column;
 
 /// States of rows whose end is still to come, and for how many days they last at most.
 const CURRENT: [(Kind, &str, i64); 4] = [
@@ -19,6 +21,8 @@ const CURRENT: [(Kind, &str, i64); 4] = [
 ];
 /// States of orders that go on if they have one of `ENDS` to reach.
 const ON_THE_WAY: &str = "paid shipped in_transit dispatched";
+/// States of orders without a parcel.
+const UNSHIPPED: &str = "cancelled canceled failed pending new created open draft received confirmed processing preparing unpaid on_hold backordered";
 const ENDS: &str = "delivered completed complete done closed fulfilled";
 
 /// Returns how frequent a state usually is: most orders are delivered, and few are cancelled.
@@ -56,8 +60,11 @@ impl TableInference<'_> {
         let Some((_, current, days)) = CURRENT.iter().find(|(kind, ..)| self.kind() == Some(*kind)) else { return };
         let Some(state) = self.find_repeatable_text("status state *_status conclusion result") else { return };
         let text = self.states_in_check(state).unwrap_or_else(|| self.alone(state).text);
-        let Some(states) = items(&text) else { return };
+        let Some(mut states) = items(&text) else { return };
         let word = |state: &str| state.trim_matches('\'').to_lowercase().replace([' ', '-'], "_");
+        if self.are_lines_shipped() {
+            states.retain(|(state, _)| !has(UNSHIPPED, &word(state)));
+        }
         let goes_on = self.kind() == Some(Kind::Order) && states.iter().any(|(state, _)| has(ENDS, &word(state)));
         let is_current = |state: &str| has(current, &word(state)) || goes_on && has(ON_THE_WAY, &word(state));
         let mut over: Vec<(&str, u32)> = states.iter().filter(|(state, _)| !is_current(state)).copied().collect();
@@ -70,6 +77,16 @@ impl TableInference<'_> {
             let text = format!("if({is_young}, {}, {})", choice(&states), choice(&over));
             self.set(state, text, "a state of now, if the row is a young one");
         }
+    }
+
+    /// Returns whether each line of an order has a day of shipping.
+    fn are_lines_shipped(&self) -> bool {
+        self.context.lines.is_some_and(|lines| {
+            let of = &self.context.schema.tables[lines];
+            let is_shipped =
+                |column: &Column| column.not_null && is_like(&bare(of, &column.name), "*ship_date *shipped*");
+            of.columns.iter().any(is_shipped)
+        })
     }
 
     /// Returns whether a row is of the last days, as an operand.

@@ -4,6 +4,7 @@ use super::names::is_like;
 use super::subjects::{Kind, Subject, subject};
 use super::{TableInference, by_affinity, inferred};
 use crate::generators::phrases;
+use litepress_rows::schema::Table;
 
 impl TableInference<'_> {
     /// Infers the texts of a column by the names of the table and the column alone.
@@ -139,11 +140,17 @@ impl TableInference<'_> {
                 continue;
             }
             let list = subject.names;
-            let unique = self.lookup_list(at).or_else(|| self.columns[at].is_unique.then_some(list));
+            let is_distinct = self.columns[at].is_unique || ["band", "title"].contains(&list) && self.context.rows > 0;
+            let unique = self.lookup_list(at).or_else(|| is_distinct.then_some(list));
             let text = match unique {
                 Some("category") if self.context.roots.is_some() => self.name_in_tree(at),
-                Some("continent") if self.table.rowid_alias.is_some() => {
-                    super::continents::by_number(&self.column(self.table.rowid_alias.unwrap_or_default()))
+                Some(list @ ("continent" | "film_genre" | "language_name"))
+                    if self.table.rowid_alias.is_some() && self.context.rows <= phrases::count(list) =>
+                {
+                    super::continents::by_number(list, &self.column(self.table.rowid_alias.unwrap_or_default()))
+                }
+                Some(list) if list.starts_with("topic") && self.is_hashtag() => {
+                    format!("replace(unique_phrase('{{{list}}}', '-'), '-', '')")
                 }
                 // Words of a topic have hyphens between them.
                 Some(list) if list.starts_with("topic") => format!("unique_phrase('{{{list}}}', '-')"),
@@ -154,6 +161,12 @@ impl TableInference<'_> {
             self.set(at, text, &because);
         }
         self.texts_of(subject);
+    }
+
+    /// Returns whether the rows are tags in texts that people share, which are single words.
+    fn is_hashtag(&self) -> bool {
+        let is_post = |table: &Table| super::subject_of(table).is_some_and(|of| of.names == "status_post");
+        super::has_last_word(self.table, "hashtag") || self.context.schema.tables.iter().any(is_post)
     }
 
     /// Returns what a row is called: `event_type` and `type` in a table `event_types`.
@@ -177,8 +190,9 @@ impl TableInference<'_> {
     /// a different name in each row. A row that belongs to one of another table may have the name of one that belongs to another.
     pub(super) fn lookup_list(&self, at: usize) -> Option<&'static str> {
         /// Lists that a longer one replaces in large tables.
-        const LONGER: [(&str, &str); 4] = [
+        const LONGER: [(&str, &str); 5] = [
             ("category", "category_of_many"),
+            ("category", "category_of_brands"),
             ("topic", "topic_of_many"),
             ("topic_of_goods", "topic_of_many_goods"),
             ("mime_type", "mime_type_of_many"),
@@ -195,7 +209,9 @@ impl TableInference<'_> {
         // Without rows, the caller asks for a text that may repeat.
         let rows = Some(self.context.rows).filter(|&rows| is_name && is_apart && fits && rows > 0)?;
         let is_listed = LOOKUPS.split(' ').any(|lookup| lookup == names);
-        let longer = LONGER.iter().find(|(list, _)| *list == names).map(|(_, longer)| *longer);
+        let mut longer = LONGER.iter().filter(|(list, _)| *list == names).map(|(_, longer)| *longer);
+        let suffices = |list: &&str| rows <= phrases::count(list);
+        let longer = longer.clone().find(suffices).or_else(|| longer.next_back());
         let is_tree = self.context.roots.is_some() && names == "category";
         let fits_all = rows <= phrases::count(names) || is_tree;
         let fitting = if fits_all { Some(names) } else { longer };

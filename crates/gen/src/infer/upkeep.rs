@@ -24,6 +24,18 @@ fn things_by_model(model: &str, key: &str, others: &[String]) -> String {
     format!("CASE coalesce({model}, 'product'){cases} ELSE {class} || ' object (' || {key} || ')' END")
 }
 
+/// Returns migrations that make tables and add three columns to each of them. Of four rows, the last one makes a table, and the others
+/// are of the tables that the rows before made.
+fn migration_of_table() -> String {
+    const COLUMNS: &str = "WHEN 0 THEN choice('created_by', 'updated_by', 'description', 'language') WHEN 1 THEN choice('uid', 'slug', 'source') ELSE choice('note', 'status', 'color')";
+    let number = "(sequence() - 1)";
+    let is_new = format!("{number} % 4 = 3 OR {number} < 4");
+    format!(
+        "if({is_new}, 'create table ', 'alter table ') || unique_phrase('{{migration_table}}', '_', each=4) \
+         || if({is_new}, '', ' add column ' || CASE {number} % 4 {COLUMNS} END)"
+    )
+}
+
 /// Returns a choice of the columns of a table that people change, if there are any.
 fn fields_of(table: &Table) -> Option<String> {
     const OTHERS: &str = "id *_id *password* *last_login *_at *created* *joined* *updated*";
@@ -131,7 +143,11 @@ impl TableInference<'_> {
             self.migrations_of_apps(app, name);
             return;
         }
-        self.set(name, "unique_phrase('{migration}', '_v')", "a migration");
+        let text = match self.columns[name].is_unique {
+            true => "unique_phrase('{migration}', '_v')".to_owned(),
+            false => migration_of_table(),
+        };
+        self.set(name, text, "a migration");
         let name = self.column(name);
         if let Some(sql) = self.find_repeatable_text("sql statement") {
             let text = format!(

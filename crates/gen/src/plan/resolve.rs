@@ -63,8 +63,19 @@ pub(super) struct Reference {
     pub root: Option<usize>,
     /// A column that refers to a row in this one's place: where it does, this one is NULL.
     pub unless: Option<usize>,
+    /// A column of another table: where a row refers to this one through it, this one refers to nothing.
+    pub childless: Option<(usize, usize)>,
+    /// The number of first rows that refer to nothing.
+    pub after: u64,
     /// Offset of the distribution in the annotation.
     pub at: usize,
+}
+
+impl Reference {
+    /// Returns whether more rows than those of a share of NULL refer to nothing.
+    pub(super) fn is_left_out(&self) -> bool {
+        self.unless.is_some() || self.childless.is_some() || self.after > 0
+    }
 }
 
 impl ColumnExpr {
@@ -81,10 +92,12 @@ impl ColumnExpr {
     pub(super) fn fan_out_of(&self, parent: usize) -> Option<&Arc<FanOut>> {
         match self {
             // A share of NULL would take some rows from their parents.
-            Self::Reference(Reference { parent: of, relation, .. }) if *of == parent => match &relation.assignment {
-                Assignment::PerParent(fan_out) => Some(fan_out),
-                _ => None,
-            },
+            Self::Reference(Reference { parent: of, relation, after: 0, .. }) if *of == parent => {
+                match &relation.assignment {
+                    Assignment::PerParent(fan_out) => Some(fan_out),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -370,6 +383,18 @@ impl<'a> Resolver<'a> {
         Ok((self.own_column(expression)?, None))
     }
 
+    /// Resolves a column, or a path of columns from row to row, which begins with a column.
+    fn path(&mut self, expression: &Expression) -> Result<(usize, Vec<String>)> {
+        if let ExpressionKind::Path { through, name } = &expression.kind
+            && let Some((column, rest)) = through.split_first()
+            && let Some(column) = self.table.column(column)
+        {
+            return Ok((column, rest.iter().chain([name]).cloned().collect()));
+        }
+        let (column, name) = self.group(expression)?;
+        Ok((column, name.into_iter().collect()))
+    }
+
     fn reference(&mut self, call: &Call) -> Result<ColumnExpr> {
         let of = ref_call(self.source, call, Some(self.rows()))?;
         let (parent, key) = self.table_column(&of.parent)?;
@@ -385,6 +410,7 @@ impl<'a> Resolver<'a> {
         let assignment = self.assignment(of.distribution, parents, of.at)?;
         let root = of.root.map(|root| self.own_column(&root)).transpose()?;
         let unless = of.unless.map(|unless| self.own_column(&unless)).transpose()?;
+        let childless = of.childless.map(|child| self.table_column(&child)).transpose()?;
         let own = &self.table.columns[self.scope.column];
         let is_total = own.not_null || self.table.rowid_alias == Some(self.scope.column);
         let to_itself = parent == self.scope.table;
@@ -399,7 +425,17 @@ impl<'a> Resolver<'a> {
             return Err(self.source.error(of.at, message));
         }
         self.check_relation(&relation, of.at)?;
-        Ok(ColumnExpr::Reference(Reference { parent, key, relation, through, root, unless, at: of.at }))
+        Ok(ColumnExpr::Reference(Reference {
+            parent,
+            key,
+            relation,
+            through,
+            root,
+            unless,
+            childless,
+            after: of.after,
+            at: of.at,
+        }))
     }
 
     /// Resolves a distribution over the rows of a table with this number of rows.
@@ -423,11 +459,11 @@ impl<'a> Resolver<'a> {
             Distribution::Along { column, distinct, .. } => {
                 Assignment::Along { column: self.own_column(&column)?, distinct }
             }
-            Distribution::Within { column, of, growing, by } => {
-                let (column, name) = self.group(&column)?;
+            Distribution::Within { column, of, growing, by, first } => {
+                let (column, path) = self.path(&column)?;
                 let by = by.map(|by| self.own_column(&by)).transpose()?;
                 let growth = growing.map(|before| Growth::new(self.rows(), before));
-                Assignment::Within { column, name, of: self.table_column(&of)?, growth, by, members: None }
+                Assignment::Within { column, path, of: self.table_path(&of)?, first, growth, by, members: None }
             }
             Distribution::Via { growing, .. } => {
                 let growth = growing.then(|| Growth::new(self.rows(), 0.0));
@@ -437,7 +473,10 @@ impl<'a> Resolver<'a> {
                 let (column, name) = self.group(&column)?;
                 Assignment::Among { column, name, distinct, fan_out: None }
             }
-            Distribution::SharedIn { column } => Assignment::SharedIn { column: self.own_column(&column)? },
+            Distribution::SharedIn { column } => {
+                let (column, path) = self.path(&column)?;
+                Assignment::SharedIn { column, path }
+            }
             Distribution::Once { near } => Assignment::Once { near },
             Distribution::InTurn { each, first, second } => Assignment::InTurn { each, first, second },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
@@ -461,6 +500,19 @@ impl<'a> Resolver<'a> {
                 None => return Err(self.source.error(at, "the number of children is above 2^64")),
             },
         })
+    }
+
+    /// Resolves `table.column`, or a path that goes on from there.
+    fn table_path(&self, expression: &Expression) -> Result<(usize, usize, Vec<String>)> {
+        if let ExpressionKind::Path { through, name } = &expression.kind
+            && let [table, column, rest @ ..] = &through[..]
+        {
+            let kind = ExpressionKind::Column { through: Some(table.clone()), name: column.clone() };
+            let (table, column) = self.table_column(&Expression { kind, span: expression.span.clone() })?;
+            return Ok((table, column, rest.iter().chain([name]).cloned().collect()));
+        }
+        let (table, column) = self.table_column(expression)?;
+        Ok((table, column, Vec::new()))
     }
 
     /// Resolves `table.column`, or `table`, which means its primary key.

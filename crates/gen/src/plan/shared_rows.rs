@@ -13,7 +13,7 @@ pub(super) const PAIRS: &str =
     "membership member participant participation enrollment subscription subscriber roster user";
 
 /// Tables whose rows have rows of other tables of their own: the users and the repositories of an organization.
-const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
+pub(super) const HOMES: &str = "organization organisation company tenant workspace team store shop branch school hospital clinic firm agency institution university";
 /// Columns that refer to the earlier state of the same thing.
 const PREDECESSORS: &str = "old_* previous_* prev_*";
 
@@ -55,7 +55,8 @@ impl Planner<'_> {
                 continue;
             }
             if let Some(album) = self.album_of(drafts, table, column) {
-                let own = quoted(&self.schema.tables[table].columns[album].name);
+                let own = quoted(&self.schema.tables[table].columns[album].name)
+                    + &self.artist_of_album(drafts, (table, column), album).unwrap_or_default();
                 drafts[position].2.text = with_distribution(&drafts[position].2.text, &format!("shared_in({own})"));
             } else if let Some(text) = self.value_of_field(drafts, table, column) {
                 drafts[position].2 = Inference { text, because: "a value of the kind that the field has".to_owned() };
@@ -73,13 +74,28 @@ impl Planner<'_> {
             }
         }
         for home in (0..self.schema.tables.len()).filter(|&at| infer::has_last_word(&self.schema.tables[at], HOMES)) {
-            self.agree_on_home(drafts, home);
+            self.agree_on_home(drafts, home, &|_| true);
         }
+        self.agree_on_addresses(drafts);
         self.agree_on_news(drafts);
         self.agree_on_albums(drafts);
         self.agree_on_folders(drafts);
         self.agree_on_ancestors(drafts);
         self.agree_on_reactions(drafts);
+        self.agree_on_cities(drafts);
+        self.agree_on_bookmarks(drafts);
+    }
+
+    /// Leaves the first bookmarks, which are folders, without a page.
+    fn agree_on_bookmarks(&self, drafts: &mut [Draft]) {
+        for (table, column, inferred) in drafts {
+            let parent = self.single_parent(*table, *column).map(|parent| &self.schema.tables[parent.table]);
+            if parent.is_some_and(|of| infer::is_bookmarked(&self.schema.tables[*table], *column, of)) {
+                let folders = infer::folders_of_bookmarks(self.sizes[*table].rows);
+                let text = with_argument(&inferred.text, &format!("after={folders}"));
+                inferred.text = if text.starts_with("null(") { text } else { format!("null(0.01, {text})") };
+            }
+        }
     }
 
     /// Returns the column that refers to the album of a row, if another column refers to a trait of the whole album.
@@ -92,6 +108,19 @@ impl Planner<'_> {
         let of_column = &self.schema.tables[self.single_parent(table, column)?.table];
         let album = drafts.iter().find(is_album).filter(|_| infer::is_trait_of_album(of_column));
         album.map(|(_, at, _)| *at)
+    }
+
+    /// Returns the path from an album to its artist, if a column refers to the genre of a song: an artist keeps to a genre.
+    fn artist_of_album(&self, drafts: &[Draft], (table, column): (usize, usize), album: usize) -> Option<String> {
+        let table_of = |at: usize| &self.schema.tables[at];
+        let albums = self.single_parent(table, album)?.table;
+        let is_genre = infer::has_last_word(table_of(self.single_parent(table, column)?.table), "genre");
+        let is_artist = |&&(of, at, ref inferred): &&Draft| {
+            let artist = self.single_parent(of, at).filter(|_| of == albums && inferred.text.starts_with("ref("));
+            artist.is_some_and(|artist| infer::has_last_word(table_of(artist.table), "artist band musician"))
+        };
+        let artist = drafts.iter().filter(|_| is_genre).find(is_artist)?;
+        Some(format!(".{}", quoted(&table_of(albums).columns[artist.1].name)))
     }
 
     /// Gives a book the name of the author whom a table of links gives it. Each book has one author then. If the table has fewer links than
@@ -143,7 +172,7 @@ impl Planner<'_> {
         Some(infer::value_of_field(&name, self.sizes[parent].rows))
     }
 
-    /// Lets a row repeat another one only if it answers none.
+    /// Lets a row repeat another one only if it answers none, and has no picture.
     fn agree_on_repeats(&self, drafts: &mut [Draft]) {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
@@ -160,11 +189,40 @@ impl Planner<'_> {
                 let unless = format!("unless={}", quoted(&of_table.columns[*reply].name));
                 drafts[position].2.text = with_argument(&drafts[position].2.text, &unless);
             }
+            // What repeats another text has no picture of its own.
+            let media = drafts.iter().find(|(of, at, inferred)| {
+                let is_own = self.single_parent(*of, *at).is_some_and(|parent| parent.table == table);
+                let is_few = self.sizes[*of].rows.max(self.sizes[table].rows) <= MOST_ROWS;
+                let is_attached = infer::is_attached_to(&self.schema.tables[*of], of_table);
+                is_own && is_few && is_attached && inferred.text.contains("per_parent(")
+            });
+            if let Some((of, at, _)) = media {
+                let childless = format!("childless={}", infer::quoted_column(&self.schema.tables[*of], *at));
+                drafts[position].2.text = with_argument(&drafts[position].2.text, &childless);
+            }
         }
     }
 
-    /// Gives a row only rows of one home: the author of an issue belongs to the organization of the repository.
-    fn agree_on_home(&self, drafts: &mut [Draft], home: usize) {
+    /// Gives an order only addresses of its user. A user along the address is that of the address already.
+    fn agree_on_addresses(&self, drafts: &mut [Draft]) {
+        let is_address = |(table, column, _): &Draft| {
+            let parent = self.single_parent(*table, *column).map(|parent| &self.schema.tables[parent.table]);
+            parent.is_some_and(infer::is_address)
+        };
+        let leads = |drafts: &[Draft], (table, column, _): &Draft| {
+            let along = format!(" along({}, ", quoted(&self.schema.tables[*table].columns[*column].name));
+            drafts.iter().any(|(of, _, inferred)| of == table && inferred.text.contains(&along))
+        };
+        for home in (0..self.schema.tables.len()).filter(|&at| infer::is_person(&self.schema.tables[at])) {
+            let free: Vec<usize> =
+                (0..drafts.len()).filter(|&at| is_address(&drafts[at]) && !leads(drafts, &drafts[at])).collect();
+            self.agree_on_home(drafts, home, &|at| free.contains(&at));
+        }
+    }
+
+    /// Gives a row only rows of one home: the author of an issue belongs to the organization of the repository. Changes the foreign
+    /// keys that `is_member` chooses by the positions of their drafts.
+    fn agree_on_home(&self, drafts: &mut [Draft], home: usize, is_member: &dyn Fn(usize) -> bool) {
         let is_few = |table: usize| self.sizes[table].rows <= MOST_ROWS;
         let parent = |(table, column, _): &Draft| self.single_parent(*table, *column).map(|parent| parent.table);
         // The columns of all tables that refer to a home, by the positions of their drafts.
@@ -175,7 +233,7 @@ impl Planner<'_> {
         let home_of = |table: usize| homes.iter().copied().find(|&of| drafts[of].0 == table);
         // The columns that refer to rows with a home, and the drafts of these rows' homes.
         let mut members: Vec<(usize, usize)> = (0..drafts.len())
-            .filter(|&at| homes.len() > 1 && drafts[at].2.text.contains("ref("))
+            .filter(|&at| homes.len() > 1 && drafts[at].2.text.contains("ref(") && is_member(at))
             .filter_map(|at| Some((at, home_of(parent(&drafts[at])?)?)))
             .collect();
         let is_free = |at: usize| is_random(&drafts[at].2.text) || self.has_turn(drafts, at);

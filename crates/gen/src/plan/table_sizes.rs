@@ -181,6 +181,12 @@ pub(super) fn fill_unset(
     limit_wholes(schema, &unset, sizes);
     limit_rare(schema, &unset, sizes);
     limit_keys(schema, &unset, sizes);
+    limit_versions(schema, &unset, sizes);
+    for &table in &unset {
+        if let Some(most) = infer::most_sites(&schema.tables[table], rows) {
+            sizes[table].limit((0, most, "{} sites have visits enough"));
+        }
+    }
     limit_ancestors(schema, &unset, sizes);
     Ok(())
 }
@@ -229,6 +235,16 @@ fn limit_ancestors(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
     });
 }
 
+/// Limits the tables of a repository, whose artifacts are check-ins and versions of files.
+fn limit_versions(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
+    limit_each(tables, sizes, |table, sizes| {
+        let versions = infer::Versions::new(schema, |table| sizes[table].rows);
+        if let Some(most) = versions.and_then(|of| of.most_rows(&schema.tables[table])) {
+            sizes[table].limit((0, most, "the artifacts of the repository have {} such rows"));
+        }
+    });
+}
+
 /// Limits tables of what few rows have, such as the place of a message.
 fn limit_rare(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
     limit_each(tables, sizes, |table, sizes| {
@@ -248,9 +264,15 @@ fn limit_keys(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
     limit_each(tables, sizes, |table, sizes| {
         let of_table = &schema.tables[table];
         for (column, parent) in single_references(schema, table) {
-            let models = sizes[parent.table];
-            if models.limited_by.is_some() && infer::is_model_of(of_table, &schema.tables[parent.table]) {
-                sizes[table].limit((column, infer::RIGHTS_OF_MODEL * models.rows, "the models have {} rights"));
+            let (of, rows) = (&schema.tables[parent.table], sizes[parent.table].rows);
+            match sizes[parent.table].limited_by {
+                Some(_) if infer::is_model_of(of_table, of) => {
+                    sizes[table].limit((column, infer::RIGHTS_OF_MODEL * rows, "the models have {} rights"));
+                }
+                Some(_) if infer::is_city_of(of_table, of) => {
+                    sizes[table].limit((column, infer::CITIES_OF_COUNTRY * rows, "the countries have {} cities"));
+                }
+                _ => {}
             }
         }
         for key in infer::unique_keys(of_table) {

@@ -2,7 +2,7 @@
 
 use super::{ColumnExpr, Compiler, Reference};
 use crate::generators::{Cardinality, Kinds, ValueProperties};
-use crate::program::{Members, Nulls, Op, Program, Repeats};
+use crate::program::{ChildCount, Members, Nulls, Op, Program, Repeats, Without};
 use crate::relation::{Assignment, FanOut};
 use litepress_rows::Result;
 use std::sync::Arc;
@@ -17,6 +17,11 @@ pub(super) const ROW_NUMBERS: ValueProperties = ValueProperties {
     null_share: 0.0,
     cycle: None,
 };
+
+/// Returns the message that a path of columns ends at this one.
+fn no_column(name: &str) -> String {
+    format!("there is no column '{name}' in a row that the column refers to, or it is not a ref(...)")
+}
 
 impl<'p> Compiler<'p, '_> {
     /// Compiles a reference. Returns the row set of the parents.
@@ -87,39 +92,70 @@ impl<'p> Compiler<'p, '_> {
         compiler.may_repeat = may_repeat;
         compiler.referring = if may_repeat { Vec::new() } else { self.referring.clone() };
         for &column in columns {
-            let row_set = compiler.relation(0, column)?;
-            let register = compiler.register(ROW_NUMBERS);
-            compiler.program.ops.push(Op::RowNumber { row_set, register });
-            compiler.program.columns.push(register);
+            compiler.add_row_numbers((0, column))?;
         }
         Ok(compiler.program)
     }
 
-    /// Returns the row set of the rows that a column, or a column of this name in the row that it refers to, refers to, and the
-    /// rows of another table that refer to each of them.
+    /// Adds a column to the program: the numbers of the rows that a column refers to.
+    fn add_row_numbers(&mut self, (row_set, column): (usize, usize)) -> Result<()> {
+        let row_set = self.relation(row_set, column)?;
+        let register = self.register(ROW_NUMBERS);
+        self.program.ops.push(Op::RowNumber { row_set, register });
+        self.program.columns.push(register);
+        Ok(())
+    }
+
+    /// Compiles a path of columns from row to row. Returns the row set of its last rows, and the column there; `None` if a row has no
+    /// such column, or it refers to nothing.
+    fn end_of_path(
+        &mut self,
+        (mut row_set, mut column): (usize, usize),
+        path: &[String],
+    ) -> Result<Option<(usize, usize)>> {
+        for name in path {
+            let of = self.drafts.reference((self.row_sets[row_set], column)).map(|of| of.parent);
+            let Some(next) = of.and_then(|of| self.drafts.schema.tables[of].column(name)) else { return Ok(None) };
+            (row_set, column) = (self.relation(row_set, column)?, next);
+        }
+        let is_reference = self.drafts.reference((self.row_sets[row_set], column)).is_some();
+        Ok(is_reference.then_some((row_set, column)))
+    }
+
+    /// Returns the row set of the rows that a column, or the end of a path of columns from the row that it refers to, refers to, and
+    /// the rows of another table that refer to each of them in the same way.
     fn groups(
         &mut self,
         row_set: usize,
         leader: usize,
-        (reference, column, name): (&Reference, usize, Option<&str>),
-        of: (usize, usize),
+        (reference, column, path): (&Reference, usize, &[String]),
+        (of_table, of_column, of_path): (usize, usize, &[String]),
     ) -> Result<(usize, Arc<Members>)> {
-        let named = name.map(|name| self.column_in(row_set, leader, reference, (column, name))).transpose()?;
-        let groups = named.map_or((self.row_sets[row_set], column), |(groups, _)| groups);
-        let group = self.drafts.reference(groups).map(|of| of.parent);
-        let is_same = self.drafts.reference(of).is_some_and(|of| Some(of.parent) == group);
-        let [rows, parents] = [of.0, group.unwrap_or(of.0)].map(|table| self.drafts.sizes[table].rows);
-        if rows.max(parents) > Members::MOST_ROWS {
-            return Err(self.error_in(row_set, leader, reference.at, TOO_MANY));
+        let mut members = Compiler::new(self.drafts, of_table);
+        members.referring.clone_from(&self.referring);
+        let ends = [self.end_of_path((row_set, column), path)?, members.end_of_path((0, of_column), of_path)?];
+        for (end, path) in ends.iter().zip([path, of_path]) {
+            if let Some(name) = path.last().filter(|_| end.is_none()) {
+                return Err(self.error_in(row_set, leader, reference.at, &no_column(name)));
+            }
         }
-        if of.0 != reference.parent || !is_same {
+        let group = |compiler: &Self, (rows, column): (usize, usize)| {
+            compiler.drafts.reference((compiler.row_sets[rows], column)).map(|of| of.parent)
+        };
+        let [own, other] = ends;
+        let ends = own.zip(other).filter(|(one, other)| group(self, *one) == group(&members, *other));
+        let Some((groups, end)) = ends.filter(|_| of_table == reference.parent) else {
             let message =
                 "within needs a column of the table that it refers to, which refers to the same table as the other one";
             return Err(self.error_in(row_set, leader, reference.at, message));
+        };
+        let [rows, parents] =
+            [of_table, group(self, groups).unwrap_or(of_table)].map(|table| self.drafts.sizes[table].rows);
+        if rows.max(parents) > Members::MOST_ROWS {
+            return Err(self.error_in(row_set, leader, reference.at, TOO_MANY));
         }
-        let members = Arc::new(Members::new(self.rows_of(of.0, &[of.1], false)?, rows, parents));
-        let to = named.map_or_else(|| self.relation(row_set, column), |(_, to)| Ok(to))?;
-        Ok((to, members))
+        members.add_row_numbers(end)?;
+        Ok((self.relation(groups.0, groups.1)?, Arc::new(Members::new(members.program, rows, parents))))
     }
 
     /// Compiles the choice of rows of a reference. Returns their row set.
@@ -140,8 +176,9 @@ impl<'p> Compiler<'p, '_> {
                 }
                 *fan_out = Some(self.numbers_of_members(row_set, leader, reference, group)?);
             }
-            Assignment::Within { column, name, of, members, .. } => {
-                let (groups, found) = self.groups(row_set, leader, (reference, *column, name.as_deref()), *of)?;
+            Assignment::Within { column, path, of: (table, of, of_path), members, .. } => {
+                let of = (*table, *of, &of_path[..]);
+                let (groups, found) = self.groups(row_set, leader, (reference, *column, path), of)?;
                 (others[1], *members) = (Some(groups), Some(found));
             }
             Assignment::DistinctIn { column, first: Some(first), .. } => {
@@ -159,7 +196,14 @@ impl<'p> Compiler<'p, '_> {
             None => row_set,
         };
         let to = self.new_row_set(reference.through.first().map_or(reference.parent, |(table, _)| *table));
-        self.program.ops.push(Op::Refer { relation, random, from, others, nulls, unless, row_set: to });
+        let count = |child: (usize, usize)| {
+            let program = self.children_through(row_set, leader, child, ("childless", reference.at))?;
+            let [children, parents] = [child.0, self.row_sets[row_set]].map(|table| self.drafts.sizes[table].rows);
+            Result::Ok(Box::new(ChildCount::new(program, children, parents)))
+        };
+        let without =
+            Without { other: unless, children: reference.childless.map(count).transpose()?, rows: reference.after };
+        self.program.ops.push(Op::Refer { relation, random, from, others, nulls, without, row_set: to });
         Ok(to)
     }
 
@@ -174,9 +218,7 @@ impl<'p> Compiler<'p, '_> {
         let parent = self.drafts.reference((self.row_sets[row_set], column)).map(|of| of.parent);
         let found = parent.and_then(|parent| Some((parent, self.drafts.schema.tables[parent].column(name)?)));
         let Some(found) = found.filter(|of| self.drafts.reference(*of).is_some()) else {
-            let message =
-                format!("there is no column '{name}' in a row that the column refers to, or it is not a ref(...)");
-            return Err(self.error_in(row_set, leader, reference.at, &message));
+            return Err(self.error_in(row_set, leader, reference.at, &no_column(name)));
         };
         let rows = self.relation(row_set, column)?;
         Ok((found, self.relation(rows, found.1)?))
@@ -205,7 +247,7 @@ impl<'p> Compiler<'p, '_> {
         let wanted = reference.through.first().map(|(table, _)| *table);
         let is_through = through.is_some_and(|(table, _)| Some(*table) == wanted);
         let is_direct = of.is_some_and(|of| Some(of.parent) == wanted);
-        if !nulls.is_empty() || reference.unless.is_some() || !is_through && !is_direct {
+        if !nulls.is_empty() || reference.is_left_out() || !is_through && !is_direct {
             let message = "along needs a column that goes through the same table by via or among, or refers to it, and no null or unless beside it";
             return Err(self.error_in(row_set, leader, reference.at, message));
         }
@@ -236,19 +278,22 @@ impl<'p> Compiler<'p, '_> {
     /// Returns the row set of the other column that a reference depends on.
     fn siblings(&mut self, row_set: usize, leader: usize, reference: &Reference) -> Result<Option<usize>> {
         let other = match reference.relation.assignment {
+            Assignment::SharedIn { column, ref path } => {
+                let Some((rows, column)) = self.end_of_path((row_set, column), path)? else {
+                    let message = match path.last() {
+                        Some(name) => no_column(name),
+                        None => "shared_in needs a column that is a ref(...)".to_owned(),
+                    };
+                    return Err(self.error_in(row_set, leader, reference.at, &message));
+                };
+                return Ok(Some(self.relation(rows, column)?));
+            }
             Assignment::DistinctIn { column: other, .. } => {
                 self.check_distinct_in(row_set, leader, reference, other)?;
                 other
             }
             Assignment::OtherThan { column: other, .. } => {
                 self.check_other_than(row_set, leader, reference, other)?;
-                other
-            }
-            Assignment::SharedIn { column: other } => {
-                if self.drafts.reference((self.row_sets[row_set], other)).is_none() {
-                    let message = "shared_in needs a column that is a ref(...)";
-                    return Err(self.error_in(row_set, leader, reference.at, message));
-                }
                 other
             }
             Assignment::Popular { by: Some(other), .. } | Assignment::Within { by: Some(other), .. } => {
@@ -310,7 +355,10 @@ impl<'p> Compiler<'p, '_> {
         let table = self.row_sets[row_set];
         let of = self.drafts.reference((table, root));
         if of.is_none_or(|of| {
-            of.unless.is_some() || !of.relation.is_to_earlier() || self.drafts.leader((table, root)) != root
+            of.unless.is_some()
+                || of.after > 0
+                || !of.relation.is_to_earlier()
+                || self.drafts.leader((table, root)) != root
         }) {
             let message = "root needs a column that is a ref(...) to earlier rows of the table, without unless";
             return Err(self.error_in(row_set, column, reference.at, message));
