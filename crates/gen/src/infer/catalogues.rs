@@ -9,7 +9,7 @@ use litepress_rows::schema::{Schema, Table};
 /// Layers of pictures, which are beside those with shapes.
 const TILES: [&str; 2] = ["basemap", "aerial_photographs"];
 /// Models that a framework has by itself. Nobody changes them by hand.
-const OF_FRAMEWORK: [(&str, &str); 4] =
+pub(super) const OF_FRAMEWORK: [(&str, &str); 4] =
     [("logentry", "admin"), ("permission", "auth"), ("contenttype", "contenttypes"), ("session", "sessions")];
 
 /// A model of a framework.
@@ -61,6 +61,11 @@ fn name_of_entity(schema: &Schema, table: &Table) -> String {
     name
 }
 
+/// Returns whether a schema has tables with shapes.
+pub(super) fn has_layers(schema: &Schema) -> bool {
+    layers(schema).next().is_some()
+}
+
 /// Returns the number of layers of pictures: none if no table has the levels of their tiles.
 fn layers_of_tiles(schema: &Schema) -> usize {
     if schema.tables.iter().any(|table| has(table, "matrix_width")) { TILES.len() } else { 0 }
@@ -84,15 +89,18 @@ pub(super) fn models(schema: &Schema) -> Vec<Model> {
         let is_model = values.count() > 0 && OF_FRAMEWORK.iter().all(|(other, _)| *other != name);
         is_model.then(|| Model { app: app.to_owned(), name, table: position })
     };
-    schema.tables.iter().enumerate().filter_map(model).collect()
+    let mut models: Vec<Model> = schema.tables.iter().enumerate().filter_map(model).collect();
+    // Nobody finds a row by a random key.
+    models.sort_by_key(|model| schema.tables[model.table].rowid_alias.is_none());
+    models
 }
 
-/// Returns the applications of the models whose tables a schema has, and those of the framework.
+/// Returns the applications of the models whose tables a schema has, but those of the framework.
 pub(super) fn applications(schema: &Schema) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let models = models(schema);
-    let of_framework = OF_FRAMEWORK.iter().map(|(_, app)| *app).filter(|_| !models.is_empty());
-    for app in of_framework.chain(models.iter().map(|model| model.app.as_str())) {
+    let own = models.iter().map(|model| model.app.as_str());
+    for app in own.filter(|app| OF_FRAMEWORK.iter().all(|(_, other)| other != app)) {
         if !found.iter().any(|known| known == app) {
             found.push(app.to_owned());
         }
@@ -146,7 +154,8 @@ pub(crate) fn first_often(schema: &Schema, table: usize, parent: usize, rows: u6
     const MOST: u64 = 30;
     let (of_table, of_parent) = (&schema.tables[table], &schema.tables[parent]);
     let is_log = is_admin_log(of_table);
-    let models = models(schema).len() as u64;
+    let of_log = |model: &Model| schema.tables[model.table].rowid_alias.is_some();
+    let models = models(schema).iter().filter(|model| of_log(model)).count() as u64;
     match () {
         () if is_log && is_person(of_parent) => Some((rows / USERS).clamp(1, MOST)),
         () if is_log && lists_models(of_parent) && models > 0 => Some(models),

@@ -47,6 +47,14 @@ pub(super) fn are_roots(schema: &Schema, table: &Table) -> bool {
     has_path && words_of_table(&table.name).contains(&"root".to_owned()) && is_of_photographs(schema)
 }
 
+/// Returns the city of a trip, which ten rows have.
+fn city_of_trip(key: &str) -> String {
+    let cities = phrases::items("city_name");
+    let case = |(at, city): (usize, &&str)| format!(" WHEN {at} THEN '{city}'");
+    let cases: String = cities.iter().enumerate().map(case).collect();
+    format!("CASE {key} / 10 * 7 % {}{cases} END", cities.len())
+}
+
 /// Returns the city in the path of an album.
 fn city_in(path: &str) -> String {
     format!("substr({path}, instr({path}, ' ') + 1)")
@@ -95,7 +103,11 @@ impl TableInference<'_> {
         );
         if let Some((path, name)) = self.find_text("absolute_path specific_path").zip(self.find("label name", |_| true))
         {
-            let text = format!("'/home/' || phrase('{{handle}}') || sequence() || '/' || {} || '/'", self.column(name));
+            let disk = match self.is_like(path, "absolute_path") {
+                true => "'/Volumes/Disk '",
+                false => "'/home/' || phrase('{handle}')",
+            };
+            let text = format!("{disk} || sequence() || '/' || {} || '/'", self.column(name));
             self.set(path, text, "follows from the disk");
         }
     }
@@ -113,7 +125,7 @@ impl TableInference<'_> {
         let year = day.map_or(year, |day| format!("substr({day}, 1, 4)"));
         let (begin, end) = if self.is_like(path, "relative_path") { ("'/' || ", "") } else { ("", " || '/'") };
         // Most folders are of home, and the others of trips.
-        let place = format!("'/' || {key} || ' ' || if({key} % 10 < 7, '{HOME}', phrase('{{city_name}}'))");
+        let place = format!("'/' || {key} || ' ' || if({key} % 10 < 7, '{HOME}', {})", city_of_trip(&key));
         let place = parent.map_or(place.clone(), |parent| format!("if({parent} IS NULL, '', {place})"));
         let text = format!("{begin}{year} || {place}{end}");
         self.set(path, text, "a folder of a year");
@@ -339,7 +351,7 @@ impl TableInference<'_> {
         let key = self.table.rowid_alias.filter(|&at| self.table.columns[at].name == "Z_PK").map(|at| self.column(at));
         let number = format!("constant({})", self.context.table + 1);
         self.set_each(&[("fok_*", "1024 * int(1, 400)")], "an order");
-        self.set_each(&[("super", "constant(0)")], "a kind of row");
+        self.set_each(&[("super", "constant(0)"), ("parent_folder", "constant(NULL)")], "a kind of row");
         let Some(key) = key else { return };
         self.set_each(
             &[("ent", &number), ("opt", "1 + exponential(0.3, max=90, decimals=0)"), ("*attributes", &key)],

@@ -1,5 +1,6 @@
 //! Tables by which programs keep themselves up: sessions, migrations, and the tenant that rows belong to.
 
+use super::catalogues::OF_FRAMEWORK;
 use super::names::is_like;
 use super::subjects::{Kind, Subject, subject};
 use super::table_columns::called;
@@ -162,12 +163,19 @@ impl TableInference<'_> {
     fn migrations_of_apps(&mut self, app: usize, name: usize) {
         const APPS: [&str; 7] = ["accounts", "catalog", "orders", "payments", "blog", "pages", "shipping"];
         let of_models = super::catalogues::applications(self.context.schema);
+        // The framework's own applications come first, and have no other migrations.
+        let first = if of_models.is_empty() { 0 } else { OF_FRAMEWORK.len() };
+        let of_framework = OF_FRAMEWORK.iter().take(first).enumerate();
+        let firsts: String =
+            of_framework.map(|(at, (_, app))| format!(" WHEN sequence() = {} THEN '{app}'", at + 1)).collect();
         let apps = if of_models.is_empty() { APPS.map(str::to_owned).to_vec() } else { of_models };
         let case = |(at, app): (usize, &String)| format!(" WHEN {at} THEN '{app}'");
         let cases: String = apps.iter().enumerate().map(case).collect();
         let count = apps.len();
-        self.set(app, format!("CASE (sequence() - 1) % {count}{cases} END"), "one application after another");
-        let before = format!("(sequence() - 1) / {count}");
+        let rest = format!("CASE (sequence() - {}) % {count}{cases} END", first + 1);
+        let text = if first > 0 { format!("CASE{firsts} ELSE {rest} END") } else { rest };
+        self.set(app, text, "one application after another");
+        let before = format!("max(0, sequence() - {}) / {count}", first + 1);
         let number = format!("if({before} < 9999, substr('000' || ({before} + 1), -4), {before} + 1)");
         let text = format!("{number} || if({before} = 0, '_initial', phrase('_{{migration_change}}'))");
         self.set(name, text, "the next migration of the application");
@@ -178,7 +186,9 @@ impl TableInference<'_> {
         let flag = self.find_repeatable_number("action_flag");
         let texts = self.find_repeatable_text("object_repr").zip(self.find_repeatable_text("change_message"));
         let Some((flag, (thing, change))) = flag.zip(texts) else { return };
-        self.set(flag, "choice(1: 30, 2: 60, 3: 10)", "a row is added, changed or deleted");
+        let has_models = !super::catalogues::models(self.context.schema).is_empty();
+        let flags = if has_models { "choice(1: 1, 2: 97, 3: 2)" } else { "choice(1: 30, 2: 60, 3: 10)" };
+        self.set(flag, flags, "a row is added, changed or deleted");
         let model = (0..self.columns.len()).find_map(|by| {
             let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
             let model = of.columns.iter().find(|column| plain(&column.name) == "model")?;
@@ -209,10 +219,10 @@ impl TableInference<'_> {
             let keys = self.of_models(|table| {
                 let rows = schema.position(&table.name).and_then(|at| self.context.rows_of.get(at));
                 let rows = rows.copied().unwrap_or_default().max(1);
-                // Rows that were added are the last ones, and no row that was deleted is there.
+                // Rows that were added are the last ones, as the log is a short one, and no row that was deleted is there.
+                let all = self.context.rows.max(1);
                 let number = format!(
-                    "CASE {flag} WHEN 1 THEN {rows} - int(0, {}) WHEN 3 THEN {rows} + int(1, 99) ELSE int(1, {rows}) END || ''",
-                    rows / 50
+                    "CASE {flag} WHEN 1 THEN {rows} - ({all} - sequence()) * {rows} / ({all} * 150) WHEN 3 THEN {rows} + sequence() ELSE int(1, {rows}) END || ''"
                 );
                 Some(if table.rowid_alias.is_some() { number } else { "hex(32)".to_owned() })
             });
