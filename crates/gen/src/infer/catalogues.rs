@@ -8,7 +8,7 @@ use litepress_rows::schema::{Schema, Table};
 
 /// Layers of pictures, which are beside those with shapes.
 const TILES: [&str; 2] = ["basemap", "aerial_photographs"];
-/// Models that a framework has by itself. Nobody changes them by hand.
+/// Models of the framework itself, which people do not change by hand.
 pub(super) const OF_FRAMEWORK: [(&str, &str); 4] =
     [("logentry", "admin"), ("permission", "auth"), ("contenttype", "contenttypes"), ("session", "sessions")];
 
@@ -90,7 +90,7 @@ pub(super) fn models(schema: &Schema) -> Vec<Model> {
         is_model.then(|| Model { app: app.to_owned(), name, table: position })
     };
     let mut models: Vec<Model> = schema.tables.iter().enumerate().filter_map(model).collect();
-    // Nobody finds a row by a random key.
+    // People find rows by their numbers.
     models.sort_by_key(|model| schema.tables[model.table].rowid_alias.is_none());
     models
 }

@@ -18,7 +18,7 @@ impl TableInference<'_> {
         let is_comment = self.subject.is_some_and(|subject| subject.names == "comment") && self.refers_to_issue();
         let kind = self.find_repeatable_number("type").filter(|_| is_comment);
         let Some((kind, text)) = kind.zip(self.find_repeatable_text("content body text comment")) else { return };
-        // Nobody closed an issue that is open.
+        // An open issue has no time of closing.
         let kinds = match self.flag_of_issue() {
             Some(closed) => format!("if({closed}, choice(0: 75, 2: 25), 0)"),
             None => "choice(0: 86, 2: 11, 1: 3)".to_owned(),

@@ -189,7 +189,7 @@ impl Planner<'_> {
                 let unless = format!("unless={}", quoted(&of_table.columns[*reply].name));
                 drafts[position].2.text = with_argument(&drafts[position].2.text, &unless);
             }
-            // What repeats another text has no picture of its own.
+            // A repeated text has no picture of its own.
             let media = drafts.iter().find(|(of, at, inferred)| {
                 let is_own = self.single_parent(*of, *at).is_some_and(|parent| parent.table == table);
                 let is_few = self.sizes[*of].rows.max(self.sizes[table].rows) <= MOST_ROWS;

@@ -121,7 +121,7 @@ fn jobs_were_tried_before_they_failed() {
     );
 }
 
-/// What people played was nothing that there was, a film had the genre "Drama" twice, and a series was broadcast at 09:19:38.
+/// People played films that did not exist, a film had the genre "Drama" twice, and a series was broadcast at 09:19:38.
 #[test]
 fn plays_and_values_are_of_films() {
     judge_program(
