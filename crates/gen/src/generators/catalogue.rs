@@ -155,8 +155,8 @@ static GENERATORS: &[Registration] = &[
     entry("full_name", &[optional("locale")], "first and last name", "full_name", people::full_name),
     entry(
         "geometry",
-        &[default("shape", "'point'"), default("form", "'wkb'"), default("srs", "4326")],
-        "a point, linestring, polygon, ... near a city, as 'wkb', 'gpkg', 'wkt' or 'geojson'",
+        &[default("shape", "'point'"), default("form", "'wkb'"), default("srs", "4326"), optional("city")],
+        "a point, linestring, polygon, ... near this or any city, as 'wkb', 'gpkg', 'wkt' or 'geojson'",
         "geometry('polygon', 'geojson')",
         geometry::geometry,
     ),

@@ -33,7 +33,7 @@ enum Form {
     GeoJson,
 }
 
-/// `geometry(shape, form, srs)`
+/// `geometry(shape, form, srs, city)`
 #[derive(Debug)]
 struct Geometry {
     /// Its position among [`SHAPES`].
@@ -60,7 +60,10 @@ pub(super) fn geometry(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
         _ => return Err(arguments.error_at("form", format!("argument 'form' is one of {}", FORMS.join(", ")))),
     };
     let srs = i32::try_from(arguments.int_within("srs", 0, 999_999)?).unwrap_or_default();
-    let (cities, weights) = places::positions();
+    let city = arguments.is_given("city").then(|| arguments.text("city")).transpose()?;
+    let Some((cities, weights)) = places::positions(city.as_deref()) else {
+        return Err(arguments.error_at("city", format!("there is no city '{}'", city.unwrap_or_default())));
+    };
     Ok(Box::new(Geometry { shape, form, srs, cities, weights }))
 }
 

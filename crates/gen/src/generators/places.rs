@@ -295,12 +295,13 @@ pub(super) fn place(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(PlaceField { field, weights: AliasTable::new(&weights), places }))
 }
 
-/// Returns the longitudes and latitudes of all cities, and how often each is chosen.
-pub(super) fn positions() -> (Vec<[f64; 2]>, AliasTable) {
-    let places = &places().places;
-    let at = |place: &Place| [LONGITUDE, LATITUDE].map(|field| place.fields[field].parse().unwrap_or(0.0));
+/// Returns the longitude and latitude of all cities, or of those of one name, and how often each is drawn; `None` if there is none.
+pub(super) fn positions(name: Option<&str>) -> Option<(Vec<[f64; 2]>, AliasTable)> {
+    let is_wanted = |place: &&Place| name.is_none_or(|name| place.fields[CITY] == name);
+    let places: Vec<&Place> = places().places.iter().filter(is_wanted).collect();
+    let at = |place: &&Place| [LONGITUDE, LATITUDE].map(|field| place.fields[field].parse().unwrap_or(0.0));
     let weights: Vec<f64> = places.iter().map(|place| place.weight).collect();
-    (places.iter().map(at).collect(), AliasTable::new(&weights))
+    (!places.is_empty()).then(|| (places.iter().map(at).collect(), AliasTable::new(&weights)))
 }
 
 impl Generator for PlaceField {

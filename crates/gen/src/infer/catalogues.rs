@@ -1,15 +1,15 @@
 //! Catalogues: tables with a row for each of the schema's own tables, such as the layers of a map and the models of a framework.
 
 use super::maps::{self, LAST_LEVEL};
-use super::photographs;
 use super::{TableInference, has_last_word, is_person, plain, refers, words_of_table};
-use crate::generators::phrases::capital;
+use super::{photographs, smart_home};
+use crate::generators::phrases::{self, capital};
 use litepress_rows::schema::{Schema, Table};
 
 /// Layers of pictures, which are beside those with shapes.
 const TILES: [&str; 2] = ["basemap", "aerial_photographs"];
-/// Models that a framework has by itself. Nobody changes them by hand.
-const OF_FRAMEWORK: [(&str, &str); 4] =
+/// Models of the framework itself, which people do not change by hand.
+pub(super) const OF_FRAMEWORK: [(&str, &str); 4] =
     [("logentry", "admin"), ("permission", "auth"), ("contenttype", "contenttypes"), ("session", "sessions")];
 
 /// A model of a framework.
@@ -61,6 +61,11 @@ fn name_of_entity(schema: &Schema, table: &Table) -> String {
     name
 }
 
+/// Returns whether a schema has tables with shapes.
+pub(super) fn has_layers(schema: &Schema) -> bool {
+    layers(schema).next().is_some()
+}
+
 /// Returns the number of layers of pictures: none if no table has the levels of their tiles.
 fn layers_of_tiles(schema: &Schema) -> usize {
     if schema.tables.iter().any(|table| has(table, "matrix_width")) { TILES.len() } else { 0 }
@@ -84,15 +89,18 @@ pub(super) fn models(schema: &Schema) -> Vec<Model> {
         let is_model = values.count() > 0 && OF_FRAMEWORK.iter().all(|(other, _)| *other != name);
         is_model.then(|| Model { app: app.to_owned(), name, table: position })
     };
-    schema.tables.iter().enumerate().filter_map(model).collect()
+    let mut models: Vec<Model> = schema.tables.iter().enumerate().filter_map(model).collect();
+    // People find rows by their numbers.
+    models.sort_by_key(|model| schema.tables[model.table].rowid_alias.is_none());
+    models
 }
 
-/// Returns the applications of the models whose tables a schema has, and those of the framework.
+/// Returns the applications of the models whose tables a schema has, but those of the framework.
 pub(super) fn applications(schema: &Schema) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let models = models(schema);
-    let of_framework = OF_FRAMEWORK.iter().map(|(_, app)| *app).filter(|_| !models.is_empty());
-    for app in of_framework.chain(models.iter().map(|model| model.app.as_str())) {
+    let own = models.iter().map(|model| model.app.as_str());
+    for app in own.filter(|app| OF_FRAMEWORK.iter().all(|(_, other)| other != app)) {
         if !found.iter().any(|known| known == app) {
             found.push(app.to_owned());
         }
@@ -107,6 +115,9 @@ pub(super) fn rows_of_catalogue(schema: &Schema, table: &Table) -> Option<(usize
     }
     if photographs::are_roots(schema, table) {
         return Some((0, photographs::MOST_ROOTS));
+    }
+    if smart_home::lists_events(schema, table) {
+        return Some((table.column("event_type")?, phrases::count("house_event")));
     }
     // The tables of the schema are counted for catalogues alone.
     let shapes = || Some(layers(schema).count()).filter(|&layers| layers > 0);
@@ -139,18 +150,20 @@ pub(super) fn is_admin_log(table: &Table) -> bool {
     has_last_word(table, "log") && words_of_table(&table.name).iter().any(|word| word == "admin")
 }
 
-/// Returns how many first rows of another table the rows of a table refer to, if few stand for all: the staff and their models, and the
-/// coordinate system of a map in degrees.
+/// Returns how many first rows of another table the rows of a table refer to, if few stand for all: the staff and their models, the coordinate
+/// system of a map in degrees, and the frequent events of a house.
 pub(crate) fn first_often(schema: &Schema, table: usize, parent: usize, rows: u64) -> Option<u64> {
     /// Users for each one of the staff.
     const USERS: u64 = 100;
     const MOST: u64 = 30;
     let (of_table, of_parent) = (&schema.tables[table], &schema.tables[parent]);
     let is_log = is_admin_log(of_table);
-    let models = models(schema).len() as u64;
+    let of_log = |model: &Model| schema.tables[model.table].rowid_alias.is_some();
+    let models = models(schema).iter().filter(|model| of_log(model)).count() as u64;
     match () {
         () if is_log && is_person(of_parent) => Some((rows / USERS).clamp(1, MOST)),
         () if is_log && lists_models(of_parent) && models > 0 => Some(models),
+        () if smart_home::lists_events(schema, of_parent) => Some(rows),
         () if has(of_table, "min_x") && maps::coordinate_systems(of_parent).is_some() => Some(1),
         () => None,
     }
@@ -161,9 +174,17 @@ impl TableInference<'_> {
     pub(super) fn catalogues(&mut self) {
         let found = rows_of_catalogue(self.context.schema, self.table);
         if found.is_some_and(|(_, rows)| self.context.rows <= rows) {
+            self.list_of_events();
             self.list_of_models();
             self.list_of_entities();
             self.list_of_layers();
+        }
+    }
+
+    fn list_of_events(&mut self) {
+        let is_list = smart_home::lists_events(self.context.schema, self.table);
+        if let Some(at) = self.find_text("event_type").filter(|_| is_list) {
+            self.set(at, nth(phrases::items("house_event").iter().copied()), "frequent events come first");
         }
     }
 

@@ -60,6 +60,7 @@ impl TableInference<'_> {
         self.fields_of_types();
         self.types_of_notes();
         self.tags_of_notes();
+        self.settings_of_cards();
         self.deleted_rows();
     }
 
@@ -94,7 +95,7 @@ impl TableInference<'_> {
             ("lapses", format!("if({kind} = 0, 0, min({count}, choice(0: 7, 1: 2, 2: 1)))")),
             ("factor ease_factor", format!("if({kind} = 0, 0, choice(2500: 70, 2350: 15, 2650: 10, 1300: 5))")),
             ("queue", format!("if(bool(0.03), -1, if({kind} = 3, 1, {kind}))")),
-            ("due", format!("if({kind} = 0, int(1, 5000), int(1500, 1860))")),
+            ("due", self.due_of_card(&kind)),
             ("ord", self.number_of_card()),
         ] {
             if let Some(at) = self.find_repeatable_number(names) {
@@ -119,6 +120,23 @@ impl TableInference<'_> {
             let text = format!("coalesce({last}, {})", called(&own.text));
             self.set(at, text, "the time of the last answer");
         }
+    }
+
+    /// Returns the day on which a card is due, counted from the day of the collection. New cards have a place in line.
+    fn due_of_card(&self, kind: &str) -> String {
+        let is_change = |at: usize| matches!(self.time_at(at), Some((_, Form::Unix(1))));
+        let interval = self.find(INTERVALS, |at| self.is_number(at)).map(|at| self.column(at));
+        let changed = self.find("mod", is_change).map(|at| self.column(at));
+        let day = interval
+            .zip(changed)
+            .map(|(interval, changed)| format!("({changed} - {}) / 86400 + {interval}", self.first_second()));
+        format!("if({kind} = 0, int(1, 5000), {})", day.unwrap_or_else(|| "int(1500, 1860)".to_owned()))
+    }
+
+    /// Returns the time at which collections begin.
+    fn first_second(&self) -> i64 {
+        const DAYS: i64 = 1826;
+        self.context.day.unix() - 86_400 * DAYS
     }
 
     /// Returns the number of a card among those of its note.
@@ -195,7 +213,7 @@ impl TableInference<'_> {
         self.set(fields, format!("{front} || '{SEPARATOR}' || {back}"), "the fields of a note");
         if let Some(tags) = self.find_repeatable_text("tags") {
             let text = format!(
-                "if({is_city}, 'geography' || choice('': 6, ' cities': 2, ' difficult'), 'arithmetic' || choice('': 6, ' multiplication': 2, ' leech'))"
+                "if({is_city}, 'geography' || choice('': 6, ' cities': 2, ' difficult'), 'arithmetic' || choice('': 6, ' multiplication': 2, ' tables'))"
             );
             self.set(tags, text, "follows from the fields");
         }
@@ -213,6 +231,17 @@ impl TableInference<'_> {
                 "object(name: phrase('{Adjective} {Noun}'), type: choice(0, 1), fields: array(phrase('{noun}'), 1, 3))";
             self.set(at, text, "models as JSON");
         }
+        let (first, last) = (self.first_second(), self.context.day.unix());
+        for (name, text) in [
+            ("crt", format!("constant({first})")),
+            ("mod", format!("{last} - int(60, 9000)")),
+            ("scm", format!("constant({first})")),
+        ] {
+            let at = self.find(name, |at| matches!(self.time_at(at), Some((_, Form::Unix(1)))));
+            if let Some(at) = at.filter(|&at| is_collection && !self.columns[at].is_unique) {
+                self.set(at, text, "a time of the whole collection");
+            }
+        }
     }
 
     /// Tags: those that the notes have.
@@ -220,6 +249,14 @@ impl TableInference<'_> {
         let are_of_cards = has_last_word(self.table, "tag") && are_flash_cards(self.context.schema);
         if let Some(at) = self.find_text("tag name").filter(|&at| are_of_cards && self.columns[at].is_unique) {
             self.set(at, "unique_phrase('{card_tag}')", "a tag of a note");
+        }
+    }
+
+    /// Settings of a program for flash cards.
+    fn settings_of_cards(&mut self) {
+        let is_config = has_last_word(self.table, "config") && are_flash_cards(self.context.schema);
+        if let Some(at) = self.find_text("key").filter(|&at| is_config && self.columns[at].is_unique) {
+            self.set(at, "unique_phrase('{card_setting}')", "a setting of flash cards");
         }
     }
 

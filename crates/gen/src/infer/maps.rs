@@ -9,6 +9,10 @@ use litepress_rows::schema::Table;
 const LINES: [&str; 10] =
     ["rail", "road", "river", "canal", "stream", "trail", "path", "pipeline", "contour", "tunnel"];
 const POINTS: [&str; 7] = ["tree", "well", "hydrant", "stop", "school", "bridge", "elevation"];
+/// The city of all layers that are tables of the schema.
+pub(super) const CITY: &str = "Seattle";
+/// Degrees of a pixel if one tile of 256 pixels shows the world.
+const DEGREES: &str = "1.40625";
 /// Metres of a pixel if one tile of 256 pixels shows the world.
 const METRES: &str = "156543.03392804097";
 /// Zoom levels up to this one are complete before the next one begins.
@@ -173,7 +177,7 @@ impl TableInference<'_> {
                 self.set(title, format!("replace({name}, '_', ' ')"), "follows from the name");
             }
             self.set_texts("data_type", "choice('features': 96, 'tiles': 4)");
-            let city = if is_catalogue { "'Seattle'" } else { "phrase('{city_name}')" };
+            let city = if is_catalogue { format!("'{CITY}'") } else { "phrase('{city_name}')".to_owned() };
             let which = if is_catalogue { "'The '" } else { "'All '" };
             self.set_texts("description", &format!("{which} || replace({name}, '_', ' ') || ' of ' || {city}"));
         }
@@ -183,8 +187,10 @@ impl TableInference<'_> {
             let Some((least, most)) = find(least).zip(find(most)) else { continue };
             let place = city.as_ref().map(|of| format!("place_of(substr({of}, instr({of}, ' of ') + 4), '{field}')"));
             let place = place.unwrap_or_else(|| "real(-80, 80, 2)".to_owned());
-            self.set(least, format!("round({place} - real(0.02, 0.4, 4), 4)"), "follows from what is on the map");
-            let text = format!("round({} + real(0.42, 0.8, 4), 4)", self.column(least));
+            let is_catalogue = super::catalogues::has_layers(self.context.schema);
+            let [before, after] = if is_catalogue { ["0.085, 0.1", "0.19, 0.21"] } else { ["0.02, 0.4", "0.42, 0.8"] };
+            self.set(least, format!("round({place} - real({before}, 4), 4)"), "follows from what is on the map");
+            let text = format!("round({} + real({after}, 4), 4)", self.column(least));
             self.set(most, text, "follows from the least");
         }
         if let Some(at) = self.find_repeatable_number("feature_count") {
@@ -221,7 +227,8 @@ impl TableInference<'_> {
         self.set(width, by_level(is_level, |level| 2_u64.pow(level).to_string()), "follows from the level");
         let width = self.column(width);
         if let Some(at) = self.find_repeatable_number("pixel_x_size") {
-            self.set(at, format!("{METRES} / {width}"), "follows from the width");
+            let pixel = if super::catalogues::has_layers(self.context.schema) { DEGREES } else { METRES };
+            self.set(at, format!("{pixel} / {width}"), "follows from the width");
         }
     }
 }

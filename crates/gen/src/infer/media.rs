@@ -39,6 +39,17 @@ pub(crate) fn second_level(table: &Table, first: u64, rows: u64) -> u64 {
     if is_of_films(table) && first * (1 + SEASONS) <= rows { first * SEASONS } else { 0 }
 }
 
+/// Returns whether the rows of a table are the people who made films.
+fn is_cast(table: &Table) -> bool {
+    let has = |names: &str| table.columns.iter().any(|column| is_like(&plain(&column.name), names));
+    has("person_type") && has("role character character_name")
+}
+
+/// Returns whether the rows of a table are the people who made the films in another one.
+pub(crate) fn is_cast_of(table: &Table, films: &Table) -> bool {
+    is_cast(table) && is_of_films(films)
+}
+
 /// Returns whether the rows of a table are genres, studios and tags of films.
 pub(crate) fn is_value_of_film(table: &Table, films: &Table) -> bool {
     is_of_films(films) && super::has_last_word(table, "value") && table.column("type").is_some()
@@ -49,7 +60,8 @@ pub(crate) fn is_value_of_film(table: &Table, films: &Table) -> bool {
 pub(crate) fn films_without_parts(table: &Table, films: &Table, rows: u64) -> u64 {
     let is_part = words_of_table(&table.name).pop().is_some_and(|word| word == "chapter" || word.ends_with("stream"))
         || tells_of_plays(table)
-        || is_value_of_film(table, films);
+        || is_value_of_film(table, films)
+        || is_cast(table);
     let parent = (0..films.columns.len()).find_map(|at| super::roots(films, at, rows));
     let wholes = parent.filter(|_| is_part && is_of_films(films)).map(|first| first * (1 + SEASONS));
     wholes.filter(|&wholes| wholes < rows).unwrap_or(0)
@@ -166,7 +178,7 @@ impl TableInference<'_> {
         if let Some((name, (_, first))) = self.find_repeatable_text("name title").zip(self.context.roots) {
             let text = format!(
                 "CASE {kind} WHEN 'Season' THEN 'Season ' || ((sequence() - 1) / {first}) WHEN 'BoxSet' THEN phrase('{{title}}') || ' Collection' \
-                 WHEN 'Folder' THEN phrase('{{genre_main}} from {{city_name}}') ELSE phrase('{{title}}') END"
+                 WHEN 'Folder' THEN phrase('{{Adjective}} {{Noun}} Films') ELSE phrase('{{title}}') END"
             );
             self.set(name, text, "the name of a film, or the number of a season");
         }
@@ -412,6 +424,9 @@ impl TableInference<'_> {
         self.set(role, text, "follows from who it is");
         let orders = self.find_repeatable_number("sort_order").zip(self.find_repeatable_number("list_order"));
         if let Some((sorted, listed)) = orders {
+            if let Some(by) = self.context.per_parent.map(|by| self.column(by)) {
+                self.set(sorted, format!("number_in({by}) - 1"), "in order");
+            }
             self.set(listed, self.column(sorted), "follows from the other order");
         }
     }
@@ -464,7 +479,11 @@ impl TableInference<'_> {
         let Some((start, number)) = start.zip(number).filter(|_| is_chapter) else { return };
         let units = if self.is_like(start, "*ticks") { TICKS } else { 1 };
         let number = self.column(number);
-        self.set(start, format!("({number} - 1) * {}", SECONDS * units), "follows from the number of the chapter");
+        let by = self.context.per_parent.map(|by| self.column(by));
+        let whole = self.ticks_of_film().filter(|_| units == TICKS).zip(by);
+        let length = whole.map(|(ticks, by)| format!("(coalesce({ticks}, 0) / count_in({by}))"));
+        let length = length.unwrap_or_else(|| (SECONDS * units).to_string());
+        self.set(start, format!("({number} - 1) * {length}"), "follows from the number of the chapter");
         if let Some(name) = self.find_repeatable_text("name title") {
             self.set(name, format!("'Chapter ' || {number}"), "the number of the chapter");
         }
@@ -492,7 +511,7 @@ impl TableInference<'_> {
         }
         self.set_only_if("last_played*", &played, "follows from whether it was played");
         if let Some(rating) = self.find_repeatable_number("rating *_rating").filter(|&at| !self.columns[at].not_null) {
-            let text = format!("if(bool(0.85), NULL, {})", called(&self.alone(rating).text));
+            let text = format!("if({played} AND bool(0.3), {})", called(&self.alone(rating).text));
             self.set(rating, text, "follows from who rates at all");
         }
     }

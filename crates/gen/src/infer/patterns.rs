@@ -13,20 +13,20 @@ pub(crate) enum ReferencePattern {
     OnceNearby,
     /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
-    /// So many first rows, one after another.
+    /// This number of first rows, one after another.
     FirstInTurn(u64),
     /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow, and a share is
     /// there before the first; no row itself if both refer to one table.
     DistinctIn { column: String, growing: Option<f64>, other: bool },
-    /// Consecutive rows for each parent: numbers of children with the numbers of parents that have so many. `after`: the number of first
+    /// Consecutive rows for each parent: numbers of children, and how many parents have each. `after`: the number of first
     /// parents that have none.
     PerParent { counts: Vec<(u64, u64)>, after: u64 },
     /// The superior of a person in the same table: three to twelve report to one, and all but the first report to somebody.
     Superior,
-    /// So many first rows of the table itself, which refer to nothing. `second`: that many rows behind them refer to them, and all others
-    /// to the second ones.
+    /// This number of first rows of the table itself, which refer to nothing. `second`: that many rows behind them refer to them, and
+    /// all others to the second ones.
     Roots { first: u64, second: u64 },
-    /// Some of so many first rows, the first ones often.
+    /// Some of the first rows, the first ones often.
     FirstOften(u64),
     /// Random rows, some of them often. If both tables grow with time, early rows refer to early rows; `growing` is the share of the
     /// parents that is there before the first row.

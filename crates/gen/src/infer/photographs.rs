@@ -22,6 +22,8 @@ const OF_PICTURES: [&str; 8] = [
 const FOLDER: &str = "choice('Pictures': 6, 'Photos': 3, 'Camera', 'Scans')";
 const STARS: &str = "choice(0: 70, 1: 2, 2: 3, 3: 9, 4: 10, 5: 6)";
 const SIZE: &str = "lognormal(15.1, 0.6, min=90000, max=400000000, decimals=0)";
+/// The city in which most pictures are taken.
+const HOME: &str = "Bristol";
 /// Folders in which libraries begin.
 pub(super) const MOST_ROOTS: u64 = 4;
 /// Years of the folders of a library.
@@ -43,6 +45,14 @@ pub(crate) fn is_of_photographs(schema: &Schema) -> bool {
 pub(super) fn are_roots(schema: &Schema, table: &Table) -> bool {
     let has_path = table.columns.iter().any(|column| plain(&column.name) == "specific_path");
     has_path && words_of_table(&table.name).contains(&"root".to_owned()) && is_of_photographs(schema)
+}
+
+/// Returns the city of a trip, which ten rows have.
+fn city_of_trip(key: &str) -> String {
+    let cities = phrases::items("city_name");
+    let case = |(at, city): (usize, &&str)| format!(" WHEN {at} THEN '{city}'");
+    let cases: String = cities.iter().enumerate().map(case).collect();
+    format!("CASE {key} / 10 * 7 % {}{cases} END", cities.len())
 }
 
 /// Returns the city in the path of an album.
@@ -93,7 +103,11 @@ impl TableInference<'_> {
         );
         if let Some((path, name)) = self.find_text("absolute_path specific_path").zip(self.find("label name", |_| true))
         {
-            let text = format!("'/home/' || phrase('{{handle}}') || sequence() || '/' || {} || '/'", self.column(name));
+            let disk = match self.is_like(path, "absolute_path") {
+                true => "'/Volumes/Disk '",
+                false => "'/home/' || phrase('{handle}')",
+            };
+            let text = format!("{disk} || sequence() || '/' || {} || '/'", self.column(name));
             self.set(path, text, "follows from the disk");
         }
     }
@@ -111,7 +125,7 @@ impl TableInference<'_> {
         let year = day.map_or(year, |day| format!("substr({day}, 1, 4)"));
         let (begin, end) = if self.is_like(path, "relative_path") { ("'/' || ", "") } else { ("", " || '/'") };
         // Most folders are of home, and the others of trips.
-        let place = format!("'/' || {key} || ' ' || if({key} % 10 < 7, 'Bristol', phrase('{{city_name}}'))");
+        let place = format!("'/' || {key} || ' ' || if({key} % 10 < 7, '{HOME}', {})", city_of_trip(&key));
         let place = parent.map_or(place.clone(), |parent| format!("if({parent} IS NULL, '', {place})"));
         let text = format!("{begin}{year} || {place}{end}");
         self.set(path, text, "a folder of a year");
@@ -119,7 +133,9 @@ impl TableInference<'_> {
         let caption = self.find_repeatable_text("caption").filter(|_| self.is_like(path, "relative_path"));
         if let Some(caption) = caption {
             let city = city_in(&self.column(path));
-            let text = format!("choice('A week in ', 'Holidays in ', 'Visit to ', 'With friends in ') || {city}");
+            let trip = "choice('A week in ', 'Holidays in ', 'Visit to ', 'With friends in ')";
+            let home = "choice('At home in ', 'A walk in ', 'Weekend in ', 'With friends in ')";
+            let text = format!("if({city} = '{HOME}', {home}, {trip}) || {city}");
             self.set(caption, text, "the city of the folder");
         }
     }
@@ -277,6 +293,11 @@ impl TableInference<'_> {
                 |place: &&str| place.rsplit_once(' ').map(|(city, metres)| format!(" WHEN '{city}' THEN {metres}"));
             let cases: String = phrases::items("city_altitude").iter().filter_map(case).collect();
             let text = format!("round(CASE {city}{cases} ELSE 50 END + real(0, 25, 1), 1)");
+            let latitude = self.find("latitude_number latitude", |at| self.is_number(at)).map(|at| self.column(at));
+            let text = match latitude.filter(|_| !self.columns[altitude].not_null) {
+                Some(latitude) => format!("if({latitude} IS NOT NULL, {text})"),
+                None => text,
+            };
             self.set(altitude, text, "the altitude of the city");
         }
         for (name, positive, negative) in [("latitude", 'N', 'S'), ("longitude", 'E', 'W')] {
@@ -330,7 +351,7 @@ impl TableInference<'_> {
         let key = self.table.rowid_alias.filter(|&at| self.table.columns[at].name == "Z_PK").map(|at| self.column(at));
         let number = format!("constant({})", self.context.table + 1);
         self.set_each(&[("fok_*", "1024 * int(1, 400)")], "an order");
-        self.set_each(&[("super", "constant(0)")], "a kind of row");
+        self.set_each(&[("super", "constant(0)"), ("parent_folder", "constant(NULL)")], "a kind of row");
         let Some(key) = key else { return };
         self.set_each(
             &[("ent", &number), ("opt", "1 + exponential(0.3, max=90, decimals=0)"), ("*attributes", &key)],

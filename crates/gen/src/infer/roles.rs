@@ -34,7 +34,8 @@ impl TableInference<'_> {
         if let Some(&(child, by)) = log.filter(|_| is_free(all)) {
             let changes = named_column(&tables[child], by);
             self.set(staff, format!("if(count_of({changes}) > 0, 1, bool(0.003))"), "the staff changes things");
-            let text = format!("if({}, bool(0.2), 0)", self.column(staff));
+            let first = self.table.rowid_alias.map_or("FALSE".to_owned(), |key| format!("{} = 1", self.column(key)));
+            let text = format!("if({}, {first} OR bool(0.2), 0)", self.column(staff));
             self.set(all, text, "follows from another right");
             return;
         }

@@ -376,7 +376,7 @@ impl TableInference<'_> {
         let Turns { base, length, number } = self.turns(form)?;
         // A turn takes the last tenth of its share at most.
         let span = match form.per_second() {
-            // Finer steps of so many units would not fit an integer.
+            // Finer steps of these units would not fit an integer.
             Some(units) if units > 1000 => {
                 format!("{length} * (10_000 * {number} - 10_000 + int(0, 8899)) / 10_000 + {units} * int(0, 3599)")
             }

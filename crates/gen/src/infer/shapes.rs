@@ -1,6 +1,6 @@
 //! Shapes on a map, in the form that the schema wants: with the header of a GeoPackage in one, or else as WKB, WKT or GeoJSON.
 
-use super::maps::is_geometry;
+use super::maps::{CITY, is_geometry};
 use super::names::is_like;
 use super::{TableInference, TypeClass};
 
@@ -30,7 +30,10 @@ impl TableInference<'_> {
                 _ => None,
             };
             let Some(form) = form.filter(|_| self.is_free(at) && !self.columns[at].is_unique) else { continue };
-            let text = format!("geometry('{}', '{form}')", shape_of(if is_shape { traits.declared } else { "" }));
+            let shape = shape_of(if is_shape { traits.declared } else { "" });
+            // The layers of a package are of one city.
+            let city = if is_package { format!(", city='{CITY}'") } else { String::new() };
+            let text = format!("geometry('{shape}', '{form}'{city})");
             self.set(at, text, "a shape near a city");
         }
     }

@@ -27,6 +27,12 @@ fn is_of_house(schema: &Schema) -> bool {
     schema.tables.iter().any(is_entity)
 }
 
+/// Returns whether a table lists the kinds of events in a house.
+pub(super) fn lists_events(schema: &Schema, table: &Table) -> bool {
+    let is_unique = |at: usize| super::is_key_alone(table, at);
+    is_of_house(schema) && table.columns.len() == 2 && table.column("event_type").is_some_and(is_unique)
+}
+
 /// Returns a CASE over what a sensor measures, as its name says.
 fn by_sensor(name: &str, value: impl Fn(&(&str, &str, &str)) -> String) -> String {
     let case = |sensor: &(&str, &str, &str)| {
@@ -59,9 +65,6 @@ impl TableInference<'_> {
     fn things(&mut self) {
         if let Some(at) = self.find_text("entity_id").filter(|&at| self.columns[at].is_unique) {
             self.set(at, "unique_phrase('{entity_id}', '_')", "a thing in a house");
-        }
-        if let Some(at) = self.find_text("event_type").filter(|&at| self.columns[at].is_unique) {
-            self.set(at, "unique_phrase('{house_event}')", "what happens in a house");
         }
         for (names, text) in
             [("shared_data event_data", EVENT), ("shared_attrs attributes state_attributes", ATTRIBUTES)]

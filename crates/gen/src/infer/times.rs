@@ -30,7 +30,7 @@ impl ReferenceDay {
         (200..9000).contains(&time.date.year).then(|| Self(time.date.days()))
     }
 
-    /// Returns the text of a day so many days before.
+    /// Returns the text of a day a number of days before.
     pub(super) fn before(self, days: i64) -> String {
         let Date { year, month, day } = Date::from_days(self.0 - days);
         format!("{year:04}-{month:02}-{day:02}")

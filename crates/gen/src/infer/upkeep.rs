@@ -1,5 +1,6 @@
 //! Tables by which programs keep themselves up: sessions, migrations, and the tenant that rows belong to.
 
+use super::catalogues::OF_FRAMEWORK;
 use super::names::is_like;
 use super::subjects::{Kind, Subject, subject};
 use super::table_columns::called;
@@ -11,13 +12,13 @@ use litepress_rows::schema::Table;
 const MIGRATION_ERRORS: &str = "choice('database is locked': 5, 'disk I/O error', 'database or disk is full': 2)";
 const TENANTS: &str = "org_id organization_id organisation_id tenant_id site_id workspace_id realm_id instance_id";
 
-/// Returns the names of things of any model; a thing without a name is called `Order object (17)`.
-fn things_by_model(model: &str, key: &str) -> String {
+/// Returns the names of things of any model; a thing without a name, or one of `others`, is called `Order object (17)`.
+fn things_by_model(model: &str, key: &str, others: &[String]) -> String {
     let case = |name: &&str| {
         let Subject { names, kind } = subject(name)?;
         let is_named = matches!(kind, Kind::Person | Kind::Product)
             || ["category", "role", "group", "topic", "article_title"].contains(&names);
-        let names = if *name == "user" { "handle" } else { names };
+        let is_named = is_named && !others.iter().any(|other| other == name);
         is_named.then(|| format!(" WHEN '{name}' THEN phrase('{{{names}}}')"))
     };
     let cases: String = phrases::items("model").iter().filter_map(case).collect();
@@ -165,12 +166,19 @@ impl TableInference<'_> {
     fn migrations_of_apps(&mut self, app: usize, name: usize) {
         const APPS: [&str; 7] = ["accounts", "catalog", "orders", "payments", "blog", "pages", "shipping"];
         let of_models = super::catalogues::applications(self.context.schema);
+        // The framework's own applications come first, and have no other migrations.
+        let first = if of_models.is_empty() { 0 } else { OF_FRAMEWORK.len() };
+        let of_framework = OF_FRAMEWORK.iter().take(first).enumerate();
+        let firsts: String =
+            of_framework.map(|(at, (_, app))| format!(" WHEN sequence() = {} THEN '{app}'", at + 1)).collect();
         let apps = if of_models.is_empty() { APPS.map(str::to_owned).to_vec() } else { of_models };
         let case = |(at, app): (usize, &String)| format!(" WHEN {at} THEN '{app}'");
         let cases: String = apps.iter().enumerate().map(case).collect();
         let count = apps.len();
-        self.set(app, format!("CASE (sequence() - 1) % {count}{cases} END"), "one application after another");
-        let before = format!("(sequence() - 1) / {count}");
+        let rest = format!("CASE (sequence() - {}) % {count}{cases} END", first + 1);
+        let text = if first > 0 { format!("CASE{firsts} ELSE {rest} END") } else { rest };
+        self.set(app, text, "one application after another");
+        let before = format!("max(0, sequence() - {}) / {count}", first + 1);
         let number = format!("if({before} < 9999, substr('000' || ({before} + 1), -4), {before} + 1)");
         let text = format!("{number} || if({before} = 0, '_initial', phrase('_{{migration_change}}'))");
         self.set(name, text, "the next migration of the application");
@@ -181,14 +189,19 @@ impl TableInference<'_> {
         let flag = self.find_repeatable_number("action_flag");
         let texts = self.find_repeatable_text("object_repr").zip(self.find_repeatable_text("change_message"));
         let Some((flag, (thing, change))) = flag.zip(texts) else { return };
-        self.set(flag, "choice(1: 30, 2: 60, 3: 10)", "a row is added, changed or deleted");
+        let has_models = !super::catalogues::models(self.context.schema).is_empty();
+        let flags = if has_models { "choice(1: 1, 2: 97, 3: 2)" } else { "choice(1: 30, 2: 60, 3: 10)" };
+        self.set(flag, flags, "a row is added, changed or deleted");
         let model = (0..self.columns.len()).find_map(|by| {
             let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
             let model = of.columns.iter().find(|column| plain(&column.name) == "model")?;
             Some(self.through(by, model))
         });
         let key = self.find_repeatable_text("object_id");
-        let things = model.as_ref().zip(key).map(|(model, key)| things_by_model(model, &self.column(key)));
+        // Readers look up the things that have a table.
+        let known: Vec<String> =
+            super::catalogues::models(self.context.schema).into_iter().map(|model| model.name).collect();
+        let things = model.as_ref().zip(key).map(|(model, key)| things_by_model(model, &self.column(key), &known));
         self.set(thing, things.unwrap_or_else(|| "phrase('{product}')".to_owned()), "the name of the thing");
         let goods = "choice('name': 4, 'price': 3, 'stock': 3, 'description': 2)";
         let field = match model.as_ref() {
@@ -205,11 +218,16 @@ impl TableInference<'_> {
         );
         self.set(change, text, "follows from what was done");
         if let Some(key) = key {
-            let schema = self.context.schema;
+            let (schema, flag) = (self.context.schema, self.column(flag));
             let keys = self.of_models(|table| {
                 let rows = schema.position(&table.name).and_then(|at| self.context.rows_of.get(at));
                 let rows = rows.copied().unwrap_or_default().max(1);
-                Some(if table.rowid_alias.is_some() { format!("int(1, {rows}) || ''") } else { "hex(32)".to_owned() })
+                // Rows that were added are the last ones, as the log is a short one, and no row that was deleted is there.
+                let all = self.context.rows.max(1);
+                let number = format!(
+                    "CASE {flag} WHEN 1 THEN {rows} - ({all} - sequence()) * {rows} / ({all} * 150) WHEN 3 THEN {rows} + sequence() ELSE int(1, {rows}) END || ''"
+                );
+                Some(if table.rowid_alias.is_some() { number } else { "hex(32)".to_owned() })
             });
             let text = match model.filter(|_| !keys.is_empty()) {
                 Some(model) => format!("CASE {model}{keys} ELSE int(1, 900) || '' END"),

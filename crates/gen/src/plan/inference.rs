@@ -545,6 +545,7 @@ impl Planner<'_> {
             || self.are_settings_of_users(table, of_parent)
             || infer::is_run_of_commit(of_table, of_parent)
             || infer::is_value_of_film(of_table, of_parent)
+            || infer::is_cast_of(of_table, of_parent)
             || infer::is_answer_to(of_table, of_parent)
             || infer::is_territory(of_table) && infer::has_last_word(of_parent, "region")
             || self.is_taken_in_turn(table, column)

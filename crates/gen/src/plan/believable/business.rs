@@ -280,7 +280,7 @@ fn numbers_logs_and_currencies_suit_their_rows() {
         &[
             ("SELECT count(*) FROM django_admin_log WHERE (action_flag = 1) <> (change_message = 'Added.')", 0, 0),
             ("SELECT count(*) FROM django_admin_log WHERE object_repr LIKE '%disk%' OR object_id GLOB '*-*'", 0, 0),
-            ("SELECT count(*) FROM django_migrations WHERE name NOT GLOB '00[0-9][0-9]_*'", 0, 0),
+            ("SELECT count(*) FROM django_migrations WHERE name NOT GLOB '0[0-9][0-9][0-9]_*'", 0, 0),
         ],
     );
     judge_program("rails", &[("SELECT count(*) FROM solid_cache_entries WHERE key_hash < 10000", 0, 2)]);
