@@ -36,7 +36,7 @@ pub struct RandomTable {
     is_strict: bool,
     /// The columns of the primary key, with the collations that it names.
     key: Vec<(usize, &'static str)>,
-    /// Whether the key is an INTEGER PRIMARY KEY.
+    /// Whether the key is the rowid.
     has_rowid_key: bool,
 }
 
@@ -51,8 +51,7 @@ impl RandomTable {
         let mut columns: Vec<(&str, &str)> = names.iter().map(|name| (*name, random.pick(types))).collect();
         let mut parts: Vec<String> = columns.iter().map(|(name, kind)| definition(random, name, kind)).collect();
         let (mut key, without_rowid) = (Vec::new(), random.chance(25));
-        let has_rowid_key = !without_rowid && random.chance(40);
-        if has_rowid_key {
+        if !without_rowid && random.chance(40) {
             let at = random.below(count);
             columns[at].1 = "INTEGER";
             parts[at] =
@@ -68,6 +67,7 @@ impl RandomTable {
             let terms = Vec::from_iter(terms).join(", ");
             parts.push(format!("PRIMARY KEY ({terms})"));
         }
+        let has_rowid_key = !without_rowid && matches!(key[..], [(at, _)] if columns[at].1 == "INTEGER");
         let mut indexed = names.clone();
         if random.chance(25) {
             let of = quoted_name(random.pick(&names));

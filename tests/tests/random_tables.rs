@@ -41,7 +41,8 @@ impl Trial {
              PRAGMA journal_mode = {mode}; {}",
             table.schema()
         );
-        let upsert = table.upsert();
+        // The primary key of one integer loses its collation, and then no key has the one that the clause names.
+        let upsert = table.upsert().filter(|(end, _)| is_prepared(&table, &into(&table, "INSERT", end)));
         let policies = [Conflict::Abort, Conflict::Ignore, Conflict::Replace, Conflict::Update];
         let conflict = random.pick(&policies[..if upsert.is_some() { 4 } else { 3 }]);
         let (end, key) = upsert.filter(|_| conflict == Conflict::Update).unwrap_or_default();
@@ -62,6 +63,12 @@ impl Trial {
 
 fn is_accepted(table: &RandomTable) -> bool {
     Connection::open_in_memory().unwrap().execute_batch(&table.schema()).is_ok()
+}
+
+fn is_prepared(table: &RandomTable, sql: &str) -> bool {
+    let sqlite = Connection::open_in_memory().unwrap();
+    sqlite.execute_batch(&table.schema()).unwrap();
+    sqlite.prepare(sql).is_ok()
 }
 
 fn into(table: &RandomTable, verb: &str, end: &str) -> String {

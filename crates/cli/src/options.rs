@@ -148,6 +148,12 @@ impl OutputArgs {
             Self { verbose, .. } => print(&to_text(*verbose)),
         }
     }
+
+    /// Prints what a command has done to a database. If that fails, the error says that it is done.
+    pub fn print_done(&self, to_json: impl FnOnce() -> Json, to_text: impl FnOnce(bool) -> String) -> Result<()> {
+        let done = "the work is done and the database complete: only this summary is missing";
+        self.print(to_json, to_text).map_err(|error| error.advise(done))
+    }
 }
 
 /// `--on-conflict`

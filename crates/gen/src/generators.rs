@@ -23,6 +23,7 @@ mod distributions;
 mod entry;
 mod events;
 mod functions;
+mod geometry;
 mod goods;
 mod histogram;
 mod lists;
@@ -55,6 +56,7 @@ pub(crate) use arguments::number;
 pub(crate) use functions::pow;
 pub(crate) use goods::{product_of, worth_of};
 pub(crate) use nulls::fill_flags;
+pub(crate) use phrases::cut_words;
 pub use places::{Country, countries};
 pub(crate) use places::{append_place, field as place_field, is_coordinate, place_of};
 pub(crate) use shuffle::Permutation;
@@ -107,6 +109,11 @@ pub(crate) trait Generator: Debug + Send + Sync {
     /// Returns what the values are in `object` and `array`.
     fn in_json(&self) -> InJson {
         InJson::Value
+    }
+
+    /// Returns a generator of the same texts that differ in each of so many rows, if there is one.
+    fn distinct(&self, _rows: u64) -> Option<Box<dyn Generator>> {
+        None
     }
 
     /// Returns the cycle of the values, if they repeat by row number. Several such columns may make a key.

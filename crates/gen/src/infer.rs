@@ -6,20 +6,22 @@
 //! ```text
 //! keys, foreign keys ------------------------------> keys.rs, references.rs, patterns.rs, plan/inference.rs
 //! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
-//!                                                    roles, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, settings, and by theme
-//!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, continents, repositories, fields
+//!                                                    roles, ranges, spans, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, settings, and by theme
+//!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, catalogues, continents, repositories, versions, sites, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
 //! what tables are to each other -------------------> relatives.rs
-//! other columns -----------------------------------> special.rs, rules.rs, by type alone types.rs
+//! other columns -----------------------------------> special.rs, rules.rs, distinct.rs, by type alone types.rs
 //! NULL, flags and DEFAULTs ------------------------> defaults.rs
 //! ```
 
 mod amounts;
 mod browsing;
+mod catalogues;
 mod companions;
 mod continents;
 mod copies;
 mod defaults;
+mod distinct;
 mod ends;
 mod fields;
 mod files;
@@ -38,6 +40,7 @@ mod persons;
 mod photographs;
 mod places;
 mod posts;
+mod ranges;
 mod references;
 mod relatives;
 mod repositories;
@@ -46,8 +49,11 @@ mod row_times;
 mod rules;
 mod runs;
 mod settings;
+mod shapes;
 mod shared_files;
+mod sites;
 mod smart_home;
+mod spans;
 mod special;
 mod states;
 mod subjects;
@@ -57,17 +63,21 @@ mod times;
 mod traffic;
 mod types;
 mod upkeep;
+mod versions;
 
-pub(crate) use browsing::{are_bookmarks, is_input_of, is_page_of, is_visit_of};
+pub(crate) use browsing::{are_bookmarks, folders_of_bookmarks, is_bookmarked, is_input_of, is_page_of, is_visit_of};
+pub(crate) use catalogues::{first_often, layers_without_tiles};
 pub(crate) use continents::continent_of;
 pub(crate) use copies::REPEATS;
 pub(crate) use defaults::null_share;
 pub(crate) use fields::{has_values_of_fields, value_of_field};
-pub(crate) use flash_cards::is_card_of;
+pub(crate) use flash_cards::{is_answer_to, is_card_of};
 pub(crate) use keys::is_key_of_all;
 pub use keys::{is_key_alone, is_made_unique, unique_because, unique_keys};
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed, only_row};
-pub(crate) use media::{are_genres_of, films_without_parts, is_of_films};
+pub(crate) use media::{
+    are_genres_of, films_without_parts, is_of_films, is_value_of_film, second_level, tells_of_plays,
+};
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use patterns::{
     NoReference, ReferencePattern, growing, no_parent, number_in, of_parent, skewed_counts, without_parent,
@@ -77,17 +87,20 @@ pub(crate) use places::{CITIES_OF_COUNTRY, is_city_of};
 pub use references::{Parent, Reference, reference, refers};
 pub(crate) use references::{is_to_itself, other_parent};
 pub(crate) use relatives::{
-    RIGHTS_OF_MODEL, as_many_each, has_more_of, is_account_of, is_address, is_address_of, is_album_of, is_ancestor,
-    is_attached_to, is_line_of, is_model_of, is_output_of, is_part_of, is_person, is_reaction, is_run_of_commit,
-    is_stay, is_territory, is_text_or_task, is_trait_of_album, parts_of_each, roots, rows_for_one, shares_parent,
-    things_of_any_kind, wholes_of_ten,
+    RIGHTS_OF_MODEL, as_many_each, has_lines, has_more_of, is_account_of, is_address, is_address_of, is_album_of,
+    is_ancestor, is_attached_to, is_line_of, is_model_of, is_output_of, is_part_of, is_person, is_reaction,
+    is_run_of_commit, is_stay, is_territory, is_text_or_task, is_trait_of_album, parts_of_each, roots, rows_for_one,
+    shares_parent, things_of_any_kind, wholes_of_ten,
 };
 pub(crate) use roles::is_superior;
-pub(crate) use shared_files::{ROWS_OF_FOLDER, is_file_tree, is_place_of_files, is_type_of_files};
+pub(crate) use settings::{are_settings_of_users, is_meta_of};
+pub(crate) use shared_files::{ROWS_OF_FOLDER, is_place_of_files, is_tree_by_key, is_type_of_files, type_of_file};
+pub(crate) use sites::{Sites, most_sites};
 pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 pub(crate) use types::{ColumnTraits, TypeClass, fits_key};
+pub(crate) use versions::Versions;
 
 use keys::unique;
 use relatives::{kind_of, subject_of};

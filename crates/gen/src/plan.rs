@@ -270,6 +270,8 @@ struct Planner<'a> {
     relieved: Vec<(usize, usize)>,
     /// The length of the longest chain of parents of each table.
     depths: OnceCell<Vec<i64>>,
+    /// Whether each table has all of its rows from the start.
+    lookups: OnceCell<Vec<bool>>,
     /// The drafts of all columns, by table and column.
     columns: Vec<Vec<Option<ColumnDraft<'a>>>>,
 }
@@ -293,6 +295,7 @@ impl<'a> Planner<'a> {
             declared: Vec::new(),
             relieved: Vec::new(),
             depths: OnceCell::new(),
+            lookups: OnceCell::new(),
             columns,
         })
     }

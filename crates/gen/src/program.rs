@@ -57,18 +57,29 @@ pub(crate) struct Nulls {
     pub random: CellRandom,
 }
 
+/// Rows that refer to nothing: the first ones, those to which another column's rows or children belong.
+#[derive(Debug)]
+pub(crate) struct Without {
+    /// The row set of another column, which refers to a row in this one's place.
+    pub other: Option<usize>,
+    /// The rows of another table that refer to the row.
+    pub children: Option<Box<ChildCount>>,
+    /// The number of first rows.
+    pub rows: u64,
+}
+
 /// One operation of a program.
 #[derive(Debug)]
 pub(crate) enum Op {
     /// Computes the rows that the rows of a set refer to, as another set. `others` are the row sets of the column in
-    /// `distinct_in`, and of that in `within`. Rows for which `unless` has one refer to nothing.
+    /// `distinct_in`, and of that in `within`. Rows that `without` names refer to nothing.
     Refer {
         relation: Relation,
         random: CellRandom,
         from: usize,
         others: [Option<usize>; 2],
         nulls: Vec<Nulls>,
-        unless: Option<usize>,
+        without: Without,
         row_set: usize,
     },
     /// Replaces rows that would refer to the same rows as others do through two columns.
@@ -282,9 +293,9 @@ impl Liveness {
 
     fn add_operands(&mut self, op: &Op) {
         match op {
-            Op::Refer { from, others, unless, .. } => {
+            Op::Refer { from, others, without, .. } => {
                 self.row_sets[*from] = true;
-                others.iter().chain([unless]).flatten().for_each(|&other| self.row_sets[other] = true);
+                others.iter().chain([&without.other]).flatten().for_each(|&other| self.row_sets[other] = true);
             }
             Op::Replace { from, of, .. } => [*from, *of].into_iter().for_each(|set| self.row_sets[set] = true),
             Op::Roots { from, .. } | Op::Last { from, .. } => self.row_sets[*from] = true,
@@ -333,7 +344,7 @@ impl Op {
 
     fn run(&self, rows: &Rows<'_>, scratch: &mut Scratch) {
         match self {
-            Self::Refer { relation, random, from, others, nulls, unless, row_set } => {
+            Self::Refer { relation, random, from, others, nulls, without, row_set } => {
                 let mut list = std::mem::take(&mut scratch.row_sets[*row_set]);
                 let others = others.map(|other| other.map(|row_set| &scratch.row_sets[row_set]));
                 relation.assign_parents(random, &scratch.rows(rows, *from), others, &mut list);
@@ -343,12 +354,8 @@ impl Op {
                     mark(&flags, &mut list.nulls);
                 }
                 mark(&scratch.row_sets[*from].nulls, &mut list.nulls);
-                if let Some(other) = unless {
-                    let nulls = &scratch.row_sets[*other].nulls;
-                    flags.clear();
-                    flags.extend((0..list.rows.len()).map(|at| !nulls.get(at).is_some_and(|&null| null)));
-                    mark(&flags, &mut list.nulls);
-                }
+                without.fill(&scratch.rows(rows, *from), &scratch.row_sets, &mut flags);
+                mark(&flags, &mut list.nulls);
                 scratch.flags = flags;
                 scratch.row_sets[*row_set] = list;
             }
@@ -453,6 +460,22 @@ impl Nulls {
     /// Sets a flag for each of these rows that is NULL.
     fn fill(&self, rows: &Rows<'_>, flags: &mut Vec<bool>) {
         fill_flags(self.share, self.levels, &self.random, rows, flags);
+    }
+}
+
+impl Without {
+    /// Sets a flag for each of these rows that refers to nothing.
+    fn fill(&self, rows: &Rows<'_>, row_sets: &[RowList], flags: &mut Vec<bool>) {
+        flags.clear();
+        if self.rows > 0 || self.other.is_some() || self.children.is_some() {
+            let count = |row: u64| self.children.as_ref().map_or(0, |children| children.of(row));
+            rows.append_to(flags, |row| row < self.rows || count(row) > 0);
+        }
+        if let Some(other) = self.other {
+            let nulls = &row_sets[other].nulls;
+            let is_null = |at: usize| nulls.get(at).is_some_and(|&null| null);
+            flags.iter_mut().enumerate().for_each(|(at, flag)| *flag |= !is_null(at));
+        }
     }
 }
 

@@ -4,9 +4,9 @@
 //! | distribution | the parent of row r |
 //! |---|---|
 //! | `uniform` | a random one, all equally likely |
-//! | `zipf(s)` | the n-th most frequent one has a weight of 1/n^s; the order of frequency is random, or with `scatter=FALSE` that of the rows |
+//! | `zipf(s)` | the n-th most frequent one has a weight of 1/n^s; the order of frequency is random, or with `scatter=FALSE` that of the rows; `first=n`: only the first n rows, in their order |
 //! | `once` | row r, or one of `near` rows beside it: each parent has at most one child |
-//! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits; `first=n`: modulo n |
+//! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits; `first=n`: modulo n; `second=m`: rows behind the first n + m refer to the m rows behind the first n |
 //! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
 //! | `popular` | a random one; some are referred to often, most seldom, and some not at all; `growing=TRUE`: only those of the same share of the rows, behind a share `before`; `by=c`: the first children of a row through column c have early ones; `recent=n`: the last n of them |
 //! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
@@ -178,10 +178,12 @@ pub(crate) enum Assignment {
     Once {
         near: u64,
     },
-    /// `first`: only the first rows are taken, and in a table that refers to itself they refer to nothing.
+    /// `first`: only the first rows are taken, and in a table that refers to itself they refer to nothing. `second`: only that many rows
+    /// behind them refer to them, and the rows behind these to the second ones.
     InTurn {
         each: u64,
         first: Option<u64>,
+        second: u64,
     },
     PerParent(Arc<FanOut>),
     Exact(Arc<ExactCounts>),
@@ -282,8 +284,8 @@ impl Relation {
                 rows.append_to(&mut out.rows, |row| row.min(parents - 1));
                 shuffle_near(&mut out.rows, *near, parents, &random.fork(ORDER));
             }
-            Assignment::InTurn { each, first: None } => rows.append_to(&mut out.rows, |row| row / each % parents),
-            Assignment::InTurn { each, first: Some(first) } => self.assign_first(rows, (*each, *first), out),
+            Assignment::InTurn { each, first: None, .. } => rows.append_to(&mut out.rows, |row| row / each % parents),
+            Assignment::InTurn { each, first: Some(n), second } => self.assign_first(rows, [*each, *n, *second], out),
             Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
             Assignment::Exact(counts) => counts.find(random, rows, out),
             Assignment::OtherThan { each, children, .. } => {
@@ -350,11 +352,16 @@ impl Relation {
         }
     }
 
-    /// Takes the first rows in turn. In a table that refers to itself they refer to nothing, or to themselves.
-    fn assign_first(&self, rows: &Rows<'_>, (each, first): (u64, u64), out: &mut RowList) {
+    /// Takes the first rows one after another, or, behind the rows of a second level, those of that level.
+    fn assign_first(&self, rows: &Rows<'_>, [each, first, second]: [u64; 3], out: &mut RowList) {
         let first = first.clamp(1, self.parents.max(1));
         let is_root = |row: u64| self.to_itself && row < first;
-        rows.append_to(&mut out.rows, |row| if is_root(row) { row } else { row / each % first });
+        let below = first.saturating_add(second);
+        rows.append_to(&mut out.rows, |row| match row {
+            _ if is_root(row) => row,
+            _ if second > 0 && row >= below && below <= self.parents => first + (row - below) / each % second,
+            _ => row / each % first,
+        });
         if self.to_itself && !self.is_total {
             rows.append_to(&mut out.nulls, is_root);
         }

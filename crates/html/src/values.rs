@@ -81,6 +81,25 @@ mod tests {
         assert_eq!((column(2)["refers_to"].clone(), column(2)["nulls"].clone()), (json!("town.id"), json!(75)));
     }
 
+    /// One salary of a single row among five was in no recipe, but on the page of its profile and that of a comparison.
+    #[test]
+    fn no_number_of_a_single_row_is_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("salaries.db");
+        let sql = "CREATE TABLE t (salary INT); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+            INSERT INTO t SELECT iif(i = 77, 987654321, 40000 + i % 4 * 5000) FROM n";
+        rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let page = |keep_values: bool| {
+            let options = ProfileOptions { threads: 1, keep_values };
+            profile_page(&path, &profile(&path, &options, &|| Ok(())).unwrap())
+        };
+        let comparison = comparison_page([&path, &path], &compare(&path, &path, 1, &|| Ok(())).unwrap());
+        for page in [page(false), comparison] {
+            assert!(page.contains("45000") && page.contains("1 other") && !page.contains("987654321"), "{page}");
+        }
+        assert!(page(true).contains("987654321"));
+    }
+
     #[test]
     fn a_database_without_rows_has_a_page() {
         let data = data_of(&page_of("CREATE TABLE t (a, b TEXT)", false));

@@ -261,7 +261,7 @@ const COUNTRIES: [&str; 3] = ["country", "country_code", "country_code3"];
 
 /// Returns which name of a country the texts of a column are: the name, or the code of two or three letters.
 fn kind_of_country(stats: &ColumnStats) -> usize {
-    match (stats.shortest, stats.longest) {
+    match (stats.text_lengths.shortest, stats.text_lengths.longest) {
         (2, 2) => 1,
         (3, 3) => 2,
         _ => 0,

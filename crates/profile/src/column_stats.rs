@@ -119,33 +119,85 @@ impl Order {
     }
 }
 
+/// The lengths of texts in characters, or of blobs in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Lengths {
+    /// The least and the largest one; without any, the least is above the largest.
+    pub shortest: u64,
+    pub longest: u64,
+    pub sample: Sample<u64>,
+}
+
+impl Lengths {
+    fn new() -> Self {
+        Self { shortest: u64::MAX, longest: 0, sample: Sample::new(SAMPLED_TEXTS) }
+    }
+
+    fn add(&mut self, row_hash: u64, length: u64) {
+        self.shortest = self.shortest.min(length);
+        self.longest = self.longest.max(length);
+        self.sample.add(row_hash, || length);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.shortest = self.shortest.min(other.shortest);
+        self.longest = self.longest.max(other.longest);
+        self.sample.merge(other.sample);
+    }
+}
+
+/// Finite numbers of one kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers {
+    /// The least and the largest one; without any, the least is above the largest.
+    pub least: f64,
+    pub largest: f64,
+    pub sample: Sample<f64>,
+}
+
+impl Numbers {
+    fn new() -> Self {
+        Self { least: f64::INFINITY, largest: f64::NEG_INFINITY, sample: Sample::new(SAMPLED_NUMBERS) }
+    }
+
+    /// Adds a number. Histograms have no place for infinities.
+    fn add(&mut self, row_hash: u64, number: f64) {
+        if number.is_finite() {
+            self.least = self.least.min(number);
+            self.largest = self.largest.max(number);
+            self.sample.add(row_hash, || number);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.least = self.least.min(other.least);
+        self.largest = self.largest.max(other.largest);
+        self.sample.merge(other.sample);
+    }
+}
+
 /// Statistics of a column. They can be merged in any order, as `orders` keeps the number of each range.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ColumnStats {
     pub nulls: u64,
     pub ints: u64,
     pub reals: u64,
     pub texts: u64,
     pub blobs: u64,
-    /// Least and largest finite number; without any, the least is above the largest.
-    pub least: f64,
-    pub largest: f64,
     /// Least and largest integer, exact beyond 2^53 too.
     pub least_int: i64,
     pub largest_int: i64,
-    /// Least and largest length of texts in characters, or of blobs in bytes.
-    pub shortest: u64,
-    pub longest: u64,
     pub int_counts: Counts<i64>,
     pub real_counts: Counts<u64>,
     pub text_counts: Counts<Box<str>>,
     /// Rows of each text of a sample, once the texts are too many for `text_counts`.
     pub text_rows: KeyCounts,
     pub distinct: Distinct,
-    pub numbers: Sample<f64>,
+    int_numbers: Numbers,
+    real_numbers: Numbers,
     pub text_sample: Sample<Box<str>>,
-    /// Full lengths of the sampled texts and blobs.
-    pub lengths: Sample<u64>,
+    pub text_lengths: Lengths,
+    pub blob_lengths: Lengths,
     order: Order,
     /// The order of each range, by its number.
     orders: Vec<(usize, Order)>,
@@ -159,20 +211,18 @@ impl ColumnStats {
             reals: 0,
             texts: 0,
             blobs: 0,
-            least: f64::INFINITY,
-            largest: f64::NEG_INFINITY,
             least_int: i64::MAX,
             largest_int: i64::MIN,
-            shortest: u64::MAX,
-            longest: 0,
             int_counts: Counts::new(),
             real_counts: Counts::new(),
             text_counts: Counts::new(),
             text_rows: KeyCounts::with_most(SAMPLED_DISTINCT),
             distinct: Distinct::new(),
-            numbers: Sample::new(SAMPLED_NUMBERS),
+            int_numbers: Numbers::new(),
+            real_numbers: Numbers::new(),
             text_sample: Sample::new(SAMPLED_TEXTS),
-            lengths: Sample::new(SAMPLED_TEXTS),
+            text_lengths: Lengths::new(),
+            blob_lengths: Lengths::new(),
             order: Order::Empty,
             orders: Vec::new(),
         }
@@ -192,7 +242,7 @@ impl ColumnStats {
             Value::Blob(blob) => {
                 self.blobs += 1;
                 self.distinct.add(hash_bytes(blob));
-                self.length(row_hash, blob.len() as u64);
+                self.blob_lengths.add(row_hash, blob.len() as u64);
             }
         }
     }
@@ -203,24 +253,14 @@ impl ColumnStats {
         self.least_int = self.least_int.min(int);
         self.largest_int = self.largest_int.max(int);
         drop(self.int_counts.add(&int, |int| Some(*int)));
-        self.number(row_hash, int as f64);
+        self.int_numbers.add(row_hash, int as f64);
     }
 
     fn real(&mut self, row_hash: u64, real: f64) {
         self.reals += 1;
         self.distinct.add(hash_int(real.to_bits()));
         drop(self.real_counts.add(&real.to_bits(), |bits| Some(*bits)));
-        self.number(row_hash, real);
-    }
-
-    /// Adds a number to the histogram, which has no place for infinities.
-    fn number(&mut self, row_hash: u64, number: f64) {
-        if number.is_infinite() {
-            return;
-        }
-        self.least = self.least.min(number);
-        self.largest = self.largest.max(number);
-        self.numbers.add(row_hash, || number);
+        self.real_numbers.add(row_hash, real);
     }
 
     fn text(&mut self, row_hash: u64, bytes: &[u8]) {
@@ -235,18 +275,12 @@ impl ColumnStats {
             self.text_rows.add(hash, 1);
         }
         self.text_sample.add(row_hash, || beginning(&text, SAMPLED_CHARACTERS).into());
-        self.length(row_hash, text.chars().count() as u64);
+        self.text_lengths.add(row_hash, text.chars().count() as u64);
     }
 
     /// Adds texts that are not counted one by one any more to the sample of texts.
     fn count_rows(&mut self, counted: impl IntoIterator<Item = (Box<str>, u64)>) {
         counted.into_iter().for_each(|(text, rows)| self.text_rows.add(hash_bytes(text.as_bytes()), rows));
-    }
-
-    fn length(&mut self, row_hash: u64, length: u64) {
-        self.shortest = self.shortest.min(length);
-        self.longest = self.longest.max(length);
-        self.lengths.add(row_hash, || length);
     }
 
     /// Ends a range, with its number.
@@ -260,21 +294,19 @@ impl ColumnStats {
         self.reals += other.reals;
         self.texts += other.texts;
         self.blobs += other.blobs;
-        self.least = self.least.min(other.least);
-        self.largest = self.largest.max(other.largest);
         self.least_int = self.least_int.min(other.least_int);
         self.largest_int = self.largest_int.max(other.largest_int);
-        self.shortest = self.shortest.min(other.shortest);
-        self.longest = self.longest.max(other.longest);
         drop(self.int_counts.merge(other.int_counts));
         drop(self.real_counts.merge(other.real_counts));
         let counted = self.text_counts.merge(other.text_counts);
         self.count_rows(counted);
         self.text_rows.merge(other.text_rows);
         self.distinct.merge(&other.distinct);
-        self.numbers.merge(other.numbers);
+        self.int_numbers.merge(other.int_numbers);
+        self.real_numbers.merge(other.real_numbers);
         self.text_sample.merge(other.text_sample);
-        self.lengths.merge(other.lengths);
+        self.text_lengths.merge(other.text_lengths);
+        self.blob_lengths.merge(other.blob_lengths);
         self.orders.extend(other.orders);
     }
 
@@ -285,8 +317,50 @@ impl ColumnStats {
         orders.into_iter().fold(Order::Empty, |order, (_, next)| order.and(next))
     }
 
+    /// Returns the numbers of both kinds.
+    pub fn numbers(&self) -> Numbers {
+        let mut numbers = self.int_numbers.clone();
+        numbers.merge(self.real_numbers.clone());
+        numbers
+    }
+
+    /// Returns the lengths of texts and blobs.
+    pub fn lengths(&self) -> Lengths {
+        let mut lengths = self.text_lengths.clone();
+        lengths.merge(self.blob_lengths.clone());
+        lengths
+    }
+
+    /// Returns the statistics without the integers.
+    pub fn without_ints(&self) -> Self {
+        let none = Self::new();
+        Self {
+            ints: 0,
+            least_int: none.least_int,
+            largest_int: none.largest_int,
+            int_counts: none.int_counts,
+            int_numbers: none.int_numbers,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the statistics without the real numbers.
+    pub fn without_reals(&self) -> Self {
+        let none = Self::new();
+        Self { reals: 0, real_counts: none.real_counts, real_numbers: none.real_numbers, ..self.clone() }
+    }
+
     pub fn values(&self) -> u64 {
         self.ints + self.reals + self.texts + self.blobs
+    }
+
+    /// Returns the number of distinct texts.
+    pub fn distinct_texts(&self) -> u64 {
+        match &self.text_counts.0 {
+            Some(counts) => counts.len() as u64,
+            None if self.texts == self.values() => self.distinct().0,
+            None => (self.text_rows.rows().count() as u64 * self.text_rows.weight()).min(self.texts),
+        }
     }
 
     /// Returns the number of distinct values, and whether it is exact.

@@ -11,12 +11,16 @@
 //!
 //! Relations between columns (`relations.rs`) are measured in both, and `likeness.rs` makes one score of all.
 //!
+//! **Labels tell no number and no day of a single row**, unless the caller asks for that: few numbers are shown if five rows or more
+//! have them or if they have one digit, and ranges are round, hold five rows on average and begin at the fifth number.
+//!
 //! Both distances are 0 if the shares are the same and 1 if there is no common value. Columns of very many values are
 //! compared by samples: two samples of one distribution have a distance of about 0.01.
 
 use crate::child_counts::ChildCounts;
 use crate::column_stats::ColumnStats;
-use crate::describe::is_listed;
+use crate::describe::{is_listed, is_told_number};
+use crate::histogram::IN_A_BIN;
 use crate::likeness::{self, Related};
 use crate::read::{DatabaseStats, TableStats, read};
 use litepress_gen::infer;
@@ -139,7 +143,7 @@ pub fn compare(
             [Side { of: &both[0], position, stats }, Side { of: &both[1], position: of_other, stats: stats_of_other }];
         let columns = table.ordinary_columns().map(|column| {
             let name = &table.columns[column].name;
-            column_of(&pair, name).ok_or_else(|| lacks(other, &format!("column {name} of table {}", table.name)))
+            column_of(&pair, name, false).ok_or_else(|| lacks(other, &format!("column {name} of table {}", table.name)))
         });
         let columns = columns.collect::<Result<_>>()?;
         let relations = likeness::relations(&pair.map(|side| Related {
@@ -164,7 +168,7 @@ pub(crate) fn histograms(database: &DatabaseStats, position: usize, keep_values:
     let table = side.table();
     let columns = table.ordinary_columns().zip(&stats.columns);
     let histogram = |(column, stats): (usize, &ColumnStats)| {
-        let Some(found) = column_of(&[side, side], &table.columns[column].name) else {
+        let Some(found) = column_of(&[side, side], &table.columns[column].name, keep_values) else {
             return (Measure::Nothing, Vec::new());
         };
         let mut shares: Vec<(String, f64)> =
@@ -222,8 +226,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Compares a column; `None` if one of the databases lacks it.
-fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
+/// Compares a column; `None` if one of the databases lacks it. `keep_values` allows values of single rows in labels.
+fn column_of(pair: &[Side<'_>; 2], name: &str, keep_values: bool) -> Option<ColumnComparison> {
     let [(column, one), (of_other, other)] = [pair[0].column(name)?, pair[1].column(name)?];
     let both = [one, other];
     let counts = pair[0].counts(column).zip(pair[1].counts(of_other));
@@ -233,7 +237,8 @@ fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
         }
         Some((one, other)) => (Measure::Children, children([one, other])),
         None => {
-            values(both, infer::is_made_unique(pair[0].table(), column) && both.iter().all(|stats| is_unique(stats)))
+            let is_unique = infer::is_made_unique(pair[0].table(), column) && both.iter().all(|stats| is_unique(stats));
+            values(both, is_unique, keep_values)
         }
     };
     Some(ColumnComparison {
@@ -255,44 +260,47 @@ fn is_unique(stats: &ColumnStats) -> bool {
 
 type Histogram = (f64, Vec<Bucket>);
 
-fn values(both: [&ColumnStats; 2], is_unique: bool) -> (Measure, Histogram) {
+fn values(both: [&ColumnStats; 2], is_unique: bool, keep_values: bool) -> (Measure, Histogram) {
     if both.iter().any(|stats| stats.values() == 0) {
         return (Measure::Nothing, (0.0, Vec::new()));
     }
     let are = |count: fn(&ColumnStats) -> u64| both.iter().all(|stats| 2 * count(stats) > stats.values());
-    let numbers = || both.map(|stats| stats.numbers.clone().values());
+    let numbers = || both.map(|stats| stats.numbers().sample.values());
     let have_numbers = numbers().iter().all(|numbers| !numbers.is_empty());
     if have_numbers && are(|stats| stats.ints + stats.reals) {
-        return match few_numbers(both) {
-            _ if is_unique => (Measure::Places, histogram(both.map(places), |place| format!("{:.0}%", 100.0 * place))),
+        return match few_numbers(both, keep_values) {
+            _ if is_unique => {
+                (Measure::Places, histogram(both.map(places), |place| format!("{:.0}%", 100.0 * place), true))
+            }
             Some(shares) => (Measure::Shares, shares),
-            None => (Measure::Numbers, histogram(numbers(), shown)),
+            None => (Measure::Numbers, histogram(numbers(), shown, keep_values)),
         };
     }
     if are(|stats| stats.texts) {
         if let [Some(one), Some(other)] = both.map(times) {
             let days = [one, other].map(|times| times.into_iter().map(|time| time / DAY).collect());
-            return (Measure::Times, histogram(days, day));
+            return (Measure::Times, histogram(days, day, keep_values));
         }
         if let [Some(one), Some(other)] = both.map(ranked) {
             return (Measure::Shares, by_rank(&one, &other));
         }
     }
     let lengths =
-        |stats: &ColumnStats| stats.lengths.clone().values().into_iter().map(|length| length as f64).collect();
+        |stats: &ColumnStats| stats.lengths().sample.values().into_iter().map(|length| length as f64).collect();
     let lengths: [Vec<f64>; 2] = both.map(lengths);
     match lengths.iter().any(Vec::is_empty) {
         true => (Measure::Nothing, (1.0, Vec::new())),
-        false => (Measure::Lengths, histogram(lengths, shown)),
+        false => (Measure::Lengths, histogram(lengths, shown, true)),
     }
 }
 
 /// Returns positions between the least number (0) and the largest (1), each in the middle of its slot.
 fn places(stats: &ColumnStats) -> Vec<f64> {
-    let (least, range, values) = (stats.least, stats.largest - stats.least, stats.values() as f64);
+    let numbers = stats.numbers();
+    let (least, range, values) = (numbers.least, numbers.largest - numbers.least, stats.values() as f64);
     let place =
         |number: f64| if range > 0.0 { ((number - least) / range * (values - 1.0) + 0.5) / values } else { 0.5 };
-    stats.numbers.clone().values().into_iter().map(place).collect()
+    numbers.sample.values().into_iter().map(place).collect()
 }
 
 fn time_of(text: &str) -> Option<f64> {
@@ -322,32 +330,46 @@ fn times(stats: &ColumnStats) -> Option<Vec<f64>> {
     times.filter(|times| !times.is_empty())
 }
 
-/// Compares the shares of numbers that are few in both.
-fn few_numbers(both: [&ColumnStats; 2]) -> Option<Histogram> {
+/// Compares the shares of numbers that are few in both. The last bucket counts all numbers that must not be shown.
+fn few_numbers(both: [&ColumnStats; 2], keep_values: bool) -> Option<Histogram> {
     const SHOWN: usize = 12;
-    let few = |stats: &ColumnStats| -> Option<Vec<(f64, f64)>> {
+    let few = |stats: &ColumnStats| -> Option<Vec<(f64, u64)>> {
         let (ints, reals) = (stats.int_counts.0.as_ref()?, stats.real_counts.0.as_ref()?);
-        let ints = ints.iter().map(|(int, count)| (*int as f64, *count as f64));
-        let mut counts: Vec<(f64, f64)> =
-            ints.chain(reals.iter().map(|(bits, count)| (f64::from_bits(*bits), *count as f64))).collect();
-        counts.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
-        Some(counts)
+        let ints = ints.iter().map(|(int, count)| (*int as f64, *count));
+        Some(ints.chain(reals.iter().map(|(bits, count)| (f64::from_bits(*bits), *count))).collect())
     };
     let [one, other] = both.map(|stats| few(stats).filter(|counts| counts.len() <= SHOWN));
-    let (one, other) = one.zip(other)?;
-    let mut values: Vec<f64> = one.iter().chain(&other).map(|(value, _)| *value).collect();
+    let counts = [one?, other?];
+    let mut values: Vec<f64> = counts.iter().flatten().map(|(value, _)| *value).collect();
     values.sort_unstable_by(f64::total_cmp);
     values.dedup();
-    let share = |counts: &[(f64, f64)], value: f64| {
-        let all: f64 = counts.iter().map(|(_, count)| count).sum();
-        // 1 and 1.0 are one value here.
-        counts.iter().filter(|(of, _)| *of == value).map(|(_, count)| count / all).sum()
+    // 1 and 1.0 are one value here.
+    let count = |side: usize, value: f64| -> u64 {
+        counts[side].iter().filter(|(of, _)| *of == value).map(|(_, count)| count).sum()
     };
-    let buckets: Vec<Bucket> = values
-        .into_iter()
-        .map(|value| Bucket { label: shown(value), shares: [share(&one, value), share(&other, value)] })
-        .collect();
-    Some((total_variation(&buckets), buckets))
+    let rows = [0, 1].map(|side| counts[side].iter().map(|(_, count)| count).sum::<u64>().max(1));
+    let bucket = |&value: &f64| {
+        let shares = [0, 1].map(|side| count(side, value) as f64 / rows[side] as f64);
+        Bucket { label: shown(value), shares }
+    };
+    let is_shown = |value: &f64| {
+        let mut found = [0, 1].into_iter().map(|side| count(side, *value)).filter(|count| *count > 0);
+        keep_values || found.all(|count| is_told_number(*value, count))
+    };
+    let (told, others): (Vec<f64>, Vec<f64>) = values.into_iter().partition(is_shown);
+    let [mut buckets, others] = [told, others].map(|values| values.iter().map(bucket).collect::<Vec<Bucket>>());
+    let distance = total_variation(&buckets) + total_variation(&others);
+    if !others.is_empty() {
+        buckets.push(together(&others));
+    }
+    Some((distance, buckets))
+}
+
+/// Returns one bucket for all of these.
+fn together(buckets: &[Bucket]) -> Bucket {
+    let sum = |side: usize| buckets.iter().map(|bucket| bucket.shares[side]).sum::<f64>().min(1.0);
+    let label = if buckets.len() == 1 { "1 other".to_owned() } else { format!("{} others", buckets.len()) };
+    Bucket { label, shares: [sum(0), sum(1)] }
 }
 
 fn total_variation(buckets: &[Bucket]) -> f64 {
@@ -370,8 +392,7 @@ fn by_rank(one: &[f64], other: &[f64]) -> Histogram {
     let distance = total_variation(&buckets);
     if buckets.len() > BUCKETS + 1 {
         let rest = buckets.split_off(BUCKETS);
-        let sum = |side: usize| rest.iter().map(|bucket| bucket.shares[side]).sum();
-        buckets.push(Bucket { label: format!("{} others", rest.len()), shares: [sum(0), sum(1)] });
+        buckets.push(together(&rest));
     }
     (distance, buckets)
 }
@@ -404,11 +425,12 @@ fn children(both: [ChildCounts; 2]) -> Histogram {
     (distance, buckets)
 }
 
-/// Compares two samples by buckets of equal width; values outside belong to the first and the last bucket.
-fn histogram(mut both: [Vec<f64>; 2], show: impl Fn(f64) -> String) -> Histogram {
+/// Compares two samples by buckets of equal width; values outside belong to the first and the last bucket. `keep_values` allows
+/// bounds that are the number of a single row.
+fn histogram(mut both: [Vec<f64>; 2], show: impl Fn(f64) -> String, keep_values: bool) -> Histogram {
     both.iter_mut().for_each(|sample| sample.sort_unstable_by(f64::total_cmp));
     let [one, other] = &both;
-    let bounds = even_bounds(one);
+    let bounds = if keep_values { even_bounds(one, 0, BUCKETS) } else { shared_bounds(&both) };
     let below =
         |sample: &[f64], bound: f64| sample.partition_point(|number| *number < bound) as f64 / sample.len() as f64;
     let bucket = |place: usize| {
@@ -420,14 +442,51 @@ fn histogram(mut both: [Vec<f64>; 2], show: impl Fn(f64) -> String) -> Histogram
         let label = end.map_or(format!("{} ..", show(from)), |end| format!("{} .. {}", show(from), show(end)));
         Bucket { label, shares: [share(one), share(other)] }
     };
-    (distance(one, other), (0..bounds.len()).map(bucket).collect())
+    let buckets = match bounds.is_empty() {
+        true => vec![Bucket { label: "all values".to_owned(), shares: [1.0, 1.0] }],
+        false => (0..bounds.len()).map(bucket).collect(),
+    };
+    (distance(one, other), buckets)
 }
 
-/// Returns the lower bounds of buckets: round numbers, up to the ninth decile.
-fn even_bounds(sorted: &[f64]) -> Vec<f64> {
+/// Returns the lower bounds of buckets of five values or more on average; none if the values are too few to hide one among them. A
+/// bucket of a single number has five values or more of each sample, or none.
+fn shared_bounds(both: &[Vec<f64>; 2]) -> Vec<f64> {
+    let one = &both[0];
+    let edge = ((one.len() - 1) / 4).min(IN_A_BIN - 1);
+    let mut bounds = even_bounds(one, edge, BUCKETS.min(one.len() / IN_A_BIN));
+    let has_few = |from: f64, end: f64| {
+        let count = |sample: &Vec<f64>| {
+            sample.partition_point(|number| *number < end) - sample.partition_point(|number| *number < from)
+        };
+        both.iter().any(|sample| (1..IN_A_BIN).contains(&count(sample)))
+    };
+    let are_single = both.iter().flatten().all(|number| number.fract() == 0.0)
+        && bounds.windows(2).all(|pair| pair[1] - pair[0] <= 1.0);
+    let mut place = 0;
+    while are_single && place < bounds.len() {
+        let from = if place == 0 { f64::NEG_INFINITY } else { bounds[place] };
+        if !has_few(from, bounds.get(place + 1).copied().unwrap_or(f64::INFINITY)) {
+            place += 1;
+        } else if place + 1 < bounds.len() {
+            bounds.remove(place + 1);
+        } else {
+            bounds.remove(place);
+            place = place.saturating_sub(1);
+        }
+    }
+    let is_frequent = |bound: f64| one.iter().filter(|number| **number == bound).count() >= IN_A_BIN;
+    if bounds.len() == 1 && !is_frequent(bounds[0]) { Vec::new() } else { bounds }
+}
+
+/// Returns the lower bounds of this many buckets: round numbers, from the value at `edge` up to the ninth decile.
+fn even_bounds(sorted: &[f64], edge: usize, buckets: usize) -> Vec<f64> {
     const MOST: usize = 4 * BUCKETS;
-    let (least, largest) = (sorted[0], sorted[(sorted.len() - 1) * 9 / 10]);
-    let width = (largest - least) / BUCKETS as f64;
+    if buckets == 0 {
+        return Vec::new();
+    }
+    let (least, largest) = (sorted[edge], sorted[((sorted.len() - 1) * 9 / 10).max(edge)]);
+    let width = (largest - least) / buckets as f64;
     if !(width > 0.0 && width.is_finite()) {
         return vec![least];
     }

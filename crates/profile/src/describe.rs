@@ -1,13 +1,14 @@
 //! From the statistics of a column to the annotation for similar values.
 
 use crate::annotation_text::{quoted, with_nulls};
-use crate::column_stats::{ColumnStats, Order, Run, Step};
+use crate::base64::{self, Base64};
+use crate::column_stats::{ColumnStats, Lengths, Numbers, Order, Run, Step};
 use crate::compare::ColumnHistogram;
 use crate::fan_out::ReferenceAnnotation;
 use crate::histogram::{IN_A_BIN, Number, Precision, bounds, ends, from_least, real_histogram, whole_histogram};
-use crate::names;
-use crate::text_pattern;
-use crate::{ColumnProfile, ProfileOptions, datetime};
+use crate::paths::{self, Paths};
+use crate::shapes::{self, Shapes};
+use crate::{ColumnProfile, ProfileOptions, datetime, kinds, names, text_pattern};
 use litepress_gen::catalogue::is_valid_annotation;
 use litepress_gen::infer::{self, Reference};
 use litepress_rows::schema::{Column, Schema, Table};
@@ -22,6 +23,8 @@ const LENGTHS: usize = 8;
 const LONG: u64 = 4096;
 /// The reason for an annotation that the names of table and column stand for.
 const BY_NAME: &str = "the name of the column";
+/// The reason for an annotation of texts without a format.
+const BY_LENGTH: &str = "texts of these lengths";
 
 /// A column of the source.
 pub(crate) struct ColumnContext<'a> {
@@ -57,7 +60,7 @@ pub(crate) struct Description {
 }
 
 impl Description {
-    fn new(generator: impl Into<String>, because: impl Into<String>, model: Model) -> Self {
+    pub fn new(generator: impl Into<String>, because: impl Into<String>, model: Model) -> Self {
         Self { generator: generator.into(), because: because.into(), model }
     }
 }
@@ -87,7 +90,7 @@ pub(crate) fn describe(
         (Some(ReferenceAnnotation { generator, because, .. }), _) => (generator, because),
         (None, Some(because)) => (None, because),
         (None, None) => {
-            let found = values(context, stats);
+            let found = kinds::values(context, stats);
             model = found.model;
             (Some(with_nulls(found.generator, nulls, nulls + stats.values())), found.because)
         }
@@ -112,12 +115,14 @@ pub(crate) fn describe(
 /// Returns the least and the largest number, or else the shortest and the longest length. Without values of single rows, the
 /// ends of numbers are rounded.
 fn range(stats: &ColumnStats, keep_values: bool) -> Option<(f64, f64)> {
-    if stats.least <= stats.largest {
-        let mut sorted = stats.numbers.clone().values();
+    let Numbers { least, largest, sample } = stats.numbers();
+    if least <= largest {
+        let mut sorted = sample.values();
         sorted.sort_unstable_by(f64::total_cmp);
-        return Some(ends(&sorted, stats.least, stats.largest, Precision::new(keep_values)));
+        return Some(ends(&sorted, least, largest, Precision::new(keep_values)));
     }
-    (stats.texts + stats.blobs > 0).then_some((stats.shortest as f64, stats.longest as f64))
+    let lengths = stats.lengths();
+    (stats.texts + stats.blobs > 0).then_some((lengths.shortest as f64, lengths.longest as f64))
 }
 
 /// Returns the table that the column refers to, with the column there if the foreign key names it.
@@ -144,55 +149,8 @@ fn inferred(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<String> 
     infer::unique_because(table, column).filter(|_| !is_unique).map(str::to_owned)
 }
 
-/// Returns the annotation for the values other than NULL.
-fn values(context: &ColumnContext<'_>, stats: &ColumnStats) -> Description {
-    /// Least share of a kind of values beside a more frequent one.
-    const SHARE: f64 = 0.01;
-    let values = stats.values();
-    if values == 0 {
-        return Description::new("constant(NULL)", "only NULL", Model::Fixed);
-    }
-    let is_unique = infer::is_key_alone(context.table, context.column);
-    let numbers = stats.ints + stats.reals;
-    let mut kinds = [(numbers, 0), (stats.texts, 1), (stats.blobs, 2)];
-    kinds.sort_by_key(|(count, kind)| (std::cmp::Reverse(*count), *kind));
-    let of_kind = |kind: usize| match kind {
-        0 => checked(number(stats, is_unique, context.options.keep_values), numbers, "int(0, 1000)", "numbers"),
-        1 => checked(text(context, stats, is_unique), stats.texts, "text(1, 10)", "texts"),
-        _ => {
-            let least = if is_unique { 8 } else { 0 };
-            let blob = |shortest: u64, longest: u64| format!("blob({}, {})", shortest.max(least), longest.max(least));
-            (by_length(stats, blob), "blobs of these lengths".to_owned()).into()
-        }
-    };
-    let mut found = of_kind(kinds[0].1);
-    let others = values - kinds[0].0;
-    let share = kinds[1].0 as f64 / values as f64;
-    if others > 0 && (is_unique || share < SHARE) {
-        found.because += ", and values of other kinds, which are left out";
-    } else if others > 0 {
-        let other = of_kind(kinds[1].1);
-        found = Description::new(
-            format!("if(bool({share:.4}), {}, {})", other.generator, found.generator),
-            format!("{}; {}", found.because, other.because),
-            Model::Fixed,
-        );
-    }
-    found
-}
-
-/// Returns a description if its annotation is valid for this number of values, or else a plain one.
-fn checked(found: Description, values: u64, otherwise: &str, kind: &str) -> Description {
-    match is_valid_annotation(&found.generator, values) {
-        true => found,
-        false => {
-            let because = format!("no better description than {kind} was found");
-            Description::new(otherwise, because, Model::Fixed)
-        }
-    }
-}
-
-fn number(stats: &ColumnStats, is_unique: bool, keep_values: bool) -> Description {
+/// Describes the numbers of a column.
+pub(crate) fn number(stats: &ColumnStats, is_unique: bool, keep_values: bool) -> Description {
     let precision = Precision::new(keep_values);
     if let Order::Ascending(Run { first, last, step }) = stats.order()
         && (is_unique || stats.ints > 2)
@@ -203,7 +161,8 @@ fn number(stats: &ColumnStats, is_unique: bool, keep_values: bool) -> Descriptio
     if is_unique {
         return Description::new("shuffle", "they are unique, in no order", Model::Fixed);
     }
-    if stats.least > stats.largest {
+    let Numbers { least, largest, .. } = stats.numbers();
+    if least > largest {
         return Description::new("real(0, 1)", "infinite numbers, which are left out", Model::Fixed);
     }
     if let Some((generator, because)) = few_numbers(stats, keep_values) {
@@ -215,9 +174,10 @@ fn number(stats: &ColumnStats, is_unique: bool, keep_values: bool) -> Descriptio
 
 /// Returns the histogram of all numbers.
 pub(crate) fn numbers(stats: &ColumnStats, precision: Precision) -> (String, String) {
+    let Numbers { least, largest, sample } = stats.numbers();
     match stats.reals {
-        0 => whole_histogram(stats.numbers.clone().values(), stats.least_int, stats.largest_int, precision),
-        _ => real_histogram(stats.numbers.clone().values(), stats.least, stats.largest, precision),
+        0 => whole_histogram(sample.values(), stats.least_int, stats.largest_int, precision),
+        _ => real_histogram(sample.values(), least, largest, precision),
     }
 }
 
@@ -237,7 +197,7 @@ fn sequence(first: i64, last: i64, step: Option<Step>, rows: u64, keep_values: b
 }
 
 /// Returns whether a number may be told: it is that of five rows, or has one digit.
-fn is_told_number(value: f64, count: u64) -> bool {
+pub(crate) fn is_told_number(value: f64, count: u64) -> bool {
     count >= IN_A_BIN as u64 || (value.abs() < 10.0 && value.fract() == 0.0)
 }
 
@@ -250,7 +210,7 @@ pub(crate) fn is_told(stats: &ColumnStats, value: f64, keep_values: bool) -> boo
 }
 
 /// Lists few numbers with their shares, without those of fewer than five rows unless they have one digit.
-fn few_numbers(stats: &ColumnStats, keep_values: bool) -> Option<(String, String)> {
+pub(crate) fn few_numbers(stats: &ColumnStats, keep_values: bool) -> Option<(String, String)> {
     let (ints, reals) = (stats.int_counts.0.as_ref()?, stats.real_counts.0.as_ref()?);
     if !is_few(stats.ints + stats.reals, ints.len() + reals.len()) {
         return None;
@@ -274,19 +234,20 @@ pub(crate) fn is_few(values: u64, distinct: usize) -> bool {
 }
 
 /// Returns an annotation with lengths distributed as in the sample; `inner` makes the one for a range of lengths.
-fn by_length(stats: &ColumnStats, inner: impl Fn(u64, u64) -> String) -> String {
-    if stats.longest > LONG {
-        return inner(stats.shortest, mean_end(stats));
+pub(crate) fn by_length(lengths: &Lengths, inner: impl Fn(u64, u64) -> String) -> String {
+    let &Lengths { shortest, longest, .. } = lengths;
+    if longest > LONG {
+        return inner(shortest, mean_end(lengths));
     }
-    let mut sorted = stats.lengths.clone().values();
+    let mut sorted = lengths.sample.clone().values();
     sorted.sort_unstable();
-    let mut bounds = from_least(bounds(&sorted, LENGTHS), stats.shortest);
-    bounds.retain(|bound| *bound <= stats.longest);
-    bounds.push(stats.longest + 1);
+    let mut bounds = from_least(bounds(&sorted, LENGTHS), shortest);
+    bounds.retain(|bound| *bound <= longest);
+    bounds.push(longest + 1);
     let mut above = sorted.len();
     let mut annotation = String::new();
     for pair in bounds.windows(2).rev() {
-        let below = if pair[0] == stats.shortest { 0 } else { sorted.partition_point(|length| *length < pair[0]) };
+        let below = if pair[0] == shortest { 0 } else { sorted.partition_point(|length| *length < pair[0]) };
         let range = inner(pair[0], pair[1] - 1);
         // The share of this range among the lengths that are not below it.
         let share = (above - below) as f64 / (sorted.len() - below).max(1) as f64;
@@ -301,15 +262,16 @@ fn by_length(stats: &ColumnStats, inner: impl Fn(u64, u64) -> String) -> String 
 }
 
 /// Returns the end of a range that begins with the shortest length and has the sample's mean.
-fn mean_end(stats: &ColumnStats) -> u64 {
-    let lengths = stats.lengths.clone().values();
-    let mean = lengths.iter().sum::<u64>() as f64 / lengths.len().max(1) as f64;
+fn mean_end(lengths: &Lengths) -> u64 {
+    let sample = lengths.sample.clone().values();
+    let mean = sample.iter().sum::<u64>() as f64 / sample.len().max(1) as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a length")]
     let end = (2.0 * mean).round() as u64;
-    end.saturating_sub(stats.shortest).clamp(stats.shortest, stats.longest)
+    end.saturating_sub(lengths.shortest).clamp(lengths.shortest, lengths.longest)
 }
 
-fn text(context: &ColumnContext<'_>, stats: &ColumnStats, is_unique: bool) -> Description {
+/// Describes the texts of a column.
+pub(crate) fn text(context: &ColumnContext<'_>, stats: &ColumnStats, is_unique: bool) -> Description {
     let (texts, keep_values) = (stats.texts, context.options.keep_values);
     let sample = stats.text_sample.clone().values();
     // Dates stay dates, however few they are.
@@ -331,7 +293,7 @@ fn text(context: &ColumnContext<'_>, stats: &ColumnStats, is_unique: bool) -> De
     }
     let found = pattern(stats, &sample, named, keep_values);
     if context.is_fixed
-        && stats.distinct().0 == texts
+        && stats.distinct_texts() == texts
         && let Some(all) = names::distinct(&found.call, texts)
     {
         return (all, "names of a list, which all differ".to_owned()).into();
@@ -349,11 +311,14 @@ fn unique_texts(
     named: Option<String>,
     keep_values: bool,
 ) -> (String, String) {
-    let (texts, longest) = (stats.texts, stats.longest);
-    let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(stats, pattern);
+    let (texts, longest) = (stats.texts, stats.text_lengths.longest);
+    let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(&stats.text_lengths, pattern);
     let pattern = text_pattern::of(sample, longest, Some(texts), lengths, keep_values);
     let pattern = pattern.map(|(generator, because)| (generator, because.to_owned()));
     let named = named.map(|named| (named, BY_NAME.to_owned()));
+    let encoded = Base64::of(sample).map(|base64| (base64.unique_generator(), base64::BY_ALPHABET.to_owned()));
+    let path = Paths::of(sample)
+        .map(|Paths { pattern, .. }| (format!("unique_phrase({})", quoted(&pattern)), paths::BY_PATH.to_owned()));
     // Every e-mail address has the same pattern, and those of persons hold their names.
     let (first, second) = if pattern.as_ref().is_some_and(|(generator, _)| generator == "email") {
         (named, pattern)
@@ -361,7 +326,7 @@ fn unique_texts(
         (pattern, named)
     };
     let is_valid = |(generator, _): &(String, String)| is_valid_annotation(generator, texts);
-    match first.into_iter().chain(second).find(is_valid) {
+    match first.into_iter().chain(second).chain(encoded).chain(path).find(is_valid) {
         Some(found) => found,
         None => {
             // Leaves room for a thousand times as many if the texts were short.
@@ -378,9 +343,21 @@ struct Pattern {
     /// A generator of texts like them.
     call: String,
     because: &'static str,
-    /// Whether the call says more than lengths.
-    is_specific: bool,
+    names: Names,
 }
+
+/// The source of made-up names for a few texts.
+enum Names {
+    /// The call of the pattern.
+    OfCall,
+    /// Letters and digits like those of each text.
+    Alike,
+    /// A generator for each text.
+    OneByOne(GeneratorOfText),
+}
+
+/// Returns the generator of texts like one.
+type GeneratorOfText = Box<dyn Fn(&str) -> Option<String>>;
 
 /// Writes a pattern for texts of these lengths, from the shortest to the longest.
 type PatternOfLengths<'p> = &'p dyn Fn(u64, u64) -> String;
@@ -388,30 +365,56 @@ type PatternOfLengths<'p> = &'p dyn Fn(u64, u64) -> String;
 /// Describes texts by their format, their column's name, or their lengths.
 fn pattern(stats: &ColumnStats, sample: &[Box<str>], named: Option<String>, keep_values: bool) -> Pattern {
     if let Some((call, because)) = text_pattern::format(sample) {
-        return Pattern { whole: call.clone(), call, because, is_specific: true };
+        return Pattern { whole: call.clone(), call, because, names: Names::OfCall };
+    }
+    if let Some(shapes) = Shapes::of(sample, Precision::new(keep_values)) {
+        // A call that is no generator makes no pool.
+        let call = shapes.call.clone().unwrap_or_else(|| shapes.whole.clone());
+        let whole = shapes.whole.clone();
+        return Pattern {
+            whole,
+            call,
+            because: shapes::BY_SHAPE,
+            names: Names::OneByOne(Box::new(move |text| shapes.like(text))),
+        };
     }
     // Texts of one length may have a part in common, which is to be kept.
-    let is_kept = keep_values && stats.shortest == stats.longest;
+    let is_kept = keep_values && stats.text_lengths.shortest == stats.text_lengths.longest;
     if let Some(named) = named.filter(|_| !is_kept) {
-        return Pattern { whole: named.clone(), call: named, because: BY_NAME, is_specific: true };
+        return Pattern { whole: named.clone(), call: named, because: BY_NAME, names: Names::OfCall };
     }
-    let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(stats, pattern);
+    if let Some(base64) = Base64::of(sample) {
+        let generator = |shortest: u64, longest: u64| base64.generator(shortest, longest);
+        let (shortest, longest) = middle_lengths(stats);
+        let (whole, call) = (by_length(&stats.text_lengths, generator), generator(shortest, longest));
+        return Pattern { whole, call, because: base64::BY_ALPHABET, names: Names::OfCall };
+    }
+    if let Some(paths) = Paths::of(sample) {
+        let (whole, call) = (paths.whole.clone(), paths.call.clone());
+        return Pattern {
+            whole,
+            call,
+            because: paths::BY_PATH,
+            names: Names::OneByOne(Box::new(move |text| paths.like(text))),
+        };
+    }
+    let lengths = |pattern: &dyn Fn(u64, u64) -> String| by_length(&stats.text_lengths, pattern);
     let middle = middle_lengths(stats);
     let one = |pattern: &dyn Fn(u64, u64) -> String| pattern(middle.0, middle.1);
     let of = |lengths: &dyn Fn(PatternOfLengths<'_>) -> String| {
-        let found = text_pattern::of(sample, stats.longest, None, |pattern| lengths(pattern), keep_values);
+        let found = text_pattern::of(sample, stats.text_lengths.longest, None, |pattern| lengths(pattern), keep_values);
         found.filter(|(generator, _)| is_valid_annotation(generator, stats.texts))
     };
     if let Some(((whole, because), (call, _))) = of(&lengths).zip(of(&one)) {
-        return Pattern { whole, call, because, is_specific: false };
+        return Pattern { whole, call, because, names: Names::Alike };
     }
-    if stats.longest == 0 {
+    if stats.text_lengths.longest == 0 {
         let empty = "constant('')".to_owned();
-        return Pattern { whole: empty.clone(), call: empty, because: "empty texts", is_specific: false };
+        return Pattern { whole: empty.clone(), call: empty, because: "empty texts", names: Names::Alike };
     }
     let text = |shortest: u64, longest: u64| format!("text({shortest}, {longest})");
-    let (whole, call) = (by_length(stats, text), text(middle.0, middle.1));
-    Pattern { whole, call, because: "texts of these lengths", is_specific: false }
+    let (whole, call) = (by_length(&stats.text_lengths, text), text(middle.0, middle.1));
+    Pattern { whole, call, because: BY_LENGTH, names: Names::Alike }
 }
 
 /// Describes texts that are years.
@@ -426,10 +429,11 @@ fn years(sample: &[Box<str>], precision: Precision) -> Option<String> {
 
 /// Returns the first and the last decile of the lengths.
 pub(crate) fn middle_lengths(stats: &ColumnStats) -> (u64, u64) {
-    let mut lengths = stats.lengths.clone().values();
+    let Lengths { shortest, longest, sample } = stats.text_lengths.clone();
+    let mut lengths = sample.values();
     lengths.sort_unstable();
     let at = |tenth: usize| lengths.get(lengths.len() * tenth / 10).copied();
-    (at(1).unwrap_or(stats.shortest), at(9).unwrap_or(stats.longest).min(LONG))
+    (at(1).unwrap_or(shortest), at(9).unwrap_or(longest).min(LONG))
 }
 
 /// Describes texts that are dates or times. Empty texts among them stand for unknown times.
@@ -477,8 +481,12 @@ fn listed_texts(context: &ColumnContext<'_>, stats: &ColumnStats, pattern: &Patt
     let counts =
         by_frequency(stats).filter(|counts| counts.len() <= FEW && repeats(counts.len() as u64, stats.texts))?;
     let texts: Vec<&str> = counts.iter().map(|(text, _)| *text).collect();
-    let generator = pattern.is_specific.then_some(&*pattern.call);
-    let names = names::made_up(generator, &texts, &context.table.columns[context.column].name)?;
+    let column = &context.table.columns[context.column].name;
+    let names = match &pattern.names {
+        Names::OfCall => names::made_up(Some(&pattern.call), &texts, column),
+        Names::Alike => names::made_up(None, &texts, column),
+        Names::OneByOne(generator) => names::made_up_one_by_one(&texts, column, generator),
+    }?;
     Some(listed(&counts, names, "a few texts by their shares, under made-up names"))
 }
 
@@ -513,8 +521,8 @@ pub(crate) fn listed(counts: &[(&str, u64)], names: Vec<String>, because: &str) 
 
 /// Describes texts that repeat, but are too many to be listed: as a pool of as many, each as often.
 fn pooled_texts(stats: &ColumnStats, pattern: &Pattern) -> Option<Description> {
-    let (distinct, _) = stats.distinct();
-    if !repeats(distinct, stats.texts) || stats.ints + stats.reals + stats.blobs > 0 {
+    let distinct = stats.distinct_texts();
+    if !repeats(distinct, stats.texts) {
         return None;
     }
     let frequencies = match by_frequency(stats) {
@@ -523,8 +531,13 @@ fn pooled_texts(stats: &ColumnStats, pattern: &Pattern) -> Option<Description> {
     };
     let text = || format!("text({}, {})", middle_lengths(stats).0.max(8), middle_lengths(stats).1.max(12));
     let enough = |inner: String| Some((names::rows_of_distinct(&inner, distinct)?, inner));
-    let inner = if pattern.because == BY_NAME { names::distinct(&pattern.call, distinct) } else { Some(text()) };
-    let (rows, inner) = [Some(pattern.call.clone()), inner].into_iter().flatten().find_map(enough)?;
+    // Other texts would lose their format.
+    let otherwise = match pattern.because {
+        BY_NAME => names::distinct(&pattern.call, distinct),
+        BY_LENGTH => Some(text()),
+        _ => None,
+    };
+    let (rows, inner) = [Some(pattern.call.clone()), otherwise].into_iter().flatten().find_map(enough)?;
     let generator = format!("pool({inner}, {})", frequency_groups(frequencies, rows, stats.texts));
     let because = format!("{distinct} different texts, each as often ({})", pattern.because);
     Some(Description::new(generator, because, Model::Fixed))

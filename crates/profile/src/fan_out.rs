@@ -400,14 +400,14 @@ impl TablePlanner<'_, '_> {
 }
 
 /// Returns whether a table is a list of a few things that others refer to, such as genres or countries: it stays as large as
-/// it is. It has few columns and no foreign key, no dates and no addresses, and three times as many rows refer to it.
+/// it is. It has few columns and no foreign key, no dates, addresses or names of persons, and three times as many rows refer to it.
 fn is_lookup(schema: &Schema, stats: &[Option<TableStats>], position: usize) -> bool {
     const ROWS: u64 = 250;
     const COLUMNS: usize = 5;
     const CHILDREN: u64 = 3;
     let (table, Some(of)) = (&schema.tables[position], &stats[position]) else { return false };
     let is_small = (1..=ROWS).contains(&of.rows) && of.columns.len() <= COLUMNS && table.foreign_keys.is_empty();
-    if !is_small {
+    if !is_small || table.ordinary_columns().any(|column| is_of_a_person(schema, position, column)) {
         return false;
     }
     let is_of_a_row = |column: &ColumnStats| {
@@ -430,6 +430,13 @@ fn is_lookup(schema: &Schema, stats: &[Option<TableStats>], position: usize) -> 
         }
     }
     is_referred_to && !of.columns.iter().any(is_of_a_row)
+}
+
+/// Returns whether the names of a table and its column say that it holds names of persons.
+fn is_of_a_person(schema: &Schema, table: usize, column: usize) -> bool {
+    const NAMES: [&str; 4] = ["{first", "{last}", "{person}", "{handle}"];
+    let text = infer::text_by_name(schema, table, column, false);
+    text.is_some_and(|text| NAMES.iter().any(|name| text.contains(name)))
 }
 
 /// Describes the numbers of children and the pattern.

@@ -45,7 +45,7 @@ pub(crate) trait Number: Copy + PartialOrd {
 impl Number for i64 {
     fn roundest(above: Self, most: Self) -> Self {
         let units = (0..19).rev().map(|power| 10_i64.pow(power));
-        let at = |unit: i64| Some(most - most.rem_euclid(unit)).filter(|round| *round > above && *round <= most);
+        let at = |unit: i64| most.checked_sub(most.rem_euclid(unit)).filter(|round| *round > above && *round <= most);
         units.flat_map(|unit| [unit.checked_mul(5), Some(unit)]).flatten().find_map(at).unwrap_or(most)
     }
 
@@ -280,7 +280,7 @@ pub(crate) fn real_histogram(sample: Vec<f64>, least: f64, largest: f64, precisi
 }
 
 /// Returns the number of decimals that all of these numbers need, if it is small.
-fn decimals(numbers: &[f64]) -> Option<i32> {
+pub(crate) fn decimals(numbers: &[f64]) -> Option<i32> {
     const MOST: i32 = 6;
     let is_written = |number: f64, decimals: i32| {
         let unit = 10_f64.powi(decimals);

@@ -3,7 +3,8 @@
 //! ```text
 //! pages --read.rs--> parts of tables, in parallel --row_values.rs--> values of a row
 //! values --column_stats.rs, sketch.rs--> ColumnStats, merged in any order
-//! ColumnStats --describe.rs, histogram.rs, text_pattern.rs, datetime.rs--> one annotation a column --> recipe
+//! ColumnStats --kinds.rs, describe.rs, histogram.rs, datetime.rs--> one annotation a column --> recipe
+//! texts --text_pattern.rs, shapes.rs, base64.rs, paths.rs, names.rs--> annotations of their formats
 //! ReferenceStats --fan_out.rs--> annotations of foreign keys
 //! sampled rows and their parents (row_sample.rs) --relations.rs--> relations of columns --weave.rs, agree.rs, siblings.rs, slopes.rs--> annotations that follow from others
 //! two databases' stats --compare.rs, likeness.rs--> their columns and relations side by side, and a score
@@ -18,12 +19,14 @@
 //! **No text of the source's rows is kept, and no number or day of a single row**, unless the caller asks for it: a column of
 //! few texts keeps their shares under made-up names, and other columns keep the pattern of their texts. Exempt are
 //! texts that occur in the schema itself, for example in a CHECK, and up to three letters or digits that all of many texts
-//! have at the same place. Numbers and dates are kept as ends of ranges and bins, rounded, of five rows or more.
+//! have at the same place. Numbers and dates are kept as ends of ranges and bins, rounded, of five rows or more. Labels of histograms
+//! keep to the same rule.
 
 #![forbid(unsafe_code)]
 
 mod agree;
 mod annotation_text;
+mod base64;
 mod child_counts;
 mod column_stats;
 mod compare;
@@ -32,13 +35,16 @@ mod describe;
 mod fan_out;
 mod histogram;
 mod json;
+mod kinds;
 mod likeness;
 mod names;
+mod paths;
 mod read;
 mod references;
 mod relations;
 mod row_sample;
 mod row_values;
+mod shapes;
 mod siblings;
 mod sketch;
 mod slopes;

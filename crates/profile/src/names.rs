@@ -1,12 +1,13 @@
 //! Made-up texts that look like those of a column: by the name of the column, or by the letters and digits of each text.
 
 use crate::describe::ColumnContext;
+use crate::text_pattern;
 use litepress_format::value::Value;
 use litepress_gen::catalogue::Sample;
 use litepress_gen::infer;
 use litepress_rows::CellBlock;
 use litepress_rows::cells::BLOCK_ROWS;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// Returns the annotation that `generate` infers from the names of a table and a column, if these texts are like its texts.
 pub(crate) fn generator(context: &ColumnContext<'_>, texts: &[Box<str>], is_unique: bool) -> Option<String> {
@@ -79,6 +80,7 @@ pub(crate) fn rows_of_distinct(generator: &str, wanted: u64) -> Option<u64> {
 pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> Option<Vec<String>> {
     const TRIES: u64 = 40;
     const ROUNDS: u64 = 100;
+    let is_short = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count() <= text_pattern::TOLD;
     let taken: HashSet<&str> = texts.iter().copied().collect();
     let start = column.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte))) % 1000;
     let (mut names, mut seen) = (Vec::new(), HashSet::new());
@@ -98,19 +100,53 @@ pub(crate) fn made_up(generator: Option<&str>, texts: &[&str], column: &str) -> 
     let words = values("word", 0..2000).unwrap_or_default();
     for (rank, text) in texts.iter().enumerate().skip(names.len()) {
         let rank = rank as u64;
+        let rounds = if is_short(text) { 10 * ROUNDS } else { ROUNDS };
         let mut round = 0;
         let name = loop {
             let mut name = like(text, start + rank + 7919 * round, &words);
-            if round >= ROUNDS {
-                name += &(round - ROUNDS + 1).to_string();
+            if round >= rounds {
+                name += &(round - rounds + 1).to_string();
             }
-            if !taken.contains(&*name) && !seen.contains(&name) || text.is_empty() && round == 0 {
+            // Short texts may use up their shape: names then keep the shape, and some are texts of the source.
+            let may_repeat = round >= ROUNDS && is_short(text);
+            if (!taken.contains(&*name) || may_repeat) && !seen.contains(&name) || text.is_empty() && round == 0 {
                 break name;
             }
             round += 1;
         };
         seen.insert(name.clone());
         names.push(name);
+    }
+    Some(names)
+}
+
+/// Makes up distinct texts for these, in their order: values of the generator that each text has, or else texts of similar letters and
+/// digits. None is one of the given texts, unless a generator has hardly others.
+pub(crate) fn made_up_one_by_one(
+    texts: &[&str],
+    column: &str,
+    generator: &dyn Fn(&str) -> Option<String>,
+) -> Option<Vec<String>> {
+    const TRIES: u64 = 40;
+    let taken: HashSet<&str> = texts.iter().copied().collect();
+    let mut left: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut names = made_up(None, texts, column)?;
+    let mut seen = HashSet::new();
+    for (name, text) in names.iter_mut().zip(texts).filter(|(_, text)| !text.is_empty()) {
+        let Some(generator) = generator(text) else { continue };
+        let left = left.entry(generator).or_insert_with_key(|generator| {
+            let found = values(generator, 0..500 + TRIES * texts.len() as u64).unwrap_or_default();
+            let (again, others): (Vec<String>, Vec<String>) =
+                found.into_iter().partition(|text| taken.contains(&**text));
+            // The last one is used first.
+            again.into_iter().chain(others.into_iter().rev()).collect()
+        });
+        while let Some(other) = left.pop() {
+            if seen.insert(other.clone()) {
+                *name = other;
+                break;
+            }
+        }
     }
     Some(names)
 }
@@ -146,6 +182,7 @@ fn like(text: &str, salt: u64, words: &[String]) -> String {
         char::from(of[usize::try_from(random(place) % of.len() as u64).expect("a small index")])
     };
     let characters: Vec<char> = text.chars().take(LONGEST).collect();
+    let digits = characters.iter().filter(|c| c.is_ascii_digit()).count();
     let mut made = String::new();
     for run in characters.chunk_by(|one, next| one.is_alphabetic() && next.is_alphabetic()) {
         let place = made.len();
@@ -171,12 +208,15 @@ fn like(text: &str, salt: u64, words: &[String]) -> String {
             continue;
         }
         for (at, c) in run.iter().enumerate() {
+            let is_in_number = made.ends_with(|before: char| before.is_ascii_digit());
             made.push(match c {
+                // A long number is not told by its zeros.
+                '0' if is_in_number && digits > SHORT => pick(place + at, b"0123456789"),
                 '0' => '0',
                 c if c.is_ascii_digit() => pick(place + at, b"123456789"),
                 c if c.is_uppercase() => pick(place + at, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
                 c if c.is_alphabetic() => pick(place + at, b"abcdefghijklmnopqrstuvwxyz"),
-                c if c.is_ascii() => *c,
+                c if c.is_ascii() || !c.is_alphanumeric() => *c,
                 _ => '-',
             });
         }

@@ -1,3 +1,5 @@
+mod formats;
+mod kinds;
 mod look_alikes;
 mod membership;
 

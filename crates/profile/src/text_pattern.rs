@@ -1,10 +1,9 @@
 //! Patterns of texts, described without the texts.
 
 use crate::annotation_text::quoted;
-use std::collections::BTreeMap;
 
 /// Least number of texts that can show a common character.
-const ENOUGH: usize = 50;
+pub(crate) const ENOUGH: usize = 50;
 /// Longest text that can have a pattern.
 const LONGEST: u64 = 40;
 
@@ -33,9 +32,7 @@ pub(crate) fn format(texts: &[Box<str>]) -> Option<(String, &'static str)> {
     if all(|text| text.starts_with("{\"") || text == "{}") {
         return plain("json", "JSON objects, whose fields are not learnt");
     }
-    hash(texts)
-        .map(|digits| (format!("hex({digits})"), "hex digits, as of a hash"))
-        .or_else(|| masks(texts).map(|annotation| (annotation, "digits and signs in these places")))
+    hash(texts).map(|digits| (format!("hex({digits})"), "hex digits, as of a hash"))
 }
 
 /// Returns the number of hex digits of texts that are hashes: all as long, with letters and digits anywhere.
@@ -47,81 +44,6 @@ fn hash(texts: &[Box<str>]) -> Option<usize> {
     let is_mixed = texts.iter().any(|text| text.bytes().any(|byte| byte.is_ascii_lowercase()));
     // Texts are sampled up to 64 characters; a hash of 128 digits is rare, and text of other lengths never is one.
     (length >= LEAST && is_mixed && texts.iter().all(|text| is_hash(text))).then_some(length)
-}
-
-/// Returns the annotation for texts of digits and signs, such as phone numbers, versions and prices: regular expressions for the
-/// most frequent shapes. Letters are rare in them, and become others.
-fn masks(texts: &[Box<str>]) -> Option<String> {
-    /// Most shapes, and the least share of the texts that have one of them.
-    const SHAPES: usize = 12;
-    const SHARE: f64 = 0.6;
-    const LONGEST_MASK: usize = 40;
-    const LETTERS: usize = 2;
-    let mut shapes: BTreeMap<String, (u64, bool)> = BTreeMap::new();
-    for text in texts.iter().filter(|text| !text.is_empty()) {
-        let is_plain = text.len() <= LONGEST_MASK && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
-        let letters = text.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max().unwrap_or(0);
-        let digits = text.bytes().filter(u8::is_ascii_digit).count();
-        if !is_plain || letters > LETTERS || 3 * digits < text.len() {
-            return None;
-        }
-        let (mask, has_zeros) = mask(text);
-        let shape = shapes.entry(mask).or_default();
-        *shape = (shape.0 + 1, shape.1 || has_zeros);
-    }
-    let mut shapes: Vec<(String, (u64, bool))> = shapes.into_iter().collect();
-    shapes.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
-    let all: u64 = shapes.iter().map(|(_, (count, _))| count).sum();
-    shapes.truncate(SHAPES);
-    let told: u64 = shapes.iter().map(|(_, (count, _))| count).sum();
-    if shapes.is_empty() || (told as f64) < SHARE * all as f64 {
-        return None;
-    }
-    let mut left = told;
-    let mut parts: Vec<(f64, String)> = Vec::new();
-    for (mask, (count, has_zeros)) in shapes {
-        parts.push((count as f64 / left as f64, format!("regex({})", quoted(&mask_regex(&mask, has_zeros)))));
-        left -= count;
-    }
-    let (_, mut annotation) = parts.pop()?;
-    for (share, regex) in parts.into_iter().rev() {
-        annotation = format!("if(bool({share:.4}), {regex}, {annotation})");
-    }
-    Some(annotation)
-}
-
-/// Returns the text with 0 for digits, a for small and A for capital letters, and whether a number in it begins with 0.
-fn mask(text: &str) -> (String, bool) {
-    let class = |c: char| match c {
-        c if c.is_ascii_digit() => '0',
-        c if c.is_ascii_lowercase() => 'a',
-        c if c.is_ascii_uppercase() => 'A',
-        c => c,
-    };
-    let numbers = text.split(|c: char| !c.is_ascii_digit());
-    let has_zeros = numbers.into_iter().any(|number| number.len() > 1 && number.starts_with('0'));
-    (text.chars().map(class).collect(), has_zeros)
-}
-
-fn mask_regex(mask: &str, has_zeros: bool) -> String {
-    let mut regex = String::new();
-    let characters: Vec<char> = mask.chars().collect();
-    for run in characters.chunk_by(|one, next| one == next) {
-        let class = match run[0] {
-            '0' if run.len() > 1 && !has_zeros => {
-                regex += "[1-9]";
-                end_run(&mut regex, &("[0-9]".to_owned(), run.len() - 1));
-                continue;
-            }
-            '0' => "[0-9]".to_owned(),
-            'a' => "[a-z]".to_owned(),
-            'A' => "[A-Z]".to_owned(),
-            ' ' => " ".to_owned(),
-            sign => format!("\\{sign}"),
-        };
-        end_run(&mut regex, &(class, run.len()));
-    }
-    regex
 }
 
 /// Returns the annotation for texts that look like these, with a reason. `unique` is the number of texts if all
@@ -313,6 +235,8 @@ fn end_run(regex: &mut String, (part, times): &(String, usize)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::histogram::Precision;
+    use crate::shapes::Shapes;
 
     fn shape(texts: &[&str], unique: Option<u64>) -> Option<String> {
         let lengths = || texts.iter().map(|text| text.len() as u64);
@@ -321,6 +245,9 @@ mod tests {
         let many: Vec<Box<str>> = (0..ENOUGH).flat_map(|_| texts.iter().map(|text| Box::from(*text))).collect();
         if let (None, Some((annotation, _))) = (unique, format(&many)) {
             return Some(annotation);
+        }
+        if let (None, Some(shapes)) = (unique, Shapes::of(&many, Precision::new(false))) {
+            return Some(shapes.whole);
         }
         of(&many, longest, unique, |shape| shape(shortest, longest), false).map(|(generator, _)| generator)
     }

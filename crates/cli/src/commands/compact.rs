@@ -67,7 +67,7 @@ pub fn run(arguments: CompactArguments) -> Result<u8> {
     options.without_rowid = arguments.without_rowid;
     options.allow_incomplete = arguments.allow_incomplete;
     let report = litepress::compact(&arguments.database, arguments.out.map(Target::File), &options)?;
-    arguments.output.print(|| report.to_json(), |verbose| text(&report, verbose))?;
+    arguments.output.print_done(|| report.to_json(), |verbose| text(&report, verbose))?;
     Ok(DONE)
 }
 

@@ -74,7 +74,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<u8> {
     let target = file.map_or(Target::Discard, Target::from);
     let report = litepress::generate(target, schema, &generate.options(options, reporter))?;
     let text = |verbose| build_text(&report, verbose) + &dropped_text(report.dropped.iter()) + &verify_text(&report);
-    build.output.print(|| report.to_json(), text)?;
+    build.output.print_done(|| report.to_json(), text)?;
     Ok(DONE)
 }
 

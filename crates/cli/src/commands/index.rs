@@ -101,7 +101,7 @@ pub fn run_index(arguments: &IndexArguments) -> Result<u8> {
     let IndexArguments { database, statements, live } = arguments;
     refuse_special_name(database, false)?;
     let report = litepress::index(database, statements, &live.options()?)?;
-    live.output.print(|| report.to_json(), |verbose| index_text(&report, verbose))?;
+    live.output.print_done(|| report.to_json(), |verbose| index_text(&report, verbose))?;
     Ok(DONE)
 }
 
@@ -109,7 +109,7 @@ pub fn run_reindex(arguments: &ReindexArguments) -> Result<u8> {
     let ReindexArguments { database, names, live } = arguments;
     refuse_special_name(database, false)?;
     let report = litepress::reindex(database, names, &live.options()?)?;
-    live.output.print(|| report.to_json(), |verbose| index_text(&report, verbose))?;
+    live.output.print_done(|| report.to_json(), |verbose| index_text(&report, verbose))?;
     Ok(DONE)
 }
 

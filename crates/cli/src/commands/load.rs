@@ -58,6 +58,6 @@ pub fn run(arguments: LoadArguments) -> Result<u8> {
     let interrupt = Interrupt::stops(options.progress.clone(), output.errors())?;
     let reporter = Reporter::new(output.progress(), Some(interrupt));
     let report = litepress::load(&*out, files, &load.options(options, schema, reporter))?;
-    output.print(|| report.to_json(&Flags), |verbose| load_text(&report, verbose))?;
+    output.print_done(|| report.to_json(&Flags), |verbose| load_text(&report, verbose))?;
     Ok(DONE)
 }

@@ -54,6 +54,6 @@ pub fn run(arguments: MergeArguments) -> Result<u8> {
     let interrupt = Interrupt::stops(options.build.progress.clone(), output.errors())?;
     options.observer = Reporter::new(output.progress(), Some(interrupt));
     let report = litepress::merge(&*out, databases, &options)?;
-    output.print(|| report.to_json(&Flags), |verbose| merge_text(&report, verbose))?;
+    output.print_done(|| report.to_json(&Flags), |verbose| merge_text(&report, verbose))?;
     Ok(DONE)
 }

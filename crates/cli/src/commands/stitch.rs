@@ -66,6 +66,6 @@ pub fn run(arguments: StitchArguments) -> Result<u8> {
     let reporter = Reporter::new(output.progress(), Some(interrupt));
     let options = StitchOptions::default().build(build).observer(reporter);
     let report = litepress::stitch(&*out, parts, &options)?;
-    output.print(|| report.to_json(&Flags), |verbose| stitch_text(&report, verbose))?;
+    output.print_done(|| report.to_json(&Flags), |verbose| stitch_text(&report, verbose))?;
     Ok(DONE)
 }

@@ -33,6 +33,19 @@ fn the_summary_has_three_lines() {
     assert_eq!(room.done("check u.db").lines().count(), 1);
 }
 
+/// Where the summary could not be written, the error did not say that the database was complete.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_that_cannot_be_written_is_all_that_is_missing() {
+    let room = room_with_two_files();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a disk that is full");
+    let out = room.command("load a.db a.csv").stdout(full).output().expect("the program");
+    let error = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.code() == Some(1) && error.contains("cannot write the output"), "{error}");
+    assert!(error.contains("the database complete: only this summary is missing"), "{error}");
+    room.done("check a.db");
+}
+
 /// `Name, Vorname` looked like two columns.
 #[test]
 fn names_with_commas_are_quoted_in_the_summary() {

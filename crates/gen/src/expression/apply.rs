@@ -52,6 +52,7 @@ fn call(function: Function, operands: &[Operand<'_>], rows: usize, out: &mut Cel
         Function::Instr => texts::instr(operands, rows, out),
         Function::Length => texts::length(&operands[0], rows, out),
         Function::Substr => texts::substr(operands, rows, out),
+        Function::Cut => texts::cut(operands, rows, out),
         Function::Replace => texts::replace(operands, rows, out),
         Function::ProductOf => texts::product_of(operands, rows, out),
         Function::WorthOf => texts::worth_of(operands, rows, out),

@@ -5,6 +5,7 @@
 pub enum Function {
     Abs,
     Coalesce,
+    Cut,
     DateAdd,
     DateDiff,
     If,
@@ -53,9 +54,10 @@ const fn entry(
 const ANY: usize = usize::MAX;
 
 /// In the order of [`Function`].
-static FUNCTIONS: [Described; 20] = [
+static FUNCTIONS: [Described; 21] = [
     entry(Function::Abs, ("abs", "abs(x)"), "the number without its sign", (1, 1)),
     entry(Function::Coalesce, ("coalesce", "coalesce(x, y, ...)"), "the first that is not NULL", (2, ANY)),
+    entry(Function::Cut, ("cut", "cut(x, n)"), "whole words of the text, n characters at most", (2, 2)),
     entry(
         Function::DateAdd,
         ("date_add", "date_add(time, n, 'days')"),

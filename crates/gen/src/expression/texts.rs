@@ -4,7 +4,7 @@ use super::Function;
 use super::compare::is_as_stored;
 use super::numbers::integer;
 use super::operand::{Operand, owned, put_texts, put_values};
-use crate::generators::{append_place, is_coordinate, place_field};
+use crate::generators::{append_place, cut_words, is_coordinate, place_field};
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
 use litepress_rows::cells::OwnedValue;
@@ -135,6 +135,18 @@ pub(super) fn substr(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock)
         None => OwnedValue::Null,
         Some((bytes, true)) => OwnedValue::Blob(bytes),
         Some((bytes, false)) => OwnedValue::Text(String::from_utf8(bytes).unwrap_or_else(lossy)),
+    });
+}
+
+/// Evaluates `cut(x, n)`.
+pub(super) fn cut(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let mut memory = Vec::new();
+    put_texts(out, rows, |row, text| {
+        let (Some(most), start) = (integer(operands[1].value(row)), text.len()) else { return false };
+        let Some(source) = text_of(operands[0].value(row), &mut memory) else { return false };
+        text.extend_from_slice(source);
+        cut_words(text, start, usize::try_from(most).unwrap_or(0));
+        true
     });
 }
 

@@ -4,9 +4,9 @@ pub use super::entry::{Entry, Parameter};
 
 use super::entry::{default, given, optional};
 use super::{
-    Arguments, Generator, ascending, blobs, check_digits, choice, digits, distributions, events, histogram, lists,
-    nested, nulls, numbers, people, phrases, places, pool, prices, regex, shuffle, template, text, time, unique, walk,
-    wordlist, zipf,
+    Arguments, Generator, ascending, blobs, check_digits, choice, digits, distributions, events, geometry, histogram,
+    lists, nested, nulls, numbers, people, phrases, places, pool, prices, regex, shuffle, template, text, time, unique,
+    walk, wordlist, zipf,
 };
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, SourceText, parse, parse_call};
 use crate::expression::functions;
@@ -127,6 +127,13 @@ static GENERATORS: &[Registration] = &[
         choice::deal,
     ),
     entry("digits", &[given("n")], "a text of n decimal digits, 1 to 18", "digits(6)", digits::digits),
+    entry(
+        "distinct",
+        &[given("inner")],
+        "a text of inner, different in every row; numbers follow after all texts of a list",
+        "distinct(isbn)",
+        unique::distinct,
+    ),
     entry("domain", &[], "a domain under a reserved top-level domain", "domain", people::domain),
     entry("ean", &[], "the number of an article (EAN-13), with its check digit", "ean", check_digits::ean),
     entry("email", &[], "an e-mail address that holds the row's number: no two rows share one", "email", lists::email),
@@ -146,6 +153,13 @@ static GENERATORS: &[Registration] = &[
     ),
     entry("first_name", &[optional("locale")], "a person's first name", "first_name", people::first_name),
     entry("full_name", &[optional("locale")], "first and last name", "full_name", people::full_name),
+    entry(
+        "geometry",
+        &[default("shape", "'point'"), default("form", "'wkb'"), default("srs", "4326")],
+        "a point, linestring, polygon, ... near a city, as 'wkb', 'gpkg', 'wkt' or 'geojson'",
+        "geometry('polygon', 'geojson')",
+        geometry::geometry,
+    ),
     entry("hex", &[given("n")], "a text of n hex digits; unique if n is 16 or more", "hex(32)", blobs::hex),
     variadic(
         "histogram",
@@ -165,6 +179,7 @@ static GENERATORS: &[Registration] = &[
     entry("ipv4", &[], "an IPv4 address", "ipv4", people::ipv4),
     entry("ipv6", &[], "an IPv6 address of the network for examples", "ipv6", people::ipv6),
     entry("isbn", &[], "the number of a book (ISBN-13), with its check digit", "isbn", check_digits::isbn),
+    entry("isin", &[], "the number of a security (ISIN), with its check digit", "isin", check_digits::isin),
     entry("job", &[optional("locale")], "an occupation", "job", people::job),
     entry("json", &[], "a JSON object: {\"number\":7,\"word\":\"reed\",\"flag\":true}", "json", lists::json),
     entry("last_name", &[optional("locale")], "a person's last name", "last_name", people::last_name),
@@ -234,8 +249,8 @@ static GENERATORS: &[Registration] = &[
     ),
     entry(
         "place",
-        &[given("field")],
-        "a city, or its state, country, timezone, ...; place_of(city, 'state') belongs to it",
+        &[given("field"), optional("max")],
+        "a city, its state, country, ..., of max characters at most; place_of(city, 'state') belongs to it",
         "place('city')",
         places::place,
     ),
@@ -437,8 +452,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "in_turn",
-        &[default("each", "1"), optional("first")],
-        "in ref: one row after another, each for a number of rows; first: only so many first rows, which refer to nothing in the same table",
+        &[default("each", "1"), optional("first"), default("second", "0")],
+        "in ref: one row after another, each for a number of rows; first: only so many first rows, which refer to nothing in the same table; second: so many rows behind these refer to them, and all others to the second ones",
         "in_turn(3)",
     ),
     Entry::new(
@@ -479,8 +494,15 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "ref",
-        &[given("parent"), default("distribution", "'uniform'"), optional("root"), optional("unless")],
-        "the value of a column of another table's row, or of an earlier row of the same table; root: rows that refer to one another have the same; unless: NULL if that column refers to a row",
+        &[
+            given("parent"),
+            default("distribution", "'uniform'"),
+            optional("root"),
+            optional("unless"),
+            optional("childless"),
+            default("after", "0"),
+        ],
+        "the value of a column of another table's row, or of an earlier row of the same table; root: rows that refer to one another have the same; unless: NULL if that column refers to a row; childless: NULL if a row refers to this one through that column of another table; after: the number of first rows that are NULL",
         "ref(orders.id, zipf(1.1))",
     ),
     Entry::new(
@@ -523,8 +545,8 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "zipf",
-        &[given("s"), default("scatter", "TRUE")],
-        "in ref: the n-th most frequent row has a weight of 1/n^s; scatter=FALSE: in the order of rows",
+        &[given("s"), default("scatter", "TRUE"), optional("first")],
+        "in ref: the n-th most frequent row has a weight of 1/n^s; scatter=FALSE: in the order of rows; first: only so many first rows, in their order",
         "zipf(1.1)",
     ),
 ];
@@ -709,11 +731,11 @@ pub(crate) fn null_arguments(source: &SourceText<'_>, call: &Call) -> Result<(f6
     Ok((arguments.share("p")?, inner))
 }
 
-/// Returns the bytes of the longest value of a single generator; `None` for other annotations.
-pub(crate) fn longest_bytes(annotation: &str) -> Option<u64> {
+/// Returns the bytes of the longest value of a single generator, for a table of so many rows; `None` for other annotations.
+pub(crate) fn longest_bytes(annotation: &str, rows: u64) -> Option<u64> {
     let source = SourceText::new(annotation, "<annotation>");
     let call = parse_call(&source, 0..annotation.len()).ok()?;
-    build(&source, &call, Some(1)).ok().map(|generator| generator.longest_bytes())
+    build(&source, &call, Some(rows)).ok().map(|generator| generator.longest_bytes())
 }
 
 /// Returns whether an annotation that names no columns is valid in a table of `rows` rows.

@@ -1,6 +1,7 @@
 //! Picks from a list: the encoder encodes each value once, and rows hold indexes.
 
 use super::alias::{AliasTable, threshold};
+use super::template::{self, Node};
 use super::{Arguments, Cardinality, EXACT, Generator, InJson, Kinds, NUMBER_BYTES, Permutation};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
@@ -248,6 +249,15 @@ impl Generator for ListPick {
 
     fn in_json(&self) -> InJson {
         self.in_json
+    }
+
+    fn distinct(&self, rows: u64) -> Option<Box<dyn Generator>> {
+        let text = |value: &OwnedValue| match value {
+            OwnedValue::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        let texts: Vec<String> = self.values.iter().map(text).collect::<Option<_>>()?;
+        Some(template::distinct(&Node::one_of(&texts), rows))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Texts of decimal digits.
 
+use super::template::{self, Node};
 use super::{Arguments, Cardinality, Generator, Kinds, size};
 use crate::decimal::{THREE, three, two};
 use crate::random::{CellRandom, Fraction, Rows};
@@ -91,5 +92,9 @@ impl Generator for Digits {
 
     fn cardinality(&self) -> Cardinality {
         Cardinality::Among { values: self.values }
+    }
+
+    fn distinct(&self, rows: u64) -> Option<Box<dyn Generator>> {
+        Some(template::distinct(&Node::digits(self.len as u64), rows))
     }
 }

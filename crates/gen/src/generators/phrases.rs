@@ -18,6 +18,9 @@ const DEEPEST: usize = 12;
 /// Most different texts of `unique_phrase` before numbers are appended.
 const MOST_DISTINCT: u128 = 1 << 14;
 
+/// Digits of the longest number behind a text.
+const NUMBER: usize = 20;
+
 /// The purpose of the order of unique phrases in [`CellRandom::fork`].
 const ORDER: u64 = 71;
 
@@ -135,7 +138,7 @@ pub(super) fn phrase(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 /// Removes words from the end until the text has `max` characters at most; a first word that is longer is cut.
-fn cut_words(text: &mut Vec<u8>, start: usize, max: usize) {
+pub(crate) fn cut_words(text: &mut Vec<u8>, start: usize, max: usize) {
     let is_start = |byte: u8| byte & 0xC0 != 0x80;
     let mut starts = (start..text.len()).filter(|&at| is_start(text[at]));
     let Some(end) = starts.nth(max) else { return };
@@ -175,6 +178,7 @@ impl Generator for Cut {
 #[derive(Debug)]
 struct UniquePhrase {
     texts: Vec<Box<[u8]>>,
+    /// Bytes of the longest text with its number.
     longest: usize,
     separator: String,
     /// Rows that are a multiple of this apart have different texts.
@@ -208,15 +212,29 @@ fn spread(node: &Node, wanted: u128) -> Vec<Vec<u8>> {
 
 /// Builds `unique_phrase(pattern, separator, each)`.
 pub(super) fn unique_phrase(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    let node = pattern(arguments)?;
+    let (texts, longest) = distinct_texts(&pattern(arguments)?);
+    let each = arguments.int_within("each", 1, 1 << 32)?;
+    let separator = arguments.text("separator")?;
+    Ok(Box::new(UniquePhrase { texts, longest: longest + separator.len() + NUMBER, separator, each }))
+}
+
+/// Builds the phrases of `distinct` for so many rows.
+pub(super) fn distinct_phrases(node: &Node, rows: u64) -> Box<dyn Generator> {
+    let (texts, longest) = distinct_texts(node);
+    let separator = " ".to_owned();
+    let more = if rows > texts.len() as u64 { separator.len() + NUMBER } else { 0 };
+    Box::new(UniquePhrase { texts, longest: longest + more, separator, each: 1 })
+}
+
+/// Returns different texts of a tree, and the bytes of the longest one.
+fn distinct_texts(node: &Node) -> (Vec<Box<[u8]>>, usize) {
     let mut seen = HashSet::new();
     // SQLite's NOCASE and lower() know ASCII only, but others may not.
     let is_new = |text: &Vec<u8>| seen.insert(String::from_utf8_lossy(text).to_lowercase());
-    let texts = spread(&node, MOST_DISTINCT).into_iter().filter(is_new);
+    let texts = spread(node, MOST_DISTINCT).into_iter().filter(is_new);
     let texts: Vec<Box<[u8]>> = texts.map(Vec::into_boxed_slice).collect();
     let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
-    let each = arguments.int_within("each", 1, 1 << 32)?;
-    Ok(Box::new(UniquePhrase { texts, longest, separator: arguments.text("separator")?, each }))
+    (texts, longest)
 }
 
 impl Generator for UniquePhrase {
@@ -245,7 +263,7 @@ impl Generator for UniquePhrase {
     }
 
     fn longest_bytes(&self) -> u64 {
-        (self.longest + self.separator.len() + 20) as u64
+        self.longest as u64
     }
 
     fn cardinality(&self) -> Cardinality {

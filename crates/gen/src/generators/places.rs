@@ -4,6 +4,7 @@
 //! or code, so that further columns of a row agree with the first one.
 
 use super::alias::AliasTable;
+use super::template::{self, Node};
 use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES, lists, size};
 use crate::random::{CellRandom, Fraction, Rows};
 use crate::suggest::did_you_mean;
@@ -260,10 +261,12 @@ pub(crate) fn append_place(key: &str, field: usize, digits: &[u8], out: &mut Vec
     true
 }
 
-/// `place(field)`
+/// `place(field, max)`
 #[derive(Debug)]
 struct PlaceField {
     field: usize,
+    /// The places with texts that are not too long.
+    places: Vec<&'static Place>,
     weights: AliasTable,
 }
 
@@ -282,14 +285,28 @@ pub(super) fn place(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
             false => error.advise(format!("there are {}", known.join(", "))),
         });
     };
-    let weights: Vec<f64> = places().places.iter().map(|place| place.weight).collect();
-    Ok(Box::new(PlaceField { field, weights: AliasTable::new(&weights) }))
+    let max = if arguments.is_given("max") { arguments.int_within("max", 1, 1_000_000)? } else { u64::MAX };
+    let fits = |place: &&Place| place.fields[field].chars().count() as u64 <= max;
+    let places: Vec<&Place> = places().places.iter().filter(fits).collect();
+    if places.is_empty() {
+        return Err(arguments.error_at("max", format!("no {name} is as short as that")));
+    }
+    let weights: Vec<f64> = places.iter().map(|place| place.weight).collect();
+    Ok(Box::new(PlaceField { field, weights: AliasTable::new(&weights), places }))
+}
+
+/// Returns the longitudes and latitudes of all cities, and how often each is chosen.
+pub(super) fn positions() -> (Vec<[f64; 2]>, AliasTable) {
+    let places = &places().places;
+    let at = |place: &Place| [LONGITUDE, LATITUDE].map(|field| place.fields[field].parse().unwrap_or(0.0));
+    let weights: Vec<f64> = places.iter().map(|place| place.weight).collect();
+    (places.iter().map(at).collect(), AliasTable::new(&weights))
 }
 
 impl Generator for PlaceField {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
-        let places = &places().places;
-        let pick = |row| places[size(u64::from(self.weights.pick(&mut Fraction(random.u64(row)))))].fields[self.field];
+        let pick =
+            |row| self.places[size(u64::from(self.weights.pick(&mut Fraction(random.u64(row)))))].fields[self.field];
         if self.kinds() == Kinds::REAL {
             rows.append_to(out.reals(), |row| pick(row).parse().unwrap_or(0.0));
         } else {
@@ -303,12 +320,19 @@ impl Generator for PlaceField {
     }
 
     fn longest_bytes(&self) -> u64 {
-        let longest = places().places.iter().map(|place| place.fields[self.field].len() as u64).max();
+        let longest = self.places.iter().map(|place| place.fields[self.field].len() as u64).max();
         longest.unwrap_or(0).max(NUMBER_BYTES)
     }
 
     fn cardinality(&self) -> Cardinality {
-        Cardinality::Among { values: places().places.len() as u64 }
+        Cardinality::Among { values: self.places.len() as u64 }
+    }
+
+    fn distinct(&self, rows: u64) -> Option<Box<dyn Generator>> {
+        let mut texts: Vec<&str> = self.places.iter().map(|place| place.fields[self.field]).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        (self.kinds() == Kinds::TEXT).then(|| template::distinct(&Node::one_of(&texts), rows))
     }
 }
 

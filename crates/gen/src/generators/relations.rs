@@ -9,6 +9,9 @@ use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 use std::sync::Arc;
 
+/// The largest number of children, and of first rows without any.
+const MOST: u64 = 1 << 40;
+
 /// A parsed call of `ref`.
 #[derive(Debug)]
 pub(crate) struct RefCall {
@@ -19,6 +22,10 @@ pub(crate) struct RefCall {
     pub root: Option<Expression>,
     /// The column that refers to a row in this one's place.
     pub unless: Option<Expression>,
+    /// The column of another table through which no row refers to this one.
+    pub childless: Option<Expression>,
+    /// The number of first rows that refer to nothing.
+    pub after: u64,
     /// Offset of the distribution, or of the call if it has none.
     pub at: usize,
 }
@@ -30,6 +37,7 @@ pub(crate) enum Distribution {
     Zipf {
         exponent: f64,
         scatter: bool,
+        first: Option<u64>,
     },
     Popular {
         growing: Option<f64>,
@@ -68,6 +76,7 @@ pub(crate) enum Distribution {
     InTurn {
         each: u64,
         first: Option<u64>,
+        second: u64,
     },
     PerParent(FanOutSpec),
     OtherThan {
@@ -117,8 +126,11 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
     let arguments = bind(source, call)?;
     let parent = required(&arguments, "parent")?;
     let (root, unless) = (arguments.written("root"), arguments.written("unless"));
+    let childless = arguments.written("childless");
+    let after = arguments.int_within("after", 0, MOST)?;
     let Some(Expression { kind: ExpressionKind::Call(of), span }) = arguments.written("distribution") else {
-        let is_given = call.arguments.len() > 1 + usize::from(root.is_some()) + usize::from(unless.is_some());
+        let others = [root.is_some(), unless.is_some(), childless.is_some(), after > 0];
+        let is_given = call.arguments.len() > 1 + others.iter().filter(|is_given| **is_given).count();
         let rejected = || {
             Err(arguments
                 .error_at("distribution", "argument 'distribution' of ref is a distribution such as zipf(1.1)"))
@@ -126,10 +138,26 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
         return if is_given {
             rejected()
         } else {
-            Ok(RefCall { parent, distribution: Distribution::Uniform, root, unless, at: call.span.start })
+            Ok(RefCall {
+                parent,
+                distribution: Distribution::Uniform,
+                root,
+                unless,
+                childless,
+                after,
+                at: call.span.start,
+            })
         };
     };
-    Ok(RefCall { parent, distribution: distribution(source, &of, rows)?, root, unless, at: span.start })
+    Ok(RefCall {
+        parent,
+        distribution: distribution(source, &of, rows)?,
+        root,
+        unless,
+        childless,
+        after,
+        at: span.start,
+    })
 }
 
 /// Parses a call of `number_in`, `count_in` or `count_of`. Returns the column that it counts by.
@@ -175,7 +203,14 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
     let arguments = bind(source, call)?;
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
-        "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
+        "zipf" => {
+            let first = arguments.is_given("first");
+            Distribution::Zipf {
+                exponent: exponent(&arguments)?,
+                scatter: arguments.int("scatter")? != 0,
+                first: first.then(|| arguments.int_within("first", 1, i64::MAX.unsigned_abs())).transpose()?,
+            }
+        }
         "popular" => {
             let is_recent = arguments.is_given("recent");
             Distribution::Popular {
@@ -212,7 +247,11 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
         "in_turn" => {
             let number = |name| arguments.int_within(name, 1, i64::MAX.unsigned_abs());
             let first = arguments.is_given("first").then(|| number("first")).transpose()?;
-            Distribution::InTurn { each: number("each")?, first }
+            let second = arguments.int_within("second", 0, 1 << 40)?;
+            if second > 0 && first.is_none() {
+                return Err(arguments.error_at("second", "argument 'second' of in_turn needs 'first'"));
+            }
+            Distribution::InTurn { each: number("each")?, first, second }
         }
         "per_parent" => Distribution::PerParent(fan_out(source, &arguments, rows)?),
         "other_than" => {
@@ -272,7 +311,6 @@ fn exact_counts(source: &SourceText<'_>, call: &Call) -> Result<Distribution> {
 }
 
 fn fan_out(source: &SourceText<'_>, arguments: &Arguments<'_>, rows: Option<u64>) -> Result<FanOutSpec> {
-    const MOST: u64 = 1 << 40;
     let after = arguments.int_within("after", 0, MOST)?;
     if let Some(Expression { kind: ExpressionKind::Call(call), .. }) = arguments.written("min") {
         if arguments.is_given("max") {

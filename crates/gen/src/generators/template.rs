@@ -7,6 +7,7 @@
 
 mod text_traits;
 
+use super::phrases::distinct_phrases;
 use super::shuffle::shuffled;
 use super::{Arguments, Cardinality, Generator, Kinds, size};
 use crate::random::{CellRandom, CellStream, Fraction, Rows};
@@ -392,13 +393,26 @@ pub(super) fn random(node: Node) -> Box<dyn Generator> {
 
 /// Builds a generator of unique texts; `rejected` makes the error if the texts are ambiguous.
 pub(super) fn unique(node: Node, rejected: impl FnOnce() -> Error) -> Result<Box<dyn Generator>> {
+    unambiguous(node).ok_or_else(rejected)
+}
+
+/// Builds a generator of unique texts; `None` if the texts are ambiguous.
+fn unambiguous(node: Node) -> Option<Box<dyn Generator>> {
     if !node.traits().unambiguous {
-        return Err(rejected());
+        return None;
     }
     let count = node.count();
     let last = u64::try_from(count - 1).unwrap_or(u64::MAX - 1);
     let texts = Template { cardinality: Cardinality::Unique { rows: last.saturating_add(1) }, ..template(node) };
-    Ok(Box::new(UniqueTemplate { texts, last, each: count / (u128::from(last) + 1) }))
+    Some(Box::new(UniqueTemplate { texts, last, each: count / (u128::from(last) + 1) }))
+}
+
+/// Returns a generator of texts of a tree that differ in each of so many rows: in a random order, or those of a list before all
+/// of them with a number.
+pub(super) fn distinct(node: &Node, rows: u64) -> Box<dyn Generator> {
+    let is_enough = node.count() >= u128::from(rows);
+    let unique = Some(node).filter(|_| is_enough).and_then(|node| unambiguous(node.clone()));
+    unique.unwrap_or_else(|| distinct_phrases(node, rows))
 }
 
 impl Generator for Template {
@@ -428,6 +442,10 @@ impl Generator for Template {
 
     fn cardinality(&self) -> Cardinality {
         self.cardinality
+    }
+
+    fn distinct(&self, rows: u64) -> Option<Box<dyn Generator>> {
+        Some(distinct(&self.node, rows))
     }
 }
 

@@ -5,6 +5,19 @@ use super::{Arguments, Cardinality, Generator, Kinds, size};
 use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Result};
 
+/// Builds `distinct(inner)`.
+pub(super) fn distinct(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    const ROWS: u64 = 1_000_000;
+    let inner = arguments.generator("inner")?;
+    if inner.cardinality().is_unique() {
+        return Ok(inner);
+    }
+    inner.distinct(arguments.rows().unwrap_or(ROWS)).ok_or_else(|| {
+        let message = "this generator cannot give every row a value of its own";
+        arguments.error_at("inner", message).advise("use a list, regex, phrase, place, or a number with check digits")
+    })
+}
+
 /// `unique_hex(n)`: a permutation of the row number, as `n` hex digits.
 #[derive(Debug)]
 struct UniqueHex {

@@ -1,6 +1,6 @@
 //! Histories of browsers: addresses of pages at their hosts, visits in sittings, bookmarks in order.
 
-use super::names::{is_like, plain};
+use super::names::{is_like, is_plain, plain};
 use super::table_columns::called;
 use super::times::{Form, Stage};
 use super::{TableInference, TypeClass, has_last_word, words_of_table};
@@ -8,6 +8,9 @@ use litepress_rows::schema::{Column, Generated, Schema, Table};
 
 /// Seconds from a visit of a page to the next one in the same sitting.
 const SECONDS: i64 = 420;
+/// The root of all bookmarks, and the folders in it.
+const OWN_FOLDERS: u64 = 6;
+const FOLDERS: &str = "WHEN 1 THEN 'root' WHEN 2 THEN 'menu' WHEN 3 THEN 'toolbar' WHEN 4 THEN 'tags' WHEN 5 THEN 'unfiled' WHEN 6 THEN 'mobile'";
 /// The first part of a page's address.
 const PREFIX: &str = "choice('https://': 95, 'http://': 5)";
 /// Ends of what a page says of itself, behind its title.
@@ -20,7 +23,7 @@ pub(super) fn is_history(schema: &Schema) -> bool {
 }
 
 fn is_table_of_pages(table: &Table) -> bool {
-    let has = |name: &str| table.columns.iter().any(|column| plain(&column.name) == name);
+    let has = |name: &str| table.columns.iter().any(|column| is_plain(&column.name, name));
     has("url") && has("visit_count") && (has("typed") || has("typed_count"))
 }
 
@@ -33,6 +36,17 @@ fn last_visit(table: &Table) -> Option<&Column> {
 /// Returns whether a table holds bookmarks, which refer to pages in a column `fk`.
 pub(crate) fn are_bookmarks(table: &Table) -> bool {
     has_last_word(table, "bookmark") && table.columns.iter().any(|column| plain(&column.name) == "fk")
+}
+
+/// Returns whether a column of a table of bookmarks refers to the pages in another one.
+pub(crate) fn is_bookmarked(table: &Table, column: usize, parent: &Table) -> bool {
+    are_bookmarks(table) && plain(&table.columns[column].name) == "fk" && is_table_of_pages(parent)
+}
+
+/// Returns how many first rows of a table of bookmarks are folders: the root, those of the browser, and those that people make.
+pub(crate) fn folders_of_bookmarks(rows: u64) -> u64 {
+    const BOOKMARKS: u64 = 25;
+    rows.min(OWN_FOLDERS + rows / BOOKMARKS)
 }
 
 /// Returns whether the rows of a table are visits of the pages in another one.
@@ -97,7 +111,11 @@ impl TableInference<'_> {
         if let Some(url) = self.find_repeatable_text("url") {
             let begin =
                 host.clone().map_or("phrase('{site}')".to_owned(), |(prefix, host)| format!("{prefix} || {host}"));
-            let path = title.map_or("phrase('{slug}')".to_owned(), |title| format!("slug({})", self.column(title)));
+            let path = title.map_or("phrase('{slug}')".to_owned(), |title| {
+                let title = self.column(title);
+                let end = format!("instr({title}, ' - Search')");
+                format!("if({end} > 0, 'search?q=' || replace(substr({title}, 1, {end} - 1), ' ', '+'), slug({title}))")
+            });
             self.set(url, format!("{begin} || '/' || {path}"), "follows from the host and the title");
         }
         if let Some((at, title)) = self.find_repeatable_text("description").zip(title) {
@@ -167,25 +185,39 @@ impl TableInference<'_> {
         }
     }
 
-    /// Bookmarks: some are folders, which have no page. All are in the first folder, in order.
+    /// Bookmarks: the first rows are folders, which have no page. The others lie in them, in order.
     fn bookmarks(&mut self) {
         let page = self.table.column("fk").filter(|_| are_bookmarks(self.table));
         let Some(page) = page.map(|at| self.column(at)) else { return };
-        let key = self.table.rowid_alias.map(|at| self.column(at));
         if let Some(at) = self.find_repeatable_number("type") {
             self.set(at, format!("if({page} IS NULL, 2, 1)"), "follows from whether it has a page");
         }
+        let key = self.table.rowid_alias.map(|at| self.column(at));
         if let Some(at) = self.find_repeatable_text("title") {
             let other = "phrase('{page_title}')";
-            let title = match self.title_of_page() {
-                Some((_, title)) => format!("if(bool(0.9), coalesce({title}, {other}), {other})"),
-                None => other.to_owned(),
-            };
-            let text = format!("if({page} IS NULL, phrase('{{Topic}}'), {title})");
-            self.set(at, text, "the title of a folder or a page");
+            let title =
+                self.title_of_page().map_or(other.to_owned(), |(_, title)| format!("coalesce({title}, {other})"));
+            let folder = key.as_ref().map_or("phrase('{Topic}')".to_owned(), |key| {
+                format!("CASE {key} {FOLDERS} ELSE phrase('{{Topic}}') END")
+            });
+            self.set(at, format!("if({page} IS NULL, {folder}, {title})"), "the title of a folder or a page");
         }
-        if let Some((at, key)) = self.find_repeatable_number("position").zip(key) {
-            self.set(at, format!("{key} - 1"), "in order");
+        let Some(key) = key else { return };
+        let (rows, folders) = (self.context.rows, folders_of_bookmarks(self.context.rows));
+        // Bookmarks lie in the toolbar, outside of folders, and in those that people made.
+        let each = (rows - folders).div_ceil((folders + 2).saturating_sub(OWN_FOLDERS).max(1)).max(1);
+        let number = format!("({key} - {folders} - 1)");
+        let parent = format!("CASE {number} / {each} WHEN 0 THEN 3 WHEN 1 THEN 5 ELSE {number} / {each} + 5 END");
+        for (name, [root, own, menu, others]) in [
+            ("parent", ["0", "1", "2", &parent]),
+            ("position", ["0", &format!("{key} - 2"), &format!("{key} - 7"), &format!("{number} % {each}")]),
+        ] {
+            if let Some(at) = self.find_repeatable_number(name) {
+                let text = format!(
+                    "CASE WHEN {key} = 1 THEN {root} WHEN {key} <= {OWN_FOLDERS} THEN {own} WHEN {key} <= {folders} THEN {menu} ELSE {others} END"
+                );
+                self.set(at, text, "follows from the folder that the row is in");
+            }
         }
     }
 
@@ -201,11 +233,23 @@ impl TableInference<'_> {
         }
         let Some(at) = self.find_text("input").filter(|_| self.context.per_parent == Some(by)) else { return };
         let number = format!("number_in({})", self.column(by));
+        let visits = self.number_of_visits(by).zip(self.find_repeatable_number("use_count"));
+        if let Some((visits, at)) = visits {
+            let text = format!("max(min({visits}, 1), {visits} / (2 * {number}))");
+            self.set(at, text, "not more than the visits of the page");
+        }
         let text = format!("coalesce({text}, 'www.')");
         let text = format!(
             "if({LEAST} + {number} < length({text}), substr({text}, 1, {LEAST} + {number}), {text} || if({number} = 1, '', ' ' || {number}))"
         );
         self.set(at, text, "the first letters of the title of the page");
+    }
+
+    /// Returns the number of visits of the page that a column refers to.
+    fn number_of_visits(&self, by: usize) -> Option<String> {
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        let visits = of.columns.iter().find(|column| plain(&column.name) == "visit_count")?;
+        Some(self.through(by, visits))
     }
 
     /// Returns the column that refers to a page and the title of the page.
@@ -225,6 +269,9 @@ impl TableInference<'_> {
         let last = Form::Since1601.number(self.context.day.unix());
         if let Some((at, last)) = slot.zip(last) {
             self.set(at, format!("{last} - 86400000000 * int(1, 90)"), "the beginning of a day");
+            if let Some(at) = self.find_repeatable_number("visit_count") {
+                self.set(at, "1 + exponential(0.3, max=90, decimals=0)", "the visits of a day");
+            }
         }
     }
 }

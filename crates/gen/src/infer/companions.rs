@@ -23,9 +23,13 @@ impl TableInference<'_> {
         self.shared_files();
         self.flash_cards();
         self.photographs();
+        self.catalogues();
         self.maps();
         self.repositories();
+        self.sites();
+        self.panels_of_dashboards();
         self.values_of_fields();
+        self.keys_of_references();
         self.versions_of_migrations();
         self.files();
         self.sizes_of_values();
@@ -103,6 +107,20 @@ impl TableInference<'_> {
         let classes: Vec<String> = tables.map(|of| format!("'{}'", class(of))).collect();
         if !classes.is_empty() {
             self.set(at, format!("choice({})", classes.join(", ")), "the class of a table");
+        }
+    }
+
+    /// Panels of the dashboard that the row refers to: its first one.
+    fn panels_of_dashboards(&mut self) {
+        let Some(at) = self.find_repeatable_number("panel_id panel") else { return };
+        let data = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
+            let data = of.columns.iter().find(|column| is_like(&plain(&column.name), "data json model"))?;
+            super::has_last_word(of, "dashboard").then(|| self.through(by, data))
+        });
+        if let Some(data) = data {
+            let text = format!("coalesce(substr({data}, instr({data}, '\"id\":') + 5, 4) + 0, 0)");
+            self.set(at, text, "follows from the dashboard");
         }
     }
 

@@ -4,6 +4,7 @@
 use super::names::is_like;
 use super::subjects::{Kind, subject};
 use super::table_columns::called;
+use super::times::Stage;
 use super::{ColumnTraits, Parent, TableInference, has_last_word, inferred, is_person, plain, words_of_table};
 use litepress_rows::schema::{Column, Generated};
 
@@ -160,7 +161,7 @@ impl TableInference<'_> {
         })
     }
 
-    /// Leaves out the texts of rows that repeat another one.
+    /// Leaves out the texts, and the edits, of rows that repeat another one.
     pub(super) fn shared_texts(&mut self) {
         let Some(of) = (0..self.columns.len()).find(|&at| self.is_like(at, REPEATS) && !self.columns[at].is_open)
         else {
@@ -176,6 +177,14 @@ impl TableInference<'_> {
             };
             let text = format!("if({} IS NULL, {own}, {none})", self.column(of));
             self.found[at] = Some(inferred(text, "follows from what it repeats"));
+        }
+        let is_edit = |&at: &usize| matches!(self.time_at(at), Some((Stage::Edited, _))) && !self.columns[at].not_null;
+        let edits: Vec<usize> = (0..self.columns.len()).filter(is_edit).collect();
+        let of = self.column(of);
+        for at in edits {
+            if let Some(found) = &mut self.found[at] {
+                found.text = format!("if({of} IS NULL, {})", found.text);
+            }
         }
     }
 }

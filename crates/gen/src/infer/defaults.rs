@@ -117,6 +117,10 @@ impl TableInference<'_> {
         {
             return 0.0;
         }
+        // A place that somebody sends is on the map.
+        if self.is_like(at, "latitude longitude") && super::has_last_word(self.table, "location") {
+            return 0.0;
+        }
         // People tell why they come to a hospital.
         if self.is_text(at) && column.plain == "reason" && self.is_of_patient() {
             return 0.05;
@@ -211,7 +215,7 @@ impl TableInference<'_> {
 
     /// Returns how often the DEFAULT comes, and the DEFAULT.
     pub(super) fn default_share(&self, at: usize, text: &str) -> Option<(f64, String)> {
-        const NEVER: &str = "*price* *amount* *total* *cost* *name* *email* *mail title *_title *pass* *login* *content text body salary subtotal sku *_path path url uri quantity *hash* frecency size *_size file_format";
+        const NEVER: &str = "*price* *amount* *total* *cost* *name* *email* *mail title *_title *pass* *login* *content text body salary subtotal sku *_path path url uri quantity *hash* frecency size *_size file_format visit_count";
         let default = self.default(at)?;
         let name = &self.columns[at].plain;
         if self.is_time(at) || text.contains('"') || ["TRUE", "FALSE"].contains(&default.as_str()) {
@@ -268,6 +272,10 @@ pub(crate) fn null_share(schema: &Schema, table: &Table, position: usize) -> f64
     // A row without a key of its own belongs to something: the actors to a film.
     let has_key = table.rowid_alias.is_some() || table.columns.iter().any(|column| column.key_position.is_some());
     if is_superior(schema, table, position) || position == 0 && !has_key && refers(schema, table, position) {
+        return 0.0;
+    }
+    // Somebody did what a log of users says.
+    if is_called(table, position, "user") && super::has_last_word(table, "activity") {
         return 0.0;
     }
     // Most visitors have not signed in.

@@ -1,7 +1,7 @@
 //! Files: their names, types and addresses agree.
 
 use super::messages::{SOUND, VIDEO};
-use super::names::is_like;
+use super::names::{is_like, plain};
 use super::{TableInference, TypeClass, words_of_table};
 
 const FILE_NAMES: &str = "file_name filename *_filename *_file_name original_name original_filename file_path";
@@ -115,10 +115,24 @@ impl TableInference<'_> {
         words_of_table(&self.table.name).iter().any(|word| is_like(word, "media medium"))
     }
 
+    /// Returns the domain of the account whose row it is, which is NULL for those of this server.
+    fn domain_of_account(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.possible_parents[by]?.table];
+            let domain = of.columns.iter().find(|column| plain(&column.name) == "domain" && !column.not_null)?;
+            super::is_person(of).then(|| self.through(by, domain))
+        })
+    }
+
     /// Addresses, descriptions and sizes of what is sent with a text.
     fn media_of_text(&mut self, file: &str, content: usize) {
         let is_seen = format!("substr({}, 1, 5) IN ('image', 'video')", self.column(content));
-        let remote = format!("phrase('{{site}}') || '/media/' || replace({file}, ' ', '%20')");
+        let path = format!("'/media/' || replace({file}, ' ', '%20')");
+        let remote = match self.domain_of_account() {
+            // What people of this server send has no other address.
+            Some(domain) => format!("coalesce('https://' || {domain} || {path}, '')"),
+            None => format!("phrase('{{site}}') || {path}"),
+        };
         let description = format!("if({is_seen}, null(0.4, phrase('{{image_text}}')))");
         for (names, text) in [
             ("remote_url file_url", remote.as_str()),

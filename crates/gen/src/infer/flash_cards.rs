@@ -5,7 +5,7 @@ use super::names::{is_like, plain};
 use super::table_columns::called;
 use super::times::Form;
 use super::{TableInference, has_last_word};
-use litepress_rows::schema::Table;
+use litepress_rows::schema::{Schema, Table};
 
 const INTERVALS: &str = "ivl interval interval_days";
 const DAYS: &str = "lognormal(3.1, 1.2, min=1, max=1500, decimals=0)";
@@ -17,9 +17,29 @@ pub(super) fn has_grade(table: &Table) -> bool {
     table.columns.iter().any(|column| is_like(&plain(&column.name), "ease grade button"))
 }
 
+/// The answers of one card after another.
+struct Answers {
+    /// The number of an answer among those of its card.
+    number: String,
+    /// Its time, in milliseconds.
+    time: String,
+    /// The days until the next one.
+    interval: String,
+}
+
+/// Returns whether the rows of a table are the answers to the cards in another one.
+pub(crate) fn is_answer_to(table: &Table, cards: &Table) -> bool {
+    has_grade(table) && has_last_word(cards, "card")
+}
+
 /// Returns whether the rows of a table are the cards of the notes in another one.
 pub(crate) fn is_card_of(table: &Table, parent: &Table) -> bool {
     has_last_word(table, "card") && has_last_word(parent, "note")
+}
+
+/// Returns whether a schema has notes of which flash cards are made.
+fn are_flash_cards(schema: &Schema) -> bool {
+    schema.tables.iter().any(|table| has_last_word(table, "note") && table.column("flds").is_some())
 }
 
 fn are_types_of_notes(table: &Table) -> bool {
@@ -39,6 +59,8 @@ impl TableInference<'_> {
         self.collections();
         self.fields_of_types();
         self.types_of_notes();
+        self.tags_of_notes();
+        self.deleted_rows();
     }
 
     /// Cards: the number of reviews decides about the kind (new, in learning, learnt), and that about queue, interval and ease.
@@ -110,20 +132,51 @@ impl TableInference<'_> {
         let find = |names: &str| self.find_repeatable_number(names);
         let (Some(grade), Some(interval)) = (find("ease grade button"), find(INTERVALS)) else { return };
         let (time, kind) = (find("time taken_millis"), find("type"));
-        self.set(grade, "choice(1: 12, 2: 8, 3: 70, 4: 10)", "how easy the answer was");
+        let answers = self.answers_of_card();
+        let grades = match &answers {
+            Some(Answers { number, .. }) => format!("if({number} = 1 AND bool(0.4), 1, choice(2: 8, 3: 80, 4: 12))"),
+            None => "choice(1: 12, 2: 8, 3: 70, 4: 10)".to_owned(),
+        };
+        self.set(grade, grades, "how easy the answer was");
         let grade = self.column(grade);
+        let days = answers.as_ref().map_or(DAYS, |answers| answers.interval.as_str());
         // Below a day the interval counts seconds, as a negative number.
-        self.set(interval, format!("if({grade} = 1, -600, {DAYS})"), "follows from the answer");
+        self.set(interval, format!("if({grade} = 1, -600, {days})"), "follows from the answer");
         if let Some(key) = self.table.rowid_alias {
-            let text = Form::Unix(1000).ascending(&self.context.day.before(1500), &self.context.day.before(0));
+            let [from, to] = [1500, 0].map(|days| self.context.day.before(days));
+            let text = answers.as_ref().map_or_else(|| Form::Unix(1000).ascending(&from, &to), |of| of.time.clone());
             self.found[key] = Some(super::inferred(text, "the time of an answer, in milliseconds"));
         }
         if let Some(at) = time {
             self.set(at, "lognormal(8.9, 0.6, min=800, max=60000, decimals=0)", "milliseconds of an answer");
         }
         if let Some(at) = kind {
-            self.set(at, "choice(1: 75, 0: 18, 2: 5, 3: 2)", "in learning, or a review");
+            let text = answers.map(|Answers { number, .. }| format!("if({number} = 1, 0, 1)"));
+            let text = text.unwrap_or_else(|| "choice(1: 75, 0: 18, 2: 5, 3: 2)".to_owned());
+            self.set(at, text, "in learning, or a review");
         }
+    }
+
+    /// Returns the answers of one card after another, if they are consecutive and the card's note says when it was made. The n-th answer
+    /// comes as many days later as the cube of n, but all of them come before the reference day.
+    fn answers_of_card(&self) -> Option<Answers> {
+        const DAY: u32 = 86_400;
+        let by = self.column(self.context.per_parent?);
+        let made = self.through_two(|_, _, note| note.column("mod").filter(|_| has_last_word(note, "note")))?;
+        let (number, gaps) = (format!("number_in({by})"), format!("min(count_in({by}) - 1, 1000)"));
+        let rows = i64::try_from(self.context.rows).unwrap_or(i64::MAX).max(1000);
+        let age = format!("max(0, {} - {made})", self.context.day.unix() - 1 - rows / 500);
+        let whole = format!("min({age}, {DAY} * {gaps} * {gaps} * {gaps})");
+        // Thousandths of the gaps, and the seconds that are over then.
+        let seconds = |number: &str| {
+            let part = format!("({number} * 1000 / max({gaps}, 1))");
+            format!("({whole} * ({part} * {part} * {part}) / 1_000_000_000)")
+        };
+        let [before, after] = [seconds(&format!("({number} - 1)")), seconds(&number)];
+        // No two keys have the same remainder.
+        let time = format!("({made} + {before}) * 1000 / {rows} * {rows} + {rows} + sequence() % {rows}");
+        let interval = format!("max(1, ({after} - {before}) / {DAY})");
+        Some(Answers { number, time, interval })
     }
 
     /// Notes: a product or a city in front, and its value or country behind. The front sorts them.
@@ -141,7 +194,10 @@ impl TableInference<'_> {
         let back = format!("if({is_city}, place_of({front}, 'country'), {one} * {other})");
         self.set(fields, format!("{front} || '{SEPARATOR}' || {back}"), "the fields of a note");
         if let Some(tags) = self.find_repeatable_text("tags") {
-            self.set(tags, format!("if({is_city}, 'geography', 'arithmetic')"), "follows from the fields");
+            let text = format!(
+                "if({is_city}, 'geography' || choice('': 6, ' cities': 2, ' difficult'), 'arithmetic' || choice('': 6, ' multiplication': 2, ' leech'))"
+            );
+            self.set(tags, text, "follows from the fields");
         }
         if let Some(flags) = self.find_repeatable_number("flags") {
             self.set(flags, "constant(0)", "follows from what a note is");
@@ -156,6 +212,23 @@ impl TableInference<'_> {
             let text =
                 "object(name: phrase('{Adjective} {Noun}'), type: choice(0, 1), fields: array(phrase('{noun}'), 1, 3))";
             self.set(at, text, "models as JSON");
+        }
+    }
+
+    /// Tags: those that the notes have.
+    fn tags_of_notes(&mut self) {
+        let are_of_cards = has_last_word(self.table, "tag") && are_flash_cards(self.context.schema);
+        if let Some(at) = self.find_text("tag name").filter(|&at| are_of_cards && self.columns[at].is_unique) {
+            self.set(at, "unique_phrase('{card_tag}')", "a tag of a note");
+        }
+    }
+
+    /// Keys of rows that were deleted: no row has them any more.
+    fn deleted_rows(&mut self) {
+        let key = self.find("oid", |at| self.is_number(at) && self.found[at].is_none());
+        if let Some(at) = key.filter(|_| has_last_word(self.table, "grave")) {
+            let rows = self.context.rows_of.iter().max().copied().unwrap_or_default();
+            self.set(at, format!("{rows} + sequence()"), "the key of a row that is no more");
         }
     }
 

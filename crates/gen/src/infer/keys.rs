@@ -21,8 +21,8 @@ pub fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
             && table.foreign_keys.iter().all(|foreign| !foreign.columns.contains(&column))
     };
     // A kind has few values.
-    let is_kind =
-        |&column: &usize| names::is_like(&names::plain(&table.columns[column].name), "type kind *_type *_kind");
+    const KINDS: &str = "type kind *_type *_kind what action activity";
+    let is_kind = |&column: &usize| is_called(table, column, KINDS);
     let last_free = |columns: Vec<usize>| {
         let settled = columns.iter().any(|&column| is_key_alone(table, column));
         // Two people of one name have other first names sooner than other modes, and users have keys of their own.
@@ -111,7 +111,7 @@ const UNIQUE_TEXTS: [(&str, &str, u64); 21] = [
     ("word stem lemma", "unique_phrase('{index_word}', '')", 24),
     ("migration_id migration", "unique_phrase('{migration}', ' v')", 48),
     ("model", "unique_phrase('{model}', '')", 24),
-    ("schema", "unique_phrase('{module}', '_')", 24),
+    ("schema", "unique_phrase('{schema_part}', '_')", 24),
     ("value", "unique_phrase('{title}')", 60),
     ("*_id", "unique_regex('[A-Z]{5}[0-9]{2}')", 7),
     ("name title label topic tag *_name", "unique_phrase('{Adjective} {Noun}')", 40),

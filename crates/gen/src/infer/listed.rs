@@ -13,7 +13,7 @@ const FORMATS: &[&str] = &["EPUB", "PDF", "AZW3", "MOBI", "TXT", "DOCX", "RTF", 
 const IDENTIFIERS: &[&str] = &["isbn", "amazon", "goodreads", "google", "doi", "uri"];
 const LANGUAGES: &[&str] = &["en", "de", "fr", "es", "it", "pt", "nl", "pl", "ja", "zh"];
 /// Lists of `data/phrases.txt` with all names that a table has. Of other names, such as those of categories, there are always more.
-const CLOSED: &str = "browser_setting carrier continent country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model plan region role tile_key ward";
+const CLOSED: &str = "browser_setting card_tag carrier continent country_name department device_kind document_type event_kind film_genre genre group house_event label language_name media_type mime_type model plan region role schema_part tile_key ward";
 const PROVIDERS: &[&str] = &["google", "github", "apple", "facebook", "microsoft", "gitlab"];
 
 /// Returns the texts of which a column has one, by its name, most frequent ones first.
@@ -51,6 +51,9 @@ pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)
     /// Of lists that compose their texts.
     const MOST_NAMES: u64 = 200;
     let of = &schema.tables[table];
+    if let Some(found) = super::catalogues::rows_of_catalogue(schema, of) {
+        return Some(found);
+    }
     if of.columns.len() > MOST_COLUMNS {
         return None;
     }
@@ -70,15 +73,21 @@ pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)
     })
 }
 
-/// Returns the column of a table whose only row is the version or language of a program, if no other table refers to it.
+/// Returns the column of a table whose only row is the version or language of a program, its lock or the settings of all, if no other table refers to it.
 pub(crate) fn only_row(schema: &Schema, table: usize) -> Option<usize> {
     let of = &schema.tables[table];
+    let is_whole = of.column("conf").is_some() && of.column("ver").is_some();
+    let has_version = |at: &usize| has_last_word(of, "metadata") && is_called(of, *at, "*version");
+    if let Some(key) = of.rowid_alias.filter(|key| is_whole || has_version(key)) {
+        return Some(key);
+    }
     let mut others = (0..of.columns.len()).filter(|&at| of.rowid_alias != Some(at));
     let column = others.next().filter(|_| others.next().is_none())?;
     let is_parent =
         schema.tables.iter().flat_map(|child| &child.foreign_keys).any(|key| key.parent.eq_ignore_ascii_case(&of.name));
     let is_of_program = has_last_word(of, "version metadata") && is_called(of, column, "version *_version locale");
-    (is_of_program && !is_parent).then_some(column)
+    let is_lock = has_last_word(of, "lock seq") && is_called(of, column, "id seq");
+    ((is_of_program || is_lock) && !is_parent).then_some(column)
 }
 
 #[cfg(test)]

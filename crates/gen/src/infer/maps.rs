@@ -1,6 +1,9 @@
 //! Maps: layers with their coordinate systems and extents, tiles at each zoom level, and what a file of tiles says of itself.
 
-use super::{TableInference, has_last_word};
+use super::names::is_like;
+use super::{TableInference, has_last_word, plain};
+use crate::generators::phrases;
+use litepress_rows::schema::Table;
 
 /// Words in the names of layers whose shapes are lines, and points.
 const LINES: [&str; 10] =
@@ -9,7 +12,7 @@ const POINTS: [&str; 7] = ["tree", "well", "hydrant", "stop", "school", "bridge"
 /// Metres of a pixel if one tile of 256 pixels shows the world.
 const METRES: &str = "156543.03392804097";
 /// Zoom levels up to this one are complete before the next one begins.
-const LAST_LEVEL: u32 = 13;
+pub(super) const LAST_LEVEL: u32 = 13;
 const ABOUT_TILES: &str = "WHEN 'name' THEN 'World Basemap' WHEN 'format' THEN 'png' WHEN 'type' THEN 'baselayer' WHEN 'version' THEN '1.1' \
     WHEN 'bounds' THEN '-180.0,-85.0511,180.0,85.0511' WHEN 'center' THEN '10.0,30.0,2' WHEN 'minzoom' THEN '0' \
     WHEN 'attribution' THEN '(c) OpenStreetMap contributors' WHEN 'description' THEN 'Streets, buildings and land use' ELSE '{}'";
@@ -17,8 +20,20 @@ const ABOUT_TILES: &str = "WHEN 'name' THEN 'World Basemap' WHEN 'format' THEN '
 /// Returns whether a column is declared to hold shapes on a map.
 pub(super) fn is_geometry(declared: &str) -> bool {
     const SHAPES: [&str; 4] = ["POINT", "LINESTRING", "POLYGON", "GEOMETRY"];
-    let declared = declared.split('(').next().unwrap_or_default().trim().to_ascii_uppercase();
+    let declared = shape(declared);
     SHAPES.contains(&declared.trim_start_matches("MULTI")) || declared == "GEOMETRYCOLLECTION"
+}
+
+/// Returns the shape that a column is declared to hold.
+pub(super) fn shape(declared: &str) -> String {
+    declared.split('(').next().unwrap_or_default().trim().to_ascii_uppercase()
+}
+
+/// Returns the key of a table of coordinate systems, and the number of well-known ones.
+pub(super) fn coordinate_systems(table: &Table) -> Option<(usize, u64)> {
+    let key = ["srs_id", "srid"].iter().find_map(|name| table.column(name))?;
+    let has_text = table.columns.iter().any(|column| is_like(&plain(&column.name), "definition srtext"));
+    (table.rowid_alias == Some(key) && has_text).then(|| (key, phrases::items("coordinate_system").len() as u64))
 }
 
 /// Returns a CASE over the levels of a map.
@@ -34,6 +49,7 @@ fn tiles_before(level: u32) -> u64 {
 
 impl TableInference<'_> {
     pub(super) fn maps(&mut self) {
+        self.named_shapes();
         self.shapes();
         let has = |name: &str| self.context.schema.tables.iter().any(|table| table.column(name).is_some());
         let (has_tiles, has_layers) = (has("tile_column"), has("srs_id"));
@@ -50,7 +66,7 @@ impl TableInference<'_> {
     }
 
     /// Names of things on a map, such as roads.
-    fn shapes(&mut self) {
+    fn named_shapes(&mut self) {
         let has_shape = self.columns.iter().any(|column| is_geometry(column.traits.declared));
         let Some(name) = self.find_repeatable_text("name").filter(|_| has_shape) else { return };
         let list =
@@ -106,25 +122,39 @@ impl TableInference<'_> {
         }
     }
 
-    /// Coordinate systems, by their numbers in the register of EPSG.
+    /// Coordinate systems: well-known ones of the register of EPSG, by their numbers there.
     fn coordinate_systems(&mut self) {
-        let Some(key) = self.table.column("srs_id").filter(|&at| self.table.rowid_alias == Some(at)) else { return };
-        self.found[key] = Some(super::inferred("2000 + sequence()", "the number of a coordinate system"));
+        let Some((key, count)) = coordinate_systems(self.table).filter(|_| self.context.rows > 0) else { return };
+        let systems = || phrases::items("coordinate_system").iter().filter_map(|system| system.split_once(' '));
+        // A key is a sum with the number of the row, which differs in all rows.
+        let step = |(at, (number, _)): (usize, (&str, &str))| {
+            let number: usize = number.parse().unwrap_or_default();
+            format!("{}: 1, ", number.saturating_sub(at + 1))
+        };
+        let steps: String = systems().enumerate().map(step).collect();
+        let text = format!("steps({steps}900000) + sequence()");
+        self.found[key] = Some(super::inferred(text, "the number of a coordinate system"));
         let key = self.column(key);
-        if let Some(name) = self.find_repeatable_text("srs_name") {
-            self.set(name, "phrase('{coordinate_system}')", "the name of a coordinate system");
+        if let Some(name) = self.find_repeatable_text("srs_name ref_sys_name") {
+            let names = systems().map(|(number, name)| format!(" WHEN {number} THEN '{name}'"));
+            let names: String = names.collect();
+            let text = format!("CASE {key}{names} ELSE 'Local grid ' || (sequence() - {count}) END");
+            self.set(name, text, "the name of a coordinate system");
             let name = self.column(name);
-            let text = format!("'PROJCS[\"' || {name} || '\",AUTHORITY[\"EPSG\",\"' || {key} || '\"]]'");
-            self.set_texts("definition", &text);
-            self.set_texts("description", &format!("'Coordinates of ' || {name} || ', in metres'"));
+            let by_unit = |plane: &str, globe: &str| format!("if(instr({name}, ' / ') > 0, '{plane}', '{globe}')");
+            let kind = by_unit("PROJCS", "GEOGCS");
+            let text = format!("{kind} || '[\"' || {name} || '\",AUTHORITY[\"EPSG\",\"' || {key} || '\"]]'");
+            self.set_texts("definition srtext", &text);
+            let unit = by_unit("metres", "degrees");
+            self.set_texts("description", &format!("'Coordinates of ' || {name} || ', in ' || {unit}"));
         }
-        self.set_texts("organization", "constant('EPSG')");
-        if let Some(at) = self.find_repeatable_number("organization_coordsys_id") {
+        self.set_texts("organization auth_name", "constant('EPSG')");
+        if let Some(at) = self.find_repeatable_number("organization_coordsys_id auth_srid") {
             self.set(at, key, "follows from the key");
         }
     }
 
-    fn set_texts(&mut self, names: &str, text: &str) {
+    pub(super) fn set_texts(&mut self, names: &str, text: &str) {
         if let Some(at) = self.find_repeatable_text(names) {
             self.set(at, text, "follows from what is on the map");
         }
@@ -135,15 +165,17 @@ impl TableInference<'_> {
         let is_layer = self.find("data_type", |_| true).is_some();
         if let Some(name) = self.find_text("table_name").filter(|_| is_layer) {
             self.set(name, "unique_phrase('{layer}', '_')", "the name of a layer");
+        }
+        if let Some(name) = self.find("table_name", |_| is_layer) {
+            let is_catalogue = self.found[name].as_ref().is_some_and(|found| !found.text.contains("{layer}"));
             let name = self.column(name);
             if let Some(title) = self.find_text("identifier") {
                 self.set(title, format!("replace({name}, '_', ' ')"), "follows from the name");
             }
             self.set_texts("data_type", "choice('features': 96, 'tiles': 4)");
-            self.set_texts(
-                "description",
-                &format!("'All ' || replace({name}, '_', ' ') || ' of ' || phrase('{{city_name}}')"),
-            );
+            let city = if is_catalogue { "'Seattle'" } else { "phrase('{city_name}')" };
+            let which = if is_catalogue { "'The '" } else { "'All '" };
+            self.set_texts("description", &format!("{which} || replace({name}, '_', ' ') || ' of ' || {city}"));
         }
         let city = self.find("description", |at| self.found[at].is_some()).map(|at| self.column(at));
         for (least, most, field) in [("min_x", "max_x", "longitude"), ("min_y", "max_y", "latitude")] {

@@ -7,7 +7,8 @@ use super::subjects::{Kind, subject};
 use super::table_columns::called;
 use super::times::{Form, Stage};
 use crate::generators::phrases;
-use litepress_rows::schema::{Generated, Table};
+use litepress_rows::quoted_name;
+use litepress_rows::schema::{Column, Generated, Table};
 
 const GENRE: &str = "film_genre";
 const NAMES: &str = "title name full_name display_name";
@@ -33,13 +34,30 @@ pub(crate) fn is_of_films(table: &Table) -> bool {
     FILMS.iter().filter(|patterns| has(patterns)).count() > 1
 }
 
-/// Returns how many first rows of a table of films are series and seasons, if the rows of another table are parts of films: chapters
-/// and streams.
+/// Returns how many rows behind the first ones of a table of films are seasons and collections, to which all others belong.
+pub(crate) fn second_level(table: &Table, first: u64, rows: u64) -> u64 {
+    if is_of_films(table) && first * (1 + SEASONS) <= rows { first * SEASONS } else { 0 }
+}
+
+/// Returns whether the rows of a table are genres, studios and tags of films.
+pub(crate) fn is_value_of_film(table: &Table, films: &Table) -> bool {
+    is_of_films(films) && super::has_last_word(table, "value") && table.column("type").is_some()
+}
+
+/// Returns how many first rows of a table of films are series and seasons, if the rows of another table are parts of films, such as
+/// chapters and streams, or tell who saw them.
 pub(crate) fn films_without_parts(table: &Table, films: &Table, rows: u64) -> u64 {
-    let is_part = words_of_table(&table.name).pop().is_some_and(|word| word == "chapter" || word.ends_with("stream"));
+    let is_part = words_of_table(&table.name).pop().is_some_and(|word| word == "chapter" || word.ends_with("stream"))
+        || tells_of_plays(table)
+        || is_value_of_film(table, films);
     let parent = (0..films.columns.len()).find_map(|at| super::roots(films, at, rows));
     let wholes = parent.filter(|_| is_part && is_of_films(films)).map(|first| first * (1 + SEASONS));
     wholes.filter(|&wholes| wholes < rows).unwrap_or(0)
+}
+
+/// Returns whether the rows of a table tell how often somebody played something.
+pub(crate) fn tells_of_plays(table: &Table) -> bool {
+    table.columns.iter().any(|column| is_like(&plain(&column.name), "play_count playcount"))
 }
 
 fn is_of_titles(table: &Table) -> bool {
@@ -147,7 +165,8 @@ impl TableInference<'_> {
         let kind = self.column(kind);
         if let Some((name, (_, first))) = self.find_repeatable_text("name title").zip(self.context.roots) {
             let text = format!(
-                "CASE {kind} WHEN 'Season' THEN 'Season ' || ((sequence() - 1) / {first}) WHEN 'BoxSet' THEN phrase('{{title}}') || ' Collection' ELSE phrase('{{title}}') END"
+                "CASE {kind} WHEN 'Season' THEN 'Season ' || ((sequence() - 1) / {first}) WHEN 'BoxSet' THEN phrase('{{title}}') || ' Collection' \
+                 WHEN 'Folder' THEN phrase('{{genre_main}} from {{city_name}}') ELSE phrase('{{title}}') END"
             );
             self.set(name, text, "the name of a film, or the number of a season");
         }
@@ -155,6 +174,10 @@ impl TableInference<'_> {
         let texts = [
             ("is_movie", format!("if({kind} = 'Movie', 1, 0)")),
             ("media_type", format!("if({is_whole}, 'Video')")),
+            (
+                "overview plot",
+                format!("if({kind} IN ('Movie', 'Episode', 'Series'), if(bool(0.85), phrase('{{film_plot}}')))"),
+            ),
             (
                 "*run_time_ticks *runtime_ticks",
                 format!(
@@ -178,15 +201,34 @@ impl TableInference<'_> {
             }
         }
         if let Some((at, (parent, _))) = self.find_repeatable_text("top_parent_id").zip(self.context.roots) {
-            self.set(at, self.column(parent), "follows from the series, which is at the top");
+            let parent = self.column(parent);
+            self.set(
+                at,
+                format!("coalesce({parent}.{parent}, {parent})"),
+                "follows from the series, which is at the top",
+            );
         }
-        // Only what a channel sends begins and ends at a time.
-        let Some(channel) = self.find("channel_id", |at| self.is_text(at)) else { return };
-        let start = self.find("start_date", |at| self.is_text_time(at)).map(|at| self.column(at));
-        if let Some((start, end)) = start.zip(self.find("end_date", |at| self.is_text_time(at))) {
-            self.set(end, format!("date_add({start}, int(20, 180), 'minutes')"), "a broadcast");
-        }
+        self.broadcasts(&is_whole);
+    }
+
+    /// Films that a channel sends: only these begin and end at a time, and they have no file.
+    fn broadcasts(&mut self, is_whole: &str) {
+        let is_nullable = |at: usize| self.is_text(at) && !self.columns[at].not_null;
+        let Some(channel) = self.find("channel_id", |at| is_nullable(at) && self.is_free(at)) else { return };
+        let text = format!("if({is_whole} AND bool(0.3), 'channel-' || zipf(12, 1))");
+        self.set(channel, text, "few films are sent by a channel");
         let is_sent = format!("{} IS NOT NULL", self.column(channel));
+        if let Some(start) = self.find("start_date", |at| self.is_text_time(at)) {
+            let own = self.found[start].as_ref().map(|found| called(&found.text)).unwrap_or_default();
+            self.set(start, format!("substr({own}, 1, 14) || choice('00:00', '30:00')"), "a broadcast");
+            let (start, end) = (self.column(start), self.find("end_date", |at| self.is_text_time(at)));
+            let ticks = self.find("*run_time_ticks *runtime_ticks", |at| self.is_number(at)).map(|at| self.column(at));
+            let minutes = ticks.map(|ticks| format!("({ticks} / {} + 4) / 5 * 5", 60 * TICKS));
+            let minutes = minutes.unwrap_or_else(|| "30 * int(1, 4)".to_owned());
+            if let Some(end) = end {
+                self.set(end, format!("date_add({start}, {minutes}, 'minutes')"), "the end of a broadcast");
+            }
+        }
         for names in ["start_date", "end_date"] {
             self.set_only_if(names, &is_sent, "follows from the channel");
         }
@@ -233,16 +275,19 @@ impl TableInference<'_> {
         })
     }
 
-    /// Returns the annotation of the kinds of films: seasons and episodes belong to a series, and films to a collection. Every other
-    /// root is a collection, and the seasons come before the episodes.
+    /// Returns the annotation of the kinds of films: episodes belong to a season of a series, and films to a collection in a folder. Every
+    /// other root is a folder, and the seasons come before the episodes.
     fn kind_of_film(&self) -> String {
         let Some((_, first)) = self.context.roots else {
             return "choice('Movie': 45, 'Episode': 38, 'Season': 10, 'Series': 7)".to_owned();
         };
+        let parts = first + second_level(self.table, first, self.context.rows);
+        let of = |film: &str, show: &str| format!("if((sequence() - 1) % {first} % 2 = 1, '{film}', '{show}')");
         format!(
-            "CASE WHEN (sequence() - 1) % {first} % 2 = 1 THEN if(sequence() > {first}, 'Movie', 'BoxSet') WHEN sequence() <= {first} THEN 'Series' \
-             WHEN sequence() <= {} THEN 'Season' ELSE 'Episode' END",
-            first * (1 + SEASONS)
+            "CASE WHEN sequence() <= {first} THEN {} WHEN sequence() <= {parts} THEN {} ELSE {} END",
+            of("Folder", "Series"),
+            of("BoxSet", "Season"),
+            of("Movie", "Episode")
         )
     }
 
@@ -275,10 +320,16 @@ impl TableInference<'_> {
                 let kind = kind.map(|at| self.column(at));
                 let file = kind.map_or(file.clone(), |kind| format!("if({kind} IN ('Movie', 'Episode'), {file}, '')"));
                 let folder = self.context.roots.zip(name).map(|((parent, _), name)| {
-                    format!("coalesce({} || '/', '') || ", self.through(parent, &self.table.columns[name]))
+                    let above = self.through(parent, &self.table.columns[name]);
+                    format!("coalesce({}.{above} || '/', '') || coalesce({above} || '/', '') || ", self.column(parent))
                 });
                 format!("'/media/' || {}{title} || {file}", folder.unwrap_or_default())
             }
+        };
+        let channel = self.find("channel_id", |at| is_of_films(self.table) && self.found[at].is_some());
+        let text = match channel.filter(|_| !self.columns[path].not_null) {
+            Some(channel) => format!("if({} IS NULL, {text})", self.column(channel)),
+            None => text,
         };
         self.set(path, text, "a folder of this title");
     }
@@ -307,10 +358,35 @@ impl TableInference<'_> {
             let genres = of.columns.iter().find(|column| plain(&column.name) == "genres");
             let genre = genres.map(|column| {
                 let genres = self.through(by, column);
-                format!("coalesce(substr({genres}, 1, instr({genres} || '|', '|') - 1), phrase('{{film_genre}}'))")
+                let first = |genres: &str| format!("substr({genres}, 1, instr({genres} || '|', '|') - 1)");
+                // The genre of an episode is that of its series.
+                let parent = of.columns.iter().find(|column| plain(&column.name) == "parent_id");
+                let above = parent.map(|parent| format!("{}.{}", self.through(by, parent), quoted_name(&parent.name)));
+                let above = above.map_or(String::new(), |above| {
+                    format!("{}, ", first(&format!("{above}.{}", quoted_name(&column.name))))
+                });
+                format!("coalesce({}, {above}phrase('{{film_genre}}'))", first(&genres))
             });
-            self.set(at, genre.unwrap_or_else(|| "phrase('{film_genre}')".to_owned()), "a value of a title");
+            let genre = genre.unwrap_or_else(|| "phrase('{film_genre}')".to_owned());
+            let kind = self.find_repeatable_number("type").filter(|_| is_value_of_film(self.table, of));
+            let text = match kind.filter(|_| self.context.per_parent == Some(by)) {
+                Some(kind) => self.kinds_of_values(by, kind, &genre),
+                None => genre,
+            };
+            self.set(at, text, "a value of a title");
         }
+    }
+
+    /// Infers the kinds of the values of a film, no two of which are the same: its genre is 2, its studio 3, and tags are 4. Returns the
+    /// annotation of the values.
+    fn kinds_of_values(&mut self, by: usize, kind: usize, genre: &str) -> String {
+        let number = format!("number_in({})", self.column(by));
+        self.set(kind, format!("min(1 + {number}, 4)"), "a genre, a studio, or a tag");
+        let tags = phrases::items("film_tag");
+        let case = |(at, tag): (usize, &&str)| format!(" WHEN {at} THEN '{tag}'");
+        let cases: String = tags.iter().enumerate().map(case).collect();
+        let tag = format!("({number} + same_in({}, int(0, 999))) % {}", self.column(by), tags.len());
+        format!("CASE {number} WHEN 1 THEN {genre} WHEN 2 THEN phrase('{{studio}}') ELSE CASE {tag}{cases} END END")
     }
 
     /// Numbers of books in other catalogues.
@@ -407,7 +483,11 @@ impl TableInference<'_> {
         );
         if let Some(position) = self.find_repeatable_number("*position_ticks *position_ms *position_seconds") {
             let units = if self.is_like(position, "*ticks") { TICKS } else { 1 };
-            let text = format!("if({played} OR bool(0.8), 0, {units} * int(30, 6000))");
+            let place = match self.ticks_of_film().filter(|_| units == TICKS) {
+                Some(ticks) => format!("coalesce({ticks}, 0) / 1000 * int(20, 950)"),
+                None => format!("{units} * int(30, 6000)"),
+            };
+            let text = format!("if({played} OR bool(0.8), 0, {place})");
             self.set(position, text, "follows from whether it was played");
         }
         self.set_only_if("last_played*", &played, "follows from whether it was played");
@@ -415,6 +495,15 @@ impl TableInference<'_> {
             let text = format!("if(bool(0.85), NULL, {})", called(&self.alone(rating).text));
             self.set(rating, text, "follows from who rates at all");
         }
+    }
+
+    /// Returns the length of the film that the row refers to.
+    fn ticks_of_film(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let is_length = |column: &&Column| is_like(&plain(&column.name), "*run_time_ticks *runtime_ticks");
+            Some(self.through(by, of.columns.iter().find(is_length)?))
+        })
     }
 
     /// The picture on the cover of a set: the first one.

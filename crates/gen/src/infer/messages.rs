@@ -5,7 +5,9 @@ use super::names::is_like;
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage};
-use super::{ColumnTraits, TableInference, has_last_word, inferred, is_called, rows_for_one};
+use super::{
+    ColumnTraits, TableInference, has_last_word, inferred, is_called, is_reaction, rows_for_one, words_of_table,
+};
 use litepress_rows::schema::{Generated, Table};
 
 /// Numbers of the kinds of messages; 0 is a text.
@@ -55,6 +57,17 @@ impl TableInference<'_> {
         }
     }
 
+    /// Own messages, which somebody receives.
+    fn received_messages(&mut self) {
+        let tables = &self.context.schema.tables;
+        let is_receipt = |child: usize| words_of_table(&tables[child].name).iter().any(|word| word == "receipt");
+        let receipt = self.context.counted.iter().find(|(child, _)| is_receipt(*child));
+        if let Some((at, &(child, by))) = self.find_repeatable_number("from_me").zip(receipt) {
+            let text = format!("if(count_of({}) > 0, 1, bool(0.08))", named_column(&tables[child], by));
+            self.set(at, text, "follows from whether somebody received it");
+        }
+    }
+
     /// Names and numbers of the people, or of the group, that a conversation is with.
     pub(super) fn conversations(&mut self) {
         const OF_PERSONS: [(&str, &str); 3] = [
@@ -68,14 +81,30 @@ impl TableInference<'_> {
         let Some(kind) = self.find_kind("type kind") else {
             // Most chats are with one person, and have no subject.
             if let Some(at) = self.find_repeatable_text("subject").filter(|&at| !self.columns[at].not_null) {
-                self.set(at, "if(bool(0.15), phrase('{chat_group}'))", "follows from the habits of people");
+                // A chat with one person is no group.
+                let is_private = self.context.once.is_some() || self.columns.iter().any(|of| of.plain == "jid_row_id");
+                let text = if is_private { "constant(NULL)" } else { "if(bool(0.15), phrase('{chat_group}'))" };
+                self.set(at, text, "follows from the habits of people");
             }
             return;
         };
         let members =
             self.find_repeatable_text("members participants member_ids").filter(|&at| !self.columns[at].not_null);
         let Some(members) = members else { return };
-        self.set(kind, "choice('private': 82, 'group': 18)", "with one person or several");
+        // Only a person reacts.
+        let tables = &self.context.schema.tables;
+        let reactions = self.context.counted.iter().find(|&&(child, column)| {
+            is_reaction(&tables[child]) && is_called(&tables[child], column, "from_id author_id sender_id")
+        });
+        let kinds = "choice('private': 82, 'group': 18)";
+        let text = match reactions {
+            Some(&(child, column)) => format!(
+                "if(count_of({}) > 0, 'private', choice('private': 55, 'group': 45))",
+                named_column(&tables[child], column)
+            ),
+            None => kinds.to_owned(),
+        };
+        self.set(kind, text, "with one person or several");
         let is_private = format!("{} = 'private'", self.column(kind));
         let list = "uuid() || ' ' || uuid() || if(bool(0.6), ' ' || uuid(), '')";
         self.set(members, format!("if({is_private}, NULL, {list})"), "follows from the type");
@@ -102,6 +131,9 @@ impl TableInference<'_> {
         self.set(server, "constant('chat.example')", "the server of the messenger");
         let text = format!("{} || '@' || {}", self.column(user), self.column(server));
         self.set(whole, text, "follows from its parts");
+        if let Some(at) = self.find_repeatable_number("type") {
+            self.set(at, "constant(0)", "the type of a person");
+        }
         for at in 0..self.columns.len() {
             if self.is_like(at, "agent device") && self.is_number(at) && self.is_free(at) {
                 self.found[at] = Some(inferred("choice(0: 92, 1: 8)", "most people have one device"));
@@ -121,6 +153,7 @@ impl TableInference<'_> {
             return;
         }
         self.kinds_of_messages();
+        self.received_messages();
         if let Some(at) = self.find_repeatable_text("story_id").filter(|&at| !self.columns[at].not_null) {
             self.set(at, "constant(NULL)", "follows from the types: no message is a story");
         }

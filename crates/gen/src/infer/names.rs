@@ -19,6 +19,12 @@ pub(crate) fn plain(name: &str) -> String {
     plain
 }
 
+/// Returns whether this is the plain form of a name. Most names differ in their first letter, which costs nothing.
+pub(super) fn is_plain(name: &str, wanted: &str) -> bool {
+    let first = |name: &str| name.as_bytes().first().map(u8::to_ascii_lowercase);
+    first(name) == first(wanted) && plain(name) == wanted
+}
+
 /// Returns the plain name of a column without the letters of its table with which all columns begin: `status` for `o_status` of
 /// `orders`. Core Data puts a Z in front of all names: `date_created` for `ZDATECREATED` of `ZASSET`.
 pub(crate) fn bare(table: &Table, column: &str) -> String {

@@ -23,8 +23,11 @@ pub(crate) enum ReferencePattern {
     PerParent { counts: Vec<(u64, u64)>, after: u64 },
     /// The superior of a person in the same table: three to twelve report to one, and all but the first report to somebody.
     Superior,
-    /// So many first rows of the table itself, which refer to nothing.
-    Roots(u64),
+    /// So many first rows of the table itself, which refer to nothing. `second`: that many rows behind them refer to them, and all others
+    /// to the second ones.
+    Roots { first: u64, second: u64 },
+    /// Some of so many first rows, the first ones often.
+    FirstOften(u64),
     /// Random rows, some of them often. If both tables grow with time, early rows refer to early rows; `growing` is the share of the
     /// parents that is there before the first row.
     Popular { growing: Option<f64> },
@@ -54,8 +57,12 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
         ReferencePattern::Superior => {
             inferred(format!("ref({parent}, per_parent(3, 12))"), format!("{because}, who leads a team"))
         }
-        ReferencePattern::Roots(first) => {
-            inferred(format!("ref({parent}, in_turn(first={first}))"), format!("{because}, if it is no root"))
+        ReferencePattern::Roots { first, second } => {
+            let second = if *second > 0 { format!(", second={second}") } else { String::new() };
+            inferred(format!("ref({parent}, in_turn(first={first}{second}))"), format!("{because}, if it is no root"))
+        }
+        ReferencePattern::FirstOften(first) => {
+            inferred(format!("ref({parent}, zipf(0.8, first={first}))"), format!("{because}, one of a few"))
         }
         ReferencePattern::DistinctIn { column, growing, other } => {
             let growing = growing.map_or(String::new(), |share| format!(", growing=TRUE{}", before(share)));

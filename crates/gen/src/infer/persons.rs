@@ -29,7 +29,7 @@ impl TableInference<'_> {
             let text = if is_unique { "unique_phrase('{given_name}')".to_owned() } else { given.clone() };
             self.set(at, text, "its name is like first_name");
         }
-        if let Some(at) = self.find_text("middle_name middlename second_name") {
+        if let Some(at) = self.find_text("middle_name middlename second_name middle") {
             let other = first.filter(|_| !self.columns[at].not_null).map(|first| self.column(first));
             let text = other.map_or(given.clone(), |first| format!("nullif({given}, {first})"));
             self.set(at, text, "its name is like middle_name");
@@ -176,7 +176,18 @@ impl TableInference<'_> {
                 let text = format!("substr(slug({name}, '.'), 1, {}) || sequence() || '@example.org'", longest - 20);
                 self.found[at] = Some(inferred(text, BECAUSE));
             }
-            Some(_) => {}
+            Some(longest) => self.short_mail(at, longest, name.as_deref().unwrap_or("phrase('{first}')")),
+        }
+    }
+
+    /// Infers an e-mail address of few characters: the beginning of a name, the number of the row, and a short domain.
+    fn short_mail(&mut self, at: usize, longest: u64, name: &str) {
+        let domain = if longest < 24 { "@a.test" } else { "@example.org" };
+        let digits = u64::from(self.context.rows.max(1).ilog10()) + 1;
+        let letters = longest.saturating_sub(domain.len() as u64 + digits);
+        if letters > 0 {
+            let text = format!("substr(slug({name}, ''), 1, {letters}) || sequence() || '{domain}'");
+            self.found[at] = Some(inferred(text, "a short e-mail address"));
         }
     }
 

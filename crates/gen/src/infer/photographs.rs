@@ -2,9 +2,10 @@
 
 use super::amounts::named_column;
 use super::names::{bare, is_like, plain};
-use super::places::city_by_key;
+use super::places::{city_by_key, key_of_trip};
 use super::times::Form;
 use super::{TableInference, has_last_word, has_more_of, words_of_table};
+use crate::generators::phrases;
 use litepress_rows::schema::{Column, Schema, Table};
 
 /// Columns of pictures, of which a table has several.
@@ -21,6 +22,8 @@ const OF_PICTURES: [&str; 8] = [
 const FOLDER: &str = "choice('Pictures': 6, 'Photos': 3, 'Camera', 'Scans')";
 const STARS: &str = "choice(0: 70, 1: 2, 2: 3, 3: 9, 4: 10, 5: 6)";
 const SIZE: &str = "lognormal(15.1, 0.6, min=90000, max=400000000, decimals=0)";
+/// Folders in which libraries begin.
+pub(super) const MOST_ROOTS: u64 = 4;
 /// Years of the folders of a library.
 const YEARS: u32 = 20;
 const STILL: &str = "choice('jpg': 85, 'png': 8, 'nef': 7)";
@@ -34,6 +37,12 @@ pub(crate) fn is_of_photographs(schema: &Schema) -> bool {
         |table: &Table, names: &str| table.columns.iter().any(|column| is_like(&bare(table, &column.name), names));
     let mut tables = schema.tables.iter().filter(may_be);
     tables.any(|table| OF_PICTURES.iter().filter(|names| has(table, names)).count() >= LEAST)
+}
+
+/// Returns whether the rows of a table are the folders of disks in which libraries of photographs begin.
+pub(super) fn are_roots(schema: &Schema, table: &Table) -> bool {
+    let has_path = table.columns.iter().any(|column| plain(&column.name) == "specific_path");
+    has_path && words_of_table(&table.name).contains(&"root".to_owned()) && is_of_photographs(schema)
 }
 
 /// Returns the city in the path of an album.
@@ -101,7 +110,8 @@ impl TableInference<'_> {
         let year = format!("({} + {of_year} % {YEARS})", self.first_year());
         let year = day.map_or(year, |day| format!("substr({day}, 1, 4)"));
         let (begin, end) = if self.is_like(path, "relative_path") { ("'/' || ", "") } else { ("", " || '/'") };
-        let place = format!("'/' || {key} || ' ' || phrase('{{city_name}}')");
+        // Most folders are of home, and the others of trips.
+        let place = format!("'/' || {key} || ' ' || if({key} % 10 < 7, 'Bristol', phrase('{{city_name}}'))");
         let place = parent.map_or(place.clone(), |parent| format!("if({parent} IS NULL, '', {place})"));
         let text = format!("{begin}{year} || {place}{end}");
         self.set(path, text, "a folder of a year");
@@ -259,8 +269,16 @@ impl TableInference<'_> {
         self.through_two(|_, _, album| album.columns.iter().position(is_path)).map(|path| city_in(&path))
     }
 
-    /// Latitudes and longitudes as texts beside numbers: "38.7N".
+    /// Altitudes of cities, and latitudes and longitudes as texts beside numbers: "38.7N".
     fn written_positions(&mut self) {
+        let altitude = self.find("altitude", |at| self.is_number(at) && self.found[at].is_none());
+        if let Some((altitude, city)) = altitude.zip(self.city_of_picture()) {
+            let case =
+                |place: &&str| place.rsplit_once(' ').map(|(city, metres)| format!(" WHEN '{city}' THEN {metres}"));
+            let cases: String = phrases::items("city_altitude").iter().filter_map(case).collect();
+            let text = format!("round(CASE {city}{cases} ELSE 50 END + real(0, 25, 1), 1)");
+            self.set(altitude, text, "the altitude of the city");
+        }
         for (name, positive, negative) in [("latitude", 'N', 'S'), ("longitude", 'E', 'W')] {
             let number = self.find(&format!("{name}_number"), |at| self.is_number(at)).map(|at| self.column(at));
             if let Some((at, number)) = self.find_repeatable_text(name).zip(number) {
@@ -302,7 +320,7 @@ impl TableInference<'_> {
             parent.is_some_and(|parent| has_more_of(self.table, parent))
         });
         if let Some((zone, picture)) = zone.zip(picture) {
-            let text = format!("place_of({}, 'timezone')", city_by_key(&self.column(picture)));
+            let text = format!("place_of({}, 'timezone')", city_by_key(&key_of_trip(&self.column(picture))));
             self.set(zone, text, "follows from the position of the picture");
         }
     }
@@ -312,13 +330,7 @@ impl TableInference<'_> {
         let key = self.table.rowid_alias.filter(|&at| self.table.columns[at].name == "Z_PK").map(|at| self.column(at));
         let number = format!("constant({})", self.context.table + 1);
         self.set_each(&[("fok_*", "1024 * int(1, 400)")], "an order");
-        if self.table.name == "Z_PRIMARYKEY" {
-            let rows = "exponential(0.001, max=90000, decimals=0)";
-            self.set_each(
-                &[("name", "phrase('{class_name}')"), ("super", "constant(0)"), ("max", rows)],
-                "a kind of row",
-            );
-        }
+        self.set_each(&[("super", "constant(0)")], "a kind of row");
         let Some(key) = key else { return };
         self.set_each(
             &[("ent", &number), ("opt", "1 + exponential(0.3, max=90, decimals=0)"), ("*attributes", &key)],

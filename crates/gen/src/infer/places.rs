@@ -12,7 +12,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("state", "state province region state_name state_province"),
     ("state_code", "state_code province_code region_code"),
     ("country", "country country_name nation"),
-    ("country_code", "country_code country_iso iso_country country_iso2 iso2"),
+    ("country_code", "country_code country_iso iso_country country_iso2 iso2 iso_code"),
     ("postcode", "zip zip_code zipcode postal_code postcode postalcode zip_postal_code"),
     (
         "phone",
@@ -46,6 +46,11 @@ const COUNTRIES: &str = "USGBDEFRITESCAAUINJPBRNL";
 pub(super) fn country_by_key(schema: &Schema, person: Parent, key: &str) -> Option<String> {
     let counts = schema.tables[person.table].rowid_alias == Some(person.column);
     counts.then(|| format!("substr('{COUNTRIES}', 1 + {key} * 7919 % 1009 % {} * 2, 2)", COUNTRIES.len() / 2))
+}
+
+/// Returns the number of the trip on which a picture was taken, as most of a hundred pictures are taken at home.
+pub(super) fn key_of_trip(key: &str) -> String {
+    format!("if({key} % 100 < 70, 1, 2 + {key} / 100)")
 }
 
 /// Returns a city that the key of a row chooses.
@@ -116,7 +121,8 @@ impl TableInference<'_> {
         let mut places: Vec<Place> = Vec::new();
         for at in (0..self.columns.len()).filter(|&at| self.is_free(at)) {
             let name = &self.columns[at].plain;
-            if self.columns[at].is_unique || own.as_ref() == Some(name) {
+            let is_other_code = name == "iso_code" && super::has_last_word(self.table, "currency language");
+            if self.columns[at].is_unique || own.as_ref() == Some(name) || is_other_code {
                 continue;
             }
             let part = FIELDS.iter().find_map(|(field, names)| {
@@ -136,6 +142,8 @@ impl TableInference<'_> {
 
     /// Infers the columns of a place by its leading column.
     fn place(&mut self, place: &Place, leader: usize, field: &str) {
+        // Names that are cut are of no place.
+        const SHORT: u64 = 20;
         if place.parts.iter().any(|(at, _)| *at == leader) {
             let says_little =
                 |(_, field): &(usize, &str)| ["state", "phone", "currency", "timezone", "language"].contains(field);
@@ -161,7 +169,12 @@ impl TableInference<'_> {
                     let by_key = by_key.and_then(|person| country_by_key(self.context.schema, person, &key));
                     let country = by_key.unwrap_or_else(|| format!("same_in({key}, place('country'))"));
                     let text = format!("coalesce(place_of({country}, 'city', digits(4)), place('city'))");
-                    self.set(leader, text, "a place in the country of the person");
+                    let is_short = self.columns[leader].traits.longest.is_some_and(|longest| longest < SHORT);
+                    self.set(
+                        leader,
+                        if is_short { "place('city')".to_owned() } else { text },
+                        "a place in the country of the person",
+                    );
                 }
                 None => self.set(leader, text, "a place"),
             }
@@ -193,6 +206,7 @@ impl TableInference<'_> {
 
     /// Returns the annotation of a field of the place that `key` names.
     fn place_field(&self, at: usize, field: &str, key: &str) -> Option<String> {
+        const LONGEST: u64 = 27;
         let near = || format!("round(place_of({key}, '{field}') + real(-0.06, 0.06, 4), 5)");
         Some(match (field, self.columns[at].traits.longest) {
             ("latitude" | "longitude", _) if self.is_number(at) => near(),
@@ -202,6 +216,11 @@ impl TableInference<'_> {
             ("country", Some(2)) => format!("place_of({key}, 'country_code')"),
             ("country" | "country_code", Some(3)) => format!("place_of({key}, 'country_code3')"),
             ("state", Some(..5)) => format!("place_of({key}, 'state_code')"),
+            // A code is shorter than a name.
+            ("country" | "state", Some(longest)) if longest < LONGEST => {
+                let [name, code] = ["", "_code"].map(|end| format!("place_of({key}, '{field}{end}')"));
+                format!("if(length({name}) > {longest}, {code}, {name})")
+            }
             _ => format!("place_of({key}, '{field}')"),
         })
     }
@@ -243,7 +262,10 @@ impl TableInference<'_> {
         };
         let Some((latitude, longitude)) = of("latitude").zip(of("longitude")) else { return };
         let key = self.table.rowid_alias.map_or("sequence()".to_owned(), |at| self.column(at));
-        let city = self.city_of_picture().unwrap_or_else(|| city_by_key(&key));
+        let city = self.city_of_picture().unwrap_or_else(|| match super::is_of_photographs(self.context.schema) {
+            true => city_by_key(&key_of_trip(&key)),
+            false => city_by_key(&key),
+        });
         for (at, field) in [(latitude, "latitude"), (longitude, "longitude")] {
             if let Some(text) = self.place_field(at, field, &city) {
                 self.set(at, text, "near a city");
@@ -272,7 +294,10 @@ impl TableInference<'_> {
         let Some((at, city)) = self.find_repeatable_text("district county").zip(self.city_of_parent()) else { return };
         let state = format!("coalesce(place_of({city}, 'state'), {city})");
         let text = match self.columns[at].traits.longest {
-            Some(longest) => format!("if(length({state}) > {longest}, {city}, {state})"),
+            Some(longest) => {
+                let short = |other: &str| format!("if(length({state}) > {longest}, {other}, {state})");
+                short(&format!("if(length({city}) > {longest}, cut({city}, {longest}), {city})"))
+            }
             None => state,
         };
         self.set(at, text, "belongs to the city");

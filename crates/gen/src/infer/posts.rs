@@ -28,13 +28,14 @@ impl TableInference<'_> {
             "CASE WHEN {mime_type} = 'application/pdf' THEN phrase('{{file_stem}}') WHEN {is_file} THEN phrase('{{photo_stem}}') ELSE phrase('{{article_title}}') END"
         );
         self.set(title, text, "the name of a file, or a title");
-        for (names, text) in [
-            ("content body text", "if({}, '', phrase('{blog_post}'))"),
-            ("excerpt summary", "if({}, '', phrase('{blog_sentence}'))"),
-        ] {
-            if let Some(at) = self.find_repeatable_text(names) {
-                self.set(at, text.replacen("{}", &is_file, 1), "a file has no text");
-            }
+        let content = self.find_repeatable_text("content body text");
+        if let Some(at) = content {
+            self.set(at, format!("if({is_file}, '', phrase('{{blog_post}}'))"), "a file has no text");
+        }
+        if let Some((at, content)) = self.find_repeatable_text("excerpt summary").zip(content) {
+            let content = self.column(content);
+            let text = format!("if({is_file} OR bool(0.4), '', substr({content}, 4, instr({content}, '.') - 3))");
+            self.set(at, text, "the first sentence of the text");
         }
         let time = (0..self.columns.len()).find(|&at| matches!(self.time_at(at), Some((Stage::Created, Form::Text))));
         if let Some((at, time)) = self.find_repeatable_text("guid").zip(time) {

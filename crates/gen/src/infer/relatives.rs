@@ -3,7 +3,8 @@
 use super::names::{self, words_of_table};
 use super::subjects::{self, Kind, Subject};
 use super::{
-    flash_cards, has_last_word, is_called, is_card_of, is_key_alone, is_page_of, is_visit_of, media, skewed_counts,
+    flash_cards, has_last_word, is_bookmarked, is_called, is_card_of, is_key_alone, is_page_of, is_visit_of, media,
+    skewed_counts,
 };
 use crate::generators::phrases;
 use litepress_rows::schema::{Column, Schema, Table};
@@ -35,7 +36,7 @@ pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
     match names {
         _ if is_line_of(part, whole) || are_runs && whole.name != part.name => Some(4),
         _ if is_album_of(part, whole) || is_of_conversation(part, whole) || is_in_pack(part, whole) => Some(1),
-        _ if is_visit_of(part, whole) || is_page_of(part, whole) => Some(4),
+        _ if is_visit_of(part, whole) || is_page_of(part, whole) || is_action_of(part, whole) => Some(4),
         _ if flash_cards::is_field_of(part, whole) => Some(5),
         [Some("playlist"), Some("song")] => Some(1),
         [Some("band"), Some("album")] => Some(5),
@@ -47,6 +48,13 @@ pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
 fn is_of_conversation(table: &Table, parent: &Table) -> bool {
     let is_conversation = has_last_word(parent, "conversation chat thread channel room");
     is_conversation && has_last_word(table, "message membership member participant")
+}
+
+/// Returns whether the rows of a table are what visitors do in the visits of another one.
+pub(super) fn is_action_of(table: &Table, visit: &Table) -> bool {
+    has_last_word(table, "action hit event pageview")
+        && has_last_word(visit, "visit")
+        && kind_of(table) == Some(Kind::Log)
 }
 
 /// Returns whether the rows of a table are in the packs of another one: `stickers` and `sticker_packs`.
@@ -62,6 +70,8 @@ pub(crate) fn rows_for_one(table: &Table, column: usize, parent: &Table) -> Opti
     let is_talk = |column: &Column| names::is_like(&names::plain(&column.name), "conversation_id chat_id thread_id");
     let is_receipt = words_of_table(&table.name).iter().any(|word| word == "receipt");
     let share = match () {
+        () if is_bookmarked(table, column, parent) => return Some(2),
+        () if is_edit(table) && kind_of(parent) == Some(Kind::Text) => return Some(12),
         () if is_receipt && has_last_word(parent, "message") => return Some(2),
         () if has_last_word(table, "conversion") && has_last_word(parent, "visit session") => return Some(12),
         // In a talk between two, the partner reacts.
@@ -69,7 +79,6 @@ pub(crate) fn rows_for_one(table: &Table, column: usize, parent: &Table) -> Opti
             return Some(4);
         }
         () if has_last_word(table, "media attachment photo video") => 6,
-        () if is_edit(table) => 12,
         () if has_last_word(table, "location") => 40,
         () => return None,
     };
@@ -111,7 +120,12 @@ pub(crate) fn is_reaction(table: &Table) -> bool {
 
 /// Returns whether the rows of a table are lines of the orders in another one.
 pub(crate) fn is_line_of(table: &Table, parent: &Table) -> bool {
-    (kind_of(table), kind_of(parent)) == (Some(Kind::Line), Some(Kind::Order))
+    has_lines(parent) && kind_of(table) == Some(Kind::Line)
+}
+
+/// Returns whether the rows of a table are orders, which have lines.
+pub(crate) fn has_lines(table: &Table) -> bool {
+    kind_of(table) == Some(Kind::Order)
 }
 
 /// Returns whether rows of a table have the same parent in `of` as the row of `through` that they refer to: the customer of a

@@ -29,6 +29,15 @@ impl TableInference<'_> {
         let is_free = |at: usize| self.is_number(at) && self.found[at].is_none();
         let all = self.find("is_superuser superuser is_super_admin", |at| self.is_number(at));
         let Some((all, staff)) = all.zip(self.find("is_staff staff is_admin admin", is_free)) else { return };
+        let tables = &self.context.schema.tables;
+        let log = self.context.counted.iter().find(|(child, _)| super::catalogues::is_admin_log(&tables[*child]));
+        if let Some(&(child, by)) = log.filter(|_| is_free(all)) {
+            let changes = named_column(&tables[child], by);
+            self.set(staff, format!("if(count_of({changes}) > 0, 1, bool(0.003))"), "the staff changes things");
+            let text = format!("if({}, bool(0.2), 0)", self.column(staff));
+            self.set(all, text, "follows from another right");
+            return;
+        }
         let text = format!("if({}, 1, {})", self.column(all), self.alone(staff).text);
         self.set(staff, text, "follows from another right");
     }

@@ -1,12 +1,13 @@
-//! The times of a row in their order, what follows from them, and ends of ranges.
+//! The times of a row in their order, and what follows from them.
 
 use super::flash_cards::has_grade;
 use super::names::{is_like, plain};
+use super::relatives::is_action_of;
 use super::rules;
 use super::subjects::Kind;
 use super::times::{Delay, Form, Stage, delay};
 use super::{Inference, Parent, TableInference, TypeClass, kind_of, unique};
-use litepress_rows::schema::{Column, Generated, Table};
+use litepress_rows::schema::{Column, ForeignKey, Generated, Table};
 
 /// Days before the reference day at which the times of a table begin that refers to no other one.
 const DAYS: i64 = 5 * 365;
@@ -95,8 +96,8 @@ impl TableInference<'_> {
         let mut known: Vec<(Stage, usize, Form)> = vec![times[first]];
         for (position, &(stage, at, form)) in times.iter().enumerate().filter(|(position, _)| *position != first) {
             if position < first {
-                let later = self.ascending(form, &from);
-                self.set(at, later, "a time, in the order of rows");
+                let sooner = self.sign_in_before(times[first], at, form);
+                self.set(at, sooner.unwrap_or_else(|| self.ascending(form, &from)), "a time, in the order of rows");
                 continue;
             }
             let last =
@@ -139,6 +140,27 @@ impl TableInference<'_> {
             }
         }
         self.series(&times);
+    }
+
+    /// A sign-in changes the row of a user.
+    pub(super) fn changes_by_sign_in(&mut self) {
+        let Some(sign_in) = self.find("current_sign_in_at", |at| self.is_time(at)) else { return };
+        let form = self.time_at(sign_in).map(|(_, form)| form);
+        let is_change =
+            |&at: &usize| self.time_at(at).is_some_and(|(of, same)| of == Stage::Updated && Some(same) == form);
+        let change = (0..self.columns.len()).find(is_change).filter(|&at| self.columns[at].is_open);
+        let sign_in = self.column(sign_in);
+        if let Some(found) = change.and_then(|at| self.found[at].as_mut()) {
+            found.text = format!("coalesce({sign_in}, {})", found.text);
+            found.because = "follows from the last sign-in".to_owned();
+        }
+    }
+
+    /// Returns the time of the sign-in before the current one, if that is the first time of the row that is always known.
+    fn sign_in_before(&self, (stage, current, of): (Stage, usize, Form), at: usize, form: Form) -> Option<String> {
+        let is_before = stage == Stage::LastSeen && self.is_like(current, "current_*") && self.is_like(at, "last_*");
+        let delay = Delay { amount: "int(-400, -2)".into(), unit: "hours" };
+        form.after(&self.column(current), of, delay, None).filter(|_| is_before)
     }
 
     /// Times of a series of measurements, one hour after another, whose last one is of the last hour. Rows are made after their hour.
@@ -271,11 +293,11 @@ impl TableInference<'_> {
     pub(super) fn late_seconds(&self, stage: Stage) -> i64 {
         const WEEKS: i64 = 5_000_000;
         const MINUTES: i64 = 900;
-        let tables = self.context.schema.tables.iter();
-        let logs = tables.filter(|table| kind_of(table) == Some(Kind::Log));
-        let mut keys = logs.flat_map(|table| &table.foreign_keys);
-        let writes_log = keys.any(|key| key.parent.eq_ignore_ascii_case(&self.table.name));
-        if stage == Stage::LastSeen && writes_log && !super::is_person(self.table) { MINUTES } else { WEEKS }
+        let is_of_table = |key: &ForeignKey| key.parent.eq_ignore_ascii_case(&self.table.name);
+        let mut children = self.context.schema.tables.iter().filter(|table| table.foreign_keys.iter().any(is_of_table));
+        let mut writes_log = || children.any(|table| kind_of(table) == Some(Kind::Log));
+        let is_program = stage == Stage::LastSeen && !super::is_person(self.table);
+        if is_program && writes_log() { MINUTES } else { WEEKS }
     }
 
     /// Returns how many days before the reference day the first row came.
@@ -497,7 +519,18 @@ impl TableInference<'_> {
             _ if form == Form::Day => of("exponential(0.02, max=700, decimals=0)", "days"),
             _ => of("exponential(0.001, max=16000, decimals=0) * 60 + int(0, 59)", "minutes"),
         };
-        form.after(&base, of_form, delay, Some(self.context.day))
+        let time = form.after(&base, of_form, delay, Some(self.context.day))?;
+        Some(self.before_end_of_text(by, form, &time).unwrap_or(time))
+    }
+
+    /// Returns the time of an edit, which comes before the text goes away.
+    fn before_end_of_text(&self, by: usize, form: Form, time: &str) -> Option<String> {
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        let is_end = |column: &&Column| self.time_of_column(of, column) == Some((Stage::Due, form));
+        let end = of.columns.iter().filter(|_| super::relatives::is_edit(self.table)).find(is_end)?;
+        let minutes = format!("{} * number_in({})", 60 * form.per_second()?, self.column(by));
+        let end = self.through(by, end);
+        (self.context.per_parent == Some(by)).then(|| format!("min({time}, coalesce({end} - {minutes}, {time}))"))
     }
 
     /// Returns a time between the start and the end of a visit, of which the rows are the actions.
@@ -509,7 +542,14 @@ impl TableInference<'_> {
             is_known && found.is_some_and(|(stage, of)| of == form && (stage == Stage::Ended || is_last))
         };
         let end = of.columns.iter().filter(|_| self.kind() == Some(Kind::Log)).find(is_end)?;
-        let span = format!("{} * int(0, 999) / 1000", form.between(start, &self.through(by, end))?);
+        // The actions of a visit come one after another, the last one at its end.
+        let is_turn = self.context.per_parent == Some(by) && is_action_of(self.table, of);
+        let by_number = self.column(by);
+        let share = match is_turn {
+            true => format!("(number_in({by_number}) - 1) / max(1, count_in({by_number}) - 1)"),
+            false => "int(0, 999) / 1000".to_owned(),
+        };
+        let span = format!("{} * {share}", form.between(start, &self.through(by, end))?);
         let time = form.plus(start, &span)?;
         match form {
             Form::Text => Some(time),
@@ -624,51 +664,5 @@ impl TableInference<'_> {
 
     pub(super) fn is_time(&self, at: usize) -> bool {
         self.time_at(at).is_some()
-    }
-
-    /// Ends of ranges: `max_x` is not below `min_x`.
-    pub(super) fn ranges(&mut self) {
-        const ENDS: [(&str, &str); 7] = [
-            ("min_", "max_"),
-            ("_min", "_max"),
-            ("low", "high"),
-            ("start_", "end_"),
-            ("from_", "to_"),
-            ("lft", "rgt"),
-            ("lower", "upper"),
-        ];
-        for at in 0..self.columns.len() {
-            let name = self.columns[at].plain.clone();
-            if !self.is_free(at) || !self.is_number(at) {
-                continue;
-            }
-            let low = ENDS.iter().filter(|(_, high)| name.contains(high)).find_map(|(low, high)| {
-                let low = name.replacen(high, low, 1);
-                let is_low = |&other: &usize| {
-                    let column = &self.columns[other];
-                    other != at
-                        && column.plain == low
-                        && column.is_open
-                        && column.traits.class == self.columns[at].traits.class
-                };
-                (0..self.columns.len()).find(is_low)
-            });
-            let Some(low) = low.filter(|&low| !self.columns[low].is_unique && !self.columns[at].is_unique) else {
-                continue;
-            };
-            let low_column = self.column(low);
-            let text = match self.columns[at].traits.class {
-                _ if self.is_like(at, "*temp*") && self.is_of_patient() => {
-                    format!("round({low_column} + real(0.1, 1.6, 1), 1)")
-                }
-                _ if self.is_like(at, "*temp* *humid* *pressure*") => {
-                    format!("round({low_column} + real(0.5, 12, 1), 1)")
-                }
-                TypeClass::Int => format!("{low_column} + int(1, 100)"),
-                _ => format!("round({low_column} + real(0, 100, 2), 2)"),
-            };
-            let because = format!("not below {}", self.table.columns[low].name);
-            self.set(at, text, &because);
-        }
     }
 }

@@ -2,8 +2,11 @@
 
 use super::TableInference;
 use super::browsing::is_history;
+use super::listed::one_of_listed;
+use super::names::{is_like, plain};
 use super::relatives::kind_of;
 use super::subjects::{Kind, subject};
+use crate::generators::phrases;
 use litepress_rows::schema::Table;
 
 /// The value of a setting by the last four letters of its key.
@@ -25,9 +28,39 @@ const VALUE_BY_KEY: &[(&str, &str)] = &[
     ("sion", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
     ("name", "phrase('{Adjective} {Noun}')"),
     ("itle", "phrase('{Adjective} {Noun}')"),
+    ("utes", "int(2, 14) || ''"),
+];
+/// The settings of a browser, whose versions are whole numbers.
+const OF_BROWSER: &str = "WHEN 'version' THEN '72' WHEN 'last_compatible_version' THEN '16' WHEN 'schema_version' THEN '75' WHEN 'mmap_status' THEN '-1' WHEN 'page_limit' THEN '1000' WHEN 'expiration_interval' THEN '180'";
+/// Settings of the users of a cloud: their keys, apps and values.
+const CLOUD: [(&str, &str, &str); 10] = [
+    ("lang", "core", "choice('en': 6, 'de': 3, 'fr': 2, 'es')"),
+    ("quota", "files", "choice('none': 2, '5 GB': 4, '10 GB': 3, '50 GB')"),
+    ("show_hidden", "files", "choice('0': 8, '1': 2)"),
+    ("email_verified", "settings", "choice('1': 9, '0')"),
+    ("first_day", "calendar", "choice('1': 7, '0': 3)"),
+    ("default_view", "calendar", "choice('month': 5, 'week': 4, 'agenda')"),
+    ("enabled_themes", "theming", "choice('default': 5, 'dark': 4, 'light-highcontrast')"),
+    ("notify_email", "activity", "choice('1': 6, '0': 4)"),
+    ("sort_order", "mail", "choice('newest': 8, 'oldest': 2)"),
+    ("note_mode", "notes", "choice('edit': 5, 'preview': 5)"),
 ];
 /// Values of all other settings: sizes, limits, intervals.
 const NUMBERS: &str = "choice('1': 4, '5': 2, '10': 5, '25': 4, '30', '60': 3, '100': 3, '300', '3600': 2)";
+
+/// Returns whether the rows of a table are what is known besides of the rows in another one, a key and a value each.
+pub(crate) fn is_meta_of(table: &Table, parent: &Table) -> bool {
+    let has_key = table.columns.iter().any(|column| plain(&column.name) == "meta_key");
+    has_key && matches!(kind_of(parent), Some(Kind::Person | Kind::Text))
+}
+
+/// Returns whether the rows of a table are settings of the users in another one, few enough for different ones of each user.
+pub(crate) fn are_settings_of_users(table: &Table, parent: &Table, [rows, users]: [u64; 2]) -> bool {
+    let has = |name: &str| table.columns.iter().any(|column| plain(&column.name) == name);
+    // One user has up to four times as many as the others.
+    let is_few = rows.saturating_mul(4) < users.saturating_mul(CLOUD.len() as u64 - 1);
+    has("configkey") && has("appid") && kind_of(parent) == Some(Kind::Person) && is_few
+}
 
 impl TableInference<'_> {
     /// Values of settings.
@@ -41,6 +74,9 @@ impl TableInference<'_> {
             self.set(group, "phrase('{module}')", "a group of settings");
         }
         self.keys_of_parents();
+        if let Some(key) = key.filter(|&at| self.columns[at].plain == "configkey" && self.is_free(at)) {
+            self.settings_of_cloud(key);
+        }
         if let Some(key) = key.filter(|&at| is_setting && self.is_free(at) && self.columns[at].is_unique) {
             self.keys_of_program(key);
         }
@@ -48,10 +84,19 @@ impl TableInference<'_> {
         if !is_setting && key.is_none() {
             return;
         }
+        let is_of_browser =
+            |key: usize| self.found[key].as_ref().is_some_and(|of| of.text.contains("{browser_setting}"));
         let text = key.map_or(NUMBERS.to_owned(), |key| {
+            if is_of_browser(key) {
+                return format!("CASE {} {OF_BROWSER} ELSE '0' END", self.column(key));
+            }
             let case = |(end, text): &(&str, &str)| format!(" WHEN '{end}' THEN {text}");
             let cases: String = VALUE_BY_KEY.iter().map(case).collect();
             let key = self.column(key);
+            let cases = match self.title_of_text() {
+                Some(title) => format!(" WHEN 'itle' THEN {title}{cases}"),
+                None => cases,
+            };
             format!(
                 "CASE substr({key}, -4){cases} ELSE if(substr({key}, -3) = 'url', phrase('{{web_url}}'), {NUMBERS}) END"
             )
@@ -59,16 +104,49 @@ impl TableInference<'_> {
         self.set(value, text, "follows from the key");
     }
 
-    /// Keys of what is known of a person or a text besides.
+    /// Returns the title of the text that the row refers to.
+    fn title_of_text(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let title =
+                of.columns.iter().find(|column| is_like(&plain(&column.name), "title *_title") && column.not_null);
+            title.filter(|_| kind_of(of) == Some(Kind::Text)).map(|title| self.through(by, title))
+        })
+    }
+
+    /// Settings of the users of a cloud, each of which a user has once: the key, the app, and the value.
+    fn settings_of_cloud(&mut self, key: usize) {
+        let (Some(app), Some(by)) = (self.find_repeatable_text("appid app_id app"), self.context.per_parent) else {
+            return;
+        };
+        let value = self.find_repeatable_text("configvalue config_value value");
+        let keys = CLOUD.map(|(key, ..)| key);
+        self.set(key, one_of_listed(&keys, &self.table.columns[by].name).text, "follows from whose it is");
+        let key = self.column(key);
+        let cases = |text: fn(&(&str, &str, &str)) -> String| {
+            let cases: String = CLOUD.iter().map(|of| format!(" WHEN '{}' THEN {}", of.0, text(of))).collect();
+            format!("CASE {key}{cases} END")
+        };
+        self.set(app, cases(|(_, app, _)| format!("'{app}'")), "follows from the key");
+        if let Some(value) = value {
+            self.set(value, cases(|(.., value)| (*value).to_owned()), "follows from the key");
+        }
+    }
+
+    /// Keys of what is known of a person or a text besides: each of them has a key once.
     fn keys_of_parents(&mut self) {
         let Some(key) = self.find_repeatable_text("meta_key") else { return };
         let kinds = self.context.possible_parents.iter().flatten();
-        let kind = kinds.map(|parent| kind_of(&self.context.schema.tables[parent.table])).next().flatten();
-        match kind {
-            Some(Kind::Person) => self.set(key, "phrase('{person_setting}')", "follows from whose it is"),
-            Some(Kind::Text) => self.set(key, "phrase('{post_setting}')", "follows from whose it is"),
-            _ => {}
-        }
+        let list = match kinds.map(|parent| kind_of(&self.context.schema.tables[parent.table])).next().flatten() {
+            Some(Kind::Person) => "person_setting",
+            Some(Kind::Text) => "post_setting",
+            _ => return,
+        };
+        let text = match self.context.per_parent {
+            Some(by) => one_of_listed(phrases::items(list), &self.table.columns[by].name).text,
+            None => format!("phrase('{{{list}}}')"),
+        };
+        self.set(key, text, "follows from whose it is");
     }
 
     /// Keys of the settings of a browser, or of a site.

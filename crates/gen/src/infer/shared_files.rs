@@ -1,28 +1,87 @@
 //! Files in folders, their types, and with whom they are shared.
 
-use super::files::TYPE_BY_NAME;
-use super::names::{is_like, plain};
+use super::browsing::are_bookmarks;
+use super::names::plain;
 use super::subjects::{Kind, subject};
-use super::{ColumnTraits, TableInference, TypeClass, has_last_word};
+use super::{ColumnTraits, Inference, TableInference, TypeClass, has_last_word, inferred};
+use litepress_rows::quoted_name;
 use litepress_rows::schema::Table;
 
 /// Rows of a folder and its files, which come one after another.
 pub(crate) const ROWS_OF_FOLDER: u64 = 12;
-/// Types whose names end with the end of a file's name.
-const PLAIN_TYPES: [&str; 5] = ["application/x-", "audio/x-", "image/x-", "text/x-", "video/x-"];
 const FOLDERS: &str = "WHEN 0 THEN 'Documents' WHEN 1 THEN 'Projects' WHEN 2 THEN 'Shared' WHEN 3 THEN 'Travel' WHEN 4 THEN 'Family' WHEN 5 THEN 'Archive' ELSE 'Work' END";
-const STEMS: &str = "WHEN 'image' THEN phrase('{photo_stem}') WHEN 'audio' THEN phrase('{nonzero} - {Adjective} {Noun}') WHEN 'video' THEN phrase('VID_{digits_four}') ELSE phrase('{file_stem}')";
+/// The numbers of the types of the files in each of these folders.
+const TYPES_IN: [&str; 7] =
+    ["44544654458", "45496284954", "14731485261", "11113111211", "11311171121", "88484868484", "46445846494"];
+/// Types of files, the stems and ends of their names, and how large they are. The first type is that of a folder.
+const TYPES: [(&str, &str, &str, u64); 14] = [
+    ("httpd/unix-directory", "", "", 0),
+    ("image/jpeg", "{photo_stem}", ".jpg", 250),
+    ("image/png", "{photo_stem}", ".png", 80),
+    ("video/mp4", "VID_{digits_four}", ".mp4", 5000),
+    ("application/pdf", "{file_stem}", ".pdf", 60),
+    ("text/plain", "{file_stem}", ".txt", 1),
+    ("text/csv", "{file_stem}", ".csv", 4),
+    ("audio/mpeg", "{nonzero} - {Adjective} {Noun}", ".mp3", 450),
+    ("application/zip", "{file_stem}", ".zip", 900),
+    ("application/json", "{file_stem}", ".json", 2),
+    ("text/html", "{file_stem}", ".html", 3),
+    ("image/gif", "{photo_stem}", ".gif", 20),
+    ("image/webp", "{photo_stem}", ".webp", 50),
+    ("audio/flac", "{nonzero} - {Adjective} {Noun}", ".flac", 2500),
+];
+/// Factor of the size of the file at a place in a folder: another one for each place.
+const FACTOR: [u64; 3] = [20, 17, 37];
 
-/// Sizes of a folder and its files, in a unit of the folder's own: the first is the sum of the others.
-const SIZES: &str = "WHEN 0 THEN 260 WHEN 1 THEN 1 WHEN 2 THEN 40 WHEN 3 THEN 3 WHEN 4 THEN 12 WHEN 5 THEN 7 WHEN 6 THEN 90 WHEN 7 THEN 2 WHEN 8 THEN 25 WHEN 9 THEN 5 WHEN 10 THEN 60 ELSE 15";
+fn factor(place: u64) -> u64 {
+    FACTOR[0] + place * FACTOR[1] % FACTOR[2]
+}
+
+/// Returns the size of a folder by its number, in a unit of its own: the sum of its files.
+fn sizes_of_folders(number: &str) -> String {
+    let size = |(at, digit): (usize, u8)| {
+        let place = at as u64 + 1;
+        TYPES[usize::from(digit - b'0')].3 * factor(place)
+    };
+    let sum = |types: &str| types.bytes().enumerate().map(size).sum::<u64>();
+    let cases: String =
+        TYPES_IN.iter().enumerate().map(|(at, types)| format!(" WHEN {at} THEN {}", sum(types))).collect();
+    format!("CASE {number} % 7{cases} END")
+}
+
+/// Returns the size of a file by its type and its place, in the unit of the folder.
+fn size_of_file(kind: Option<String>, key: &str) -> String {
+    let [base, step, modulo] = FACTOR;
+    let factor = format!("({base} + ({key} - 1) % {ROWS_OF_FOLDER} * {step} % {modulo})");
+    let Some(kind) = kind else { return factor };
+    let case = |(at, (.., size)): (usize, &(&str, &str, &str, u64))| format!(" WHEN {} THEN {size}", at + 1);
+    let cases: String = TYPES.iter().enumerate().skip(1).map(case).collect();
+    format!("{factor} * CASE {kind}{cases} ELSE 1 END")
+}
+
+/// Returns the annotation of the type of a file, by the folder that it is in.
+pub(crate) fn type_of_file(table: &Table, parent: &Table, types: u64) -> Option<Inference> {
+    let key = table.rowid_alias.filter(|_| types >= 10 && is_type_of_files(table, parent))?;
+    let key = quoted_name(&table.columns[key].name);
+    let cases: String = TYPES_IN.iter().enumerate().map(|(at, types)| format!(" WHEN {at} THEN '{types}'")).collect();
+    let text = format!(
+        "if({key} % {ROWS_OF_FOLDER} = 1, 1, 1 + substr(CASE ({key} - 1) / {ROWS_OF_FOLDER} % 7{cases} END, ({key} - 1) % {ROWS_OF_FOLDER}, 1))"
+    );
+    Some(inferred(text, "follows from the folder that the row is in"))
+}
 
 /// Returns whether a table holds folders and their files: each has a name, a path, and the folder that it is in.
-pub(crate) fn is_file_tree(table: &Table) -> bool {
+fn is_file_tree(table: &Table) -> bool {
     let is = |name: &str, class: TypeClass| {
         table.columns.iter().any(|column| plain(&column.name) == name && ColumnTraits::new(column).class == class)
     };
     let has_folder = is("parent", TypeClass::Int) && is("path", TypeClass::Text);
     table.rowid_alias.is_some() && has_folder && is("name", TypeClass::Text) && is("size", TypeClass::Int)
+}
+
+/// Returns whether the keys of a table's rows say in which folder they are.
+pub(crate) fn is_tree_by_key(table: &Table) -> bool {
+    is_file_tree(table) || are_bookmarks(table)
 }
 
 /// Returns whether the files of a table are in the rows of another one: a folder and its files are in the same one.
@@ -63,15 +122,23 @@ impl TableInference<'_> {
         let folder = format!("CASE {number} % 7 {FOLDERS} || ' ' || (2008 + {number} / 7 % 18)");
         let text = format!("if({is_folder}, 0, {key} - ({key} - 1) % {ROWS_OF_FOLDER})");
         self.set(parent, text, "follows from the folder that the row is in");
-        let file = self.name_by_type().unwrap_or("phrase('{file_stem}') || '.' || phrase('{ext}')".to_owned());
+        let types = self.types();
+        let file = types.as_ref().map_or("phrase('{file_stem}') || '.' || phrase('{ext}')".to_owned(), |kind| {
+            let case = |(at, (_, stem, end, _)): (usize, &(&str, &str, &str, u64))| {
+                format!(" WHEN {} THEN phrase('{stem}') || '{end}'", at + 1)
+            };
+            let cases: String = TYPES.iter().enumerate().skip(1).map(case).collect();
+            format!("CASE {kind}{cases} ELSE phrase('{{file_stem}}') END")
+        });
         let text = format!("if({is_folder}, {folder}, {file})");
         self.set(name, text, "the name of a folder or file");
         let name = self.column(name);
         let text = format!("'files/' || if({is_folder}, {name}, {folder} || '/' || {name})");
         self.set(path, text, "follows from the folder and the name");
         if let Some(size) = self.find_repeatable_number("size") {
-            let unit = format!("(({number} + 1) * 48271 % 65537 * 3 + 211)");
-            let text = format!("{unit} * CASE ({key} - 1) % {ROWS_OF_FOLDER} {SIZES} END");
+            let unit = format!("(170 + ({number} + 1) * 48271 % 97)");
+            let text =
+                format!("{unit} * if({is_folder}, {}, {})", sizes_of_folders(&number), size_of_file(types, &key));
             self.set(size, text, "a folder has the size of its files");
         }
     }
@@ -86,26 +153,23 @@ impl TableInference<'_> {
         else {
             return;
         };
-        let text = format!("if({key} = 1, 'httpd/unix-directory', unique_phrase('{{mime_type}}'))");
-        self.set(name, text, "the type of a folder or file");
+        let case = |(at, (name, ..)): (usize, &(&str, &str, &str, u64))| format!(" WHEN {} THEN '{name}'", at + 1);
+        let cases: String = TYPES.iter().enumerate().map(case).collect();
+        self.set(
+            name,
+            format!("CASE {key}{cases} ELSE unique_phrase('{{mime_type}}') END"),
+            "the type of a folder or file",
+        );
     }
 
-    /// Returns the name of a file by the type that the row refers to.
-    fn name_by_type(&self) -> Option<String> {
-        (0..self.columns.len()).find_map(|by| {
-            let of = &self.context.schema.tables[self.context.parents[by]?.table];
-            let is_type = |name: &str| is_like(name, "mimetype mime_type content_type mime");
-            let column = of.columns.iter().find(|column| is_type(&plain(&column.name)))?;
-            let of = self.through(by, column);
-            let cases: String = TYPE_BY_NAME
-                .iter()
-                .map(|(end, of)| format!(" WHEN '{of}' THEN '{}'", end.trim_start_matches('.')))
-                .collect();
-            let plain = PLAIN_TYPES.iter().fold(of.clone(), |text, begin| format!("replace({text}, '{begin}', '')"));
-            Some(format!(
-                "CASE substr({of}, 1, 5) {STEMS} END || '.' || CASE {of}{cases} WHEN 'text/plain' THEN 'txt' ELSE {plain} END"
-            ))
-        })
+    /// Returns the number of the type of the row, if that follows from the folder.
+    fn types(&self) -> Option<String> {
+        let is_type = |at: usize| {
+            let parent = super::other_parent(self.context.schema, self.context.table, at)?;
+            let of = &self.context.schema.tables[parent.table];
+            type_of_file(self.table, of, *self.context.rows_of.get(parent.table)?)
+        };
+        (0..self.columns.len()).find(|&at| is_type(at).is_some()).map(|at| self.column(at))
     }
 
     /// Shares: with a person, or by a link, which has a token and may expire.
@@ -130,8 +194,15 @@ impl TableInference<'_> {
 
     /// Activities of users: what they did, and with which file.
     fn activities(&mut self) {
-        let has_files = self.context.schema.tables.iter().any(is_file_tree);
-        if !has_files || self.kind() != Some(Kind::Log) {
+        let is_log = self.kind() == Some(Kind::Log);
+        let is_upkeep = has_last_word(self.table, "migration");
+        if !is_log && !is_upkeep || !self.context.schema.tables.iter().any(is_file_tree) {
+            return;
+        }
+        if let Some(at) = self.find_repeatable_text("app appid").filter(|_| is_upkeep) {
+            self.set(at, "phrase('{cloud_app}')", "an app of the server");
+        }
+        if !is_log {
             return;
         }
         for (names, text) in

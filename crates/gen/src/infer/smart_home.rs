@@ -1,6 +1,6 @@
 //! States of the things in a house, and statistics of its sensors: a lamp is on or off, and a temperature is a number.
 
-use super::names::{is_like, plain};
+use super::names::{is_like, is_plain, plain};
 use super::{ColumnTraits, TableInference, TypeClass};
 use litepress_rows::schema::{Schema, Table};
 
@@ -11,19 +11,19 @@ const EVENT: &str =
     "object(entity_id: phrase('{switchable_id}'), source: choice('automation': 5, 'user': 3, 'schedule': 2))";
 const ATTRIBUTES: &str =
     "object(supported_features: choice(0: 6, 1: 2, 4: 2, 44), update_interval: choice(10: 2, 30: 5, 60: 3))";
-/// Sensors: a word of their names, the unit, and the values about which they measure.
+/// Sensors: a word of their names, the unit, and the least value about which they measure, with a hundredth of its span.
 const SENSORS: [(&str, &str, &str); 4] = [
-    ("temperature", "°C", "normal(20.5, 2.5, decimals=1)"),
-    ("humidity", "%", "normal(48, 9, min=20, max=90, decimals=1)"),
-    ("energy", COUNTED, "exponential(0.002, max=9000, decimals=2)"),
-    ("power", "W", "lognormal(4, 1, max=3000, decimals=1)"),
+    ("temperature", "°C", "17 + 0.07"),
+    ("humidity", "%", "32 + 0.3"),
+    ("energy", COUNTED, "100 + 80"),
+    ("power", "W", "15 + 3"),
 ];
 /// The unit of what is counted.
 const COUNTED: &str = "kWh";
 
 /// Returns whether a schema has the entities of a house.
 fn is_of_house(schema: &Schema) -> bool {
-    let is_entity = |table: &Table| table.columns.iter().any(|column| plain(&column.name) == "entity_id");
+    let is_entity = |table: &Table| table.columns.iter().any(|column| is_plain(&column.name, "entity_id"));
     schema.tables.iter().any(is_entity)
 }
 
@@ -35,9 +35,14 @@ fn by_sensor(name: &str, value: impl Fn(&(&str, &str, &str)) -> String) -> Strin
     format!("CASE{} END", SENSORS.iter().map(case).collect::<String>())
 }
 
-/// Returns a value near the one about which the sensor in the column `by` measures.
-fn near(by: &str, values: &str) -> String {
-    format!("round(same_in({by}, {values}) * normal(1, 0.01), 1)")
+/// Returns the value about which a sensor measures, as its name decides, so that the states and statistics of one sensor agree.
+fn about(name: &str, values: &str) -> String {
+    format!("({values} * ((length({name}) * 61 + instr({name}, '_') * 37) % 100))")
+}
+
+/// Returns a value near the one about which a sensor measures.
+fn near(name: &str, values: &str) -> String {
+    format!("round({} * normal(1, 0.01), 1)", about(name, values))
 }
 
 impl TableInference<'_> {
@@ -55,6 +60,9 @@ impl TableInference<'_> {
         if let Some(at) = self.find_text("entity_id").filter(|&at| self.columns[at].is_unique) {
             self.set(at, "unique_phrase('{entity_id}', '_')", "a thing in a house");
         }
+        if let Some(at) = self.find_text("event_type").filter(|&at| self.columns[at].is_unique) {
+            self.set(at, "unique_phrase('{house_event}')", "what happens in a house");
+        }
         for (names, text) in
             [("shared_data event_data", EVENT), ("shared_attrs attributes state_attributes", ATTRIBUTES)]
         {
@@ -67,11 +75,11 @@ impl TableInference<'_> {
     /// States that the thing can have that the row refers to.
     fn states_of_things(&mut self) {
         let state = self.find_repeatable_text("state");
-        let Some((state, (by, thing))) = state.zip(self.text_of_a_parent("entity_id")) else { return };
+        let Some((state, thing)) = state.zip(self.text_of_a_parent("entity_id")) else { return };
         let step = 100.0 / self.context.rows.max(1) as f64;
         let measured = by_sensor(&thing, |&(_, unit, values)| match unit {
-            COUNTED => format!("round(same_in({by}, {values}) + {step} * sequence(), 2) || ''"),
-            _ => format!("{} || ''", near(&by, values)),
+            COUNTED => format!("round({} + {step} * sequence(), 2) || ''", about(&thing, values)),
+            _ => format!("{} || ''", near(&thing, values)),
         });
         let text = format!("CASE substr({thing}, 1, 2) {STATES} ELSE coalesce({measured}, 'unknown') END");
         self.set(state, text, "follows from the thing that the row refers to");
@@ -105,10 +113,10 @@ impl TableInference<'_> {
             return;
         };
         let (state, sum) = (find("state"), find("sum"));
-        let Some((sensor, name)) = self.text_of_a_parent("statistic_id sensor_id") else { return };
+        let Some(name) = self.text_of_a_parent("statistic_id sensor_id") else { return };
         let text = by_sensor(&name, |&(_, unit, values)| match unit {
             COUNTED => "NULL".to_owned(),
-            _ => near(&sensor, values),
+            _ => near(&name, values),
         });
         self.set(mean, text, "follows from the sensor");
         let mean = self.column(mean);
@@ -126,13 +134,13 @@ impl TableInference<'_> {
         }
     }
 
-    /// Returns the first column that refers to a row with a text of one of these names, and that text.
-    fn text_of_a_parent(&self, names: &str) -> Option<(String, String)> {
+    /// Returns a text of one of these names of a row that the row refers to.
+    fn text_of_a_parent(&self, names: &str) -> Option<String> {
         (0..self.columns.len()).find_map(|by| {
             let of = &self.context.schema.tables[self.context.parents[by]?.table];
             let column = of.columns.iter().find(|column| is_like(&plain(&column.name), names))?;
             let is_text = ColumnTraits::new(column).class == TypeClass::Text;
-            is_text.then(|| (self.column(by), self.through(by, column)))
+            is_text.then(|| self.through(by, column))
         })
     }
 }

@@ -101,7 +101,7 @@ impl TableInference<'_> {
     }
 
     /// Returns a choice of the texts that a CHECK lists.
-    fn states_in_check(&self, at: usize) -> Option<String> {
+    pub(super) fn states_in_check(&self, at: usize) -> Option<String> {
         let sql = statement_of(self.context.schema, self.table).filter(|_| self.table.has_check)?;
         checks(sql).iter().find_map(|check| match raw_words(&check.text)[..] {
             [name, is_in, ref texts @ ..]

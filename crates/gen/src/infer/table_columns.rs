@@ -8,13 +8,13 @@
 
 use super::media::is_of_films;
 use super::names::{bare, is_like, plain, words_of_table};
-use super::rules;
 use super::subjects::{Kind, Subject, subject};
 use super::times::{ReferenceDay, are_in_millis};
 use super::{
     ColumnTraits, Inference, Parent, TypeClass, by_affinity, by_declared_type, has_last_word, inferred, other_parent,
     subject_of, unique, unique_because,
 };
+use super::{distinct, rules};
 use crate::generators::catalogue;
 use crate::tables::statement_of;
 use litepress_rows::quoted_name;
@@ -114,8 +114,10 @@ impl<'a> TableInference<'a> {
         self.conversations();
         self.persons();
         self.places();
+        self.spans();
         self.times();
         self.latest_times();
+        self.changes_by_sign_in();
         self.amounts();
         self.slugs();
         self.upkeep();
@@ -248,6 +250,10 @@ impl<'a> TableInference<'a> {
                 self.found[at] = Some(inferred("sequence", "INTEGER PRIMARY KEY"));
             }
         }
+        let only = super::only_row(self.context.schema, self.context.table);
+        if let Some(at) = only.filter(|&at| self.is_free(at) && self.is_like(at, "id")) {
+            self.found[at] = Some(inferred("sequence", "the only row"));
+        }
         self.parts_of_others();
     }
 
@@ -264,7 +270,11 @@ impl<'a> TableInference<'a> {
         self.found[thing] = Some(inferred("(sequence() + 2) / 3", "three rows of each"));
         self.found[part] = Some(inferred(format!("(sequence() - 1) % 3{unit}"), "in order"));
         if let Some(bytes) = self.find_repeatable_number("received_bytes bytes size").filter(|_| !unit.is_empty()) {
-            self.set(bytes, format!("if(bool(0.8), {BYTES}, int(1, {BYTES}))"), "not more than to the next part");
+            let text = format!("if((sequence() - 1) % 3 < 2, {BYTES}, int(1, {BYTES}))");
+            self.set(bytes, text, "the bytes up to the next part");
+            if let Some(at) = self.find_repeatable_number("finished") {
+                self.set(at, "constant(1)", "follows from the bytes");
+            }
         }
     }
 
@@ -291,6 +301,9 @@ impl<'a> TableInference<'a> {
                 let cents = 500 + self.context.rows.saturating_mul(4).clamp(40_000, 1 << 50);
                 return inferred(format!("shuffle(500, {cents}) / 100.0"), because);
             }
+            if let Some(text) = distinct::text(self.name_of_code(at), traits, self.kind(), self.context.rows) {
+                return inferred(text, because);
+            }
             let like = if super::keys::unique_text(full, traits).is_some() { full } else { &column.plain };
             return unique(traits, like, because);
         }
@@ -304,12 +317,20 @@ impl<'a> TableInference<'a> {
         if let Some(found) = self.coded_flag(at) {
             return found;
         }
-        if let Some(found) = by_declared_type(traits)
-            .filter(|_| !self.is_number(at) || rules::rule(&column.plain, traits, self.kind()).is_none())
+        let is_json = traits.declared.to_ascii_uppercase().starts_with("JSON");
+        if is_json && self.is_like(at, "tags *_tags labels keywords topics categories") {
+            return inferred("array(phrase('{topic}'), 1, 4)", "a list of texts");
+        }
+        let by_name = |name: &str| {
+            let rule = rules::rule(name, traits, self.kind());
+            rule.filter(|(text, _)| !is_json || text.starts_with("object("))
+        };
+        if let Some(found) =
+            by_declared_type(traits).filter(|_| !self.is_number(at) || by_name(&column.plain).is_none())
         {
             return found;
         }
-        let rule = rules::rule(&column.plain, traits, self.kind()).or_else(|| rules::rule(full, traits, self.kind()));
+        let rule = by_name(&column.plain).or_else(|| by_name(self.name_of_code(at)));
         if let Some((text, like)) = rule {
             return inferred(fitted(text.to_owned(), traits), format!("its name is like {like}"));
         }
@@ -405,13 +426,18 @@ fn fitted(text: String, traits: &ColumnTraits<'_>) -> String {
     {
         return if longest < LONGEST_OTHER { format!("phrase('{pattern}', {longest})") } else { text };
     }
-    let needed = catalogue::longest_bytes(&text)
+    let needed = catalogue::longest_bytes(&text, 1)
         .or_else(|| longest_choice(&text))
         .unwrap_or(if text.contains("place") { LONGEST_PLACE } else { LONGEST_OTHER });
-    if longest >= needed || ["unique_", "events(", "date", "choice("].iter().any(|call| text.starts_with(call)) {
+    if let Some(field) = text.strip_prefix("place('").and_then(|rest| rest.strip_suffix("')")) {
+        return if longest < needed { format!("place('{field}', {longest})") } else { text };
+    }
+    if longest >= needed
+        || ["unique_", "events(", "date", "choice(", "if(length("].iter().any(|call| text.starts_with(call))
+    {
         return text;
     }
-    format!("substr({}, 1, {longest})", called(&text))
+    format!("cut({}, {longest})", called(&text))
 }
 
 /// Returns the bytes of the longest text that an annotation can choose: of a CASE, or of a code of a place.

@@ -4,6 +4,7 @@ use super::names::is_like;
 use super::subjects::{Kind, Subject, subject};
 use super::{TableInference, by_affinity, inferred};
 use crate::generators::phrases;
+use litepress_rows::schema::Table;
 
 impl TableInference<'_> {
     /// Infers the texts of a column by the names of the table and the column alone.
@@ -149,6 +150,9 @@ impl TableInference<'_> {
                 {
                     super::continents::by_number(list, &self.column(self.table.rowid_alias.unwrap_or_default()))
                 }
+                Some(list) if list.starts_with("topic") && self.is_hashtag() => {
+                    format!("replace(unique_phrase('{{{list}}}', '-'), '-', '')")
+                }
                 // Words of a topic have hyphens between them.
                 Some(list) if list.starts_with("topic") => format!("unique_phrase('{{{list}}}', '-')"),
                 Some(list) => format!("unique_phrase('{{{list}}}')"),
@@ -164,6 +168,12 @@ impl TableInference<'_> {
     fn has_names_enough(&self, list: &str) -> bool {
         let is_apart = ["band", "playlist", "song", "title"].contains(&list);
         is_apart && (1..=phrases::count(list)).contains(&self.context.rows)
+    }
+
+    /// Returns whether the rows are tags in texts that people share, which are single words.
+    fn is_hashtag(&self) -> bool {
+        let is_post = |table: &Table| super::subject_of(table).is_some_and(|of| of.names == "status_post");
+        super::has_last_word(self.table, "hashtag") || self.context.schema.tables.iter().any(is_post)
     }
 
     /// Returns what a row is called: `event_type` and `type` in a table `event_types`.

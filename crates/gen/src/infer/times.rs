@@ -39,7 +39,15 @@ impl ReferenceDay {
     pub(super) fn unix(self) -> i64 {
         self.0 * 86_400
     }
+
+    /// Returns the Julian day at which the day begins.
+    fn julian(self) -> f64 {
+        self.0 as f64 + JULIAN_1970
+    }
 }
+
+/// The Julian day at which 1970 begins.
+const JULIAN_1970: f64 = 2_440_587.5;
 
 /// How a column stores times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +126,7 @@ static STAGES: &[(&str, Stage)] = &[
 ];
 
 /// Names that hold durations, counts and persons, although a part of them is that of a time.
-const NO_TIMES: &str = "response_time* *load_time* *processing_time *latency* *wait_time *run_time *work_time *_ttl *_name *_ip* *_count *_by *_id *_user* *_status *duration* total_time typing_time scrolling_time visit_total_time time_spent elapsed* *_ms_total *_seconds *_zone* timezone time_slot *_num *_number *_url *_reason *_email *_hash *_version *_token *_visits *_generation* *_comment* *_address* *_author* *_attempt* *_size *_index *_page* *_row *_error* *_message* based_on *_location *start_line *end_line *_title *_text created_from *_text return_code *_sequence *_pos* *_offset *_timer *_ticks *_ttl";
+const NO_TIMES: &str = "response_time* *load_time* *processing_time *latency* *wait_time *run_time *work_time *view_time *play_time *idle_time *cook_time *cooking_time *prep_time *cpu_time *watch_time *busy_time *reading_time *execution_time *_ttl *_name *_ip* *_count *_by *_id *_user* *_status *duration* total_time typing_time scrolling_time visit_total_time time_spent elapsed* *_ms_total *_seconds *_zone* timezone time_slot *_num *_number *_url *_reason *_email *_hash *_version *_token *_visits *_generation* *_comment* *_address* *_author* *_attempt* *_size *_index *_page* *_row *_error* *_message* based_on *_location *start_line *end_line *_title *_text created_from *_text return_code *_sequence *_pos* *_offset *_timer *_ticks *_ttl";
 
 /// Returns the stage and the form of a column of times.
 pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, Form)> {
@@ -158,8 +166,8 @@ pub(super) fn time_of(name: &str, traits: &ColumnTraits<'_>) -> Option<(Stage, F
 /// Returns whether the times of a program are in milliseconds: most of its tables have names such as `sentAt`.
 pub(super) fn are_in_millis(schema: &Schema) -> bool {
     let is_camel = |column: &Column| {
-        let name = column.name.trim_end_matches("ID");
-        name.starts_with(|c: char| c.is_ascii_lowercase()) && name.contains(|c: char| c.is_ascii_uppercase())
+        let name = column.name.trim_end_matches("ID").as_bytes();
+        name.first().is_some_and(u8::is_ascii_lowercase) && name.iter().any(u8::is_ascii_uppercase)
     };
     let camel = schema.tables.iter().filter(|table| table.columns.iter().any(is_camel)).count();
     2 * camel > schema.tables.len()
@@ -169,7 +177,23 @@ impl TableInference<'_> {
     /// Returns the stage and the form of a time of the row.
     pub(super) fn time_at(&self, at: usize) -> Option<(Stage, Form)> {
         let column = &self.columns[at];
-        self.time(&column.plain, &column.traits)
+        self.time(&column.plain, &column.traits).or_else(|| self.start_or_end(at))
+    }
+
+    /// Returns the stage and the form of a `start` beside an `end`: a time in a text, or a number of what takes place. Other numbers
+    /// may be places in a text.
+    fn start_or_end(&self, at: usize) -> Option<(Stage, Form)> {
+        const PAIRS: [[&str; 2]; 4] = [["start", "end"], ["starts", "ends"], ["begin", "end"], ["begins", "ends"]];
+        let is_event = matches!(self.kind(), Some(Kind::Event | Kind::Stay | Kind::Run | Kind::Task));
+        let is_usable = |at: usize| self.columns[at].is_open && (self.is_text(at) || self.is_number(at) && is_event);
+        let named = |name: &str| (0..self.columns.len()).find(|&at| self.columns[at].plain == name && is_usable(at));
+        let is_pair = |pair: &&[&str; 2]| pair.iter().all(|name| named(name).is_some());
+        let pair = PAIRS.iter().find(is_pair)?;
+        let end = pair.iter().position(|name| named(name) == Some(at))?;
+        // The name of a time with the same meaning decides about the form.
+        let (stage, name) = [(Stage::Started, "started_at"), (Stage::Ended, "ended_at")][end];
+        let (_, form) = self.time(name, &self.columns[at].traits)?;
+        Some((stage, form))
     }
 
     /// Returns the stage and the form of a time of any table.
@@ -199,7 +223,7 @@ pub(super) fn has_time(name: &str, traits: &ColumnTraits<'_>) -> bool {
 
 /// Returns whether a name says too little of a column that is not declared as a time: `opened` may be a flag.
 fn is_weak(name: &str, class: TypeClass) -> bool {
-    const STRONG: &str = "*_unix *_epoch at *_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod scm *last_checked *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity epoch";
+    const STRONG: &str = "*_unix *_epoch at *_at *_on *date* *time* *_ts ts timestamp created updated modified *_created *_updated *_modified *modified expires expiry *_expires *expiry* *expiration* mtime *mtime* ctime atime crt mod scm *last_checked *birth* dob born *last_seen* last_login *lastlogin* last_used *_since since *_gmt *_until valid_until valid_from valid_to *_from_ts *_start *_end started finished *_started *_finished start_ts end_ts date_* when registered user_registered last_active last_activity epoch";
     let is_integer_day = matches!(class, TypeClass::Int) && is_like(name, "day *_day due *_due");
     !is_like(name, STRONG) || is_integer_day
 }
@@ -299,7 +323,11 @@ impl Form {
                 let rest = format!("({} - {base}) / {units} - {LAST}", self.number(day.unix())?);
                 format!("{base} + {units} * {}", cut(&in_seconds(), rest))
             }
-            (Self::Julian, _) => return None,
+            (Self::Julian, None) => format!("{base} + ({}) / 86400.0", in_seconds()),
+            (Self::Julian, Some(day)) => {
+                let rest = format!("({} - {base}) * 86400 - {LAST}", day.julian());
+                format!("{base} + {} / 86400.0", cut(&in_seconds(), rest))
+            }
         })
     }
 
@@ -317,7 +345,7 @@ impl Form {
                 let (units, last) = (self.per_second()?, self.number(day.unix())?);
                 format!("max({base}, {last} + {units} * int(-{seconds}, -30))")
             }
-            Self::Julian => return None,
+            Self::Julian => format!("max({base}, {} + int(-{seconds}, -30) / 86400.0)", day.julian()),
         })
     }
 
@@ -327,7 +355,7 @@ impl Form {
             Self::Day => format!("'{}'", day.before(days)),
             Self::Text => format!("'{} 00:00:00'", day.before(days)),
             Self::Unix(_) | Self::Since1601 => self.number(day.unix() - 86_400 * days)?.to_string(),
-            Self::Julian => return None,
+            Self::Julian => format!("{} - {days}", day.julian()),
         })
     }
 
@@ -354,6 +382,11 @@ impl Form {
     /// Returns a time of another form in this one.
     pub(super) fn converted(self, base: &str, of: Self) -> Option<String> {
         Some(match (self, of) {
+            (Self::Julian, Self::Julian) => base.to_owned(),
+            (Self::Julian, Self::Unix(units)) => format!("({base} / {units} / 86400.0 + {JULIAN_1970})"),
+            (Self::Julian, Self::Day | Self::Text) => {
+                format!("(date_diff('1970-01-01', {base}, 'seconds') / 86400.0 + {JULIAN_1970})")
+            }
             (Self::Julian, _) | (_, Self::Julian) => return None,
             (Self::Day, Self::Text) => format!("substr({base}, 1, 10)"),
             (Self::Text, Self::Day) => format!("{base} || ' 00:00:00'"),

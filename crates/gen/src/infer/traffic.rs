@@ -125,7 +125,11 @@ impl TableInference<'_> {
             Some(self.through(by, whole))
         });
         if let Some(whole) = whole {
-            let text = format!("min({}, {whole})", called(&self.alone(spent).text));
+            let by = self.context.per_parent.map(|by| self.column(by));
+            let text = match by {
+                Some(by) => format!("{whole} / count_in({by})"),
+                None => format!("min({}, {whole})", called(&self.alone(spent).text)),
+            };
             self.set(spent, text, "not longer than the visit");
         }
     }

@@ -1,10 +1,12 @@
 //! Tables by which programs keep themselves up: sessions, migrations, and the tenant that rows belong to.
 
+use super::names::is_like;
 use super::subjects::{Kind, Subject, subject};
 use super::table_columns::called;
 use super::times::{Form, Stage};
 use super::{TableInference, plain};
 use crate::generators::phrases;
+use litepress_rows::schema::Table;
 
 const TENANTS: &str = "org_id organization_id organisation_id tenant_id site_id workspace_id realm_id instance_id";
 
@@ -14,11 +16,32 @@ fn things_by_model(model: &str, key: &str) -> String {
         let Subject { names, kind } = subject(name)?;
         let is_named = matches!(kind, Kind::Person | Kind::Product)
             || ["category", "role", "group", "topic", "article_title"].contains(&names);
+        let names = if *name == "user" { "handle" } else { names };
         is_named.then(|| format!(" WHEN '{name}' THEN phrase('{{{names}}}')"))
     };
     let cases: String = phrases::items("model").iter().filter_map(case).collect();
     let class = format!("upper(substr({model}, 1, 1)) || substr({model}, 2)");
     format!("CASE coalesce({model}, 'product'){cases} ELSE {class} || ' object (' || {key} || ')' END")
+}
+
+/// Returns migrations that make tables and add three columns to each of them. Of four rows, the last one makes a table, and the others
+/// are of the tables that the rows before made.
+fn migration_of_table() -> String {
+    const COLUMNS: &str = "WHEN 0 THEN choice('created_by', 'updated_by', 'description', 'language') WHEN 1 THEN choice('uid', 'slug', 'source') ELSE choice('note', 'status', 'color')";
+    let number = "(sequence() - 1)";
+    let is_new = format!("{number} % 4 = 3 OR {number} < 4");
+    format!(
+        "if({is_new}, 'create table ', 'alter table ') || unique_phrase('{{migration_table}}', '_', each=4) \
+         || if({is_new}, '', ' add column ' || CASE {number} % 4 {COLUMNS} END)"
+    )
+}
+
+/// Returns a choice of the columns of a table that people change, if there are any.
+fn fields_of(table: &Table) -> Option<String> {
+    const OTHERS: &str = "id *_id *password* *last_login *_at *created* *joined* *updated*";
+    let names = table.columns.iter().map(|column| plain(&column.name)).filter(|name| !is_like(name, OTHERS));
+    let names: Vec<String> = names.map(|name| format!("'{}'", name.replace('_', " ").replace('\'', "''"))).collect();
+    (!names.is_empty()).then(|| format!("choice({})", names.join(", ")))
 }
 
 impl TableInference<'_> {
@@ -29,6 +52,8 @@ impl TableInference<'_> {
         self.tenants();
         self.alerts();
         self.admin_log();
+        self.audits();
+        self.queued_jobs();
     }
 
     /// Returns whether a text is a key that says nothing: it is none of a setting, a feature or a text.
@@ -118,7 +143,11 @@ impl TableInference<'_> {
             self.migrations_of_apps(app, name);
             return;
         }
-        self.set(name, "unique_phrase('{migration}', '_v')", "a migration");
+        let text = match self.columns[name].is_unique {
+            true => "unique_phrase('{migration}', '_v')".to_owned(),
+            false => migration_of_table(),
+        };
+        self.set(name, text, "a migration");
         let name = self.column(name);
         if let Some(sql) = self.find_repeatable_text("sql statement") {
             let text = format!(
@@ -132,9 +161,11 @@ impl TableInference<'_> {
     /// Migrations of applications: each has its first, second and third one.
     fn migrations_of_apps(&mut self, app: usize, name: usize) {
         const APPS: [&str; 7] = ["accounts", "catalog", "orders", "payments", "blog", "pages", "shipping"];
-        let case = |(at, app): (usize, &&str)| format!(" WHEN {at} THEN '{app}'");
-        let cases: String = APPS.iter().enumerate().map(case).collect();
-        let count = APPS.len();
+        let of_models = super::catalogues::applications(self.context.schema);
+        let apps = if of_models.is_empty() { APPS.map(str::to_owned).to_vec() } else { of_models };
+        let case = |(at, app): (usize, &String)| format!(" WHEN {at} THEN '{app}'");
+        let cases: String = apps.iter().enumerate().map(case).collect();
+        let count = apps.len();
         self.set(app, format!("CASE (sequence() - 1) % {count}{cases} END"), "one application after another");
         let before = format!("(sequence() - 1) / {count}");
         let number = format!("if({before} < 9999, substr('000' || ({before} + 1), -4), {before} + 1)");
@@ -157,10 +188,11 @@ impl TableInference<'_> {
         let things = model.as_ref().zip(key).map(|(model, key)| things_by_model(model, &self.column(key)));
         self.set(thing, things.unwrap_or_else(|| "phrase('{product}')".to_owned()), "the name of the thing");
         let goods = "choice('name': 4, 'price': 3, 'stock': 3, 'description': 2)";
-        let field = match model {
+        let field = match model.as_ref() {
             Some(model) => format!(
-                "CASE {model} WHEN 'product' THEN {goods} WHEN 'user' THEN choice('email', 'is active', 'groups') \
-                 WHEN 'order' THEN choice('status': 3, 'note') ELSE choice('name', 'status', 'position') END"
+                "CASE {model}{} WHEN 'product' THEN {goods} WHEN 'user' THEN choice('email', 'is active', 'groups') \
+                 WHEN 'order' THEN choice('status': 3, 'note') ELSE choice('name', 'status', 'position') END",
+                self.of_models(fields_of)
             ),
             None => goods.to_owned(),
         };
@@ -170,8 +202,59 @@ impl TableInference<'_> {
         );
         self.set(change, text, "follows from what was done");
         if let Some(key) = key {
-            self.set(key, "int(1, 900) || ''", "the key of the thing");
+            let schema = self.context.schema;
+            let keys = self.of_models(|table| {
+                let rows = schema.position(&table.name).and_then(|at| self.context.rows_of.get(at));
+                let rows = rows.copied().unwrap_or_default().max(1);
+                Some(if table.rowid_alias.is_some() { format!("int(1, {rows}) || ''") } else { "hex(32)".to_owned() })
+            });
+            let text = match model.filter(|_| !keys.is_empty()) {
+                Some(model) => format!("CASE {model}{keys} ELSE int(1, 900) || '' END"),
+                None => "int(1, 900) || ''".to_owned(),
+            };
+            self.set(key, text, "the key of the thing");
         }
+    }
+
+    /// Returns the cases of a CASE over the models of the schema.
+    fn of_models(&self, value: impl Fn(&Table) -> Option<String>) -> String {
+        let tables = &self.context.schema.tables;
+        let models = super::catalogues::models(self.context.schema).into_iter();
+        models
+            .filter_map(|model| Some(format!(" WHEN '{}' THEN {}", model.name, value(&tables[model.table])?)))
+            .collect()
+    }
+
+    /// Actions of accounts, which had signed up before.
+    fn audits(&mut self) {
+        let is_audit = super::has_last_word(self.table, "audit") && self.is_of_person();
+        if let Some(at) = self.find_repeatable_text("what action activity event").filter(|_| is_audit) {
+            self.set(at, "phrase('{account_event}')", "what an account does");
+        }
+    }
+
+    fn is_of_person(&self) -> bool {
+        let parents = self.context.possible_parents.iter().flatten();
+        parents.into_iter().any(|parent| super::is_person(&self.context.schema.tables[parent.table]))
+    }
+
+    /// States of jobs that wait for their time, and how often each was tried.
+    fn queued_jobs(&mut self) {
+        let attempts = self.find_repeatable_number("attempts attempt *_attempts retries retry_count");
+        let state = self.find_repeatable_text("state status");
+        let state = state.filter(|&at| self.kind() == Some(Kind::Run) && self.states_in_check(at).is_none());
+        let Some((attempts, state)) = attempts.zip(state) else { return };
+        let over = "choice('done': 93, 'failed': 7)";
+        let text = match self.is_young(2) {
+            Some(is_young) => format!("if({is_young}, choice('queued': 75, 'running': 10, 'done': 15), {over})"),
+            None => format!("if(bool(0.02), 'queued', {over})"),
+        };
+        self.set(state, text, "a job waits until its time");
+        let text = format!(
+            "CASE {} WHEN 'queued' THEN 0 WHEN 'failed' THEN choice(3: 4, 5: 1) ELSE choice(1: 93, 2: 5, 3: 2) END",
+            self.column(state)
+        );
+        self.set(attempts, text, "follows from the state");
     }
 
     /// Tenants: a row belongs to that of the row that it refers to.

@@ -369,7 +369,7 @@ impl<'p, 'a> Compiler<'p, 'a> {
             {
                 (Cardinality::Unique { rows: rows.min(reference.relation.parents) }, None)
             }
-            (Assignment::InTurn { each, first }, _) if is_unique => {
+            (Assignment::InTurn { each, first, second: 0 }, _) if is_unique => {
                 let values = first.unwrap_or(u64::MAX).min(reference.relation.parents).max(1);
                 (Cardinality::Among { values }, Some(Cycle { each: *each, values }))
             }
@@ -379,8 +379,9 @@ impl<'p, 'a> Compiler<'p, 'a> {
         with_nulls(ValueProperties { cardinality, cycle, ..key }, self.null_share(table, leader))
     }
 
-    /// Returns the share of rows without a parent.
+    /// Returns an estimate of the share of rows without a parent.
     fn null_share(&self, table: usize, leader: usize) -> f64 {
+        const CHILDLESS: f64 = 0.5;
         let mut expr = &self.drafts.draft((table, leader)).expr;
         let mut others = 1.0;
         while let ColumnExpr::Null { share, inner, .. } = expr {
@@ -395,6 +396,12 @@ impl<'p, 'a> Compiler<'p, 'a> {
         }
         if let Some(unless) = expr.reference().and_then(|reference| reference.unless) {
             others *= self.null_share(table, self.drafts.leader((table, unless)));
+        }
+        if expr.reference().is_some_and(|reference| reference.childless.is_some()) {
+            others *= CHILDLESS;
+        }
+        if let Some(after) = expr.reference().map(|reference| reference.after).filter(|after| *after > 0) {
+            others *= 1.0 - after as f64 / self.drafts.sizes[table].rows.max(after) as f64;
         }
         let is_from_root = |relation: &&Relation| relation.to_itself && !relation.is_total;
         if let Some(Assignment::InTurn { first: Some(first), .. }) =

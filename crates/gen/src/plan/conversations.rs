@@ -30,7 +30,7 @@ pub(super) fn is_newest(table: &Table, column: usize) -> bool {
 
 /// Returns the number of first rows to which the others refer, if an annotation says so.
 pub(super) fn first_rows(text: &str) -> Option<u64> {
-    text.split_once(", in_turn(first=")?.1.split(')').next()?.parse().ok()
+    text.split_once(", in_turn(first=")?.1.split([')', ',']).next()?.parse().ok()
 }
 
 impl Planner<'_> {

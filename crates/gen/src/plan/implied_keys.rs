@@ -8,6 +8,8 @@ use crate::schema_annotations::words;
 use crate::tables::{is_generated, statement_of};
 use litepress_rows::Affinity;
 use litepress_rows::schema::{Column, ForeignKey, Generated, Schema, Table};
+use std::collections::HashMap;
+use std::ops::Deref;
 
 /// A schema with implied keys, and the number of declared foreign keys of each table.
 pub(super) struct PlannedSchema {
@@ -15,9 +17,58 @@ pub(super) struct PlannedSchema {
     pub declared: Vec<usize>,
 }
 
+/// A schema and its names. Each column is compared with all tables, of which there may be thousands.
+struct NamedSchema<'s> {
+    schema: &'s Schema,
+    /// The words of each table's name in the singular, with underscores between them.
+    names: Vec<String>,
+    /// The tables whose key has a name, without the letters of the table.
+    by_key: HashMap<String, Vec<usize>>,
+    /// Whether a foreign key refers to a table.
+    is_parent: Vec<bool>,
+    /// The word with which the names of all tables begin: `oc` of `oc_users`.
+    common_word: Option<String>,
+}
+
+impl<'s> NamedSchema<'s> {
+    fn new(schema: &'s Schema) -> Self {
+        let names = schema.tables.iter().map(|table| infer::words_of_table(&table.name).join("_")).collect();
+        let mut by_key: HashMap<String, Vec<usize>> = HashMap::new();
+        for (position, table) in schema.tables.iter().enumerate() {
+            if let Some(key) = single_key(table).or_else(|| key_of_index(table)) {
+                by_key.entry(infer::bare(table, &table.columns[key].name)).or_default().push(position);
+            }
+        }
+        let mut is_parent = vec![false; schema.tables.len()];
+        for key in schema.tables.iter().flat_map(|table| &table.foreign_keys) {
+            schema.position(&key.parent).into_iter().for_each(|parent| is_parent[parent] = true);
+        }
+        Self { schema, names, by_key, is_parent, common_word: common_word(schema) }
+    }
+
+    /// Returns whether a table has this name in the singular, or, if not `whole`, ends with it.
+    fn is_called(&self, table: usize, wanted: &str, whole: bool) -> bool {
+        let letters = |name: &'_ str| name.bytes().filter(|&c| c != b'_').collect::<Vec<_>>();
+        let name = self.names[table].as_str();
+        match name.strip_suffix(wanted) {
+            Some(rest) => rest.is_empty() || !whole && rest.ends_with('_'),
+            None => whole && letters(name) == letters(wanted),
+        }
+    }
+}
+
+impl Deref for NamedSchema<'_> {
+    type Target = Schema;
+
+    fn deref(&self) -> &Schema {
+        self.schema
+    }
+}
+
 /// Adds the implied keys to a copy of the schema.
 pub(super) fn with_implied_keys(schema: &Schema) -> PlannedSchema {
-    let mut planned = schema.clone();
+    let schema = &NamedSchema::new(schema);
+    let mut planned = schema.schema.clone();
     let declared: Vec<usize> = schema.tables.iter().map(|table| table.foreign_keys.len()).collect();
     for (position, table) in schema.tables.iter().enumerate() {
         if !is_generated(schema, table) {
@@ -126,7 +177,7 @@ fn only_thing(schema: &Schema, table: &Table, name: &str) -> Option<usize> {
 }
 
 /// Returns the table and key that the name of a column says it refers to.
-fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(usize, usize)> {
+fn implied_parent(schema: &NamedSchema<'_>, position: usize, column: usize) -> Option<(usize, usize)> {
     let table = &schema.tables[position];
     let of = &table.columns[column];
     let is_referring = table.foreign_keys.iter().any(|key| key.columns.contains(&column));
@@ -163,6 +214,9 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
     if let Some(thing) = only_thing(schema, table, &name) {
         return key_of(thing);
     }
+    if name == "key" && infer::tells_of_plays(table) {
+        return schema.tables.iter().position(infer::is_of_films).and_then(key_of);
+    }
     let is_own_key = single_key(table) == Some(column);
     if let Some(parent) = by_key(schema, position, &of.name, is_own_key).or_else(|| by_theme(schema, position, of)) {
         return key_of(parent);
@@ -174,18 +228,17 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
         return None;
     }
     let parts: Vec<&str> = stem.split('_').collect();
-    let word = common_word(schema);
     let by_name = (0..if is_id { parts.len() } else { 1 }).find_map(|from| {
         let wanted = parts[from..].join("_");
         let wanted = infer::expanded(&wanted);
         // The type of a creator is not that of an item.
         let is_vague = from > 0 && ["type", "kind", "status", "state"].contains(&wanted);
+        let prefixed = schema.common_word.as_ref().map(|word| format!("{word}_{wanted}"));
         let is_whole = |&parent: &usize| {
-            let table = &schema.tables[parent];
-            let prefixed = word.as_ref().map(|word| format!("{word}_{wanted}"));
-            is_called(table, wanted, true) || prefixed.is_some_and(|name| is_called(table, &name, true))
+            let is_prefixed = |name: &String| schema.is_called(parent, name, true);
+            schema.is_called(parent, wanted, true) || prefixed.as_ref().is_some_and(is_prefixed)
         };
-        let is_part = |&parent: &usize| is_id && !is_vague && is_called(&schema.tables[parent], wanted, false);
+        let is_part = |&parent: &usize| is_id && !is_vague && schema.is_called(parent, wanted, false);
         let tables = 0..schema.tables.len();
         let mut found = tables.clone().filter(is_whole).chain(tables.filter(is_part));
         found.find_map(key_of).filter(|(parent, _)| *parent != position || is_id)
@@ -194,7 +247,7 @@ fn implied_parent(schema: &Schema, position: usize, column: usize) -> Option<(us
 }
 
 /// Returns the table whose key the name of a column is, as `idsite` is, or that other tables refer to by this name.
-fn by_key(schema: &Schema, position: usize, name: &str, is_own_key: bool) -> Option<usize> {
+fn by_key(schema: &NamedSchema<'_>, position: usize, name: &str, is_own_key: bool) -> Option<usize> {
     let plain = infer::bare(&schema.tables[position], name);
     let only = |name: &str| match tables_with_key(schema, position, name)[..] {
         [only] if !is_own_key => Some(only),
@@ -203,12 +256,12 @@ fn by_key(schema: &Schema, position: usize, name: &str, is_own_key: bool) -> Opt
     let is_id = plain.contains("id") && plain != "id" || plain.ends_with("_key");
     // `pfnid` is the key of the file before.
     let before = || plain.strip_prefix('p').filter(|rest| rest.len() > 2 && rest.ends_with("id")).and_then(only);
-    let same = only(&plain).filter(|_| is_id);
+    let same = is_id.then(|| only(&plain)).flatten();
     same.or_else(before).or_else(|| as_in_other_tables(schema, position, name, is_own_key))
 }
 
 /// Returns the table that a column refers to by the habits of one kind of program.
-fn by_theme(schema: &Schema, position: usize, of: &Column) -> Option<usize> {
+fn by_theme(schema: &NamedSchema<'_>, position: usize, of: &Column) -> Option<usize> {
     let name = infer::bare(&schema.tables[position], &of.name);
     let is_number = of.affinity == Affinity::Integer;
     person_by_login(schema, position, &name)
@@ -220,21 +273,13 @@ fn by_theme(schema: &Schema, position: usize, of: &Column) -> Option<usize> {
 }
 
 /// Returns the other tables whose key has this name: only the one that foreign keys refer to, if there is one.
-fn tables_with_key(schema: &Schema, position: usize, name: &str) -> Vec<usize> {
-    let is_key = |&parent: &usize| {
-        let of = &schema.tables[parent];
-        let key = single_key(of).or_else(|| key_of_index(of));
-        parent != position && key.is_some_and(|key| infer::bare(of, &of.columns[key].name) == name)
-    };
-    let found: Vec<usize> = (0..schema.tables.len()).filter(is_key).collect();
+fn tables_with_key(schema: &NamedSchema<'_>, position: usize, name: &str) -> Vec<usize> {
+    let found = schema.by_key.get(name).into_iter().flatten().copied();
+    let found: Vec<usize> = found.filter(|&parent| parent != position).collect();
     if found.len() < 2 {
         return found;
     }
-    let is_parent = |&table: &usize| {
-        let mut keys = schema.tables.iter().flat_map(|table| &table.foreign_keys);
-        keys.any(|key| key.parent.eq_ignore_ascii_case(&schema.tables[table].name))
-    };
-    let parents: Vec<usize> = found.iter().copied().filter(is_parent).collect();
+    let parents: Vec<usize> = found.iter().copied().filter(|&table| schema.is_parent[table]).collect();
     if parents.len() == 1 { parents } else { found }
 }
 
@@ -276,7 +321,7 @@ fn as_in_other_tables(schema: &Schema, position: usize, name: &str, is_own_key: 
 const PERSONS: &str = "author owner creator sender receiver recipient follower following followed assignee assigned_to created_by updated_by modified_by approved_by reviewer actor manager requester reporter uploader editor inviter invited_by poster commenter doer moderator applicant by";
 
 /// Returns the table of which a column such as `ancestor_id` has a row: that of the other column of a pair, or its own.
-fn family_of(schema: &Schema, position: usize, column: usize) -> usize {
+fn family_of(schema: &NamedSchema<'_>, position: usize, column: usize) -> usize {
     let table = &schema.tables[position];
     let is_relative = |name: &str| RELATIVES.iter().any(|word| infer::plain(name).starts_with(word));
     let others = (0..table.columns.len()).filter(|&at| at != column && !is_relative(&table.columns[at].name));
@@ -284,29 +329,36 @@ fn family_of(schema: &Schema, position: usize, column: usize) -> usize {
 }
 
 /// Returns the table of the persons that a role such as `author_id` is of. A messenger without users has conversations with them.
-fn person_by_role(schema: &Schema, table: &Table, (role, is_id, is_author): (&str, bool, bool)) -> Option<usize> {
+fn person_by_role(
+    schema: &NamedSchema<'_>,
+    table: &Table,
+    (role, is_id, is_author): (&str, bool, bool),
+) -> Option<usize> {
     let is_message = |column: &Column| infer::plain(&column.name) == "message_id";
     let is_sender = role == "from" && is_id && table.columns.iter().any(is_message);
     let is_person = is_author || is_id && PERSONS.split(' ').any(|person| person == role);
-    let conversation = || schema.tables.iter().position(|table| is_called(table, "conversation", false));
+    let conversation = || (0..schema.tables.len()).find(|&table| schema.is_called(table, "conversation", false));
     table_of_persons(schema).filter(|_| is_person || is_sender).or_else(|| conversation().filter(|_| is_sender))
 }
 
 /// Returns the table of the persons who use a program.
-fn table_of_persons(schema: &Schema) -> Option<usize> {
+fn table_of_persons(schema: &NamedSchema<'_>) -> Option<usize> {
     let persons = ["user", "account", "member", "person", "profile"];
-    persons.iter().find_map(|person| schema.tables.iter().position(|table| is_called(table, person, false)))
+    persons.iter().find_map(|person| (0..schema.tables.len()).find(|&table| schema.is_called(table, person, false)))
 }
 
 /// Returns the only table of persons whose key is the user name that a column such as `creator_login` has.
 fn person_by_login(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+    const KEYS: [&str; 5] = ["login", "username", "user_name", "handle", "uid"];
+    let is_role = ["user", "userid", "user_id", "owner", "share_with", "shared_with"].contains(&name);
+    if !is_role && !KEYS.iter().any(|key| name.ends_with(key)) {
+        return None;
+    }
     let is_login = |&parent: &usize| {
         let of = &schema.tables[parent];
         let key = single_key(of).map(|key| infer::plain(&of.columns[key].name)).unwrap_or_default();
-        let is_key = ["login", "username", "user_name", "handle", "uid"].contains(&key.as_str());
-        let is_named = ["user", "userid", "user_id", "owner", "share_with", "shared_with"].contains(&name)
-            || name.ends_with(&format!("_{key}"));
-        parent != position && is_key && infer::is_person(of) && is_named
+        let is_named = is_role || name.ends_with(&format!("_{key}"));
+        parent != position && KEYS.contains(&key.as_str()) && infer::is_person(of) && is_named
     };
     let mut found = (0..schema.tables.len()).filter(is_login);
     found.next().filter(|_| found.next().is_none())
@@ -379,11 +431,11 @@ fn in_core_data(schema: &Schema, position: usize, name: &str) -> Option<usize> {
 
 /// Returns the table of a library of pictures that a column such as `rootFile` names by its last word: tables leave out the words
 /// with which all of a kind begin, such as `AgLibrary`.
-fn in_library_of_pictures(schema: &Schema, position: usize, name: &str) -> Option<usize> {
+fn in_library_of_pictures(schema: &NamedSchema<'_>, position: usize, name: &str) -> Option<usize> {
     const OTHER_NAMES: [(&str, &str); 3] = [("tag", "keyword"), ("icon", "image"), ("pid", "tag")];
     const KINDS: [&str; 5] = ["image", "file", "folder", "keyword", "tag"];
     let called = |wanted: &str| {
-        let tables = (0..schema.tables.len()).filter(|&table| is_called(&schema.tables[table], wanted, false));
+        let tables = (0..schema.tables.len()).filter(|&table| schema.is_called(table, wanted, false));
         tables.min_by_key(|&table| schema.tables[table].name.len())
     };
     let table = &schema.tables[position];
@@ -404,18 +456,6 @@ fn common_word(schema: &Schema) -> Option<String> {
     let word = first(schema.tables.first()?)?;
     (schema.tables.len() >= LEAST && schema.tables.iter().all(|table| first(table).as_ref() == Some(&word)))
         .then_some(word)
-}
-
-/// Returns whether a table has this name in the singular, or, if not `whole`, ends with it.
-fn is_called(table: &Table, wanted: &str, whole: bool) -> bool {
-    let words = infer::words_of_table(&table.name);
-    let name = words.join("_");
-    let plain = name.replace('_', "");
-    if whole {
-        name == wanted || plain == wanted.replace('_', "")
-    } else {
-        words.last().is_some_and(|word| word == wanted) || name.ends_with(&format!("_{wanted}"))
-    }
 }
 
 /// Returns the key of a table that a column can hold: the primary key, or else a unique `id`.

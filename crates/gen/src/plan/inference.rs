@@ -3,7 +3,9 @@
 use super::Planner;
 use super::conversations::{first_rows, is_newest};
 use super::resolve::ColumnExpr;
-use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern, TableContext, TableInference};
+use crate::infer::{
+    self, Inference, NoReference, Reference, ReferencePattern, Sites, TableContext, TableInference, Versions,
+};
 use crate::relation::{Assignment, PositionField};
 use crate::tables::generated_tables;
 use litepress_rows::schema::{ForeignKey, Generated, Table};
@@ -52,8 +54,24 @@ impl Planner<'_> {
     pub(super) fn infer(&mut self) -> Result<()> {
         let open = self.open_columns();
         let (mut drafts, mut alone) = (Vec::new(), Vec::new());
+        let versions = Versions::new(self.schema, |table| self.sizes[table].rows);
+        let is_open = |table: usize| self.columns[table].iter().all(Option::is_none);
+        let versions = versions.filter(|of| is_open(of.table));
+        let sites = Sites::new(self.schema, |table| self.sizes[table].rows);
+        let sites = sites.filter(|of| of.tables.into_iter().all(is_open));
         for &(table, column) in &open {
             let (of_table, rows) = (&self.schema.tables[table], self.sizes[table].rows);
+            let version = versions.as_ref().and_then(|of| of.key(of_table, column, rows));
+            let action = || sites.as_ref().and_then(|of| of.action(self.schema, table, column));
+            let type_of_file = || {
+                let parent = infer::other_parent(self.schema, table, column).map(|parent| parent.table)?;
+                let types = self.sizes[parent].rows;
+                infer::type_of_file(of_table, &self.schema.tables[parent], types).filter(|_| is_open(parent))
+            };
+            if let Some(inferred) = version.or_else(action).or_else(type_of_file) {
+                drafts.push((table, column, inferred));
+                continue;
+            }
             match infer::reference(self.schema, of_table, column) {
                 _ if rows == 0 => alone.push((table, column)),
                 Reference::None => match self.number_in(table, column) {
@@ -65,7 +83,7 @@ impl Planner<'_> {
                     drafts.push((table, column, infer::without_parent(of_table, column, &why.into())?))
                 }
                 Reference::Single(parent)
-                    if parent.table == table && infer::is_file_tree(of_table) && self.is_implied(table, column) =>
+                    if parent.table == table && infer::is_tree_by_key(of_table) && self.is_implied(table, column) =>
                 {
                     alone.push((table, column));
                 }
@@ -231,6 +249,9 @@ impl Planner<'_> {
     /// the references that are not part of the plan yet.
     fn lines(&self, table: usize, drafts: &[(usize, usize, Inference)]) -> Option<usize> {
         let of_table = &self.schema.tables[table];
+        if !infer::has_lines(of_table) {
+            return None;
+        }
         let lines =
             generated_tables(self.schema).filter(|(child, of)| *child != table && infer::is_line_of(of, of_table));
         lines.map(|(child, _)| child).find(|&child| {
@@ -261,7 +282,12 @@ impl Planner<'_> {
             let parent = infer::reference(self.schema, &self.schema.tables[child], column);
             matches!(parent, Reference::Single(parent) if parent.table == table) && is_small(child) && is_small(table)
         };
-        let drafted = drafts.iter().filter(|(.., inferred)| inferred.text.contains("ref("));
+        let name = &self.schema.tables[table].name;
+        let names_table = |(child, column, _): &&(usize, usize, Inference)| {
+            let mut keys = self.schema.tables[*child].foreign_keys.iter();
+            keys.any(|key| key.columns.contains(column) && key.parent.eq_ignore_ascii_case(name))
+        };
+        let drafted = drafts.iter().filter(names_table).filter(|(.., inferred)| inferred.text.contains("ref("));
         drafted.map(|(child, column, _)| (*child, *column)).filter(refers).collect()
     }
 
@@ -336,12 +362,11 @@ impl Planner<'_> {
         keys.all(|(at, _)| at >= self.declared[table])
     }
 
-    /// Returns whether 0 stands for no parent, or no row can be told to be a folder of bookmarks.
+    /// Returns whether 0 stands for no parent.
     fn is_without_parents(&self, table: usize, column: usize) -> bool {
         let of_table = &self.schema.tables[table];
         let default = of_table.columns[column].default.as_deref().map(|default| default.trim_matches('\''));
-        let is_flat = infer::are_bookmarks(of_table) || default == Some("0");
-        is_flat && self.is_implied(table, column)
+        default == Some("0") && self.is_implied(table, column)
     }
 
     /// Adds NULL in a share of the rows of a nullable foreign key.
@@ -440,7 +465,12 @@ impl Planner<'_> {
                 Ok(ReferencePattern::Superior)
             }
             None if table == parent.table && infer::roots(of_table, column, rows).is_some() => {
-                Ok(ReferencePattern::Roots(infer::roots(of_table, column, rows).unwrap_or(1)))
+                let first = infer::roots(of_table, column, rows).unwrap_or(1);
+                Ok(ReferencePattern::Roots { first, second: infer::second_level(of_table, first, rows) })
+            }
+            None if infer::first_often(self.schema, table, parent.table, parent_rows).is_some() => {
+                let first = infer::first_often(self.schema, table, parent.table, parent_rows);
+                Ok(ReferencePattern::FirstOften(first.unwrap_or(1)))
             }
             None if infer::is_person(of_table) && infer::has_last_word(of_parent, "department ward") => {
                 Ok(ReferencePattern::AtRandom)
@@ -464,7 +494,9 @@ impl Planner<'_> {
             }
             None if self.comes_in_groups(table, column, of_parent) => {
                 let least = u64::from(rows >= parent_rows && infer::is_visit_of(of_table, of_parent));
-                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))
+                let after = infer::films_without_parts(of_table, of_parent, parent_rows);
+                let counts = infer::skewed_counts(rows, parent_rows - after, (least, u64::MAX));
+                Ok(ReferencePattern::PerParent { counts, after })
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
                 Ok(if infer::is_address(of_parent) { ReferencePattern::OnceNearby } else { ReferencePattern::Once })
@@ -481,9 +513,12 @@ impl Planner<'_> {
     fn numbered_pattern(&self, [table, parent]: [usize; 2], most: u64) -> ReferencePattern {
         let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent]);
         let (rows, parents) = (self.sizes[table].rows, self.sizes[parent].rows);
-        let after = infer::films_without_parts(of_table, of_parent, parents);
+        let layers = infer::layers_without_tiles(self.schema, of_table, of_parent, parents);
+        let after = infer::films_without_parts(of_table, of_parent, parents).max(layers);
         let parents = parents - after;
-        let most = (5 * (rows / parents) / 2).saturating_add(3).min(most);
+        // All layers of tiles have as many levels.
+        let most =
+            if layers > 0 { rows.div_ceil(parents) } else { (5 * (rows / parents) / 2).saturating_add(3).min(most) };
         // One for each would be no more than a copy of the parents.
         let has_some = infer::is_part_of(of_table, of_parent) && rows >= parents || rows / 2 >= parents;
         ReferencePattern::PerParent { counts: infer::skewed_counts(rows, parents, (u64::from(has_some), most)), after }
@@ -505,11 +540,22 @@ impl Planner<'_> {
         infer::time_of_series(of_table, column).is_some()
             || infer::is_visit_of(of_table, of_parent)
             || infer::is_input_of(of_table, of_parent)
+            || infer::is_meta_of(of_table, of_parent)
+            || self.are_settings_of_users(table, of_parent)
             || infer::is_run_of_commit(of_table, of_parent)
+            || infer::is_value_of_film(of_table, of_parent)
+            || infer::is_answer_to(of_table, of_parent)
             || infer::is_territory(of_table) && infer::has_last_word(of_parent, "region")
             || self.is_taken_in_turn(table, column)
             || infer::is_address_of(of_table, column, of_parent)
             || infer::is_attached_to(of_table, of_parent) && !self.has_shared_parent(table, column)
+    }
+
+    /// Returns whether the rows of a table are settings of the users in another one.
+    fn are_settings_of_users(&self, table: usize, of_parent: &Table) -> bool {
+        let parent = self.schema.position(&of_parent.name);
+        let rows = [Some(table), parent].map(|table| table.map_or(0, |table| self.sizes[table].rows));
+        infer::are_settings_of_users(&self.schema.tables[table], of_parent, rows)
     }
 
     /// Returns whether a column refers to what the stays in a table are of: a room, or else the person who stays. One stay
@@ -659,8 +705,11 @@ impl Planner<'_> {
 
     /// Returns whether a table has all of its rows from the start: languages, genres.
     fn is_lookup(&self, table: usize) -> bool {
-        let names = infer::closed_names(self.schema, table);
-        names.is_some_and(|(_, most)| self.sizes[table].rows <= most)
+        let is_lookup = |table: usize| {
+            let names = infer::closed_names(self.schema, table);
+            names.is_some_and(|(_, most)| self.sizes[table].rows <= most)
+        };
+        self.lookups.get_or_init(|| (0..self.schema.tables.len()).map(is_lookup).collect())[table]
     }
 
     /// Splits a key into foreign keys, if it consists of whole ones.

@@ -69,6 +69,7 @@ pub(super) fn operation_properties(
         Operator::Function(Function::Length | Function::Instr | Function::DateDiff | Function::WorthOf) => {
             (Kinds::INT, 8)
         }
+        Operator::Function(Function::Min | Function::Max) if ints => (Kinds::INT, 8),
         Operator::Function(Function::Round) => (Kinds::REAL, 8),
         Operator::Function(Function::Replace) => (Kinds::NONE, sum.saturating_mul(parts[2].longest_bytes.max(1))),
         _ => (Kinds::NONE, sum),

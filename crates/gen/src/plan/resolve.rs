@@ -63,8 +63,19 @@ pub(super) struct Reference {
     pub root: Option<usize>,
     /// A column that refers to a row in this one's place: where it does, this one is NULL.
     pub unless: Option<usize>,
+    /// A column of another table: where a row refers to this one through it, this one refers to nothing.
+    pub childless: Option<(usize, usize)>,
+    /// The number of first rows that refer to nothing.
+    pub after: u64,
     /// Offset of the distribution in the annotation.
     pub at: usize,
+}
+
+impl Reference {
+    /// Returns whether more rows than those of a share of NULL refer to nothing.
+    pub(super) fn is_left_out(&self) -> bool {
+        self.unless.is_some() || self.childless.is_some() || self.after > 0
+    }
 }
 
 impl ColumnExpr {
@@ -81,10 +92,12 @@ impl ColumnExpr {
     pub(super) fn fan_out_of(&self, parent: usize) -> Option<&Arc<FanOut>> {
         match self {
             // A share of NULL would take some rows from their parents.
-            Self::Reference(Reference { parent: of, relation, .. }) if *of == parent => match &relation.assignment {
-                Assignment::PerParent(fan_out) => Some(fan_out),
-                _ => None,
-            },
+            Self::Reference(Reference { parent: of, relation, after: 0, .. }) if *of == parent => {
+                match &relation.assignment {
+                    Assignment::PerParent(fan_out) => Some(fan_out),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -397,6 +410,7 @@ impl<'a> Resolver<'a> {
         let assignment = self.assignment(of.distribution, parents, of.at)?;
         let root = of.root.map(|root| self.own_column(&root)).transpose()?;
         let unless = of.unless.map(|unless| self.own_column(&unless)).transpose()?;
+        let childless = of.childless.map(|child| self.table_column(&child)).transpose()?;
         let own = &self.table.columns[self.scope.column];
         let is_total = own.not_null || self.table.rowid_alias == Some(self.scope.column);
         let to_itself = parent == self.scope.table;
@@ -411,7 +425,17 @@ impl<'a> Resolver<'a> {
             return Err(self.source.error(of.at, message));
         }
         self.check_relation(&relation, of.at)?;
-        Ok(ColumnExpr::Reference(Reference { parent, key, relation, through, root, unless, at: of.at }))
+        Ok(ColumnExpr::Reference(Reference {
+            parent,
+            key,
+            relation,
+            through,
+            root,
+            unless,
+            childless,
+            after: of.after,
+            at: of.at,
+        }))
     }
 
     /// Resolves a distribution over the rows of a table with this number of rows.
@@ -422,8 +446,9 @@ impl<'a> Resolver<'a> {
         };
         Ok(match distribution {
             Distribution::Uniform => Assignment::Uniform,
-            Distribution::Zipf { exponent, scatter } => {
-                Assignment::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
+            Distribution::Zipf { exponent, scatter, first } => {
+                let drawn = first.unwrap_or(parents).min(parents);
+                Assignment::Zipf { zipf: Arc::new(Zipf::new(drawn, exponent)), scatter: scatter && first.is_none() }
             }
             Distribution::Popular { growing, by, recent } => Assignment::Popular {
                 growth: growing.map(|before| Growth::new(self.rows(), before)),
@@ -453,7 +478,7 @@ impl<'a> Resolver<'a> {
                 Assignment::SharedIn { column, path }
             }
             Distribution::Once { near } => Assignment::Once { near },
-            Distribution::InTurn { each, first } => Assignment::InTurn { each, first },
+            Distribution::InTurn { each, first, second } => Assignment::InTurn { each, first, second },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
                 Assignment::PerParent(Arc::new(FanOut::Constant { each, parents }))
             }

@@ -268,7 +268,7 @@ fn foreign_keys_that_depend_on_other_ones_are_the_same_in_any_order() {
 }
 
 /// A tree of two levels, teams with users and projects, and pairs that come once, in every form.
-const HOMES: &str = "/* gen: rows=20 */ CREATE TABLE team (id INTEGER PRIMARY KEY);
+const HOMES: &str = "/* gen: rows=20 */ CREATE TABLE team (id INTEGER PRIMARY KEY, kind REFERENCES kind /* gen: ref(kind.id, popular, childless=plan.team) */);
     /* gen: rows=300 */ CREATE TABLE user (id INTEGER PRIMARY KEY, team NOT NULL REFERENCES team /* gen: ref(team.id, popular(growing=TRUE)) */);
     /* gen: rows=200 */ CREATE TABLE project (id INTEGER PRIMARY KEY, team NOT NULL REFERENCES team /* gen: ref(team.id, via(user.team, growing=TRUE)) */);
     /* gen: rows=200 */ CREATE TABLE plan (id INTEGER PRIMARY KEY, team NOT NULL REFERENCES team /* gen: ref(team.id, via(project.team)) */);
@@ -283,7 +283,8 @@ const HOMES: &str = "/* gen: rows=20 */ CREATE TABLE team (id INTEGER PRIMARY KE
         project NOT NULL REFERENCES project /* gen: ref(project.id, along(user, task.project, distinct=TRUE)) */, UNIQUE (user, project));
     /* gen: rows=100 */ CREATE TABLE kind (id INTEGER PRIMARY KEY, of REFERENCES kind /* gen: ref(kind.id, in_turn(first=8)) */,
         name TEXT UNIQUE /* gen: if(of IS NULL, unique_phrase('{category}'), unique_phrase('{category_kind}', each=8) || ' ' || of.name) */,
-        other REFERENCES kind /* gen: null(0.3, ref(kind.id, popular, unless=of)) */);";
+        other REFERENCES kind /* gen: null(0.3, ref(kind.id, popular, unless=of)) */,
+        team REFERENCES team /* gen: ref(team.id, popular, after=70) */);";
 
 #[test]
 fn rows_of_one_home_are_found() {
@@ -298,6 +299,8 @@ fn rows_of_one_home_are_found() {
         "SELECT count(*) FROM kind WHERE (of IS NULL) <> (id <= 8) OR of <> 1 + (id - 1) % 8",
         "SELECT count(*) FROM kind k JOIN kind o ON o.id = k.of WHERE k.name NOT LIKE '% ' || o.name",
         "SELECT count(*) FROM kind WHERE of IS NOT NULL AND other IS NOT NULL",
+        "SELECT count(*) FROM kind WHERE (team IS NULL) <> (id <= 70)",
+        "SELECT count(*) FROM team t WHERE (kind IS NULL) <> EXISTS (SELECT 1 FROM plan WHERE team = t.id)",
     ] {
         assert_eq!(number(&sqlite, query), 0, "{query}");
     }

@@ -74,8 +74,9 @@ impl Planner<'_> {
             }
         }
         for home in (0..self.schema.tables.len()).filter(|&at| infer::has_last_word(&self.schema.tables[at], HOMES)) {
-            self.agree_on_home(drafts, home);
+            self.agree_on_home(drafts, home, &|_| true);
         }
+        self.agree_on_addresses(drafts);
         self.agree_on_news(drafts);
         self.agree_on_albums(drafts);
         self.agree_on_folders(drafts);
@@ -83,6 +84,19 @@ impl Planner<'_> {
         self.agree_on_reactions(drafts);
         self.agree_on_cities(drafts);
         self.agree_on_visits(drafts);
+        self.agree_on_bookmarks(drafts);
+    }
+
+    /// Leaves the first bookmarks, which are folders, without a page.
+    fn agree_on_bookmarks(&self, drafts: &mut [Draft]) {
+        for (table, column, inferred) in drafts {
+            let parent = self.single_parent(*table, *column).map(|parent| &self.schema.tables[parent.table]);
+            if parent.is_some_and(|of| infer::is_bookmarked(&self.schema.tables[*table], *column, of)) {
+                let folders = infer::folders_of_bookmarks(self.sizes[*table].rows);
+                let text = with_argument(&inferred.text, &format!("after={folders}"));
+                inferred.text = if text.starts_with("null(") { text } else { format!("null(0.01, {text})") };
+            }
+        }
     }
 
     /// Returns the column that refers to the album of a row, if another column refers to a trait of the whole album.
@@ -110,7 +124,8 @@ impl Planner<'_> {
         Some(format!(".{}", quoted(&table_of(albums).columns[artist.1].name)))
     }
 
-    /// Gives a book the name of the author whom a table of links gives it. Each book has one author then, and each author two books.
+    /// Gives a book the name of the author whom a table of links gives it. Each book has one author then. If the table has fewer links than
+    /// there are books, each author has two books.
     pub(super) fn agree_on_authors(&self, drafts: &mut Vec<Draft>, alone: &mut Vec<(usize, usize)>) {
         const SORTED: &str = "sort name_sort sort_name";
         const TURNS: &str = "in_turn(2)";
@@ -123,11 +138,15 @@ impl Planner<'_> {
         let persons = table_of(of_author.table);
         let sorted = (0..persons.columns.len()).find(|&at| infer::is_called(persons, at, SORTED));
         let Some(sorted) = sorted else { return };
-        let reference = |table, column, turns| format!("ref({}, {turns})", infer::quoted_column(table, column));
+        let reference = |table, column, turns: &str| format!("ref({}, {turns})", infer::quoted_column(table, column));
+        let links = drafts[book].0;
+        let has_all = self.sizes[links].rows == self.sizes[name.0].rows;
+        let via = format!("via({}, once=TRUE)", infer::quoted_column(table_of(links), drafts[author].1));
+        let (by_link, by_book) = if has_all { ("popular", via.as_str()) } else { (TURNS, TURNS) };
         drafts[book].2.text = reference(table_of(of_book.table), of_book.column, "once");
-        drafts[author].2.text = reference(persons, of_author.column, TURNS);
-        let because = "that of the author, who has two books".to_owned();
-        drafts.push((name.0, name.1, Inference { text: reference(persons, sorted, TURNS), because }));
+        drafts[author].2.text = reference(persons, of_author.column, by_link);
+        let because = "that of the author whom a link gives the book".to_owned();
+        drafts.push((name.0, name.1, Inference { text: reference(persons, sorted, by_book), because }));
         alone.retain(|&place| place != name);
     }
 
@@ -154,7 +173,7 @@ impl Planner<'_> {
         Some(infer::value_of_field(&name, self.sizes[parent].rows))
     }
 
-    /// Lets a row repeat another one only if it answers none.
+    /// Lets a row repeat another one only if it answers none, and has no picture.
     fn agree_on_repeats(&self, drafts: &mut [Draft]) {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
@@ -171,11 +190,41 @@ impl Planner<'_> {
                 let unless = format!("unless={}", quoted(&of_table.columns[*reply].name));
                 drafts[position].2.text = with_argument(&drafts[position].2.text, &unless);
             }
+            // What repeats another text has no picture of its own.
+            let media = drafts.iter().find(|(of, at, inferred)| {
+                let is_own = self.single_parent(*of, *at).is_some_and(|parent| parent.table == table);
+                let is_few = self.sizes[*of].rows.max(self.sizes[table].rows) <= MOST_ROWS;
+                let is_attached = infer::is_attached_to(&self.schema.tables[*of], of_table);
+                is_own && is_few && is_attached && inferred.text.contains("per_parent(")
+            });
+            if let Some((of, at, _)) = media {
+                let childless = format!("childless={}", infer::quoted_column(&self.schema.tables[*of], *at));
+                drafts[position].2.text = with_argument(&drafts[position].2.text, &childless);
+            }
         }
     }
 
-    /// Gives a row only rows of one home: the author of an issue belongs to the organization of the repository.
-    fn agree_on_home(&self, drafts: &mut [Draft], home: usize) {
+    /// Gives an order only addresses of its user. A user along the address is that of the address already.
+    fn agree_on_addresses(&self, drafts: &mut [Draft]) {
+        let is_address = |(table, column, _): &Draft| {
+            let parent = self.single_parent(*table, *column).map(|parent| &self.schema.tables[parent.table]);
+            parent.is_some_and(infer::is_address)
+        };
+        let leads = |drafts: &[Draft], (table, column, _): &Draft| {
+            let along = format!(" along({}, ", quoted(&self.schema.tables[*table].columns[*column].name));
+            drafts.iter().any(|(of, _, inferred)| of == table && inferred.text.contains(&along))
+        };
+        let addresses: Vec<usize> = (0..drafts.len()).filter(|&at| is_address(&drafts[at])).collect();
+        let is_home = |at: &usize| !addresses.is_empty() && infer::is_person(&self.schema.tables[*at]);
+        for home in (0..self.schema.tables.len()).filter(is_home) {
+            let free: Vec<usize> = addresses.iter().copied().filter(|&at| !leads(drafts, &drafts[at])).collect();
+            self.agree_on_home(drafts, home, &|at| free.contains(&at));
+        }
+    }
+
+    /// Gives a row only rows of one home: the author of an issue belongs to the organization of the repository. Changes the foreign
+    /// keys that `is_member` chooses by the positions of their drafts.
+    fn agree_on_home(&self, drafts: &mut [Draft], home: usize, is_member: &dyn Fn(usize) -> bool) {
         let is_few = |table: usize| self.sizes[table].rows <= MOST_ROWS;
         let parent = |(table, column, _): &Draft| self.single_parent(*table, *column).map(|parent| parent.table);
         // The columns of all tables that refer to a home, by the positions of their drafts.
@@ -186,7 +235,7 @@ impl Planner<'_> {
         let home_of = |table: usize| homes.iter().copied().find(|&of| drafts[of].0 == table);
         // The columns that refer to rows with a home, and the drafts of these rows' homes.
         let mut members: Vec<(usize, usize)> = (0..drafts.len())
-            .filter(|&at| homes.len() > 1 && drafts[at].2.text.contains("ref("))
+            .filter(|&at| homes.len() > 1 && drafts[at].2.text.contains("ref(") && is_member(at))
             .filter_map(|at| Some((at, home_of(parent(&drafts[at])?)?)))
             .collect();
         let is_free = |at: usize| is_random(&drafts[at].2.text) || self.has_turn(drafts, at);

@@ -181,6 +181,12 @@ pub(super) fn fill_unset(
     limit_wholes(schema, &unset, sizes);
     limit_rare(schema, &unset, sizes);
     limit_keys(schema, &unset, sizes);
+    limit_versions(schema, &unset, sizes);
+    for &table in &unset {
+        if let Some(most) = infer::most_sites(&schema.tables[table], rows) {
+            sizes[table].limit((0, most, "{} sites have visits enough"));
+        }
+    }
     limit_ancestors(schema, &unset, sizes);
     Ok(())
 }
@@ -225,6 +231,16 @@ fn limit_ancestors(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
             if let Some(first) = first.filter(|_| infer::is_ancestor(schema, table, column)) {
                 sizes[table].limit((column, rows - first, "{} rows of the tree have an ancestor"));
             }
+        }
+    });
+}
+
+/// Limits the tables of a repository, whose artifacts are check-ins and versions of files.
+fn limit_versions(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
+    limit_each(tables, sizes, |table, sizes| {
+        let versions = infer::Versions::new(schema, |table| sizes[table].rows);
+        if let Some(most) = versions.and_then(|of| of.most_rows(&schema.tables[table])) {
+            sizes[table].limit((0, most, "the artifacts of the repository have {} such rows"));
         }
     });
 }

@@ -21,7 +21,7 @@ CREATE TABLE customer (
   points INTEGER NOT NULL,        -- gen: exponential(0.002, decimals=0)
   credit DECIMAL(10, 2),          -- gen: null(0.7, real(0, 5000, 2))
   created_at TIMESTAMP NOT NULL,  -- gen: events('2015-01-01', '2020-01-01')
-  seen_at TIMESTAMP,              -- gen: null(0.1, timestamp('2020-01-01', '2026-01-01'))
+  seen_at TIMESTAMP,              -- gen: null(0.1, timestamp('2025-10-01', '2026-01-01'))
   note TEXT,                      -- gen: null(0.95, phrase('{note}'))
   active INTEGER NOT NULL         -- gen: bool(0.92)
 );
@@ -33,10 +33,10 @@ CREATE TABLE product (
   name TEXT NOT NULL,             -- gen: product_of(category, digits(9))
   brand TEXT NOT NULL,            -- gen: CASE WHEN substr(name, 1, instr(name, ' ') - 1) IN ('Classic', 'Deluxe', 'Essential', 'Everyday', 'Premium', 'Signature', 'Standard', 'Original') THEN phrase('{brand}') ELSE substr(name, 1, instr(name, ' ') - 1) END
   category TEXT NOT NULL,         -- gen: choice('Books': 30, 'Kitchen': 20, 'Garden': 12, 'Toys': 12, 'Sports': 10, 'Bags': 8, 'Grocery': 5, 'Tools': 3)
-  description TEXT,               -- gen: null(0.02, phrase('{product_text}'))
+  description TEXT,               -- gen: null(0.02, phrase('{shop_text}') || if(bool(0.15), ' A favourite since ' || substr(released, 1, 4) || '.', ''))
   price DECIMAL(10, 2) NOT NULL,  -- gen: price(3, 90)
   cost DECIMAL(10, 2) NOT NULL,   -- gen: round(price * real(0.3, 0.9), 2)
-  tax REAL NOT NULL,              -- gen: choice(0.19: 80, 0.07: 20)
+  tax REAL NOT NULL,              -- gen: constant(0.19)
   weight_g INTEGER,               -- gen: null(0.05, lognormal(6, 1.2, min=5, max=100000, decimals=0))
   width_mm INTEGER,               -- gen: null(0.1, lognormal(5.2, 0.5, min=20, max=900, decimals=0))
   height_mm INTEGER,              -- gen: null(0.1, lognormal(5.2, 0.5, min=20, max=900, decimals=0))
@@ -48,7 +48,7 @@ CREATE TABLE product (
   supplier TEXT NOT NULL,         -- gen: phrase('{company}')
   origin TEXT,                    -- gen: country
   url TEXT,                       -- gen: 'https://shop.example.com/' || slug(name) || '-' || id
-  released DATE NOT NULL,         -- gen: date('2010-01-01', '2025-01-01')
+  released DATE NOT NULL,         -- gen: date('2010-01-01', '2020-01-01')
   attributes JSON,                -- gen: object(eco: bool(0.2), fragile: bool(0.1), pieces: choice(1: 80, 2: 10, 4: 6, 6: 4))
   active INTEGER NOT NULL         -- gen: bool(0.85)
 );

@@ -25,10 +25,13 @@ impl ChildCount {
 
     /// Computes the numbers of children of these rows.
     pub(super) fn fill(&self, parents: &Rows<'_>, out: &mut CellBlock) {
+        parents.append_to(out.ints(), |row| self.of(row).into());
+    }
+
+    /// Returns the number of children of a row.
+    pub(super) fn of(&self, row: u64) -> u32 {
         let counts = self.counts.get_or_init(|| self.count());
-        let count =
-            |row: u64| usize::try_from(row).ok().and_then(|row| counts.get(row)).map_or(0, |&count| count.into());
-        parents.append_to(out.ints(), count);
+        usize::try_from(row).ok().and_then(|row| counts.get(row)).copied().unwrap_or(0)
     }
 
     fn count(&self) -> Vec<u32> {

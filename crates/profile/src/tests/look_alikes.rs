@@ -19,7 +19,7 @@ const SHOP: &str = "
     INSERT INTO line SELECT n / 3 + 1, 1 + (n / 3 * 7 + n % 3 * 97) % 300, 1 + m % 4 FROM k;";
 
 /// Builds the look-alike of a database.
-fn look_alike(learnt: &Profile, scale: f64) -> (tempfile::TempDir, Connection) {
+pub(super) fn look_alike(learnt: &Profile, scale: f64) -> (tempfile::TempDir, Connection) {
     let recipe = learnt.to_toml();
     let file = Recipe::parse(&recipe, "recipe.toml").expect(&recipe);
     let schema = file.schema().expect(&recipe);
@@ -72,6 +72,25 @@ fn relations_hold() {
     }
     assert!(said(&learnt, "customer.first_name").contains("(\'"), "{}", said(&learnt, "customer.first_name"));
     assert_plannable(&learnt);
+}
+
+/// Eight people of a firm stayed eight in a look-alike twenty times as large, as if they were a list of genres.
+#[test]
+fn a_few_people_grow_and_a_list_does_not() {
+    let sql = "CREATE TABLE employee (id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT);
+        CREATE TABLE genre (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE sale (id INTEGER PRIMARY KEY, seller INT NOT NULL REFERENCES employee, genre INT NOT NULL REFERENCES genre);
+        WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < 8)
+            INSERT INTO employee SELECT n, char(64 + n) || 'da', char(64 + n) || 'ovelace' FROM k;
+        INSERT INTO genre SELECT id, 'Sound ' || char(64 + id) FROM employee;
+        WITH RECURSIVE k(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM k WHERE n < 399)
+            INSERT INTO sale SELECT n, 1 + n * n % 8, 1 + n % 8 FROM k;";
+    let learnt = profile_of(sql, false);
+    let is_fixed: Vec<bool> = learnt.tables.iter().map(|table| table.is_fixed).collect();
+    assert_eq!(is_fixed, [false, true, false], "{}", learnt.to_toml());
+    let (_folder, made) = look_alike(&learnt, 20.0);
+    assert_eq!(number(&made, "SELECT count(*) FROM employee"), 160.0);
+    assert_eq!(number(&made, "SELECT count(*) FROM genre"), 8.0);
 }
 
 /// People with their places, as the customers of a shop: twelve towns in four countries, some without states.

@@ -1,4 +1,5 @@
-//! A membership test: what is planted in a row of a database is neither in its recipe nor in rows made of that.
+//! A membership test: what is planted in a row of a database is neither in its recipe nor in rows made of that, nor in the profile and
+//! the comparison for programs, which are all that their pages hold.
 
 use super::*;
 
@@ -20,7 +21,7 @@ const fn planted(
 }
 
 /// Twenty databases, with values of a single row, of few rows, and of all rows. `n` is the number of a row.
-const DATABASES: [Planted; 20] = [
+const DATABASES: [Planted; 25] = [
     // Fifty rows of one patient were enough for the name to become a part of a pattern.
     planted(
         "id INTEGER PRIMARY KEY, note TEXT",
@@ -49,7 +50,7 @@ const DATABASES: [Planted; 20] = [
         &["Zebedee", "Quill", "Orla", "Mbeki", "Ostend", "Xanadu"],
     ),
     planted("code TEXT UNIQUE", 500, "printf('ZEBEDEE-%06d', n * 7919 % 999983)", &["ZEBEDEE", "EBED"]),
-    planted("phone TEXT", 300, "printf('+44 7946 %06d', n * 7919 % 999983)", &["7946"]),
+    planted("phone TEXT", 300, "printf('+44 79461 %06d', n * 7919 % 999983)", &["79461"]),
     planted("mail TEXT", 300, "'zebedee' || n || '@quillcorp.example'", &["zebedee", "quillcorp"]),
     planted("url TEXT", 100, "'https://quillcorp.example/zebedee/' || n", &["quillcorp", "zebedee"]),
     planted("doc TEXT", 100, "json_object('Zebedee', n, 'ward', 'Xanadu')", &["Zebedee", "Xanadu"]),
@@ -66,6 +67,23 @@ const DATABASES: [Planted; 20] = [
         "'Zebedee ' || char(65 + n % 26) || char(97 + n / 26), 'Letters to Quill, volume ' || (n % 300), 731.37 + (n % 9) * 41.11",
         &["Zebedee", "Quill", "Letters", "volume"],
     ),
+    // One salary among five was not in the recipe, but in the profile for programs.
+    planted(
+        "salary INT",
+        2000,
+        "iif(n = 77, 987654321, CASE n % 4 WHEN 0 THEN 40000 WHEN 1 THEN 45000 WHEN 2 THEN 50000 ELSE 55000 END)",
+        &["987654321"],
+    ),
+    planted("salary REAL", 50, "iif(n = 7, 7654321.25, 40000.5)", &["7654321.25"]),
+    planted("born INT", 14, "48151623 + n * 5 % 14", &["48151623", "48151636"]),
+    // Fifty rows of one telephone number told how each part of it begins.
+    planted(
+        "phone TEXT",
+        400,
+        "iif(n % 4, '+1 (780) 428-9482', '1 (567) 812-' || (1000 + n))",
+        &["(7[0-9]{2})", "\\(7", "780"],
+    ),
+    planted("born TEXT, pay INT", 4, "'1910-12-07', 48151623", &["1910-12-07", "48151623"]),
     planted("key TEXT PRIMARY KEY, value TEXT", 6, "'quill.' || n, 'Zebedee' || (n / 4)", &["quill", "Zebedee"]),
 ];
 
@@ -79,9 +97,19 @@ fn nothing_planted_comes_up_again() {
         let plan = GenPlan::new(&schema, &Request { recipe: Some(file), ..Request::default() }).expect(&recipe);
         let folder = tempfile::tempdir().expect("a folder");
         let made = dump(&build(folder.path(), schema, &plan));
-        // The schema is in the recipe as it is.
+        let source = database(folder.path(), &table(definition, rows, select));
+        let mut pages = learnt.to_json();
+        // The schema is in the recipe as it is, and the recipe in the profile.
         let recipe = recipe.replace(&toml_string(&learnt.schema.text), "");
+        (pages["schema"], pages["recipe"]) = (serde_json::Value::Null, serde_json::Value::Null);
+        let built = folder.path().join("built.db");
+        let compared = [(&source, &built), (&built, &source), (&source, &source)].map(|(one, other)| {
+            let comparison = compare(one, other, 1, &|| Ok(())).expect("a comparison");
+            comparison.to_json().to_string() + &format!("{comparison:?}")
+        });
         for secret in secrets {
+            assert!(!pages.to_string().contains(secret), "{secret}: {pages}");
+            assert!(compared.iter().all(|compared| !compared.contains(secret)), "{secret}: {compared:?}");
             assert!(!recipe.contains(secret), "{secret}: {recipe}");
             assert!(!made.contains(secret), "{secret}: {made}");
         }
@@ -94,6 +122,8 @@ fn nothing_planted_comes_up_again() {
 fn kept_values_are_in_the_recipe() {
     let Planted { definition, rows, select, secrets } = &DATABASES[1];
     assert!(profile_of(&table(definition, *rows, select), true).to_toml().contains(secrets[0]));
+    let json = profile_of(&table(definition, 5, "iif(n = 2, 987654321, 50000)"), true).to_json();
+    assert!(json["tables"].to_string().contains("987654321"), "{json}");
     let Planted { definition, rows, select, .. } = &DATABASES[0];
     assert!(profile_of(&table(definition, *rows, select), true).to_toml().contains("Bartholomew"));
 }

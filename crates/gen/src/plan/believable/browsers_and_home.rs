@@ -77,16 +77,39 @@ fn the_bookmarks_of_a_browser_are_believable() {
         "firefox_places",
         &[
             ("SELECT count(*) FROM moz_bookmarks WHERE (type = 1) <> (fk IS NOT NULL) OR type NOT IN (1, 2)", 0, 0),
-            ("SELECT max(foreign_count) FROM moz_places", 4, 14),
-            ("SELECT count(*) FROM moz_bookmarks WHERE type = 2", 10, 60),
+            ("SELECT max(foreign_count) FROM moz_places", 1, 1),
+            ("SELECT count(*) FROM moz_bookmarks WHERE type = 2", 9, 14),
             ("SELECT count(*) FROM moz_bookmarks WHERE fk NOT IN (SELECT id FROM moz_places)", 0, 0),
             ("SELECT count(*) FROM moz_bookmarks WHERE lastModified < dateAdded OR dateAdded < 1000000000000000", 0, 0),
             (
-                "SELECT count(*) FROM moz_bookmarks WHERE position <> (SELECT count(*) FROM moz_bookmarks b WHERE b.id < moz_bookmarks.id)",
+                "SELECT count(*) FROM moz_bookmarks b WHERE position <> (SELECT count(*) FROM moz_bookmarks o WHERE o.parent = b.parent AND o.id < b.id)",
                 0,
                 0,
             ),
             ("SELECT count(*) FROM moz_inputhistory WHERE input NOT GLOB '*[g-z]*'", 0, 4),
+        ],
+    );
+}
+
+/// All bookmarks lay in the folder 0, which there was none, and people typed a page eleven times that they saw twice.
+#[test]
+fn bookmarks_lie_in_a_tree_of_folders() {
+    judge_program(
+        "firefox_places",
+        &[
+            ("SELECT count(*) FROM moz_bookmarks WHERE parent = 0 AND id > 1", 0, 0),
+            (
+                "SELECT count(*) FROM moz_bookmarks b LEFT JOIN moz_bookmarks f ON f.id = b.parent WHERE b.id > 1 AND f.type IS NOT 2",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM moz_bookmarks WHERE title IN ('menu', 'toolbar', 'unfiled') AND parent = 1", 3, 3),
+            ("SELECT count(DISTINCT parent) FROM moz_bookmarks", 7, 12),
+            (
+                "SELECT count(*) FROM moz_inputhistory i JOIN moz_places p ON p.id = place_id WHERE use_count > visit_count",
+                0,
+                0,
+            ),
         ],
     );
 }
@@ -104,7 +127,7 @@ fn searches_and_bookmarks_have_the_titles_of_their_pages() {
     );
     judge_program(
         "firefox_places",
-        &[("SELECT count(*) FROM moz_bookmarks b JOIN moz_places p ON p.id = fk WHERE b.title <> p.title", 5, 80)],
+        &[("SELECT count(*) FROM moz_bookmarks b JOIN moz_places p ON p.id = fk WHERE b.title <> p.title", 0, 0)],
     );
 }
 
@@ -189,7 +212,7 @@ fn a_house_is_believable() {
             ("SELECT count(*) FROM events WHERE event_type IS NOT NULL OR event_data IS NOT NULL OR origin IS NOT NULL", 0, 0),
             ("SELECT count(*) FROM events WHERE length(context_id_bin) <> 16 OR event_type_id IS NULL", 0, 0),
             ("SELECT count(*) FROM event_types WHERE event_type NOT GLOB '*[a-z]_[a-z]*'", 0, 0),
-            ("SELECT count(DISTINCT event_type) FROM event_types", 200, 200),
+            ("SELECT count(DISTINCT event_type) FROM event_types", 20, 20),
             ("SELECT count(*) FROM event_data WHERE NOT json_valid(shared_data) OR shared_data LIKE '%theme%'", 0, 0),
             ("SELECT count(*) FROM state_attributes WHERE NOT json_valid(shared_attrs)", 0, 0),
             ("SELECT count(*) FROM state_attributes WHERE hash > 4294967295 OR hash < 0", 0, 0),

@@ -48,7 +48,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Compiles a program of the numbers of the rows of a set's table that the rows of another one refer to through a column.
-    fn children_through(
+    pub(super) fn children_through(
         &self,
         row_set: usize,
         column: usize,

@@ -2,7 +2,7 @@
 
 use super::{ColumnExpr, Compiler, Reference};
 use crate::generators::{Cardinality, Kinds, ValueProperties};
-use crate::program::{Members, Nulls, Op, Program, Repeats};
+use crate::program::{ChildCount, Members, Nulls, Op, Program, Repeats, Without};
 use crate::relation::{Assignment, FanOut};
 use litepress_rows::Result;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl<'p> Compiler<'p, '_> {
         }
         self.referring.pop();
         self.relations.insert((row_set, leader), to);
-        if matches!(reference.relation.assignment, Assignment::InTurn { first: Some(_), .. })
+        if matches!(reference.relation.assignment, Assignment::InTurn { first: Some(_), second: 0, .. })
             && reference.parent == table
         {
             self.roots.push((to, leader));
@@ -196,7 +196,14 @@ impl<'p> Compiler<'p, '_> {
             None => row_set,
         };
         let to = self.new_row_set(reference.through.first().map_or(reference.parent, |(table, _)| *table));
-        self.program.ops.push(Op::Refer { relation, random, from, others, nulls, unless, row_set: to });
+        let count = |child: (usize, usize)| {
+            let program = self.children_through(row_set, leader, child, ("childless", reference.at))?;
+            let [children, parents] = [child.0, self.row_sets[row_set]].map(|table| self.drafts.sizes[table].rows);
+            Result::Ok(Box::new(ChildCount::new(program, children, parents)))
+        };
+        let without =
+            Without { other: unless, children: reference.childless.map(count).transpose()?, rows: reference.after };
+        self.program.ops.push(Op::Refer { relation, random, from, others, nulls, without, row_set: to });
         Ok(to)
     }
 
@@ -240,7 +247,7 @@ impl<'p> Compiler<'p, '_> {
         let wanted = reference.through.first().map(|(table, _)| *table);
         let is_through = through.is_some_and(|(table, _)| Some(*table) == wanted);
         let is_direct = of.is_some_and(|of| Some(of.parent) == wanted);
-        if !nulls.is_empty() || reference.unless.is_some() || !is_through && !is_direct {
+        if !nulls.is_empty() || reference.is_left_out() || !is_through && !is_direct {
             let message = "along needs a column that goes through the same table by via or among, or refers to it, and no null or unless beside it";
             return Err(self.error_in(row_set, leader, reference.at, message));
         }
@@ -348,7 +355,10 @@ impl<'p> Compiler<'p, '_> {
         let table = self.row_sets[row_set];
         let of = self.drafts.reference((table, root));
         if of.is_none_or(|of| {
-            of.unless.is_some() || !of.relation.is_to_earlier() || self.drafts.leader((table, root)) != root
+            of.unless.is_some()
+                || of.after > 0
+                || !of.relation.is_to_earlier()
+                || self.drafts.leader((table, root)) != root
         }) {
             let message = "root needs a column that is a ref(...) to earlier rows of the table, without unless";
             return Err(self.error_in(row_set, column, reference.at, message));
@@ -428,7 +438,7 @@ impl<'p> Compiler<'p, '_> {
     pub(super) fn turns_of(&self, table: usize, column: usize) -> Option<u64> {
         let relation = &self.drafts.reference((table, column))?.relation;
         match relation.assignment {
-            Assignment::InTurn { each, first: None } if each < relation.parents => Some(each),
+            Assignment::InTurn { each, first: None, .. } if each < relation.parents => Some(each),
             _ => None,
         }
     }

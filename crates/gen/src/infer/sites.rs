@@ -1,0 +1,144 @@
+//! Sites whose visits are counted: the key of an action says of which site it is, so that its address has the host of the site.
+//!
+//! ```text
+//! action     1 2 3   4 5 6   7 8 9     of three sites: the home page of each, and two further pages of each
+//! site       1 2 3   1 2 3   1 2 3
+//! ```
+
+use super::TableInference;
+use super::has_last_word;
+use super::names::is_plain;
+use super::{Inference, inferred};
+use litepress_rows::quoted_name;
+use litepress_rows::schema::{Schema, Table};
+
+/// Kinds of actions of a site, by their numbers: 1 a page, 2 a link to another site, 3 a download, 4 the title of a page, 8 a search.
+const KINDS: &str =
+    "WHEN 3 THEN 4 WHEN 5 THEN 4 WHEN 6 THEN 2 WHEN 7 THEN 4 WHEN 9 THEN 4 WHEN 10 THEN 8 WHEN 11 THEN 3 ELSE 1";
+/// The numbers of what visitors do. Titles come with pages.
+const DONE: &str = "choice(0: 30, 1: 16, 2: 12, 4: 10, 6: 3, 8: 8, 10: 4, 11: 3)";
+const KIND_COUNT: u64 = 12;
+/// Number of a search among the actions of a site.
+const SEARCH: u64 = 10;
+/// Visits for each site.
+const VISITS: u64 = 50;
+const THEMES: [&str; 12] =
+    ["Garden", "Travel", "Kitchen", "Bike", "Photo", "Music", "City", "Sport", "Book", "Coffee", "Pet", "Home"];
+const FORMS: [&str; 12] =
+    ["Shop", "Blog", "News", "Forum", "Guide", "Magazine", "Club", "Store", "Journal", "Wiki", "Daily", "Market"];
+
+/// The sites and actions of a schema, of which the keys count.
+pub(crate) struct Sites {
+    /// Positions of the tables of sites and of actions.
+    pub tables: [usize; 2],
+    /// Number of sites.
+    count: u64,
+    /// Actions of each site, by `KIND_COUNT`.
+    dozens: u64,
+}
+
+fn is_site(table: &Table) -> bool {
+    ["main_url", "name"].iter().all(|name| column(table, name).is_some()) && has_last_word(table, "site website")
+}
+
+fn is_action(table: &Table) -> bool {
+    ["url_prefix", "name", "type"].iter().all(|name| column(table, name).is_some())
+}
+
+fn column(table: &Table, name: &str) -> Option<usize> {
+    table.columns.iter().position(|of| is_plain(&of.name, name))
+}
+
+/// Returns the most rows that a table of sites has for a number of visits.
+pub(crate) fn most_sites(table: &Table, rows: u64) -> Option<u64> {
+    is_site(table).then(|| rows.div_ceil(VISITS))
+}
+
+/// Returns the name of the site of this number.
+fn site_name(number: &str) -> String {
+    let words = |words: &[&str], number: &str| {
+        let cases: String = words.iter().enumerate().map(|(at, word)| format!(" WHEN {at} THEN '{word}'")).collect();
+        format!("CASE {number}{cases} END")
+    };
+    let (theme, form) = (
+        words(&THEMES, &format!("({number} - 1) % 12")),
+        words(&FORMS, &format!("({number} - 1 + ({number} - 1) / 12) % 12")),
+    );
+    format!("{theme} || ' ' || {form} || if({number} > 144, ' ' || (({number} - 1) / 144 + 1), '')")
+}
+
+impl Sites {
+    /// Returns the sites of a schema that has their actions, too, given the rows of its tables.
+    pub(crate) fn new(schema: &Schema, rows_of: impl Fn(usize) -> u64) -> Option<Self> {
+        let find =
+            |is: fn(&Table) -> bool| schema.tables.iter().position(|table| is(table) && table.rowid_alias.is_some());
+        let tables = [find(is_site)?, find(is_action)?];
+        let [count, actions] = tables.map(rows_of);
+        let dozens = actions / count.max(1) / KIND_COUNT;
+        (dozens > 0).then_some(Self { tables, count, dozens })
+    }
+
+    /// Returns the annotation of a column that refers to an action of the row's site.
+    pub(crate) fn action(&self, schema: &Schema, table: usize, at: usize) -> Option<Inference> {
+        let parent = |at: usize| super::other_parent(schema, table, at).map(|parent| parent.table);
+        let of_table = &schema.tables[table];
+        let [sites, actions] = self.tables;
+        let site = (0..of_table.columns.len()).find(|&at| parent(at) == Some(sites) && of_table.columns[at].not_null);
+        let site = site.filter(|_| parent(at) == Some(actions))?;
+        let text = format!(
+            "{} + {} * ({KIND_COUNT} * int(0, {}) + {DONE})",
+            quoted_name(&of_table.columns[site].name),
+            self.count,
+            self.dozens - 1
+        );
+        Some(inferred(text, "an action of the site"))
+    }
+}
+
+impl TableInference<'_> {
+    /// Names of sites, and of what visitors do there.
+    pub(super) fn sites(&mut self) {
+        let schema = self.context.schema;
+        let Some(of) = Sites::new(schema, |table| self.context.rows_of.get(table).copied().unwrap_or(0)) else {
+            return;
+        };
+        if let Some(key) = self.table.rowid_alias.map(|at| self.column(at)) {
+            if of.tables[0] == self.context.table
+                && let Some(at) = self.find_repeatable_text("name")
+            {
+                self.set(at, site_name(&key), "the name of a site");
+            } else if of.tables[1] == self.context.table {
+                self.actions_of_sites(&of, &key);
+            }
+        }
+        let action = (0..self.columns.len()).find(|&at| of.action(schema, self.context.table, at).is_some());
+        let search = self.find("search_cat search_category", |at| self.is_text(at) && !self.columns[at].not_null);
+        let Some(action) = action.map(|at| self.column(at)) else { return };
+        let is_search = format!("({action} - 1) / {} % {KIND_COUNT} = {SEARCH}", of.count);
+        if let Some(at) = search {
+            let text = format!("if({is_search} AND bool(0.6), phrase('{{category}}'))");
+            self.set(at, text, "follows from the action");
+        }
+    }
+
+    /// Pages, titles, links and downloads of sites.
+    fn actions_of_sites(&mut self, of: &Sites, key: &str) {
+        let Some(kind) = self.find_repeatable_number("type") else { return };
+        let Some((name, prefix)) = self.find_repeatable_text("name").zip(self.find_repeatable_number("url_prefix"))
+        else {
+            return;
+        };
+        let number = format!("({key} - 1) / {}", of.count);
+        self.set(kind, format!("CASE {number} % {KIND_COUNT} {KINDS} END"), "what a visitor does");
+        let kind = self.column(kind);
+        let host = format!("slug({}, '') || '.example'", site_name(&format!("(({key} - 1) % {} + 1)", of.count)));
+        let text = format!(
+            "CASE {kind} WHEN 4 THEN phrase('{{article_title}}') WHEN 8 THEN phrase('{{search_term}}') WHEN 2 THEN phrase('{{domain}}/{{slug}}') \
+             ELSE {host} || if({number} = 0, '/', if({kind} = 3, phrase('/files/{{file_plain}}'), phrase('/{{slug}}'))) END"
+        );
+        self.set(name, text, "a page of a site");
+        let none = if self.columns[prefix].not_null { "0" } else { "NULL" };
+        let text = format!("CASE {kind} WHEN 1 THEN 3 WHEN 3 THEN 3 WHEN 2 THEN 2 ELSE {none} END");
+        self.set(prefix, text, "follows from the type");
+    }
+}
