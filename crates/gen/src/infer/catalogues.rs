@@ -8,7 +8,7 @@ use litepress_rows::schema::{Schema, Table};
 
 /// Layers of pictures, which are beside those with shapes.
 const TILES: [&str; 2] = ["basemap", "aerial_photographs"];
-/// Models that a framework has by itself. Nobody changes them by hand.
+/// Models that a framework has by itself. A program changes them.
 const OF_FRAMEWORK: [(&str, &str); 4] =
     [("logentry", "admin"), ("permission", "auth"), ("contenttype", "contenttypes"), ("session", "sessions")];
 

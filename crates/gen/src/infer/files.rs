@@ -129,7 +129,7 @@ impl TableInference<'_> {
         let is_seen = format!("substr({}, 1, 5) IN ('image', 'video')", self.column(content));
         let path = format!("'/media/' || replace({file}, ' ', '%20')");
         let remote = match self.domain_of_account() {
-            // What people of this server send has no other address.
+            // Files from this server have no other address.
             Some(domain) => format!("coalesce('https://' || {domain} || {path}, '')"),
             None => format!("phrase('{{site}}') || {path}"),
         };

@@ -48,7 +48,7 @@ pub(crate) fn one_of_listed(texts: &[&str], by: &str) -> Inference {
 /// Returns the column that names the rows of a lookup table by a closed list, and the number of names.
 pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)> {
     const MOST_COLUMNS: usize = 6;
-    /// Of lists that compose their texts.
+    /// The most names of a list that composes its texts.
     const MOST_NAMES: u64 = 200;
     let of = &schema.tables[table];
     if let Some(found) = super::catalogues::rows_of_catalogue(schema, of) {

@@ -13,7 +13,7 @@ pub(crate) enum ReferencePattern {
     OnceNearby,
     /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
-    /// So many first rows, one after another.
+    /// A number of first rows, one after another.
     FirstInTurn(u64),
     /// No row twice for the same row in the column of this name; early rows there have early ones if both tables grow, and a share is
     /// there before the first; no row itself if both refer to one table.
@@ -26,7 +26,7 @@ pub(crate) enum ReferencePattern {
     /// So many first rows of the table itself, which refer to nothing. `second`: that many rows behind them refer to them, and all others
     /// to the second ones.
     Roots { first: u64, second: u64 },
-    /// Some of so many first rows, the first ones often.
+    /// Some of a number of first rows, the first ones often.
     FirstOften(u64),
     /// Random rows, some of them often. If both tables grow with time, early rows refer to early rows; `growing` is the share of the
     /// parents that is there before the first row.

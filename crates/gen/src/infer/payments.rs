@@ -99,7 +99,7 @@ impl TableInference<'_> {
     /// Currencies: that of the order, or the one in which a person pays.
     pub(super) fn currencies(&mut self) {
         const CURRENCIES: &str = "currency currency_code";
-        /// Those in which a shop shows its prices.
+        /// The currencies of the prices in a shop.
         const SHOWN: &str = "'AUD', 'CAD', 'CHF', 'EUR', 'GBP', 'SEK'";
         let Some(at) = self.find_repeatable_text(CURRENCIES) else { return };
         if self.kind() == Some(Kind::Product) {

@@ -4,7 +4,7 @@ use super::times::Form;
 use super::versions::{Versions, is_of_versions};
 use super::{TableInference, has_last_word};
 
-/// What people wrote of a change, by its kind.
+/// The comments on a change, by its kind.
 const COMMENTS: &str = "WHEN 'w' THEN 'Changes to wiki page [' || phrase('{topic}') || ']' \
      WHEN 't' THEN choice('New ticket [', 'Closed ticket [', 'Comment on ticket [') || hex(10) || ']' \
      WHEN 'g' THEN 'Edit [' || hex(10) || ']: Add tag \"release\"' WHEN 'e' THEN 'Technote: ' || phrase('{article_title}') ELSE phrase('{commit}')";

@@ -364,7 +364,7 @@ impl TableInference<'_> {
         let Turns { base, length, number } = self.turns(form)?;
         // A turn takes the last tenth of its share at most.
         let span = match form.per_second() {
-            // Finer steps of so many units would not fit an integer.
+            // Finer steps in such small units would not fit an integer.
             Some(units) if units > 1000 => {
                 format!("{length} * (10_000 * {number} - 10_000 + int(0, 8899)) / 10_000 + {units} * int(0, 3599)")
             }
@@ -472,7 +472,7 @@ impl TableInference<'_> {
 
     /// Returns a time after that of the parent's row.
     fn time_of_parent(&self, by: usize, stage: Stage, form: Form) -> Option<String> {
-        // What another row refers to came before that row.
+        // A row came after the rows to which it refers.
         let parent = self.context.parents[by].filter(|_| !self.context.shared.contains(&by))?;
         let of = &self.context.schema.tables[parent.table];
         let (time, of_form) = self.start_of(parent)?;

@@ -2,7 +2,7 @@
 
 use super::names::words_of_table;
 
-/// What a table's rows are.
+/// The kind of a table's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Subject {
     /// The list in `data/phrases.txt` with names of such rows.

@@ -20,7 +20,7 @@ use crate::tables::statement_of;
 use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Schema, Table};
 
-/// What is known of a table before its columns are inferred.
+/// The facts about a table before its columns are inferred.
 pub(crate) struct TableContext<'a> {
     pub schema: &'a Schema,
     /// Position of the table.

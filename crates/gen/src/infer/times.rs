@@ -30,7 +30,7 @@ impl ReferenceDay {
         (200..9000).contains(&time.date.year).then(|| Self(time.date.days()))
     }
 
-    /// Returns the text of a day so many days before.
+    /// Returns the text of a day a number of days before.
     pub(super) fn before(self, days: i64) -> String {
         let Date { year, month, day } = Date::from_days(self.0 - days);
         format!("{year:04}-{month:02}-{day:02}")
@@ -56,7 +56,7 @@ pub(super) enum Form {
     Day,
     /// `YYYY-MM-DD HH:MM:SS`
     Text,
-    /// A number of units from 1970, with so many in a second.
+    /// A number of units from 1970, with this number of them in a second.
     Unix(i64),
     /// Microseconds from 1601, the first year of a Gregorian cycle.
     Since1601,
