@@ -224,7 +224,7 @@ pub(super) fn unique_phrase(arguments: &Arguments<'_>) -> Result<Box<dyn Generat
     Ok(Box::new(UniquePhrase { texts, longest: longest + separator.len() + NUMBER, separator, each }))
 }
 
-/// Builds the phrases of `distinct` for so many rows.
+/// Builds the phrases of `distinct` for a number of rows.
 pub(super) fn distinct_phrases(node: &Node, rows: u64) -> Box<dyn Generator> {
     let (texts, longest) = distinct_texts(node);
     let separator = " ".to_owned();

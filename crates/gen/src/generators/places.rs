@@ -162,7 +162,7 @@ pub struct Country {
     pub cities: Vec<String>,
 }
 
-/// Returns all countries. Those whose cities have states and postcodes come first, and then those with the most cities.
+/// Returns all countries: first the ones whose cities have states and postcodes, and then the ones with the most cities.
 pub fn countries() -> Vec<Country> {
     let all = places();
     let names = all.places.iter().map(|place| [place.fields[COUNTRY], place.fields[3], place.fields[9]]);

@@ -90,7 +90,7 @@ impl TableInference<'_> {
         }
     }
 
-    /// Returns whether the rows are lines of orders of songs, which nobody buys twice.
+    /// Returns whether the rows are lines of orders of songs: one of each is enough.
     fn is_of_songs(&self) -> bool {
         let mut parents = self.context.parents.iter().flatten().map(|parent| &self.context.schema.tables[parent.table]);
         parents.any(|of| super::subject_of(of).is_some_and(|subject| subject.names == "song"))

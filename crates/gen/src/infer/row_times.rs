@@ -484,7 +484,7 @@ impl TableInference<'_> {
 
     /// Returns a time after that of the parent's row.
     fn time_of_parent(&self, by: usize, stage: Stage, form: Form) -> Option<String> {
-        // What another row refers to came before that row.
+        // A row came after the rows to which it refers.
         let parent = self.context.parents[by].filter(|_| !self.context.shared.contains(&by))?;
         let of = &self.context.schema.tables[parent.table];
         let (time, of_form) = self.start_of(parent)?;

@@ -56,7 +56,7 @@ pub(super) enum Form {
     Day,
     /// `YYYY-MM-DD HH:MM:SS`
     Text,
-    /// A number of units from 1970, with so many in a second.
+    /// A number of units from 1970, with this number of them in a second.
     Unix(i64),
     /// Microseconds from 1601, the first year of a Gregorian cycle.
     Since1601,

@@ -472,19 +472,8 @@ impl Planner<'_> {
                 let first = infer::first_often(self.schema, table, parent.table, parent_rows);
                 Ok(ReferencePattern::FirstOften(first.unwrap_or(1)))
             }
-            None if infer::is_person(of_table) && infer::has_last_word(of_parent, "department ward") => {
-                Ok(ReferencePattern::AtRandom)
-            }
-            None if infer::is_address(of_table) && infer::has_last_word(of_parent, "city town") => {
-                // Several people live in a city, and belong to one store there.
-                Ok(ReferencePattern::FirstInTurn(parent_rows.min(rows.div_ceil(ADDRESSES_OF_CITY))))
-            }
-            None if infer::is_city_of(of_table, of_parent) => Ok(ReferencePattern::FirstInTurn(parent_rows)),
-            None if infer::has_last_word(of_parent, "language")
-                && self.is_lookup(parent.table)
-                && !infer::is_called(of_table, column, "original*") =>
-            {
-                Ok(ReferencePattern::MostlyFirst)
+            None if self.place_pattern(table, column, parent).is_some() => {
+                Ok(self.place_pattern(table, column, parent).unwrap_or(ReferencePattern::AtRandom))
             }
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
@@ -506,6 +495,25 @@ impl Planner<'_> {
                 Ok(ReferencePattern::Popular { growing: growing.then(|| self.share_before(table, parent.table)) })
             }
             Some(pattern) => Ok(pattern),
+        }
+    }
+
+    /// Returns the pattern of references to wards, cities, countries and languages.
+    fn place_pattern(&self, table: usize, column: usize, parent: infer::Parent) -> Option<ReferencePattern> {
+        let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
+        let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
+        let is_parent = |words: &str| infer::has_last_word(of_parent, words);
+        if infer::is_person(of_table) && is_parent("department ward") {
+            Some(ReferencePattern::AtRandom)
+        } else if infer::is_address(of_table) && is_parent("city town") {
+            // Several people live in a city, and belong to one store there.
+            Some(ReferencePattern::FirstInTurn(parent_rows.min(rows.div_ceil(ADDRESSES_OF_CITY))))
+        } else if infer::is_city_of(of_table, of_parent) {
+            Some(ReferencePattern::FirstInTurn(parent_rows))
+        } else {
+            let is_first = is_parent("language") && self.is_lookup(parent.table);
+            let is_first = is_first && !infer::is_called(of_table, column, "original*");
+            is_first.then_some(ReferencePattern::MostlyFirst)
         }
     }
 
@@ -692,9 +700,8 @@ impl Planner<'_> {
             let part = parts.iter().find(|part| part.columns.contains(&column) == leads)?;
             self.schema.position(&of_table.foreign_keys[part.key].parent)
         };
-        let growing = of(true).zip(of(false)).filter(|_| self.grow(&parents)).map(|(leader, parent)| {
-            infer::share_before(&self.schema.tables[parent], [parent, leader].map(|table| self.depth(table)))
-        });
+        let pair = of(true).zip(of(false)).filter(|_| self.grow(&parents));
+        let growing = pair.map(|(leader, parent)| self.share_before(leader, parent));
         // An account does not follow itself.
         let other = matches!(parents[..], [one, other] if one == other) && self.sizes[parents[0]].rows > 1;
         ReferencePattern::DistinctIn { column: of_table.columns[column].name.clone(), growing, other }
