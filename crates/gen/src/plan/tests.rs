@@ -41,6 +41,30 @@ fn set_comes_before_annotation_before_inference() {
     assert_eq!((plan.tables()[0].rows, plan.tables()[0].seed), (5, 8));
 }
 
+/// Each rule looked at all tables for each table: 4,000 tables took two minutes.
+#[test]
+fn the_time_of_a_plan_is_almost_linear_in_the_tables() {
+    const FEW: usize = 20;
+    const TIMES: usize = 10;
+    let seconds = |tables: usize| {
+        let table = |number: usize| {
+            let parent = number.saturating_sub(1);
+            format!(
+                "CREATE TABLE customer_{number} (id INTEGER PRIMARY KEY, name TEXT, created_at TEXT, owner_id INTEGER,
+                 order_id INTEGER REFERENCES customer_{parent} (id));"
+            )
+        };
+        let sql: String = (0..tables).map(table).collect();
+        let started = std::time::Instant::now();
+        plan_of(&sql, &rows(3)).expect("a plan");
+        started.elapsed().as_secs_f64()
+    };
+    let few = (0..3).map(|_| seconds(FEW)).fold(f64::MAX, f64::min);
+    let many = seconds(FEW * TIMES);
+    // A square would be 100 times as long. Other tests run beside this one.
+    assert!(many < 50.0 * few, "{FEW} tables: {few} s, {TIMES} times as many: {many} s");
+}
+
 #[test]
 fn foreign_keys_follow_their_parents() {
     let sql = "-- gen: rows=30
