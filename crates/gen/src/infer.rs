@@ -4,8 +4,8 @@
 //! user can copy and change it. `plan/constraints` changes the result to meet CHECK constraints.
 //!
 //! ```text
-//! keys, foreign keys ------------------------------> keys.rs, references.rs, patterns.rs, plan/inference.rs
-//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs), amounts, companions,
+//! keys, foreign keys ------------------------------> keys.rs, references.rs, patterns.rs, plan/reference_patterns.rs
+//! subject of the table (subjects.rs), columns -----> table_columns.rs: persons, places, times (row_times.rs, parent_times.rs), amounts, companions,
 //!                                                    roles, ranges, spans, traffic, texts, media, messages, posts, upkeep, states, listed, files, payments, settings, and by theme
 //!                                                    browsing, smart_home, shared_files, flash_cards, photographs, maps, catalogues, continents, repositories, versions, sites, fields
 //! rows that they refer to -------------------------> copies.rs, runs.rs
@@ -34,6 +34,7 @@ mod maps;
 mod media;
 mod messages;
 mod names;
+mod parent_times;
 mod patterns;
 mod payments;
 mod persons;

@@ -3,7 +3,7 @@
 //! ```text
 //! schema, request --table_sizes.rs--> rows and seed of each table
 //! annotations --resolve.rs--> column expressions; single generators are checked (checks.rs) at once
-//! no annotation --infer, inference.rs--> references for foreign keys, generators by type and name for other columns
+//! no annotation --infer, inference.rs, reference_patterns.rs--> references for foreign keys, generators by type and name for other columns
 //! sampled rows --constraints.rs--> SQLite evaluates CHECK constraints, and inferred columns change until they hold
 //! column expressions --compile.rs--> one program a table; computed columns and keys of several columns are checked
 //! ```
@@ -16,10 +16,12 @@ mod column_annotations;
 mod compile;
 mod constraints;
 mod conversations;
+mod depths;
 mod derived_rows;
 mod implied_keys;
 mod inference;
 mod properties;
+mod reference_patterns;
 mod resolve;
 #[cfg(test)]
 mod schemas;
