@@ -9,6 +9,8 @@ use litepress_rows::schema::{Column, Generated, Schema, Table};
 
 /// Seconds from a visit of a page to the next one in the same sitting.
 const SECONDS: i64 = 420;
+/// Kinds of visits of a page that is loaded again: in Firefox, and in Chrome.
+const RELOADS: [&str; 2] = ["9", "805306376"];
 /// The root of all bookmarks, and the folders in it.
 const OWN_FOLDERS: u64 = 6;
 const FOLDERS: &str = "WHEN 1 THEN 'root' WHEN 2 THEN 'menu' WHEN 3 THEN 'toolbar' WHEN 4 THEN 'tags' WHEN 5 THEN 'unfiled' WHEN 6 THEN 'mobile'";
@@ -185,9 +187,12 @@ impl TableInference<'_> {
         self.kinds_of_visits();
         let key = self.table.rowid_alias.map(|at| self.column(at));
         if let Some((at, key)) = self.find_repeatable_number("from_visit").zip(key) {
-            // The first visit of a page may be days after that of the page before it.
-            let same = self.context.per_parent.map(|by| format!("number_in({}) = 1 OR ", self.column(by)));
-            let text = format!("if({}bool(0.3), 0, max(0, {key} - 1))", same.unwrap_or_default());
+            // A page is loaded again from itself. The visit before the first one of a page may be days before it.
+            let kind = self.find("visit_type transition", |_| self.context.per_parent.is_some());
+            let text = match kind.map(|kind| self.column(kind)) {
+                Some(kind) => format!("if({kind} IN ({}), {key} - 1, 0)", RELOADS.join(", ")),
+                None => format!("if(bool(0.3), 0, max(0, {key} - 1))"),
+            };
             self.set(at, text, "follows from the order of visits");
         }
         if let Some(at) = self.find_repeatable_number("visit_duration duration") {
@@ -199,7 +204,7 @@ impl TableInference<'_> {
     /// Kinds of visits: as many as the page says are typed, and a page is loaded before it is loaded again.
     fn kinds_of_visits(&mut self) {
         const KINDS: [(&str, [&str; 3]); 2] = [
-            ("visit_type", ["2", "choice(1: 90, 4: 8, 7: 2)", "choice(1: 86, 4: 6, 8: 8)"]),
+            ("visit_type", ["2", "choice(1: 90, 4: 8, 7: 2)", "choice(1: 86, 4: 6, 9: 8)"]),
             (
                 "transition",
                 [

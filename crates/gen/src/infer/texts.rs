@@ -1,10 +1,13 @@
 //! The names and texts of a row: what the table is about, slugs of titles, reviews as good as their rating.
 
-use super::names::is_like;
+use super::names::{is_like, plain};
 use super::subjects::{Kind, Subject, subject};
 use super::{TableInference, by_affinity, inferred};
 use crate::generators::phrases;
-use litepress_rows::schema::Table;
+use litepress_rows::schema::{Column, Table};
+
+/// Characters of the name of a territory.
+const MOST_OF_TERRITORY: u64 = 24;
 
 impl TableInference<'_> {
     /// Infers the texts of a column by the names of the table and the column alone.
@@ -159,9 +162,21 @@ impl TableInference<'_> {
                 None => format!("phrase('{{{list}}}')"),
             };
             let because = format!("the name of what {} holds", self.table.name);
-            self.set(at, text, &because);
+            self.set(at, self.name_in_region(at).unwrap_or(text), &because);
         }
         self.texts_of(subject);
+    }
+
+    /// Returns the name of a territory, which is that of its region and a number: a city would be in another region.
+    fn name_in_region(&self, at: usize) -> Option<String> {
+        let fits = self.columns[at].traits.longest.is_none_or(|longest| longest >= MOST_OF_TERRITORY);
+        let of_region = |by: usize| {
+            let region = &self.context.schema.tables[self.context.parents[by]?.table];
+            let is_name = |of: &&Column| is_like(&plain(&of.name), "name *_name *_description");
+            let name = region.columns.iter().find(is_name).filter(|_| super::has_last_word(region, "region"))?;
+            Some(format!("{} || ' ' || sequence()", self.through(by, name)))
+        };
+        (0..self.columns.len()).filter(|_| fits && super::is_territory(self.table)).find_map(of_region)
     }
 
     /// Returns whether the rows are tags in texts that people share, which are single words.

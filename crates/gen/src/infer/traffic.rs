@@ -146,7 +146,7 @@ impl TableInference<'_> {
         if let Some(whole) = whole {
             let by = self.context.per_parent.map(|by| self.column(by));
             let text = match by {
-                Some(by) => format!("{whole} / count_in({by})"),
+                Some(by) => format!("{whole} * int(20, 100) / 100 / count_in({by})"),
                 None => format!("min({}, {whole})", called(&self.alone(spent).text)),
             };
             self.set(spent, text, "not longer than the visit");
