@@ -535,6 +535,36 @@ fn tables_become_without_rowid() {
     }
 }
 
+/// Two programs that closed a database at the same moment left its log behind: it could not be compacted before somebody opened it.
+#[test]
+fn what_others_left_beside_the_database_is_applied() {
+    let folder = Folder::new();
+    for (mode, left) in [("WAL", "-wal"), ("DELETE", "-journal")] {
+        let [path, used] = ["left.db", "used.db"].map(|name| folder.join(&format!("{mode} {name}")));
+        let program = open(&used);
+        let sql = "PRAGMA cache_size = 1; CREATE TABLE t(a); INSERT INTO t VALUES (1)";
+        program.execute_batch(&format!("PRAGMA journal_mode = {mode}; {sql}")).unwrap();
+        if mode == "DELETE" {
+            // Pages of a transaction that never ends are in the file, and the old ones in the journal.
+            let more =
+                "WITH n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO t SELECT i FROM n";
+            program.execute_batch(&format!("BEGIN; {more}")).unwrap();
+        }
+        for end in ["", left] {
+            let file = |path: &Path| format!("{}{end}", path.display());
+            fs::copy(file(&used), file(&path)).unwrap();
+        }
+        for path in [&used, &path] {
+            litepress::apply_left_log(path).unwrap();
+        }
+        assert!(compact(&used, None, &quick()).is_err(), "{mode}: the database is open");
+        compact(&path, None, &quick()).unwrap();
+        assert!(!Path::new(&format!("{}{left}", path.display())).exists());
+        assert_eq!(texts(&open(&path), "SELECT group_concat(a) || '' FROM t"), ["1"], "{mode}");
+        oracle::assert_verified(&path, mode);
+    }
+}
+
 /// Statements of a random database.
 fn any_database() -> impl Strategy<Value = String> {
     let table = select(vec![

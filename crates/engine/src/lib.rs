@@ -71,7 +71,7 @@ pub use litepress_rows::{Conflict, Error, ErrorKind, Place, Result, Schema};
 pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target, Verify};
 pub use part::{PageCopy, Parts};
 pub use progress::{Phase, Progress};
-pub use publish::{TargetStamp, begin_replacing, folder_of, free_bytes};
+pub use publish::{TargetStamp, apply_left_log, begin_replacing, folder_of, free_bytes};
 pub use refusals::{find_refused, may_refuse};
 pub use sink::Sink;
 pub use split::{SplitDatabases, SplitTable, split};

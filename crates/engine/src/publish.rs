@@ -18,6 +18,7 @@ mod stamp;
 #[cfg_attr(windows, path = "publish/windows.rs")]
 mod system;
 
+use crate::sqlite::LiveSession;
 use crate::{Error, ErrorKind, Result, Sync};
 use access::Access;
 pub(crate) use folder::Folder;
@@ -310,6 +311,22 @@ fn exists(target: &Path) -> Error {
     let message = format!("the target exists and holds {}", listed(&contents));
     let advice = message!["choose another name, or replace the whole file with ", OptionName::Overwrite.alone()];
     Error::new(ErrorKind::Exists, message).in_file(target).advise(advice)
+}
+
+/// Lets SQLite apply the journal or the log that a program left beside a database when it ended, as for everybody who opens it. If
+/// another program has it open, all stays as it is.
+///
+/// REQUIRES: no other copy of SQLite in this process has the database open: neither would see the locks of the other.
+///
+/// # Errors
+/// If `database` is not the name of a file.
+pub fn apply_left_log(database: &Path) -> Result<()> {
+    let database = resolve(database)?;
+    if database.exists() && check_beside(&database, EmptyWal::Harmless).is_err() {
+        // Whoever replaces the database tells what is in the way.
+        let _ = LiveSession::schema(&database, Duration::ZERO);
+    }
+    Ok(())
 }
 
 /// Checks that a database may be replaced, before it is read for its successor. `None` if there is none.

@@ -66,6 +66,10 @@ pub fn run(arguments: CompactArguments) -> Result<u8> {
     options.drop_indexes = arguments.drop_index;
     options.without_rowid = arguments.without_rowid;
     options.allow_incomplete = arguments.allow_incomplete;
+    if arguments.out.is_none() {
+        // The program is a process of its own: nothing else in it has the database open.
+        litepress::engine::apply_left_log(&arguments.database)?;
+    }
     let report = litepress::compact(&arguments.database, arguments.out.map(Target::File), &options)?;
     arguments.output.print_done(|| report.to_json(), |verbose| text(&report, verbose))?;
     Ok(DONE)

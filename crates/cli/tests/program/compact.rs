@@ -31,6 +31,23 @@ fn the_summary_has_three_lines() {
     assert_eq!(room.query("t.db", "PRAGMA integrity_check"), "ok");
 }
 
+/// Two programs that closed a database at the same moment left its log behind: the program told people to open it with sqlite3.
+#[test]
+fn a_log_that_was_left_behind_is_applied() {
+    let room = room("100");
+    let program = room.sqlite("t.db");
+    program.execute_batch("PRAGMA journal_mode = WAL; DELETE FROM t WHERE id > 7").expect("a change");
+    for end in ["", "-wal"] {
+        std::fs::copy(room.path(format!("t.db{end}")), room.path(format!("left.db{end}"))).expect("a copy");
+    }
+    let in_use = room.run("compact t.db");
+    assert!(in_use.code == Some(1) && in_use.err.contains("t.db"), "{in_use:?}");
+    room.done("compact left.db");
+    assert_eq!(room.query("left.db", "SELECT count(*) || '' FROM t"), "7");
+    assert!(!room.files().contains(&"left.db-wal".to_owned()));
+    assert_eq!(program.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)).expect("rows"), 7);
+}
+
 #[test]
 fn mistakes_name_the_option() {
     let room = room("10");
