@@ -1,6 +1,6 @@
 //! Paths of files: as many folders, numbers of as many digits, and extensions that everybody uses, under other names.
 
-use crate::annotation_text::quoted;
+use crate::annotation_text::{by_share, quoted};
 use crate::names;
 use crate::text_pattern::{ENOUGH, TOLD};
 use std::collections::{BTreeMap, HashSet};
@@ -39,23 +39,19 @@ impl Paths {
         let mut shapes: Vec<(String, usize)> = counts.into_iter().collect();
         shapes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         shapes.truncate(SHAPES);
-        let call = |pattern: &str| format!("phrase({})", quoted(pattern));
-        let (mut sum, mut whole) = (0, String::new());
-        for (pattern, count) in shapes.iter().rev() {
-            sum += count;
-            whole = match whole.is_empty() {
-                true => call(pattern),
-                false => format!("if(bool({:.4}), {}, {whole})", *count as f64 / sum as f64, call(pattern)),
-            };
-        }
+        let whole = by_share(shapes.iter().rev().map(|(pattern, count)| (*count as u64, call(pattern))));
         let (pattern, _) = shapes.into_iter().next()?;
         Some(Self { whole, call: call(&pattern), pattern, told })
     }
 
     /// Returns the generator of paths like this one.
     pub fn like(&self, path: &str) -> Option<String> {
-        pattern(path, &self.told).map(|pattern| format!("phrase({})", quoted(&pattern)))
+        pattern(path, &self.told).map(|pattern| call(&pattern))
     }
+}
+
+fn call(pattern: &str) -> String {
+    format!("phrase({})", quoted(pattern))
 }
 
 /// Returns the extension of a file; empty if it has none.

@@ -1,6 +1,6 @@
 //! Shapes of texts of digits and signs, such as phone numbers, versions and prices. Letters are rare in them, and become others.
 
-use crate::annotation_text::quoted;
+use crate::annotation_text::{by_share, quoted};
 use crate::histogram::{IN_A_BIN, Precision, whole_histogram};
 use crate::text_pattern::ENOUGH;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,24 +35,18 @@ impl Shapes {
         const ALTERNATIVES: u64 = 10;
         let shapes = shapes(texts)?;
         let all: u64 = shapes.iter().map(|shape| shape.count).sum();
-        let (mut told, mut whole) = (0, String::new());
-        let (mut by_mask, mut alternatives) = (BTreeMap::new(), Vec::new());
+        let (mut parts, mut by_mask, mut alternatives) = (Vec::new(), BTreeMap::new(), Vec::new());
         for shape in shapes.iter().rev() {
             let regex = shape.regex();
             let call = format!("regex({})", quoted(&regex));
-            let text = if regex.is_empty() { "''" } else { &call };
-            told += shape.count;
-            whole = match whole.is_empty() {
-                true => text.to_owned(),
-                false => format!("if(bool({:.4}), {text}, {whole})", shape.count as f64 / told as f64),
-            };
+            parts.push((shape.count, if regex.is_empty() { "''".to_owned() } else { call.clone() }));
             let times = if shapes.len() > 1 { (ALTERNATIVES * shape.count + all / 2) / all } else { 1 };
             alternatives.extend((0..times.max(1)).map(|_| regex.clone()));
             by_mask.insert(shape.mask.clone(), call);
         }
         let has_empty = by_mask.contains_key("");
         let call = (!has_empty).then(|| format!("regex({})", quoted(&alternatives.join("|"))));
-        Some(Self { whole: whole_numbers(texts, precision).unwrap_or(whole), call, by_mask })
+        Some(Self { whole: whole_numbers(texts, precision).unwrap_or_else(|| by_share(parts)), call, by_mask })
     }
 
     /// Returns the generator of texts of the shape of this one, if that is one of the frequent ones.
