@@ -21,7 +21,8 @@ const POINT: u32 = 1;
 const LINE: u32 = 2;
 const POLYGON: u32 = 3;
 const COLLECTION: u32 = 7;
-const FORMS: [&str; 4] = ["wkb", "gpkg", "wkt", "geojson"];
+const FORMS: [(&str, Form); 4] =
+    [("wkb", Form::Wkb), ("gpkg", Form::GeoPackage), ("wkt", Form::Wkt), ("geojson", Form::GeoJson)];
 /// The most points of a line; a polygon has five.
 const MOST_POINTS: u64 = 6;
 
@@ -52,12 +53,9 @@ pub(super) fn geometry(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
             .error_at("shape", format!("there is no shape '{shape}'"))
             .advise(format!("there are {names}")));
     };
-    let form = match form.as_str() {
-        "wkb" => Form::Wkb,
-        "gpkg" => Form::GeoPackage,
-        "wkt" => Form::Wkt,
-        "geojson" => Form::GeoJson,
-        _ => return Err(arguments.error_at("form", format!("argument 'form' is one of {}", FORMS.join(", ")))),
+    let Some((_, form)) = FORMS.into_iter().find(|(name, _)| *name == form) else {
+        let names = FORMS.map(|(name, _)| name).join(", ");
+        return Err(arguments.error_at("form", format!("argument 'form' is one of {names}")));
     };
     let srs = i32::try_from(arguments.int_within("srs", 0, 999_999)?).unwrap_or_default();
     let city = arguments.is_given("city").then(|| arguments.text("city")).transpose()?;

@@ -128,36 +128,17 @@ pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) 
     let (root, unless) = (arguments.written("root"), arguments.written("unless"));
     let childless = arguments.written("childless");
     let after = arguments.int_within("after", 0, MOST)?;
-    let Some(Expression { kind: ExpressionKind::Call(of), span }) = arguments.written("distribution") else {
-        let others = [root.is_some(), unless.is_some(), childless.is_some(), after > 0];
-        let is_given = call.arguments.len() > 1 + others.iter().filter(|is_given| **is_given).count();
-        let rejected = || {
-            Err(arguments
-                .error_at("distribution", "argument 'distribution' of ref is a distribution such as zipf(1.1)"))
-        };
-        return if is_given {
-            rejected()
-        } else {
-            Ok(RefCall {
-                parent,
-                distribution: Distribution::Uniform,
-                root,
-                unless,
-                childless,
-                after,
-                at: call.span.start,
-            })
-        };
+    let others = [root.is_some(), unless.is_some(), childless.is_some(), after > 0];
+    let is_given = call.arguments.len() > 1 + others.iter().filter(|is_given| **is_given).count();
+    let (distribution, at) = match arguments.written("distribution") {
+        Some(Expression { kind: ExpressionKind::Call(of), span }) => (distribution(source, &of, rows)?, span.start),
+        _ if is_given => {
+            let message = "argument 'distribution' of ref is a distribution such as zipf(1.1)";
+            return Err(arguments.error_at("distribution", message));
+        }
+        _ => (Distribution::Uniform, call.span.start),
     };
-    Ok(RefCall {
-        parent,
-        distribution: distribution(source, &of, rows)?,
-        root,
-        unless,
-        childless,
-        after,
-        at: span.start,
-    })
+    Ok(RefCall { parent, distribution, root, unless, childless, after, at })
 }
 
 /// Parses a call of `number_in`, `count_in` or `count_of`. Returns the column that it counts by.
@@ -247,7 +228,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
         "in_turn" => {
             let number = |name| arguments.int_within(name, 1, i64::MAX.unsigned_abs());
             let first = arguments.is_given("first").then(|| number("first")).transpose()?;
-            let second = arguments.int_within("second", 0, 1 << 40)?;
+            let second = arguments.int_within("second", 0, MOST)?;
             if second > 0 && first.is_none() {
                 return Err(arguments.error_at("second", "argument 'second' of in_turn needs 'first'"));
             }

@@ -48,11 +48,11 @@ impl<'s> NamedSchema<'s> {
 
     /// Returns whether a table has this name in the singular, or, if not `whole`, ends with it.
     fn is_called(&self, table: usize, wanted: &str, whole: bool) -> bool {
-        let letters = |name: &'_ str| name.bytes().filter(|&c| c != b'_').collect::<Vec<_>>();
+        let is_letter = |c: &u8| *c != b'_';
         let name = self.names[table].as_str();
         match name.strip_suffix(wanted) {
             Some(rest) => rest.is_empty() || !whole && rest.ends_with('_'),
-            None => whole && letters(name) == letters(wanted),
+            None => whole && name.bytes().filter(is_letter).eq(wanted.bytes().filter(is_letter)),
         }
     }
 }

@@ -78,6 +78,8 @@ impl Planner<'_> {
         let in_key = self.in_key(table, parent.key)?;
         let each = infer::parts_of_each(of_table, of_parent);
         let numbered = self.numbered_key(table).filter(|numbered| numbered.key == parent.key);
+        let first_often = infer::first_often(self.schema, table, parent.table, parent_rows);
+        let of_place = self.place_pattern(table, column, parent);
         // The first column of a foreign key decides for the others.
         match in_key {
             _ if columns.iter().find(|&&column| self.columns[table][column].is_none()) != Some(&column) => {
@@ -107,13 +109,8 @@ impl Planner<'_> {
                 let first = infer::roots(of_table, column, rows).unwrap_or(1);
                 Ok(ReferencePattern::Roots { first, second: infer::second_level(of_table, first, rows) })
             }
-            None if infer::first_often(self.schema, table, parent.table, parent_rows).is_some() => {
-                let first = infer::first_often(self.schema, table, parent.table, parent_rows);
-                Ok(ReferencePattern::FirstOften(first.unwrap_or(1)))
-            }
-            None if self.place_pattern(table, column, parent).is_some() => {
-                Ok(self.place_pattern(table, column, parent).unwrap_or(ReferencePattern::AtRandom))
-            }
+            None if first_often.is_some() => Ok(ReferencePattern::FirstOften(first_often.unwrap_or(1))),
+            None if of_place.is_some() => Ok(of_place.unwrap_or(ReferencePattern::AtRandom)),
             None if infer::is_place_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::InTurn { each: infer::ROWS_OF_FOLDER })
             }

@@ -33,8 +33,10 @@ impl Planner<'_> {
             let parents = (0..self.schema.tables[table].columns.len()).filter_map(parent);
             parents.filter(|(_, of)| infer::is_person(&self.schema.tables[*of]))
         };
-        let visits =
-            (0..self.schema.tables.len()).filter(|&of| is(table, "invoice bill") && is(of, "appointment visit"));
+        if !is(table, "invoice bill") {
+            return None;
+        }
+        let visits = (0..self.schema.tables.len()).filter(|&of| is(of, "appointment visit"));
         let columns = visits.flat_map(|of| persons(of).map(move |(column, person)| (of, column, person)));
         columns.filter(|(of, ..)| *of != table).find_map(|(of, column, person)| {
             let (invoice, _) = persons(table).find(|(_, other)| *other == person)?;
