@@ -113,6 +113,7 @@ use types::{by_affinity, by_declared_type};
 use crate::annotation::{is_name, is_reserved};
 use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Generated, Schema, Table};
+use std::fmt::Display;
 
 /// An inferred annotation with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,6 +124,16 @@ pub(crate) struct Inference {
 
 fn inferred(text: impl Into<String>, because: impl Into<String>) -> Inference {
     Inference { text: text.into(), because: because.into() }
+}
+
+/// Returns the branches of a CASE for one value after another, from the number `first` on.
+fn branches(first: usize, values: impl IntoIterator<Item = impl Display>) -> String {
+    (first..).zip(values).map(|(number, value)| format!(" WHEN {number} THEN {value}")).collect()
+}
+
+/// Returns a text as SQL writes it.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Quotes a name, if annotations need that.

@@ -1,7 +1,7 @@
 //! Catalogues: tables with a row for each of the schema's own tables, such as the layers of a map and the models of a framework.
 
 use super::maps::{self, LAST_LEVEL};
-use super::{TableInference, has_last_word, is_person, plain, refers, words_of_table};
+use super::{TableInference, branches, has_last_word, is_person, literal, plain, refers, words_of_table};
 use super::{photographs, smart_home};
 use crate::generators::phrases::{self, capital};
 use litepress_rows::schema::{Schema, Table};
@@ -22,11 +22,6 @@ pub(super) struct Model {
 
 fn has(table: &Table, name: &str) -> bool {
     table.column(name).is_some()
-}
-
-/// Returns a text as SQL.
-fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Returns the tables with shapes and, of each, its column of shapes.
@@ -158,11 +153,13 @@ pub(crate) fn first_often(schema: &Schema, table: usize, parent: usize, rows: u6
     const MOST: u64 = 30;
     let (of_table, of_parent) = (&schema.tables[table], &schema.tables[parent]);
     let is_log = is_admin_log(of_table);
-    let of_log = |model: &Model| schema.tables[model.table].rowid_alias.is_some();
-    let models = models(schema).iter().filter(|model| of_log(model)).count() as u64;
     match () {
         () if is_log && is_person(of_parent) => Some((rows / USERS).clamp(1, MOST)),
-        () if is_log && lists_models(of_parent) && models > 0 => Some(models),
+        () if is_log && lists_models(of_parent) => {
+            let is_numbered = |model: &&Model| schema.tables[model.table].rowid_alias.is_some();
+            let models = models(schema).iter().filter(is_numbered).count() as u64;
+            (models > 0).then_some(models)
+        }
         () if smart_home::lists_events(schema, of_parent) => Some(rows),
         () if has(of_table, "min_x") && maps::coordinate_systems(of_parent).is_some() => Some(1),
         () => None,
@@ -208,10 +205,8 @@ impl TableInference<'_> {
             entities(schema).enumerate().map(|(at, (table, _))| format!("{}: 1", table - at)).collect();
         let text = format!("steps({}, 0) + sequence()", steps.join(", "));
         self.found[key] = Some(super::inferred(text, "the number of the table"));
-        let rows = entities(schema).enumerate().map(|(at, (table, _))| {
-            format!(" WHEN {} THEN {}", at + 1, self.context.rows_of.get(table).copied().unwrap_or_default())
-        });
-        let text = format!("CASE sequence(){} END", rows.collect::<String>());
+        let rows = entities(schema).map(|(table, _)| self.context.rows_in(table));
+        let text = format!("CASE sequence(){} END", branches(1, rows));
         if let Some(at) = self.find_repeatable_number("max") {
             self.set(at, text, "the rows of the table");
         }
@@ -250,11 +245,8 @@ impl TableInference<'_> {
                 self.set(at, "constant(0)", "shapes have neither heights nor measures");
             }
         }
-        let rows = |table: &Table| {
-            let position = schema.position(&table.name).unwrap_or_default();
-            self.context.rows_of.get(position).copied().unwrap_or_default().to_string()
-        };
-        let text = by_layer(&|table, _| rows(table));
+        let rows = |table: &Table| schema.position(&table.name).map_or(0, |table| self.context.rows_in(table));
+        let text = by_layer(&|table, _| rows(table).to_string());
         if let Some(at) = self.find_repeatable_number("feature_count") {
             self.set(at, text, "the rows of the table");
         }
@@ -263,7 +255,5 @@ impl TableInference<'_> {
 
 /// Returns an annotation with one text after another.
 fn nth<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    let cases: String =
-        texts.enumerate().map(|(at, text)| format!(" WHEN {} THEN {}", at + 1, literal(text))).collect();
-    format!("CASE sequence(){cases} END")
+    format!("CASE sequence(){} END", branches(1, texts.map(literal)))
 }

@@ -2,7 +2,7 @@
 //! So do the genres of films, so that a film can tell which ones are for children, and languages, of which English is the first.
 
 use super::subjects::subject;
-use super::{Inference, Parent, closed_names, inferred};
+use super::{Inference, Parent, branches, closed_names, inferred, literal};
 use crate::generators::phrases;
 use litepress_rows::quoted_name;
 use litepress_rows::schema::Schema;
@@ -11,9 +11,8 @@ const LIST: &str = "continent";
 
 /// Returns the name with a number in a list.
 pub(super) fn by_number(list: &str, key: &str) -> String {
-    let case = |(at, name): (usize, &&str)| format!(" WHEN {} THEN '{name}'", at + 1);
-    let cases: String = phrases::items(list).iter().enumerate().map(case).collect();
-    format!("CASE {key}{cases} END")
+    let names = phrases::items(list).iter().map(|name| literal(name));
+    format!("CASE {key}{} END", branches(1, names))
 }
 
 /// Returns the list of names that an annotation chooses by number.

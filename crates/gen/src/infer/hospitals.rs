@@ -31,7 +31,7 @@ impl TableInference<'_> {
         let person = person.filter(|(_, of)| super::is_person(&self.context.schema.tables[*of]));
         let is_room = |at: usize| self.is_free(at) && !self.columns[at].is_unique;
         let Some(((by, of), at)) = person.zip(self.find("room room_number room_no bed", is_room)) else { return };
-        let rooms = self.context.rows_of[of].max(99) + 1;
+        let rooms = self.context.rows_in(of).max(99) + 1;
         let rooms = if rooms.is_multiple_of(FACTOR) { rooms + 1 } else { rooms };
         let room = format!("same_in({}, sequence()) * {FACTOR} % {rooms}", self.column(by));
         let floor = 10_u64.pow((rooms / FLOORS + 1).ilog10() + 1);

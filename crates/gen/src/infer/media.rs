@@ -1,11 +1,11 @@
 //! Books and films: the names by which they are sorted, where their files are, who made them, their chapters and streams.
 
-use super::TableInference;
 use super::amounts::named_column;
 use super::names::{is_like, plain, words_of_table};
 use super::subjects::{Kind, subject};
 use super::table_columns::called;
 use super::times::{Form, Stage};
+use super::{TableInference, branches, literal};
 use crate::generators::phrases;
 use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Generated, Table};
@@ -395,8 +395,7 @@ impl TableInference<'_> {
         let number = format!("number_in({})", self.column(by));
         self.set(kind, format!("min(1 + {number}, 4)"), "a genre, a studio, or a tag");
         let tags = phrases::items("film_tag");
-        let case = |(at, tag): (usize, &&str)| format!(" WHEN {at} THEN '{tag}'");
-        let cases: String = tags.iter().enumerate().map(case).collect();
+        let cases = branches(0, tags.iter().map(|tag| literal(tag)));
         let tag = format!("({number} + same_in({}, int(0, 999))) % {}", self.column(by), tags.len());
         format!("CASE {number} WHEN 1 THEN {genre} WHEN 2 THEN phrase('{{studio}}') ELSE CASE {tag}{cases} END END")
     }

@@ -4,7 +4,7 @@ use super::amounts::named_column;
 use super::names::{bare, is_like, plain};
 use super::places::{city_by_key, key_of_trip};
 use super::times::Form;
-use super::{TableInference, has_last_word, has_more_of, words_of_table};
+use super::{TableInference, branches, has_last_word, has_more_of, literal, words_of_table};
 use crate::generators::phrases;
 use litepress_rows::schema::{Column, Schema, Table};
 
@@ -50,8 +50,7 @@ pub(super) fn are_roots(schema: &Schema, table: &Table) -> bool {
 /// Returns the city of a trip, which ten rows have.
 fn city_of_trip(key: &str) -> String {
     let cities = phrases::items("city_name");
-    let case = |(at, city): (usize, &&str)| format!(" WHEN {at} THEN '{city}'");
-    let cases: String = cities.iter().enumerate().map(case).collect();
+    let cases = branches(0, cities.iter().map(|city| literal(city)));
     format!("CASE {key} / 10 * 7 % {}{cases} END", cities.len())
 }
 

@@ -319,7 +319,7 @@ impl TableInference<'_> {
             Some(parent) => {
                 format!(
                     "place_of({country}, 'town', ((sequence() - 1) / {}) || '')",
-                    self.context.rows_of[parent.table]
+                    self.context.rows_in(parent.table)
                 )
             }
             None => format!("place_of({country}, 'city', digits(4))"),

@@ -108,7 +108,7 @@ impl TableInference<'_> {
     fn times_of_versions(&mut self) {
         const DAYS: i64 = 1700;
         let schema = self.context.schema;
-        let rows = |table: usize| self.context.rows_of.get(table).copied().unwrap_or(0);
+        let rows = |table: usize| self.context.rows_in(table);
         let Some(of) = Versions::new(schema, rows).filter(|_| has_last_word(self.table, "event plink tagxref rcvfrom"))
         else {
             return;

@@ -3,7 +3,7 @@
 use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Form, Stage};
-use super::{ColumnTraits, TableInference, is_output_of, is_run_of_commit, kind_of, plain, subject_of};
+use super::{ColumnTraits, TableInference, branches, is_output_of, is_run_of_commit, kind_of, plain, subject_of};
 use crate::generators::phrases;
 use litepress_rows::schema::{Column, Generated, Table};
 
@@ -21,8 +21,7 @@ struct Span {
 /// Returns the items of a list in turn for the rows that refer to one row, from any of the items on.
 fn in_turn(list: &str, by: &str) -> String {
     let items = phrases::items(list);
-    let case = |(at, item): (usize, &&str)| format!(" WHEN {at} THEN phrase('{item}')");
-    let cases: String = items.iter().enumerate().map(case).collect();
+    let cases = branches(0, items.iter().map(|item| format!("phrase('{item}')")));
     format!("CASE (number_in({by}) + same_in({by}, int(1, {0}))) % {0}{cases} END", items.len())
 }
 

@@ -4,7 +4,7 @@ use super::browsing::are_bookmarks;
 use super::names::plain;
 use super::subjects::{Kind, subject};
 use super::times::Form;
-use super::{ColumnTraits, Inference, TableInference, TypeClass, has_last_word, inferred};
+use super::{ColumnTraits, Inference, TableInference, TypeClass, branches, has_last_word, inferred, literal};
 use litepress_rows::quoted_name;
 use litepress_rows::schema::Table;
 
@@ -45,9 +45,7 @@ fn sizes_of_folders(number: &str) -> String {
         TYPES[usize::from(digit - b'0')].3 * factor(place)
     };
     let sum = |types: &str| types.bytes().enumerate().map(size).sum::<u64>();
-    let cases: String =
-        TYPES_IN.iter().enumerate().map(|(at, types)| format!(" WHEN {at} THEN {}", sum(types))).collect();
-    format!("CASE {number} % 7{cases} END")
+    format!("CASE {number} % 7{} END", branches(0, TYPES_IN.map(sum)))
 }
 
 /// Returns the size of a file by its type and its place, in the unit of the folder.
@@ -55,16 +53,15 @@ fn size_of_file(kind: Option<String>, key: &str) -> String {
     let [base, step, modulo] = FACTOR;
     let factor = format!("({base} + ({key} - 1) % {ROWS_OF_FOLDER} * {step} % {modulo})");
     let Some(kind) = kind else { return factor };
-    let case = |(at, (.., size)): (usize, &(&str, &str, &str, u64))| format!(" WHEN {} THEN {size}", at + 1);
-    let cases: String = TYPES.iter().enumerate().skip(1).map(case).collect();
-    format!("{factor} * CASE {kind}{cases} ELSE 1 END")
+    let sizes = TYPES[1..].iter().map(|(.., size)| size);
+    format!("{factor} * CASE {kind}{} ELSE 1 END", branches(2, sizes))
 }
 
 /// Returns the annotation of the type of a file, by the folder that it is in.
 pub(crate) fn type_of_file(table: &Table, parent: &Table, types: u64) -> Option<Inference> {
     let key = table.rowid_alias.filter(|_| types >= 10 && is_type_of_files(table, parent))?;
     let key = quoted_name(&table.columns[key].name);
-    let cases: String = TYPES_IN.iter().enumerate().map(|(at, types)| format!(" WHEN {at} THEN '{types}'")).collect();
+    let cases = branches(0, TYPES_IN.map(literal));
     let text = format!(
         "if({key} % {ROWS_OF_FOLDER} = 1, 1, 1 + substr(CASE ({key} - 1) / {ROWS_OF_FOLDER} % 7{cases} END, ({key} - 1) % {ROWS_OF_FOLDER}, 1))"
     );
@@ -125,11 +122,8 @@ impl TableInference<'_> {
         self.set(parent, text, "follows from the folder that the row is in");
         let types = self.types();
         let file = types.as_ref().map_or("phrase('{file_stem}') || '.' || phrase('{ext}')".to_owned(), |kind| {
-            let case = |(at, (_, stem, end, _)): (usize, &(&str, &str, &str, u64))| {
-                format!(" WHEN {} THEN phrase('{stem}') || '{end}'", at + 1)
-            };
-            let cases: String = TYPES.iter().enumerate().skip(1).map(case).collect();
-            format!("CASE {kind}{cases} ELSE phrase('{{file_stem}}') END")
+            let names = TYPES[1..].iter().map(|(_, stem, end, _)| format!("phrase('{stem}') || '{end}'"));
+            format!("CASE {kind}{} ELSE phrase('{{file_stem}}') END", branches(2, names))
         });
         let text = format!("if({is_folder}, {folder}, {file})");
         self.set(name, text, "the name of a folder or file");
@@ -171,13 +165,9 @@ impl TableInference<'_> {
         else {
             return;
         };
-        let case = |(at, (name, ..)): (usize, &(&str, &str, &str, u64))| format!(" WHEN {} THEN '{name}'", at + 1);
-        let cases: String = TYPES.iter().enumerate().map(case).collect();
-        self.set(
-            name,
-            format!("CASE {key}{cases} ELSE unique_phrase('{{mime_type}}') END"),
-            "the type of a folder or file",
-        );
+        let cases = branches(1, TYPES.iter().map(|(name, ..)| literal(name)));
+        let text = format!("CASE {key}{cases} ELSE unique_phrase('{{mime_type}}') END");
+        self.set(name, text, "the type of a folder or file");
     }
 
     /// Returns the number of the type of the row, if that follows from the folder.
@@ -185,7 +175,7 @@ impl TableInference<'_> {
         let is_type = |at: usize| {
             let parent = super::other_parent(self.context.schema, self.context.table, at)?;
             let of = &self.context.schema.tables[parent.table];
-            type_of_file(self.table, of, *self.context.rows_of.get(parent.table)?)
+            type_of_file(self.table, of, self.context.rows_in(parent.table))
         };
         (0..self.columns.len()).find(|&at| is_type(at).is_some()).map(|at| self.column(at))
     }

@@ -6,7 +6,7 @@
 //! ```
 
 use super::names::is_plain;
-use super::{Inference, TableInference, has_last_word, inferred};
+use super::{Inference, TableInference, branches, has_last_word, inferred, literal};
 use crate::generators::phrases;
 use litepress_rows::quoted_name;
 use litepress_rows::schema::{Schema, Table};
@@ -55,9 +55,8 @@ pub(crate) fn most_sites(table: &Table, rows: u64) -> Option<u64> {
 /// Returns the name of the site of this number: another pair of words, as long as there are pairs.
 fn site_name(number: &str) -> String {
     let words = |list: &str, number: &str| {
-        let words = phrases::items(list).iter().enumerate();
-        let cases: String = words.map(|(at, word)| format!(" WHEN {at} THEN '{word}'")).collect();
-        format!("CASE {number}{cases} END")
+        let words = phrases::items(list).iter().map(|word| literal(word));
+        format!("CASE {number}{} END", branches(0, words))
     };
     let [themes, forms] = [THEMES, FORMS].map(phrases::count);
     let (round, pairs) = (format!("({number} - 1) / {themes}"), themes * forms);
@@ -98,9 +97,7 @@ impl TableInference<'_> {
     /// Names of sites, and of what visitors do there.
     pub(super) fn sites(&mut self) {
         let schema = self.context.schema;
-        let Some(of) = Sites::new(schema, |table| self.context.rows_of.get(table).copied().unwrap_or(0)) else {
-            return;
-        };
+        let Some(of) = Sites::new(schema, |table| self.context.rows_in(table)) else { return };
         if let Some(key) = self.table.rowid_alias.map(|at| self.column(at)) {
             if of.tables[0] == self.context.table
                 && let Some(at) = self.find_repeatable_text("name")

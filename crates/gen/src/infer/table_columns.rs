@@ -81,6 +81,13 @@ pub(crate) struct TableInference<'a> {
     pub(super) in_millis: bool,
 }
 
+impl TableContext<'_> {
+    /// Returns the number of rows of a table; 0 if only names are known.
+    pub fn rows_in(&self, table: usize) -> u64 {
+        self.rows_of.get(table).copied().unwrap_or(0)
+    }
+}
+
 impl<'a> TableInference<'a> {
     pub(crate) fn new(context: TableContext<'a>) -> Self {
         let table = &context.schema.tables[context.table];

@@ -5,7 +5,7 @@ use super::names::is_like;
 use super::subjects::{Kind, Subject, subject};
 use super::table_columns::called;
 use super::times::{Form, Stage};
-use super::{TableInference, plain};
+use super::{TableInference, branches, literal, plain};
 use crate::generators::phrases;
 use litepress_rows::schema::Table;
 
@@ -42,7 +42,7 @@ fn migration_of_table() -> String {
 fn fields_of(table: &Table) -> Option<String> {
     const OTHERS: &str = "id *_id *password* *last_login *_at *created* *joined* *updated*";
     let names = table.columns.iter().map(|column| plain(&column.name)).filter(|name| !is_like(name, OTHERS));
-    let names: Vec<String> = names.map(|name| format!("'{}'", name.replace('_', " ").replace('\'', "''"))).collect();
+    let names: Vec<String> = names.map(|name| literal(&name.replace('_', " "))).collect();
     (!names.is_empty()).then(|| format!("choice({})", names.join(", ")))
 }
 
@@ -172,9 +172,7 @@ impl TableInference<'_> {
         let firsts: String =
             of_framework.map(|(at, (_, app))| format!(" WHEN sequence() = {} THEN '{app}'", at + 1)).collect();
         let apps = if of_models.is_empty() { APPS.map(str::to_owned).to_vec() } else { of_models };
-        let case = |(at, app): (usize, &String)| format!(" WHEN {at} THEN '{app}'");
-        let cases: String = apps.iter().enumerate().map(case).collect();
-        let count = apps.len();
+        let (cases, count) = (branches(0, apps.iter().map(|app| literal(app))), apps.len());
         let rest = format!("CASE (sequence() - {}) % {count}{cases} END", first + 1);
         let text = if first > 0 { format!("CASE{firsts} ELSE {rest} END") } else { rest };
         self.set(app, text, "one application after another");
@@ -220,8 +218,7 @@ impl TableInference<'_> {
         if let Some(key) = key {
             let (schema, flag) = (self.context.schema, self.column(flag));
             let keys = self.of_models(|table| {
-                let rows = schema.position(&table.name).and_then(|at| self.context.rows_of.get(at));
-                let rows = rows.copied().unwrap_or_default().max(1);
+                let rows = schema.position(&table.name).map_or(0, |table| self.context.rows_in(table)).max(1);
                 // Rows that were added are the last ones, as the log is a short one, and no row that was deleted is there.
                 let all = self.context.rows.max(1);
                 let number = format!(
