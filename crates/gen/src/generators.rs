@@ -16,6 +16,7 @@ mod alias;
 mod arguments;
 mod ascending;
 mod blobs;
+mod browsers;
 mod check_digits;
 mod choice;
 mod digits;
@@ -53,6 +54,7 @@ mod tests;
 
 use arguments::Arguments;
 pub(crate) use arguments::number;
+pub(crate) use browsers::browser_at;
 pub(crate) use functions::pow;
 pub(crate) use goods::{product_of, worth_of};
 pub(crate) use nulls::fill_flags;

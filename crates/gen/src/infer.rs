@@ -83,7 +83,7 @@ pub(crate) use media::{
 };
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use patterns::{
-    NoReference, ReferencePattern, growing, no_parent, number_in, of_parent, skewed_counts, without_parent,
+    NoReference, ReferencePattern, before, growing, no_parent, number_in, of_parent, skewed_counts, without_parent,
 };
 pub(crate) use photographs::is_of_photographs;
 pub(crate) use places::{CITIES_OF_COUNTRY, is_city_of};
@@ -100,7 +100,7 @@ pub(crate) use settings::{are_settings_of_users, is_meta_of};
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_place_of_files, is_tree_by_key, is_type_of_files, type_of_file};
 pub(crate) use sites::{Sites, most_sites};
 pub(crate) use states::usual_weight;
-pub(crate) use table_columns::{TableContext, TableInference};
+pub(crate) use table_columns::{OrderLines, TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 pub(crate) use types::{ColumnTraits, TypeClass, fits_key};
 pub(crate) use versions::Versions;
@@ -237,6 +237,7 @@ fn context_by_names(
         per_parent: None,
         once: None,
         via: Vec::new(),
+        bought: None,
         shared: Vec::new(),
         lines: None,
         counted: Vec::new(),

@@ -20,6 +20,7 @@ mod depths;
 mod derived_rows;
 mod implied_keys;
 mod inference;
+mod pairs;
 mod properties;
 mod reference_patterns;
 mod resolve;

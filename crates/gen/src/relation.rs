@@ -134,11 +134,15 @@ pub(crate) enum Assignment {
         scatter: bool,
     },
     /// `growth`: that of the children, if early ones refer to early parents only. `by`: a column of consecutive children, the
-    /// first of which refer to early parents. `recent`: the number of last parents that are drawn from.
+    /// first of which refer to early parents. `recent`: the number of last parents that are drawn from. `each`: the number of
+    /// children, if one of them refers to each parent as soon as it is there. `apart`: a column together with which no two rows
+    /// refer to the same rows.
     Popular {
         growth: Option<Growth>,
         by: Option<usize>,
         recent: Option<u64>,
+        each: Option<u64>,
+        apart: Option<usize>,
     },
     /// Each row about as often, in order; `children` is the number of children.
     Spread {
@@ -174,9 +178,10 @@ pub(crate) enum Assignment {
         column: usize,
         path: Vec<String>,
     },
-    /// `near`: the number of consecutive rows that take their parents in any order.
+    /// `near`: the number of consecutive rows that take their parents in any order. `last`: from the last parent on.
     Once {
         near: u64,
+        last: bool,
     },
     /// `first`: only the first rows are taken, and in a table that refers to itself they refer to nothing. `second`: only that many rows
     /// behind them refer to them, and the rows behind these to the second ones.
@@ -188,11 +193,12 @@ pub(crate) enum Assignment {
     PerParent(Arc<FanOut>),
     Exact(Arc<ExactCounts>),
     /// `each`: column c is `in_turn(each)`, so that rows with the same row in c take the others one after another. `children`: the
-    /// number of children, if early ones refer to early parents only.
+    /// number of children, if early ones refer to early parents only. `distinct`: no two rows refer to the same rows through both.
     OtherThan {
         column: usize,
         each: Option<u64>,
         children: Option<u64>,
+        distinct: bool,
     },
     /// `skew` is 1 if all parents are equally likely; `growing`: early rows in the column have early parents only; `other`: the
     /// row in the column is not its own parent; `first`: a column of that row, whose row is the parent of the first child.
@@ -206,6 +212,17 @@ pub(crate) enum Assignment {
 }
 
 impl Assignment {
+    /// Returns the column together with which no two rows refer to the same rows, if some would by chance.
+    pub(crate) fn apart_from(&self) -> Option<usize> {
+        match *self {
+            Self::Along { column, distinct: true }
+            | Self::Among { column, distinct: true, .. }
+            | Self::OtherThan { column, distinct: true, .. }
+            | Self::Popular { apart: Some(column), .. } => Some(column),
+            _ => None,
+        }
+    }
+
     /// Returns whether two columns of one foreign key may both have it.
     pub(crate) fn is_default(&self) -> bool {
         matches!(self, Self::Uniform)
@@ -214,7 +231,7 @@ impl Assignment {
     /// Returns whether each row refers to a later row than the one before.
     pub(crate) fn is_ascending(&self) -> bool {
         match self {
-            Self::Once { near } => *near == 1,
+            Self::Once { near, last } => *near == 1 && !last,
             Self::PerParent(fan_out) => fan_out.most() <= 1,
             _ => false,
         }
@@ -248,13 +265,8 @@ impl Relation {
                     Permutation::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
-            Assignment::Popular { growth, recent, .. } => {
-                let weights = random.fork(POPULARITY);
-                let mut present = self.present(*growth, siblings);
-                rows.append_to(&mut out.rows, |row| {
-                    popular(&weights, &mut random.stream(row), last(present(row), *recent))
-                });
-                siblings.inspect(|siblings| out.nulls.clone_from(&siblings.nulls));
+            Assignment::Popular { growth, recent, each, .. } => {
+                self.assign_popular(random, rows, siblings, (*growth, *recent, *each), out);
             }
             Assignment::Within { growth, first, members, .. } => {
                 let members = members.as_ref().expect("compilation sets the members");
@@ -280,9 +292,12 @@ impl Relation {
                 u64::try_from(share).unwrap_or(parents).min(parents - 1)
             }),
             Assignment::Along { .. } => unreachable!("compilation takes the rows of the other column"),
-            Assignment::Once { near } => {
+            Assignment::Once { near, last } => {
                 rows.append_to(&mut out.rows, |row| row.min(parents - 1));
                 shuffle_near(&mut out.rows, *near, parents, &random.fork(ORDER));
+                if *last {
+                    out.rows.iter_mut().for_each(|row| *row = parents - 1 - *row);
+                }
             }
             Assignment::InTurn { each, first: None, .. } => rows.append_to(&mut out.rows, |row| row / each % parents),
             Assignment::InTurn { each, first: Some(n), second } => self.assign_first(rows, [*each, *n, *second], out),
@@ -301,6 +316,28 @@ impl Relation {
                 self.assign_distinct(random, siblings, (*skew, *growing), out);
             }
         }
+    }
+
+    /// Draws rows, some of them often, from those that there are when a row comes.
+    fn assign_popular(
+        &self,
+        random: &CellRandom,
+        rows: &Rows<'_>,
+        siblings: Option<&RowList>,
+        (growth, recent, each): (Option<Growth>, Option<u64>, Option<u64>),
+        out: &mut RowList,
+    ) {
+        let (weights, parents) = (random.fork(POPULARITY), self.parents.max(1));
+        let mut present = self.present(growth, siblings);
+        rows.append_to(&mut out.rows, |row| {
+            let known = each.map(|children| parents_known([row, row + 1], children, parents));
+            match known {
+                Some([before, known]) if before < known => known - 1,
+                Some([known, _]) => popular(&weights, &mut random.stream(row), last(known, recent)),
+                None => popular(&weights, &mut random.stream(row), last(present(row), recent)),
+            }
+        });
+        siblings.inspect(|siblings| out.nulls.clone_from(&siblings.nulls));
     }
 
     /// Returns whether rows of a table refer to earlier rows of the same table.
@@ -520,6 +557,15 @@ pub(crate) fn parents_so_far(row: u64, children: u64, parents: u64) -> u64 {
     u64::try_from(share).unwrap_or(parents).clamp(1, parents)
 }
 
+/// Returns how many parents are there behind so many of all children, if the first child comes with the first parent, and the last
+/// parent before the last child.
+fn parents_known(rows: [u64; 2], children: u64, parents: u64) -> [u64; 2] {
+    rows.map(|row| {
+        let known = (u128::from(row) * u128::from(parents)).div_ceil(u128::from(children.max(1)));
+        u64::try_from(known).unwrap_or(parents).min(parents)
+    })
+}
+
 /// Replaces each row by another one of its block of `near` consecutive rows. The last block may be a short one.
 fn shuffle_near(rows: &mut [u64], near: u64, parents: u64, random: &CellRandom) {
     if near == 1 {
@@ -590,12 +636,33 @@ mod tests {
     /// The last of 1000 rows are in a block of 40, and no row is taken twice.
     #[test]
     fn rows_near_one_another_are_each_taken_once() {
-        let found = drawn(&Assignment::Once { near: 64 }, false, &(0..1000).into());
+        let found = drawn(&Assignment::Once { near: 64, last: false }, false, &(0..1000).into());
         assert!(found.iter().zip(0..).all(|(found, row)| found / 64 == row / 64), "{found:?}");
         assert!(found.iter().zip(0..).filter(|(found, row)| *found == row).count() < 60, "{found:?}");
+        let back = drawn(&Assignment::Once { near: 64, last: true }, false, &(0..1000).into());
+        assert!(back.iter().zip(&found).all(|(back, found)| back + found == 999));
         let mut sorted = found;
         sorted.sort_unstable();
         assert_eq!(sorted, (0..1000).collect::<Vec<u64>>());
+    }
+
+    /// Each page was visited at one time only.
+    #[test]
+    fn each_parent_is_known_from_its_first_child_on() {
+        for (children, parents) in [(1000, 1000), (1001, 1000), (5000, 1000)] {
+            let each = Assignment::Popular { growth: None, by: None, recent: None, each: Some(children), apart: None };
+            let found = drawn(&each, false, &(0..children).into());
+            let mut known = 0;
+            for (row, &parent) in found.iter().enumerate() {
+                assert!(parent <= known, "row {row} of {children}: {parent}, and {known} are known");
+                known = known.max(parent + 1);
+            }
+            assert_eq!(known, parents, "of {children}");
+            assert_eq!(found[..5], drawn(&each, false, &Rows::List(&[0, 1, 2, 3, 4])));
+        }
+        let again = Assignment::Popular { growth: None, by: None, recent: None, each: Some(5000), apart: None };
+        let found = drawn(&again, false, &(0..5000).into());
+        assert!(found.iter().rev().take(500).any(|&parent| parent < 500), "old ones come again");
     }
 
     /// References are as frozen as values are.

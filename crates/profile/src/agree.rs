@@ -38,7 +38,12 @@ impl Weaver<'_> {
         let found: Vec<String> =
             self.table.ordinary_columns().map(|column| found[column].take().unwrap_or_default()).collect();
         let is_made_up = !self.precision.is_exact;
-        for city in (0..found.len()).filter(|&at| is_made_up && found[at] == "place('city')") {
+        let is_city = |at: usize| {
+            let key = format!("place_of({}, 'country", self.operand(at));
+            found[at] == "place('city')" || found.iter().any(|text| text.contains(&key))
+        };
+        let cities: Vec<usize> = (0..found.len()).filter(|&at| is_made_up && is_city(at)).collect();
+        for city in cities {
             let Some(place) = self.place(city, &found, columns) else { continue };
             follows[city] = place.country.filter(|_| place.is_by_country);
             for (column, text) in found.iter().enumerate().filter(|(column, _)| *column != city) {
@@ -54,6 +59,7 @@ impl Weaver<'_> {
         for (column, text) in found.into_iter().enumerate() {
             if self.is_open(column, &text, columns)
                 && (self.is_by_gender(&text, columns)
+                    || self.is_name_of_place(&text, &columns[column])
                     || self.is_of_person(column, &text)
                     || self.is_of_parents_place(column, &text))
             {
@@ -149,7 +155,7 @@ impl Weaver<'_> {
             "country" | "country_code" | "country_code3" => COUNTRIES[kind_of_country(stats)],
             "state" | "state_code" if middle_lengths(stats).1 <= 3 => "state_code",
             "state_code" => "state",
-            "phone" => return None,
+            field if field == "phone" || field == "last" || field.starts_with("first") => return None,
             field => field,
         };
         let text = match field {
@@ -226,6 +232,15 @@ impl Weaver<'_> {
             |of: &ColumnProfile| TOLD.iter().any(|told| of.generator.as_ref().is_some_and(|of| of.contains(told)));
         let is_chosen_by = |at: usize| text.contains(&self.operand(at)) && is_told(&columns[at]);
         !self.precision.is_exact && text.contains("{first_female}") && (0..columns.len()).any(is_chosen_by)
+    }
+
+    /// Returns whether an annotation chooses a name by a place, and the column has such names.
+    fn is_name_of_place(&self, text: &str, of: &ColumnProfile) -> bool {
+        let is_list = |list: &str| {
+            let alone = format!("phrase('{list}'");
+            text.contains(&alone) && of.generator.as_ref().is_some_and(|generator| generator.contains(&alone))
+        };
+        !self.precision.is_exact && text.contains("coalesce(place_of(") && (is_list("{first}") || is_list("{last}"))
     }
 
     /// Returns whether a column has two others with a blank between them, as an annotation says.

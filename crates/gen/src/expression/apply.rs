@@ -58,6 +58,7 @@ fn call(function: Function, operands: &[Operand<'_>], rows: usize, out: &mut Cel
         Function::WorthOf => texts::worth_of(operands, rows, out),
         Function::PlaceOf => texts::place_of(operands, rows, out),
         Function::Slug => texts::slug(operands, rows, out),
+        Function::BrowserAt => dates::browser_at(operands, rows, out),
         Function::DateAdd => dates::add(operands, rows, out),
         Function::DateDiff => dates::difference(operands, rows, out),
         Function::Coalesce | Function::If | Function::Max | Function::Min | Function::NullIf => {

@@ -104,6 +104,29 @@ pub(super) fn add(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     put_texts(out, rows, |row, text| sum(row).is_some_and(|time| time.write(text)));
 }
 
+/// Evaluates `browser_at(time, digits)`; a time is a text, or a number of seconds, or of thousandths or millionths of them.
+pub(super) fn browser_at(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    /// Seconds from 1601 to 1970.
+    const SINCE_1601: i64 = 11_644_473_600;
+    let seconds = |row: usize| match operands[0].value(row) {
+        Value::Int(time) => Some(match time {
+            ..100_000_000_000 => time,
+            ..100_000_000_000_000 => time / 1000,
+            ..10_000_000_000_000_000 => time / 1_000_000,
+            _ => time / 1_000_000 - SINCE_1601,
+        }),
+        value => Time::parse(value).map(|time| time.seconds),
+    };
+    let mut memory = Vec::new();
+    put_texts(out, rows, |row, text| {
+        let Some(seconds) = seconds(row) else { return false };
+        let digits = super::texts::text_of(operands[1].value(row), &mut memory).unwrap_or_default();
+        let agent = crate::generators::browser_at(seconds.div_euclid(SECONDS_PER_DAY), digits);
+        text.extend_from_slice(agent.as_bytes());
+        true
+    });
+}
+
 /// Evaluates `date_diff(from, to, unit)`, rounded towards 0.
 pub(super) fn difference(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     let unit = Unit::in_rows(&operands[2]);

@@ -4,6 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     Abs,
+    BrowserAt,
     Coalesce,
     Cut,
     DateAdd,
@@ -54,8 +55,14 @@ const fn entry(
 const ANY: usize = usize::MAX;
 
 /// In the order of [`Function`].
-static FUNCTIONS: [Described; 21] = [
+static FUNCTIONS: [Described; 22] = [
     entry(Function::Abs, ("abs", "abs(x)"), "the number without its sign", (1, 1)),
+    entry(
+        Function::BrowserAt,
+        ("browser_at", "browser_at(time, digits)"),
+        "the user agent of a browser at the time, which digits choose",
+        (2, 2),
+    ),
     entry(Function::Coalesce, ("coalesce", "coalesce(x, y, ...)"), "the first that is not NULL", (2, ANY)),
     entry(Function::Cut, ("cut", "cut(x, n)"), "whole words of the text, n characters at most", (2, 2)),
     entry(
@@ -85,7 +92,7 @@ static FUNCTIONS: [Described; 21] = [
     entry(
         Function::PlaceOf,
         ("place_of", "place_of(x, 'field', [digits])"),
-        "state, country, currency, latitude, ... of a city, state or country; digits fill a postcode or phone, or choose a country's city",
+        "state, country, currency, latitude, ... of a city, state or country; digits fill a postcode or phone, or choose a country's city, or a name of there: first, first_female, first_male, last",
         (2, 3),
     ),
     entry(

@@ -44,7 +44,7 @@ fn append(value: Value<'_>, text: &mut Vec<u8>) -> bool {
 }
 
 /// Returns a value as text, or `None` if it is NULL; numbers are formatted into `memory`.
-fn text_of<'a>(value: Value<'a>, memory: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+pub(super) fn text_of<'a>(value: Value<'a>, memory: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     memory.clear();
     match value {
         Value::Text(bytes) | Value::Blob(bytes) => Some(bytes),

@@ -470,14 +470,14 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "once",
-        &[default("near", "1")],
-        "in ref: each row at most once, in order; near: so many rows after one another in any order",
+        &[default("near", "1"), default("last", "FALSE")],
+        "in ref: each row at most once, in order; near: so many rows after one another in any order; last=TRUE: from the last row on",
         "once",
     ),
     Entry::new(
         "other_than",
-        &[given("column"), default("growing", "FALSE")],
-        "in ref: a random row other than the one that the column refers to; growing=TRUE: early rows refer to early rows only",
+        &[given("column"), default("growing", "FALSE"), default("distinct", "FALSE")],
+        "in ref: a random row other than the one that the column refers to; growing=TRUE: early rows refer to early rows only; distinct=TRUE: no pair with the column twice",
         "other_than(sender_id)",
     ),
     Entry::new(
@@ -488,8 +488,15 @@ static RELATIONS: &[Entry] = &[
     ),
     Entry::new(
         "popular",
-        &[default("growing", "FALSE"), optional("by"), default("before", "0"), optional("recent")],
-        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; before: the share that is there before the first row; by: so do early children of a row; recent: one of that many last rows",
+        &[
+            default("growing", "FALSE"),
+            optional("by"),
+            default("before", "0"),
+            optional("recent"),
+            default("each", "FALSE"),
+            optional("apart"),
+        ],
+        "in ref: some rows often, most seldom, some never; growing=TRUE: early rows refer to early rows only; before: the share that is there before the first row; by: so do early children of a row; recent: one of that many last rows; each=TRUE: each once at least; apart: no pair with that column twice",
         "popular(growing=TRUE)",
     ),
     Entry::new(

@@ -36,9 +36,11 @@ pub(crate) fn product_of(category: &str, digits: &[u8]) -> Option<String> {
     let (number, good) = (number / goods.len(), goods[number % goods.len()]);
     let brands = phrases::items("brand");
     let (number, style) = (number / STYLES.len(), STYLES[number % STYLES.len()]);
-    let brand = brands[number / 4 % brands.len()];
+    // The shelf of a brand has its goods only.
+    let of_category = brands.iter().find(|brand| category.contains(**brand));
+    let brand = of_category.unwrap_or(&brands[number / 4 % brands.len()]);
     Some(match number % 4 {
-        0 => format!("{style} {good}"),
+        0 if of_category.is_none() => format!("{style} {good}"),
         1 => format!("{brand} {style} {good}"),
         _ => format!("{brand} {good}"),
     })
@@ -79,6 +81,10 @@ mod tests {
         assert_eq!(product_of("Bags 17", b"000000"), product);
         assert_eq!(product_of("Home Decor", b"000001").as_deref(), Some("Classic Wall Clock"));
         assert_eq!(product_of("Ideas", b"000000"), None);
+        for digits in [b"000000", b"123456", b"987654", b"555555"] {
+            let product = product_of("Best-Selling Cedar & Stone Bags", digits);
+            assert!(product.is_some_and(|product| product.starts_with("Cedar & Stone ")));
+        }
     }
 
     /// A dining chair cost 11.99, and a flask 128.99.

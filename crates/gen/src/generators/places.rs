@@ -17,9 +17,10 @@ static DATA: &str = include_str!("../../data/places.txt");
 /// Cities of other countries, of which only the country and its calling code are known.
 static CITIES: &str = include_str!("../../data/cities.txt");
 static CONTINENTS: &str = include_str!("../../data/continents.txt");
+static NAMES: &str = include_str!("../../data/names.txt");
 
-/// The fields of a place.
-const FIELDS: [&str; 17] = [
+/// The fields of a place, and the names of people who live there.
+const FIELDS: [&str; 21] = [
     "city",
     "state",
     "state_code",
@@ -37,6 +38,10 @@ const FIELDS: [&str; 17] = [
     "calling_code",
     "continent",
     "town",
+    "first",
+    "first_female",
+    "first_male",
+    "last",
 ];
 
 /// Words in front of the name of a city.
@@ -52,6 +57,10 @@ const CALLING_CODE: usize = 14;
 const CONTINENT: usize = 15;
 /// A city or a part of one.
 const TOWN: usize = 16;
+/// The first of the names of people.
+const FIRST: usize = 17;
+const FIRST_FEMALE: usize = 18;
+const FIRST_MALE: usize = 19;
 
 /// A city with the fields of its country.
 #[derive(Debug)]
@@ -78,6 +87,30 @@ struct OtherCountry {
     name: &'static str,
     calling_code: &'static str,
     postcode: &'static str,
+}
+
+/// The names of people who speak one language.
+#[derive(Default)]
+struct PeopleNames {
+    female: Vec<&'static str>,
+    male: Vec<&'static str>,
+    last: Vec<&'static str>,
+}
+
+/// Returns the names of people in countries where most of them are from there.
+fn people_names() -> &'static HashMap<&'static str, PeopleNames> {
+    static PEOPLE: OnceLock<HashMap<&str, PeopleNames>> = OnceLock::new();
+    PEOPLE.get_or_init(|| {
+        let lists: HashMap<&str, Vec<&str>> = lists::read(NAMES).map(|(head, list)| (head, list.collect())).collect();
+        let of = |kind: &str, language: &str| lists[format!("{kind}{language}").as_str()].clone();
+        let names = |language: &str| PeopleNames {
+            female: of("female", language),
+            male: of("male", language),
+            last: of("last", language),
+        };
+        let countries = lists.iter().filter_map(|(head, list)| Some((head.strip_prefix("countries")?, list)));
+        countries.flat_map(|(language, list)| list.iter().map(move |country| (*country, names(language)))).collect()
+    })
 }
 
 fn places() -> &'static Places {
@@ -180,8 +213,11 @@ pub fn countries() -> Vec<Country> {
 
 /// Returns the city of which a text names a part.
 fn whole_city(key: &str) -> Option<&str> {
-    let (part, city) = key.split_once(' ')?;
-    PARTS.contains(&part).then_some(city)
+    let all = places();
+    // The north of New York is no new North.
+    let parts = [key.split_once(' '), key.rsplit_once(' ').map(|(city, part)| (part, city))];
+    let mut parts = parts.into_iter().flatten().filter(|(part, _)| PARTS.contains(part)).map(|(_, city)| city);
+    parts.find(|city| all.by_key.contains_key(city) || all.other_cities.contains_key(city))
 }
 
 /// Returns a city of a country, the one that the digits choose, and the part of it if the number is larger than that of cities. A
@@ -209,6 +245,27 @@ fn append_of_city(city: &str, field: usize, digits: &[u8], out: &mut Vec<u8>) ->
         _ => return false,
     }
     true
+}
+
+/// Returns a name of somebody who lives in a place, as the digits choose; `None` if the names of there are unknown.
+fn name_of(key: &str, field: usize, digits: &[u8]) -> Option<&'static str> {
+    let all = places();
+    let place = all.by_key.get(key).or_else(|| all.by_key.get(whole_city(key)?));
+    let other = || all.other_cities.get(key).or_else(|| all.other_cities.get(whole_city(key)?));
+    let country = match place {
+        Some(&place) => all.places[place].fields[COUNTRY],
+        None => other().map_or(key, |country| country.name),
+    };
+    let names = people_names().get(country)?;
+    let number = digits.iter().fold(0_usize, |number, digit| (number * 10 + usize::from(digit % 16)) % 1_000_000_000);
+    let (list, number) = match field {
+        FIRST_FEMALE => (&names.female, number),
+        FIRST_MALE => (&names.male, number),
+        FIRST if number % 2 == 0 => (&names.female, number / 2),
+        FIRST => (&names.male, number / 2),
+        _ => (&names.last, number),
+    };
+    Some(list[number % list.len()])
 }
 
 /// Appends a text in which digits replace the marks.
@@ -241,12 +298,18 @@ pub(crate) fn append_place(key: &str, field: usize, digits: &[u8], out: &mut Vec
         && !digits.is_empty()
         && let Some((part, city)) = city_of(key, digits)
     {
-        if let Some(part) = part.filter(|_| field == TOWN) {
-            out.extend_from_slice(part.as_bytes());
+        // East Lyon, and Monte Carlo East.
+        let part = part.filter(|_| field == TOWN);
+        let (before, after) = if city.contains(' ') { (None, part) } else { (part, None) };
+        for word in [before, Some(city), after].into_iter().flatten() {
+            out.extend_from_slice(word.as_bytes());
             out.push(b' ');
         }
-        out.extend_from_slice(city.as_bytes());
+        out.pop();
         return true;
+    }
+    if field >= FIRST {
+        return name_of(key, field, digits).inspect(|name| out.extend_from_slice(name.as_bytes())).is_some();
     }
     let all = places();
     // Georgia is a country in Asia, and a state.
@@ -272,15 +335,17 @@ struct PlaceField {
 
 pub(super) fn place(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let name = arguments.text("field")?;
-    let Some(field) = field(&name).filter(|&field| field != POSTCODE && field != PHONE) else {
+    let is_alone = |&field: &usize| field < FIRST && field != POSTCODE && field != PHONE;
+    let Some(field) = field(&name).filter(is_alone) else {
         let near = did_you_mean(&name, FIELDS);
         let message = format!("a place has no field '{name}'{near}");
         let is_filled = field(&name).is_some();
         let error = arguments.error_at("field", message);
-        let known = FIELDS.iter().filter(|name| !["postcode", "phone"].contains(name)).copied().collect::<Vec<_>>();
+        let known = FIELDS[..FIRST].iter().filter(|name| !["postcode", "phone"].contains(name)).copied();
+        let known = known.collect::<Vec<_>>();
         return Err(match is_filled {
             true => {
-                error.advise(format!("write place_of(city, '{name}', digits(8)), with a column that is place('city')"))
+                error.advise(format!("write place_of(city, '{name}', digits(9)), with a column that is place('city')"))
             }
             false => error.advise(format!("there are {}", known.join(", "))),
         });
@@ -384,6 +449,19 @@ mod tests {
         assert_eq!(text("SE", "language"), "sv");
         assert_eq!(text("Texas", "country"), "United States");
         assert_eq!(place_of("Nowhere", 0, b""), None);
+        // Ryan Campbell lived in Kolkata.
+        for (place, name, expected) in [
+            ("Kolkata", "last", Some("Banerjee")),
+            ("Germany", "first_female", Some("Andrea")),
+            ("North Leipzig", "first", Some("Andrea")),
+            ("Cairo", "first_male", Some("Ahmed")),
+            ("Mexico City North", "last", Some("Aguilar")),
+            ("Toronto", "last", None),
+            ("Nowhere", "last", None),
+        ] {
+            let found = place_of(place, field(name).expect(name), b"000000000");
+            assert_eq!(found, expected.map(|name| OwnedValue::Text(name.to_owned())), "{place}");
+        }
     }
 
     /// Cyprus was in the West, and the Netherlands were in the East.

@@ -43,6 +43,8 @@ pub(crate) enum Distribution {
         growing: Option<f64>,
         by: Option<Expression>,
         recent: Option<u64>,
+        each: bool,
+        apart: Option<Expression>,
     },
     Via {
         of: Expression,
@@ -69,6 +71,7 @@ pub(crate) enum Distribution {
     },
     Once {
         near: u64,
+        last: bool,
     },
     SharedIn {
         column: Expression,
@@ -82,6 +85,7 @@ pub(crate) enum Distribution {
     OtherThan {
         column: Expression,
         growing: bool,
+        distinct: bool,
     },
     DistinctIn {
         column: Expression,
@@ -192,14 +196,7 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
                 first: first.then(|| arguments.int_within("first", 1, i64::MAX.unsigned_abs())).transpose()?,
             }
         }
-        "popular" => {
-            let is_recent = arguments.is_given("recent");
-            Distribution::Popular {
-                growing: growing(&arguments)?,
-                by: arguments.written("by"),
-                recent: is_recent.then(|| arguments.int_within("recent", 1, i64::MAX.unsigned_abs())).transpose()?,
-            }
-        }
+        "popular" => popular(&arguments)?,
         "via" => Distribution::Via {
             of: required(&arguments, "of")?,
             growing: arguments.int("growing")? != 0,
@@ -224,7 +221,10 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
             distinct: arguments.int("distinct")? != 0,
         },
         "shared_in" => Distribution::SharedIn { column: required(&arguments, "column")? },
-        "once" => Distribution::Once { near: arguments.int_within("near", 1, 1 << 20)? },
+        "once" => {
+            let near = arguments.int_within("near", 1, 1 << 20)?;
+            Distribution::Once { near, last: arguments.int("last")? != 0 }
+        }
         "in_turn" => {
             let number = |name| arguments.int_within(name, 1, i64::MAX.unsigned_abs());
             let first = arguments.is_given("first").then(|| number("first")).transpose()?;
@@ -238,7 +238,8 @@ fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Resu
         "other_than" => {
             let column = arguments.written("column");
             let column = column.ok_or_else(|| arguments.error_here("it needs a column"))?;
-            Distribution::OtherThan { column, growing: arguments.int("growing")? != 0 }
+            let [growing, distinct] = ["growing", "distinct"].map(|name| arguments.int(name));
+            Distribution::OtherThan { column, growing: growing? != 0, distinct: distinct? != 0 }
         }
         "distinct_in" => distinct_in(&arguments)?,
         _ => return Err(arguments.error_here(format!("'{}' is not a distribution", call.name))),
@@ -252,6 +253,22 @@ fn growing(arguments: &Arguments<'_>) -> Result<Option<f64>> {
         return Err(arguments.error_at("before", "argument 'before' is 0 to 0.9"));
     }
     Ok((arguments.int("growing")? != 0).then_some(before))
+}
+
+fn popular(arguments: &Arguments<'_>) -> Result<Distribution> {
+    let is_recent = arguments.is_given("recent");
+    let (growing, each) = (growing(arguments)?, arguments.int("each")? != 0);
+    if each && (growing != Some(0.0) || arguments.is_given("by")) {
+        let message = "argument 'each' of popular needs growing=TRUE, and neither 'before' nor 'by'";
+        return Err(arguments.error_at("each", message));
+    }
+    Ok(Distribution::Popular {
+        growing,
+        each,
+        apart: arguments.written("apart"),
+        by: arguments.written("by"),
+        recent: is_recent.then(|| arguments.int_within("recent", 1, i64::MAX.unsigned_abs())).transpose()?,
+    })
 }
 
 fn distinct_in(arguments: &Arguments<'_>) -> Result<Distribution> {

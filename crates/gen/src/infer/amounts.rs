@@ -6,9 +6,14 @@ use super::{ColumnTraits, TableInference, TypeClass, kind_of, other_parent};
 use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Generated, Schema, Table};
 
+/// Rates of the tax on goods where a currency is from.
+const RATES: &str = "WHEN 'AUD' THEN 0.1 WHEN 'CAD' THEN 0.13 WHEN 'CHF' THEN 0.081 WHEN 'GBP' THEN 0.2 WHEN 'SEK' THEN 0.25 WHEN 'USD' THEN 0.0825";
 const QUANTITIES: &str = "quantity qty *_quantity order_qty pieces units count_ordered";
 const PRICES: &str = "unit_price unitprice price list_price item_price sale_price retail_price amount_per_unit";
 pub(super) const TOTALS: &str = "line_total linetotal amount total total_price extended_price total_amount";
+
+/// How much heavier or lighter than others at their price goods are, by the end of their category.
+const WEIGHTS: &str = "WHEN 'llery' THEN 0.03 WHEN 'tches' THEN 0.06 WHEN 'hones' THEN 0.2 WHEN 'raphy' THEN 0.4 WHEN 'eauty' THEN 0.4 WHEN 'Music' THEN 0.6 WHEN 'iture' THEN 6 WHEN 'ances' THEN 2 WHEN 'cycle' THEN 2 WHEN 'arden' THEN 2";
 
 /// The ends of the names of categories of food.
 pub(super) const FOOD: &str = "'nacks', 'ocery', 'rages'";
@@ -66,9 +71,7 @@ impl TableInference<'_> {
             self.set(net, text, because);
         }
         if let (Some(tax), Some(net)) = (tax, net.or(price)) {
-            // Only what a patient takes home is taxed.
-            let rate = if self.is_of_patient() { "if(bool(0.1), 0.0625, 0)" } else { "0.19" };
-            let text = format!("round({} * {rate}, 2)", self.column(net));
+            let text = format!("round({} * {}, 2)", self.column(net), self.rate_of_tax());
             self.set(tax, text, "a tax of the amount");
         }
         let parts: Vec<usize> = [net, tax, shipping].into_iter().flatten().collect();
@@ -87,6 +90,16 @@ impl TableInference<'_> {
                 };
                 self.set(sum, text, "the sum of the amounts");
             }
+        }
+    }
+
+    /// Returns the rate of a tax: only what a patient takes home is taxed, and an order as in the country of its currency.
+    fn rate_of_tax(&self) -> String {
+        let currency = self.find("currency currency_code", |at| self.is_text(at));
+        match currency.map(|at| self.column(at)) {
+            _ if self.is_of_patient() => "if(bool(0.1), 0.0625, 0)".to_owned(),
+            Some(currency) => format!("CASE {currency} {RATES} ELSE 0.19 END"),
+            None => "0.19".to_owned(),
         }
     }
 
@@ -116,13 +129,19 @@ impl TableInference<'_> {
         if let Some((weight, price)) = self.find_repeatable_number("weight weight_kg").zip(price)
             && self.columns[weight].traits.class != TypeClass::Int
         {
-            let text = format!("round(0.05 + {} * real(0.008, 0.03, 4), 2)", self.column(price));
+            // A ring is dear and light, and a wardrobe is heavy.
+            let factor = self
+                .category()
+                .map_or(String::new(), |category| format!(" * CASE substr({category}, -5) {WEIGHTS} ELSE 1 END"));
+            let text = format!("round(0.03 + {} * real(0.008, 0.03, 4){factor}, 2)", self.column(price));
             self.set(weight, text, "suits the price");
         }
         if let Some((unit, price)) = self.find_repeatable_text("quantity_per_unit").zip(price) {
-            let cheap = "choice('piece': 4, 'pack of 2': 2, 'pack of 3', 'box of 6')";
-            let text = format!("if({} < 12, {cheap}, choice('piece': 9, 'pack of 2'))", self.column(price));
-            self.set(unit, text, "suits the price");
+            let food = "choice('pack of 2': 2, 'pack of 3': 2, 'box of 6', 'box of 12', 'piece': 2)";
+            let is_food = self.category().map_or("FALSE".to_owned(), |category| {
+                format!("substr({category}, -5) IN ({FOOD}) AND {} < 20", self.column(price))
+            });
+            self.set(unit, format!("if({is_food}, {food}, 'piece')"), "suits the goods");
         }
     }
 

@@ -3,19 +3,26 @@
 use super::amounts::named_column;
 use super::names::{is_like, is_plain, plain};
 use super::table_columns::called;
-use super::times::{Form, Stage};
-use super::{TableInference, TypeClass, has_last_word, words_of_table};
+use super::times::Form;
+use super::{Parent, TableInference, TypeClass, has_last_word, words_of_table};
 use litepress_rows::schema::{Column, Generated, Schema, Table};
 
-/// Seconds from a visit of a page to the next one in the same sitting.
+/// Most seconds from a visit of a page to the next one in the same sitting.
 const SECONDS: i64 = 420;
-/// Kinds of visits of a page that is loaded again: in Firefox, and in Chrome.
-const RELOADS: [&str; 2] = ["9", "805306376"];
+/// Visits of a sitting, and of a day.
+const VISITS: [i64; 2] = [8, 60];
+/// Seconds of a day before the first sitting and up to the last one: from eight in the morning to eleven at night.
+const HOURS: [i64; 2] = [8 * 3600, 15 * 3600];
+/// Kinds of visits by a link: in Firefox, and in Chrome by a link and by a form.
+const LINKS: &str = "1, 805306368, 805306375";
 /// The root of all bookmarks, and the folders in it.
 const OWN_FOLDERS: u64 = 6;
 const FOLDERS: &str = "WHEN 1 THEN 'root' WHEN 2 THEN 'menu' WHEN 3 THEN 'toolbar' WHEN 4 THEN 'tags' WHEN 5 THEN 'unfiled' WHEN 6 THEN 'mobile'";
 /// The first part of a page's address.
 const PREFIX: &str = "choice('https://': 95, 'http://': 5)";
+/// Where pages are, if they refer to no host: few sites have many.
+const SITES: &str = "pool(phrase('{site}'), 1: 60, 4: 20, 10: 8, 25: 3)";
+const ENGINE: &str = "'https://search.example'";
 /// Ends of what a page says of itself, behind its title.
 const DESCRIPTIONS: &str =
     "choice(': all you need to know', ': news, guides and answers': 2, '. Read more here.', ', updated every day')";
@@ -85,16 +92,54 @@ impl TableInference<'_> {
         }
     }
 
-    /// Returns the time of a visit: the last one of a page is that which the page has, and the others come before it.
+    /// Returns the column that refers to the page of a visit, and the table of pages.
+    fn page(&self) -> Option<(usize, &Table)> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            is_visit_of(self.table, of).then_some((by, of))
+        })
+    }
+
+    /// Returns the days of all visits, and the seconds from one to the next in the same sitting.
+    fn pace_of_visits(&self) -> (i64, i64) {
+        let [of_sitting, of_day] = VISITS;
+        let rows = i64::try_from(self.context.rows).unwrap_or(i64::MAX);
+        let days = (rows / of_day).clamp(1, self.days());
+        let apart = HOURS[1] / (rows / of_sitting / days).max(1);
+        (days, (apart / (of_sitting + 2)).clamp(1, SECONDS))
+    }
+
+    /// Returns the time of a visit: one sitting after another, and in each one visit after another.
     pub(super) fn time_of_visit(&self, form: Form) -> Option<String> {
-        let by = self.context.per_parent?;
-        let of = &self.context.schema.tables[self.context.parents[by]?.table];
-        let last = last_visit(of).filter(|_| is_visit_of(self.table, of))?;
-        let is_same = self.time_of_column(of, last) == Some((Stage::LastSeen, form));
-        let (last, by, units) = (self.through(by, last), self.column(by), form.per_second().filter(|_| is_same)?);
-        let before = format!("count_in({by}) - number_in({by})");
-        let jitter = format!("if({before} = 0, 0, int(0, {}))", units * SECONDS / 2);
-        Some(format!("{last} - {} * ({before}) - {jitter}", units * SECONDS))
+        self.page()?;
+        let ([of_sitting, _], [morning, hours]) = (VISITS, HOURS);
+        let ((days, pace), units) = (self.pace_of_visits(), form.per_second()?);
+        let first = form.number(self.context.day.unix() - 86_400 * days)?;
+        let sittings = self.context.rows.div_ceil(of_sitting.unsigned_abs()).max(1);
+        let sitting = format!("((sequence() - 1) / {of_sitting} * {days})");
+        let day = format!("{sitting} / {sittings} * 86400");
+        let time = format!("{morning} + {sitting} % {sittings} * {hours} / {sittings}");
+        let visit = format!("(sequence() - 1) % {of_sitting} * {pace}");
+        Some(format!("{first} + {units} * ({day} + {time} + {visit}) + int(0, {})", units * pace - 1))
+    }
+
+    /// Sets the time of a page's last visit.
+    fn last_visit_of_page(&mut self) {
+        let tables = &self.context.schema.tables;
+        let visits = self.context.counted.iter().find(|(child, _)| is_visit_of(&tables[*child], self.table));
+        let (Some(&(child, by)), Some(last)) = (visits, last_visit(self.table)) else { return };
+        let at = self.table.column(&last.name).filter(|&at| self.columns[at].is_open);
+        let time = self.start_of(Parent { table: child, column: 0, key: 0 });
+        let (Some(at), Some((time, of)), Some((_, form))) = (at, time, self.time_of_column(self.table, last)) else {
+            return;
+        };
+        let time = tables[child].column(&time.name).map(|time| named_column(&tables[child], time));
+        let text = time.map(|time| format!("last_of({}, {time})", named_column(&tables[child], by)));
+        let own = self.found[at].as_ref().filter(|_| self.columns[at].not_null).map(|own| called(&own.text));
+        if let Some(text) = text.and_then(|text| form.converted(&text, of)) {
+            let text = own.map_or(text.clone(), |own| format!("coalesce({text}, {own})"));
+            self.set(at, text, "the time of the last visit");
+        }
     }
 
     /// Beginnings of addresses.
@@ -126,14 +171,16 @@ impl TableInference<'_> {
             self.set(title, text, "the title of a page");
         }
         if let Some(url) = self.find_repeatable_text("url") {
-            let begin =
-                host.clone().map_or("phrase('{site}')".to_owned(), |(prefix, host)| format!("{prefix} || {host}"));
-            let path = title.map_or("phrase('{slug}')".to_owned(), |title| {
+            let begin = host.clone().map_or(SITES.to_owned(), |(prefix, host)| format!("{prefix} || {host}"));
+            let text = title.map_or(format!("{begin} || '/' || phrase('{{slug}}')"), |title| {
                 let title = self.column(title);
                 let end = format!("instr({title}, ' - Search')");
-                format!("if({end} > 0, 'search?q=' || replace(substr({title}, 1, {end} - 1), ' ', '+'), slug({title}))")
+                let search = if host.is_some() { &begin } else { ENGINE };
+                format!(
+                    "if({end} > 0, {search} || '/search?q=' || replace(substr({title}, 1, {end} - 1), ' ', '+'), {begin} || '/' || slug({title}))"
+                )
             });
-            self.set(url, format!("{begin} || '/' || {path}"), "follows from the host and the title");
+            self.set(url, text, "follows from the host and the title");
         }
         if let Some((at, title)) = self.find_repeatable_text("description").zip(title) {
             self.set(at, format!("{} || {DESCRIPTIONS}", self.column(title)), "begins with the title");
@@ -144,23 +191,17 @@ impl TableInference<'_> {
         let count = self.find("visit_count", |at| self.is_number(at)).map(|at| self.column(at));
         let Some(count) = count else { return };
         if let Some(typed) = self.find_repeatable_number("typed_count") {
-            let text = format!("min({count}, choice(0: 80, 1: 12, 2: 5, 4: 3))");
-            self.set(typed, text, "not more than all visits");
+            let text = format!("if(bool(0.12) OR {count} > 4 AND bool(0.3), {count}, 0)");
+            self.set(typed, text, "some pages are typed at all visits");
         }
-        for (name, usual) in [("typed", "bool(0.1)"), ("frecency", "exponential(0.004, max=9000, decimals=0)")] {
+        let typed = format!("if({count} > 4, bool(0.3), bool(0.05))");
+        for (name, usual) in [("typed", typed.as_str()), ("frecency", "exponential(0.004, max=9000, decimals=0)")] {
             if let Some(at) = self.find_repeatable_number(name) {
                 self.set(at, format!("if({count} > 0, {usual}, 0)"), "follows from the number of visits");
             }
         }
-        for at in 0..self.columns.len() {
-            if self.is_like(at, "last_visit*")
-                && !self.columns[at].not_null
-                && let Some(found) = &mut self.found[at]
-            {
-                found.text = format!("if({count} > 0, {})", found.text);
-                found.because = "follows from the number of visits".to_owned();
-            }
-        }
+        self.last_visit_of_page();
+        self.set_only_if("last_visit*", &format!("{count} > 0"), "follows from the number of visits");
     }
 
     /// Returns the beginning of an address and the host, of the row that a page refers to.
@@ -175,65 +216,56 @@ impl TableInference<'_> {
 
     /// Visits: how they came about, how long they took, and the visit before.
     fn visits(&mut self) {
-        const VALUES: [(&str, &str); 2] = [("session", "constant(0)"), ("segment_id", "if(bool(0.8), 0, zipf(200))")];
         if !words_of_table(&self.table.name).last().is_some_and(|word| word.ends_with("visit")) {
             return;
         }
-        for (name, text) in VALUES {
+        let is_typed = self.column_of_page("typed typed_count").map(|typed| format!("{typed} > 0"));
+        let is_typed = is_typed.unwrap_or_else(|| "bool(0.1)".to_owned());
+        let page = self.page().map(|(by, _)| self.column(by));
+        // A segment is a page that people go to by its address.
+        let segment = page.map_or("constant(0)".to_owned(), |page| format!("if({is_typed}, {page}, 0)"));
+        for (name, text) in [("session", "constant(0)"), ("segment_id", segment.as_str())] {
             if let Some(at) = self.find_repeatable_number(name) {
                 self.set(at, text, "follows from what a visit is");
             }
         }
-        self.kinds_of_visits();
+        self.kinds_of_visits(&is_typed);
         let key = self.table.rowid_alias.map(|at| self.column(at));
         if let Some((at, key)) = self.find_repeatable_number("from_visit").zip(key) {
-            // A page is loaded again from itself. The visit before the first one of a page may be days before it.
-            let kind = self.find("visit_type transition", |_| self.context.per_parent.is_some());
-            let text = match kind.map(|kind| self.column(kind)) {
-                Some(kind) => format!("if({kind} IN ({}), {key} - 1, 0)", RELOADS.join(", ")),
-                None => format!("if(bool(0.3), 0, max(0, {key} - 1))"),
-            };
-            self.set(at, text, "follows from the order of visits");
+            let kind = self.find("visit_type transition", |at| self.found[at].is_some());
+            let is_link = kind.map_or("bool(0.7)".to_owned(), |kind| format!("{} IN ({LINKS})", self.column(kind)));
+            let text = format!("if({is_link} AND ({key} - 1) % {} > 0, {key} - 1, 0)", VISITS[0]);
+            self.set(at, text, "the visit before in the same sitting");
         }
         if let Some(at) = self.find_repeatable_number("visit_duration duration") {
-            let text = format!("1_000_000 * lognormal(3.5, 1.1, min=1, max={}, decimals=0)", SECONDS / 2);
+            let (_, pace) = self.pace_of_visits();
+            let text = format!("1_000_000 * lognormal(3.5, 1.1, min=1, max={pace}, decimals=0)");
             self.set(at, text, "microseconds, less than to the next visit");
         }
     }
 
-    /// Kinds of visits: as many as the page says are typed, and a page is loaded before it is loaded again.
-    fn kinds_of_visits(&mut self) {
+    /// Kinds of visits: typed addresses, searches, links, bookmarks and forms.
+    fn kinds_of_visits(&mut self, is_typed: &str) {
         const KINDS: [(&str, [&str; 3]); 2] = [
-            ("visit_type", ["2", "choice(1: 90, 4: 8, 7: 2)", "choice(1: 86, 4: 6, 9: 8)"]),
-            (
-                "transition",
-                [
-                    "805306369",
-                    "choice(805306368: 94, 805306375: 6)",
-                    "choice(805306368: 84, 805306376: 11, 805306375: 5)",
-                ],
-            ),
+            ("visit_type", ["2", "1", "choice(1: 92, 3: 6, 7: 2)"]),
+            ("transition", ["805306369", "805306373", "choice(805306368: 90, 805306375: 6, 805306370: 4)"]),
         ];
-        for (name, [typed, first, again]) in KINDS {
-            let Some(at) = self.find_repeatable_number(name) else { continue };
-            let count = self.context.per_parent.and_then(|by| {
-                let of = &self.context.schema.tables[self.context.parents[by]?.table];
-                let column = of
-                    .columns
-                    .iter()
-                    .find(|column| ["typed", "typed_count"].contains(&plain(&column.name).as_str()))?;
-                Some((format!("number_in({})", self.column(by)), self.through(by, column)))
-            });
-            let text = match count {
-                Some((number, count)) => {
-                    format!(
-                        "CASE WHEN {number} <= {count} THEN {typed} WHEN {number} = 1 THEN {first} ELSE {again} END"
-                    )
-                }
-                None => format!("if(bool(0.1), {typed}, {first})"),
-            };
-            self.set(at, text, "follows from what a visit is");
+        let search = self.column_of_page("title").map(|title| format!("instr({title}, ' - Search') > 0"));
+        let is_search = search.unwrap_or_else(|| "FALSE".to_owned());
+        for (name, [typed, search, others]) in KINDS {
+            if let Some(at) = self.find_repeatable_number(name) {
+                let text =
+                    format!("CASE WHEN {is_typed} THEN {typed} WHEN {is_search} THEN {search} ELSE {others} END");
+                self.set(at, text, "follows from what a visit is");
+            }
         }
+    }
+
+    /// Returns the first column of these names in the row of the page of a visit.
+    fn column_of_page(&self, names: &str) -> Option<String> {
+        let (by, of) = self.page()?;
+        let is_it = |column: &&Column| column.generated == Generated::No && is_like(&plain(&column.name), names);
+        Some(self.through(by, of.columns.iter().find(is_it)?))
     }
 
     /// Bookmarks: the first rows are folders, which have no page. The others lie in them, in order.
@@ -282,7 +314,7 @@ impl TableInference<'_> {
             let own = called(&self.alone(at).text);
             self.set(at, format!("coalesce({text}, {own})"), "follows from the title of the page");
             if let Some(at) = self.find_repeatable_number("keyword_id") {
-                self.set(at, "choice(2: 9, 5: 1)", "an engine for searches");
+                self.set(at, "constant(2)", "the engine for searches");
             }
         }
         let Some(at) = self.find_text("input").filter(|_| self.context.per_parent == Some(by)) else { return };

@@ -133,7 +133,7 @@ impl TableInference<'_> {
         let is_turn = self.context.per_parent == Some(by) && is_action_of(self.table, of);
         let by_number = self.column(by);
         let share = match is_turn {
-            true => format!("(number_in({by_number}) - 1) / max(1, count_in({by_number}) - 1)"),
+            true => super::traffic::share_of_visit(&by_number, 0),
             false => "int(0, 999) / 1000".to_owned(),
         };
         let span = format!("{} * {share}", form.between(start, &self.through(by, end))?);

@@ -11,6 +11,8 @@ pub(crate) enum ReferencePattern {
     Once,
     /// Each row at most once, in an order of its own: not everybody lives at the address of their number.
     OnceNearby,
+    /// Each row at most once, from the last one on: nobody lives in the shop.
+    OnceFromEnd,
     /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
     /// This number of first rows, one after another.
@@ -28,6 +30,8 @@ pub(crate) enum ReferencePattern {
     Roots { first: u64, second: u64 },
     /// Some of the first rows, the first ones often.
     FirstOften(u64),
+    /// Each row as soon as it is there, and some of them often later: the visits of pages.
+    Visits,
     /// Random rows, some of them often. If both tables grow with time, early rows refer to early rows; `growing` is the share of the
     /// parents that is there before the first row.
     Popular { growing: Option<f64> },
@@ -46,6 +50,10 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
         ReferencePattern::Once => inferred(format!("ref({parent}, once)"), format!("{because}, each once")),
         ReferencePattern::OnceNearby => {
             inferred(format!("ref({parent}, once(near=100))"), format!("{because}, each once, in no order"))
+        }
+        ReferencePattern::OnceFromEnd => {
+            let text = format!("ref({parent}, once(near=100, last=TRUE))");
+            inferred(text, format!("{because}, each once, from the last one on"))
         }
         ReferencePattern::InTurn { each } => {
             let each = if *each == 1 { String::new() } else { format!("({each})") };
@@ -84,6 +92,10 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
         }
         ReferencePattern::MostlyFirst => {
             inferred(format!("ref({parent}, zipf(2, scatter=FALSE))"), format!("{because}, mostly the first ones"))
+        }
+        ReferencePattern::Visits => {
+            let text = format!("ref({parent}, popular(growing=TRUE, each=TRUE))");
+            inferred(text, format!("{because}, each when it is new, and some again"))
         }
         ReferencePattern::Popular { growing: None } => inferred(format!("ref({parent}, popular)"), because),
         ReferencePattern::Popular { growing: Some(share) } => {
@@ -151,7 +163,7 @@ pub(crate) fn number_in(name: &str) -> Inference {
 }
 
 /// Returns the argument for the share of the parents that is there before the first row.
-fn before(share: f64) -> String {
+pub(crate) fn before(share: f64) -> String {
     if share > 0.0 { format!(", before={share:.3}") } else { String::new() }
 }
 

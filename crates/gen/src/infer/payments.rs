@@ -6,6 +6,8 @@ use super::table_columns::called;
 use super::times::{Delay, Form, Stage};
 use super::{TableInference, inferred, kind_of};
 
+/// Currencies of countries whose accounts have an IBAN.
+const WITH_IBAN: &str = "'CHF', 'DKK', 'EUR', 'GBP', 'NOK', 'PLN', 'SEK'";
 const METHODS: &str = "method payment_method payment_type pay_method method_of_payment";
 
 impl TableInference<'_> {
@@ -27,6 +29,7 @@ impl TableInference<'_> {
             let text = IDS.replacen("{}", &self.column(method), 1);
             self.set(id, text, "follows from the method of payment");
         }
+        let is_known = self.currency_of_order().map(|currency| format!(" AND {currency} IN ({WITH_IBAN})"));
         for (names, methods) in MEANS {
             for at in 0..self.columns.len() {
                 if !self.is_free(at) || self.columns[at].not_null || !self.is_like(at, names) || at == method {
@@ -34,11 +37,20 @@ impl TableInference<'_> {
                 }
                 if self.knows(method, methods) {
                     let text = called(&self.alone(at).text);
-                    let text = format!("if({} IN ({methods}), {text})", self.column(method));
+                    let has_number = is_known.as_deref().filter(|_| self.is_like(at, "iban *_iban")).unwrap_or("");
+                    let text = format!("if({} IN ({methods}){has_number}, {text})", self.column(method));
                     self.set(at, text, "follows from the method of payment");
                 }
             }
         }
+    }
+
+    /// Returns the currency of the order that the row refers to, or of the row.
+    fn currency_of_order(&self) -> Option<String> {
+        const CURRENCIES: [&str; 2] = ["currency", "currency_code"];
+        let own = self.find("currency currency_code", |at| self.is_text(at)).map(|at| self.column(at));
+        let mut names = (0..self.columns.len()).flat_map(|by| CURRENCIES.map(|name| (by, name)));
+        own.or_else(|| names.find_map(|(by, name)| self.text_of_parent(by, name)))
     }
 
     /// States of payment and shipment, as the state of the order says; the state of a payment, as its order says.
@@ -103,7 +115,7 @@ impl TableInference<'_> {
         const SHOWN: &str = "'AUD', 'CAD', 'CHF', 'EUR', 'GBP', 'SEK'";
         let Some(at) = self.find_repeatable_text(CURRENCIES) else { return };
         if self.kind() == Some(Kind::Product) {
-            self.set(at, "choice('USD': 92, 'EUR': 8)", "a shop has few currencies");
+            self.set(at, "constant('USD')", "a shop has one currency for its prices");
         }
         if !matches!(self.kind(), Some(Kind::Order | Kind::Payment | Kind::Line)) {
             return;
@@ -145,7 +157,7 @@ impl TableInference<'_> {
 
     /// Returns the time of a review: three weeks after that of the order, so that the parcel was there.
     pub(super) fn after_delivery(&self, ascending: &str, form: Form) -> String {
-        let delay = Delay { amount: "21".into(), unit: "days" };
+        let delay = Delay { amount: "1_814_400".into(), unit: "seconds" };
         let later = form.after(ascending, form, delay, Some(self.context.day));
         let is_review = super::has_last_word(self.table, "review rating feedback testimonial");
         later.filter(|_| is_review).unwrap_or_else(|| ascending.to_owned())

@@ -22,8 +22,17 @@ impl TableInference<'_> {
         let last = self.find_text("last_name lastname surname family_name lname last_names last");
         let is_person = self.kind() == Some(Kind::Person);
         let by_gender = self.by_gender(is_person || first.is_some());
-        let given = by_gender("{first_female}", "{first_male}", "{first}");
-        let whole = self.or_bot(by_gender("{first_female} {last}", "{first_male} {last}", "{person}"));
+        let home = self.home();
+        let name = |list: &str| match &home {
+            Some(home) => format!("coalesce(place_of({home}, '{list}', digits(9)), phrase('{{{list}}}'))"),
+            None => format!("phrase('{{{list}}}')"),
+        };
+        let given = by_gender(&name("first_female"), &name("first_male"), &name("first"));
+        let whole = match &home {
+            Some(_) => format!("{given} || ' ' || {}", name("last")),
+            None => by_gender("phrase('{first_female} {last}')", "phrase('{first_male} {last}')", "phrase('{person}')"),
+        };
+        let whole = self.or_bot(whole);
         if let Some(at) = first {
             let is_unique = self.columns[at].is_unique;
             let text = if is_unique { "unique_phrase('{given_name}')".to_owned() } else { given.clone() };
@@ -35,7 +44,7 @@ impl TableInference<'_> {
             self.set(at, text, "its name is like middle_name");
         }
         if let Some(at) = last.filter(|&at| !self.columns[at].is_unique) {
-            self.set(at, "phrase('{last}')", "its name is like last_name");
+            self.set(at, name("last"), "its name is like last_name");
         }
         self.states_of_persons();
         let both =
@@ -50,7 +59,7 @@ impl TableInference<'_> {
         self.mails(&Person { name, login });
     }
 
-    /// Infers the gender or form of address. Returns the annotation of a name for lists of female, male and all names.
+    /// Infers the gender or form of address. Returns the annotation of a name for annotations of female, male and all names.
     fn by_gender(&mut self, is_person: bool) -> impl Fn(&str, &str, &str) -> String + use<> {
         let gender = self.find("gender sex", |at| self.found[at].is_none() && (self.is_text(at) || self.is_number(at)));
         if let Some(gender) = gender {
@@ -70,12 +79,20 @@ impl TableInference<'_> {
         let gender = gender.filter(|&at| self.is_text(at)).map(|at| self.column(at));
         let courtesy = courtesy.map(|at| self.column(at));
         move |female, male, any| match (&gender, &courtesy) {
-            (Some(gender), _) => format!(
-                "CASE upper(substr({gender}, 1, 1)) WHEN 'F' THEN phrase('{female}') WHEN 'M' THEN phrase('{male}') ELSE phrase('{any}') END"
-            ),
-            (None, Some(courtesy)) => format!("if({courtesy} = 'Mr.', phrase('{male}'), phrase('{female}'))"),
-            _ => format!("phrase('{any}')"),
+            (Some(gender), _) => {
+                format!("CASE upper(substr({gender}, 1, 1)) WHEN 'F' THEN {female} WHEN 'M' THEN {male} ELSE {any} END")
+            }
+            (None, Some(courtesy)) => format!("if({courtesy} = 'Mr.', {male}, {female})"),
+            _ => any.to_owned(),
         }
+    }
+
+    /// Returns the column with the city or the country where the person of a row lives.
+    fn home(&self) -> Option<String> {
+        let is_place = |at: usize| self.is_text(at) && self.is_free(at) && !self.columns[at].is_unique;
+        self.find("city town", is_place)
+            .or_else(|| self.find("country country_name", is_place))
+            .map(|at| self.column(at))
     }
 
     /// States of persons, such as being away. Programs have none.

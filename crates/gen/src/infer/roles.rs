@@ -113,7 +113,12 @@ impl TableInference<'_> {
                 text += &format!(" WHEN {condition} THEN if({reports}, {manager}, {staff})");
             }
         }
-        text += &format!(" WHEN {reports} THEN phrase('{{manager_job}}') ELSE phrase('{{staff_job}}') END");
+        // Sellers report to somebody who sells.
+        let manager = match text.contains("Sales") {
+            true => "choice('Sales Manager': 3, 'Regional Manager': 2, 'Area Manager')",
+            false => "phrase('{manager_job}')",
+        };
+        text += &format!(" WHEN {reports} THEN {manager} ELSE phrase('{{staff_job}}') END");
         self.set(title, text, "follows from who reports to the row");
     }
 }

@@ -99,6 +99,9 @@ impl TableInference<'_> {
         let from = day.before(self.first_day());
         let text = self.first_time(stage, form, &from);
         let text = if self.columns[anchor].traits.class == TypeClass::Real { with_fractions(text) } else { text };
+        // People begin to work on a day.
+        let is_hire = form == Form::Text && self.is_like(anchor, "*hire* *employ*");
+        let text = if is_hire { format!("substr({text}, 1, 10) || ' 00:00:00'") } else { text };
         self.set(anchor, text, "a time, in the order of rows");
         let mut known: Vec<(Stage, usize, Form)> = vec![times[first]];
         for (position, &(stage, at, form)) in times.iter().enumerate().filter(|(position, _)| *position != first) {
@@ -125,6 +128,7 @@ impl TableInference<'_> {
                     return self.end_of_parent((stage, at, form), (&self.column(base), of));
                 }
                 let text = form.after(&self.column(base), of, self.delay(stage, form), limit)?;
+                let text = self.by_day(stage, (base, of), form, text);
                 let text = if stage == Stage::Updated { self.not_before(text, (base, form), &known) } else { text };
                 Some((text, format!("not before {}", self.table.columns[base].name)))
             });
@@ -147,6 +151,27 @@ impl TableInference<'_> {
             }
         }
         self.series(&times);
+    }
+
+    /// Returns the time at which an order leaves the house or arrives: by day, some days after the time in `base`, or as `late` says
+    /// if that may be after the reference day.
+    fn by_day(&self, stage: Stage, (base, of): (usize, Form), form: Form, late: String) -> String {
+        const LONGEST: i64 = 9;
+        let days = match stage {
+            Stage::Ended => "int(1, 7)",
+            Stage::Delivered => "int(1, 5)",
+            _ => return late,
+        };
+        let base = self.column(base);
+        let last = form.day_before(self.context.day, LONGEST);
+        let (Some(last), true) = (last, of == form && self.kind() == Some(Kind::Order)) else { return late };
+        let seconds = format!("86400 * {days} + int(27_000, 68_400)");
+        let time = match form {
+            Form::Text => format!("date_add(substr({base}, 1, 10) || ' 00:00:00', {seconds}, 'seconds')"),
+            Form::Unix(units) => format!("{base} - {base} % {} + {units} * ({seconds})", 86_400 * units),
+            _ => return late,
+        };
+        format!("if({base} < {last}, {time}, {late})")
     }
 
     /// A sign-in changes the row of a user.
@@ -333,7 +358,7 @@ impl TableInference<'_> {
     }
 
     /// Returns how many days before the reference day the times of the table begin.
-    fn days(&self) -> i64 {
+    pub(super) fn days(&self) -> i64 {
         let is_migration = self.subject.is_some_and(|subject| subject.names == "migration");
         let is_log = self.kind() == Some(Kind::Log) && !is_migration
             || self.find("http_status status_code http_method", |_| true).is_some();
@@ -398,8 +423,10 @@ impl TableInference<'_> {
             Some(Turns { length, .. }) => {
                 let (unit, amount) = match (form, form.per_second()) {
                     (Form::Day, _) => ("days", format!("min({}, {length} / 10)", usual.amount)),
-                    (_, Some(units)) => ("seconds", format!("min(3600 * {}, {length} / {})", usual.amount, 10 * units)),
-                    (_, None) => ("seconds", format!("min(3600 * {}, {length} / 10)", usual.amount)),
+                    (_, Some(units)) => {
+                        ("seconds", format!("min(3600 * {} + int(0, 3599), {length} / {})", usual.amount, 10 * units))
+                    }
+                    (_, None) => ("seconds", format!("min(3600 * {} + int(0, 3599), {length} / 10)", usual.amount)),
                 };
                 Delay { amount: amount.into(), unit }
             }

@@ -603,7 +603,7 @@ pub(super) fn rule(name: &str, traits: &ColumnTraits<'_>, kind: Option<Kind>) ->
         let is_type = is_like(name, "type *_type kind mode category *_mode *_kind transition");
         return is_state
             .then_some(("choice(1: 80, 2: 12, 0: 8)", "status"))
-            .or((is_type && kind == Some(Kind::Person)).then_some(("choice(0: 94, 1: 6)", "type")))
+            .or((is_type && kind == Some(Kind::Person)).then_some(("constant(0)", "type")))
             .or(is_type.then_some(("choice(0: 60, 1: 25, 2: 15)", "type")));
     }
     found

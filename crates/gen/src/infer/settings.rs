@@ -28,6 +28,9 @@ const VALUE_BY_KEY: &[(&str, &str)] = &[
     ("sion", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
     ("name", "phrase('{Adjective} {Noun}')"),
     ("itle", "phrase('{Adjective} {Noun}')"),
+    ("idth", "choice('1024': 3, '1200': 2, '1600': 2, '2048')"),
+    ("ight", "choice('768': 3, '800': 2, '1200': 2, '1536')"),
+    ("kind", "choice('thumbnail': 2, 'medium': 3, 'large': 2)"),
     ("ries", "choice('1': 2, '2', '3': 5, '5': 2)"),
     ("utes", "int(2, 14) || ''"),
 ];
@@ -149,10 +152,31 @@ impl TableInference<'_> {
             _ => return,
         };
         let text = match self.context.per_parent {
-            Some(by) => one_of_listed(phrases::items(list), &self.table.columns[by].name).text,
+            Some(by) => {
+                let keys = |list| one_of_listed(phrases::items(list), &self.table.columns[by].name).text;
+                match self.kind_of_post(by) {
+                    Some([kind, file]) => format!(
+                        "CASE WHEN substr({file}, 1, 6) = 'image/' THEN {} WHEN {kind} = 'attachment' THEN {} ELSE {} END",
+                        keys("image_setting"),
+                        keys("file_setting"),
+                        keys(list)
+                    ),
+                    None => keys(list),
+                }
+            }
             None => format!("phrase('{{{list}}}')"),
         };
         self.set(key, text, "follows from whose it is");
+    }
+
+    /// Returns the kind of the post that a column refers to, some of which are files, and the type of the file.
+    fn kind_of_post(&self, by: usize) -> Option<[String; 2]> {
+        let of = &self.context.schema.tables[self.context.parents[by]?.table];
+        let column = |names: &str| {
+            let mut columns = of.columns.iter().filter(|column| column.not_null);
+            columns.find(|column| is_like(&plain(&column.name), names)).map(|column| self.through(by, column))
+        };
+        Some([column("post_type")?, column("*mime_type")?])
     }
 
     /// Keys of the settings of a browser, or of a site.

@@ -7,10 +7,8 @@ use litepress_rows::schema::{Schema, Table};
 /// States by the first letters of a thing's name.
 const STATES: &str = "WHEN 'li' THEN choice('on': 4, 'off': 6) WHEN 'sw' THEN choice('on': 4, 'off': 6) WHEN 'bi' THEN choice('on': 2, 'off': 8) \
      WHEN 'cl' THEN choice('heat': 6, 'off': 3) WHEN 'co' THEN choice('open': 5, 'closed': 5) WHEN 'me' THEN choice('off': 5, 'playing': 3, 'paused': 2)";
-const EVENT: &str =
-    "object(entity_id: phrase('{switchable_id}'), source: choice('automation': 5, 'user': 3, 'schedule': 2))";
-const ATTRIBUTES: &str =
-    "object(supported_features: choice(0: 6, 1: 2, 4: 2, 44), update_interval: choice(10: 2, 30: 5, 60: 3))";
+const EVENT: &str = "object(entity_id: phrase('{switchable_id}'), source: choice('automation': 5, 'user': 3, 'schedule': 2), context: hex(12))";
+const ATTRIBUTES: &str = "object(supported_features: choice(0: 6, 1: 2, 4: 2, 44), update_interval: choice(10: 2, 30: 5, 60: 3), device: hex(8))";
 /// Sensors: a word of their names, the unit, and the least value about which they measure, with a hundredth of its span.
 const SENSORS: [(&str, &str, &str); 4] = [
     ("temperature", "°C", "17 + 0.07"),

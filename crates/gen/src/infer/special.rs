@@ -9,6 +9,8 @@ use litepress_rows::schema::{Column, Schema, Table};
 
 const PRODUCT_JSON: &str =
     "object(colour: phrase('{colour}'), warranty_months: choice(12: 3, 24: 5, 36: 1), made_in: place('country'))";
+const MEDIA_JSON: &str =
+    "object(language: choice('en': 6, 'de', 'fr', 'es'), released: int(2005, 2020), made_in: place('country'))";
 const FOOD_JSON: &str = "object(organic: bool(0.4), vegan: bool(0.3), shelf_life_months: choice(6: 2, 12: 5, 18: 2, 24: 3), made_in: place('country'))";
 const LOG_JSON: &str =
     "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
@@ -210,8 +212,10 @@ impl TableInference<'_> {
         match (column.plain.as_str(), self.subject.map(|subject| subject.names)) {
             ("attributes" | "properties" | "specs" | "attrs" | "props" | "features", Some("product")) => {
                 let text = self.category().map_or(PRODUCT_JSON.to_owned(), |category| {
-                    let food = super::amounts::FOOD;
-                    format!("if(substr({category}, -5) IN ({food}), {FOOD_JSON}, {PRODUCT_JSON})")
+                    let (end, food) = (format!("substr({category}, -5)"), super::amounts::FOOD);
+                    format!(
+                        "CASE WHEN {end} IN ({food}) THEN {FOOD_JSON} WHEN {end} IN ('Books', 'ovies', 'Music') THEN {MEDIA_JSON} ELSE {PRODUCT_JSON} END"
+                    )
                 });
                 Some((text, "properties of a product"))
             }

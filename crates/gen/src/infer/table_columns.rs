@@ -20,6 +20,14 @@ use crate::tables::statement_of;
 use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Schema, Table};
 
+/// The lines of orders: their table, their column that refers to the orders, and the table of these.
+#[derive(Clone, Copy)]
+pub(crate) struct OrderLines {
+    pub lines: usize,
+    pub order: usize,
+    pub orders: usize,
+}
+
 /// The facts about a table before its columns are inferred.
 pub(crate) struct TableContext<'a> {
     pub schema: &'a Schema,
@@ -47,6 +55,8 @@ pub(crate) struct TableContext<'a> {
     pub shared: Vec<usize>,
     /// The table with the lines of this one's rows, which is per_parent.
     pub lines: Option<usize>,
+    /// The lines of orders of which the rows are reviews.
+    pub bought: Option<OrderLines>,
     /// Columns that refer to the table, by table and column, whose rows can be counted.
     pub counted: Vec<(usize, usize)>,
     /// The columns of `counted` whose rows come in the order of time.

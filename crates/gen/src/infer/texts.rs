@@ -2,10 +2,14 @@
 
 use super::names::{is_like, plain};
 use super::subjects::{Kind, Subject, subject};
-use super::{TableInference, by_affinity, inferred};
+use super::table_columns::OrderLines;
+use super::{TableInference, by_affinity, inferred, quoted};
 use crate::generators::phrases;
+use litepress_rows::Affinity;
 use litepress_rows::schema::{Column, Table};
 
+/// The text of an issue about something that does not work.
+const ISSUE_TEXT: &str = "{issue_text}";
 /// Characters of the name of a territory.
 const MOST_OF_TERRITORY: u64 = 24;
 
@@ -167,14 +171,14 @@ impl TableInference<'_> {
         self.texts_of(subject);
     }
 
-    /// Returns the name of a territory, which is that of its region and a number: a city would be in another region.
+    /// Returns the name of a territory, which is that of a city and of its region.
     fn name_in_region(&self, at: usize) -> Option<String> {
         let fits = self.columns[at].traits.longest.is_none_or(|longest| longest >= MOST_OF_TERRITORY);
         let of_region = |by: usize| {
             let region = &self.context.schema.tables[self.context.parents[by]?.table];
             let is_name = |of: &&Column| is_like(&plain(&of.name), "name *_name *_description");
             let name = region.columns.iter().find(is_name).filter(|_| super::has_last_word(region, "region"))?;
-            Some(format!("{} || ' ' || sequence()", self.through(by, name)))
+            Some(format!("phrase('{{city_name}}') || ' ' || {}", self.through(by, name)))
         };
         (0..self.columns.len()).filter(|_| fits && super::is_territory(self.table)).find_map(of_region)
     }
@@ -270,7 +274,7 @@ impl TableInference<'_> {
                 &[("title", "{office_job}"), ("note notes about bio description", "{hobbies}")]
             }
             "person" => &[("note notes about bio description info", "{bio}")],
-            "issue" => &[("title subject summary", "{issue}"), ("description body text content", "{issue_text}")],
+            "issue" => &[("title subject summary name", "{issue}"), ("description body text content", ISSUE_TEXT)],
             "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
             "repository" => &[("description about summary", "{repository_text}")],
             "channel" => &[("topic purpose description", "{channel_topic}")],
@@ -281,6 +285,9 @@ impl TableInference<'_> {
         };
         if subject.names == "review_title" {
             self.review_texts();
+        }
+        if subject.names == "issue" {
+            self.issue_texts();
         }
         if subject.names == "category" {
             self.category_text();
@@ -311,6 +318,23 @@ impl TableInference<'_> {
             .any(|parent| subject(&self.context.schema.tables[parent.table].name).is_some_and(|of| of.names == "issue"))
     }
 
+    /// Texts of issues, as the title says: a wish, a typo, or something that does not work.
+    fn issue_texts(&mut self) {
+        const TITLE: &str = "phrase('{issue}')";
+        let is_title = |at: usize| {
+            let is_open = self.found[at].as_ref().is_none_or(|found| found.text == TITLE);
+            self.is_text(at) && !self.columns[at].is_unique && is_open
+        };
+        let Some(title) = self.find("title subject summary name", is_title) else { return };
+        let Some(text) = self.find_repeatable_text("description body text content").filter(|&at| at != title) else {
+            return;
+        };
+        self.set(title, TITLE, "the title of an issue");
+        let kinds = "WHEN 'Add' THEN phrase('{wish_text}') WHEN 'All' THEN phrase('{wish_text}') WHEN 'Key' THEN phrase('{wish_text}') WHEN 'Typ' THEN phrase('{typo_text}')";
+        let text_of = format!("CASE substr({}, 1, 3) {kinds} ELSE phrase('{ISSUE_TEXT}') END", self.column(title));
+        self.set(text, text_of, "suits the title");
+    }
+
     /// Descriptions of categories, which begin with the name.
     fn category_text(&mut self) {
         const ENDS: &str = "choice(' at fair prices': 3, ' for all tastes': 2, ' for every day': 3, ' from small makers': 2, ', new and used', ' of all kinds': 3)";
@@ -335,6 +359,8 @@ impl TableInference<'_> {
 
     /// Praise and blame, as the number of stars says.
     pub(super) fn review_texts(&mut self) {
+        const OPEN: &str = "'pending', 'new', 'draft', 'open', 'created', 'placed', 'paid', 'confirmed', 'processing'";
+        const CANCELLED: &str = "'cancelled', 'canceled', 'failed'";
         let Some(rating) =
             self.find("rating stars score grade", |at| self.is_number(at) && !self.columns[at].is_unique)
         else {
@@ -342,6 +368,11 @@ impl TableInference<'_> {
         };
         if self.found[rating].is_none() {
             self.set(rating, "choice(5: 46, 4: 28, 3: 12, 2: 6, 1: 8)", "its name is like rating");
+        }
+        let state = self.state_of_order();
+        if let Some((state, found)) = state.as_ref().zip(self.found[rating].as_mut()) {
+            let is_open = format!("{state} IN ({OPEN}) OR {state} IN ({CANCELLED})");
+            found.text = format!("if({is_open}, choice(1: 7, 2: 3), {})", found.text);
         }
         let rating = self.column(rating);
         for (patterns, list) in [
@@ -351,10 +382,28 @@ impl TableInference<'_> {
             for at in 0..self.columns.len() {
                 let is_text = self.is_text(at) && self.columns[at].is_open && !self.columns[at].is_unique;
                 if is_text && is_like(&self.columns[at].plain, patterns) {
-                    let text = format!("if({rating} > 3, phrase('{{{list}_good}}'), phrase('{{{list}_bad}}'))");
+                    let of_state = state.as_ref().map_or(String::new(), |state| {
+                        format!(
+                            " WHEN {state} IN ({OPEN}) THEN phrase('{{{list}_waiting}}') WHEN {state} IN ({CANCELLED}) THEN phrase('{{{list}_cancelled}}')"
+                        )
+                    });
+                    let text = format!(
+                        "CASE{of_state} WHEN {rating} > 3 THEN phrase('{{{list}_good}}') WHEN {rating} = 3 THEN phrase('{{{list}_mixed}}') ELSE phrase('{{{list}_bad}}') END"
+                    );
                     self.set(at, text, "a text of a review, as good as its rating");
                 }
             }
         }
+    }
+
+    /// Returns the state of the order that the review is about, if that is a text.
+    fn state_of_order(&self) -> Option<String> {
+        let OrderLines { lines, order, orders } = self.context.bought?;
+        let tables = &self.context.schema.tables;
+        let mut columns = tables[orders].columns.iter();
+        let state = columns.find(|column| is_like(&plain(&column.name), "status state order_status"))?;
+        let state = if state.affinity == Affinity::Text { &state.name } else { return None };
+        let path = [&tables[lines].name, &tables[lines].columns[order].name, state].map(|name| quoted(name));
+        Some(path.join("."))
     }
 }

@@ -82,8 +82,8 @@ pub(super) enum Stage {
     Due,
 }
 
-/// Seconds before the reference day of a time that would come after it.
-const LAST: &str = "int(60, 170_000)";
+/// The share of the rest of the time that a delay takes which would end after the reference day.
+const SHARE: &str = "int(500, 999) / 1000";
 
 /// Names of times by stage. The first that matches counts.
 static STAGES: &[(&str, Stage)] = &[
@@ -284,7 +284,7 @@ impl Form {
     }
 
     /// Returns the annotation of a time that is `delay` later than the time in `base`, in `of` form; `None` if these
-    /// forms cannot be computed from one another. A time after the limit becomes one in the last two days before it.
+    /// forms cannot be computed from one another. A time after the limit becomes one in the second half of what is left.
     pub(super) fn after(self, base: &str, of: Self, delay: Delay, limit: Option<ReferenceDay>) -> Option<String> {
         let base = self.converted(base, of)?;
         let Delay { amount, unit } = delay;
@@ -301,7 +301,12 @@ impl Form {
         let may_be_none = ["if(", "int(0,", "choice(0:", "exponential("].iter().any(|begin| amount.starts_with(begin));
         let least = u8::from(!may_be_none);
         let cut = |amount: &str, rest: String| format!("max({least}, min({amount}, {rest}))");
-        let in_seconds = || if length == 1 { amount.to_string() } else { format!("{length} * ({amount})") };
+        // Nobody acts after whole hours, but for lessons and meetings.
+        let in_seconds = || match length {
+            1 => amount.to_string(),
+            _ if amount.starts_with("choice(") => format!("{length} * ({amount})"),
+            _ => format!("{length} * ({amount}) + int(0, {})", length - 1),
+        };
         Some(match (self, limit) {
             (Self::Day, _) if length < 86_400 => base,
             (Self::Day, None) => format!("date_add({base}, {amount}, '{unit}')"),
@@ -311,23 +316,23 @@ impl Form {
             }
             (Self::Text, None) => format!("date_add({base}, {amount}, '{unit}')"),
             (Self::Text, Some(day)) => {
-                let rest = format!("date_diff({base}, '{}', 'seconds') - {LAST}", day.before(0));
+                let rest = format!("date_diff({base}, '{}', 'seconds') * {SHARE}", day.before(0));
                 format!("date_add({base}, {}, 'seconds')", cut(&in_seconds(), rest))
             }
             (Self::Unix(_) | Self::Since1601, None) => {
                 format!("{base} + {} * ({amount})", self.per_second()? * length)
             }
             (Self::Unix(1), Some(day)) => {
-                format!("{base} + {}", cut(&in_seconds(), format!("{} - {base} - {LAST}", day.unix())))
+                format!("{base} + {}", cut(&in_seconds(), format!("({} - {base}) * {SHARE}", day.unix())))
             }
             (Self::Unix(_) | Self::Since1601, Some(day)) => {
                 let units = self.per_second()?;
-                let rest = format!("({} - {base}) / {units} - {LAST}", self.number(day.unix())?);
+                let rest = format!("({} - {base}) / {units} * {SHARE}", self.number(day.unix())?);
                 format!("{base} + {units} * {}", cut(&in_seconds(), rest))
             }
             (Self::Julian, None) => format!("{base} + ({}) / 86400.0", in_seconds()),
             (Self::Julian, Some(day)) => {
-                let rest = format!("({} - {base}) * 86400 - {LAST}", day.julian());
+                let rest = format!("({} - {base}) * 86400 * {SHARE}", day.julian());
                 format!("{base} + {} / 86400.0", cut(&in_seconds(), rest))
             }
         })
@@ -420,6 +425,7 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
         (Stage::Ended, Some(Kind::Stay)) if !is_day => of("int(20, 190)", "hours"),
         (Stage::Ended, Some(Kind::Run)) => of("lognormal(5, 1, min=2, max=7200, decimals=0)", "seconds"),
         (Stage::Updated | Stage::Edited, Some(Kind::Run | Kind::Log)) => of("int(0, 600)", "seconds"),
+        (Stage::Updated | Stage::Edited, Some(Kind::Line)) if !is_day => of("int(0, 90)", "seconds"),
         (Stage::Delivered, Some(Kind::Text)) if !is_day => {
             of("lognormal(1, 1.2, min=0, max=90000, decimals=0)", "seconds")
         }
@@ -427,6 +433,8 @@ pub(super) fn delay(stage: Stage, kind: Option<Kind>, form: Form) -> Delay {
             of("lognormal(4, 2, min=1, max=90000, decimals=0)", "minutes")
         }
         (Stage::Paid, _) if is_day => of("choice(0: 6, 1: 2, 3: 1, 14: 1)", "days"),
+        // An order is paid before it leaves the house.
+        (Stage::Paid, Some(Kind::Order)) => of("lognormal(3, 1.4, min=1, max=280, decimals=0)", "minutes"),
         (Stage::Paid, _) => of("lognormal(4, 2, min=1, max=20000, decimals=0)", "minutes"),
         (Stage::Ended, Some(Kind::Place | Kind::Company | Kind::Person | Kind::Product)) => of("int(30, 900)", "days"),
         (Stage::Ended, Some(Kind::Event)) if !is_day => of("choice(15: 3, 30: 5, 45: 3, 60: 4, 90: 1)", "minutes"),

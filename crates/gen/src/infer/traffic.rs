@@ -1,11 +1,14 @@
 //! Requests, logs and visits: the status suits the method, the message the level, and an action lies within its visit.
 
 use super::TableInference;
+use super::amounts::named_column;
 use super::names::is_like;
+use super::relatives::is_action_of;
 use super::subjects::Kind;
 use super::table_columns::called;
+use super::times::Form;
 use super::{ColumnTraits, plain};
-use litepress_rows::schema::Generated;
+use litepress_rows::schema::{Column, Generated};
 
 const METHODS: &str = "http_method request_method verb method";
 const STATUSES: &str = "http_status http_status_code status_code response_code response_status http_code";
@@ -13,7 +16,10 @@ const STATUS_BY_METHOD: &str = "WHEN 'GET' THEN choice(200: 84, 301: 2, 302: 3, 
      WHEN 'POST' THEN choice(200: 52, 201: 30, 302: 8, 400: 4, 401: 2, 403: 1, 422: 2, 500: 1) \
      WHEN 'DELETE' THEN choice(204: 70, 200: 16, 403: 4, 404: 8, 500: 2) \
      ELSE choice(200: 82, 204: 8, 400: 3, 401: 2, 404: 3, 500: 2)";
-const PATH_BY_METHOD: &str = "WHEN 'GET' THEN phrase('{url_path}') WHEN 'HEAD' THEN phrase('{url_path}') WHEN 'POST' THEN phrase('{post_path}') ELSE phrase('{api_path}')";
+const PATH_BY_METHOD: &str =
+    "WHEN 'GET' THEN phrase('{url_path}') WHEN 'HEAD' THEN phrase('{url_path}') ELSE phrase('{api_path}')";
+/// Nobody makes something by a sign-in, and it does not lead to an interface of programs.
+const PATH_OF_POST: &str = "CASE WHEN {} IN (201, 422) THEN phrase('{post_api_path}') WHEN {} = 302 THEN '/login' ELSE phrase('{post_path}') END";
 /// Actions of visitors: 1 a page, 2 a link to another site, 3 a download, 4 the title of a page, 8 a search.
 const ACTIONS: &str = "choice(1: 50, 4: 40, 2: 4, 3: 3, 8: 3)";
 const NAME_BY_ACTION: &str = "WHEN 4 THEN phrase('{article_title}') WHEN 8 THEN phrase('{search_term}') WHEN 3 THEN phrase('{domain}/files/{file_plain}') \
@@ -22,11 +28,21 @@ const MESSAGE_BY_LEVEL: &str = "WHEN 'debug' THEN phrase('{log_debug}') WHEN 'wa
      WHEN 'warn' THEN phrase('{log_warning}') WHEN 'error' THEN phrase('{log_error}') WHEN 'critical' THEN phrase('{log_error}') \
      WHEN 'fatal' THEN phrase('{log_error}') ELSE phrase('{log_info}')";
 
+/// Returns the share of a visit that is over when the row's action begins, or one that comes `later`, as a factor: the first one
+/// begins with the visit, and the last one at its end. The gaps between them are not alike.
+pub(super) fn share_of_visit(by: &str, later: u8) -> String {
+    let before = if later == 0 { format!("(number_in({by}) - 1)") } else { format!("number_in({by})") };
+    let after = format!("(count_in({by}) - 1 - {before})");
+    format!("(1000 * {before} + {before} * {after} * (7 + {before} * 271) % 600) / (1000 * max(1, count_in({by}) - 1))")
+}
+
 impl TableInference<'_> {
     pub(super) fn traffic(&mut self) {
         self.requests();
+        self.user_agents();
         self.messages_of_levels();
         self.referrers();
+        self.ends_of_visits();
         self.time_in_visits();
         self.actions();
         self.purchases();
@@ -52,22 +68,48 @@ impl TableInference<'_> {
     fn requests(&mut self) {
         let Some(status) = self.find_repeatable_number(STATUSES) else { return };
         let bytes = self.find_repeatable_number("bytes *_bytes response_size body_size content_length *_bytes_sent");
-        if let Some(method) = self.find(METHODS, |at| self.is_text(at))
-            && self.knows(method, "'GET'")
-        {
+        let method = self.find(METHODS, |at| self.is_text(at)).filter(|&at| self.knows(at, "'GET'"));
+        if let Some(method) = method {
             if let Some(path) = self.find_repeatable_text("path uri url_path request_path") {
-                let text = format!("CASE upper({}) {PATH_BY_METHOD} END", self.column(method));
-                self.set(path, text, "suits the method");
+                let status = self.column(status);
+                let post = PATH_OF_POST.replace("{}", &status);
+                let text = format!(
+                    "CASE WHEN {status} = 404 AND upper({0}) IN ('GET', 'HEAD') THEN '/' || phrase('{{slug}}') WHEN upper({0}) = 'POST' THEN {post} ELSE CASE upper({0}) {PATH_BY_METHOD} END END",
+                    self.column(method)
+                );
+                self.set(path, text, "suits the method and the status");
+            }
+            // A program that calls an interface comes from no page.
+            let is_page = format!("upper({}) = 'GET'", self.column(method));
+            if let Some(at) = self.find_repeatable_text("referrer referer http_referer")
+                && !self.columns[at].not_null
+            {
+                let text = format!("if({is_page}, {})", called(&self.alone(at).text));
+                self.set(at, text, "follows from the method");
             }
             let text = format!("CASE upper({}) {STATUS_BY_METHOD} END", self.column(method));
             self.set(status, text, "suits the method");
         }
+        let is_short = method.map_or(String::new(), |at| format!(" OR upper({}) <> 'GET'", self.column(at)));
         if let Some(bytes) = bytes {
             let (status, usual) = (self.column(status), called(&self.alone(bytes).text));
             let text = format!(
-                "CASE WHEN {status} IN (204, 304) THEN 0 WHEN {status} >= 300 THEN lognormal(6.5, 0.8, min=80, max=20000, decimals=0) ELSE {usual} END"
+                "CASE WHEN {status} IN (204, 304) THEN 0 WHEN {status} >= 300{is_short} THEN lognormal(6.5, 0.8, min=80, max=20000, decimals=0) ELSE min({usual}, 2_000_000) END"
             );
             self.set(bytes, text, "follows from the status");
+        }
+    }
+
+    /// User agents of the time of the row.
+    fn user_agents(&mut self) {
+        let agent = self.find_repeatable_text("user_agent useragent *_user_agent *_agent agent");
+        let agent = agent.filter(|&at| self.alone(at).text.contains("user_agent"));
+        let is_known = |at: usize| self.found[at].is_some() && self.columns[at].not_null;
+        let times = (0..self.columns.len()).filter_map(|at| Some((self.time_at(at).filter(|_| is_known(at))?, at)));
+        let first = times.filter(|((_, form), _)| !matches!(form, Form::Julian)).min_by_key(|((stage, _), _)| *stage);
+        if let Some((at, (_, time))) = agent.zip(first) {
+            let text = format!("browser_at({}, digits(9))", self.column(time));
+            self.set(at, text, "a browser of the time");
         }
     }
 
@@ -87,9 +129,38 @@ impl TableInference<'_> {
     /// Numbers of what visitors bought: cheap purchases are of one thing.
     fn purchases(&mut self) {
         let revenue = self.find("revenue", |at| self.is_number(at)).map(|at| self.column(at));
+        let sells = self.flag_of_shop();
+        let found = self.find("revenue", |at| self.is_number(at) && self.columns[at].is_open);
+        if let Some((at, sells)) = found.zip(sells) {
+            let own = self.found[at].clone().unwrap_or_else(|| self.alone(at));
+            self.set(at, format!("if({sells}, {}, 0)", called(&own.text)), "only shops earn something");
+        }
         if let Some((items, revenue)) = self.find_repeatable_number("items").zip(revenue) {
-            let text = format!("if({revenue} > 20, choice(1: 50, 2: 25, 3: 12, 4: 6), 1)");
+            let text = format!("if({revenue} > 20, choice(1: 50, 2: 25, 3: 12, 4: 6), if({revenue} > 0, 1, 0))");
             self.set(items, text, "follows from the revenue");
+        }
+    }
+
+    /// Returns whether the site that the row refers to sells something, as an expression.
+    fn flag_of_shop(&self) -> Option<String> {
+        (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let is_flag = |column: &&Column| is_like(&plain(&column.name), "ecommerce *_ecommerce");
+            Some(format!("coalesce({}, 0)", self.through(by, of.columns.iter().find(is_flag)?)))
+        })
+    }
+
+    /// The end of visits: one of a single action ends as it begins.
+    fn ends_of_visits(&mut self) {
+        let tables = &self.context.schema.tables;
+        let actions = self.context.counted.iter().find(|(child, _)| is_action_of(&tables[*child], self.table));
+        let first = self.find("*first_action*", |at| self.is_time(at));
+        let last = self.find("*last_action*", |at| self.is_time(at) && self.found[at].is_some());
+        let (Some(&(child, by)), Some(first), Some(last)) = (actions, first, last) else { return };
+        if let Some(found) = self.found[last].clone() {
+            let count = named_column(&tables[child], by);
+            let text = format!("if(count_of({count}) > 1, {}, {})", found.text, self.column(first));
+            self.set(last, text, "follows from the number of actions");
         }
     }
 
@@ -146,7 +217,12 @@ impl TableInference<'_> {
         if let Some(whole) = whole {
             let by = self.context.per_parent.map(|by| self.column(by));
             let text = match by {
-                Some(by) => format!("{whole} * int(20, 100) / 100 / count_in({by})"),
+                // From one action to the next, as their times say; nobody knows how long the last one took.
+                Some(by) => {
+                    let none = if self.columns[spent].not_null { "0" } else { "NULL" };
+                    let [share, next] = [0, 1].map(|later| share_of_visit(&by, later));
+                    format!("if(number_in({by}) = count_in({by}), {none}, {whole} * {next} - {whole} * {share})")
+                }
                 None => format!("min({}, {whole})", called(&self.alone(spent).text)),
             };
             self.set(spent, text, "not longer than the visit");

@@ -370,12 +370,13 @@ fn ten_rows(sqlite: &Connection, query: &str) -> String {
     text
 }
 
-/// The rows in the guide are those of `litepress generate store.db examples/store.sql --rows 1k --rows order_item=2500`.
+/// The rows in the guide are those of `litepress generate store.db examples/store.sql --rows 1k --rows category=20 --rows
+/// order_item=2500`.
 /// With the environment variable WRITE they are written anew.
 #[test]
 fn the_guide_shows_rows_as_they_are() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let sqlite = make(&read(&root.join("examples/store.sql")), 1000, &[("order_item", 2500)]);
+    let sqlite = make(&read(&root.join("examples/store.sql")), 1000, &[("category", 20), ("order_item", 2500)]);
     let guide = root.join("docs/generate.md");
     let mut text = read(&guide);
     for query in SHOWN {

@@ -113,6 +113,18 @@ struct Compiler<'p, 'a> {
     may_repeat: bool,
 }
 
+/// A step of a path from row to row.
+struct Step {
+    /// The column that refers to the next row.
+    by: usize,
+    /// The leading column of its foreign key.
+    leader: usize,
+    /// The table of the next row.
+    to: usize,
+    /// Whether the next row is the one through which the column refers to its own.
+    is_halfway: bool,
+}
+
 /// The register of a compiled column.
 #[derive(Clone, Copy)]
 struct ColumnRegister {
@@ -439,29 +451,26 @@ impl<'p, 'a> Compiler<'p, 'a> {
         let (mut from, mut share) = (row_set, 0.0);
         let (last, others) = through.split_last().expect("a path has a column");
         for other in others {
-            let table = self.row_sets[from];
-            let by =
-                self.referring_column(table, other).map_err(|message| self.error_in(row_set, column, at, &message))?;
-            share = 1.0 - (1.0 - share) * (1.0 - self.null_share(table, self.drafts.leader((table, by))));
-            from = self.relation(from, by)?;
+            let step = self.step(from, other).map_err(|message| self.error_in(row_set, column, at, &message))?;
+            share = 1.0 - (1.0 - share) * (1.0 - self.null_share(self.row_sets[from], step.leader));
+            from = self.rows_after(from, &step)?;
         }
         let table = self.row_sets[from];
-        let by = self.referring_column(table, last).map_err(|message| self.error_in(row_set, column, at, &message))?;
-        let parent = self.drafts.reference((table, by)).expect("the column is a reference").parent;
-        let of_parent = &self.drafts.schema.tables[parent];
+        let step = self.step(from, last).map_err(|message| self.error_in(row_set, column, at, &message))?;
+        let of_parent = &self.drafts.schema.tables[step.to];
         let Some(target) = of_parent.column(name) else {
             let near = did_you_mean(name, of_parent.columns.iter().map(|column| column.name.as_str()));
             let message = format!("table {} has no column '{name}'{near}", of_parent.name);
             return Err(self.error_in(row_set, column, at, &message));
         };
-        if self.drafts.columns[parent][target].is_none() {
+        if self.drafts.columns[step.to][target].is_none() {
             let message = format!("column {name} is generated: SQLite computes it from the finished row");
             return Err(self.error_in(row_set, column, at, &message));
         }
-        if self.roots.contains(&(from, self.drafts.leader((table, by)))) && !self.is_total(table, by) {
+        if self.roots.contains(&(from, step.leader)) && !self.is_total(table, step.by) {
             return self.expression(row_set, column, &ColumnExpr::Value(OwnedValue::Null));
         }
-        let of = self.relation(from, by)?;
+        let of = self.rows_after(from, &step)?;
         let affinity = of_parent.columns[target].affinity;
         let mut part = if taker == Some(affinity) {
             let ColumnRegister { register, properties } = self.column(of, target)?;
@@ -470,11 +479,41 @@ impl<'p, 'a> Compiler<'p, 'a> {
         } else {
             self.stored(of, target)?
         };
-        let leader = self.drafts.leader((table, by));
         let cardinality = Cardinality::Among { values: part.properties.cardinality.at_most() };
         let properties = ValueProperties { cardinality, cycle: None, ..part.properties };
-        part.properties = with_nulls(with_nulls(properties, self.null_share(table, leader)), share);
+        part.properties = with_nulls(with_nulls(properties, self.null_share(table, step.leader)), share);
         Ok(part)
+    }
+
+    /// Returns the step that a name in a path stands for: a column, the table that a column refers to, or the table that it goes
+    /// through by `via` or `among`.
+    fn step(&self, from: usize, name: &str) -> Result<Step, String> {
+        let table = self.row_sets[from];
+        let unknown = match self.referring_column(table, name) {
+            Ok(by) => {
+                let to = self.drafts.reference((table, by)).expect("the column is a reference").parent;
+                return Ok(Step { by, leader: self.drafts.leader((table, by)), to, is_halfway: false });
+            }
+            Err(unknown) => unknown,
+        };
+        let to = self.drafts.schema.position(name);
+        let goes_through = |&by: &usize| {
+            let of = self.drafts.reference((table, by));
+            let is_along = of.is_some_and(|of| matches!(of.relation.assignment, Assignment::Along { .. }));
+            let first = of.and_then(|of| of.through.first()).map(|(table, _)| *table);
+            first.is_some() && first == to && !is_along && self.drafts.leader((table, by)) == by
+        };
+        let mut columns = (0..self.drafts.schema.tables[table].columns.len()).filter(goes_through);
+        match (columns.next(), columns.next(), to) {
+            (Some(by), None, Some(to)) => Ok(Step { by, leader: by, to, is_halfway: true }),
+            _ => Err(unknown),
+        }
+    }
+
+    /// Returns the row set to which a step leads.
+    fn rows_after(&mut self, from: usize, step: &Step) -> Result<usize> {
+        let to = self.relation(from, step.by)?;
+        Ok(if step.is_halfway { self.members[&(from, step.leader)] } else { to })
     }
 
     /// Returns the column that `through` names: by its own name, or by that of the table it refers to.
@@ -532,9 +571,8 @@ impl<'p, 'a> Compiler<'p, 'a> {
         let leader = self.drafts.leader((table, column));
         let reference = self.drafts.reference((table, leader)).expect("the leading column is a reference");
         let apart_in = match reference.relation.assignment {
-            Assignment::DistinctIn { column, .. }
-            | Assignment::Along { column, distinct: true }
-            | Assignment::Among { column, distinct: true, .. } => Some(column),
+            Assignment::DistinctIn { column, .. } => Some(column),
+            ref assignment if assignment.apart_from().is_some() => assignment.apart_from(),
             // Rows with the same row in the other column differ, until that column comes back to it after all rows
             // had their turn.
             Assignment::OtherThan { column, .. } => {

@@ -208,6 +208,7 @@ impl Planner<'_> {
                 .collect(),
             shared: columns().filter(|&column| is_shared(column)).collect(),
             lines: self.lines(table, drafts),
+            bought: self.lines_of_reviews(table, drafts),
             counted: self.counted(table, drafts),
             latest: self.latest(table, drafts),
             roots: columns()

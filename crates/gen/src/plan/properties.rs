@@ -9,6 +9,9 @@ use litepress_rows::cells::OwnedValue;
 /// Bytes of a number as text, or of another short value.
 const SHORT_BYTES: u64 = 32;
 
+/// Bytes of the User-Agent header of a browser.
+const LONGEST_AGENT: u64 = 160;
+
 /// Adds NULL in a share of the rows.
 pub(super) fn with_nulls(properties: ValueProperties, share: f64) -> ValueProperties {
     let cardinality = match properties.cardinality {
@@ -69,6 +72,7 @@ pub(super) fn operation_properties(
         Operator::Function(Function::Length | Function::Instr | Function::DateDiff | Function::WorthOf) => {
             (Kinds::INT, 8)
         }
+        Operator::Function(Function::BrowserAt) => (Kinds::TEXT, LONGEST_AGENT),
         Operator::Function(Function::Min | Function::Max) if ints => (Kinds::INT, 8),
         Operator::Function(Function::Round) => (Kinds::REAL, 8),
         Operator::Function(Function::Replace) => (Kinds::NONE, sum.saturating_mul(parts[2].longest_bytes.max(1))),

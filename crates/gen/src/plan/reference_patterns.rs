@@ -100,7 +100,13 @@ impl Planner<'_> {
             None if rows >= parent_rows && table != parent.table && infer::is_part_of(of_table, of_parent) => {
                 // Some runs make no files.
                 let least = u64::from(!infer::is_output_of(of_table, of_parent));
-                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (least, u64::MAX))))
+                // No album has one song only, and none has forty.
+                let counts = match infer::is_album_of(of_table, of_parent) {
+                    true => (rows * 6 / (10 * parent_rows), (2 * rows).div_ceil(parent_rows)),
+                    false => (0, u64::MAX),
+                };
+                let limits = (least.max(counts.0), counts.1);
+                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, limits)))
             }
             None if !of_table.columns[column].not_null && infer::is_superior(self.schema, of_table, column) => {
                 Ok(ReferencePattern::Superior)
@@ -117,14 +123,19 @@ impl Planner<'_> {
             None if infer::is_type_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::FirstInTurn(infer::ROWS_OF_FOLDER.min(parent_rows)))
             }
+            None if rows >= parent_rows && infer::is_visit_of(of_table, of_parent) => Ok(ReferencePattern::Visits),
             None if self.comes_in_groups(table, column, of_parent) => {
-                let least = u64::from(rows >= parent_rows && infer::is_visit_of(of_table, of_parent));
                 let after = infer::films_without_parts(of_table, of_parent, parent_rows);
-                let counts = infer::skewed_counts(rows, parent_rows - after, (least, u64::MAX));
+                let counts = infer::skewed_counts(rows, parent_rows - after, (0, u64::MAX));
                 Ok(ReferencePattern::PerParent { counts, after })
             }
             None if rows <= parent_rows && infer::is_account_of(of_table, column, of_parent) => {
-                Ok(if infer::is_address(of_parent) { ReferencePattern::OnceNearby } else { ReferencePattern::Once })
+                Ok(match infer::is_address(of_parent) {
+                    // Nobody lives in the shop.
+                    true if !infer::is_person(of_table) => ReferencePattern::OnceFromEnd,
+                    true => ReferencePattern::OnceNearby,
+                    false => ReferencePattern::Once,
+                })
             }
             None => {
                 let growing = table != parent.table && self.grow(&[table, parent.table]);
@@ -169,7 +180,7 @@ impl Planner<'_> {
     }
 
     /// Returns the share of a parent's rows that is there before the first row of a table.
-    fn share_before(&self, table: usize, parent: usize) -> f64 {
+    pub(super) fn share_before(&self, table: usize, parent: usize) -> f64 {
         // A line comes with its order.
         let is_whole = |&whole: &usize| infer::is_line_of(&self.schema.tables[table], &self.schema.tables[whole]);
         let mut parents =
@@ -183,7 +194,6 @@ impl Planner<'_> {
     fn comes_in_groups(&self, table: usize, column: usize, of_parent: &Table) -> bool {
         let of_table = &self.schema.tables[table];
         infer::time_of_series(of_table, column).is_some()
-            || infer::is_visit_of(of_table, of_parent)
             || infer::is_input_of(of_table, of_parent)
             || infer::is_meta_of(of_table, of_parent)
             || self.are_settings_of_users(table, of_parent)

@@ -450,7 +450,9 @@ impl<'a> Resolver<'a> {
                 let drawn = first.unwrap_or(parents).min(parents);
                 Assignment::Zipf { zipf: Arc::new(Zipf::new(drawn, exponent)), scatter: scatter && first.is_none() }
             }
-            Distribution::Popular { growing, by, recent } => Assignment::Popular {
+            Distribution::Popular { growing, by, recent, each, apart } => Assignment::Popular {
+                apart: apart.map(|column| self.own_column(&column)).transpose()?,
+                each: each.then(|| self.rows()),
                 growth: growing.map(|before| Growth::new(self.rows(), before)),
                 by: by.map(|by| self.own_column(&by)).transpose()?,
                 recent,
@@ -467,7 +469,7 @@ impl<'a> Resolver<'a> {
             }
             Distribution::Via { growing, .. } => {
                 let growth = growing.then(|| Growth::new(self.rows(), 0.0));
-                Assignment::Popular { growth, by: None, recent: None }
+                Assignment::Popular { growth, by: None, recent: None, each: None, apart: None }
             }
             Distribution::Among { column, distinct, .. } => {
                 let (column, name) = self.group(&column)?;
@@ -477,7 +479,7 @@ impl<'a> Resolver<'a> {
                 let (column, path) = self.path(&column)?;
                 Assignment::SharedIn { column, path }
             }
-            Distribution::Once { near } => Assignment::Once { near },
+            Distribution::Once { near, last } => Assignment::Once { near, last },
             Distribution::InTurn { each, first, second } => Assignment::InTurn { each, first, second },
             Distribution::PerParent(FanOutSpec::Constant(each)) => {
                 Assignment::PerParent(Arc::new(FanOut::Constant { each, parents }))
@@ -485,9 +487,9 @@ impl<'a> Resolver<'a> {
             Distribution::PerParent(FanOutSpec::Varying { counts, after }) => {
                 Assignment::PerParent(Arc::new(FanOut::varying(counts, &random(), parents, after)))
             }
-            Distribution::OtherThan { column, growing } => {
+            Distribution::OtherThan { column, growing, distinct } => {
                 let children = growing.then(|| self.rows());
-                Assignment::OtherThan { column: self.own_column(&column)?, each: None, children }
+                Assignment::OtherThan { column: self.own_column(&column)?, each: None, children, distinct }
             }
             Distribution::DistinctIn { column, skew, growing, other, first } => {
                 let first = first.map(|first| self.name_of_column(&first)).transpose()?;
@@ -568,7 +570,9 @@ impl<'a> Resolver<'a> {
                 | Assignment::SharedIn { .. }
                 | Assignment::OtherThan { .. }
                 | Assignment::Exact(_)
-                | Assignment::Popular { by: Some(_), .. },
+                | Assignment::Popular { by: Some(_), .. }
+                | Assignment::Popular { each: Some(_), .. }
+                | Assignment::Popular { apart: Some(_), .. },
                 true,
             ) => rejected(
                 "a table refers only to its own earlier rows, which this distribution does not support".to_owned(),

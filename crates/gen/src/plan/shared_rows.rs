@@ -28,6 +28,9 @@ struct Membership {
     member: usize,
 }
 
+/// Words for opinions about goods.
+const REVIEWS: &str = "review rating feedback testimonial";
+
 /// The tables of orders and their lines, and their columns that refer to a product, an order and a customer.
 struct Purchase {
     lines: usize,
@@ -85,6 +88,7 @@ impl Planner<'_> {
         self.agree_on_cities(drafts);
         self.agree_on_bookmarks(drafts);
         self.agree_on_visits(drafts);
+        self.agree_on_pairs(drafts);
     }
 
     /// Leaves the first bookmarks, which are folders, without a page.
@@ -315,7 +319,7 @@ impl Planner<'_> {
     fn agree_on_purchase(&self, drafts: &mut [Draft], position: usize) -> bool {
         let (table, product) = (drafts[position].0, drafts[position].1);
         let of_table = &self.schema.tables[table];
-        if !infer::has_last_word(of_table, "review rating feedback testimonial") || self.is_to_person(table, product) {
+        if !infer::has_last_word(of_table, REVIEWS) || self.is_to_person(table, product) {
             return false;
         }
         let buyer = drafts.iter().position(|(of, at, inferred)| {
@@ -352,6 +356,19 @@ impl Planner<'_> {
             draft.because = format!("{}, as a line of an order", draft.because);
         }
         true
+    }
+
+    /// Returns the lines of orders of which the reviews in a table are.
+    pub(super) fn lines_of_reviews(&self, table: usize, drafts: &[Draft]) -> Option<infer::OrderLines> {
+        let of_table = &self.schema.tables[table];
+        let text = |at: usize| drafts.iter().find(|(of, column, _)| (*of, *column) == (table, at));
+        let text = |at: usize| text(at).map_or("", |(.., inferred)| inferred.text.as_str());
+        let columns = 0..of_table.columns.len();
+        let product = columns.clone().find(|&at| text(at).contains(", via(") && text(at).contains(", once=TRUE"))?;
+        let along = format!(", along({}, ", quoted(&of_table.columns[product].name));
+        let buyer = columns.into_iter().find(|&at| text(at).contains(&along))?;
+        let Purchase { lines, order, orders, .. } = self.purchase(drafts, (table, product), buyer)?;
+        infer::has_last_word(of_table, REVIEWS).then_some(infer::OrderLines { lines, order, orders })
     }
 
     /// Returns whether each row can be of a line of its own, and few pairs of what two columns refer to are taken.
@@ -493,16 +510,20 @@ impl Planner<'_> {
     fn opposite(&self, drafts: &[Draft], table: usize, column: usize) -> Option<String> {
         const FROM: &str = "from_* sender* source* origin* payer* home_* follower* blocker*";
         const TO: &str = "to_* receiver* recipient* target* dest* payee* away_* followed* followee* blocked*";
+        /// A film in its original language has no second one.
+        const ORIGINAL: &str = "original_*";
         let of_table = &self.schema.tables[table];
         let parent =
             self.single_parent(table, column).filter(|of| of.table != table && self.sizes[of.table].rows > 1)?;
-        if !infer::is_called(of_table, column, TO) {
+        let is_original = infer::is_called(of_table, column, ORIGINAL);
+        if !is_original && !infer::is_called(of_table, column, TO) {
             return None;
         }
         let other = drafts.iter().find(|(of, at, inferred)| {
             let is_same = |at| self.single_parent(table, at).is_some_and(|of| of.table == parent.table);
             let is_from = |at| infer::is_called(of_table, at, FROM) && is_same(at);
-            *of == table && *at != column && is_from(*at) && is_random(&inferred.text)
+            let is_copy = || is_original && is_same(*at) && inferred.text.starts_with("ref(");
+            *of == table && *at != column && (is_from(*at) && is_random(&inferred.text) || is_copy())
         });
         other.map(|(_, other, _)| quoted(&of_table.columns[*other].name))
     }

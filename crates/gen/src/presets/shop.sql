@@ -2,8 +2,8 @@
 CREATE TABLE customer (
   id INTEGER PRIMARY KEY,         -- gen: sequence
   number TEXT NOT NULL UNIQUE,    -- gen: unique_regex('[A-Z]{2}[0-9]{8}')
-  first_name TEXT NOT NULL,       -- gen: CASE gender WHEN 'f' THEN phrase('{first_female}') WHEN 'm' THEN phrase('{first_male}') ELSE phrase('{first}') END
-  last_name TEXT NOT NULL,        -- gen: phrase('{last}')
+  first_name TEXT NOT NULL,       -- gen: CASE gender WHEN 'f' THEN coalesce(place_of(city, 'first_female', digits(9)), phrase('{first_female}')) WHEN 'm' THEN coalesce(place_of(city, 'first_male', digits(9)), phrase('{first_male}')) ELSE phrase('{first}') END
+  last_name TEXT NOT NULL,        -- gen: coalesce(place_of(city, 'last', digits(9)), phrase('{last}'))
   email TEXT NOT NULL UNIQUE,     -- gen: slug(first_name || ' ' || last_name, '.') || sequence() || choice('@example.com': 6, '@example.net': 2, '@example.org': 2)
   phone TEXT,                     -- gen: null(0.3, place_of(city, 'phone', digits(8)))
   born DATE,                      -- gen: null(0.1, date('1940-01-01', '2007-01-01'))
@@ -69,7 +69,7 @@ CREATE TABLE purchase (
   coupon TEXT,                                        -- gen: if(discount IS NULL, NULL, null(0.4, phrase('{coupon}')))
   carrier TEXT,                                       -- gen: if(shipped_at IS NULL, NULL, choice('post': 50, 'courier': 35, 'express': 15))
   tracking TEXT,                                      -- gen: if(shipped_at IS NULL, NULL, null(0.1, digits(14)))
-  shipped_at TIMESTAMP,                               -- gen: if(status IN ('delivered', 'shipped', 'returned'), date_add(ordered_at, int(2, 200), 'hours'), NULL)
+  shipped_at TIMESTAMP,                               -- gen: if(status IN ('delivered', 'shipped', 'returned'), date_add(ordered_at, max(60, min(int(7200, 720_000), date_diff(ordered_at, '2026-01-01', 'seconds') - int(60, 80_000))), 'seconds'), NULL)
   street TEXT NOT NULL,                               -- gen: customer.street || ' ' || customer.house
   postcode TEXT NOT NULL,                             -- gen: customer.postcode
   city TEXT NOT NULL,                                 -- gen: customer.city
@@ -92,7 +92,7 @@ CREATE TABLE line (
   state TEXT NOT NULL,                                -- gen: CASE purchase.status WHEN 'returned' THEN 'back' WHEN 'cancelled' THEN 'cancelled' WHEN 'paid' THEN 'open' WHEN 'new' THEN 'open' ELSE 'sent' END
   serial TEXT,                                        -- gen: null(0.9, hex(12))
   gift_wrap INTEGER NOT NULL,                         -- gen: bool(0.03)
-  returned_at TIMESTAMP,                              -- gen: if(state = 'back', date_add(purchase.ordered_at, int(10, 17), 'days'), NULL)
+  returned_at TIMESTAMP,                              -- gen: if(state = 'back', date_add(purchase.ordered_at, int(864_000, 1_468_000), 'seconds'), NULL)
   reason TEXT,                                        -- gen: CASE WHEN returned_at IS NULL THEN NULL ELSE choice('size': 4, 'broken', 'other': 2) END
   weight_g INTEGER NOT NULL                           -- gen: coalesce(product.weight_g, 100) * quantity
 );
@@ -100,13 +100,13 @@ CREATE TABLE line (
 -- gen: rows=200k
 CREATE TABLE review (
   id INTEGER PRIMARY KEY,                             -- gen: sequence
-  product INTEGER NOT NULL REFERENCES product(id),    -- gen: ref(product.id, zipf(1.1))
-  customer INTEGER NOT NULL REFERENCES customer(id),  -- gen: ref(customer.id, zipf(0.8))
-  stars INTEGER NOT NULL,                             -- gen: choice(5: 55, 4: 22, 3: 9, 2: 5, 1: 9)
-  title TEXT,                                         -- gen: null(0.2, if(stars > 3, phrase('{review_title_good}'), phrase('{review_title_bad}')))
-  body TEXT,                                          -- gen: null(0.1, if(stars > 3, phrase('{review_good}'), phrase('{review_bad}')))
-  written_at TIMESTAMP NOT NULL,                      -- gen: events('2020-01-01', '2025-10-01')
-  edited_at TIMESTAMP,                                -- gen: null(0.95, date_add(written_at, int(1, 90), 'days'))
+  product INTEGER NOT NULL REFERENCES product(id),    -- gen: ref(product.id, via(line.product, once=TRUE))
+  customer INTEGER NOT NULL REFERENCES customer(id),  -- gen: ref(customer.id, along(product, line.purchase, purchase.customer))
+  stars INTEGER NOT NULL,                             -- gen: if(line.state = 'sent', choice(5: 57, 4: 23, 3: 9, 2: 4, 1: 7), choice(2: 3, 1: 5))
+  title TEXT,                                         -- gen: null(0.2, CASE WHEN line.state = 'open' THEN phrase('{review_title_waiting}') WHEN line.state = 'cancelled' THEN phrase('{review_title_cancelled}') WHEN stars > 3 THEN phrase('{review_title_good}') WHEN stars = 3 THEN phrase('{review_title_mixed}') ELSE phrase('{review_title_bad}') END)
+  body TEXT,                                          -- gen: null(0.1, CASE WHEN line.state = 'open' THEN phrase('{review_waiting}') WHEN line.state = 'cancelled' THEN phrase('{review_cancelled}') WHEN stars > 3 THEN phrase('{review_good}') WHEN stars = 3 THEN phrase('{review_mixed}') ELSE phrase('{review_bad}') END)
+  written_at TIMESTAMP NOT NULL,                      -- gen: min(max(events('2020-01-25', '2026-01-01'), date_add(coalesce(line.purchase.shipped_at, line.purchase.ordered_at), int(43_200, 260_000), 'seconds')), max(line.purchase.ordered_at, date_add('2025-12-31 23:59:59', int(-172_800, 0), 'seconds')))
+  edited_at TIMESTAMP,                                -- gen: null(0.95, if(written_at < '2025-10-01', date_add(written_at, int(86_400, 7_776_000), 'seconds'), NULL))
   helpful INTEGER NOT NULL,                           -- gen: choice(0: 70, 1: 15, 2: 8, 3: 4, 10: 2, 50: 1)
   reported INTEGER NOT NULL,                          -- gen: bool(0.005)
   verified INTEGER NOT NULL,                          -- gen: bool(0.9)

@@ -18,12 +18,14 @@ pub(crate) struct Repeats {
     /// Rows of the table that the second column refers to.
     parents: u64,
     random: CellRandom,
+    /// Whether the second row is never the first one.
+    pub(crate) is_other: bool,
     replaced: OnceLock<Vec<(u64, u64)>>,
 }
 
 impl Repeats {
     pub(crate) fn new(program: Program, rows: u64, parents: u64, random: CellRandom) -> Self {
-        Self { program, rows, parents, random, replaced: OnceLock::new() }
+        Self { program, rows, parents, random, is_other: false, replaced: OnceLock::new() }
     }
 
     /// Replaces the second row of a pair in these rows if it repeats an earlier one.
@@ -55,7 +57,7 @@ impl Repeats {
             let mut others = (0..self.parents).map(|step| (first + self.parents - step) % self.parents);
             let is_free = |second: &u64| {
                 let other = pair >> 32 << 32 | second;
-                pairs.binary_search(&other).is_err() && new.insert(other)
+                (!self.is_other || *second != pair >> 32) && pairs.binary_search(&other).is_err() && new.insert(other)
             };
             replaced.extend(others.find(is_free).map(|second| (row, second)));
         });

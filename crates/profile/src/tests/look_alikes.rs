@@ -116,13 +116,17 @@ fn the_texts_of_a_row_agree() {
             ("SELECT avg(state IS NULL) FROM person", 0.2, 0.3),
             ("SELECT avg(length(state)) FROM person", 1.0, 3.0),
             (
-                "SELECT avg(email LIKE lower(first_name) || '.%@example.___') FROM person WHERE email IS NOT NULL",
+                "SELECT avg(email LIKE lower(first_name) || '.%@example.___') FROM person WHERE email IS NOT NULL AND first_name NOT GLOB '*[^A-Za-z]*'",
                 1.0,
                 1.0,
             ),
             ("SELECT avg(email IS NULL) FROM person", 0.05, 0.15),
             ("SELECT avg(full_name = first_name || ' ' || last_name) FROM person", 1.0, 1.0),
-            ("SELECT avg(username LIKE lower(first_name) || '%') FROM person", 1.0, 1.0),
+            (
+                "SELECT avg(username LIKE lower(first_name) || '%') FROM person WHERE first_name NOT GLOB '*[^A-Za-z]*'",
+                1.0,
+                1.0,
+            ),
             ("SELECT avg(salutation IN ('Mr.', 'Ms.')) FROM person", 1.0, 1.0),
             ("SELECT max(n) FROM (SELECT count(DISTINCT salutation) n FROM person GROUP BY first_name)", 1.0, 2.0),
         ] {

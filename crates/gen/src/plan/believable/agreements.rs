@@ -1,10 +1,11 @@
 //! Rows without an annotation that agreed one by one, but not with the rows beside them: their organization, their category, what
 //! a person bought or did at the time.
 
-use super::{ROWS, files, judge, judge_rows, make, number, of_program, read};
+use super::{ROWS, files, judge, judge_program, judge_rows, judge_schema, make, number, of_program, read};
 use crate::plan::schemas::insert;
 use crate::plan::{GenPlan, Request};
 use litepress_rows::schema::Schema;
+use std::path::Path;
 
 /// Laptops were a part of Garden, and a quarter of all categories were parts of parts of parts.
 #[test]
@@ -220,4 +221,177 @@ fn schemas_of_programs_have_few_rows() {
         failed.extend(made.err().map(|error| format!("{} with {rows}: {error}", file.display())));
     }
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// A parcel was sent whole hours after the order, an order in Australia had the tax of Germany, and a card of Australia an IBAN of
+/// Spain.
+#[test]
+fn nobody_acts_after_whole_hours_and_taxes_are_those_of_the_country() {
+    let same = "SELECT count(*) FROM shop_order WHERE substr(placed_at, 15) IN (substr(paid_at, 15), substr(shipped_at, 15), substr(delivered_at, 15))";
+    let iban = "SELECT count(*) FROM shop_payment p JOIN shop_order o ON o.id = order_id WHERE iban IS NOT NULL AND currency IN ('USD', 'AUD', 'CAD')";
+    judge(
+        "django_shop",
+        &[
+            (same, 0, 2),
+            (iban, 0, 0),
+            ("SELECT count(*) FROM shop_payment WHERE iban IS NOT NULL", 5, 80),
+            (
+                "SELECT count(*) FROM shop_order WHERE abs(tax - subtotal * CASE currency WHEN 'AUD' THEN 0.1 WHEN 'EUR' THEN 0.19 WHEN 'GBP' THEN 0.2 END) > 0.02",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT round(tax / subtotal, 2)) FROM shop_order WHERE subtotal > 50", 4, 7),
+        ],
+    );
+    judge("rails_shop", &[("SELECT count(DISTINCT currency) FROM products", 1, 1)]);
+}
+
+/// What was never sent got five stars.
+#[test]
+fn what_never_arrived_gets_no_praise() {
+    let sql = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/store.sql"));
+    let open = "SELECT count(*) FROM review r JOIN order_item i ON i.product_id = r.product_id JOIN orders o ON o.id = i.order_id AND o.customer_id = r.customer_id
+        WHERE o.status IN ('pending', 'cancelled')";
+    judge_schema(
+        "store",
+        &sql,
+        &[("review", 400), ("order_item", 1000)],
+        &[
+            (open, 10, 80),
+            (&format!("{open} AND r.rating > 2"), 0, 2),
+            (
+                "SELECT count(*) FROM review WHERE rating > 2 AND (title = 'Never arrived' OR body LIKE '%never arrived%')",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
+/// A person followed others in 2025, and the next one in 2021; a product got the same tag twice when pairs were drawn by chance.
+#[test]
+fn pairs_come_in_the_order_of_time() {
+    let late = |table: &str| {
+        format!("SELECT count(*) FROM {table} a JOIN {table} b ON b.id = a.id + 1 WHERE b.created_at < a.created_at")
+    };
+    let twice = |table: &str, pair: &str| {
+        format!("SELECT count(*) FROM (SELECT 1 FROM {table} GROUP BY {pair} HAVING count(*) > 1)")
+    };
+    let pair = "account_id, target_account_id";
+    let most = "SELECT max(n) FROM (SELECT count(*) n FROM follows GROUP BY target_account_id)";
+    judge(
+        "mastodon",
+        &[
+            (&late("follows"), 0, 0),
+            (&twice("follows", pair), 0, 0),
+            ("SELECT count(*) FROM follows WHERE account_id = target_account_id", 0, 0),
+            (most, 5, 60),
+            (
+                "SELECT count(*) FROM follows f JOIN accounts a ON a.id IN (account_id, target_account_id) WHERE f.created_at < a.created_at",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge("rails_shop", &[(&late("taggings"), 0, 0), (&twice("taggings", "tag_id, product_id"), 0, 0)]);
+}
+
+/// A forum without a shop sold something, a visit of one page took ten minutes, pages followed one another after the same time, and
+/// a page was left before the next one was there.
+#[test]
+fn visits_last_as_long_as_their_pages() {
+    judge(
+        "matomo",
+        &[
+            ("SELECT count(*) FROM log_conversion JOIN site USING (idsite) WHERE ecommerce = 0 AND revenue > 0", 0, 0),
+            ("SELECT count(*) FROM log_conversion WHERE (coalesce(revenue, 0) > 0) <> (items > 0)", 0, 0),
+            ("SELECT count(*) FROM log_visit WHERE (visit_total_actions = 1) <> (visit_total_time = 0)", 0, 8),
+            (
+                "SELECT count(*) FROM log_link_visit_action a JOIN log_link_visit_action b ON b.idvisit = a.idvisit AND b.idlink_va = a.idlink_va + 1
+                WHERE a.time_spent <> unixepoch(b.server_time) - unixepoch(a.server_time)",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
+/// Who wanted a dark mode said that it happens every time, and a picture had a time to read it.
+#[test]
+fn texts_suit_what_they_are_about() {
+    let bug = "'Happens every time.', 'Happens now and then.', 'Seen since the last release.', 'A reload helps.'";
+    judge("ci", &[(&format!("SELECT count(*) FROM issues WHERE title LIKE 'Add %' AND body IN ({bug})"), 0, 0)]);
+    judge_program(
+        "gitea",
+        &[(&format!("SELECT count(*) FROM issue WHERE name LIKE 'Add %' AND content IN ({bug})"), 0, 0)],
+    );
+    judge(
+        "wordpress",
+        &[
+            (
+                "SELECT count(*) FROM wp_postmeta m JOIN wp_posts p ON p.ID = post_id WHERE (post_type = 'attachment') <> (meta_key LIKE 'image%' OR meta_key LIKE 'preview%' OR meta_key LIKE 'file%' OR meta_key LIKE 'download%')",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM wp_postmeta WHERE meta_key IN ('image_width', 'image_height') AND meta_value + 0 < 100",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
+/// Ryan Campbell lived in Kolkata, an order of 2021 came from a browser of 2024, and parcels arrived at midnight.
+#[test]
+fn names_browsers_and_parcels_suit_the_place_and_the_time() {
+    let sql = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/store.sql"));
+    let night = "SELECT count(*) FROM orders WHERE substr(shipped_at, 12, 2) NOT BETWEEN '07' AND '18' OR substr(delivered_at, 12, 2) NOT BETWEEN '07' AND '18'";
+    judge_schema(
+        "store",
+        &sql,
+        &[("customer", 400), ("order_item", 1000)],
+        &[
+            (
+                "SELECT count(*) FROM customer WHERE country = 'Japan' AND last_name IN ('Smith', 'Campbell', 'Baker', 'Yilmaz')",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM customer WHERE country = 'Poland' AND last_name IN ('Nowak', 'Mazur', 'Baran', 'Lis', 'Dudek', 'Zając')",
+                1,
+                20,
+            ),
+            ("SELECT count(*) FROM customer WHERE country = 'Italy' AND gender = 'F' AND first_name GLOB '*o'", 0, 0),
+            ("SELECT count(DISTINCT last_name) FROM customer", 180, 400),
+            (night, 0, 12),
+            (
+                "SELECT count(*) FROM orders WHERE delivered_at < shipped_at OR shipped_at < placed_at OR delivered_at > '2026-01-01'",
+                0,
+                0,
+            ),
+        ],
+    );
+    // Chrome 100 came in March 2022.
+    let chrome = "CAST(substr(user_agent, instr(user_agent, 'Chrome/') + 7, 3) AS INTEGER)";
+    judge(
+        "django_shop",
+        &[
+            (
+                &format!(
+                    "SELECT count(*) FROM shop_order WHERE placed_at < '2022-03-01' AND user_agent LIKE '%Chrome/%' AND {chrome} >= 100"
+                ),
+                0,
+                0,
+            ),
+            (
+                &format!(
+                    "SELECT count(*) FROM shop_order WHERE placed_at > '2023-01-01' AND user_agent LIKE '%Chrome/%' AND {chrome} < 100"
+                ),
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM shop_order WHERE paid_at > shipped_at", 0, 0),
+        ],
+    );
 }

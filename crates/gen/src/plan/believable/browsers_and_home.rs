@@ -58,9 +58,8 @@ fn the_places_of_a_browser_are_believable() {
                 0,
                 0,
             ),
-            // A page was reached from itself.
-            ("SELECT count(*) FROM moz_historyvisits WHERE from_visit > 0 AND visit_type <> 9", 0, 0),
-            ("SELECT count(*) FROM moz_historyvisits WHERE from_visit > 0", 5, 50),
+            ("SELECT count(*) FROM moz_historyvisits WHERE from_visit > 0 AND visit_type <> 1", 0, 0),
+            ("SELECT count(*) FROM moz_historyvisits WHERE from_visit > 0", 200, 340),
             (
                 "SELECT count(*) FROM moz_historyvisits WHERE from_visit NOT IN (SELECT id FROM moz_historyvisits) AND from_visit <> 0",
                 0,
@@ -142,7 +141,27 @@ fn the_history_of_another_browser_is_believable() {
         "chrome_history",
         &[
             (&format!("SELECT count(*) FROM visits WHERE {DAY} NOT BETWEEN '2021-01-01' AND '2026-01-01'"), 0, 0),
-            (&format!("SELECT count(DISTINCT substr({DAY}, 1, 4)) FROM visits"), 5, 6),
+            (&format!("SELECT count(DISTINCT {DAY}) FROM visits"), 6, 8),
+            // A page had all of its visits one after another, and most visits came from nowhere.
+            ("SELECT count(*) FROM visits a JOIN visits b ON b.id = a.id + 1 WHERE b.url = a.url", 0, 60),
+            (
+                "SELECT count(*) FROM urls a JOIN urls b ON b.id = a.id + 1
+                WHERE (SELECT min(id) FROM visits WHERE url = b.id) < (SELECT min(id) FROM visits WHERE url = a.id)",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM urls WHERE visit_count = 0", 0, 0),
+            (
+                "SELECT count(*) FROM visits v JOIN visits f ON f.id = v.from_visit WHERE v.visit_time - f.visit_time > 900000000",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT keyword_id) FROM keyword_search_terms", 1, 1),
+            (
+                "SELECT count(*) FROM keyword_search_terms JOIN urls u ON u.id = url_id WHERE u.url NOT LIKE 'https://search.example/%'",
+                0,
+                0,
+            ),
             ("SELECT count(*) FROM visits v JOIN urls u ON u.id = v.url WHERE visit_time > last_visit_time", 0, 0),
             (
                 "SELECT count(*) FROM urls u WHERE visit_count > 0 AND last_visit_time <> (SELECT max(visit_time) FROM visits WHERE url = u.id)",
@@ -156,8 +175,8 @@ fn the_history_of_another_browser_is_believable() {
             ("SELECT count(*) FROM (SELECT url FROM urls GROUP BY url HAVING count(*) > 1)", 0, 4),
             ("SELECT count(*) FROM urls WHERE hidden", 0, 20),
             ("SELECT count(*) FROM visits WHERE from_visit >= id OR from_visit < 0", 0, 0),
-            ("SELECT count(*) FROM visits WHERE from_visit > 0 AND transition & 0xFF <> 8", 0, 0),
-            ("SELECT count(*) FROM visits WHERE from_visit > 0", 5, 60),
+            ("SELECT count(*) FROM visits WHERE from_visit > 0 AND transition & 0xFF NOT IN (0, 7)", 0, 0),
+            ("SELECT count(*) FROM visits WHERE from_visit > 0", 180, 340),
             ("SELECT count(*) FROM visits WHERE visit_duration % 1000000 <> 0 OR visit_duration > 3600000000", 0, 0),
             ("SELECT count(*) FROM visits WHERE transition & 0xFF NOT BETWEEN 0 AND 10", 0, 0),
             ("SELECT count(*) FROM visits a JOIN visits b ON b.id = a.id + 1 WHERE b.visit_time < a.visit_time", 0, 0),

@@ -338,7 +338,7 @@ fn one_table_says_what_another_one_says() {
         "mastodon",
         &[("SELECT count(*) FROM users WHERE confirmed_at IS NULL OR reset_password_sent_at > updated_at", 0, 0)],
     );
-    let typed = "SELECT count(*) FROM moz_places p WHERE typed <> (SELECT count(*) FROM moz_historyvisits WHERE place_id = p.id AND visit_type = 2)";
+    let typed = "SELECT count(*) FROM moz_places p WHERE typed <> EXISTS (SELECT 1 FROM moz_historyvisits WHERE place_id = p.id AND visit_type = 2)";
     judge_program("firefox_places", &[(typed, 0, 0)]);
     let typed = "SELECT count(*) FROM urls u WHERE typed_count <> (SELECT count(*) FROM visits WHERE url = u.id AND transition = 805306369)";
     judge_program("chrome_history", &[(typed, 0, 0)]);

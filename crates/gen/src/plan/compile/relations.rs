@@ -48,10 +48,7 @@ impl<'p> Compiler<'p, '_> {
             self.check_through(row_set, leader, reference, at)?;
             to = self.relation(to, by)?;
         }
-        if let Assignment::Along { column: other, distinct: true }
-        | Assignment::Among { column: other, distinct: true, .. } = reference.relation.assignment
-            && !self.may_repeat
-        {
+        if let Some(other) = reference.relation.assignment.apart_from().filter(|_| !self.may_repeat) {
             to = self.without_repeats(row_set, (leader, to), (reference, other))?;
         }
         self.referring.pop();
@@ -74,13 +71,18 @@ impl<'p> Compiler<'p, '_> {
     ) -> Result<usize> {
         let table = self.row_sets[row_set];
         let sizes = self.drafts.sizes;
-        let tables = [self.drafts.reference((table, other)).map_or(table, |of| of.parent), reference.parent];
+        let Some(of_other) = self.drafts.reference((table, other)).map(|of| of.parent) else {
+            return Err(self.error_in(row_set, column, reference.at, "apart needs a column that is a ref(...)"));
+        };
+        let tables = [of_other, reference.parent];
         if tables.iter().any(|&table| sizes[table].rows > Members::MOST_ROWS) {
             return Err(self.error_in(row_set, column, reference.at, TOO_MANY));
         }
         let program = self.rows_of(table, &[other, column], true)?;
         let random = self.random(row_set, column, None);
-        let repeats = Box::new(Repeats::new(program, sizes[table].rows, sizes[reference.parent].rows, random));
+        let mut repeats = Repeats::new(program, sizes[table].rows, sizes[reference.parent].rows, random);
+        repeats.is_other = matches!(reference.relation.assignment, Assignment::OtherThan { .. });
+        let repeats = Box::new(repeats);
         let to = self.new_row_set(reference.parent);
         self.program.ops.push(Op::Replace { repeats, from: row_set, of, row_set: to });
         Ok(to)
