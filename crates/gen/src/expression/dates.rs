@@ -110,10 +110,10 @@ pub(super) fn browser_at(operands: &[Operand<'_>], rows: usize, out: &mut CellBl
     const SINCE_1601: i64 = 11_644_473_600;
     let seconds = |row: usize| match operands[0].value(row) {
         Value::Int(time) => Some(match time {
-            ..100_000_000_000 => time,
-            ..100_000_000_000_000 => time / 1000,
-            ..10_000_000_000_000_000 => time / 1_000_000,
-            _ => time / 1_000_000 - SINCE_1601,
+            12_000_000_000_000_000.. => time / 1_000_000 - SINCE_1601,
+            100_000_000_000_000.. => time / 1_000_000,
+            100_000_000_000.. => time / 1000,
+            _ => time,
         }),
         value => Time::parse(value).map(|time| time.seconds),
     };

@@ -27,7 +27,12 @@ fn apple(day: i64) -> [i64; 2] {
 pub(crate) fn browser_at(day: i64, digits: &[u8]) -> String {
     let number = digits.iter().fold(0_i64, |number, digit| (number * 10 + i64::from(digit % 16)) % 1_000_000_000);
     // Some people are late with a version.
-    let day = day - [0, 0, 5, 20, 60][(number / 100 % 5).unsigned_abs() as usize];
+    let day = match number / 100 % 5 {
+        0 | 1 => day,
+        2 => day - 5,
+        3 => day - 20,
+        _ => day - 60,
+    };
     let ([major, minor], chrome, firefox) = (apple(day), version(0, day), version(1, day));
     let mut text = String::from("Mozilla/5.0 (");
     let webkit = "AppleWebKit/537.36 (KHTML, like Gecko)";

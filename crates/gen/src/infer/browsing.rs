@@ -4,9 +4,12 @@ use super::amounts::named_column;
 use super::names::{is_like, is_plain, plain};
 use super::table_columns::called;
 use super::times::Form;
-use super::{Parent, TableInference, TypeClass, has_last_word, words_of_table};
+use super::{Parent, TableInference, TypeClass, branches, has_last_word, literal, words_of_table};
+use crate::generators::phrases;
 use litepress_rows::schema::{Column, Generated, Schema, Table};
 
+/// Pages that people go to by their addresses.
+const SEGMENTS: u64 = 97;
 /// Most seconds from a visit of a page to the next one in the same sitting.
 const SECONDS: i64 = 420;
 /// Visits of a sitting, and of a day.
@@ -166,6 +169,7 @@ impl TableInference<'_> {
                     "if(count_of({}) > 0, phrase('{{search_term}} - Search'), phrase('{{page_title}}'))",
                     named_column(&tables[child], by)
                 ),
+                None if host.is_some() => "phrase('{site_title}')".to_owned(),
                 None => "phrase('{page_title}')".to_owned(),
             };
             self.set(title, text, "the title of a page");
@@ -223,7 +227,8 @@ impl TableInference<'_> {
         let is_typed = is_typed.unwrap_or_else(|| "bool(0.1)".to_owned());
         let page = self.page().map(|(by, _)| self.column(by));
         // A segment is a page that people go to by its address.
-        let segment = page.map_or("constant(0)".to_owned(), |page| format!("if({is_typed}, {page}, 0)"));
+        let segment =
+            page.map_or("constant(0)".to_owned(), |page| format!("if({is_typed}, 1 + {page} * 7 % {SEGMENTS}, 0)"));
         for (name, text) in [("session", "constant(0)"), ("segment_id", segment.as_str())] {
             if let Some(at) = self.find_repeatable_number(name) {
                 self.set(at, text, "follows from what a visit is");
@@ -246,16 +251,31 @@ impl TableInference<'_> {
 
     /// Kinds of visits: typed addresses, searches, links, bookmarks and forms.
     fn kinds_of_visits(&mut self, is_typed: &str) {
-        const KINDS: [(&str, [&str; 3]); 2] = [
-            ("visit_type", ["2", "1", "choice(1: 92, 3: 6, 7: 2)"]),
-            ("transition", ["805306369", "805306373", "choice(805306368: 90, 805306375: 6, 805306370: 4)"]),
+        const KINDS: [(&str, [&str; 5]); 2] = [
+            ("visit_type", ["2", "1", "1", "3", "choice(1: 97, 7: 3)"]),
+            (
+                "transition",
+                [
+                    "805306369",
+                    "805306373",
+                    "choice(805306374: 6, 805306370: 4)",
+                    "805306370",
+                    "choice(805306368: 94, 805306375: 6)",
+                ],
+            ),
         ];
         let search = self.column_of_page("title").map(|title| format!("instr({title}, ' - Search') > 0"));
         let is_search = search.unwrap_or_else(|| "FALSE".to_owned());
-        for (name, [typed, search, others]) in KINDS {
+        let marked = self.column_of_page("foreign_count").map(|count| format!("{count} > 0"));
+        let is_marked = marked.unwrap_or_else(|| "FALSE".to_owned());
+        // A sitting begins with the first page of the browser, or a bookmark.
+        let key = self.table.rowid_alias.map(|at| format!("({} - 1) % {} = 0", self.column(at), VISITS[0]));
+        let is_first = key.unwrap_or_else(|| "FALSE".to_owned());
+        for (name, [typed, search, first, marked, others]) in KINDS {
             if let Some(at) = self.find_repeatable_number(name) {
-                let text =
-                    format!("CASE WHEN {is_typed} THEN {typed} WHEN {is_search} THEN {search} ELSE {others} END");
+                let text = format!(
+                    "CASE WHEN {is_typed} THEN {typed} WHEN {is_search} THEN {search} WHEN {is_marked} AND bool(0.4) THEN {marked} WHEN {is_first} THEN {first} ELSE {others} END"
+                );
                 self.set(at, text, "follows from what a visit is");
             }
         }
@@ -281,7 +301,12 @@ impl TableInference<'_> {
             let title =
                 self.title_of_page().map_or(other.to_owned(), |(_, title)| format!("coalesce({title}, {other})"));
             let folder = key.as_ref().map_or("phrase('{Topic}')".to_owned(), |key| {
-                format!("CASE {key} {FOLDERS} ELSE phrase('{{Topic}}') END")
+                let topics = phrases::items("Topic");
+                let (count, number) = (topics.len(), format!("({key} - {OWN_FOLDERS} - 1)"));
+                let cases = branches(0, topics.iter().map(|topic| literal(topic)));
+                format!(
+                    "CASE {key} {FOLDERS} ELSE CASE {number} % {count}{cases} END || if({number} < {count}, '', ' ' || ({number} / {count} + 1)) END"
+                )
             });
             self.set(at, format!("if({page} IS NULL, {folder}, {title})"), "the title of a folder or a page");
         }
@@ -354,7 +379,12 @@ impl TableInference<'_> {
             self.find_repeatable_number("time_slot").filter(|&at| self.columns[at].traits.class == TypeClass::Int);
         let last = Form::Since1601.number(self.context.day.unix());
         if let Some((at, last)) = slot.zip(last) {
-            self.set(at, format!("{last} - 86400000000 * int(1, 90)"), "the beginning of a day");
+            // Some segments of each day, each once.
+            let day = format!("(sequence() - 1) * 90 / {}", self.context.rows.max(1));
+            self.set(at, format!("{last} - 86400000000 * (90 - {day})"), "the beginning of a day");
+            if let Some(at) = self.find_repeatable_number("segment_id") {
+                self.set(at, format!("1 + sequence() * 31 % {SEGMENTS}"), "each segment of a day once");
+            }
             if let Some(at) = self.find_repeatable_number("visit_count") {
                 self.set(at, "1 + exponential(0.3, max=90, decimals=0)", "the visits of a day");
             }

@@ -205,7 +205,7 @@ impl TableInference<'_> {
         let key = self.table.rowid_alias.map(|at| self.column(at));
         let (Some(fields), Some(front), Some(key)) = (fields, front, key) else { return };
         let (is_city, one, other) =
-            (format!("{key} % 3 = 0"), format!("(2 + {key} % 97)"), format!("(3 + {key} / 97 % 89)"));
+            (format!("{key} % 29 = 0"), format!("(2 + {key} % 97)"), format!("(3 + {key} / 97 % 89)"));
         let text = format!("if({is_city}, place('city'), {one} || ' x ' || {other})");
         self.set(front, text, "the first field");
         let front = self.column(front);

@@ -419,7 +419,7 @@ impl TableInference<'_> {
             "follows from the making of a film",
         );
         let none = if self.columns[role].not_null { "''" } else { "NULL" };
-        let text = format!("if({} = 'Actor', phrase('{{person}}'), {none})", self.column(kind));
+        let text = format!("if({} = 'Actor', phrase('{{film_role}}'), {none})", self.column(kind));
         self.set(role, text, "follows from who it is");
         let orders = self.find_repeatable_number("sort_order").zip(self.find_repeatable_number("list_order"));
         if let Some((sorted, listed)) = orders {
@@ -507,8 +507,11 @@ impl TableInference<'_> {
             };
             let text = format!("if({played} OR bool(0.8), 0, {place})");
             self.set(position, text, "follows from whether it was played");
+            let begun = format!("{played} OR {} > 0", self.column(position));
+            self.set_only_if("last_played*", &begun, "follows from whether somebody began it");
+        } else {
+            self.set_only_if("last_played*", &played, "follows from whether it was played");
         }
-        self.set_only_if("last_played*", &played, "follows from whether it was played");
         if let Some(rating) = self.find_repeatable_number("rating *_rating").filter(|&at| !self.columns[at].not_null) {
             let text = format!("if({played} AND bool(0.3), {})", called(&self.alone(rating).text));
             self.set(rating, text, "follows from who rates at all");

@@ -185,8 +185,10 @@ impl TableInference<'_> {
             && let (Some((_, Form::Unix(units))), Some((_, Form::Unix(of)))) = (form(end), form(sent))
             && units == of
         {
-            let text = self.alone(timer).text;
-            self.set(timer, text, "follows from the habits of people");
+            // Who has messages that end has young ones only.
+            let day = units * (self.context.day.unix() - 28 * 86_400);
+            let text = format!("if({} > {day}, {})", self.column(sent), called(&self.alone(timer).text));
+            self.set(timer, text, "follows from how young the message is");
             let timer = self.column(timer);
             let text = format!("if({timer} > 0, {} + {units} * {timer})", self.column(sent));
             self.set(end, text, "follows from the timer");

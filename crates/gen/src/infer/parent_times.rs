@@ -7,6 +7,7 @@ use super::rules;
 use super::subjects::Kind;
 use super::times::{Delay, Form, Stage};
 use super::{Parent, TableInference, kind_of};
+use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Generated, Table};
 
 impl TableInference<'_> {
@@ -52,7 +53,13 @@ impl TableInference<'_> {
             let (time, of) = self.start_of(self.context.parents[by]?)?;
             form.converted(&self.through(by, time), of)
         });
-        let starts: Vec<String> = starts.collect();
+        // The visit for which an invoice is.
+        let halfway = self.context.halfway.iter().filter_map(|&table| {
+            let (time, of) = self.start_of(Parent { table, column: 0, key: 0 })?;
+            let path = [&self.context.schema.tables[table].name, &time.name].map(|name| quoted_name(name));
+            form.converted(&path.join("."), of)
+        });
+        let starts: Vec<String> = starts.chain(halfway).collect();
         let ascending = self.after_delivery(ascending, form);
         (!starts.is_empty()).then(|| format!("max({ascending}, {})", starts.join(", ")))
     }
@@ -92,9 +99,14 @@ impl TableInference<'_> {
             }
             Some(Kind::Line) if is_order => of("0", "seconds"),
             Some(Kind::Payment) => of("int(0, 90)", "seconds"),
-            _ if is_output => of("int(1, 120)", "seconds"),
+            // What a run makes is there when it ends.
+            _ if is_output => of("0", "seconds"),
+            _ if super::has_last_word(self.table, "membership member participant subscription subscriber") => {
+                of("exponential(0.02, max=900, decimals=0)", "minutes")
+            }
+            // The first run starts with the commit, and others start by hand or by a plan.
             _ if self.commit() == Some(by) => {
-                of(&format!("60 * number_in({}) - int(0, 59)", self.column(by)), "seconds")
+                of(&format!("7200 * number_in({}) - 7140 - int(0, 59)", self.column(by)), "seconds")
             }
             Some(Kind::Run | Kind::Log) => of("int(0, 240)", "seconds"),
             Some(Kind::Stay) => of("int(0, 400)", "hours"),

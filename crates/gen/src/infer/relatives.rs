@@ -46,7 +46,7 @@ pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
 }
 
 /// Returns whether the rows of a table are messages or members of the conversations in another one.
-fn is_of_conversation(table: &Table, parent: &Table) -> bool {
+pub(crate) fn is_of_conversation(table: &Table, parent: &Table) -> bool {
     let is_conversation = has_last_word(parent, "conversation chat thread channel room");
     is_conversation && has_last_word(table, "message membership member participant")
 }

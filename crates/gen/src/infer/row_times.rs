@@ -98,11 +98,7 @@ impl TableInference<'_> {
         let (stage, anchor, form) = times[first];
         let from = day.before(self.first_day());
         let text = self.first_time(stage, form, &from);
-        let text = if self.columns[anchor].traits.class == TypeClass::Real { with_fractions(text) } else { text };
-        // People begin to work on a day.
-        let is_hire = form == Form::Text && self.is_like(anchor, "*hire* *employ*");
-        let text = if is_hire { format!("substr({text}, 1, 10) || ' 00:00:00'") } else { text };
-        self.set(anchor, text, "a time, in the order of rows");
+        self.set(anchor, self.as_written(anchor, form, text), "a time, in the order of rows");
         let mut known: Vec<(Stage, usize, Form)> = vec![times[first]];
         for (position, &(stage, at, form)) in times.iter().enumerate().filter(|(position, _)| *position != first) {
             if position < first {
@@ -151,6 +147,15 @@ impl TableInference<'_> {
             }
         }
         self.series(&times);
+    }
+
+    /// Returns the first time of a row as the column has it: people begin to work on a day, and some seconds have fractions.
+    fn as_written(&self, at: usize, form: Form, text: String) -> String {
+        match form {
+            Form::Text if self.is_like(at, "*hire* *employ*") => format!("substr({text}, 1, 10) || ' 00:00:00'"),
+            _ if self.columns[at].traits.class == TypeClass::Real => with_fractions(text),
+            _ => text,
+        }
     }
 
     /// Returns the time at which an order leaves the house or arrives: by day, some days after the time in `base`, or as `late` says

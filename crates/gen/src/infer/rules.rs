@@ -616,6 +616,8 @@ fn first(names: &'static str) -> &'static str {
 /// The share of rows in which a flag of this name is set.
 static FLAGS: &[(&str, f64)] = &[
     ("*superuser* *is_root*", 0.01),
+    ("approved is_approved usable is_usable", 0.995),
+    ("disabled is_disabled suspended is_suspended", 0.005),
     ("*admin* *is_staff* *staff* *moderator*", 0.03),
     (
         "*deleted* *removed* *banned* *blocked* *suspended* *locked* *archived* *cancelled* *canceled* *spam* *disabled* *reported* *flagged* *discontinued* *expired* *hidden* *muted* *silenced* *bot* *obsolete* *invalid* *damaged* *lost* *fraud* *sensitive* *trashed* encrypted recalc_* *erased*",
@@ -655,7 +657,7 @@ static NULLS: &[(&str, f64)] = &[
     ),
     ("*spoiler* *activation* *post_password*", 0.9),
     // References are known, whatever they refer to.
-    ("metadata_id *attributes_id data_id *_data_id settings_id origin_id file_source srs_id guid id", 0.0),
+    ("metadata_id *attributes_id data_id *_data_id settings_id origin_id file_source srs_id guid from_visit id", 0.0),
     ("old_* previous_* prev_* share_with shared_with", 0.3),
     ("fk", 0.08),
     (

@@ -60,9 +60,16 @@ impl TableInference<'_> {
 
     /// Infers the branch of a run: all runs of a commit are on one.
     pub(super) fn branches(&mut self) {
-        let Some((by, at)) = self.commit().zip(self.find_repeatable_text("branch branch_name ref git_ref")) else {
-            return;
-        };
+        let Some(by) = self.commit() else { return };
+        if let Some(at) = self
+            .find_repeatable_text("trigger triggered_by trigger_event source event")
+            .filter(|_| !self.table.has_check)
+        {
+            let others = "choice('schedule': 5, 'manual': 3, 'api': 1)";
+            let text = format!("if(number_in({}) = 1, 'push', {others})", self.column(by));
+            self.set(at, text, "the first run starts with the commit");
+        }
+        let Some(at) = self.find_repeatable_text("branch branch_name ref git_ref") else { return };
         let text = format!("same_in({}, {})", self.column(by), called(&self.alone(at).text));
         self.set(at, text, "the branch of the commit");
     }

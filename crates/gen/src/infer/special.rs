@@ -344,14 +344,20 @@ impl TableInference<'_> {
             "exit_code" | "return_code" => {
                 let (status, none) = (status()?, if not_null { "0" } else { "NULL" });
                 let text = format!(
-                    "CASE WHEN {status} IN ('failed', 'failure', 'error', 'canceled', 'cancelled') THEN choice(1: 8, 2: 1, 137: 1) \
-                     WHEN {status} IN ('running', 'pending', 'queued', 'created') THEN {none} ELSE 0 END"
+                    "CASE WHEN {status} IN ('failed', 'failure', 'error') THEN choice(1: 8, 2: 1, 137: 1) \
+                     WHEN {status} IN ('canceled', 'cancelled', 'running', 'pending', 'queued', 'created') THEN {none} ELSE 0 END"
                 );
                 Some((text, FOLLOWS))
             }
             "error_message" | "error" | "failure_reason" if is_text && !not_null && self.kind() == Some(Kind::Run) => {
                 let status = status()?;
-                Some((format!("if({status} IN ('failed', 'failure', 'error'), phrase('{{error_message}}'))"), FOLLOWS))
+                let message = match self.find("name job_name", |at| self.is_text(at)).map(|at| self.column(at)) {
+                    Some(name) => format!(
+                        "CASE substr({name}, 1, 4) WHEN 'depl' THEN phrase('{{deploy_error}}') WHEN 'buil' THEN phrase('{{build_error}}') WHEN 'lint' THEN phrase('{{lint_error}}') WHEN 'docs' THEN phrase('{{lint_error}}') ELSE phrase('{{test_error}}') END"
+                    ),
+                    None => "phrase('{error_message}')".to_owned(),
+                };
+                Some((format!("if({status} IN ('failed', 'failure', 'error'), {message})"), FOLLOWS))
             }
             _ => None,
         }

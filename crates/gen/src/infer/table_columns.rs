@@ -51,6 +51,8 @@ pub(crate) struct TableContext<'a> {
     pub once: Option<usize>,
     /// The columns that refer to a row through a row of another table.
     pub via: Vec<usize>,
+    /// The tables through whose rows they do, each of which comes once.
+    pub halfway: Vec<usize>,
     /// The columns that refer to the row that another row of theirs refers to.
     pub shared: Vec<usize>,
     /// The table with the lines of this one's rows, which is per_parent.

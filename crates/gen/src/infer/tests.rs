@@ -16,6 +16,7 @@ fn columns_of(schema: &Schema, table: usize) -> Vec<Inference> {
         per_parent: None,
         once: None,
         via: Vec::new(),
+        halfway: Vec::new(),
         bought: None,
         shared: Vec::new(),
         lines: None,

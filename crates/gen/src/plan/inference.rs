@@ -208,6 +208,7 @@ impl Planner<'_> {
                 .collect(),
             shared: columns().filter(|&column| is_shared(column)).collect(),
             lines: self.lines(table, drafts),
+            halfway: self.halfway(table, drafts),
             bought: self.lines_of_reviews(table, drafts),
             counted: self.counted(table, drafts),
             latest: self.latest(table, drafts),
@@ -217,6 +218,18 @@ impl Planner<'_> {
             depth: self.depth(table),
         })
         .infer()
+    }
+
+    /// Returns the tables through whose rows, each once and in order, a table's columns refer to their own.
+    fn halfway(&self, table: usize, drafts: &[(usize, usize, Inference)]) -> Vec<usize> {
+        let own = drafts.iter().filter(|(of, ..)| *of == table);
+        let texts: Vec<&str> = own.map(|(.., inferred)| inferred.text.as_str()).collect();
+        let is_named = |(of, column): (usize, usize)| {
+            let via = format!(" via({}, once=TRUE)", infer::quoted_column(&self.schema.tables[of], column));
+            texts.iter().any(|text| text.contains(&via))
+        };
+        let tables = generated_tables(self.schema).filter(|(of, _)| *of != table);
+        tables.filter(|(of, on)| (0..on.columns.len()).any(|at| is_named((*of, at)))).map(|(of, _)| of).collect()
     }
 
     /// Returns the table whose rows are the lines of a table's rows, if they are consecutive for each of them; `drafts` are

@@ -322,7 +322,9 @@ impl Planner<'_> {
         // An order has a line at least, and a film a genre.
         let is_part = parent(one).zip(parent(other)).is_some_and(|(of, other)| {
             let [of, other] = [of, other].map(|at| &self.schema.tables[at]);
-            infer::is_part_of(of_table, of) || infer::are_genres_of(other, of)
+            infer::is_part_of(of_table, of)
+                || infer::are_genres_of(other, of)
+                || infer::is_of_conversation(of_table, of)
         });
         let least = u64::from(is_part && rows >= one.parents);
         Some(match position == leader {

@@ -43,7 +43,7 @@ pub(super) enum ColumnExpr {
     /// The number of rows of another table that refer to the row through a column.
     CountOf { child: usize, column: usize, at: usize },
     /// A value of the last row of another table that refers to the row through a column.
-    LastOf { child: usize, column: usize, value: usize, at: usize },
+    LastOf { child: usize, column: usize, value: Vec<String>, at: usize },
     /// NULL in a share of the rows.
     Null { share: f64, purpose: Purpose, inner: Box<ColumnExpr> },
 }
@@ -315,7 +315,8 @@ impl<'a> Resolver<'a> {
     fn last(&self, call: &Call) -> Result<ColumnExpr> {
         let [by, value] = last_call(self.source, call)?;
         let (child, column) = self.table_column(&by)?;
-        let (of, value) = self.table_column(&value)?;
+        let (of, first, rest) = self.table_path(&value)?;
+        let value = [self.scope.schema.tables[of].columns[first].name.clone()].into_iter().chain(rest).collect();
         if of != child {
             return Err(self.source.error(call.span.start, "last_of needs two columns of one table"));
         }

@@ -395,3 +395,44 @@ fn names_browsers_and_parcels_suit_the_place_and_the_time() {
         ],
     );
 }
+
+/// People wrote before they joined and after they were seen last, cancelled appointments were billed, and a build of 2021 ran on a
+/// system of 2024.
+#[test]
+fn what_happens_waits_for_what_comes_before() {
+    judge(
+        "chat",
+        &[
+            (
+                "SELECT count(*) FROM messages m JOIN memberships s ON s.channel_id = m.channel_id AND s.user_id = m.user_id WHERE m.sent_at_ms < s.joined_ms",
+                0,
+                20,
+            ),
+            (
+                "SELECT count(*) FROM users u JOIN messages m ON m.user_id = u.id WHERE u.last_seen_ms IS NULL OR m.sent_at_ms > u.last_seen_ms",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM channels WHERE id NOT IN (SELECT channel_id FROM memberships)", 0, 0),
+        ],
+    );
+    judge(
+        "hospital",
+        &[("SELECT count(*) FROM invoice i JOIN appointment a ON a.id = i.id WHERE i.issued_at < a.start_time", 0, 0)],
+    );
+    judge(
+        "ci",
+        &[
+            ("SELECT count(*) FROM jobs WHERE name LIKE '%macos-14%' OR name LIKE '%24.04%'", 0, 0),
+            ("SELECT count(*) FROM jobs WHERE status IN ('cancelled', 'canceled') AND exit_code IS NOT NULL", 0, 0),
+            ("SELECT count(*) FROM jobs WHERE name LIKE 'deploy%' AND error_message LIKE '%Assertion%'", 0, 0),
+            (
+                "SELECT count(*) FROM artifacts a JOIN jobs j ON j.id = job_id WHERE unixepoch(a.created_at) > j.finished_at",
+                0,
+                0,
+            ),
+        ],
+    );
+    let tags = "SELECT count(*) FROM tags t WHERE last_status_at IS NOT NULL AND last_status_at <> (SELECT max(max(s.created_at, t.created_at)) FROM statuses_tags p JOIN statuses s ON s.id = p.status_id WHERE p.tag_id = t.id)";
+    judge("mastodon", &[(tags, 0, 10)]);
+}

@@ -23,12 +23,13 @@ impl Compiler<'_, '_> {
         Ok(CompiledExpr::in_register(register, ROW_NUMBERS))
     }
 
-    /// Compiles a value of the last row of a table that refers to the rows of a set through a column.
+    /// Compiles a value of the last row of a table that refers to the rows of a set through a column, or one to which a path leads
+    /// from there.
     pub(super) fn last_of(
         &mut self,
         row_set: usize,
         column: usize,
-        (child, by, value): (usize, usize, usize),
+        (child, by, value): (usize, usize, &[String]),
         at: usize,
     ) -> Result<CompiledExpr> {
         /// An estimate of the share of rows without children.
@@ -39,9 +40,20 @@ impl Compiler<'_, '_> {
             return Err(self.error_in(row_set, column, at, TOO_MANY));
         }
         let last = Box::new(LastChild::new(program, children, parents));
-        let of = self.new_row_set(child);
+        let mut of = self.new_row_set(child);
         self.program.ops.push(Op::Last { last, from: row_set, row_set: of });
-        let part = self.stored(of, value)?;
+        let (name, steps) = value.split_last().expect("a value has a name");
+        for step in steps {
+            let step = self.step(of, step).map_err(|message| self.error_in(row_set, column, at, &message))?;
+            of = self.rows_after(of, &step)?;
+        }
+        let table = self.row_sets[of];
+        let target = self.drafts.schema.tables[table].column(name);
+        let Some(target) = target.filter(|&target| self.drafts.columns[table][target].is_some()) else {
+            let message = format!("table {} has no such column '{name}'", self.drafts.schema.tables[table].name);
+            return Err(self.error_in(row_set, column, at, &message));
+        };
+        let part = self.stored(of, target)?;
         let cardinality = Cardinality::Among { values: part.properties.cardinality.at_most() };
         let properties = with_nulls(ValueProperties { cardinality, cycle: None, ..part.properties }, NULLS);
         Ok(CompiledExpr { properties, ..part })
