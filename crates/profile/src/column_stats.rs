@@ -190,6 +190,10 @@ pub(crate) struct ColumnStats {
     pub int_counts: Counts<i64>,
     pub real_counts: Counts<u64>,
     pub text_counts: Counts<Box<str>>,
+    /// Texts that are equal to the one before, within a range; NULLs between them do not count.
+    pub equal_neighbours: u64,
+    /// The hash of the last text of the range.
+    last_text: Option<u64>,
     /// Rows of each text of a sample, once the texts are too many for `text_counts`.
     pub text_rows: KeyCounts,
     pub distinct: Distinct,
@@ -210,6 +214,8 @@ impl ColumnStats {
             ints: 0,
             reals: 0,
             texts: 0,
+            equal_neighbours: 0,
+            last_text: None,
             blobs: 0,
             least_int: i64::MAX,
             largest_int: i64::MIN,
@@ -267,6 +273,7 @@ impl ColumnStats {
         self.texts += 1;
         let hash = hash_bytes(bytes);
         self.distinct.add(hash);
+        self.equal_neighbours += u64::from(self.last_text.replace(hash) == Some(hash));
         let text = String::from_utf8_lossy(bytes);
         let is_counted = self.text_counts.0.is_some();
         let counted = self.text_counts.add(&*text, |text| (text.len() <= COUNTED_BYTES).then(|| text.into()));
@@ -285,6 +292,7 @@ impl ColumnStats {
 
     /// Ends a range, with its number.
     pub fn end_range(&mut self, range: usize) {
+        self.last_text = None;
         self.orders.push((range, std::mem::replace(&mut self.order, Order::Empty)));
     }
 
@@ -293,6 +301,7 @@ impl ColumnStats {
         self.ints += other.ints;
         self.reals += other.reals;
         self.texts += other.texts;
+        self.equal_neighbours += other.equal_neighbours;
         self.blobs += other.blobs;
         self.least_int = self.least_int.min(other.least_int);
         self.largest_int = self.largest_int.max(other.largest_int);

@@ -538,9 +538,20 @@ fn pooled_texts(stats: &ColumnStats, pattern: &Pattern) -> Option<Description> {
         _ => None,
     };
     let (rows, inner) = [Some(pattern.call.clone()), otherwise].into_iter().flatten().find_map(enough)?;
-    let generator = format!("pool({inner}, {})", frequency_groups(frequencies, rows, stats.texts));
+    let run = run_of_texts(stats).map_or(String::new(), |run| format!("run={run}, "));
+    let generator = format!("pool({inner}, {run}{})", frequency_groups(frequencies, rows, stats.texts));
     let because = format!("{distinct} different texts, each as often ({})", pattern.because);
     Some(Description::new(generator, because, Model::Fixed))
+}
+
+/// Returns how many rows after one another have the same text, if that is no chance: the composer of all songs of an album.
+fn run_of_texts(stats: &ColumnStats) -> Option<u64> {
+    const LONGEST: u64 = 100;
+    let (texts, changes) = (stats.texts, stats.texts.saturating_sub(stats.equal_neighbours).max(1));
+    // Texts in random order have few equal neighbours.
+    let by_chance = texts / stats.distinct_texts().max(1);
+    let is_by_chance = stats.equal_neighbours < texts / 4 || stats.equal_neighbours < 8 * by_chance;
+    Some((texts + changes / 2) / changes).filter(|&run| !is_by_chance && (2..=LONGEST).contains(&run))
 }
 
 /// Returns `rows: values` pairs for these numbers of rows of a sample of values, for all of them.

@@ -290,8 +290,9 @@ impl<'a> Arguments<'a> {
         Ok((name, inner))
     }
 
-    /// Returns the first argument as a generator, and the others as pairs of whole numbers: `word, 1: 5, 2: 3`.
-    pub(super) fn generator_and_counts(&self) -> Result<(Box<dyn Generator>, Counts)> {
+    /// Returns the first argument as a generator, the number `run` if it is given, and the others as pairs of whole numbers: `word, run=4,
+    /// 1: 5, 2: 3`.
+    pub(super) fn generator_and_counts(&self) -> Result<(Box<dyn Generator>, u64, Counts)> {
         let Some((first, rest)) = self.call.arguments.split_first() else {
             return Err(self.error_here("the generator of its values is missing"));
         };
@@ -308,8 +309,15 @@ impl<'a> Arguments<'a> {
             pair.filter(|_| argument.name.is_none())
         };
         let rejected = |argument: &Argument| self.error(argument.span.start, "whole numbers belong here: '3: 20'");
-        let pairs = rest.iter().map(|argument| pair(argument).ok_or_else(|| rejected(argument)));
-        Ok((inner, pairs.collect::<Result<_>>()?))
+        let is_run = |argument: &&Argument| argument.name.as_deref() == Some("run") && argument.weight.is_none();
+        let run = rest.first().filter(is_run);
+        let length = match run.map(|run| count(&run.value).filter(|run| *run > 0).ok_or_else(|| rejected(run))) {
+            None => 1,
+            Some(length) => length?,
+        };
+        let pairs = rest.iter().skip(usize::from(run.is_some()));
+        let pairs = pairs.map(|argument| pair(argument).ok_or_else(|| rejected(argument)));
+        Ok((inner, length, pairs.collect::<Result<_>>()?))
     }
 
     /// Returns all arguments as values with weights, which default to 1.

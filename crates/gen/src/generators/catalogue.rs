@@ -263,8 +263,8 @@ static GENERATORS: &[Registration] = &[
     ),
     variadic(
         "pool",
-        "inner, rows: values, ...",
-        "a limited number of values of inner: so many are in that number of rows each, at any scale",
+        "inner, [run=n], rows: values, ...",
+        "values of inner, so many in that number of rows each, at any scale, and in runs of n rows",
         "pool(full_name, 1: 50, 2: 20, 9: 3)",
         pool::pool,
     ),

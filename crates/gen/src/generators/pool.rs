@@ -9,12 +9,15 @@ const VALUES: u64 = 69;
 const BLOCKS: u64 = 70;
 
 /// `pool(inner, n: values, ...)`: so many values of `inner` are in n rows each of every block of as many rows as these
-/// are together. Rows of a block are in random order. Value v of the pool is what `inner` has in row v.
+/// are together. Rows of a block are in random order, in runs of `run` rows with one value, as far as a value is in so many. Value v
+/// of the pool is what `inner` has in row v.
 #[derive(Debug)]
 struct Pool {
     inner: Box<dyn Generator>,
     /// For each number of rows: that number, and the cumulative counts of values and rows.
     groups: Vec<Group>,
+    /// The number of consecutive rows that stay together.
+    run: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +29,7 @@ struct Group {
 
 pub(super) fn pool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     const MOST: u64 = 1 << 40;
-    let (inner, pairs) = arguments.generator_and_counts()?;
+    let (inner, run, pairs) = arguments.generator_and_counts()?;
     let (mut groups, mut before) = (Vec::new(), Group { each: 0, values: 0, rows: 0 });
     for (index, (each, values)) in pairs.into_iter().enumerate().filter(|(_, (each, values))| *each > 0 && *values > 0)
     {
@@ -39,13 +42,28 @@ pub(super) fn pool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     }
     match groups.is_empty() {
         true => Err(arguments.error_here("pool has no value")),
-        false => Ok(Box::new(Pool { inner, groups })),
+        false => Ok(Box::new(Pool { inner, groups, run })),
     }
 }
 
 impl Pool {
     fn last(&self) -> Group {
         *self.groups.last().expect("a pool has a group")
+    }
+
+    /// Replaces the places of a block's rows by others: runs change their order and stay whole. The rows behind the last whole run
+    /// stay where they are.
+    fn shuffle(&self, random: &CellRandom, places: &mut [u64]) {
+        let runs = (self.last().rows / self.run).max(1);
+        let run = if self.last().rows < self.run { 1 } else { self.run };
+        let (runs, whole) = if run == 1 { (self.last().rows, self.last().rows) } else { (runs, runs * run) };
+        let mut moved: Vec<u64> = places.iter().map(|place| if *place < whole { place / run } else { 0 }).collect();
+        Permutation::new(runs, random).apply(&mut moved);
+        for (place, moved) in places.iter_mut().zip(moved) {
+            if *place < whole {
+                *place = moved * run + *place % run;
+            }
+        }
     }
 
     /// Returns the value at a place of a block.
@@ -66,7 +84,7 @@ impl Generator for Pool {
             let start = values.len();
             values.extend(of_block.iter().map(|row| row % length));
             let places = &mut values[start..];
-            Permutation::new(length, &blocks.fork(of_block[0] / length)).apply(places);
+            self.shuffle(&blocks.fork(of_block[0] / length), places);
             places.iter_mut().for_each(|place| *place = self.value(*place));
         }
         self.inner.fill(&random.fork(VALUES), &Rows::List(&values), out);
@@ -123,9 +141,43 @@ mod tests {
         }
     }
 
+    /// Six songs of an album had six composers.
+    #[test]
+    fn runs_have_one_value() {
+        for (pool, changes) in
+            [("pool(hex(16), run=10, 10: 40, 20: 20)", 80), ("pool(hex(16), run=7, 7: 40, 3: 5, 21: 9)", 80)]
+        {
+            let generator = catalogue::build_text(pool, "test").expect(pool);
+            let rows = if pool.contains("run=10") { 800 } else { 484 };
+            let mut out = CellBlock::default();
+            generator.fill(&CellRandom::new(3, "t", "c"), &(0..rows).into(), &mut out);
+            let values: Vec<String> =
+                (0..usize::try_from(rows).expect("few")).map(|row| format!("{:?}", out.value(row))).collect();
+            let changed = values.windows(2).filter(|two| two[0] != two[1]).count();
+            assert!((changes / 2..=changes + 10).contains(&changed), "{changed} changes of {pool}");
+            let mut one = CellBlock::default();
+            generator.fill(&CellRandom::new(3, "t", "c"), &(77..78).into(), &mut one);
+            assert_eq!(format!("{:?}", one.value(0)), values[77]);
+        }
+        let mut groups: BTreeMap<u64, u64> = BTreeMap::new();
+        counts("pool(hex(16), run=7, 1: 500, 2: 40, 70: 2)", 720)
+            .values()
+            .for_each(|rows| *groups.entry(*rows).or_default() += 1);
+        assert_eq!(groups, BTreeMap::from([(1, 500), (2, 40), (70, 2)]));
+    }
+
     #[test]
     fn mistakes_are_errors() {
-        for text in ["pool(word)", "pool(word, 1: 0)", "pool('a', 1: 2)", "pool(word, 1: 'a')", "pool(word, 3)"] {
+        for text in [
+            "pool(word, run=0, 1: 2)",
+            "pool(word, run='a', 1: 2)",
+            "pool(word, runs=2, 1: 2)",
+            "pool(word)",
+            "pool(word, 1: 0)",
+            "pool('a', 1: 2)",
+            "pool(word, 1: 'a')",
+            "pool(word, 3)",
+        ] {
             assert!(catalogue::build_text(text, "test").is_err(), "{text}");
         }
     }
