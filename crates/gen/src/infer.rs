@@ -79,7 +79,8 @@ pub(crate) use keys::is_key_of_all;
 pub use keys::{is_key_alone, is_made_unique, unique_because, unique_keys};
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed, only_row};
 pub(crate) use media::{
-    are_genres_of, films_without_parts, is_cast_of, is_of_films, is_value_of_film, second_level, tells_of_plays,
+    are_genres_of, are_streams, films_without_parts, is_cast_of, is_of_films, is_value_of_film, second_level,
+    tells_of_plays,
 };
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use patterns::{

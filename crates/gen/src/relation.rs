@@ -560,9 +560,11 @@ pub(crate) fn parents_so_far(row: u64, children: u64, parents: u64) -> u64 {
 /// Returns how many parents are there behind so many of all children, if the first child comes with the first parent, and the last
 /// parent before the last child.
 fn parents_known(rows: [u64; 2], children: u64, parents: u64) -> [u64; 2] {
+    /// The first children, which come with a parent each.
+    const NEW: u64 = 24;
     rows.map(|row| {
         let known = (u128::from(row) * u128::from(parents)).div_ceil(u128::from(children.max(1)));
-        u64::try_from(known).unwrap_or(parents).min(parents)
+        u64::try_from(known).unwrap_or(parents).max(row.min(NEW)).min(parents)
     })
 }
 

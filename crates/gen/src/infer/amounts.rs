@@ -68,7 +68,7 @@ impl TableInference<'_> {
                     None => (self.price(net), "an amount"),
                 },
             };
-            self.set(net, text, because);
+            self.set(net, self.of_visit(text), because);
         }
         if let (Some(tax), Some(net)) = (tax, net.or(price)) {
             let text = format!("round({} * {}, 2)", self.column(net), self.rate_of_tax());
@@ -90,6 +90,22 @@ impl TableInference<'_> {
                 };
                 self.set(sum, text, "the sum of the amounts");
             }
+        }
+    }
+
+    /// Returns an amount of a bill, which is a small one if nobody came to the visit for which it is.
+    fn of_visit(&self, amount: String) -> String {
+        const STATES: &str = "'cancelled', 'canceled', 'no_show', 'no-show', 'missed'";
+        let tables = &self.context.schema.tables;
+        let state = self.context.halfway.iter().find_map(|&table| {
+            let mut columns = tables[table].columns.iter();
+            let state = columns
+                .find(|column| column.not_null && is_like(&bare(&tables[table], &column.name), "status state"))?;
+            Some(format!("{}.{}", quoted_name(&tables[table].name), quoted_name(&state.name)))
+        });
+        match state {
+            Some(state) => format!("if({state} IN ({STATES}), choice(20: 3, 25: 5, 40: 2), {amount})"),
+            None => amount,
         }
     }
 

@@ -28,7 +28,7 @@ const SITES: &str = "pool(phrase('{site}'), 1: 60, 4: 20, 10: 8, 25: 3)";
 const ENGINE: &str = "'https://search.example'";
 /// Ends of what a page says of itself, behind its title.
 const DESCRIPTIONS: &str =
-    "choice(': all you need to know', ': news, guides and answers': 2, '. Read more here.', ', updated every day')";
+    "choice('. Read more here.': 2, '. With pictures.', '. Open every day.', '. All that you need to know.': 2)";
 
 /// Returns whether the schema has a table of pages that a browser has shown: it knows which addresses were typed.
 pub(super) fn is_history(schema: &Schema) -> bool {
@@ -199,7 +199,11 @@ impl TableInference<'_> {
             self.set(typed, text, "some pages are typed at all visits");
         }
         let typed = format!("if({count} > 4, bool(0.3), bool(0.05))");
-        for (name, usual) in [("typed", typed.as_str()), ("frecency", "exponential(0.004, max=9000, decimals=0)")] {
+        let frecency = format!("{count} * int(25, 140)");
+        if let Some(at) = self.find_repeatable_number("hidden") {
+            self.set(at, "constant(0)", "a page that was shown");
+        }
+        for (name, usual) in [("typed", typed.as_str()), ("frecency", frecency.as_str())] {
             if let Some(at) = self.find_repeatable_number(name) {
                 self.set(at, format!("if({count} > 0, {usual}, 0)"), "follows from the number of visits");
             }

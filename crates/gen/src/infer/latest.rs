@@ -66,7 +66,10 @@ impl TableInference<'_> {
         let text = format!("max({}, {})", known.join(", "), called(&own.text));
         let text = match self.columns[at].not_null {
             true => text,
-            false => format!("if({} IS NULL AND bool(0.2), NULL, {text})", last[0]),
+            false => {
+                let nothing: Vec<String> = last.iter().map(|last| format!("{last} IS NULL")).collect();
+                format!("if({} AND bool(0.2), NULL, {text})", nothing.join(" AND "))
+            }
         };
         self.set(at, text, "follows from the last rows that refer to it");
     }

@@ -72,6 +72,11 @@ pub(crate) fn tells_of_plays(table: &Table) -> bool {
     table.columns.iter().any(|column| is_like(&plain(&column.name), "play_count playcount"))
 }
 
+/// Returns whether the rows of a table are the pictures and sounds of films: each film has both.
+pub(crate) fn are_streams(table: &Table) -> bool {
+    words_of_table(&table.name).pop().is_some_and(|word| word.ends_with("stream"))
+}
+
 fn is_of_titles(table: &Table) -> bool {
     subject(&table.name).is_some_and(|subject| subject.names == "title") || is_of_films(table)
 }

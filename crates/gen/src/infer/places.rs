@@ -245,7 +245,12 @@ impl TableInference<'_> {
                     self.set(at, format!("place_of('{CITY}', 'phone', digits(8))"), "a telephone of the house");
                 }
                 ("phone", None) => {
-                    self.set(at, "place_of(place('city'), 'phone', digits(8))", "its name is like phone");
+                    // Firms that say no place are in one country.
+                    let text = match self.kind() {
+                        Some(Kind::Company) => "place_of('New York', 'phone', digits(8))",
+                        _ => "place_of(place('city'), 'phone', digits(8))",
+                    };
+                    self.set(at, text, "its name is like phone");
                 }
                 ("postcode", None) => self.set(at, "digits(5)", "its name is like postcode"),
                 _ => {}

@@ -3,6 +3,7 @@
 use super::flash_cards::has_grade;
 use super::names::{is_like, plain};
 use super::subjects::Kind;
+use super::table_columns::called;
 use super::times::{Delay, Form, Stage, delay};
 use super::{Inference, TableInference, TypeClass, kind_of, unique};
 use litepress_rows::schema::{Column, ForeignKey, Generated};
@@ -177,6 +178,25 @@ impl TableInference<'_> {
             _ => return late,
         };
         format!("if({base} < {last}, {time}, {late})")
+    }
+
+    /// Ends the sign-ins of people whose account is suspended.
+    pub(super) fn sign_ins_of_suspended(&mut self) {
+        let Some(at) = self.find("current_sign_in_at last_login last_login_at", |at| self.found[at].is_some()) else {
+            return;
+        };
+        let form = self.time_at(at).map(|(_, form)| form);
+        let ended = (0..self.columns.len()).find_map(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let mut columns =
+                of.columns.iter().filter(|column| is_like(&plain(&column.name), "suspended_at banned_at"));
+            let ended = columns.find(|column| self.time_of_column(of, column).map(|(_, form)| form) == form)?;
+            Some(self.through(by, ended))
+        });
+        if let Some((ended, found)) = ended.zip(self.found[at].clone()) {
+            let own = called(&found.text);
+            self.set(at, format!("min({own}, coalesce({ended}, {own}))"), &found.because);
+        }
     }
 
     /// A sign-in changes the row of a user.
@@ -415,7 +435,9 @@ impl TableInference<'_> {
 
     /// Returns the delay of a stage. A turn ends before the next one begins.
     fn delay(&self, stage: Stage, form: Form) -> Delay {
-        let usual = if stage == Stage::Due && self.is_for_years() {
+        let usual = if stage == Stage::Updated && super::is_reaction(self.table) {
+            Delay { amount: "0".into(), unit: "seconds" }
+        } else if stage == Stage::Due && self.is_for_years() {
             Delay { amount: "choice(365: 6, 398: 2, 730: 3, 1095: 2)".into(), unit: "days" }
         } else if stage == Stage::Due && super::has_last_word(self.table, "invoice bill") {
             Delay { amount: "choice(14: 2, 30: 7, 60: 1)".into(), unit: "days" }
@@ -540,7 +562,7 @@ impl TableInference<'_> {
         }
     }
 
-    fn is_open_time(&self, at: usize) -> bool {
+    pub(super) fn is_open_time(&self, at: usize) -> bool {
         self.columns[at].is_open && self.is_time(at)
     }
 

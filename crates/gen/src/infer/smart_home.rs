@@ -7,7 +7,7 @@ use litepress_rows::schema::{Schema, Table};
 /// States by the first letters of a thing's name.
 const STATES: &str = "WHEN 'li' THEN choice('on': 4, 'off': 6) WHEN 'sw' THEN choice('on': 4, 'off': 6) WHEN 'bi' THEN choice('on': 2, 'off': 8) \
      WHEN 'cl' THEN choice('heat': 6, 'off': 3) WHEN 'co' THEN choice('open': 5, 'closed': 5) WHEN 'me' THEN choice('off': 5, 'playing': 3, 'paused': 2)";
-const EVENT: &str = "object(entity_id: phrase('{switchable_id}'), source: choice('automation': 5, 'user': 3, 'schedule': 2), context: hex(12))";
+const EVENT: &str = "object(origin: choice('LOCAL': 9, 'REMOTE'), source: choice('automation': 5, 'user': 3, 'schedule': 2), context: hex(12))";
 const ATTRIBUTES: &str = "object(supported_features: choice(0: 6, 1: 2, 4: 2, 44), update_interval: choice(10: 2, 30: 5, 60: 3), device: hex(8))";
 /// Sensors: a word of their names, the unit, and the least value about which they measure, with a hundredth of its span.
 const SENSORS: [(&str, &str, &str); 4] = [
@@ -54,6 +54,7 @@ impl TableInference<'_> {
         if is_of_house(self.context.schema) {
             self.things();
             self.states_of_things();
+            self.changes_of_things();
             self.sensors();
             self.statistics();
         }
@@ -70,6 +71,15 @@ impl TableInference<'_> {
             if let Some(at) = self.find_repeatable_text(names) {
                 self.set(at, text, "details as JSON");
             }
+        }
+    }
+
+    /// Times at which states changed: NULL stands for the time of the row.
+    fn changes_of_things(&mut self) {
+        let is_time = |at: usize| self.is_open_time(at) && !self.columns[at].not_null;
+        let changed = self.find("last_changed_ts", is_time);
+        if let (Some(at), Some(_)) = (changed, self.find("last_updated_ts", |at| self.is_time(at))) {
+            self.found[at] = Some(super::inferred("constant(NULL)", "follows from the time of the last update"));
         }
     }
 

@@ -344,7 +344,7 @@ impl TableInference<'_> {
             "exit_code" | "return_code" => {
                 let (status, none) = (status()?, if not_null { "0" } else { "NULL" });
                 let text = format!(
-                    "CASE WHEN {status} IN ('failed', 'failure', 'error') THEN choice(1: 8, 2: 1, 137: 1) \
+                    "CASE WHEN {status} IN ('failed', 'failure', 'error') THEN choice(1: 8, 2: 1) \
                      WHEN {status} IN ('canceled', 'cancelled', 'running', 'pending', 'queued', 'created') THEN {none} ELSE 0 END"
                 );
                 Some((text, FOLLOWS))

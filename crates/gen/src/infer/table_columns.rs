@@ -136,6 +136,7 @@ impl<'a> TableInference<'a> {
         self.spans();
         self.times();
         self.latest_times();
+        self.sign_ins_of_suspended();
         self.changes_by_sign_in();
         self.amounts();
         self.slugs();

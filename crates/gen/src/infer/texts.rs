@@ -171,14 +171,14 @@ impl TableInference<'_> {
         self.texts_of(subject);
     }
 
-    /// Returns the name of a territory, which is that of a city and of its region.
+    /// Returns the name of a territory, which is that of a town and of its region.
     fn name_in_region(&self, at: usize) -> Option<String> {
         let fits = self.columns[at].traits.longest.is_none_or(|longest| longest >= MOST_OF_TERRITORY);
         let of_region = |by: usize| {
             let region = &self.context.schema.tables[self.context.parents[by]?.table];
             let is_name = |of: &&Column| is_like(&plain(&of.name), "name *_name *_description");
             let name = region.columns.iter().find(is_name).filter(|_| super::has_last_word(region, "region"))?;
-            Some(format!("phrase('{{city_name}}') || ' ' || {}", self.through(by, name)))
+            Some(format!("phrase('{{invented_town}}') || ' ' || {}", self.through(by, name)))
         };
         (0..self.columns.len()).filter(|_| fits && super::is_territory(self.table)).find_map(of_region)
     }

@@ -7,6 +7,8 @@ use crate::relation::{Assignment, PositionField};
 use litepress_rows::schema::{Generated, Table};
 use litepress_rows::{Affinity, counted};
 
+/// Streams of a film.
+const STREAMS: u64 = 3;
 /// Addresses in each city, if there are not too few cities.
 const ADDRESSES_OF_CITY: u64 = 8;
 
@@ -170,13 +172,17 @@ impl Planner<'_> {
         let (rows, parents) = (self.sizes[table].rows, self.sizes[parent].rows);
         let layers = infer::layers_without_tiles(self.schema, of_table, of_parent, parents);
         let after = infer::films_without_parts(of_table, of_parent, parents).max(layers);
+        // Fewer films have streams, so that each has a picture and a sound.
+        let are_streams = infer::are_streams(of_table) && rows >= STREAMS;
+        let after = if are_streams { after.max(parents.saturating_sub(rows / STREAMS)) } else { after };
         let parents = parents - after;
         // All layers of tiles have as many levels.
         let most =
             if layers > 0 { rows.div_ceil(parents) } else { (5 * (rows / parents) / 2).saturating_add(3).min(most) };
         // One for each would be no more than a copy of the parents.
         let has_some = infer::is_part_of(of_table, of_parent) && rows >= parents || rows / 2 >= parents;
-        ReferencePattern::PerParent { counts: infer::skewed_counts(rows, parents, (u64::from(has_some), most)), after }
+        let least = if are_streams { 2 } else { u64::from(has_some) };
+        ReferencePattern::PerParent { counts: infer::skewed_counts(rows, parents, (least, most)), after }
     }
 
     /// Returns the share of a parent's rows that is there before the first row of a table.
@@ -326,7 +332,12 @@ impl Planner<'_> {
                 || infer::are_genres_of(other, of)
                 || infer::is_of_conversation(of_table, of)
         });
-        let least = u64::from(is_part && rows >= one.parents);
+        // Nobody talks alone.
+        let is_talk = parent(one).is_some_and(|of| infer::is_of_conversation(of_table, &self.schema.tables[of]));
+        let least = match is_part {
+            true if is_talk && rows >= 2 * one.parents => 2,
+            _ => u64::from(is_part && rows >= one.parents),
+        };
         Some(match position == leader {
             true => {
                 ReferencePattern::per_parent(infer::skewed_counts(rows, one.parents, (least, other.parents / 2 + 1)))

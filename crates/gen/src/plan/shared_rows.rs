@@ -63,6 +63,9 @@ impl Planner<'_> {
                 drafts[position].2.text = with_distribution(&drafts[position].2.text, &format!("shared_in({own})"));
             } else if let Some(text) = self.value_of_field(drafts, table, column) {
                 drafts[position].2 = Inference { text, because: "a value of the kind that the field has".to_owned() };
+            } else if let Some(thing) = self.thing_of_attributes(drafts, table, column) {
+                let text = &drafts[position].2.text;
+                drafts[position].2.text = with_distribution(text, &format!("shared_in({thing})"));
             } else if infer::are_bookmarks(&self.schema.tables[table]) {
                 // A page has a bookmark or none, and seldom two.
                 drafts[position].2.text = with_distribution(&drafts[position].2.text, "uniform");
@@ -504,6 +507,15 @@ impl Planner<'_> {
         let growing = if self.grow(&[of_leader]) { "growing=TRUE, " } else { "" };
         let by = quoted(&of_table.columns[*leader].name);
         self.grow(&[table, of_parent]).then(|| format!("popular({growing}by={by})"))
+    }
+
+    /// Returns the column that refers to the thing whose attributes another one refers to: all states of a thing have the same.
+    fn thing_of_attributes(&self, drafts: &[Draft], table: usize, column: usize) -> Option<String> {
+        let of_table = &self.schema.tables[table];
+        let is_thing = |(of, at, _): &&Draft| *of == table && infer::is_called(of_table, *at, "metadata_id entity_id");
+        let thing = drafts.iter().filter(|_| infer::is_called(of_table, column, "attributes_id")).find(is_thing)?;
+        let is_known = thing.2.text.contains("ref(");
+        is_known.then(|| quoted(&of_table.columns[thing.1].name))
     }
 
     /// Returns the column of the sender beside that of the receiver: one sends nothing to oneself.

@@ -436,3 +436,43 @@ fn what_happens_waits_for_what_comes_before() {
     let tags = "SELECT count(*) FROM tags t WHERE last_status_at IS NOT NULL AND last_status_at <> (SELECT max(max(s.created_at, t.created_at)) FROM statuses_tags p JOIN statuses s ON s.id = p.status_id WHERE p.tag_id = t.id)";
     judge("mastodon", &[(tags, 0, 10)]);
 }
+
+/// Films had a picture and no sound, a channel had one person who answered herself, suspended people signed in, and each state
+/// of a sensor was of another device.
+#[test]
+fn things_stay_what_they_are() {
+    judge_program(
+        "jellyfin",
+        &[
+            (
+                "SELECT count(*) FROM (SELECT ItemId FROM mediastreams GROUP BY ItemId HAVING sum(StreamType = 'Audio') = 0)",
+                0,
+                0,
+            ),
+            ("SELECT count(DISTINCT ItemId) FROM mediastreams", 90, 140),
+        ],
+    );
+    judge(
+        "chat",
+        &[("SELECT count(*) FROM (SELECT 1 FROM memberships GROUP BY channel_id HAVING count(*) < 2)", 0, 0)],
+    );
+    judge(
+        "mastodon",
+        &[
+            (
+                "SELECT count(*) FROM users u JOIN accounts a ON a.id = u.account_id WHERE u.current_sign_in_at > a.suspended_at",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM favourites WHERE updated_at <> created_at", 0, 0),
+        ],
+    );
+    judge_program(
+        "home_assistant",
+        &[(
+            "SELECT count(*) FROM (SELECT 1 FROM states GROUP BY metadata_id HAVING count(DISTINCT attributes_id) > 1)",
+            0,
+            0,
+        )],
+    );
+}
