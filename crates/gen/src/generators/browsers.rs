@@ -1,5 +1,6 @@
 //! User agents of browsers at a time, for the function `browser_at`: a browser of 2021 has a version of 2021.
 
+use super::lists;
 use std::fmt::Write;
 
 /// Days from 1970 to 2021-01-19, the day of Chrome 88.
@@ -25,7 +26,7 @@ fn apple(day: i64) -> [i64; 2] {
 
 /// Returns the user agent of a browser on a day, counted from 1970, which the digits choose.
 pub(crate) fn browser_at(day: i64, digits: &[u8]) -> String {
-    let number = digits.iter().fold(0_i64, |number, digit| (number * 10 + i64::from(digit % 16)) % 1_000_000_000);
+    let number = lists::number_of(digits);
     // Some people are late with a version.
     let day = match number / 100 % 5 {
         0 | 1 => day,
@@ -37,12 +38,11 @@ pub(crate) fn browser_at(day: i64, digits: &[u8]) -> String {
     let mut text = String::from("Mozilla/5.0 (");
     let webkit = "AppleWebKit/537.36 (KHTML, like Gecko)";
     let safari = format!("AppleWebKit/605.1.15 (KHTML, like Gecko) Version/{major}.{minor}");
-    let desktop = |share: i64| match share {
+    let system = match number / 500 % 100 {
         0..=67 => "Windows NT 10.0; Win64; x64",
         68..=89 => "Macintosh; Intel Mac OS X 10_15_7",
         _ => "X11; Linux x86_64",
     };
-    let system = desktop(number / 500 % 100);
     let written = match number % 100 {
         0..=43 => write!(text, "{system}) {webkit} Chrome/{chrome}.0.0.0 Safari/537.36"),
         44..=63 => write!(text, "Linux; Android 10; K) {webkit} Chrome/{chrome}.0.0.0 Mobile Safari/537.36"),

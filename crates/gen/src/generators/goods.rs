@@ -32,7 +32,7 @@ fn goods_of(category: &str) -> Option<&'static [&'static str]> {
 /// Returns a product of a category, which the digits choose; `None` if the category is unknown.
 pub(crate) fn product_of(category: &str, digits: &[u8]) -> Option<String> {
     let goods = goods_of(category)?;
-    let number = digits.iter().fold(0_usize, |number, digit| (number * 10 + usize::from(digit % 16)) % 1_000_000_000);
+    let number = lists::number_of(digits);
     let (number, good) = (number / goods.len(), goods[number % goods.len()]);
     let brands = phrases::items("brand");
     let (number, style) = (number / STYLES.len(), STYLES[number % STYLES.len()]);

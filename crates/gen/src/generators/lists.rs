@@ -15,6 +15,11 @@ pub(super) fn read(data: &'static str) -> impl Iterator<Item = (&'static str, Sp
     lines.map(|line| line.split_once(": ").expect("a line has a list")).map(|(head, list)| (head, list.split(" | ")))
 }
 
+/// Returns the number that decimal digits stand for, modulo 10^9. Digits with which a text is filled choose from lists, too.
+pub(super) fn number_of(digits: &[u8]) -> usize {
+    digits.iter().fold(0, |number, digit| (number * 10 + usize::from(digit % 16)) % 1_000_000_000)
+}
+
 fn pick(list: &[&str]) -> Box<dyn Generator> {
     Box::new(ListPick::evenly(list.iter().map(|&word| OwnedValue::Text(word.to_owned())).collect()))
 }

@@ -11,7 +11,7 @@ use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
 use std::collections::{BTreeSet, HashMap};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 static DATA: &str = include_str!("../../data/places.txt");
 /// Cities of other countries, of which only the country and its calling code are known.
@@ -90,7 +90,6 @@ struct OtherCountry {
 }
 
 /// The names of people who speak one language.
-#[derive(Default)]
 struct PeopleNames {
     female: Vec<&'static str>,
     male: Vec<&'static str>,
@@ -98,18 +97,20 @@ struct PeopleNames {
 }
 
 /// Returns the names of people in countries where most of them are from there.
-fn people_names() -> &'static HashMap<&'static str, PeopleNames> {
-    static PEOPLE: OnceLock<HashMap<&str, PeopleNames>> = OnceLock::new();
+fn people_names() -> &'static HashMap<&'static str, Arc<PeopleNames>> {
+    static PEOPLE: OnceLock<HashMap<&str, Arc<PeopleNames>>> = OnceLock::new();
     PEOPLE.get_or_init(|| {
         let lists: HashMap<&str, Vec<&str>> = lists::read(NAMES).map(|(head, list)| (head, list.collect())).collect();
         let of = |kind: &str, language: &str| lists[format!("{kind}{language}").as_str()].clone();
-        let names = |language: &str| PeopleNames {
-            female: of("female", language),
-            male: of("male", language),
-            last: of("last", language),
-        };
-        let countries = lists.iter().filter_map(|(head, list)| Some((head.strip_prefix("countries")?, list)));
-        countries.flat_map(|(language, list)| list.iter().map(move |country| (*country, names(language)))).collect()
+        let mut people = HashMap::new();
+        for (language, countries) in
+            lists.iter().filter_map(|(head, list)| Some((head.strip_prefix("countries")?, list)))
+        {
+            let [female, male, last] = ["female", "male", "last"].map(|kind| of(kind, language));
+            let names = Arc::new(PeopleNames { female, male, last });
+            people.extend(countries.iter().map(|country| (*country, names.clone())));
+        }
+        people
     })
 }
 
@@ -220,21 +221,25 @@ fn whole_city(key: &str) -> Option<&str> {
     parts.find(|city| all.by_key.contains_key(city) || all.other_cities.contains_key(city))
 }
 
+/// Returns what is known of a city, or of the one of which the name is a part.
+fn of_city<'a, T>(known: &'a HashMap<&'static str, T>, key: &str) -> Option<&'a T> {
+    known.get(key).or_else(|| known.get(whole_city(key)?))
+}
+
 /// Returns a city of a country, the one that the digits choose, and the part of it if the number is larger than that of cities. A
 /// number behind the name of the country does not count.
 fn city_of(country: &str, digits: &[u8]) -> Option<(Option<&'static str>, &'static str)> {
     let known = &places().cities;
     let name = country.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
     let cities = known.get(country).or_else(|| known.get(name))?;
-    let number = digits.iter().fold(0_usize, |number, digit| (number * 10 + usize::from(digit % 16)) % 1_000_000);
+    let number = lists::number_of(digits) % 1_000_000;
     let part = (number / cities.len()).checked_sub(1).map(|part| PARTS[part % PARTS.len()]);
     Some((part, cities[number % cities.len()]))
 }
 
 /// Appends a field of a city of which little is known. Returns `false` if it is not known either.
 fn append_of_city(city: &str, field: usize, digits: &[u8], out: &mut Vec<u8>) -> bool {
-    let known = &places().other_cities;
-    let Some(country) = known.get(city).or_else(|| known.get(whole_city(city)?)) else { return false };
+    let Some(country) = of_city(&places().other_cities, city) else { return false };
     match field {
         CITY | TOWN => out.extend_from_slice(city.as_bytes()),
         COUNTRY => out.extend_from_slice(country.name.as_bytes()),
@@ -250,14 +255,12 @@ fn append_of_city(city: &str, field: usize, digits: &[u8], out: &mut Vec<u8>) ->
 /// Returns a name of somebody who lives in a place, as the digits choose; `None` if the names of there are unknown.
 fn name_of(key: &str, field: usize, digits: &[u8]) -> Option<&'static str> {
     let all = places();
-    let place = all.by_key.get(key).or_else(|| all.by_key.get(whole_city(key)?));
-    let other = || all.other_cities.get(key).or_else(|| all.other_cities.get(whole_city(key)?));
-    let country = match place {
+    let country = match of_city(&all.by_key, key) {
         Some(&place) => all.places[place].fields[COUNTRY],
-        None => other().map_or(key, |country| country.name),
+        None => of_city(&all.other_cities, key).map_or(key, |country| country.name),
     };
     let names = people_names().get(country)?;
-    let number = digits.iter().fold(0_usize, |number, digit| (number * 10 + usize::from(digit % 16)) % 1_000_000_000);
+    let number = lists::number_of(digits);
     let (list, number) = match field {
         FIRST_FEMALE => (&names.female, number),
         FIRST_MALE => (&names.male, number),
@@ -317,7 +320,7 @@ pub(crate) fn append_place(key: &str, field: usize, digits: &[u8], out: &mut Vec
         out.extend_from_slice(continent.as_bytes());
         return true;
     }
-    let Some(&place) = all.by_key.get(key).or_else(|| all.by_key.get(whole_city(key)?)) else {
+    let Some(&place) = of_city(&all.by_key, key) else {
         return append_of_city(key, field, digits, out);
     };
     fill(all.places[place].fields[field], digits, out);

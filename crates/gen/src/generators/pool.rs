@@ -54,9 +54,9 @@ impl Pool {
     /// Replaces the places of a block's rows by others: runs change their order and stay whole. The rows behind the last whole run
     /// stay where they are.
     fn shuffle(&self, random: &CellRandom, places: &mut [u64]) {
-        let runs = (self.last().rows / self.run).max(1);
-        let run = if self.last().rows < self.run { 1 } else { self.run };
-        let (runs, whole) = if run == 1 { (self.last().rows, self.last().rows) } else { (runs, runs * run) };
+        let length = self.last().rows;
+        let run = if length < self.run { 1 } else { self.run };
+        let (runs, whole) = (length / run, length / run * run);
         let mut moved: Vec<u64> = places.iter().map(|place| if *place < whole { place / run } else { 0 }).collect();
         Permutation::new(runs, random).apply(&mut moved);
         for (place, moved) in places.iter_mut().zip(moved) {

@@ -1,6 +1,7 @@
 //! The amounts of a row: quantities, prices, taxes and totals that add up.
 
 use super::names::{bare, is_like};
+use super::payments::CURRENCIES;
 use super::subjects::Kind;
 use super::{ColumnTraits, TableInference, TypeClass, kind_of, other_parent};
 use litepress_rows::quoted_name;
@@ -98,10 +99,9 @@ impl TableInference<'_> {
         const STATES: &str = "'cancelled', 'canceled', 'no_show', 'no-show', 'missed'";
         let tables = &self.context.schema.tables;
         let state = self.context.halfway.iter().find_map(|&table| {
-            let mut columns = tables[table].columns.iter();
-            let state = columns
-                .find(|column| column.not_null && is_like(&bare(&tables[table], &column.name), "status state"))?;
-            Some(format!("{}.{}", quoted_name(&tables[table].name), quoted_name(&state.name)))
+            let of = &tables[table];
+            let is_state = |column: &Column| column.not_null && is_like(&bare(of, &column.name), "status state");
+            Some(named_column(of, of.columns.iter().position(is_state)?))
         });
         match state {
             Some(state) => format!("if({state} IN ({STATES}), choice(20: 3, 25: 5, 40: 2), {amount})"),
@@ -111,7 +111,7 @@ impl TableInference<'_> {
 
     /// Returns the rate of a tax: only what a patient takes home is taxed, and an order as in the country of its currency.
     fn rate_of_tax(&self) -> String {
-        let currency = self.find("currency currency_code", |at| self.is_text(at));
+        let currency = self.find(CURRENCIES, |at| self.is_text(at));
         match currency.map(|at| self.column(at)) {
             _ if self.is_of_patient() => "if(bool(0.1), 0.0625, 0)".to_owned(),
             Some(currency) => format!("CASE {currency} {RATES} ELSE 0.19 END"),

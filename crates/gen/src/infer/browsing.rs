@@ -4,7 +4,7 @@ use super::amounts::named_column;
 use super::names::{is_like, is_plain, plain};
 use super::table_columns::called;
 use super::times::Form;
-use super::{Parent, TableInference, TypeClass, branches, has_last_word, literal, words_of_table};
+use super::{TableInference, TypeClass, branches, has_last_word, literal, words_of_table};
 use crate::generators::phrases;
 use litepress_rows::schema::{Column, Generated, Schema, Table};
 
@@ -132,14 +132,9 @@ impl TableInference<'_> {
         let visits = self.context.counted.iter().find(|(child, _)| is_visit_of(&tables[*child], self.table));
         let (Some(&(child, by)), Some(last)) = (visits, last_visit(self.table)) else { return };
         let at = self.table.column(&last.name).filter(|&at| self.columns[at].is_open);
-        let time = self.start_of(Parent { table: child, column: 0, key: 0 });
-        let (Some(at), Some((time, of)), Some((_, form))) = (at, time, self.time_of_column(self.table, last)) else {
-            return;
-        };
-        let time = tables[child].column(&time.name).map(|time| named_column(&tables[child], time));
-        let text = time.map(|time| format!("last_of({}, {time})", named_column(&tables[child], by)));
+        let (Some(at), Some((_, form))) = (at, self.time_of_column(self.table, last)) else { return };
         let own = self.found[at].as_ref().filter(|_| self.columns[at].not_null).map(|own| called(&own.text));
-        if let Some(text) = text.and_then(|text| form.converted(&text, of)) {
+        if let Some(text) = self.last_time(child, by, form) {
             let text = own.map_or(text.clone(), |own| format!("coalesce({text}, {own})"));
             self.set(at, text, "the time of the last visit");
         }

@@ -55,9 +55,7 @@ impl TableInference<'_> {
             let of = &tables[child];
             let is_event =
                 matches!(kind_of(of), Some(Kind::Text | Kind::Log)) || super::has_last_word(of, "reading measurement");
-            let (time, of_form) = self.start_of(Parent { table: child, column: 0, key: 0 })?;
-            let last = format!("last_of({}, {})", named_column(of, by), named_column(of, of.column(&time.name)?));
-            form.converted(&last, of_form).filter(|_| is_event && child != self.context.table)
+            self.last_time(child, by, form).filter(|_| is_event && child != self.context.table)
         });
         let last: Vec<String> = last.take(MOST).collect();
         let (Some(created), Some(own), false) = (created, self.found[at].clone(), last.is_empty()) else { return };
@@ -72,6 +70,14 @@ impl TableInference<'_> {
             }
         };
         self.set(at, text, "follows from the last rows that refer to it");
+    }
+
+    /// Returns the time, in this form, of the last row of a table that refers to the row through a column.
+    pub(super) fn last_time(&self, child: usize, by: usize, form: Form) -> Option<String> {
+        let of = &self.context.schema.tables[child];
+        let (time, of_form) = self.start_of(Parent { table: child, column: 0, key: 0 })?;
+        let last = format!("last_of({}, {})", named_column(of, by), named_column(of, of.column(&time.name)?));
+        form.converted(&last, of_form)
     }
 
     /// Returns the time of the last row with which a pair joins the row, if the column says that in its name: `last_status_at` of a tag
@@ -101,12 +107,10 @@ impl TableInference<'_> {
         let times = children.iter().filter_map(|&(child, by)| {
             let of = &schema.tables[child];
             let kind = kind_of(of);
-            let (time, of_form) = self.start_of(Parent { table: child, column: 0, key: 0 })?;
             let is_event = matches!(kind, None | Some(Kind::Text | Kind::Task | Kind::Log));
-            let last = format!("last_of({}, {})", named_column(of, by), named_column(of, of.column(&time.name)?));
             // The time of an answer is how long it took.
             let is_event = is_event && child != self.context.table && !has_grade(of);
-            Some((kind, form.converted(&last, of_form)?)).filter(|_| is_event)
+            Some((kind, self.last_time(child, by, form)?)).filter(|_| is_event)
         });
         let times: Vec<(Option<Kind>, String)> = times.collect();
         let has_texts = times.iter().any(|(kind, _)| *kind == Some(Kind::Text));

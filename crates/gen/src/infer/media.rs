@@ -58,7 +58,8 @@ pub(crate) fn is_value_of_film(table: &Table, films: &Table) -> bool {
 /// Returns how many first rows of a table of films are series and seasons, if the rows of another table are parts of films, such as
 /// chapters and streams, or tell who saw them.
 pub(crate) fn films_without_parts(table: &Table, films: &Table, rows: u64) -> u64 {
-    let is_part = words_of_table(&table.name).pop().is_some_and(|word| word == "chapter" || word.ends_with("stream"))
+    let is_part = words_of_table(&table.name).pop().is_some_and(|word| word == "chapter")
+        || are_streams(table)
         || tells_of_plays(table)
         || is_value_of_film(table, films)
         || is_cast(table);

@@ -1,5 +1,6 @@
 //! Times that follow those of the rows that a row refers to.
 
+use super::amounts::named_column;
 use super::names::{is_like, plain};
 use super::relatives::is_action_of;
 use super::row_times::Turns;
@@ -7,7 +8,6 @@ use super::rules;
 use super::subjects::Kind;
 use super::times::{Delay, Form, Stage};
 use super::{Parent, TableInference, kind_of};
-use litepress_rows::quoted_name;
 use litepress_rows::schema::{Column, Generated, Table};
 
 impl TableInference<'_> {
@@ -56,8 +56,8 @@ impl TableInference<'_> {
         // The visit for which an invoice is.
         let halfway = self.context.halfway.iter().filter_map(|&table| {
             let (time, of) = self.start_of(Parent { table, column: 0, key: 0 })?;
-            let path = [&self.context.schema.tables[table].name, &time.name].map(|name| quoted_name(name));
-            form.converted(&path.join("."), of)
+            let visits = &self.context.schema.tables[table];
+            form.converted(&named_column(visits, visits.column(&time.name)?), of)
         });
         let starts: Vec<String> = starts.chain(halfway).collect();
         let ascending = self.after_delivery(ascending, form);

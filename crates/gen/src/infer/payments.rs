@@ -6,6 +6,8 @@ use super::table_columns::called;
 use super::times::{Delay, Form, Stage};
 use super::{TableInference, inferred, kind_of};
 
+/// Columns with a currency.
+pub(super) const CURRENCIES: &str = "currency currency_code";
 /// Currencies of countries whose accounts have an IBAN.
 const WITH_IBAN: &str = "'CHF', 'DKK', 'EUR', 'GBP', 'NOK', 'PLN', 'SEK'";
 const METHODS: &str = "method payment_method payment_type pay_method method_of_payment";
@@ -47,10 +49,13 @@ impl TableInference<'_> {
 
     /// Returns the currency of the order that the row refers to, or of the row.
     fn currency_of_order(&self) -> Option<String> {
-        const CURRENCIES: [&str; 2] = ["currency", "currency_code"];
-        let own = self.find("currency currency_code", |at| self.is_text(at)).map(|at| self.column(at));
-        let mut names = (0..self.columns.len()).flat_map(|by| CURRENCIES.map(|name| (by, name)));
-        own.or_else(|| names.find_map(|(by, name)| self.text_of_parent(by, name)))
+        let own = self.find(CURRENCIES, |at| self.is_text(at)).map(|at| self.column(at));
+        own.or_else(|| (0..self.columns.len()).find_map(|by| self.currency_of_parent(by)))
+    }
+
+    /// Returns the currency of the row that a column refers to.
+    fn currency_of_parent(&self, by: usize) -> Option<String> {
+        CURRENCIES.split(' ').find_map(|name| self.text_of_parent(by, name))
     }
 
     /// States of payment and shipment, as the state of the order says; the state of a payment, as its order says.
@@ -110,7 +115,6 @@ impl TableInference<'_> {
 
     /// Currencies: that of the order, or the one in which a person pays.
     pub(super) fn currencies(&mut self) {
-        const CURRENCIES: &str = "currency currency_code";
         /// Currencies in which a shop shows its prices.
         const SHOWN: &str = "'AUD', 'CAD', 'CHF', 'EUR', 'GBP', 'SEK'";
         let Some(at) = self.find_repeatable_text(CURRENCIES) else { return };
@@ -123,8 +127,7 @@ impl TableInference<'_> {
         let kind_of_parent = |by: usize| kind_of(&self.context.schema.tables[self.context.parents[by]?.table]);
         let mut columns = 0..self.columns.len();
         let of_order = columns.clone().filter(|&by| kind_of_parent(by) == Some(Kind::Order));
-        let of_order =
-            of_order.filter_map(|by| CURRENCIES.split(' ').find_map(|name| self.text_of_parent(by, name))).next();
+        let of_order = of_order.filter_map(|by| self.currency_of_parent(by)).next();
         let payer = columns.find(|&by| kind_of_parent(by) == Some(Kind::Person));
         let of_country = payer.and_then(|by| self.country_of_payer(by)).map(|country| {
             let currency = format!("place_of({country}, 'currency')");

@@ -222,8 +222,11 @@ impl Planner<'_> {
 
     /// Returns the tables through whose rows, each once and in order, a table's columns refer to their own.
     fn halfway(&self, table: usize, drafts: &[(usize, usize, Inference)]) -> Vec<usize> {
-        let own = drafts.iter().filter(|(of, ..)| *of == table);
-        let texts: Vec<&str> = own.map(|(.., inferred)| inferred.text.as_str()).collect();
+        let own = drafts.iter().filter(|(of, ..)| *of == table).map(|(.., inferred)| inferred.text.as_str());
+        let texts: Vec<&str> = own.filter(|text| text.contains(" via(") && text.contains(", once=TRUE)")).collect();
+        if texts.is_empty() {
+            return Vec::new();
+        }
         let is_named = |(of, column): (usize, usize)| {
             let via = format!(" via({}, once=TRUE)", infer::quoted_column(&self.schema.tables[of], column));
             texts.iter().any(|text| text.contains(&via))

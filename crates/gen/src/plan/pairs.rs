@@ -45,6 +45,9 @@ impl Planner<'_> {
         let (table, column, ref inferred) = drafts[second];
         let of_table = &self.schema.tables[table];
         let is_alone = |text: &str, call: &str| text.starts_with("ref(") && text.contains(call);
+        if !is_alone(&inferred.text, ", distinct_in(") {
+            return None;
+        }
         let named = |at: usize| quoted(&of_table.columns[at].name);
         let names = |text: &str, at: usize| text.contains(&format!("({}", named(at)));
         let first = drafts.iter().position(|(of, at, leader)| {
@@ -60,6 +63,6 @@ impl Planner<'_> {
         let is_needed =
             others.into_iter().any(|(_, draft)| names(&draft.2.text, leader) || names(&draft.2.text, column));
         let is_pair = is_key && infer::has_times(of_table) && !infer::is_reaction(of_table);
-        (is_alone(&inferred.text, ", distinct_in(") && is_pair && is_few && !is_needed).then_some(first)
+        (is_pair && is_few && !is_needed).then_some(first)
     }
 }

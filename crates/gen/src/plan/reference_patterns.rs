@@ -103,11 +103,11 @@ impl Planner<'_> {
                 // Some runs make no files.
                 let least = u64::from(!infer::is_output_of(of_table, of_parent));
                 // No album has one song only, and none has forty.
-                let counts = match infer::is_album_of(of_table, of_parent) {
+                let (fewest, most) = match infer::is_album_of(of_table, of_parent) {
                     true => (rows * 6 / (10 * parent_rows), (2 * rows).div_ceil(parent_rows)),
                     false => (0, u64::MAX),
                 };
-                let limits = (least.max(counts.0), counts.1);
+                let limits = (least.max(fewest), most);
                 Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, limits)))
             }
             None if !of_table.columns[column].not_null && infer::is_superior(self.schema, of_table, column) => {

@@ -364,6 +364,9 @@ impl Planner<'_> {
     /// Returns the lines of orders of which the reviews in a table are.
     pub(super) fn lines_of_reviews(&self, table: usize, drafts: &[Draft]) -> Option<infer::OrderLines> {
         let of_table = &self.schema.tables[table];
+        if !infer::has_last_word(of_table, REVIEWS) {
+            return None;
+        }
         let text = |at: usize| drafts.iter().find(|(of, column, _)| (*of, *column) == (table, at));
         let text = |at: usize| text(at).map_or("", |(.., inferred)| inferred.text.as_str());
         let columns = 0..of_table.columns.len();
@@ -371,7 +374,7 @@ impl Planner<'_> {
         let along = format!(", along({}, ", quoted(&of_table.columns[product].name));
         let buyer = columns.into_iter().find(|&at| text(at).contains(&along))?;
         let Purchase { lines, order, orders, .. } = self.purchase(drafts, (table, product), buyer)?;
-        infer::has_last_word(of_table, REVIEWS).then_some(infer::OrderLines { lines, order, orders })
+        Some(infer::OrderLines { lines, order, orders })
     }
 
     /// Returns whether each row can be of a line of its own, and few pairs of what two columns refer to are taken.
@@ -512,8 +515,11 @@ impl Planner<'_> {
     /// Returns the column that refers to the thing whose attributes another one refers to: all states of a thing have the same.
     fn thing_of_attributes(&self, drafts: &[Draft], table: usize, column: usize) -> Option<String> {
         let of_table = &self.schema.tables[table];
+        if !infer::is_called(of_table, column, "attributes_id") {
+            return None;
+        }
         let is_thing = |(of, at, _): &&Draft| *of == table && infer::is_called(of_table, *at, "metadata_id entity_id");
-        let thing = drafts.iter().filter(|_| infer::is_called(of_table, column, "attributes_id")).find(is_thing)?;
+        let thing = drafts.iter().find(is_thing)?;
         let is_known = thing.2.text.contains("ref(");
         is_known.then(|| quoted(&of_table.columns[thing.1].name))
     }
