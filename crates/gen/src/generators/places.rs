@@ -264,7 +264,7 @@ fn name_of(key: &str, field: usize, digits: &[u8]) -> Option<&'static str> {
     let (list, number) = match field {
         FIRST_FEMALE => (&names.female, number),
         FIRST_MALE => (&names.male, number),
-        FIRST if number % 2 == 0 => (&names.female, number / 2),
+        FIRST if number.is_multiple_of(2) => (&names.female, number / 2),
         FIRST => (&names.male, number / 2),
         _ => (&names.last, number),
     };
