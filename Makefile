@@ -125,8 +125,8 @@ sanitize: ## run tests under ThreadSanitizer and AddressSanitizer (nightly)
 		$(SANITIZED) --target-dir target/$$sanitizer-sanitizer $(addprefix -p litepress-,format fts5 rtree rows scan check engine) || exit 1; \
 	done
 
-soak: build ## change databases for HOURS=6 beside readers and writers: memory, open files and folders must stay as they are
-	$(PYTHON) tests/soak.py target/release/litepress --hours $(or $(HOURS),6)
+soak: build ## change databases for HOURS=6 beside readers and writers: memory, files and sizes must stay; with FOLDER, go on after a stop
+	$(PYTHON) tests/soak.py target/release/litepress --hours $(or $(HOURS),6) $(if $(FOLDER),--folder $(FOLDER))
 
 audit: ## hold Cargo.lock against licences, sources, duplicates (deny.toml) and, if their database can be had, advisories
 	@command -v cargo-deny >/dev/null || { echo "SKIPPED: make audit needs cargo-deny (cargo install --locked cargo-deny)"; exit 0; }; \
