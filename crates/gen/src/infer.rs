@@ -15,6 +15,7 @@
 //! ```
 
 mod amounts;
+mod blog_meta;
 mod browsing;
 mod catalogues;
 mod companions;
@@ -27,6 +28,7 @@ mod fields;
 mod files;
 mod flash_cards;
 mod hospitals;
+mod issue_labels;
 mod keys;
 mod latest;
 mod listed;
@@ -75,6 +77,7 @@ pub(crate) use copies::REPEATS;
 pub(crate) use defaults::null_share;
 pub(crate) use fields::{has_values_of_fields, value_of_field};
 pub(crate) use flash_cards::{is_answer_to, is_card_of};
+pub(crate) use issue_labels::label_of_issue;
 pub(crate) use keys::is_key_of_all;
 pub use keys::{is_key_alone, is_made_unique, unique_because, unique_keys};
 pub(crate) use listed::{closed_names, listed_texts, one_of_listed, only_row};
@@ -84,7 +87,8 @@ pub(crate) use media::{
 };
 pub(crate) use names::{bare, expanded, plain, words_of_table};
 pub(crate) use patterns::{
-    NoReference, ReferencePattern, before, growing, no_parent, number_in, of_parent, skewed_counts, without_parent,
+    NoReference, ReferencePattern, before, even_counts, growing, no_parent, number_in, of_parent, skewed_counts,
+    without_parent,
 };
 pub(crate) use photographs::is_of_photographs;
 pub(crate) use places::{CITIES_OF_COUNTRY, is_city_of};
@@ -94,12 +98,13 @@ pub(crate) use relatives::{
     RIGHTS_OF_MODEL, as_many_each, has_lines, has_more_of, is_account_of, is_address, is_address_of, is_album_of,
     is_ancestor, is_attached_to, is_line_of, is_model_of, is_of_conversation, is_output_of, is_part_of, is_person,
     is_reaction, is_run_of_commit, is_stay, is_territory, is_text_or_task, is_trait_of_album, parts_of_each, roots,
-    rows_for_one, shares_parent, things_of_any_kind, wholes_of_ten,
+    rows_for_one, shares_parent, things_of_any_kind, wholes_of_hundred,
 };
 pub(crate) use roles::is_superior;
 pub(crate) use settings::{are_settings_of_users, is_meta_of};
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_place_of_files, is_tree_by_key, is_type_of_files, type_of_file};
 pub(crate) use sites::{Sites, most_sites};
+pub(crate) use smart_home::{STATES_OF_THING, event_of_details};
 pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{OrderLines, TableContext, TableInference};
 pub(crate) use times::ReferenceDay;

@@ -26,7 +26,7 @@ use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::{Affinity, CellBlock};
 use std::sync::Arc;
 
-pub(crate) use child_count::ChildCount;
+pub(crate) use child_count::{ChildCount, ChildNumbers};
 pub(crate) use child_sum::{ChildScratch, ChildSum};
 pub(crate) use last_child::LastChild;
 pub(crate) use members::Members;
@@ -92,6 +92,8 @@ pub(crate) enum Op {
     RowNumber { row_set: usize, register: usize },
     /// Counts the rows that refer to each row.
     CountOf { count: Box<ChildCount>, row_set: usize, register: usize },
+    /// Counts the rows up to each row that refer to the same row, as the set `of` does.
+    NumberIn { numbers: Box<ChildNumbers>, row_set: usize, of: usize, register: usize },
     /// Computes each row's place among the children of its parent, or the number of these children.
     ChildPosition { field: PositionField, row_set: usize, register: usize },
     /// Generates values.
@@ -299,6 +301,7 @@ impl Liveness {
             }
             Op::Replace { from, of, .. } => [*from, *of].into_iter().for_each(|set| self.row_sets[set] = true),
             Op::Roots { from, .. } | Op::Last { from, .. } => self.row_sets[*from] = true,
+            Op::NumberIn { row_set, of, .. } => [*row_set, *of].into_iter().for_each(|set| self.row_sets[set] = true),
             Op::ChildPosition { row_set, .. }
             | Op::RowNumber { row_set, .. }
             | Op::CountOf { row_set, .. }
@@ -331,6 +334,7 @@ impl Op {
         match self {
             Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } | Self::Last { .. } => None,
             Self::ChildPosition { register, .. }
+            | Self::NumberIn { register, .. }
             | Self::RowNumber { register, .. }
             | Self::CountOf { register, .. }
             | Self::Generate { register, .. }
@@ -397,6 +401,7 @@ impl Op {
                 scratch.row_sets[*row_set] = list;
             }
             Self::Generate { register, .. }
+            | Self::NumberIn { register, .. }
             | Self::ChildPosition { register, .. }
             | Self::RowNumber { register, .. }
             | Self::CountOf { register, .. }
@@ -423,6 +428,10 @@ impl Op {
                 let list = &scratch.row_sets[*row_set];
                 out.ints().extend(list.positions.iter().map(|position| position.value(*field)));
                 mark(&list.nulls, out.nulls_mut());
+            }
+            Self::NumberIn { numbers, row_set, of, .. } => {
+                numbers.fill(&scratch.rows(rows, *row_set), out);
+                mark(&scratch.row_sets[*of].nulls, out.nulls_mut());
             }
             Self::RowNumber { row_set, .. } => {
                 let list = &scratch.row_sets[*row_set];

@@ -139,8 +139,16 @@ static GENERATORS: &[Registration] = &[
     entry("email", &[], "an e-mail address that holds the row's number: no two rows share one", "email", lists::email),
     entry(
         "events",
-        &[given("from"), optional("to"), optional("every"), default("jitter", "0.5"), default("as", "'iso'")],
-        "ascending times, evenly up to to or one in every, each delayed by up to jitter of an interval",
+        &[
+            given("from"),
+            optional("to"),
+            optional("every"),
+            default("jitter", "0.5"),
+            default("open", "'00:00'"),
+            default("close", "'24:00'"),
+            default("as", "'iso'"),
+        ],
+        "ascending times up to to, or one in every, each late by up to jitter; by day from open to close",
         "events('2024-01-01', every='250ms', as='iso_ms')",
         events::events,
     ),

@@ -5,6 +5,7 @@ use super::{Arguments, Cardinality, Generator, Kinds};
 use crate::random::{CellRandom, Rows};
 use crate::time_text::{DAY, END};
 use litepress_rows::{CellBlock, Error, Result};
+use std::ops::Range;
 
 /// `business_hours(from, to, open, close)`: seconds of Mondays to Fridays, uniformly distributed.
 #[derive(Debug)]
@@ -79,13 +80,16 @@ impl Generator for BusinessHours {
 }
 
 /// `events(from, to)` and `events(from, every=...)`: row n is `n + jitter * random` intervals after the start, so
-/// that times never descend. No event is later than the year 9999.
+/// that times never descend. No event is later than the year 9999. `open` and `close`: the events of a whole day come
+/// between these times of day, in the same order.
 #[derive(Debug)]
 struct Events {
     /// In milliseconds.
     from: u64,
     interval: f64,
     jitter: f64,
+    /// Milliseconds of a day in which events come, if they do not come all day.
+    hours: Option<Range<u64>>,
     format: Format,
 }
 
@@ -107,7 +111,12 @@ pub(super) fn events(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         _ => return Err(arguments.error_here("events takes either 'to' or 'every'")),
     };
     let jitter = arguments.share("jitter")?;
-    Ok(Box::new(Events { from, interval, jitter, format: Format::of(arguments)? }))
+    let (open, close) = (time_of_day(arguments, "open")?, time_of_day(arguments, "close")?);
+    if open >= close {
+        return Err(arguments.error_at("open", "'open' is not before 'close'"));
+    }
+    let hours = (open > 0 || close < DAY).then_some(open * 1000..close * 1000);
+    Ok(Box::new(Events { from, interval, jitter, hours, format: Format::of(arguments)? }))
 }
 
 /// Parses `250ms`, `1.5s`, `5m`, `2h` or `1d` to milliseconds.
@@ -152,6 +161,10 @@ impl Generator for Events {
             let after = (after as u64).min(last);
             *time = self.from + after;
         });
+        if let Some(Range { start, end }) = self.hours {
+            let day = DAY * 1000;
+            times.iter_mut().for_each(|time| *time = *time / day * day + start + *time % day * (end - start) / day);
+        }
         self.format.write(&times, out);
     }
 
@@ -165,8 +178,10 @@ impl Generator for Events {
 
     fn cardinality(&self) -> Cardinality {
         let resolution = self.format.resolution();
+        let share_of_day =
+            self.hours.as_ref().map_or(1.0, |hours| (hours.end - hours.start) as f64 / (DAY * 1000) as f64);
         // A margin of a thousandth is more than enough for all rounding errors.
-        if self.interval * (1.0 - self.jitter) > 1.001 * resolution as f64 {
+        if self.interval * (1.0 - self.jitter) * share_of_day > 1.001 * resolution as f64 {
             Cardinality::Ascending { rows: self.rows() }
         } else {
             Cardinality::Among { values: (END * 1000 - self.from) / resolution }

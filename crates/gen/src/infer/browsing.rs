@@ -3,9 +3,8 @@
 use super::amounts::named_column;
 use super::names::{is_like, is_plain, plain};
 use super::table_columns::called;
-use super::times::Form;
+use super::times::{Form, Stage};
 use super::{TableInference, TypeClass, branches, has_last_word, literal, words_of_table};
-use crate::generators::phrases;
 use litepress_rows::schema::{Column, Generated, Schema, Table};
 
 /// Pages that people go to by their addresses.
@@ -19,16 +18,26 @@ const HOURS: [i64; 2] = [8 * 3600, 15 * 3600];
 /// Kinds of visits by a link: in Firefox, and in Chrome by a link and by a form.
 const LINKS: &str = "1, 805306368, 805306375";
 /// The root of all bookmarks, and the folders in it.
-const OWN_FOLDERS: u64 = 6;
-const FOLDERS: &str = "WHEN 1 THEN 'root' WHEN 2 THEN 'menu' WHEN 3 THEN 'toolbar' WHEN 4 THEN 'tags' WHEN 5 THEN 'unfiled' WHEN 6 THEN 'mobile'";
+const OWN_FOLDERS: [&str; 6] = ["root", "menu", "toolbar", "tags", "unfiled", "mobile"];
 /// The first part of a page's address.
 const PREFIX: &str = "choice('https://': 95, 'http://': 5)";
+/// Titles of pages, by a part of the host's name.
+const TITLES: [(&str, &str); 7] = [
+    ("-shop", "{product}"),
+    ("-weather", "{weather_page}"),
+    ("-hotels", "{hotel_page}"),
+    ("docs.", "{manual_page}"),
+    ("-news", "{headline}"),
+    ("-recipes", "{recipe}"),
+    ("forum.", "{forum_question}"),
+];
+/// Pages that the visits see first, whatever their number: as many as the first visits.
+const FIRST_PAGES: u64 = 24;
 /// Where pages are, if they refer to no host: few sites have many.
 const SITES: &str = "pool(phrase('{site}'), 1: 60, 4: 20, 10: 8, 25: 3)";
 const ENGINE: &str = "'https://search.example'";
 /// Ends of what a page says of itself, behind its title.
-const DESCRIPTIONS: &str =
-    "choice('. Read more here.': 2, '. With pictures.', '. Open every day.', '. All that you need to know.': 2)";
+const DESCRIPTIONS: &str = "choice(' - read more here': 2, ' - with pictures', ' - what you need to know': 2)";
 
 /// Returns whether the schema has a table of pages that a browser has shown: it knows which addresses were typed.
 pub(super) fn is_history(schema: &Schema) -> bool {
@@ -59,7 +68,7 @@ pub(crate) fn is_bookmarked(table: &Table, column: usize, parent: &Table) -> boo
 /// Returns how many first rows of a table of bookmarks are folders: the root, those of the browser, and those that people make.
 pub(crate) fn folders_of_bookmarks(rows: u64) -> u64 {
     const BOOKMARKS: u64 = 25;
-    rows.min(OWN_FOLDERS + rows / BOOKMARKS)
+    rows.min(OWN_FOLDERS.len() as u64 + rows / BOOKMARKS)
 }
 
 /// Returns whether the rows of a table are visits of the pages in another one.
@@ -81,6 +90,12 @@ pub(crate) fn is_search_of(table: &Table, parent: &Table) -> bool {
 /// Returns whether the rows of a table are the pages of the hosts in another one.
 pub(crate) fn is_page_of(table: &Table, parent: &Table) -> bool {
     is_table_of_pages(table) && parent.columns.iter().any(|column| plain(&column.name) == "host")
+}
+
+/// Returns the title of a page at a host.
+fn title_at(host: &str) -> String {
+    let titles = TITLES.iter().map(|(part, title)| format!(" WHEN instr({host}, '{part}') > 0 THEN phrase('{title}')"));
+    format!("CASE{} ELSE phrase('{{article_title}}') END", titles.collect::<String>())
 }
 
 impl TableInference<'_> {
@@ -142,10 +157,12 @@ impl TableInference<'_> {
 
     /// Beginnings of addresses.
     fn origins(&mut self) {
-        if let Some(prefix) =
-            self.find_repeatable_text("prefix scheme").filter(|_| self.find("host", |_| true).is_some())
-        {
+        let host = self.find_text("host");
+        if let Some(prefix) = self.find_repeatable_text("prefix scheme").filter(|_| host.is_some()) {
             self.set(prefix, PREFIX, "the beginning of an address");
+        }
+        if let Some(host) = host.filter(|&at| self.columns[at].is_unique) {
+            self.set(host, "unique_phrase('{site_host}', '-') || '.example'", "a host of pages");
         }
     }
 
@@ -164,8 +181,7 @@ impl TableInference<'_> {
                     "if(count_of({}) > 0, phrase('{{search_term}} - Search'), phrase('{{page_title}}'))",
                     named_column(&tables[child], by)
                 ),
-                None if host.is_some() => "phrase('{site_title}')".to_owned(),
-                None => "phrase('{page_title}')".to_owned(),
+                None => host.as_ref().map_or("phrase('{page_title}')".to_owned(), |(_, host)| title_at(host)),
             };
             self.set(title, text, "the title of a page");
         }
@@ -190,10 +206,10 @@ impl TableInference<'_> {
         let count = self.find("visit_count", |at| self.is_number(at)).map(|at| self.column(at));
         let Some(count) = count else { return };
         if let Some(typed) = self.find_repeatable_number("typed_count") {
-            let text = format!("if(bool(0.12) OR {count} > 4 AND bool(0.3), {count}, 0)");
-            self.set(typed, text, "some pages are typed at all visits");
+            let text = format!("if({count} > 1 AND bool(0.6), {count} - 1, 0)");
+            self.set(typed, text, "people follow a link to a page, and type its address later");
         }
-        let typed = format!("if({count} > 4, bool(0.3), bool(0.05))");
+        let typed = format!("{count} > 1 AND bool(0.6)");
         let frecency = format!("{count} * int(25, 140)");
         if let Some(at) = self.find_repeatable_number("hidden") {
             self.set(at, "constant(0)", "a page that was shown");
@@ -203,8 +219,21 @@ impl TableInference<'_> {
                 self.set(at, format!("if({count} > 0, {usual}, 0)"), "follows from the number of visits");
             }
         }
+        self.names_for_sync();
         self.last_visit_of_page();
         self.set_only_if("last_visit*", &format!("{count} > 0"), "follows from the number of visits");
+    }
+
+    /// Names by which browsers of one person tell each other of a row: twelve letters. Those of their own folders say what they are.
+    fn names_for_sync(&mut self) {
+        const NAME: &str = "regex('[A-Za-z0-9_-]{2}') || unique_regex('[A-Za-z0-9_-]{10}')";
+        let Some(at) = self.find_text("guid") else { return };
+        let key = self.table.rowid_alias.filter(|_| are_bookmarks(self.table)).map(|key| self.column(key));
+        let text = key.map_or(NAME.to_owned(), |key| {
+            let own = branches(1, OWN_FOLDERS.iter().map(|name| format!("'{name:_<12}'")));
+            format!("CASE {key}{own} ELSE {NAME} END")
+        });
+        self.set(at, text, "a name for other browsers");
     }
 
     /// Returns the beginning of an address and the host, of the row that a page refers to.
@@ -215,6 +244,19 @@ impl TableInference<'_> {
             let prefix = column("prefix").map_or("'https://'".to_owned(), |prefix| self.through(by, prefix));
             Some((prefix, self.through(by, column("host")?)))
         })
+    }
+
+    /// Returns the condition of the first visit of a page, if the keys of both count.
+    fn is_first_visit(&self) -> Option<String> {
+        let (by, _) = self.page()?;
+        let key = self.column(self.table.rowid_alias?);
+        let of = self.context.parents[by]?;
+        let pages = self.context.rows_in(of.table);
+        let counts = self.context.schema.tables[of.table].rowid_alias == Some(of.column) && pages > 0;
+        // The newest page of which the visits know.
+        let rows = self.context.rows.max(1);
+        let newest = format!("max(({key} * {pages} + {}) / {rows}, min({key}, {FIRST_PAGES}))", rows - 1);
+        counts.then(|| format!("{} = {newest}", self.column(by)))
     }
 
     /// Visits: how they came about, how long they took, and the visit before.
@@ -238,7 +280,8 @@ impl TableInference<'_> {
         if let Some((at, key)) = self.find_repeatable_number("from_visit").zip(key) {
             let kind = self.find("visit_type transition", |at| self.found[at].is_some());
             let is_link = kind.map_or("bool(0.7)".to_owned(), |kind| format!("{} IN ({LINKS})", self.column(kind)));
-            let text = format!("if({is_link} AND ({key} - 1) % {} > 0, {key} - 1, 0)", VISITS[0]);
+            let is_first = self.is_first_visit().unwrap_or_else(|| "TRUE".to_owned());
+            let text = format!("if({is_link} AND {is_first} AND ({key} - 1) % {} > 0, {key} - 1, 0)", VISITS[0]);
             self.set(at, text, "the visit before in the same sitting");
         }
         if let Some(at) = self.find_repeatable_number("visit_duration duration") {
@@ -270,10 +313,11 @@ impl TableInference<'_> {
         // A sitting begins with the first page of the browser, or a bookmark.
         let key = self.table.rowid_alias.map(|at| format!("({} - 1) % {} = 0", self.column(at), VISITS[0]));
         let is_first = key.unwrap_or_else(|| "FALSE".to_owned());
+        let is_new = self.is_first_visit().unwrap_or_else(|| "FALSE".to_owned());
         for (name, [typed, search, first, marked, others]) in KINDS {
             if let Some(at) = self.find_repeatable_number(name) {
                 let text = format!(
-                    "CASE WHEN {is_typed} THEN {typed} WHEN {is_search} THEN {search} WHEN {is_marked} AND bool(0.4) THEN {marked} WHEN {is_first} THEN {first} ELSE {others} END"
+                    "CASE WHEN {is_typed} AND NOT ({is_new}) THEN {typed} WHEN {is_search} THEN {search} WHEN {is_marked} AND NOT ({is_new}) THEN {marked} WHEN {is_first} THEN {first} ELSE {others} END"
                 );
                 self.set(at, text, "follows from what a visit is");
             }
@@ -299,32 +343,43 @@ impl TableInference<'_> {
             let other = "phrase('{page_title}')";
             let title =
                 self.title_of_page().map_or(other.to_owned(), |(_, title)| format!("coalesce({title}, {other})"));
-            let folder = key.as_ref().map_or("phrase('{Topic}')".to_owned(), |key| {
-                let topics = phrases::items("Topic");
-                let (count, number) = (topics.len(), format!("({key} - {OWN_FOLDERS} - 1)"));
-                let cases = branches(0, topics.iter().map(|topic| literal(topic)));
-                format!(
-                    "CASE {key} {FOLDERS} ELSE CASE {number} % {count}{cases} END || if({number} < {count}, '', ' ' || ({number} / {count} + 1)) END"
-                )
+            let folder = key.as_ref().map_or("phrase('{bookmark_folder}')".to_owned(), |key| {
+                let own = branches(1, OWN_FOLDERS.iter().map(|name| literal(name)));
+                format!("CASE {key}{own} ELSE unique_phrase('{{bookmark_folder}}') END")
             });
             self.set(at, format!("if({page} IS NULL, {folder}, {title})"), "the title of a folder or a page");
         }
+        self.names_for_sync();
         let Some(key) = key else { return };
+        self.beginning_of_bookmarks(&key);
         let (rows, folders) = (self.context.rows, folders_of_bookmarks(self.context.rows));
         // Bookmarks lie in the toolbar, outside of folders, and in those that people made.
-        let each = (rows - folders).div_ceil((folders + 2).saturating_sub(OWN_FOLDERS).max(1)).max(1);
+        let own = OWN_FOLDERS.len() as u64;
+        let each = (rows - folders).div_ceil((folders + 2).saturating_sub(own).max(1)).max(1);
         let number = format!("({key} - {folders} - 1)");
         let parent = format!("CASE {number} / {each} WHEN 0 THEN 3 WHEN 1 THEN 5 ELSE {number} / {each} + 5 END");
+        let of_browser = OWN_FOLDERS.len();
         for (name, [root, own, menu, others]) in [
             ("parent", ["0", "1", "2", &parent]),
             ("position", ["0", &format!("{key} - 2"), &format!("{key} - 7"), &format!("{number} % {each}")]),
         ] {
             if let Some(at) = self.find_repeatable_number(name) {
                 let text = format!(
-                    "CASE WHEN {key} = 1 THEN {root} WHEN {key} <= {OWN_FOLDERS} THEN {own} WHEN {key} <= {folders} THEN {menu} ELSE {others} END"
+                    "CASE WHEN {key} = 1 THEN {root} WHEN {key} <= {of_browser} THEN {own} WHEN {key} <= {folders} THEN {menu} ELSE {others} END"
                 );
                 self.set(at, text, "follows from the folder that the row is in");
             }
+        }
+    }
+
+    /// Lets the folders of the browser begin with the first bookmark, when the browser came.
+    fn beginning_of_bookmarks(&mut self, key: &str) {
+        let added = (0..self.columns.len()).find(|&at| matches!(self.time_at(at), Some((Stage::Created, _))));
+        let Some((at, (_, form))) = added.and_then(|at| Some((at, self.time_at(at)?))) else { return };
+        let first = form.number(self.context.day.unix() - 86_400 * self.first_day());
+        if let Some((first, found)) = first.zip(self.found[at].clone()) {
+            let text = format!("if({key} <= {}, {first}, {})", OWN_FOLDERS.len(), called(&found.text));
+            self.set(at, text, &found.because);
         }
     }
 
@@ -348,9 +403,14 @@ impl TableInference<'_> {
             let text = format!("max(min({visits}, 1), {visits} / (2 * {number}))");
             self.set(at, text, "not more than the visits of the page");
         }
-        let text = format!("coalesce({text}, 'www.')");
+        let of = &self.context.schema.tables[self.context.possible_parents[by].map_or(0, |of| of.table)];
+        let url = of.columns.iter().find(|column| plain(&column.name) == "url").map(|url| self.through(by, url));
+        // Behind the title they type the address.
+        let address = url.map_or(String::new(), |url| format!(" || ' ' || substr({url}, instr({url}, '//') + 2)"));
+        let text = format!("(coalesce({text}, 'www.'){address})");
+        let letters = format!("{LEAST} + 2 * {number}");
         let text = format!(
-            "if({LEAST} + {number} < length({text}), substr({text}, 1, {LEAST} + {number}), {text} || if({number} = 1, '', ' ' || {number}))"
+            "if({letters} < length({text}), substr({text}, 1, {letters}), {text} || if({number} = 1, '', ' ' || {number}))"
         );
         self.set(at, text, "the first letters of the title of the page");
     }

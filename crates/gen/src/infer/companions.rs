@@ -88,7 +88,12 @@ impl TableInference<'_> {
                 |by: usize| by != at && self.columns[by].traits.class == TypeClass::Int && self.columns[by].not_null;
             let mut keys = super::unique_keys(self.table).filter(|key| key.len() == 2 && key.contains(&at));
             if let Some(by) = keys.find_map(|key| key.into_iter().find(|&by| is_key(by))) {
-                let text = format!("sequence() + {} * 37 % 900", self.column(by));
+                // More rows than that would take too much memory to count.
+                let is_counted = self.context.parents[by].is_some() && self.context.rows <= 1 << 24;
+                let text = match is_counted {
+                    true => format!("number_in({})", self.column(by)),
+                    false => format!("sequence() + {} * 37 % 900", self.column(by)),
+                };
                 self.set(at, text, "it rises, and is unique together with another column");
             }
         }
@@ -257,6 +262,8 @@ impl TableInference<'_> {
              WHEN 'queue.length' THEN exponential(0.2, max=500, decimals=0) \
              WHEN 'db.connections' THEN int(1, 60) WHEN 'db.queries' THEN lognormal(5, 1, max=9000, decimals=0) \
              WHEN 'http.requests' THEN lognormal(4.5, 1, max=9000, decimals=0) \
+             WHEN 'mem.used' THEN lognormal(22.5, 0.8, max=250000000000, decimals=0) WHEN 'mem.free' THEN lognormal(21.5, 0.8, max=250000000000, decimals=0) \
+             WHEN 'disk.free' THEN lognormal(25, 1, max=4000000000000, decimals=0) \
              ELSE lognormal(17, 1.5, min=4096, max=60000000000, decimals=0) END",
             self.column(metric)
         );

@@ -1,5 +1,5 @@
 //! Continents and their countries. Rows of continents come in the order of the list, so that a country can tell which one is its own.
-//! So do the genres of films, so that a film can tell which ones are for children, and languages, of which English is the first.
+//! So do labels, and the genres of films, so that a film can tell which ones are for children, and languages, of which English is the first.
 
 use super::subjects::subject;
 use super::{Inference, Parent, branches, closed_names, inferred, literal};
@@ -19,7 +19,7 @@ pub(super) fn by_number(list: &str, key: &str) -> String {
 pub(super) fn list_of(text: &str) -> Option<&'static str> {
     let ends =
         |list: &&str| phrases::items(list).last().is_some_and(|last| text.ends_with(&format!(" THEN '{last}' END")));
-    [LIST, "film_genre", "language_name"].into_iter().filter(|_| text.starts_with("CASE ")).find(ends)
+    [LIST, "film_genre", "label", "language_name"].into_iter().filter(|_| text.starts_with("CASE ")).find(ends)
 }
 
 /// Infers the key of the continent of a country, if there is a row for each continent and its key counts.

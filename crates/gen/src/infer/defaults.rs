@@ -233,6 +233,8 @@ impl TableInference<'_> {
             return None;
         }
         Some(match default.as_str() {
+            // Few people have a page of their own.
+            "''" if self.kind() == Some(Kind::Person) && is_like(name, "url *_url website") => (0.7, default),
             "''" if is_named => (rules::null_share(name).filter(|&share| share > 0.0)?, default),
             "''" if is_like(name, NEVER) => return None,
             "''" => (0.5, default),

@@ -162,7 +162,9 @@ impl TableInference<'_> {
         self.set(interval, format!("if({grade} = 1, -600, {days})"), "follows from the answer");
         if let Some(key) = self.table.rowid_alias {
             let [from, to] = [1500, 0].map(|days| self.context.day.before(days));
-            let text = answers.as_ref().map_or_else(|| Form::Unix(1000).ascending(&from, &to), |of| of.time.clone());
+            let text = answers
+                .as_ref()
+                .map_or_else(|| Form::Unix(1000).ascending(&from, &format!("'{to}'")), |of| of.time.clone());
             self.found[key] = Some(super::inferred(text, "the time of an answer, in milliseconds"));
         }
         if let Some(at) = time {

@@ -21,7 +21,7 @@ impl TableInference<'_> {
         self.is_of_patient().then(|| "lognormal(5.7, 1.1, min=45, max=60000, decimals=2)".to_owned())
     }
 
-    /// Rooms in which people stay: each has one of their own, so that none is taken twice at a time.
+    /// Rooms in which people stay: each has two of their own in turn, so that none is taken twice at a time.
     pub(super) fn rooms(&mut self) {
         /// A prime: the rooms of persons come in no order.
         const FACTOR: u64 = 7919;
@@ -31,12 +31,13 @@ impl TableInference<'_> {
         let person = person.filter(|(_, of)| super::is_person(&self.context.schema.tables[*of]));
         let is_room = |at: usize| self.is_free(at) && !self.columns[at].is_unique;
         let Some(((by, of), at)) = person.zip(self.find("room room_number room_no bed", is_room)) else { return };
-        let rooms = self.context.rows_in(of).max(99) + 1;
+        let rooms = 2 * self.context.rows_in(of).max(99) + 2;
         let rooms = if rooms.is_multiple_of(FACTOR) { rooms + 1 } else { rooms };
-        let room = format!("same_in({}, sequence()) * {FACTOR} % {rooms}", self.column(by));
+        let by = self.column(by);
+        let room = format!("(2 * same_in({by}, sequence()) + number_in({by}) % 2) * {FACTOR} % {rooms}");
         let floor = 10_u64.pow((rooms / FLOORS + 1).ilog10() + 1);
         let number = format!("({room} % {FLOORS} + 1) * {floor} + {room} / {FLOORS} + 1");
         let text = if self.is_text(at) { format!("({number}) || ''") } else { number };
-        self.set(at, text, "a room of the person's own");
+        self.set(at, text, "a room");
     }
 }

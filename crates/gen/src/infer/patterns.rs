@@ -112,6 +112,12 @@ impl ReferencePattern {
     }
 }
 
+/// Divides rows among parents as evenly as that is possible.
+pub(crate) fn even_counts(rows: u64, parents: u64) -> Vec<(u64, u64)> {
+    let (each, more) = (rows / parents, rows % parents);
+    [(each, parents - more), (each + 1, more)].into_iter().filter(|(_, parents)| *parents > 0).collect()
+}
+
 /// Divides rows among parents: many parents have few, and few have many. Every parent has `least` to `most`, and the
 /// sum is the number of rows if that is possible.
 pub(crate) fn skewed_counts(rows: u64, parents: u64, (least, most): (u64, u64)) -> Vec<(u64, u64)> {

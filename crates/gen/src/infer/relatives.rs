@@ -1,6 +1,7 @@
 //! What the rows of one table are to those of another: lines of an order, songs of an album, the account of a person.
 
 use super::names::{self, words_of_table};
+use super::smart_home;
 use super::subjects::{self, Kind, Subject};
 use super::{
     flash_cards, has_last_word, is_bookmarked, is_called, is_card_of, is_key_alone, is_page_of, is_place_of_files,
@@ -30,17 +31,20 @@ pub(crate) fn is_run_of_commit(table: &Table, parent: &Table) -> bool {
 
 /// Returns how many rows of a table there are for ten of their parts in another one: orders have lines, pipelines jobs, and albums
 /// tracks.
-pub(crate) fn wholes_of_ten(whole: &Table, part: &Table) -> Option<u64> {
+pub(crate) fn wholes_of_hundred(whole: &Table, part: &Table) -> Option<u64> {
     let are_runs = (kind_of(whole), kind_of(part)) == (Some(Kind::Run), Some(Kind::Run));
     let names = [whole, part].map(|table| subjects::subject(&table.name).map(|subject| subject.names));
     match names {
-        _ if is_line_of(part, whole) || are_runs && whole.name != part.name => Some(4),
-        _ if is_album_of(part, whole) || is_of_conversation(part, whole) || is_in_pack(part, whole) => Some(1),
-        _ if is_place_of_files(part, whole) && has_last_word(whole, "storage") => Some(1),
-        _ if is_visit_of(part, whole) || is_page_of(part, whole) || is_action_of(part, whole) => Some(4),
-        _ if flash_cards::is_field_of(part, whole) => Some(5),
-        [Some("playlist"), Some("song")] => Some(1),
-        [Some("band"), Some("album")] => Some(5),
+        _ if is_line_of(part, whole) || are_runs && whole.name != part.name => Some(40),
+        _ if is_album_of(part, whole) || is_of_conversation(part, whole) || is_in_pack(part, whole) => Some(10),
+        _ if is_place_of_files(part, whole) && has_last_word(whole, "storage") => Some(10),
+        _ if is_visit_of(part, whole) => Some(60),
+        _ if is_page_of(part, whole) => Some(30),
+        _ if is_action_of(part, whole) => Some(40),
+        _ if smart_home::is_measured(part, whole) => Some(100 / smart_home::STATES_OF_THING),
+        _ if flash_cards::is_field_of(part, whole) => Some(50),
+        [Some("playlist"), Some("song")] => Some(10),
+        [Some("band"), Some("album")] => Some(50),
         _ => None,
     }
 }

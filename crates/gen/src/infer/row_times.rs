@@ -276,10 +276,11 @@ impl TableInference<'_> {
         if others.is_empty() { text } else { format!("max({text}, {})", others.join(", ")) }
     }
 
-    /// Returns times that ascend with the row number. Times of few rows are almost even: a late one would come after that of
-    /// the row's child.
+    /// Returns times that ascend with the row number, at the hours at which people do something. Times of few rows are almost even: a
+    /// late one would come after that of the row's child.
     fn ascending(&self, form: Form, from: &str) -> String {
         const FEW: u64 = 64;
+        const OFFICE: &str = "invoice bill payroll payslip contract";
         const FIRST_DAYS: i64 = 10;
         let to = match self.context.is_lookup {
             true => (self.days() - FIRST_DAYS).max(0),
@@ -287,8 +288,13 @@ impl TableInference<'_> {
             false => 0,
         };
         let to = self.context.day.before(to);
-        let text = form.ascending(from, &to);
-        if self.context.rows < FEW { text.replace(&format!("'{to}'"), &format!("'{to}', jitter=0.02")) } else { text }
+        let jitter = if self.context.rows < FEW { 0.02 } else { 0.9 };
+        let hours = match self.kind() {
+            Some(Kind::Log | Kind::Run) => "",
+            _ if super::has_last_word(self.table, OFFICE) => ", open='08:00', close='18:00'",
+            _ => ", open='06:30', close='23:30'",
+        };
+        form.ascending(from, &format!("'{to}', jitter={jitter}{hours}"))
     }
 
     /// Returns the first time of a row, from which the others follow.
@@ -365,7 +371,7 @@ impl TableInference<'_> {
     }
 
     /// Returns how many days before the reference day the first row came.
-    fn first_day(&self) -> i64 {
+    pub(super) fn first_day(&self) -> i64 {
         const YEARS_BEFORE: i64 = 6;
         if self.are_hired_before() { self.days() + YEARS_BEFORE * 365 } else { self.days() }
     }

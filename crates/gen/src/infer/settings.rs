@@ -6,6 +6,7 @@ use super::listed::one_of_listed;
 use super::names::{is_like, plain};
 use super::relatives::kind_of;
 use super::subjects::{Kind, subject};
+use super::{branches, literal};
 use crate::generators::phrases;
 use litepress_rows::schema::Table;
 
@@ -49,6 +50,59 @@ const CLOUD: [(&str, &str, &str); 10] = [
     ("sort_order", "mail", "choice('newest': 8, 'oldest': 2)"),
     ("note_mode", "notes", "choice('edit': 5, 'preview': 5)"),
 ];
+/// Settings of a site, as WordPress has them, in the order of their rows.
+const SITE: [(&str, &str); 48] = [
+    ("siteurl", "https://blog.example"),
+    ("home", "https://blog.example"),
+    ("blogname", "Notes from Everywhere"),
+    ("blogdescription", "What we read, make and find"),
+    ("users_can_register", "1"),
+    ("admin_email", "admin@blog.example"),
+    ("start_of_week", "1"),
+    ("use_balanceTags", "0"),
+    ("use_smilies", "1"),
+    ("require_name_email", "1"),
+    ("comments_notify", "1"),
+    ("posts_per_rss", "10"),
+    ("rss_use_excerpt", "0"),
+    ("mailserver_url", "mail.example.com"),
+    ("mailserver_login", "login@example.com"),
+    ("mailserver_port", "110"),
+    ("default_category", "1"),
+    ("default_comment_status", "open"),
+    ("default_ping_status", "open"),
+    ("posts_per_page", "10"),
+    ("date_format", "F j, Y"),
+    ("time_format", "g:i a"),
+    ("links_updated_date_format", "F j, Y g:i a"),
+    ("comment_moderation", "0"),
+    ("moderation_notify", "1"),
+    ("permalink_structure", "/%year%/%monthnum%/%postname%/"),
+    ("hack_file", "0"),
+    ("blog_charset", "UTF-8"),
+    ("gmt_offset", "1"),
+    ("default_email_category", "1"),
+    ("template", "twentytwentyfive"),
+    ("stylesheet", "twentytwentyfive"),
+    ("comment_registration", "0"),
+    ("html_type", "text/html"),
+    ("use_trackback", "0"),
+    ("default_role", "subscriber"),
+    ("db_version", "60421"),
+    ("uploads_use_yearmonth_folders", "1"),
+    ("blog_public", "1"),
+    ("show_on_front", "posts"),
+    ("thumbnail_size_w", "150"),
+    ("thumbnail_size_h", "150"),
+    ("medium_size_w", "300"),
+    ("medium_size_h", "300"),
+    ("large_size_w", "1024"),
+    ("large_size_h", "1024"),
+    ("thread_comments", "1"),
+    ("page_on_front", "0"),
+];
+/// The beginning of the names of what a site keeps for some hours.
+const TRANSIENT: &str = "_transient_timeout_";
 /// Values of all other settings: sizes, limits, intervals.
 const NUMBERS: &str = "choice('1': 4, '5': 2, '10': 5, '25': 4, '30', '60': 3, '100': 3, '300', '3600': 2)";
 
@@ -81,6 +135,9 @@ impl TableInference<'_> {
         if let Some(key) = key.filter(|&at| self.columns[at].plain == "configkey" && self.is_free(at)) {
             self.settings_of_cloud(key);
         }
+        if let Some(key) = key.filter(|&at| self.columns[at].full == "option_name" && self.is_free(at)) {
+            self.settings_of_site(key);
+        }
         if let Some(key) = key.filter(|&at| is_setting && self.is_free(at) && self.columns[at].is_unique) {
             self.keys_of_program(key);
         }
@@ -90,10 +147,12 @@ impl TableInference<'_> {
         }
         let is_of_browser =
             |key: usize| self.found[key].as_ref().is_some_and(|of| of.text.contains("{browser_setting}"));
+        let is_of_site = |key: usize| self.found[key].as_ref().is_some_and(|of| of.text.contains(TRANSIENT));
         let text = key.map_or(NUMBERS.to_owned(), |key| {
             if is_of_browser(key) {
                 return format!("CASE {} {OF_BROWSER} ELSE '0' END", self.column(key));
             }
+            let site = is_of_site(key);
             let case = |(end, text): &(&str, &str)| format!(" WHEN '{end}' THEN {text}");
             let cases: String = VALUE_BY_KEY.iter().map(case).collect();
             let key = self.column(key);
@@ -101,9 +160,10 @@ impl TableInference<'_> {
                 Some(title) => format!(" WHEN 'itle' THEN {title}{cases}"),
                 None => cases,
             };
-            format!(
+            let text = format!(
                 "CASE substr({key}, -4){cases} ELSE if(substr({key}, -3) = 'url', phrase('{{web_url}}'), {NUMBERS}) END"
-            )
+            );
+            if site { self.value_of_site(&key, &text) } else { text }
         });
         self.set(value, text, "follows from the key");
         if let Some((at, key)) = self.find_repeatable_text("namespace").zip(key) {
@@ -111,6 +171,32 @@ impl TableInference<'_> {
             let text = format!("if(instr({key}, '.') > 0, substr({key}, 1, instr({key}, '.') - 1), 'core')");
             self.set(at, text, "the first part of the key");
         }
+    }
+
+    /// Settings of a site: those that all have, and those of themes and plugins. Every third of these is kept for some hours.
+    fn settings_of_site(&mut self, key: usize) {
+        let is_site = |table: &Table| subject(&table.name).is_some_and(|of| of.names == "article_title");
+        let number = self.table.rowid_alias.map(|at| self.column(at));
+        let Some(number) = number.filter(|_| self.context.schema.tables.iter().any(is_site)) else { return };
+        let own = branches(1, SITE.iter().map(|(name, _)| literal(name)));
+        let others =
+            format!("if({number} % 3 = 0, '{TRANSIENT}feed_' || hex(32), unique_phrase('{{site_setting}}', '_'))");
+        self.set(key, format!("CASE {number}{own} ELSE {others} END"), "a setting of a site");
+        let key = self.column(key);
+        if let Some(at) = self.find_repeatable_text("autoload") {
+            let text = format!("if(instr({key}, '{TRANSIENT}') = 1, 'no', 'yes')");
+            self.set(at, text, "follows from the key");
+        }
+    }
+
+    /// Returns the value of a setting of a site; `others` is that of a theme or a plugin.
+    fn value_of_site(&self, key: &str, others: &str) -> String {
+        let case = |(name, value): &(&str, &str)| format!(" WHEN '{name}' THEN {}", literal(value));
+        let own: String = SITE.iter().map(case).collect();
+        let until = self.context.day.unix();
+        format!(
+            "if(instr({key}, '{TRANSIENT}') = 1, {until} + int(0, 43_200) || '', CASE {key}{own} ELSE {others} END)"
+        )
     }
 
     /// Returns the title of the text that the row refers to.
@@ -151,32 +237,14 @@ impl TableInference<'_> {
             Some(Kind::Text) => "post_setting",
             _ => return,
         };
+        if self.meta_of_blog(key) {
+            return;
+        }
         let text = match self.context.per_parent {
-            Some(by) => {
-                let keys = |list| one_of_listed(phrases::items(list), &self.table.columns[by].name).text;
-                match self.kind_of_post(by) {
-                    Some([kind, file]) => format!(
-                        "CASE WHEN substr({file}, 1, 6) = 'image/' THEN {} WHEN {kind} = 'attachment' THEN {} ELSE {} END",
-                        keys("image_setting"),
-                        keys("file_setting"),
-                        keys(list)
-                    ),
-                    None => keys(list),
-                }
-            }
+            Some(by) => one_of_listed(phrases::items(list), &self.table.columns[by].name).text,
             None => format!("phrase('{{{list}}}')"),
         };
         self.set(key, text, "follows from whose it is");
-    }
-
-    /// Returns the kind of the post that a column refers to, some of which are files, and the type of the file.
-    fn kind_of_post(&self, by: usize) -> Option<[String; 2]> {
-        let of = &self.context.schema.tables[self.context.parents[by]?.table];
-        let column = |names: &str| {
-            let mut columns = of.columns.iter().filter(|column| column.not_null);
-            columns.find(|column| is_like(&plain(&column.name), names)).map(|column| self.through(by, column))
-        };
-        Some([column("post_type")?, column("*mime_type")?])
     }
 
     /// Keys of the settings of a browser, or of a site.

@@ -1,13 +1,37 @@
 //! States of the things in a house, and statistics of its sensors: a lamp is on or off, and a temperature is a number.
 
 use super::names::{is_like, is_plain, plain};
-use super::{ColumnTraits, TableInference, TypeClass};
+use super::{ColumnTraits, TableInference, TypeClass, branches, literal};
 use litepress_rows::schema::{Schema, Table};
 
-/// States by the first letters of a thing's name.
-const STATES: &str = "WHEN 'li' THEN choice('on': 4, 'off': 6) WHEN 'sw' THEN choice('on': 4, 'off': 6) WHEN 'bi' THEN choice('on': 2, 'off': 8) \
-     WHEN 'cl' THEN choice('heat': 6, 'off': 3) WHEN 'co' THEN choice('open': 5, 'closed': 5) WHEN 'me' THEN choice('off': 5, 'playing': 3, 'paused': 2)";
-const EVENT: &str = "object(origin: choice('LOCAL': 9, 'REMOTE'), source: choice('automation': 5, 'user': 3, 'schedule': 2), context: hex(12))";
+/// States by the first letters of a thing's name, one after another.
+const STATES: [(&str, &[&str]); 6] = [
+    ("li", &["on", "off"]),
+    ("sw", &["on", "off"]),
+    ("bi", &["on", "off"]),
+    ("cl", &["heat", "off"]),
+    ("co", &["open", "closed"]),
+    ("me", &["off", "playing", "paused", "playing"]),
+];
+/// Rows between two states of a thing.
+pub(crate) const STATES_OF_THING: u64 = 25;
+/// Seconds between two states of a thing.
+const SECONDS: u64 = 3600;
+/// Events of a house in the order of their list: how many of twenty there are, and their details.
+const EVENTS: [(u8, &str); 9] = [
+    (
+        8,
+        "object(domain: constant('light'), service: choice('turn_on': 5, 'turn_off': 5, 'toggle'), service_data: object(entity_id: phrase('light.{room_id}')))",
+    ),
+    (2, "object(entity_id: phrase('{entity_id}'))"),
+    (4, "object(name: phrase('{house_automation}'), source: choice('time', 'sun', 'state of a device': 2))"),
+    (1, "object(entity_id: phrase('{entity_id}'))"),
+    (1, "object(name: phrase('{house_script}'))"),
+    (1, "object(name: phrase('{house_script}'))"),
+    (1, "object(entity_id: phrase('timer.{house_timer}'))"),
+    (1, "object(entity_id: phrase('button.{room_id}'))"),
+    (1, "object(tag_id: hex(16), device_id: hex(32))"),
+];
 const ATTRIBUTES: &str = "object(supported_features: choice(0: 6, 1: 2, 4: 2, 44), update_interval: choice(10: 2, 30: 5, 60: 3), device: hex(8))";
 /// Sensors: a word of their names, the unit, and the least value about which they measure, with a hundredth of its span.
 const SENSORS: [(&str, &str, &str); 4] = [
@@ -29,6 +53,26 @@ fn is_of_house(schema: &Schema) -> bool {
 pub(super) fn lists_events(schema: &Schema, table: &Table) -> bool {
     let is_unique = |at: usize| super::is_key_alone(table, at);
     is_of_house(schema) && table.columns.len() == 2 && table.column("event_type").is_some_and(is_unique)
+}
+
+/// Returns whether the rows of a table are states of the things, or statistics of the sensors, in another one.
+pub(super) fn is_measured(table: &Table, of: &Table) -> bool {
+    let has = |table: &Table, names: &str| table.columns.iter().any(|column| is_like(&plain(&column.name), names));
+    has(of, "entity_id") && !has(of, "state") && has(table, "state") && has(table, "old_state_id")
+        || has(of, "statistic_id") && has(table, "mean")
+}
+
+/// Returns a CASE over the event whose details have a number, by its position in the list of events.
+fn by_event(number: &str, value: impl Fn(usize) -> String) -> String {
+    let positions = EVENTS.iter().enumerate().flat_map(|(at, (share, _))| (0..*share).map(move |_| at));
+    let all: u32 = EVENTS.iter().map(|(share, _)| u32::from(*share)).sum();
+    format!("CASE {number} % {all}{} END", branches(0, positions.map(value)))
+}
+
+/// Returns the key of the event whose details have a number, if a table lists all events in their order.
+pub(crate) fn event_of_details(schema: &Schema, list: &Table, rows: u64, number: &str) -> Option<String> {
+    let is_whole = lists_events(schema, list) && list.rowid_alias.is_some() && rows == EVENTS.len() as u64;
+    is_whole.then(|| by_event(number, |at| (at + 1).to_string()))
 }
 
 /// Returns a CASE over what a sensor measures, as its name says.
@@ -60,13 +104,15 @@ impl TableInference<'_> {
         }
     }
 
-    /// Names of things, and details of events as JSON.
+    /// Names of things, and their attributes and the details of events as JSON.
     fn things(&mut self) {
         if let Some(at) = self.find_text("entity_id").filter(|&at| self.columns[at].is_unique) {
             self.set(at, "unique_phrase('{entity_id}', '_')", "a thing in a house");
         }
+        let number = self.table.rowid_alias.map_or("sequence()".to_owned(), |key| self.column(key));
+        let event = by_event(&number, |at| EVENTS[at].1.to_owned());
         for (names, text) in
-            [("shared_data event_data", EVENT), ("shared_attrs attributes state_attributes", ATTRIBUTES)]
+            [("shared_data event_data", event.as_str()), ("shared_attrs attributes state_attributes", ATTRIBUTES)]
         {
             if let Some(at) = self.find_repeatable_text(names) {
                 self.set(at, text, "details as JSON");
@@ -78,8 +124,16 @@ impl TableInference<'_> {
     fn changes_of_things(&mut self) {
         let is_time = |at: usize| self.is_open_time(at) && !self.columns[at].not_null;
         let changed = self.find("last_changed_ts", is_time);
-        if let (Some(at), Some(_)) = (changed, self.find("last_updated_ts", |at| self.is_time(at))) {
-            self.found[at] = Some(super::inferred("constant(NULL)", "follows from the time of the last update"));
+        let (Some(changed), Some(updated)) = (changed, self.find("last_updated_ts", |at| self.is_open_time(at))) else {
+            return;
+        };
+        self.found[changed] = Some(super::inferred("constant(NULL)", "follows from the time of the last update"));
+        let rows = self.context.rows.max(1);
+        let step = SECONDS as f64 / rows.div_ceil(STATES_OF_THING) as f64;
+        let first = self.context.day.unix() as f64 - (rows as f64 * step).ceil() - 1.0;
+        if self.columns[updated].traits.class == TypeClass::Real {
+            let text = format!("{first:.1} + {step} * (sequence() - 1) + real(0, {step}, 3)");
+            self.set(updated, text, "one state after another");
         }
     }
 
@@ -87,12 +141,18 @@ impl TableInference<'_> {
     fn states_of_things(&mut self) {
         let state = self.find_repeatable_text("state");
         let Some((state, thing)) = state.zip(self.text_of_a_parent("entity_id")) else { return };
-        let step = 100.0 / self.context.rows.max(1) as f64;
+        // The things take turns.
+        let turn = format!("((sequence() - 1) / {})", self.context.rows.div_ceil(STATES_OF_THING).max(1));
         let measured = by_sensor(&thing, |&(_, unit, values)| match unit {
-            COUNTED => format!("round({} + {step} * sequence(), 2) || ''", about(&thing, values)),
+            COUNTED => format!("round({} + 0.3 * {turn}, 2) || ''", about(&thing, values)),
             _ => format!("{} || ''", near(&thing, values)),
         });
-        let text = format!("CASE substr({thing}, 1, 2) {STATES} ELSE coalesce({measured}, 'unknown') END");
+        let of_kind = |(kind, states): &(&str, &[&str])| {
+            let states_in_turn = branches(0, states.iter().map(|state| literal(state)));
+            format!(" WHEN '{kind}' THEN CASE ({turn} + length({thing})) % {}{states_in_turn} END", states.len())
+        };
+        let states: String = STATES.iter().map(of_kind).collect();
+        let text = format!("CASE substr({thing}, 1, 2){states} ELSE coalesce({measured}, 'unknown') END");
         self.set(state, text, "follows from the thing that the row refers to");
     }
 

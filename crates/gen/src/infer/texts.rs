@@ -152,7 +152,7 @@ impl TableInference<'_> {
             let unique = self.lookup_list(at).or_else(|| is_distinct.then_some(list));
             let text = match unique {
                 Some("category") if self.context.roots.is_some() => self.name_in_tree(at),
-                Some(list @ ("continent" | "film_genre" | "language_name"))
+                Some(list @ ("continent" | "film_genre" | "label" | "language_name"))
                     if self.table.rowid_alias.is_some() && self.context.rows <= phrases::count(list) =>
                 {
                     super::continents::by_number(list, &self.column(self.table.rowid_alias.unwrap_or_default()))
@@ -295,6 +295,9 @@ impl TableInference<'_> {
         if subject.names == "product" {
             self.product_text();
         }
+        if subject.names == "status_post" {
+            self.short_replies();
+        }
         for (patterns, phrase) in texts {
             for at in 0..self.columns.len() {
                 if self.is_free(at)
@@ -308,6 +311,17 @@ impl TableInference<'_> {
                     self.set(at, text, &because);
                 }
             }
+        }
+    }
+
+    /// Texts that answer others: short ones.
+    fn short_replies(&mut self) {
+        let is_answered = |&at: &usize| self.is_like(at, "in_reply_to_id reply_to_id") && !self.columns[at].not_null;
+        let answered = (0..self.columns.len()).find(is_answered);
+        let text = self.find_repeatable_text("text body content");
+        if let Some((at, answered)) = text.zip(answered.map(|at| self.column(at))) {
+            let text = format!("if({answered} IS NULL, phrase('{{status_post}}'), phrase('{{status_reply}}'))");
+            self.set(at, text, "a text, or an answer");
         }
     }
 

@@ -253,17 +253,18 @@ impl Form {
         self.units().map(|(units, _)| units)
     }
 
-    /// Returns the annotation of times that ascend with the row number.
-    pub(super) fn ascending(self, from: &str, to: &str) -> String {
+    /// Returns the annotation of times that ascend with the row number: these arguments of `events` behind the first one, and the form.
+    pub(super) fn ascending(self, from: &str, arguments: &str) -> String {
+        let events = |form: &str| format!("events('{from}', {arguments}{form})");
         match self {
-            Self::Day => format!("substr(events('{from}', '{to}'), 1, 10)"),
-            Self::Text => format!("events('{from}', '{to}')"),
-            Self::Unix(1) => format!("events('{from}', '{to}', as='unix')"),
-            Self::Unix(1000) => format!("events('{from}', '{to}', as='unix_ms')"),
-            Self::Unix(1_000_000) => format!("events('{from}', '{to}', as='unix_ms') * 1000 + int(0, 999)"),
-            Self::Unix(units) => format!("events('{from}', '{to}', as='unix') * {units}"),
-            Self::Since1601 => format!("{} + {SINCE_1601}", Self::Unix(1_000_000).ascending(from, to)),
-            Self::Julian => format!("events('{from}', '{to}', as='julian')"),
+            Self::Day => format!("substr({}, 1, 10)", events("")),
+            Self::Text => events(""),
+            Self::Unix(1) => events(", as='unix'"),
+            Self::Unix(1000) => events(", as='unix_ms'"),
+            Self::Unix(1_000_000) => format!("{} * 1000 + int(0, 999)", events(", as='unix_ms'")),
+            Self::Unix(units) => format!("{} * {units}", events(", as='unix'")),
+            Self::Since1601 => format!("{} + {SINCE_1601}", Self::Unix(1_000_000).ascending(from, arguments)),
+            Self::Julian => events(", as='julian'"),
         }
     }
 

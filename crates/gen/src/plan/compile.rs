@@ -332,12 +332,7 @@ impl<'p, 'a> Compiler<'p, 'a> {
         let has_positions =
             reference.is_some_and(|reference| matches!(reference.relation.assignment, Assignment::PerParent(_)));
         if !has_positions {
-            let call = match field {
-                PositionField::Ordinal => "number_in",
-                PositionField::Count => "count_in",
-            };
-            let message = format!("{call} needs a column that is ref(parent.key, per_parent(...))");
-            return Err(self.error_in(row_set, column, at, &message));
+            return self.counted_position(row_set, column, field, (by, at));
         }
         let of = self.relation(row_set, by)?;
         let register = self.register(relations::ROW_NUMBERS);

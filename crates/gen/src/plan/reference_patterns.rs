@@ -125,6 +125,14 @@ impl Planner<'_> {
             None if infer::is_type_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::FirstInTurn(infer::ROWS_OF_FOLDER.min(parent_rows)))
             }
+            // All sensors measure at the same times.
+            None if rows >= parent_rows && infer::time_of_series(of_table, column).is_some() => {
+                Ok(ReferencePattern::per_parent(infer::even_counts(rows, parent_rows)))
+            }
+            // A host comes with its first page.
+            None if rows >= parent_rows && infer::is_page_of(of_table, of_parent) => {
+                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
+            }
             None if rows >= parent_rows && infer::is_visit_of(of_table, of_parent) => Ok(ReferencePattern::Visits),
             None if self.comes_in_groups(table, column, of_parent) => {
                 let after = infer::films_without_parts(of_table, of_parent, parent_rows);

@@ -49,6 +49,8 @@ impl Planner<'_> {
         self.agree_on_receiver(drafts);
         self.agree_on_founder(drafts);
         self.agree_on_repeats(drafts);
+        self.agree_on_events(drafts);
+        self.agree_on_labels(drafts);
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
             if self.single_parent(table, column).is_none() || self.agree_on_purchase(drafts, position) {
@@ -92,6 +94,43 @@ impl Planner<'_> {
         self.agree_on_bookmarks(drafts);
         self.agree_on_visits(drafts);
         self.agree_on_pairs(drafts);
+    }
+
+    /// Gives events of a house the kind that their details are of.
+    fn agree_on_events(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let of_table = &self.schema.tables[table];
+            let Some(list) = self.single_parent(table, column).map(|parent| parent.table) else { continue };
+            let is_details = |(of, at, inferred): &&Draft| {
+                let parent = self.single_parent(*of, *at).map(|parent| &self.schema.tables[parent.table]);
+                let has_details = parent.is_some_and(|of| of.column("shared_data").is_some());
+                *of == table && has_details && inferred.text.contains("ref(")
+            };
+            let Some((_, details, _)) = drafts.iter().find(is_details) else { continue };
+            let number = format!("coalesce({}, 0)", quoted(&of_table.columns[*details].name));
+            let rows = self.sizes[list].rows;
+            if let Some(text) = infer::event_of_details(self.schema, &self.schema.tables[list], rows, &number) {
+                drafts[position].2 = Inference { text, because: "the event of the details".to_owned() };
+            }
+        }
+    }
+
+    /// Gives issues labels that suit their titles.
+    fn agree_on_labels(&self, drafts: &mut [Draft]) {
+        for position in 0..drafts.len() {
+            let (table, column) = (drafts[position].0, drafts[position].1);
+            let of_table = &self.schema.tables[table];
+            let parent = |at: usize| self.single_parent(table, at).map(|parent| parent.table);
+            let is_leader = |(of, _, inferred): &&Draft| *of == table && inferred.text.contains("per_parent(");
+            let Some((_, leader, _)) = drafts.iter().find(is_leader) else { continue };
+            let Some((labels, issues)) = parent(column).zip(parent(*leader)) else { continue };
+            let tables = [labels, issues].map(|at| &self.schema.tables[at]);
+            let by = &of_table.columns[*leader].name;
+            if let Some(inferred) = infer::label_of_issue(tables, self.sizes[labels].rows, by) {
+                drafts[position].2 = inferred;
+            }
+        }
     }
 
     /// Leaves the first bookmarks, which are folders, without a page.
@@ -444,8 +483,6 @@ impl Planner<'_> {
     /// Lets things come one after another, so that the row before of each of them is as many rows before. Returns `false` if the keys of
     /// the rows do not count them.
     fn take_turns(&self, drafts: &mut [Draft], position: usize, before: usize) -> bool {
-        /// Rows of each thing.
-        const EACH: u64 = 25;
         let (table, column) = (drafts[position].0, drafts[position].1);
         let of_table = &self.schema.tables[table];
         let key = of_table.rowid_alias.filter(|&key| self.columns[table][key].is_none());
@@ -454,7 +491,7 @@ impl Planner<'_> {
             return false;
         };
         let Some(at) = drafts.iter().position(|draft| (draft.0, draft.1) == (table, before)) else { return false };
-        let first = self.sizes[table].rows.div_ceil(EACH).min(self.sizes[things.table].rows);
+        let first = self.sizes[table].rows.div_ceil(infer::STATES_OF_THING).min(self.sizes[things.table].rows);
         let key = quoted(&of_table.columns[key].name);
         let of = infer::quoted_column(&self.schema.tables[things.table], things.column);
         drafts[position].2.text = format!("ref({of}, in_turn(first={first}))");

@@ -213,9 +213,9 @@ fn has_annotations(schema: &Schema, column_annotations: &[ColumnAnnotation<'_>],
 fn limit_wholes(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
     limit_each(tables, sizes, |table, sizes| {
         for (_, parent) in single_references(schema, table) {
-            let wholes = infer::wholes_of_ten(&schema.tables[parent.table], &schema.tables[table]);
+            let wholes = infer::wholes_of_hundred(&schema.tables[parent.table], &schema.tables[table]);
             let Some(wholes) = wholes.filter(|_| tables.contains(&parent.table)) else { continue };
-            let most = sizes[table].rows.saturating_mul(wholes).div_ceil(10);
+            let most = sizes[table].rows.saturating_mul(wholes).div_ceil(100);
             sizes[parent.table].limit((parent.column, most, "{} rows have several parts each"));
         }
     });

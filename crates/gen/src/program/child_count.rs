@@ -1,7 +1,7 @@
-//! Numbers of rows that refer to a row: the comments of a post.
+//! Numbers of rows that refer to a row: the comments of a post, and the number of a comment among them.
 //!
 //! The rows of the other table are counted once, by the first thread that needs a number. That takes 4 bytes a row of the table
-//! that they refer to.
+//! that they refer to, or a row of their own.
 
 use super::Program;
 use crate::random::Rows;
@@ -43,5 +43,40 @@ impl ChildCount {
             }
         });
         counts
+    }
+}
+
+/// The number of each row among those that refer to the same row.
+#[derive(Debug)]
+pub(crate) struct ChildNumbers {
+    /// A program of the rows' table; its only column is the number of the row that each of them refers to.
+    program: Program,
+    children: u64,
+    parents: u64,
+    numbers: OnceLock<Vec<u32>>,
+}
+
+impl ChildNumbers {
+    pub(crate) fn new(program: Program, children: u64, parents: u64) -> Self {
+        Self { program, children, parents, numbers: OnceLock::new() }
+    }
+
+    /// Computes the numbers of these rows; 0 if a row refers to nothing.
+    pub(super) fn fill(&self, rows: &Rows<'_>, out: &mut CellBlock) {
+        let numbers = self.numbers.get_or_init(|| self.count());
+        rows.append_to(out.ints(), |row| usize::try_from(row).map_or(0, |row| numbers[row]).into());
+    }
+
+    fn count(&self) -> Vec<u32> {
+        let [mut numbers, mut last] = [self.children, self.parents]
+            .map(|rows| vec![0_u32; usize::try_from(rows).expect("a number of rows in memory")]);
+        self.program.for_each_row(self.children, |child, parent| {
+            let last = parent(0).and_then(|row| last.get_mut(usize::try_from(row).ok()?));
+            if let (Some(last), Ok(child)) = (last, usize::try_from(child)) {
+                *last += 1;
+                numbers[child] = *last;
+            }
+        });
+        numbers
     }
 }

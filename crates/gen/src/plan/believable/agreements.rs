@@ -316,7 +316,11 @@ fn visits_last_as_long_as_their_pages() {
     );
 }
 
-/// Who wanted a dark mode said that it happens every time, and a picture had a time to read it.
+/// What WordPress knows of posts besides their rows.
+const META: &str = "FROM wp_postmeta m JOIN wp_posts p ON p.ID = post_id";
+
+/// Who wanted a dark mode said that it happens every time and got the label of a bug, a picture had a time to read it and no file, a
+/// blog had no name, and answers were about something else.
 #[test]
 fn texts_suit_what_they_are_about() {
     let bug = "'Happens every time.', 'Happens now and then.', 'Seen since the last release.', 'A reload helps.'";
@@ -328,16 +332,87 @@ fn texts_suit_what_they_are_about() {
     judge(
         "wordpress",
         &[
+            (&format!("SELECT count(*) {META} WHERE meta_key GLOB '_wp_att*' AND post_type <> 'attachment'"), 0, 0),
             (
-                "SELECT count(*) FROM wp_postmeta m JOIN wp_posts p ON p.ID = post_id WHERE (post_type = 'attachment') <> (meta_key LIKE 'image%' OR meta_key LIKE 'preview%' OR meta_key LIKE 'file%' OR meta_key LIKE 'download%')",
+                &format!(
+                    "SELECT count(*) {META} WHERE meta_key IN ('_pingme', 'seo_title') AND post_type = 'attachment'"
+                ),
                 0,
                 0,
             ),
             (
-                "SELECT count(*) FROM wp_postmeta WHERE meta_key IN ('image_width', 'image_height') AND meta_value + 0 < 100",
+                &format!(
+                    "SELECT count(*) {META} WHERE meta_key = '_wp_attached_file' AND guid NOT LIKE '%/uploads/' || meta_value"
+                ),
                 0,
                 0,
             ),
+            (&format!("SELECT count(*) {META} WHERE meta_key = '_edit_last' AND meta_value <> post_author"), 0, 0),
+            (&format!("SELECT count(*) {META} WHERE meta_key IN ('_wp_attached_file', '_edit_lock')"), 20, 250),
+            (
+                "SELECT count(*) FROM wp_usermeta m JOIN wp_users u ON u.ID = user_id WHERE meta_key = 'nickname' AND meta_value <> user_login",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM wp_usermeta WHERE meta_key = 'wp_capabilities' AND meta_value NOT LIKE 'a:1:{s:%:\"%\";b:1;}'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM wp_options WHERE option_name IN ('siteurl', 'blogname', 'admin_email') AND option_id < 10",
+                3,
+                3,
+            ),
+            (
+                "SELECT count(*) FROM wp_comments JOIN wp_posts p ON p.ID = comment_post_ID WHERE post_type = 'attachment'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM wp_users WHERE user_url = ''", 200, 350),
+        ],
+    );
+    let short = "length(text) < 25 AND text NOT LIKE '%train%'";
+    judge(
+        "mastodon",
+        &[(
+            &format!(
+                "SELECT count(*) FROM statuses WHERE in_reply_to_id IS NOT NULL AND NOT ({short}) AND reblog_of_id IS NULL"
+            ),
+            0,
+            0,
+        )],
+    );
+    let label = "FROM issue_labels JOIN issues i ON i.id = issue_id JOIN labels l ON l.id = label_id";
+    judge(
+        "ci",
+        &[
+            (&format!("SELECT count(*) {label} WHERE title LIKE 'Add %' AND name IN ('bug', 'performance')"), 0, 0),
+            (
+                &format!("SELECT count(*) {label} WHERE title LIKE 'Crash %' AND name IN ('enhancement', 'feature')"),
+                0,
+                0,
+            ),
+            ("SELECT max(number) FROM pipelines WHERE id < 20", 1, 19),
+        ],
+    );
+}
+
+/// Invoices were written at three in the morning, and rows came at the same distance from one another.
+#[test]
+fn people_sleep_at_night() {
+    const NIGHT: &str =
+        "(SELECT substr(created_at, 12, 5) AS at FROM accounts) WHERE at NOT BETWEEN '06:30' AND '23:30'";
+    judge("mastodon", &[(&format!("SELECT count(*) FROM {NIGHT}"), 0, 0)]);
+    let office = "SELECT count(*) FROM invoice WHERE substr(issued_at, 12, 5) NOT BETWEEN '08:00' AND '18:00'";
+    judge("hospital", &[(office, 0, 0)]);
+    let gap = "unixepoch(b.created_at) - unixepoch(a.created_at)";
+    let gaps = format!("FROM accounts a JOIN accounts b ON b.id = a.id + 1 WHERE {gap}");
+    judge(
+        "mastodon",
+        &[
+            (&format!("SELECT count(*) {gaps} < 86400 * 2"), 10, 80),
+            (&format!("SELECT count(*) {gaps} > 86400 * 7"), 10, 80),
         ],
     );
 }

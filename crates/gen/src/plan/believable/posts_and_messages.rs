@@ -312,7 +312,7 @@ fn programs_refer_to_what_there_is() {
                 0,
                 0,
             ),
-            ("SELECT count(*) FROM keyword_search_terms", 20, 20),
+            ("SELECT count(*) FROM keyword_search_terms", 30, 30),
             ("SELECT count(*) FROM urls WHERE (title LIKE '% - Search') <> (url LIKE '%/search?q=%')", 0, 0),
         ],
     );

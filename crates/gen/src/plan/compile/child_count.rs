@@ -3,7 +3,8 @@
 use super::relations::{ROW_NUMBERS, TOO_MANY};
 use super::{CompiledExpr, Compiler, with_nulls};
 use crate::generators::{Cardinality, ValueProperties};
-use crate::program::{ChildCount, LastChild, Members, Op, Program};
+use crate::program::{ChildCount, ChildNumbers, LastChild, Members, Op, Program};
+use crate::relation::PositionField;
 use litepress_rows::Result;
 
 impl Compiler<'_, '_> {
@@ -20,6 +21,41 @@ impl Compiler<'_, '_> {
         let count = Box::new(ChildCount::new(program, children, parents));
         let register = self.register(ROW_NUMBERS);
         self.program.ops.push(Op::CountOf { count, row_set, register });
+        Ok(CompiledExpr::in_register(register, ROW_NUMBERS))
+    }
+
+    /// Compiles the positions of rows among those with the same parent through the column `by`, whose rows are not consecutive.
+    pub(super) fn counted_position(
+        &mut self,
+        row_set: usize,
+        column: usize,
+        field: PositionField,
+        (by, at): (usize, usize),
+    ) -> Result<CompiledExpr> {
+        let table = self.row_sets[row_set];
+        let rows = self.drafts.sizes[table].rows;
+        let Some(parent) = self.drafts.reference((table, by)).map(|reference| reference.parent) else {
+            let call = match field {
+                PositionField::Ordinal => "number_in",
+                PositionField::Count => "count_in",
+            };
+            return Err(self.error_in(row_set, column, at, &format!("{call} needs a column that is ref(parent.key)")));
+        };
+        if rows > Members::MOST_ROWS {
+            return Err(self.error_in(row_set, column, at, TOO_MANY));
+        }
+        let (program, parents) = (self.rows_of(table, &[by], false)?, self.drafts.sizes[parent].rows);
+        let of = self.relation(row_set, by)?;
+        let register = self.register(ROW_NUMBERS);
+        self.program.ops.push(match field {
+            PositionField::Ordinal => {
+                let numbers = Box::new(ChildNumbers::new(program, rows, parents));
+                Op::NumberIn { numbers, row_set, of, register }
+            }
+            PositionField::Count => {
+                Op::CountOf { count: Box::new(ChildCount::new(program, rows, parents)), row_set: of, register }
+            }
+        });
         Ok(CompiledExpr::in_register(register, ROW_NUMBERS))
     }
 
