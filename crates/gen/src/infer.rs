@@ -101,6 +101,7 @@ pub(crate) use relatives::{
     rows_for_one, shares_parent, things_of_any_kind, wholes_of_hundred,
 };
 pub(crate) use roles::is_superior;
+pub(crate) use row_times::is_lent;
 pub(crate) use settings::{are_settings_of_users, is_meta_of};
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_place_of_files, is_tree_by_key, is_type_of_files, type_of_file};
 pub(crate) use sites::{Sites, most_sites};

@@ -13,7 +13,7 @@
 
 mod child_count;
 mod child_sum;
-mod last_child;
+mod linked_rows;
 mod members;
 mod repeats;
 
@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 pub(crate) use child_count::{ChildCount, ChildNumbers};
 pub(crate) use child_sum::{ChildScratch, ChildSum};
-pub(crate) use last_child::LastChild;
+pub(crate) use linked_rows::{Link, LinkedRows};
 pub(crate) use members::Members;
 pub(crate) use repeats::Repeats;
 
@@ -86,8 +86,8 @@ pub(crate) enum Op {
     Replace { repeats: Box<Repeats>, from: usize, of: usize, row_set: usize },
     /// Computes the first row of each row's thread, as another set: the row that it refers to, the row that one refers to, and on.
     Roots { relation: Relation, random: CellRandom, from: usize, nulls: Vec<Nulls>, row_set: usize },
-    /// Finds the last row that refers to each row, as another set.
-    Last { last: Box<LastChild>, from: usize, row_set: usize },
+    /// Finds the rows to which rows lead, as another set.
+    Link { linked: Box<LinkedRows>, from: usize, row_set: usize },
     /// Computes the numbers of rows.
     RowNumber { row_set: usize, register: usize },
     /// Counts the rows that refer to each row.
@@ -284,7 +284,7 @@ impl Liveness {
             Op::Refer { row_set, .. }
             | Op::Roots { row_set, .. }
             | Op::Replace { row_set, .. }
-            | Op::Last { row_set, .. } => self.row_sets[*row_set],
+            | Op::Link { row_set, .. } => self.row_sets[*row_set],
             _ => op.register().is_some_and(|register| self.registers[register]),
         };
         if is_used {
@@ -300,7 +300,7 @@ impl Liveness {
                 others.iter().chain([&without.other]).flatten().for_each(|&other| self.row_sets[other] = true);
             }
             Op::Replace { from, of, .. } => [*from, *of].into_iter().for_each(|set| self.row_sets[set] = true),
-            Op::Roots { from, .. } | Op::Last { from, .. } => self.row_sets[*from] = true,
+            Op::Roots { from, .. } | Op::Link { from, .. } => self.row_sets[*from] = true,
             Op::NumberIn { row_set, of, .. } => [*row_set, *of].into_iter().for_each(|set| self.row_sets[set] = true),
             Op::ChildPosition { row_set, .. }
             | Op::RowNumber { row_set, .. }
@@ -332,7 +332,7 @@ impl Op {
     /// Returns the register that it fills, or sets NULLs in.
     fn register(&self) -> Option<usize> {
         match self {
-            Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } | Self::Last { .. } => None,
+            Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } | Self::Link { .. } => None,
             Self::ChildPosition { register, .. }
             | Self::NumberIn { register, .. }
             | Self::RowNumber { register, .. }
@@ -372,9 +372,9 @@ impl Op {
                 repeats.replace(&scratch.rows(rows, *from), &mut list.rows);
                 scratch.row_sets[*row_set] = list;
             }
-            Self::Last { last, from, row_set } => {
+            Self::Link { linked, from, row_set } => {
                 let mut list = std::mem::take(&mut scratch.row_sets[*row_set]);
-                last.fill(&scratch.rows(rows, *from), &scratch.row_sets[*from].nulls, &mut list);
+                linked.fill(&scratch.rows(rows, *from), &scratch.row_sets[*from].nulls, &mut list);
                 scratch.row_sets[*row_set] = list;
             }
             Self::Null { nulls, row_set, register } => {
@@ -460,7 +460,7 @@ impl Op {
                 Operand::Block(block) => out.copy_from(block),
                 Operand::Constant(value) => out.values().resize(count, value.clone()),
             },
-            Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } | Self::Last { .. } | Self::Null { .. } => {}
+            Self::Refer { .. } | Self::Roots { .. } | Self::Replace { .. } | Self::Link { .. } | Self::Null { .. } => {}
         }
     }
 }

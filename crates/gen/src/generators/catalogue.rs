@@ -436,7 +436,7 @@ static RELATIONS: &[Entry] = &[
     Entry::new(
         "count_in",
         &[given("column")],
-        "how many rows refer to the same row through the column, which is per_parent",
+        "how many rows refer to the same row through the column",
         "count_in(order_id)",
     ),
     Entry::new(
@@ -471,9 +471,15 @@ static RELATIONS: &[Entry] = &[
         "last_of(message.chat_id, message.sent_at)",
     ),
     Entry::new(
+        "next_of",
+        &[given("column"), given("value")],
+        "a value of the next row that refers to the same row through the column; NULL if there is none",
+        "next_of(inventory_id, rental_date)",
+    ),
+    Entry::new(
         "number_in",
         &[given("column")],
-        "1 in the first row that refers to a row through the column, 2 in the next; the column is per_parent",
+        "1 in the first row that refers to a row through the column, 2 in the next",
         "number_in(order_id)",
     ),
     Entry::new(

@@ -150,7 +150,7 @@ pub(crate) fn column_call(source: &SourceText<'_>, call: &Call) -> Result<Expres
     required(&bind(source, call)?, "column")
 }
 
-/// Parses a call of `last_of`. Returns the column through which rows refer to this one, and the one with their value.
+/// Parses a call of `last_of` or `next_of`. Returns the column through which rows refer to a row, and the one with their value.
 pub(crate) fn last_call(source: &SourceText<'_>, call: &Call) -> Result<[Expression; 2]> {
     let arguments = bind(source, call)?;
     Ok([required(&arguments, "column")?, required(&arguments, "value")?])

@@ -188,6 +188,13 @@ impl TableInference<'_> {
             );
             self.set(name, text, "the name of a film, or the number of a season");
         }
+        // Nobody rates a folder.
+        let rating = self.find_repeatable_number("community_rating rating").filter(|&at| !self.columns[at].not_null);
+        if let Some(at) = rating {
+            let own = called(&self.alone(at).text);
+            let text = format!("if({kind} IN ('Movie', 'Series', 'Episode') AND bool(0.9), {own})");
+            self.set(at, text, "follows from what it is");
+        }
         let is_whole = format!("{kind} IN ('Movie', 'Episode')");
         let texts = [
             ("is_movie", format!("if({kind} = 'Movie', 1, 0)")),
@@ -425,7 +432,14 @@ impl TableInference<'_> {
             "follows from the making of a film",
         );
         let none = if self.columns[role].not_null { "''" } else { "NULL" };
-        let text = format!("if({} = 'Actor', phrase('{{film_role}}'), {none})", self.column(kind));
+        // Nobody plays someone in a documentary.
+        let genres = self.context.per_parent.and_then(|by| {
+            let of = &self.context.schema.tables[self.context.parents[by]?.table];
+            let column = of.columns.iter().find(|column| is_like(&plain(&column.name), "genres genre"))?;
+            Some(format!(" AND instr(coalesce({}, ''), 'Documentary') = 0", self.through(by, column)))
+        });
+        let is_played = format!("{} = 'Actor'{}", self.column(kind), genres.unwrap_or_default());
+        let text = format!("if({is_played}, phrase('{{film_role}}'), {none})");
         self.set(role, text, "follows from who it is");
         let orders = self.find_repeatable_number("sort_order").zip(self.find_repeatable_number("list_order"));
         if let Some((sorted, listed)) = orders {

@@ -2,6 +2,7 @@
 
 use super::names::is_like;
 use super::subjects::Kind;
+use super::table_columns::called;
 use super::{ColumnTraits, TableInference, inferred, kind_of, plain};
 use litepress_rows::schema::{Column, Generated};
 
@@ -101,6 +102,12 @@ impl TableInference<'_> {
         let state = self.find_repeatable_text("status_text status_message custom_status");
         if let Some((at, flag)) = state.filter(|&at| !self.columns[at].not_null).zip(flag) {
             self.set(at, format!("if({flag} = 1, NULL, phrase('{{status_text}}'))"), "what a person says");
+        }
+        let flag = self.find("is_bot bot is_robot", |at| self.is_number(at)).map(|at| self.column(at));
+        let phone = self.find_text("phone phone_number mobile").filter(|&at| self.columns[at].is_unique);
+        if let Some((at, flag)) = phone.filter(|&at| !self.columns[at].not_null).zip(flag) {
+            let own = called(&self.alone(at).text);
+            self.set(at, format!("if({flag} = 1 OR bool(0.2), NULL, {own})"), "programs have no telephone");
         }
     }
 

@@ -6,7 +6,7 @@ use super::subjects::Kind;
 use super::table_columns::called;
 use super::times::{Delay, Form, Stage, delay};
 use super::{Inference, TableInference, TypeClass, kind_of, unique};
-use litepress_rows::schema::{Column, ForeignKey, Generated};
+use litepress_rows::schema::{Column, ForeignKey, Generated, Table};
 
 /// Days before the reference day at which the times of a table begin that refers to no other one.
 const DAYS: i64 = 5 * 365;
@@ -46,6 +46,14 @@ pub(super) fn share_before(of_parent: i64, days_of_child: i64) -> f64 {
     let [parent, child] = [days_at(of_parent), days_of_child].map(|days| days as f64);
     // Times rise and fall a little beside an even line.
     0.9 * (1.0 - child / parent).max(0.0)
+}
+
+/// Returns whether the rows of a table are rentals of things, each of which begins and ends at a time of day.
+pub(crate) fn is_lent(table: &Table, thing: &Table) -> bool {
+    let is_end = |column: &Column| {
+        is_like(&plain(&column.name), "*return*") && !column.declared_type.eq_ignore_ascii_case("DATE")
+    };
+    super::is_stay(table) && !super::is_person(thing) && table.columns.iter().any(is_end)
 }
 
 /// Returns whole seconds as seconds with milliseconds.
@@ -135,6 +143,7 @@ impl TableInference<'_> {
             }
             known.push((stage, at, form));
         }
+        self.ends_before_next(&known);
         self.durations(&known);
         // A key needs a new time in every row.
         for &(_, at, form) in &times {
@@ -148,6 +157,36 @@ impl TableInference<'_> {
             }
         }
         self.series(&times);
+    }
+
+    /// Ends the rental of a thing before the next one begins.
+    fn ends_before_next(&mut self, times: &[(Stage, usize, Form)]) {
+        const SECONDS: i64 = 3600;
+        let find = |wanted: Stage| times.iter().find(|(stage, ..)| *stage == wanted).copied();
+        let Some(end) = find(Stage::Ended) else { return };
+        let start = find(Stage::Started).or_else(|| find(Stage::Created)).filter(|(.., form)| *form == end.2);
+        let Some((start, thing)) = start.zip(self.lent_thing()) else { return };
+        let next = format!("next_of({}, {})", self.column(thing), self.column(start.1));
+        let before = match end.2 {
+            Form::Text => format!("date_add({next}, -{SECONDS}, 'seconds')"),
+            Form::Unix(units) => format!("{next} - {}", SECONDS * units),
+            _ => return,
+        };
+        if let Some(found) = self.found[end.1].clone() {
+            let start = self.column(start.1);
+            let own = called(&found.text);
+            let text = format!("min({own}, coalesce(max({start}, {before}), {own}))");
+            self.set(end.1, text, &found.because);
+        }
+    }
+
+    /// Returns the column that refers to the thing that is lent to one after another, if the rows are in the order of time.
+    fn lent_thing(&self) -> Option<usize> {
+        let is_thing = |&by: &usize| {
+            let thing = self.context.parents[by].map(|parent| &self.context.schema.tables[parent.table]);
+            thing.is_some_and(|thing| is_lent(self.table, thing))
+        };
+        (0..self.columns.len()).find(is_thing).filter(|_| self.context.per_parent.is_none())
     }
 
     /// Returns the first time of a row as the column has it: people begin to work on a day, and some seconds have fractions.
@@ -559,10 +598,13 @@ impl TableInference<'_> {
         const DAYS: i64 = 30;
         let may_wait = matches!(self.kind(), Some(Kind::Order | Kind::Stay));
         let Some(is_young) = self.is_young(DAYS).filter(|_| may_wait) else { return };
+        let is_last = self.lent_thing().zip(self.table.rowid_alias).map(|(thing, key)| (self.column(thing), key));
+        let is_last = is_last
+            .map_or(String::new(), |(thing, key)| format!(" AND next_of({thing}, {}) IS NULL", self.column(key)));
         for at in 0..self.columns.len() {
             let is_end = self.is_open_time(at) && !self.columns[at].not_null && self.is_like(at, ENDS);
             if let Some(found) = self.found[at].as_mut().filter(|_| is_end) {
-                found.text = format!("if({is_young} AND bool(0.5), NULL, {})", found.text);
+                found.text = format!("if({is_young}{is_last} AND bool(0.5), NULL, {})", found.text);
                 found.because = format!("follows from how young the row is, {}", found.because);
             }
         }

@@ -47,6 +47,7 @@ impl TableInference<'_> {
         self.actions();
         self.purchases();
         self.pages_of_sites();
+        self.shops();
     }
 
     /// Addresses of pages, at the site that the row refers to.
@@ -148,6 +149,15 @@ impl TableInference<'_> {
             let is_flag = |column: &&Column| is_like(&plain(&column.name), "ecommerce *_ecommerce");
             Some(format!("coalesce({}, 0)", self.through(by, of.columns.iter().find(is_flag)?)))
         })
+    }
+
+    /// Sites that sell something: only shops do.
+    pub(super) fn shops(&mut self) {
+        let flag = self.find_repeatable_number("ecommerce *_ecommerce");
+        let name = self.find("name *_name", |at| self.is_text(at)).map(|at| self.column(at));
+        if let Some((at, name)) = flag.zip(name) {
+            self.set(at, format!("substr({name}, -4) IN ('Shop', 'tore', 'rket')"), "follows from the name");
+        }
     }
 
     /// The end of visits: one of a single action ends as it begins.

@@ -294,6 +294,7 @@ impl<'p, 'a> Compiler<'p, 'a> {
             }
             ColumnExpr::SumOf { child, expression, at } => self.sum_of(row_set, column, (*child, expression), *at),
             ColumnExpr::CountOf { child, column: by, at } => self.count_of(row_set, column, (*child, *by), *at),
+            ColumnExpr::NextOf { column: by, value, at } => self.next_of(row_set, column, (*by, *value), *at),
             ColumnExpr::LastOf { child, column: by, value, at } => {
                 self.last_of(row_set, column, (*child, *by, value), *at)
             }

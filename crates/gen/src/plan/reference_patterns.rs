@@ -2,6 +2,7 @@
 
 use super::Planner;
 use super::resolve::ColumnExpr;
+use super::shared_rows::MOST_ROWS;
 use crate::infer::{self, Inference, NoReference, Reference, ReferencePattern};
 use crate::relation::{Assignment, PositionField};
 use litepress_rows::schema::{Generated, Table};
@@ -95,7 +96,7 @@ impl Planner<'_> {
             None if each.is_some() => {
                 Ok(ReferencePattern::per_parent(infer::as_many_each(rows, parent_rows, each.unwrap_or(1))))
             }
-            None if numbered.is_some() => {
+            None if numbered.is_some() && !self.come_by_time(table) => {
                 let most = numbered.map_or(u64::MAX, |numbered| numbered.most);
                 Ok(self.numbered_pattern([table, parent.table], most))
             }
@@ -241,7 +242,26 @@ impl Planner<'_> {
         let thing = columns.iter().find(|&&at| parent(at).is_some_and(|parent| !infer::is_person(parent)));
         let only = columns.first().filter(|_| columns.len() == 1);
         let is_thing = thing.or(only) == Some(&column) && of_table.columns[column].not_null;
-        infer::is_stay(of_table) && is_thing && columns.iter().all(is_free)
+        infer::is_stay(of_table) && is_thing && columns.iter().all(is_free) && !self.is_lent_by_time(table, column)
+    }
+
+    /// Returns whether the rows of a table come in the order of time, whatever they belong to: the issues of all repositories.
+    fn come_by_time(&self, table: usize) -> bool {
+        let of_table = &self.schema.tables[table];
+        let is_few = self.sizes[table].rows <= MOST_ROWS;
+        of_table.rowid_alias.is_some() && is_few && infer::has_times(of_table) && infer::is_text_or_task(of_table)
+    }
+
+    /// Returns whether the rows of a table are in the order of time, although a thing is lent to one after another: each of them
+    /// seldom.
+    fn is_lent_by_time(&self, table: usize, column: usize) -> bool {
+        /// Rows for each thing.
+        const MOST: u64 = 4;
+        let of_table = &self.schema.tables[table];
+        let Some(thing) = self.single_parent(table, column).map(|parent| parent.table) else { return false };
+        let rows = self.sizes[table].rows;
+        let is_seldom = rows <= self.sizes[thing].rows.saturating_mul(MOST) && rows <= MOST_ROWS;
+        of_table.rowid_alias.is_some() && is_seldom && infer::is_lent(of_table, &self.schema.tables[thing])
     }
 
     /// Chooses the pattern of a foreign key within a key that consists of foreign keys.
@@ -300,6 +320,10 @@ impl Planner<'_> {
         let pair: Vec<usize> = columns.iter().filter(is_reference).copied().collect();
         let parents = self.parts(table, &pair).filter(|parts| parts.len() == 2 && pair.len() == 2)?;
         let pairs = parents[0].parents.saturating_mul(parents[1].parents);
+        // A thing is lent at different times.
+        if pair.iter().any(|&column| self.is_lent_by_time(table, column)) {
+            return None;
+        }
         // A text such as a UUID makes the key unique.
         let is_text = |column: &usize| infer::is_called(of_table, *column, "key_id *uuid *guid");
         if columns.iter().any(|column| !pair.contains(column) && is_text(column)) {

@@ -44,6 +44,8 @@ pub(super) enum ColumnExpr {
     CountOf { child: usize, column: usize, at: usize },
     /// A value of the last row of another table that refers to the row through a column.
     LastOf { child: usize, column: usize, value: Vec<String>, at: usize },
+    /// A value of the next row that refers to the same row through a column.
+    NextOf { column: usize, value: usize, at: usize },
     /// NULL in a share of the rows.
     Null { share: f64, purpose: Purpose, inner: Box<ColumnExpr> },
 }
@@ -179,6 +181,7 @@ impl<'a> Resolver<'a> {
             "sum_of" => self.sum(call),
             "count_of" => self.count(call),
             "last_of" => self.last(call),
+            "next_of" => self.next(call),
             _ => return None,
         })
     }
@@ -321,6 +324,12 @@ impl<'a> Resolver<'a> {
             return Err(self.source.error(call.span.start, "last_of needs two columns of one table"));
         }
         Ok(ColumnExpr::LastOf { child, column, value, at: call.span.start })
+    }
+
+    fn next(&mut self, call: &Call) -> Result<ColumnExpr> {
+        let [by, value] = last_call(self.source, call)?;
+        let (column, value) = (self.own_column(&by)?, self.own_column(&value)?);
+        Ok(ColumnExpr::NextOf { column, value, at: call.span.start })
     }
 
     fn sum(&self, call: &Call) -> Result<ColumnExpr> {

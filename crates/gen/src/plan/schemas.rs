@@ -168,7 +168,8 @@ fn rows_with_one_parent_have_numbers() {
     let sqlite = database(
         "/* gen: rows=60 */ CREATE TABLE p (id INTEGER PRIMARY KEY /* gen: shuffle */);
         /* gen: rows=20k */ CREATE TABLE t (id INTEGER PRIMARY KEY, p REFERENCES p /* gen: null(0.1, ref(p.id, popular(growing=TRUE))) */,
-            n INT /* gen: number_in(p) */, all_of INT /* gen: count_in(p) */);
+            n INT /* gen: number_in(p) */, all_of INT /* gen: count_in(p) */, next INT /* gen: next_of(p, id) */,
+            after INT /* gen: next_of(p, n) + 0 */);
         /* gen: rows=3k */ CREATE TABLE u (t REFERENCES t /* gen: ref(t.id) */, n INT /* gen: t.n */);",
     );
     for wrong in [
@@ -176,6 +177,8 @@ fn rows_with_one_parent_have_numbers() {
         "FROM t WHERE (p IS NULL) <> (n IS NULL) OR (p IS NULL) <> (all_of IS NULL)",
         "FROM t WHERE p IS NOT NULL AND all_of <> (SELECT max(n) FROM t o WHERE o.p = t.p)",
         "FROM u JOIN t ON t.id = u.t WHERE u.n IS NOT t.n",
+        "FROM (SELECT next, p, lead(id) OVER (PARTITION BY p ORDER BY id) AS at FROM t) WHERE p IS NOT NULL AND next IS NOT at",
+        "FROM t WHERE p IS NULL AND next IS NOT NULL OR (next IS NULL) <> (after IS NULL) OR after <> n + 1",
     ] {
         assert_eq!(number(&sqlite, &format!("SELECT count(*) {wrong}")), 0, "{wrong}");
     }
@@ -534,6 +537,9 @@ fn references_that_cannot_be() {
         ("x REFERENCES p, y -- gen: x.nam", "table p has no column 'nam', did you mean 'name'?"),
         ("x REFERENCES p, y -- gen: x.twice", "column twice is generated"),
         ("x, y -- gen: number_in(x)", "number_in needs a column that is ref(parent.key)"),
+        ("x, y -- gen: next_of(x, x)", "next_of needs a column that is ref(parent.key)"),
+        ("x REFERENCES p, y -- gen: next_of(x, y)", "columns depend on one another"),
+        ("x REFERENCES p, y -- gen: next_of(x, z)", "there is no column or generator 'z'"),
         ("x, y -- gen: count_in(x)", "count_in needs a column that is ref(parent.key)"),
         ("x REFERENCES p, y -- gen: ref(p.id, distinct_in(x))", "distinct_in needs a column that is"),
         ("x -- gen: sum_of(p.id)", "sum_of needs a column of p that is ref(t.key, per_parent(...))"),

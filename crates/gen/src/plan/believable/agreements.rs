@@ -398,6 +398,55 @@ fn texts_suit_what_they_are_about() {
     );
 }
 
+/// Rentals came film by film, and issues repository by repository: all of the first one were years old.
+#[test]
+fn rows_come_by_time_whatever_they_belong_to() {
+    let overlaps = "SELECT count(*) FROM rental a JOIN rental b USING (inventory_id) WHERE b.rental_id > a.rental_id AND b.rental_date <= coalesce(a.return_date, '9')";
+    let rental = [
+        (
+            "SELECT count(*) FROM rental a JOIN rental b ON b.rental_id = a.rental_id + 1 WHERE b.rental_date < a.rental_date",
+            0,
+            0,
+        ),
+        (overlaps, 0, 0),
+        ("SELECT max(n) FROM (SELECT count(*) n FROM rental GROUP BY inventory_id)", 2, 90),
+    ];
+    judge("sakila", &rental);
+    judge_rows("sakila", &[("rental", 3000), ("inventory", 1000)], &rental);
+    judge_program(
+        "gitea",
+        &[
+            ("SELECT count(*) FROM issue a JOIN issue b ON b.id = a.id + 1 WHERE b.repo_id < a.repo_id", 100, 250),
+            (
+                "SELECT count(*) FROM issue i WHERE \"index\" <> (SELECT count(*) FROM issue o WHERE o.repo_id = i.repo_id AND o.id <= i.id)",
+                0,
+                0,
+            ),
+        ],
+    );
+}
+
+/// A forum earned money, programs had telephones, somebody played a part in a documentary, and folders had ratings.
+#[test]
+fn only_what_can_have_it_has_it() {
+    let sells = "name LIKE '%Shop' OR name LIKE '%Store' OR name LIKE '%Market'";
+    judge("matomo", &[(&format!("SELECT count(*) FROM site WHERE ecommerce <> ({sells})"), 0, 0)]);
+    judge("chat", &[("SELECT count(*) FROM users WHERE is_bot AND phone IS NOT NULL", 0, 0)]);
+    judge("chat", &[("SELECT count(*) FROM users WHERE phone IS NULL", 40, 140)]);
+    judge_program(
+        "jellyfin",
+        &[
+            (
+                "SELECT count(*) FROM People JOIN TypedBaseItems ON guid = ItemId WHERE Genres LIKE '%Documentary%' AND Role <> ''",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM TypedBaseItems WHERE type = 'Folder' AND CommunityRating IS NOT NULL", 0, 0),
+            ("SELECT count(*) FROM TypedBaseItems WHERE type = 'Movie' AND CommunityRating IS NOT NULL", 10, 400),
+        ],
+    );
+}
+
 /// Invoices were written at three in the morning, and rows came at the same distance from one another.
 #[test]
 fn people_sleep_at_night() {

@@ -3,7 +3,7 @@
 use super::relations::{ROW_NUMBERS, TOO_MANY};
 use super::{CompiledExpr, Compiler, with_nulls};
 use crate::generators::{Cardinality, ValueProperties};
-use crate::program::{ChildCount, ChildNumbers, LastChild, Members, Op, Program};
+use crate::program::{ChildCount, ChildNumbers, Link, LinkedRows, Members, Op, Program};
 use crate::relation::PositionField;
 use litepress_rows::Result;
 
@@ -32,19 +32,14 @@ impl Compiler<'_, '_> {
         field: PositionField,
         (by, at): (usize, usize),
     ) -> Result<CompiledExpr> {
-        let table = self.row_sets[row_set];
-        let rows = self.drafts.sizes[table].rows;
-        let Some(parent) = self.drafts.reference((table, by)).map(|reference| reference.parent) else {
-            let call = match field {
-                PositionField::Ordinal => "number_in",
-                PositionField::Count => "count_in",
-            };
-            return Err(self.error_in(row_set, column, at, &format!("{call} needs a column that is ref(parent.key)")));
+        let call = match field {
+            PositionField::Ordinal => "number_in",
+            PositionField::Count => "count_in",
         };
-        if rows > Members::MOST_ROWS {
-            return Err(self.error_in(row_set, column, at, TOO_MANY));
-        }
-        let (program, parents) = (self.rows_of(table, &[by], false)?, self.drafts.sizes[parent].rows);
+        let table = self.row_sets[row_set];
+        let parent = self.counted_parent(row_set, column, (by, at), call)?;
+        let [rows, parents] = [table, parent].map(|table| self.drafts.sizes[table].rows);
+        let program = self.rows_of(table, &[by], false)?;
         let of = self.relation(row_set, by)?;
         let register = self.register(ROW_NUMBERS);
         self.program.ops.push(match field {
@@ -68,16 +63,14 @@ impl Compiler<'_, '_> {
         (child, by, value): (usize, usize, &[String]),
         at: usize,
     ) -> Result<CompiledExpr> {
-        /// An estimate of the share of rows without children.
-        const NULLS: f64 = 0.5;
         let program = self.children_through(row_set, column, (child, by), ("last_of", at))?;
         let [children, parents] = [child, self.row_sets[row_set]].map(|table| self.drafts.sizes[table].rows);
         if children > Members::MOST_ROWS {
             return Err(self.error_in(row_set, column, at, TOO_MANY));
         }
-        let last = Box::new(LastChild::new(program, children, parents));
+        let linked = Box::new(LinkedRows::new(Link::LastChild, program, children, parents));
         let mut of = self.new_row_set(child);
-        self.program.ops.push(Op::Last { last, from: row_set, row_set: of });
+        self.program.ops.push(Op::Link { linked, from: row_set, row_set: of });
         let (name, steps) = value.split_last().expect("a value has a name");
         for step in steps {
             let step = self.step(of, step).map_err(|message| self.error_in(row_set, column, at, &message))?;
@@ -89,10 +82,47 @@ impl Compiler<'_, '_> {
             let message = format!("table {} has no such column '{name}'", self.drafts.schema.tables[table].name);
             return Err(self.error_in(row_set, column, at, &message));
         };
-        let part = self.stored(of, target)?;
+        self.linked_value(of, target)
+    }
+
+    /// Compiles a value of the next row that refers to the same row through the column `by`.
+    pub(super) fn next_of(
+        &mut self,
+        row_set: usize,
+        column: usize,
+        (by, value): (usize, usize),
+        at: usize,
+    ) -> Result<CompiledExpr> {
+        let table = self.row_sets[row_set];
+        let parent = self.counted_parent(row_set, column, (by, at), "next_of")?;
+        let [rows, parents] = [table, parent].map(|table| self.drafts.sizes[table].rows);
+        let program = self.rows_of(table, &[by], false)?;
+        let linked = Box::new(LinkedRows::new(Link::NextSibling, program, rows, parents));
+        let of = self.new_row_set(table);
+        self.program.ops.push(Op::Link { linked, from: row_set, row_set: of });
+        self.linked_value(of, value)
+    }
+
+    /// Compiles a value of linked rows, of which some are no rows.
+    fn linked_value(&mut self, row_set: usize, column: usize) -> Result<CompiledExpr> {
+        /// An estimate of the share of rows without another one.
+        const NULLS: f64 = 0.5;
+        let part = self.stored(row_set, column)?;
         let cardinality = Cardinality::Among { values: part.properties.cardinality.at_most() };
         let properties = with_nulls(ValueProperties { cardinality, cycle: None, ..part.properties }, NULLS);
         Ok(CompiledExpr { properties, ..part })
+    }
+
+    /// Returns the table that the rows of a set refer to through a column, if they can be counted.
+    fn counted_parent(&self, row_set: usize, column: usize, (by, at): (usize, usize), call: &str) -> Result<usize> {
+        let table = self.row_sets[row_set];
+        let Some(parent) = self.drafts.reference((table, by)).map(|reference| reference.parent) else {
+            return Err(self.error_in(row_set, column, at, &format!("{call} needs a column that is ref(parent.key)")));
+        };
+        if self.drafts.sizes[table].rows > Members::MOST_ROWS {
+            return Err(self.error_in(row_set, column, at, TOO_MANY));
+        }
+        Ok(parent)
     }
 
     /// Compiles a program of the numbers of the rows of a set's table that the rows of another one refer to through a column.

@@ -8,7 +8,7 @@ use litepress_rows::Result;
 use std::sync::Arc;
 
 pub(super) const TOO_MANY: &str =
-    "within, last_of, distinct=TRUE and number_in without per_parent are for tables of fewer than 2^32 rows";
+    "within, last_of, next_of, distinct=TRUE and number_in without per_parent are for tables of fewer than 2^32 rows";
 
 /// Properties of row numbers, and of numbers of rows.
 pub(super) const ROW_NUMBERS: ValueProperties = ValueProperties {
