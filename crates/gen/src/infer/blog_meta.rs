@@ -97,9 +97,12 @@ impl TableInference<'_> {
             ("seo_title", title),
             ("reading_minutes", "int(2, 9) || ''".to_owned()),
         ];
-        let pairs = |first: &[Pair], more: &[Pair]| [first, &edits(), more, &[old.clone()]].concat();
+        let pairs = |first: &[Pair], more: &[Pair]| [first, &edits(), more, std::slice::from_ref(&old)].concat();
         Some(vec![
-            (format!("substr({mime}, 1, 6) = 'image/'"), pairs(&[&[attached.clone()], &image[..]].concat(), &of_file)),
+            (
+                format!("substr({mime}, 1, 6) = 'image/'"),
+                pairs(&[std::slice::from_ref(&attached), &image[..]].concat(), &of_file),
+            ),
             (format!("{kind} = 'attachment'"), pairs(&[attached], &of_file)),
             (format!("{kind} = 'page'"), pairs(&page, &post)),
             ("TRUE".to_owned(), pairs(&[], &post)),

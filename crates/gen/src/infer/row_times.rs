@@ -143,7 +143,6 @@ impl TableInference<'_> {
             }
             known.push((stage, at, form));
         }
-        self.ends_before_next(&known);
         self.durations(&known);
         // A key needs a new time in every row.
         for &(_, at, form) in &times {
@@ -351,6 +350,7 @@ impl TableInference<'_> {
 
     /// The time from a start to an end.
     pub(super) fn durations(&mut self, times: &[(Stage, usize, Form)]) {
+        self.ends_before_next(times);
         let find = |wanted: Stage| times.iter().find(|(stage, ..)| *stage == wanted);
         let last_action = || times.iter().find(|&&(_, at, _)| self.is_like(at, "*last_action*"));
         let Some((_, end, form)) = find(Stage::Ended).or_else(last_action).copied() else { return };

@@ -83,6 +83,7 @@ impl Planner<'_> {
         let numbered = self.numbered_key(table).filter(|numbered| numbered.key == parent.key);
         let first_often = infer::first_often(self.schema, table, parent.table, parent_rows);
         let of_place = self.place_pattern(table, column, parent);
+        let in_order = self.pattern_of_parts(table, column, parent);
         // The first column of a foreign key decides for the others.
         match in_key {
             _ if columns.iter().find(|&&column| self.columns[table][column].is_none()) != Some(&column) => {
@@ -100,17 +101,7 @@ impl Planner<'_> {
                 let most = numbered.map_or(u64::MAX, |numbered| numbered.most);
                 Ok(self.numbered_pattern([table, parent.table], most))
             }
-            None if rows >= parent_rows && table != parent.table && infer::is_part_of(of_table, of_parent) => {
-                // Some runs make no files.
-                let least = u64::from(!infer::is_output_of(of_table, of_parent));
-                // No album has one song only, and none has forty.
-                let (fewest, most) = match infer::is_album_of(of_table, of_parent) {
-                    true => (rows * 6 / (10 * parent_rows), (2 * rows).div_ceil(parent_rows)),
-                    false => (0, u64::MAX),
-                };
-                let limits = (least.max(fewest), most);
-                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, limits)))
-            }
+            None if in_order.is_some() => Ok(in_order.unwrap_or(ReferencePattern::AtRandom)),
             None if !of_table.columns[column].not_null && infer::is_superior(self.schema, of_table, column) => {
                 Ok(ReferencePattern::Superior)
             }
@@ -125,14 +116,6 @@ impl Planner<'_> {
             }
             None if infer::is_type_of_files(of_table, of_parent) => {
                 Ok(ReferencePattern::FirstInTurn(infer::ROWS_OF_FOLDER.min(parent_rows)))
-            }
-            // All sensors measure at the same times.
-            None if rows >= parent_rows && infer::time_of_series(of_table, column).is_some() => {
-                Ok(ReferencePattern::per_parent(infer::even_counts(rows, parent_rows)))
-            }
-            // A host comes with its first page.
-            None if rows >= parent_rows && infer::is_page_of(of_table, of_parent) => {
-                Ok(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
             }
             None if rows >= parent_rows && infer::is_visit_of(of_table, of_parent) => Ok(ReferencePattern::Visits),
             None if self.comes_in_groups(table, column, of_parent) => {
@@ -154,6 +137,34 @@ impl Planner<'_> {
             }
             Some(pattern) => Ok(pattern),
         }
+    }
+
+    /// Returns the pattern of parts, which come one after another for each whole: songs of an album, measurements of a sensor, pages
+    /// of a host.
+    fn pattern_of_parts(&self, table: usize, column: usize, parent: infer::Parent) -> Option<ReferencePattern> {
+        let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
+        let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
+        if rows < parent_rows || table == parent.table {
+            return None;
+        }
+        if infer::is_part_of(of_table, of_parent) {
+            // Some runs make no files.
+            let least = u64::from(!infer::is_output_of(of_table, of_parent));
+            // No album has one song only, and none has forty.
+            let (fewest, most) = match infer::is_album_of(of_table, of_parent) {
+                true => (rows * 6 / (10 * parent_rows), (2 * rows).div_ceil(parent_rows)),
+                false => (0, u64::MAX),
+            };
+            let limits = (least.max(fewest), most);
+            return Some(ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, limits)));
+        }
+        // All sensors measure at the same times.
+        if infer::time_of_series(of_table, column).is_some() {
+            return Some(ReferencePattern::per_parent(infer::even_counts(rows, parent_rows)));
+        }
+        // A host comes with its first page.
+        infer::is_page_of(of_table, of_parent)
+            .then(|| ReferencePattern::per_parent(infer::skewed_counts(rows, parent_rows, (1, u64::MAX))))
     }
 
     /// Returns the pattern of references to wards, cities, countries and languages.

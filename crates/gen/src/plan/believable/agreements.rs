@@ -319,8 +319,7 @@ fn visits_last_as_long_as_their_pages() {
 /// What WordPress knows of posts besides their rows.
 const META: &str = "FROM wp_postmeta m JOIN wp_posts p ON p.ID = post_id";
 
-/// Who wanted a dark mode said that it happens every time and got the label of a bug, a picture had a time to read it and no file, a
-/// blog had no name, and answers were about something else.
+/// Who wanted a dark mode said that it happens every time, a picture had a time to read it and no file, and a blog had no name.
 #[test]
 fn texts_suit_what_they_are_about() {
     let bug = "'Happens every time.', 'Happens now and then.', 'Seen since the last release.', 'A reload helps.'";
@@ -372,6 +371,11 @@ fn texts_suit_what_they_are_about() {
             ("SELECT count(*) FROM wp_users WHERE user_url = ''", 200, 350),
         ],
     );
+}
+
+/// A wish had the label of a bug, the first pipeline of a young repository the number 742, and answers were about something else.
+#[test]
+fn labels_numbers_and_answers_suit_what_they_are_of() {
     let short = "length(text) < 25 AND text NOT LIKE '%train%'";
     judge(
         "mastodon",
