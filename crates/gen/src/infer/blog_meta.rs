@@ -1,4 +1,4 @@
-//! What a blog knows of its users and posts besides their rows, as WordPress has it: a key and a value each.
+//! The meta data of users and posts of a blog, in the form of WordPress: rows of a key and a value.
 
 use super::TableInference;
 use super::listed::one_of_listed;

@@ -33,7 +33,7 @@ const TITLES: [(&str, &str); 7] = [
 ];
 /// Pages that the visits see first, whatever their number: as many as the first visits.
 const FIRST_PAGES: u64 = 24;
-/// Where pages are, if they refer to no host: few sites have many.
+/// The hosts of pages without a table of hosts: few hosts have many pages.
 const SITES: &str = "pool(phrase('{site}'), 1: 60, 4: 20, 10: 8, 25: 3)";
 const ENGINE: &str = "'https://search.example'";
 /// Ends of what a page says of itself, behind its title.
@@ -224,7 +224,7 @@ impl TableInference<'_> {
         self.set_only_if("last_visit*", &format!("{count} > 0"), "follows from the number of visits");
     }
 
-    /// Names by which browsers of one person tell each other of a row: twelve letters. Those of their own folders say what they are.
+    /// Sets the identifiers that browsers of one person share: twelve letters. The folders of the browser have names as identifiers.
     fn names_for_sync(&mut self) {
         const NAME: &str = "regex('[A-Za-z0-9_-]{2}') || unique_regex('[A-Za-z0-9_-]{10}')";
         let Some(at) = self.find_text("guid") else { return };

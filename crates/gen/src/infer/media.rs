@@ -188,7 +188,7 @@ impl TableInference<'_> {
             );
             self.set(name, text, "the name of a film, or the number of a season");
         }
-        // Nobody rates a folder.
+        // Folders have no rating.
         let rating = self.find_repeatable_number("community_rating rating").filter(|&at| !self.columns[at].not_null);
         if let Some(at) = rating {
             let own = called(&self.alone(at).text);
@@ -432,7 +432,7 @@ impl TableInference<'_> {
             "follows from the making of a film",
         );
         let none = if self.columns[role].not_null { "''" } else { "NULL" };
-        // Nobody plays someone in a documentary.
+        // Documentaries have no roles.
         let genres = self.context.per_parent.and_then(|by| {
             let of = &self.context.schema.tables[self.context.parents[by]?.table];
             let column = of.columns.iter().find(|column| is_like(&plain(&column.name), "genres genre"))?;

@@ -99,7 +99,7 @@ impl TableInference<'_> {
             }
             Some(Kind::Line) if is_order => of("0", "seconds"),
             Some(Kind::Payment) => of("int(0, 90)", "seconds"),
-            // What a run makes is there when it ends.
+            // The files of a run are there when it ends.
             _ if is_output => of("0", "seconds"),
             _ if super::has_last_word(self.table, "membership member participant subscription subscriber") => {
                 of("exponential(0.02, max=900, decimals=0)", "minutes")

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// Stands for no row.
 const NONE: u32 = u32::MAX;
 
-/// Where a link leads.
+/// The kind of a link between rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Link {
     /// From a row to the last one that refers to it.

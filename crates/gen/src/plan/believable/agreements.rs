@@ -246,7 +246,7 @@ fn nobody_acts_after_whole_hours_and_taxes_are_those_of_the_country() {
     judge("rails_shop", &[("SELECT count(DISTINCT currency) FROM products", 1, 1)]);
 }
 
-/// What was never sent got five stars.
+/// Orders that were never sent got five stars.
 #[test]
 fn what_never_arrived_gets_no_praise() {
     let sql = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/store.sql"));
@@ -316,7 +316,7 @@ fn visits_last_as_long_as_their_pages() {
     );
 }
 
-/// What WordPress knows of posts besides their rows.
+/// The meta data of posts of WordPress, and the posts.
 const META: &str = "FROM wp_postmeta m JOIN wp_posts p ON p.ID = post_id";
 
 /// Who wanted a dark mode said that it happens every time, a picture had a time to read it and no file, and a blog had no name.
