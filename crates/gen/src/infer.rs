@@ -105,7 +105,7 @@ pub(crate) use row_times::is_lent;
 pub(crate) use settings::{are_settings_of_users, is_meta_of};
 pub(crate) use shared_files::{ROWS_OF_FOLDER, is_place_of_files, is_tree_by_key, is_type_of_files, type_of_file};
 pub(crate) use sites::{Sites, most_sites};
-pub(crate) use smart_home::{STATES_OF_THING, event_of_details};
+pub(crate) use smart_home::{STATES_OF_THING, event_of_details, lists_events};
 pub(crate) use states::usual_weight;
 pub(crate) use table_columns::{OrderLines, TableContext, TableInference};
 pub(crate) use times::ReferenceDay;

@@ -50,7 +50,7 @@ fn is_of_house(schema: &Schema) -> bool {
 }
 
 /// Returns whether a table lists the kinds of events in a house.
-pub(super) fn lists_events(schema: &Schema, table: &Table) -> bool {
+pub(crate) fn lists_events(schema: &Schema, table: &Table) -> bool {
     let is_unique = |at: usize| super::is_key_alone(table, at);
     is_of_house(schema) && table.columns.len() == 2 && table.column("event_type").is_some_and(is_unique)
 }

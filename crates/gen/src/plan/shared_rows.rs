@@ -101,11 +101,14 @@ impl Planner<'_> {
         for position in 0..drafts.len() {
             let (table, column) = (drafts[position].0, drafts[position].1);
             let of_table = &self.schema.tables[table];
-            let Some(list) = self.single_parent(table, column).map(|parent| parent.table) else { continue };
+            let list = self.single_parent(table, column).map(|parent| parent.table);
+            let Some(list) = list.filter(|&list| infer::lists_events(self.schema, &self.schema.tables[list])) else {
+                continue;
+            };
             let is_details = |(of, at, inferred): &&Draft| {
-                let parent = self.single_parent(*of, *at).map(|parent| &self.schema.tables[parent.table]);
-                let has_details = parent.is_some_and(|of| of.column("shared_data").is_some());
-                *of == table && has_details && inferred.text.contains("ref(")
+                let parent = || self.single_parent(table, *at).map(|parent| &self.schema.tables[parent.table]);
+                let has_details = || parent().is_some_and(|of| of.column("shared_data").is_some());
+                *of == table && inferred.text.contains("ref(") && has_details()
             };
             let Some((_, details, _)) = drafts.iter().find(is_details) else { continue };
             let number = format!("coalesce({}, 0)", quoted(&of_table.columns[*details].name));
@@ -122,9 +125,11 @@ impl Planner<'_> {
             let (table, column) = (drafts[position].0, drafts[position].1);
             let of_table = &self.schema.tables[table];
             let parent = |at: usize| self.single_parent(table, at).map(|parent| parent.table);
+            let are_labels = |&labels: &usize| infer::has_last_word(&self.schema.tables[labels], "label");
+            let Some(labels) = parent(column).filter(are_labels) else { continue };
             let is_leader = |(of, _, inferred): &&Draft| *of == table && inferred.text.contains("per_parent(");
             let Some((_, leader, _)) = drafts.iter().find(is_leader) else { continue };
-            let Some((labels, issues)) = parent(column).zip(parent(*leader)) else { continue };
+            let Some(issues) = parent(*leader) else { continue };
             let tables = [labels, issues].map(|at| &self.schema.tables[at]);
             let by = &of_table.columns[*leader].name;
             if let Some(inferred) = infer::label_of_issue(tables, self.sizes[labels].rows, by) {
