@@ -8,10 +8,11 @@ use crate::generators::phrases;
 use litepress_rows::schema::{Column, Schema, Table};
 
 const PRODUCT_JSON: &str =
-    "object(colour: phrase('{colour}'), warranty_months: choice(12: 3, 24: 5, 36: 1), made_in: place('country'))";
+    "object(colour: phrase('{colour}'), returns_days: choice(14: 5, 30: 6, 60: 1), made_in: place('country'))";
 const MEDIA_JSON: &str =
     "object(language: choice('en': 6, 'de', 'fr', 'es'), released: int(2005, 2020), made_in: place('country'))";
-const FOOD_JSON: &str = "object(organic: bool(0.4), vegan: bool(0.3), shelf_life_months: choice(6: 2, 12: 5, 18: 2, 24: 3), made_in: place('country'))";
+const FOOD_JSON: &str =
+    "object(organic: bool(0.4), shelf_life_months: choice(6: 2, 12: 5, 18: 2, 24: 3), made_in: place('country'))";
 const LOG_JSON: &str =
     "object(request_id: hex(12), ip: ipv4, attempt: choice(1: 94, 2: 5, 3: 1), duration_ms: int(1, 900))";
 const LOG_JSON_BY_MESSAGE: &str = "WHEN 'Requ' THEN object(request_id: hex(12), ip: ipv4, duration_ms: int(1, 900)) \

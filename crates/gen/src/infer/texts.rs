@@ -191,7 +191,7 @@ impl TableInference<'_> {
 
     /// Returns whether all rows may have names of their own: there are enough of them, and such things seldom share one.
     fn has_names_enough(&self, list: &str) -> bool {
-        let is_apart = ["band", "playlist", "song", "title"].contains(&list);
+        let is_apart = ["band", "company", "playlist", "song", "title"].contains(&list);
         is_apart && (1..=phrases::count(list)).contains(&self.context.rows)
     }
 
@@ -351,7 +351,7 @@ impl TableInference<'_> {
 
     /// Descriptions of categories, which begin with the name.
     fn category_text(&mut self) {
-        const ENDS: &str = "choice(' at fair prices': 3, ' for all tastes': 2, ' for every day': 3, ' from small makers': 2, ', new and used', ' of all kinds': 3)";
+        const ENDS: &str = "choice(' at fair prices': 3, ' for all tastes': 2, ' for every day': 3, ' from small makers': 2, ' of all kinds': 3)";
         let name = self.find("name *_name title", |at| self.is_text(at) && self.found[at].is_some());
         let Some((text, name)) = self.find_text("description").zip(name) else { return };
         let name = self.column(name);

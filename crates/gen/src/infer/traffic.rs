@@ -134,7 +134,14 @@ impl TableInference<'_> {
         let found = self.find("revenue", |at| self.is_number(at) && self.columns[at].is_open);
         if let Some((at, sells)) = found.zip(sells) {
             let own = self.found[at].clone().unwrap_or_else(|| self.alone(at));
-            self.set(at, format!("if({sells}, {}, 0)", called(&own.text)), "only shops earn something");
+            // Nobody buys in a visit of one page.
+            let actions = (0..self.columns.len()).find_map(|by| {
+                let of = &self.context.schema.tables[self.context.parents[by]?.table];
+                let count = of.columns.iter().find(|column| is_like(&plain(&column.name), "*total_actions"))?;
+                Some(format!(" AND coalesce({}, 0) > 2", self.through(by, count)))
+            });
+            let buys = format!("{sells}{}", actions.unwrap_or_default());
+            self.set(at, format!("if({buys}, {}, 0)", called(&own.text)), "only shops earn something");
         }
         if let Some((items, revenue)) = self.find_repeatable_number("items").zip(revenue) {
             let text = format!("if({revenue} > 20, choice(1: 50, 2: 25, 3: 12, 4: 6), if({revenue} > 0, 1, 0))");
