@@ -85,7 +85,8 @@ impl TableInference<'_> {
         let edits = || {
             [("_edit_last", format!("{author} || ''")), ("_edit_lock", format!("({since_1970}) || ':' || {author}"))]
         };
-        let old = ("_wp_old_slug", "phrase('{slug}')".to_owned());
+        let slug = self.of_parent(by, "post_name")?;
+        let old = ("_wp_old_slug", format!("{slug} || '-draft'"));
         let attached = ("_wp_attached_file", file.clone());
         let image =
             [("_wp_attachment_metadata", details), ("_wp_attachment_image_alt", format!("replace({title}, '_', ' ')"))];
@@ -96,8 +97,9 @@ impl TableInference<'_> {
             ("_encloseme", "'1'".to_owned()),
             ("seo_title", title),
             ("reading_minutes", "int(2, 9) || ''".to_owned()),
+            old,
         ];
-        let pairs = |first: &[Pair], more: &[Pair]| [first, &edits(), more, std::slice::from_ref(&old)].concat();
+        let pairs = |first: &[Pair], more: &[Pair]| [first, &edits(), more].concat();
         Some(vec![
             (
                 format!("substr({mime}, 1, 6) = 'image/'"),

@@ -157,6 +157,12 @@ impl TableInference<'_> {
 
     /// Beginnings of addresses.
     fn origins(&mut self) {
+        let tables = &self.context.schema.tables;
+        let pages = self.context.counted.iter().find(|(child, _)| is_table_of_pages(&tables[*child]));
+        if let Some((at, &(child, by))) = self.find_repeatable_number("frecency").zip(pages) {
+            let text = format!("count_of({}) * int(180, 700)", named_column(&tables[child], by));
+            self.set(at, text, "about the sum of its pages");
+        }
         let host = self.find_text("host");
         if let Some(prefix) = self.find_repeatable_text("prefix scheme").filter(|_| host.is_some()) {
             self.set(prefix, PREFIX, "the beginning of an address");

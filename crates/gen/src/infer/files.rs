@@ -133,7 +133,11 @@ impl TableInference<'_> {
             Some(domain) => format!("coalesce('https://' || {domain} || {path}, '')"),
             None => format!("phrase('{{site}}') || {path}"),
         };
-        let description = format!("if({is_seen}, null(0.4, phrase('{{image_text}}')))");
+        let stem = format!("replace(replace(substr({file}, 1, instr({file}, '.') - 1), '-', ' '), '_', ' ')");
+        let description = format!(
+            "if({is_seen}, null(0.4, CASE substr({file}, 1, 3) WHEN 'Scr' THEN phrase('{{screenshot_text}}') \
+             WHEN 'IMG' THEN phrase('{{image_text}}') WHEN 'DSC' THEN phrase('{{image_text}}') WHEN 'VID' THEN phrase('{{image_text}}') ELSE {stem} END))"
+        );
         for (names, text) in [
             ("remote_url file_url", remote.as_str()),
             ("description caption alt_text", &description),

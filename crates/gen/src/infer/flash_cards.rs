@@ -229,9 +229,13 @@ impl TableInference<'_> {
     fn collections(&mut self) {
         let is_collection = self.find("conf", |at| self.is_text(at)).is_some();
         if let Some(at) = self.find_repeatable_text("models").filter(|_| is_collection) {
-            let text =
-                "object(name: phrase('{Adjective} {Noun}'), type: choice(0, 1), fields: array(phrase('{noun}'), 1, 3))";
+            let text = r#"constant('{"name":"Basic","type":0,"fields":["Front","Back"]}')"#;
             self.set(at, text, "models as JSON");
+            if let Some(at) = self.find("conf", |at| self.is_text(at)) {
+                let text = "object(curDeck: constant(1), newSpread: constant(0), collapseTime: constant(1200), timeLim: constant(0), \
+                            dueCounts: bool(1), sortType: constant('noteFld'), nextPos: int(5000, 9000))";
+                self.set(at, text, "settings of flash cards as JSON");
+            }
         }
         let (first, last) = (self.first_second(), self.context.day.unix());
         for (name, text) in [

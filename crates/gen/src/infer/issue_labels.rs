@@ -38,9 +38,22 @@ const LABELS: [(&str, [&str; 9]); 4] = [
     ),
     (
         "Tim",
-        ["performance", "bug", "urgent", "help wanted", "refactoring", "duplicate", "tests", "question", "security"],
+        ["performance", "bug", "refactoring", "help wanted", "duplicate", "tests", "question", "wontfix", "security"],
     ),
-    ("", ["bug", "urgent", "help wanted", "duplicate", "invalid", "tests", "good first issue", "wontfix", "question"]),
+    (
+        "",
+        [
+            "bug",
+            "help wanted",
+            "duplicate",
+            "tests",
+            "invalid",
+            "question",
+            "good first issue",
+            "wontfix",
+            "refactoring",
+        ],
+    ),
 ];
 
 /// Returns whether the rows of a table are all labels of a tracker, in the order of their list.

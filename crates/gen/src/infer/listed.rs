@@ -12,8 +12,8 @@ use litepress_rows::schema::{Generated, Schema, Table};
 const FORMATS: &[&str] = &["EPUB", "PDF", "AZW3", "MOBI", "TXT", "DOCX", "RTF", "FB2"];
 const IDENTIFIERS: &[&str] = &["isbn", "amazon", "goodreads", "google", "doi", "uri"];
 const LANGUAGES: &[&str] = &["en", "de", "fr", "es", "it", "pt", "nl", "pl", "ja", "zh"];
-/// Lists of `data/phrases.txt` with all names that a table has. Of other names, such as those of categories, there are always more.
-const CLOSED: &str = "browser_setting card_setting card_tag carrier continent country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model plan region role schema_part tile_key ward";
+/// Lists of `data/phrases.txt` with all names that a table has. Of other names, such as those of products, there are always more.
+const CLOSED: &str = "browser_setting card_setting card_tag carrier category continent country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model places_setting plan rails_setting region role schema_part tile_key topic topic_of_goods ward";
 const PROVIDERS: &[&str] = &["google", "github", "apple", "facebook", "microsoft", "gitlab"];
 
 /// Returns the texts of which a column has one, by its name, most frequent ones first.
@@ -47,7 +47,7 @@ pub(crate) fn one_of_listed(texts: &[&str], by: &str) -> Inference {
 
 /// Returns the column that names the rows of a lookup table by a closed list, and the number of names.
 pub(crate) fn closed_names(schema: &Schema, table: usize) -> Option<(usize, u64)> {
-    const MOST_COLUMNS: usize = 6;
+    const MOST_COLUMNS: usize = 8;
     /// The limit of lists that compose their texts.
     const MOST_NAMES: u64 = 200;
     let of = &schema.tables[table];
@@ -124,10 +124,11 @@ mod tests {
             ("roles (id INTEGER PRIMARY KEY, name TEXT UNIQUE)", Some((1, 16))),
             ("roles (id INTEGER PRIMARY KEY, name TEXT, owner_id INTEGER REFERENCES roles)", None),
             ("nation (id INTEGER PRIMARY KEY, name TEXT, origin INTEGER REFERENCES nation)", Some((1, 182))),
-            ("roles (id INTEGER PRIMARY KEY, name TEXT, a INT, b INT, c INT, d INT)", Some((1, 16))),
-            ("roles (id INTEGER PRIMARY KEY, name TEXT, a INT, b INT, c INT, d INT, e INT)", None),
+            ("roles (id INTEGER PRIMARY KEY, name TEXT, a INT, b INT, c INT, d INT, e INT, f INT)", Some((1, 16))),
+            ("roles (id INTEGER PRIMARY KEY, name TEXT, a INT, b INT, c INT, d INT, e INT, f INT, g INT)", None),
             ("roles (id INTEGER PRIMARY KEY, name VARCHAR(5))", None),
-            ("category (id INTEGER PRIMARY KEY, name TEXT)", None),
+            ("category (id INTEGER PRIMARY KEY, name TEXT)", Some((1, 45))),
+            ("product (id INTEGER PRIMARY KEY, name TEXT)", None),
             ("customer (id INTEGER PRIMARY KEY, name TEXT, country TEXT)", None),
         ] {
             let schema = Schema::from_sql(&format!("CREATE TABLE {table}"), "test").expect(table);

@@ -38,7 +38,7 @@ impl TableInference<'_> {
         self.set(mime, format!("if({is_file}, {FILES}, '')"), "a text has no file");
         let mime_type = self.column(mime);
         let text = format!(
-            "CASE WHEN {mime_type} = 'application/pdf' THEN phrase('{{file_stem}}') WHEN {is_file} THEN phrase('{{photo_stem}}') ELSE phrase('{{article_title}}') END"
+            "CASE WHEN {mime_type} = 'application/pdf' THEN phrase('{{file_stem}}') WHEN {is_file} THEN phrase('{{photo_stem}}') ELSE unique_phrase('{{article_title}}') END"
         );
         self.set(title, text, "the name of a file, or a title");
         let content = self.find_repeatable_text("content body text");

@@ -45,6 +45,7 @@ pub(crate) fn wholes_of_hundred(whole: &Table, part: &Table) -> Option<u64> {
         _ if flash_cards::is_field_of(part, whole) => Some(50),
         [Some("playlist"), Some("song")] => Some(10),
         [Some("band"), Some("album")] => Some(50),
+        [Some("category"), Some("product")] => Some(4),
         _ => None,
     }
 }

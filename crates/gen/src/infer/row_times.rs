@@ -220,9 +220,8 @@ impl TableInference<'_> {
 
     /// Ends the sign-ins of people whose account is suspended.
     pub(super) fn sign_ins_of_suspended(&mut self) {
-        let Some(at) = self.find("current_sign_in_at last_login last_login_at", |at| self.found[at].is_some()) else {
-            return;
-        };
+        const NAMES: &str = "current_sign_in_at last_login last_login_at";
+        let Some(at) = self.find(NAMES, |at| self.found[at].is_some()) else { return };
         let form = self.time_at(at).map(|(_, form)| form);
         let ended = (0..self.columns.len()).find_map(|by| {
             let of = &self.context.schema.tables[self.context.parents[by]?.table];
@@ -231,9 +230,16 @@ impl TableInference<'_> {
             let ended = columns.find(|column| self.time_of_column(of, column).map(|(_, form)| form) == form)?;
             Some(self.through(by, ended))
         });
-        if let Some((ended, found)) = ended.zip(self.found[at].clone()) {
-            let own = called(&found.text);
-            self.set(at, format!("min({own}, coalesce({ended}, {own}))"), &found.because);
+        let Some(ended) = ended else { return };
+        let before = self.find("last_sign_in_at", |before| before != at && self.found[before].is_some());
+        let before =
+            before.filter(|&before| form == Some(Form::Text) && self.time_at(before).map(|(_, of)| of) == form);
+        let sooner = format!("date_add({ended}, int(-400, -2), 'hours')");
+        for (at, last) in before.map(|at| (at, sooner)).into_iter().chain([(at, ended)]) {
+            if let Some(found) = self.found[at].clone() {
+                let own = called(&found.text);
+                self.set(at, format!("min({own}, coalesce({last}, {own}))"), &found.because);
+            }
         }
     }
 
@@ -316,12 +322,15 @@ impl TableInference<'_> {
 
     /// Returns times that ascend with the row number, at the hours at which people do something. Times of few rows are almost even: a
     /// late one would come after that of the row's child.
-    fn ascending(&self, form: Form, from: &str) -> String {
+    pub(super) fn ascending(&self, form: Form, from: &str) -> String {
         const FEW: u64 = 64;
         const OFFICE: &str = "invoice bill payroll payslip contract";
         const FIRST_DAYS: i64 = 10;
+        const DAYS_OF_STAYS: i64 = 90;
         let to = match self.context.is_lookup {
             true => (self.days() - FIRST_DAYS).max(0),
+            // Several stays of a person take their time.
+            false if self.have_stays() => DAYS_OF_STAYS,
             false if self.are_hired_before() => self.days(),
             false => 0,
         };
@@ -333,6 +342,12 @@ impl TableInference<'_> {
             _ => ", open='06:30', close='23:30'",
         };
         form.ascending(from, &format!("'{to}', jitter={jitter}{hours}"))
+    }
+
+    /// Returns whether the rows are persons, each of whom stays somewhere from time to time.
+    fn have_stays(&self) -> bool {
+        let is_stay = |&(child, _): &(usize, usize)| super::is_stay(&self.context.schema.tables[child]);
+        super::is_person(self.table) && self.context.counted.iter().any(is_stay)
     }
 
     /// Returns the first time of a row, from which the others follow.

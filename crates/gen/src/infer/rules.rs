@@ -102,8 +102,9 @@ static RULES: &[Rule] = &[
     text("server node worker", "phrase('{host}')"),
     text("runner runner_name", "phrase('{runner}')"),
     text("referrer referer *_referrer *_referer http_referer referer_url", "phrase('{referrer}')"),
+    text("avatar_url *_avatar_url", "phrase('{avatar_url}')"),
     text(
-        "image_url *_image_url avatar_url photo_url picture_url thumbnail_url cover_url logo_url icon_url *_thumbnail_url *_avatar_url favicon_url",
+        "image_url *_image_url photo_url picture_url thumbnail_url cover_url logo_url icon_url *_thumbnail_url favicon_url",
         "phrase('{image_url}')",
     ),
     text(
@@ -323,7 +324,8 @@ static RULES: &[Rule] = &[
     text("error error_message last_error exception *_error failure_reason", "phrase('{error_message}')"),
     text("message *_message msg", "phrase('{message}')"),
     text("comment comments *_comment *_comments feedback remark remarks", "phrase('{comment}')"),
-    text("note notes *_note *_notes annotation memo internal_note *instructions*", "phrase('{note}')"),
+    text("*instructions* delivery_note customer_note", "phrase('{delivery_wish}')"),
+    text("note notes *_note *_notes annotation memo internal_note", "phrase('{note}')"),
     text("question", "phrase('{question}')"),
     text("answer", "phrase('{answer}')"),
     text("body content text *_body *_content *_text html markdown message_body post_content", "phrase('{paragraph}')"),

@@ -60,17 +60,30 @@ impl TableInference<'_> {
 
     /// Infers the branch of a run: all runs of a commit are on one.
     pub(super) fn branches(&mut self) {
-        let Some(by) = self.commit() else { return };
+        let Some(by) = self.commit().map(|by| self.column(by)) else { return };
+        let branch = self.find_repeatable_text("branch branch_name ref git_ref");
+        let default = (0..self.columns.len()).find_map(|by| self.text_of_parent(by, "default_branch"));
         if let Some(at) = self
             .find_repeatable_text("trigger triggered_by trigger_event source event")
             .filter(|_| !self.table.has_check)
         {
-            let others = "choice('schedule': 5, 'manual': 3, 'api': 1)";
-            let text = format!("if(number_in({}) = 1, 'push', {others})", self.column(by));
-            self.set(at, text, "the first run starts with the commit");
+            let usual = "choice('schedule': 5, 'manual': 3, 'api': 1)";
+            // A schedule is for the default branch.
+            let others = match branch.zip(default.as_ref()) {
+                Some((branch, default)) => {
+                    format!("if({} = {default}, {usual}, choice('manual': 8, 'api': 2))", self.column(branch))
+                }
+                None => usual.to_owned(),
+            };
+            self.set(at, format!("if(number_in({by}) = 1, 'push', {others})"), "the first run starts with the commit");
         }
-        let Some(at) = self.find_repeatable_text("branch branch_name ref git_ref") else { return };
-        let text = format!("same_in({}, {})", self.column(by), called(&self.alone(at).text));
+        let Some(at) = branch else { return };
+        let text = match default {
+            Some(default) => {
+                format!("if(same_in({by}, int(1, 5)) < 3, {default}, same_in({by}, phrase('{{topic_branch}}')))")
+            }
+            None => format!("same_in({by}, {})", called(&self.alone(at).text)),
+        };
         self.set(at, text, "the branch of the commit");
     }
 
@@ -114,7 +127,16 @@ impl TableInference<'_> {
         };
         let case = |job: &str| format!("WHEN '{}' THEN {} ", &job[..4], file(&format!("{job}_file")));
         let name = self.text_of_parent(by, "name")?;
-        Some(format!("CASE substr({name}, 1, 4) {}ELSE {} END", JOBS.map(case).concat(), file("package_file")))
+        let package = match self.text_of_parent(by, "status") {
+            // Who builds nothing has nothing to pack.
+            Some(status) => format!(
+                "if({status} IN ('failed', 'failure', 'error'), {}, {})",
+                file("failed_build_file"),
+                file("package_file")
+            ),
+            None => file("package_file"),
+        };
+        Some(format!("CASE substr({name}, 1, 4) {}ELSE {package} END", JOBS.map(case).concat()))
     }
 
     /// Returns the time of a part of a run at a stage. The parts follow one another, and the last one ends with the run.

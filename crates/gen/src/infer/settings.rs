@@ -35,8 +35,20 @@ const VALUE_BY_KEY: &[(&str, &str)] = &[
     ("ries", "choice('1': 2, '2', '3': 5, '5': 2)"),
     ("utes", "int(2, 14) || ''"),
 ];
-/// The settings of a browser, whose versions are whole numbers.
-const OF_BROWSER: &str = "WHEN 'version' THEN '72' WHEN 'last_compatible_version' THEN '16' WHEN 'schema_version' THEN '75' WHEN 'mmap_status' THEN '-1' WHEN 'page_limit' THEN '1000' WHEN 'expiration_interval' THEN '180'";
+/// The settings of programs, by the list of their keys: those of a browser, of the pages in it, and of a framework.
+const OF_PROGRAMS: [(&str, &str); 3] = [
+    (
+        "{browser_setting}",
+        "WHEN 'version' THEN '72' WHEN 'last_compatible_version' THEN '16' WHEN 'early_expiration_threshold' THEN '500' ELSE '-1'",
+    ),
+    (
+        "{places_setting}",
+        "WHEN 'origin_frecency_count' THEN int(300, 900) || '' WHEN 'origin_frecency_sum' THEN int(200_000, 900_000) || '' \
+         WHEN 'origin_frecency_sum_of_squares' THEN int(200_000_000, 900_000_000) || '' WHEN 'sync/bookmarks/syncId' THEN regex('[A-Za-z0-9_-]{12}') \
+         WHEN 'sync/history/syncId' THEN regex('[A-Za-z0-9_-]{12}') ELSE {LAST} - int(60, 9000) || ''",
+    ),
+    ("{rails_setting}", "WHEN 'environment' THEN 'production' ELSE hex(40)"),
+];
 /// Settings of the users of a cloud: their keys, apps and values.
 const CLOUD: [(&str, &str, &str); 10] = [
     ("lang", "core", "choice('en': 6, 'de': 3, 'fr': 2, 'es')"),
@@ -145,12 +157,12 @@ impl TableInference<'_> {
         if !is_setting && key.is_none() {
             return;
         }
-        let is_of_browser =
-            |key: usize| self.found[key].as_ref().is_some_and(|of| of.text.contains("{browser_setting}"));
-        let is_of_site = |key: usize| self.found[key].as_ref().is_some_and(|of| of.text.contains(TRANSIENT));
+        let has = |key: usize, part: &str| self.found[key].as_ref().is_some_and(|of| of.text.contains(part));
+        let is_of_site = |key: usize| has(key, TRANSIENT);
         let text = key.map_or(NUMBERS.to_owned(), |key| {
-            if is_of_browser(key) {
-                return format!("CASE {} {OF_BROWSER} ELSE '0' END", self.column(key));
+            if let Some((_, cases)) = OF_PROGRAMS.iter().find(|(list, _)| has(key, list)) {
+                let cases = cases.replace("{LAST}", &self.context.day.unix().to_string());
+                return format!("CASE {} {cases} END", self.column(key));
             }
             let site = is_of_site(key);
             let case = |(end, text): &(&str, &str)| format!(" WHEN '{end}' THEN {text}");
@@ -247,11 +259,15 @@ impl TableInference<'_> {
         self.set(key, text, "follows from whose it is");
     }
 
-    /// Keys of the settings of a browser, or of a site.
+    /// Keys of the settings of a browser, a framework, or a site.
     fn keys_of_program(&mut self, key: usize) {
         let is_site = |table: &Table| subject(&table.name).is_some_and(|of| of.names == "article_title");
-        if is_history(self.context.schema) {
-            self.set(key, "unique_phrase('{browser_setting}')", "a setting of a browser");
+        let name = self.table.name.to_lowercase();
+        if name.ends_with("internal_metadata") {
+            self.set(key, "unique_phrase('{rails_setting}')", "a setting of a framework");
+        } else if is_history(self.context.schema) {
+            let list = if name.starts_with("moz_") { "places" } else { "browser" };
+            self.set(key, format!("unique_phrase('{{{list}_setting}}')"), "a setting of a browser");
         } else if self.context.schema.tables.iter().any(is_site) {
             self.set(key, "unique_phrase('{site_setting}', '_')", "a setting of a site");
         }

@@ -17,19 +17,19 @@ const TYPES_IN: [&str; 7] =
 /// Types of files, the stems and ends of their names, and how large they are. The first type is that of a folder.
 const TYPES: [(&str, &str, &str, u64); 14] = [
     ("httpd/unix-directory", "", "", 0),
-    ("image/jpeg", "{photo_stem}", ".jpg", 250),
-    ("image/png", "{photo_stem}", ".png", 80),
-    ("video/mp4", "VID_{digits_four}", ".mp4", 5000),
-    ("application/pdf", "{file_stem}", ".pdf", 60),
+    ("image/jpeg", "{photo_stem}", ".jpg", 251),
+    ("image/png", "{photo_stem}", ".png", 83),
+    ("video/mp4", "VID_{digits_four}", ".mp4", 4987),
+    ("application/pdf", "{file_stem}", ".pdf", 61),
     ("text/plain", "{file_stem}", ".txt", 1),
     ("text/csv", "{file_stem}", ".csv", 4),
-    ("audio/mpeg", "{nonzero} - {Adjective} {Noun}", ".mp3", 450),
-    ("application/zip", "{file_stem}", ".zip", 900),
+    ("audio/mpeg", "{nonzero} - {Adjective} {Noun}", ".mp3", 457),
+    ("application/zip", "{file_stem}", ".zip", 907),
     ("application/json", "{file_stem}", ".json", 2),
     ("text/html", "{file_stem}", ".html", 3),
-    ("image/gif", "{photo_stem}", ".gif", 20),
-    ("image/webp", "{photo_stem}", ".webp", 50),
-    ("audio/flac", "{nonzero} - {Adjective} {Noun}", ".flac", 2500),
+    ("image/gif", "{photo_stem}", ".gif", 19),
+    ("image/webp", "{photo_stem}", ".webp", 53),
+    ("audio/flac", "{nonzero} - {Adjective} {Noun}", ".flac", 2503),
 ];
 /// Factor of the size of the file at a place in a folder: another one for each place.
 const FACTOR: [u64; 3] = [20, 17, 37];
@@ -117,7 +117,7 @@ impl TableInference<'_> {
         let (Some(key), Some(parent), Some(path), Some(name)) = (key, parent, path, name) else { return };
         let is_folder = format!("{key} % {ROWS_OF_FOLDER} = 1");
         let number = format!("(({key} - 1) / {ROWS_OF_FOLDER})");
-        let folder = format!("CASE {number} % 7 {FOLDERS} || ' ' || (2008 + {number} / 7 % 13)");
+        let folder = format!("CASE {number} % 7 {FOLDERS} || ' ' || (1 + {number} / 7 % 13)");
         let text = format!("if({is_folder}, 0, {key} - ({key} - 1) % {ROWS_OF_FOLDER})");
         self.set(parent, text, "follows from the folder that the row is in");
         let types = self.types();

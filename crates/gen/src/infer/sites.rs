@@ -103,6 +103,7 @@ impl TableInference<'_> {
                 && let Some(at) = self.find_repeatable_text("name")
             {
                 self.set(at, site_name(&key), "the name of a site");
+                self.kinds_of_sites();
             } else if of.tables[1] == self.context.table {
                 self.actions_of_sites(&of, &key);
             }
@@ -115,6 +116,23 @@ impl TableInference<'_> {
             let text = format!("if({is_search} AND bool(0.6), choice('Pages': 5, 'News': 2, 'Files'))");
             self.set(at, text, "follows from the action");
         }
+    }
+
+    /// Kinds of sites, and currencies that suit their time zones.
+    fn kinds_of_sites(&mut self) {
+        const CURRENCIES: &str = "WHEN 'Europe/London' THEN 'GBP' WHEN 'Europe/Warsaw' THEN 'PLN' WHEN 'Europe/Istanbul' THEN 'TRY' \
+             WHEN 'Asia/Tokyo' THEN 'JPY' WHEN 'Asia/Kolkata' THEN 'INR' WHEN 'Asia/Shanghai' THEN 'CNY' WHEN 'Asia/Singapore' THEN 'SGD' \
+             WHEN 'Australia/Sydney' THEN 'AUD' WHEN 'Pacific/Auckland' THEN 'NZD' WHEN 'America/Toronto' THEN 'CAD' \
+             WHEN 'America/Sao_Paulo' THEN 'BRL' WHEN 'America/Mexico_City' THEN 'MXN' WHEN 'Africa/Johannesburg' THEN 'ZAR'";
+        if let Some(at) = self.find_repeatable_text("type") {
+            self.set(at, "choice('website': 9, 'mobileapp')", "a kind of site");
+        }
+        let zone = self.find_repeatable_text("timezone time_zone");
+        let Some((zone, currency)) = zone.zip(self.find_repeatable_text("currency currency_code")) else { return };
+        self.set(zone, "phrase('{timezone}')", "a time zone");
+        let zone = self.column(zone);
+        let text = format!("CASE {zone} {CURRENCIES} ELSE if(substr({zone}, 1, 7) = 'Europe/', 'EUR', 'USD') END");
+        self.set(currency, text, "follows from the time zone");
     }
 
     /// Pages, titles, links and downloads of sites.
@@ -130,7 +148,7 @@ impl TableInference<'_> {
         let host = format!("slug({}, '') || '.example'", site_name(&format!("(({key} - 1) % {} + 1)", of.count)));
         let text = format!(
             "CASE {kind} WHEN 4 THEN phrase('{{article_title}}') WHEN 8 THEN phrase('{{search_term}}') WHEN 2 THEN phrase('{{domain}}/{{slug}}') \
-             ELSE {host} || if({number} = 0, '/', if({kind} = 3, phrase('/files/{{file_plain}}'), phrase('/{{slug}}'))) END"
+             ELSE {host} || if({number} = 0, '/', if({kind} = 3, phrase('/files/{{file_plain}}'), '/' || slug(phrase('{{article_title}}')))) END"
         );
         self.set(name, text, "a page of a site");
         let none = if self.columns[prefix].not_null { "0" } else { "NULL" };

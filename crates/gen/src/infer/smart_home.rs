@@ -24,7 +24,12 @@ const EVENTS: [(u8, &str); 9] = [
         "object(domain: constant('light'), service: choice('turn_on': 5, 'turn_off': 5, 'toggle'), service_data: object(entity_id: phrase('light.{room_id}')))",
     ),
     (2, "object(entity_id: phrase('{entity_id}'))"),
-    (4, "object(name: phrase('{house_automation}'), source: choice('time', 'sun', 'state of a device': 2))"),
+    (
+        4,
+        "CASE int(0, 3) WHEN 0 THEN object(name: choice('Lights off at night', 'Heating down at night', 'Heating up in the morning'), source: constant('time pattern')) \
+         WHEN 1 THEN object(name: choice('Blinds down at sunset', 'Blinds up at sunrise', 'Lights on at sunset'), source: constant('sun.sun')) \
+         ELSE object(name: phrase('{house_automation}'), source: phrase('state of binary_sensor.{room_id}_motion')) END",
+    ),
     (1, "object(entity_id: phrase('{entity_id}'))"),
     (1, "object(name: phrase('{house_script}'))"),
     (1, "object(name: phrase('{house_script}'))"),

@@ -255,7 +255,7 @@ impl TableInference<'_> {
             }
             "article_title" => &[
                 ("content body text post_content *_content html", "{blog_post}"),
-                ("excerpt summary description *_excerpt", "{blog_sentence}"),
+                ("excerpt summary description *_excerpt", "{blog_first}"),
             ],
             "review_title" => &[("body content text comment review review_text message", "{review}")],
             "comment" if self.refers_to_issue() => {
@@ -276,7 +276,6 @@ impl TableInference<'_> {
             "person" => &[("note notes about bio description info", "{bio}")],
             "issue" => &[("title subject summary name", "{issue}"), ("description body text content", ISSUE_TEXT)],
             "task" => &[("title subject summary", "{issue}"), ("description body text", "{paragraph}")],
-            "repository" => &[("description about summary", "{repository_text}")],
             "channel" => &[("topic purpose description", "{channel_topic}")],
             "commit" => &[("message subject title", "{commit}")],
             "annotation" => &[("text description comment", "{annotation}")],
@@ -288,6 +287,9 @@ impl TableInference<'_> {
         }
         if subject.names == "issue" {
             self.issue_texts();
+        }
+        if subject.names == "repository" {
+            self.repository_text();
         }
         if subject.names == "category" {
             self.category_text();
@@ -345,8 +347,38 @@ impl TableInference<'_> {
         };
         self.set(title, TITLE, "the title of an issue");
         let kinds = "WHEN 'Add' THEN phrase('{wish_text}') WHEN 'All' THEN phrase('{wish_text}') WHEN 'Key' THEN phrase('{wish_text}') WHEN 'Typ' THEN phrase('{typo_text}')";
-        let text_of = format!("CASE substr({}, 1, 3) {kinds} ELSE phrase('{ISSUE_TEXT}') END", self.column(title));
-        self.set(text, text_of, "suits the title");
+        let begin = format!("substr({}, 1, 3)", self.column(title));
+        self.set(text, format!("CASE {begin} {kinds} ELSE phrase('{ISSUE_TEXT}') END"), "suits the title");
+        if let Some(at) = self.find_repeatable_text("priority severity urgency importance") {
+            let wishes = "choice('low': 5, 'normal': 4, 'high')";
+            let faults = "choice('normal': 4, 'high': 4, 'urgent': 2)";
+            let text = format!(
+                "CASE WHEN {begin} IN ('Add', 'All', 'Key', 'Typ') THEN {wishes} WHEN {begin} IN ('Can', 'Cra', 'Wro') THEN {faults} \
+                 ELSE choice('low': 2, 'normal': 6, 'high': 2) END"
+            );
+            self.set(at, text, "suits the title");
+        }
+    }
+
+    /// Descriptions of repositories, which say what the name says: `cache-tools` are tools for a cache.
+    fn repository_text(&mut self) {
+        let name = self.find("name *_name", |at| self.is_text(at));
+        let Some((text, name)) = self.find_repeatable_text("description about summary").zip(name) else { return };
+        let name = self.column(name);
+        let begin = |letters: u8| format!("substr({name}, 1, length({name}) - {letters})");
+        let (dash, other) = (format!("instr({name}, '-')"), "phrase('{repository_text}')");
+        let modules = phrases::items("module").iter().zip(phrases::items("module_text"));
+        let modules: String =
+            modules.map(|(module, text)| format!(" WHEN '{module}' THEN {}", super::literal(text))).collect();
+        let text_of = format!(
+            "CASE WHEN bool(0.2) THEN {other} WHEN substr({name}, -6) = '-tools' THEN 'Tools for ' || {} \
+             WHEN substr({name}, -4) = '-cli' THEN 'Command line for ' || {} WHEN substr({name}, -2) = 'js' THEN 'A small JavaScript library' \
+             WHEN substr({name}, -2) = 'db' THEN 'A small database' WHEN substr({name}, 1, 2) = 'py' THEN 'A small Python library' \
+             ELSE CASE substr({name}, {dash} + 1){modules} ELSE CASE substr({name}, 1, {dash} - 1){modules} ELSE {other} END END END",
+            begin(6),
+            begin(4)
+        );
+        self.set(text, text_of, "follows from the name");
     }
 
     /// Descriptions of categories, which begin with the name.

@@ -28,6 +28,9 @@ const MESSAGE_BY_LEVEL: &str = "WHEN 'debug' THEN phrase('{log_debug}') WHEN 'wa
      WHEN 'warn' THEN phrase('{log_warning}') WHEN 'error' THEN phrase('{log_error}') WHEN 'critical' THEN phrase('{log_error}') \
      WHEN 'fatal' THEN phrase('{log_error}') ELSE phrase('{log_info}')";
 
+/// Pages at which visitors reach a goal, by its number.
+const GOALS: &str = "WHEN 0 THEN 'checkout/complete' WHEN 1 THEN 'contact/sent' WHEN 2 THEN 'newsletter/confirmed' WHEN 3 THEN 'sign-up/done'";
+
 /// Returns the share of a visit that is over when the row's action begins, or one that comes `later`, as a factor: the first one
 /// begins with the visit, and the last one at its end. The gaps between them are not alike.
 pub(super) fn share_of_visit(by: &str, later: u8) -> String {
@@ -60,9 +63,14 @@ impl TableInference<'_> {
             Some(self.through(by, url)).filter(|_| is_site && url.not_null)
         });
         let url = self.find_repeatable_text("url page_url").filter(|_| self.kind() == Some(Kind::Log));
-        if let Some((url, site)) = url.zip(site) {
-            self.set(url, format!("{site} || phrase('{{slug}}')"), "a page of the site");
-        }
+        let Some((url, site)) = url.zip(site) else { return };
+        let goal = self.find("idgoal goal_id goal", |at| self.is_number(at)).map(|at| self.column(at));
+        let page = goal.map_or("phrase('{slug}')".to_owned(), |goal| {
+            let ends = format!("CASE {goal} {GOALS} ELSE 'thank-you' END");
+            let revenue = self.find("revenue", |at| self.is_number(at)).map(|at| self.column(at));
+            revenue.map_or(ends.clone(), |revenue| format!("if({revenue} > 0, 'checkout/complete', {ends})"))
+        });
+        self.set(url, format!("{site} || {page}"), "a page of the site");
     }
 
     /// States of requests, as their method allows, and the sizes of answers: some states have none.

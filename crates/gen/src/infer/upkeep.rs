@@ -113,11 +113,13 @@ impl TableInference<'_> {
 
     /// Versions of migrations: the times at which they were written.
     pub(super) fn versions_of_migrations(&mut self) {
-        const TIMES: &str =
-            "20(1[5-9]|2[0-5])(0[1-9]|1[0-2])(0[1-9]|1[0-9]|2[0-8])([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
+        const MOST_ROWS: u64 = 10_000_000;
         let version = self.find_text("version").filter(|_| super::has_last_word(self.table, "migration"));
-        if let Some(at) = version.filter(|&at| self.columns[at].is_unique && self.columns[at].traits.takes_len(14)) {
-            self.set(at, format!("unique_regex('{TIMES}')"), "the time of a migration");
+        let is_time = |&at: &usize| self.columns[at].is_unique && self.columns[at].traits.takes_len(14);
+        if let Some(at) = version.filter(is_time).filter(|_| self.context.rows <= MOST_ROWS) {
+            let time = self.ascending(Form::Text, &self.context.day.before(self.days()));
+            let text = format!("replace(replace(replace({time}, '-', ''), ':', ''), ' ', '')");
+            self.set(at, text, "the time of a migration");
         }
     }
 

@@ -8,13 +8,21 @@ impl Planner<'_> {
     /// Draws the pairs of tables that have a key and a time of their own in the order of time. Rows of one parent after another
     /// would not be in that order.
     pub(super) fn agree_on_pairs(&self, drafts: &mut [Draft]) {
+        /// Rows of one table for each row of another one that has few.
+        const FEW: u64 = 8;
         for second in 0..drafts.len() {
             let Some(first) = self.leader_of_pair(drafts, second) else { continue };
             let (table, columns) = (drafts[second].0, [first, second].map(|at| drafts[at].1));
             let [Some(one), Some(other)] = columns.map(|column| self.single_parent(table, column)) else { continue };
             // The first one is drawn from those that are there, and the second one so that no pair comes twice.
             let has_times = infer::has_times(&self.schema.tables[one.table]);
-            let order = if one.table == other.table || !has_times { [second, first] } else { [first, second] };
+            let mut order = if one.table == other.table || !has_times { [second, first] } else { [first, second] };
+            // A popular product has no more tags than there are.
+            let parents =
+                order.map(|at| self.single_parent(table, drafts[at].1).map_or(0, |of| self.sizes[of.table].rows));
+            if parents[1].saturating_mul(FEW) < parents[0] {
+                order.reverse();
+            }
             let apart = quoted(&self.schema.tables[table].columns[drafts[order[0]].1].name);
             for (at, is_apart) in order.into_iter().zip([false, true]) {
                 let Some(parent) = self.single_parent(table, drafts[at].1) else { continue };

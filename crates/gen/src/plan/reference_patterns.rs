@@ -352,7 +352,8 @@ impl Planner<'_> {
         let leader = usize::from(
             comes_with_row && parts.len() == 2 && {
                 let parents: Vec<usize> = parts.iter().filter_map(parent).collect();
-                self.grow(&parents) && self.depth(parents[1]) > self.depth(parents[0])
+                let is_of_lookup = self.is_lookup(parents[0]) && self.grow(&parents[1..]);
+                is_of_lookup || self.grow(&parents) && self.depth(parents[1]) > self.depth(parents[0])
             },
         );
         let [one, other] = [parts.get(leader)?, parts.get(1 - leader)?];

@@ -52,9 +52,9 @@ impl Repeats {
         let mut replaced = Vec::new();
         self.program.for_each_row(self.rows, |row, of| {
             let Some(pair) = pair(of).filter(|pair| repeated.contains(pair) && !seen.insert(*pair)) else { return };
-            // Early rows take early ones, and then those before them.
+            // Early rows take early ones, then those before them, and the next ones last.
             let first = Fraction(self.random.u64(row)).take(parents_so_far(row, self.rows, self.parents));
-            let mut others = (0..self.parents).map(|step| (first + self.parents - step) % self.parents);
+            let mut others = (0..=first).rev().chain(first + 1..self.parents);
             let is_free = |second: &u64| {
                 let other = pair >> 32 << 32 | second;
                 (!self.is_other || *second != pair >> 32) && pairs.binary_search(&other).is_err() && new.insert(other)

@@ -212,12 +212,12 @@ pub(super) const GOLDEN: &[(&str, &str)] = &[
     ),
     (
         "phrase('{paragraph}', 30)",
-        "'The next version will be'; 'The invoice needs another'; 'See the notes of last week.'; 'See the notes of last week.'",
+        "'We will look at the newsletter'; 'Ivy has sent the quarterly'; 'The sign-up form needs another'; 'There is a problem with the'",
     ),
     ("place('city')", "'Copenhagen'; 'Porto Alegre'; 'Istanbul'; 'Berlin'"),
     ("place('latitude')", "55.6761; -30.0346; 41.0082; 52.52"),
     ("price(1, 500)", "39.99; 4.0; 249.9; 15.95"),
     ("unique_phrase('{category}')", "'Electronics'; 'Pet Supplies'; 'Garden'; 'Bedding 22222223'"),
-    ("unique_phrase('{handle}', '')", "'brave_mirror'; 'northern_wood'; 'old.hill'; 'lonely.whisper61294'"),
+    ("unique_phrase('{handle}', '')", "'broken_apple'; 'flame_map'; 'gentlesea'; 'curious_shadow61032'"),
     ("pool(full_name, 1: 50, 2: 20, 9: 3)", "'Aria Nguyen'; 'Jonas Jansen'; 'Anna Novak'; 'Nadia Lopez'"),
 ];

@@ -270,3 +270,101 @@ fn texts_are_those_of_programs() {
     let is_known = "metadata IS NOT NULL AND json_type(metadata, '$.identified') IS NOT 'true'";
     judge_program("rails", &[(&format!("SELECT count(*) FROM active_storage_blobs WHERE {is_known}"), 0, 0)]);
 }
+
+/// Two posts had one address, an image had an old one, Rails had a colour for backups, and Firefox had the settings of Chrome.
+#[test]
+fn programs_keep_what_they_know() {
+    judge(
+        "wordpress",
+        &[
+            ("SELECT count(*) - count(DISTINCT post_name) FROM wp_posts WHERE post_type IN ('post', 'page')", 0, 0),
+            (
+                "SELECT count(*) FROM wp_postmeta JOIN wp_posts p ON p.ID = post_id WHERE post_type = 'attachment' AND meta_key = '_wp_old_slug'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM wp_posts WHERE post_content LIKE '%longer list at the end%'", 0, 0),
+        ],
+    );
+    judge_program(
+        "rails",
+        &[
+            ("SELECT count(*) FROM ar_internal_metadata WHERE key IN ('environment', 'schema_sha1')", 2, 2),
+            (
+                "SELECT count(*) FROM schema_migrations a JOIN schema_migrations b ON b.rowid = a.rowid + 1 WHERE b.version <= a.version",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge_program(
+        "firefox_places",
+        &[("SELECT count(*) FROM moz_meta WHERE key LIKE 'sync/%' OR key LIKE 'origin%'", 7, 7)],
+    );
+    judge_program("anki", &[("SELECT count(*) FROM col WHERE models LIKE '%\"fields\":[\"Front\",\"Back\"]%'", 1, 1)]);
+    judge_program(
+        "django",
+        &[("SELECT count(*) FROM django_migrations WHERE name LIKE '%remove%' OR name LIKE '%rename%'", 0, 0)],
+    );
+    judge_program(
+        "nextcloud",
+        &[("SELECT count(*) FROM oc_filecache WHERE mimetype = 1 AND name GLOB '* [0-9][0-9][0-9][0-9]'", 0, 0)],
+    );
+}
+
+/// Nothing was built on the branch `master`, a wish was urgent, a build that failed had packages, and screenshots showed Lisbon by night.
+#[test]
+fn builds_and_pictures_suit_what_they_are_of() {
+    judge(
+        "ci",
+        &[
+            (
+                "SELECT count(*) FROM pipelines JOIN repositories r ON r.id = repository_id WHERE branch = default_branch",
+                40,
+                100,
+            ),
+            (
+                "SELECT count(*) FROM pipelines JOIN repositories r ON r.id = repository_id WHERE trigger = 'schedule' AND branch <> default_branch",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM issues WHERE priority = 'urgent' AND title LIKE 'Add %'", 0, 0),
+            (
+                "SELECT count(*) FROM artifacts JOIN jobs j ON j.id = job_id WHERE j.status = 'failed' AND j.name LIKE 'build%' AND filename LIKE '%.zip'",
+                0,
+                0,
+            ),
+            (
+                "SELECT count(*) FROM repositories WHERE name LIKE '%-billing' AND description NOT LIKE 'Invoices%' AND description NOT IN ('Work in progress', 'Used by all teams', 'Without dependencies', 'Experiments, not for production') AND description NOT LIKE 'In production%'",
+                0,
+                0,
+            ),
+        ],
+    );
+    judge(
+        "mastodon",
+        &[
+            (
+                "SELECT count(*) FROM media_attachments WHERE file_file_name LIKE 'Screen%' AND description LIKE '%night%'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM users WHERE last_sign_in_at > current_sign_in_at", 0, 0),
+        ],
+    );
+    judge(
+        "hospital",
+        &[(
+            "SELECT count(*) FROM stay a JOIN stay b ON a.patient_id = b.patient_id AND a.id < b.id WHERE a.check_out > b.check_in AND b.check_out > a.check_in",
+            0,
+            0,
+        )],
+    );
+    judge(
+        "matomo",
+        &[
+            ("SELECT count(*) FROM site WHERE timezone = 'Asia/Tokyo' AND currency <> 'JPY' OR type = 'special'", 0, 0),
+            ("SELECT count(*) FROM log_conversion WHERE (revenue > 0) <> (url LIKE '%/checkout/complete')", 0, 0),
+        ],
+    );
+}
