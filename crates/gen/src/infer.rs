@@ -59,6 +59,7 @@ mod smart_home;
 mod spans;
 mod special;
 mod states;
+mod streets;
 mod subjects;
 mod table_columns;
 mod texts;
@@ -95,10 +96,10 @@ pub(crate) use places::{CITIES_OF_COUNTRY, is_city_of};
 pub use references::{Parent, Reference, reference, refers};
 pub(crate) use references::{is_to_itself, other_parent};
 pub(crate) use relatives::{
-    RIGHTS_OF_MODEL, as_many_each, has_lines, has_more_of, is_account_of, is_address, is_address_of, is_album_of,
-    is_ancestor, is_attached_to, is_line_of, is_model_of, is_of_conversation, is_output_of, is_part_of, is_person,
-    is_reaction, is_run_of_commit, is_stay, is_territory, is_text_or_task, is_trait_of_album, parts_of_each, roots,
-    rows_for_one, shares_parent, things_of_any_kind, wholes_of_hundred,
+    as_many_each, has_lines, has_more_of, is_account_of, is_address, is_address_of, is_album_of, is_ancestor,
+    is_attached_to, is_line_of, is_of_conversation, is_output_of, is_part_of, is_person, is_reaction, is_run_of_commit,
+    is_stay, is_territory, is_text_or_task, is_trait_of_album, parts_of_each, roots, rows_for_one, shares_parent,
+    things_of_any_kind, wholes_of_hundred,
 };
 pub(crate) use roles::is_superior;
 pub(crate) use row_times::is_lent;

@@ -3,6 +3,7 @@
 use crate::files::retry;
 use crate::{Error, ErrorKind, Result};
 use rusqlite::config::DbConfig;
+use rusqlite::ffi::SQLITE_IOERR_SHORT_READ;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
 use std::io::{ErrorKind as IoErrorKind, Read};
@@ -28,10 +29,12 @@ pub fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Returns whether the system let SQLite down, with no memory or a file that cannot be read: the error says nothing about the database.
+/// A page that begins in the file and ends behind it does say something.
 #[must_use]
 pub fn is_let_down(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{CannotOpen, OutOfMemory, SystemIoFailure};
-    matches!(error.sqlite_error_code(), Some(CannotOpen | OutOfMemory | SystemIoFailure))
+    let is_cut_off = error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHORT_READ);
+    !is_cut_off && matches!(error.sqlite_error_code(), Some(CannotOpen | OutOfMemory | SystemIoFailure))
 }
 
 /// Returns SQLite's own message, without the statement.

@@ -75,6 +75,20 @@ fn an_unknown_collation_is_noted() {
     assert!(!is_left_to_sqlite(&verdicts.sqlite[0], &[]));
 }
 
+/// A file that ends within the page of a schema entry was an error of the system, and not a fault: SQLite reads too few bytes.
+#[test]
+fn what_fuzzing_found_is_a_fault() {
+    let found = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/found");
+    let bytes = |name: &str| std::fs::read(found.join(name)).expect("an input that fuzzing found");
+    let cut_off = bytes("check/schema_page_cut_off");
+    any(&cut_off);
+    let report = in_file(&cut_off[1..], |path| report(path, 0));
+    assert!(report.faults.iter().any(|fault| fault.what.starts_with("SQLite cannot read the schema")), "{report:#?}");
+    for name in ["check_mutated/shadow_table_of_other_columns", "check_mutated/unknown_collation"] {
+        mutated(&bytes(name));
+    }
+}
+
 /// Holds both verdicts against one another on nearly valid files, with a new SQLite and an old one. `LITEPRESS_FUZZ=50`
 /// and `--nocapture` print the figures of `docs/promises.md`.
 #[test]

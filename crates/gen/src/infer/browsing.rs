@@ -36,8 +36,6 @@ const FIRST_PAGES: u64 = 24;
 /// The hosts of pages without a table of hosts: few hosts have many pages.
 const SITES: &str = "pool(phrase('{site}'), 1: 60, 4: 20, 10: 8, 25: 3)";
 const ENGINE: &str = "'https://search.example'";
-/// Ends of what a page says of itself, behind its title.
-const DESCRIPTIONS: &str = "choice(' - read more here': 2, ' - with pictures', ' - what you need to know': 2)";
 
 /// Returns whether the schema has a table of pages that a browser has shown: it knows which addresses were typed.
 pub(super) fn is_history(schema: &Schema) -> bool {
@@ -204,7 +202,8 @@ impl TableInference<'_> {
             self.set(url, text, "follows from the host and the title");
         }
         if let Some((at, title)) = self.find_repeatable_text("description").zip(title) {
-            self.set(at, format!("{} || {DESCRIPTIONS}", self.column(title)), "begins with the title");
+            let site = host.as_ref().map_or(String::new(), |(_, host)| format!(" || ' | ' || {host}"));
+            self.set(at, format!("{}{site}", self.column(title)), "the title and the site");
         }
         if let Some((rev_host, (_, host))) = self.find_repeatable_text("rev_host").zip(host) {
             self.set(rev_host, format!("reverse({host}) || '.'"), "follows from the host");
@@ -212,7 +211,7 @@ impl TableInference<'_> {
         let count = self.find("visit_count", |at| self.is_number(at)).map(|at| self.column(at));
         let Some(count) = count else { return };
         if let Some(typed) = self.find_repeatable_number("typed_count") {
-            let text = format!("if({count} > 1 AND bool(0.6), {count} - 1, 0)");
+            let text = format!("if({count} > 1 AND bool(0.25), {count} - 1, 0)");
             self.set(typed, text, "people follow a link to a page, and type its address later");
         }
         let typed = format!("{count} > 1 AND bool(0.6)");

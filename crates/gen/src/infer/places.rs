@@ -180,6 +180,7 @@ impl TableInference<'_> {
             }
         }
         let key = self.column(leader);
+        self.street_in(&place.prefix, &key);
         for &(at, field) in place.parts.iter().filter(|(at, _)| *at != leader) {
             if let Some(text) = self.place_field(at, field, &key) {
                 let because = format!("belongs to {}", self.table.columns[leader].name);
@@ -228,6 +229,9 @@ impl TableInference<'_> {
     /// Infers telephone numbers and postcodes of a row that names no place: of the city it refers to, if it does.
     fn place_without_name(&mut self, place: &Place) {
         let city = self.city_of_parent();
+        if let Some(city) = &city {
+            self.street_in(&place.prefix, city);
+        }
         for &(at, field) in &place.parts {
             match (field, &city) {
                 _ if !self.is_text(at) => {}

@@ -179,13 +179,13 @@ pub(crate) fn is_ancestor(schema: &Schema, table: usize, column: usize) -> bool 
 }
 
 /// Returns whether the rows of a table are rights to do something with the models in another one.
-pub(crate) fn is_model_of(table: &Table, parent: &Table) -> bool {
+fn is_model_of(table: &Table, parent: &Table) -> bool {
     let has = |table: &Table, name: &str| table.columns.iter().any(|column| names::plain(&column.name) == name);
     has(table, "codename") && has(parent, "model")
 }
 
 /// Rights to do something with a model: to add, change, delete and view its rows.
-pub(crate) const RIGHTS_OF_MODEL: u64 = 4;
+const RIGHTS_OF_MODEL: u64 = 4;
 /// Fields of a type of notes: a front and a back.
 const FIELDS_OF_TYPE: u64 = 2;
 

@@ -134,6 +134,13 @@ impl TableInference<'_> {
                 }
                 let text = form.after(&self.column(base), of, self.delay(stage, form), limit)?;
                 let text = self.by_day(stage, (base, of), form, text);
+                let text = match (stage, form) {
+                    // Orders are wanted by a day.
+                    (Stage::Due, Form::Text) if self.kind() == Some(Kind::Order) => {
+                        format!("substr({text}, 1, 10) || ' 00:00:00'")
+                    }
+                    _ => text,
+                };
                 let text = if stage == Stage::Updated { self.not_before(text, (base, form), &known) } else { text };
                 Some((text, format!("not before {}", self.table.columns[base].name)))
             });
@@ -324,6 +331,7 @@ impl TableInference<'_> {
     /// late one would come after that of the row's child.
     pub(super) fn ascending(&self, form: Form, from: &str) -> String {
         const FEW: u64 = 64;
+        const IN_OFFICE: &str = ", open='08:00', close='18:00'";
         const OFFICE: &str = "invoice bill payroll payslip contract";
         const FIRST_DAYS: i64 = 10;
         const DAYS_OF_STAYS: i64 = 90;
@@ -337,8 +345,9 @@ impl TableInference<'_> {
         let to = self.context.day.before(to);
         let jitter = if self.context.rows < FEW { 0.02 } else { 0.9 };
         let hours = match self.kind() {
+            Some(Kind::Log) if super::catalogues::is_admin_log(self.table) => IN_OFFICE,
             Some(Kind::Log | Kind::Run) => "",
-            _ if super::has_last_word(self.table, OFFICE) => ", open='08:00', close='18:00'",
+            _ if super::has_last_word(self.table, OFFICE) => IN_OFFICE,
             _ => ", open='06:30', close='23:30'",
         };
         form.ascending(from, &format!("'{to}', jitter={jitter}{hours}"))
@@ -497,8 +506,10 @@ impl TableInference<'_> {
     fn delay(&self, stage: Stage, form: Form) -> Delay {
         let usual = if stage == Stage::Updated && super::is_reaction(self.table) {
             Delay { amount: "0".into(), unit: "seconds" }
+        } else if stage == Stage::Due && super::has_last_word(self.table, "certificate") {
+            Delay { amount: "choice(365: 6, 398: 4)".into(), unit: "days" }
         } else if stage == Stage::Due && self.is_for_years() {
-            Delay { amount: "choice(365: 6, 398: 2, 730: 3, 1095: 2)".into(), unit: "days" }
+            Delay { amount: "choice(365: 6, 730: 3, 1095: 2)".into(), unit: "days" }
         } else if stage == Stage::Due && super::has_last_word(self.table, "invoice bill") {
             Delay { amount: "choice(14: 2, 30: 7, 60: 1)".into(), unit: "days" }
         } else if stage == Stage::Paid && super::has_last_word(self.table, "invoice bill") {

@@ -267,7 +267,7 @@ static RULES: &[Rule] = &[
     text("manufacturer mfgr supplier vendor publisher *supplier_name *vendor_name", "phrase('{company}')"),
     text("product_name *_product_name item_name article_name product item *_item_name", "phrase('{product}')"),
     text("category_name", "phrase('{category}')"),
-    text("contact_title", "phrase('{office_job}')"),
+    text("contact_title", "phrase('{contact_job}')"),
     text("job job_title occupation profession position job_position *_job", "phrase('{job}')"),
     text("composer", "phrase('{composers}')"),
     text(

@@ -105,7 +105,11 @@ impl TableInference<'_> {
     fn storages(&mut self) {
         let is_storage = has_last_word(self.table, "storage") && self.table.rowid_alias.is_some();
         if let Some(at) = self.find_text("id name").filter(|_| is_storage) {
-            self.set(at, "'local::/srv/' || phrase('{noun}') || sequence() || '/'", "a folder of the server");
+            self.set(
+                at,
+                "'local::/srv/' || choice('data', 'files', 'media', 'shared') || sequence() || '/'",
+                "a folder of the server",
+            );
         }
     }
 

@@ -220,6 +220,9 @@ impl TableInference<'_> {
                 });
                 Some((text, "properties of a product"))
             }
+            ("checksum", Some("file")) if self.table.name.starts_with("active_storage") => {
+                found("regex('[A-Za-z0-9+/]{21}[AQgw]==')", "the checksum of a file")
+            }
             ("metadata", Some("file")) => {
                 found("object(identified: bool(1), analyzed: bool(1))", "what is known of a file")
             }

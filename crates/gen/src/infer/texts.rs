@@ -383,7 +383,8 @@ impl TableInference<'_> {
 
     /// Descriptions of categories, which begin with the name.
     fn category_text(&mut self) {
-        const ENDS: &str = "choice(' at fair prices': 3, ' for all tastes': 2, ' for every day': 3, ' from small makers': 2, ' of all kinds': 3)";
+        const ENDS: &str =
+            "choice(': the whole range': 3, ': for every budget': 2, ': new and popular': 3, ': from small makers': 2)";
         let name = self.find("name *_name title", |at| self.is_text(at) && self.found[at].is_some());
         let Some((text, name)) = self.find_text("description").zip(name) else { return };
         let name = self.column(name);
@@ -434,7 +435,8 @@ impl TableInference<'_> {
                         )
                     });
                     let text = format!(
-                        "CASE{of_state} WHEN {rating} > 3 THEN phrase('{{{list}_good}}') WHEN {rating} = 3 THEN phrase('{{{list}_mixed}}') ELSE phrase('{{{list}_bad}}') END"
+                        "CASE{of_state} WHEN {rating} > 4 THEN phrase('{{{list}_best}}') WHEN {rating} > 3 THEN phrase('{{{list}_good}}') WHEN {rating} = 3 THEN phrase('{{{list}_mixed}}') \
+                         WHEN {rating} = 2 THEN phrase('{{{list}_bad}}') ELSE phrase('{{{list}_worst}}') END"
                     );
                     self.set(at, text, "a text of a review, as good as its rating");
                 }

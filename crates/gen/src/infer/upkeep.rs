@@ -166,13 +166,15 @@ impl TableInference<'_> {
 
     /// Migrations of applications: each has its first, second and third one.
     fn migrations_of_apps(&mut self, app: usize, name: usize) {
+        // Each needs those before it.
+        const FIRST_APPS: [&str; OF_FRAMEWORK.len()] = ["contenttypes", "auth", "admin", "sessions"];
         const APPS: [&str; 7] = ["accounts", "catalog", "orders", "payments", "blog", "pages", "shipping"];
         let of_models = super::catalogues::applications(self.context.schema);
         // The framework's own applications come first, and have no other migrations.
         let first = if of_models.is_empty() { 0 } else { OF_FRAMEWORK.len() };
-        let of_framework = OF_FRAMEWORK.iter().take(first).enumerate();
+        let of_framework = FIRST_APPS.iter().take(first).enumerate();
         let firsts: String =
-            of_framework.map(|(at, (_, app))| format!(" WHEN sequence() = {} THEN '{app}'", at + 1)).collect();
+            of_framework.map(|(at, app)| format!(" WHEN sequence() = {} THEN '{app}'", at + 1)).collect();
         let apps = if of_models.is_empty() { APPS.map(str::to_owned).to_vec() } else { of_models };
         let (cases, count) = (branches(0, apps.iter().map(|app| literal(app))), apps.len());
         let rest = format!("CASE (sequence() - {}) % {count}{cases} END", first + 1);

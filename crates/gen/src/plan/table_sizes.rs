@@ -265,14 +265,14 @@ fn limit_keys(schema: &Schema, tables: &[usize], sizes: &mut [TableSize]) {
         let of_table = &schema.tables[table];
         for (column, parent) in single_references(schema, table) {
             let (of, rows) = (&schema.tables[parent.table], sizes[parent.table].rows);
-            match sizes[parent.table].limited_by {
-                Some(_) if infer::is_model_of(of_table, of) => {
-                    sizes[table].limit((column, infer::RIGHTS_OF_MODEL * rows, "the models have {} rights"));
-                }
-                Some(_) if infer::is_city_of(of_table, of) => {
-                    sizes[table].limit((column, infer::CITIES_OF_COUNTRY * rows, "the countries have {} cities"));
-                }
-                _ => {}
+            if sizes[parent.table].limited_by.is_none() {
+                continue;
+            }
+            if let Some(each) = infer::parts_of_each(of_table, of) {
+                sizes[table].limit((column, each * rows, "the rows that they refer to have {} of them"));
+            }
+            if infer::is_city_of(of_table, of) {
+                sizes[table].limit((column, infer::CITIES_OF_COUNTRY * rows, "the countries have {} cities"));
             }
         }
         for key in infer::unique_keys(of_table) {
