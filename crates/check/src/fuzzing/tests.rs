@@ -83,7 +83,7 @@ fn what_fuzzing_found_is_a_fault() {
     let cut_off = bytes("check/schema_page_cut_off");
     any(&cut_off);
     let report = in_file(&cut_off[1..], |path| report(path, 0));
-    assert!(report.faults.iter().any(|fault| fault.what.starts_with("SQLite cannot read the schema")), "{report:#?}");
+    assert!(!report.is_clean(), "{report:#?}");
     for name in ["check_mutated/shadow_table_of_other_columns", "check_mutated/unknown_collation"] {
         mutated(&bytes(name));
     }

@@ -11,8 +11,7 @@ const NEAR: f64 = 0.9;
 impl TableInference<'_> {
     /// Returns the city of a patient: mostly that of the house.
     pub(super) fn city_of_patient(&self) -> Option<String> {
-        let near = format!("choice('{CITY}': 6, 'South {CITY}': 2, 'East {CITY}': 2)");
-        let text = format!("if(bool({NEAR}), {near}, place_of('US', 'city', digits(4)))");
+        let text = format!("if(bool({NEAR}), '{CITY}', place_of('US', 'city', digits(4)))");
         Some(text).filter(|_| self.kind() == Some(Kind::Person) && super::has_last_word(self.table, "patient"))
     }
 

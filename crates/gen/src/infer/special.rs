@@ -116,6 +116,9 @@ impl TableInference<'_> {
             ("group", _) if self.default(at).as_deref() == Some("0") => {
                 found("choice(0: 99, 1: 1)", "the DEFAULT, which stands for no group")
             }
+            _ if is_like(name, "min_*temperature") && self.is_of("patient") => {
+                found("normal(36.5, 0.3, min=35.2, max=37.4, decimals=1)", "the least temperature of a body")
+            }
             _ if is_like(name, "temperature *_temperature") && self.is_of("patient") => {
                 found("normal(37, 0.6, min=35.2, max=41, decimals=1)", "the temperature of a body")
             }

@@ -245,7 +245,9 @@ fn likes(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<String> {
     let fills: &[&str] =
         if context.is_key { &["unique_hex(12)", "uuid()"] } else { &["word()", "digits(6)", "hex(16)", "uuid()"] };
     for pattern in &bounds.likes {
-        for fill in fills {
+        // Identifiers follow a prefix such as `PNI:`.
+        let first = pattern.ends_with(":%").then_some(&"uuid()");
+        for fill in first.into_iter().chain(fills) {
             let mut parts = Vec::new();
             for part in pattern.split_inclusive(['%', '_']) {
                 let fixed = part.trim_end_matches(['%', '_']);
