@@ -368,3 +368,41 @@ fn builds_and_pictures_suit_what_they_are_of() {
         ],
     );
 }
+
+/// Addresses in Leipzig were `605 Cherry Court`, four stars were "Perfect", large orders paid for delivery and small ones did not, orders
+/// were wanted by a second, and identifiers were `PNI:carpet`.
+#[test]
+fn addresses_and_praise_suit_their_rows() {
+    judge(
+        "northwind",
+        &[
+            (
+                "SELECT count(*) FROM Customers WHERE Country IN ('Germany', 'Italy', 'Spain') AND Address GLOB '[0-9]*'",
+                0,
+                0,
+            ),
+            ("SELECT count(*) FROM Customers WHERE Country = 'Poland' AND Address NOT LIKE 'ul. %'", 0, 0),
+            ("SELECT count(*) FROM Customers WHERE Country = 'United States' AND Address NOT GLOB '[0-9]*'", 0, 0),
+            ("SELECT count(*) FROM Orders WHERE RequiredDate NOT LIKE '% 00:00:00'", 0, 0),
+            ("SELECT count(*) FROM Suppliers WHERE CompanyName LIKE '% GmbH'", 0, 0),
+        ],
+    );
+    judge(
+        "django_shop",
+        &[
+            ("SELECT count(*) FROM shop_order WHERE subtotal > 150 AND shipping > 0", 0, 0),
+            ("SELECT count(*) FROM shop_review WHERE rating = 4 AND title IN ('Perfect', 'Excellent')", 0, 0),
+            ("SELECT count(*) FROM shop_review WHERE rating = 2 AND title = 'Never again'", 0, 0),
+            ("SELECT count(*) FROM shop_address WHERE country = 'DE' AND line1 GLOB '[0-9]*'", 0, 0),
+        ],
+    );
+    judge("chat", &[("SELECT count(*) FROM devices WHERE pni NOT LIKE 'PNI:________-____-4%'", 0, 0)]);
+    judge_program(
+        "django",
+        &[(
+            "SELECT count(*) FROM django_admin_log WHERE time(action_time) NOT BETWEEN '08:00:00' AND '18:00:00'",
+            0,
+            0,
+        )],
+    );
+}
