@@ -18,6 +18,9 @@ use litepress_gen::{Country, countries, infer};
 use litepress_rows::quoted_name;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+/// The beginning of an inferred street, which is named as in the country of its city.
+const STREETS: &str = "CASE place_of(";
+
 /// New names by the texts of the source.
 type Names = HashMap<Box<str>, String>;
 
@@ -103,7 +106,8 @@ impl Weaver<'_> {
     /// Names the cities of a column, and their countries, after places that belong together. `None` if the texts are no cities.
     fn place(&mut self, city: usize, found: &[String], columns: &mut [ColumnProfile]) -> Option<Place> {
         let key = format!("place_of({}, 'country", self.operand(city));
-        let country = (0..found.len()).find(|&at| found[at].contains(&key) && self.is_open(at, &found[at], columns));
+        let is_country = |at: usize| found[at].contains(&key) && !found[at].starts_with(STREETS);
+        let country = (0..found.len()).find(|&at| is_country(at) && self.is_open(at, &found[at], columns));
         let is_city = is_like_generated(&self.stats(city).text_sample.clone().values(), "place('city')");
         if !is_city || !self.is_open(city, "", columns) {
             return None;
@@ -149,6 +153,9 @@ impl Weaver<'_> {
     /// Returns the annotation of a column that belongs to a place, where the inferred one has it.
     fn of_place(&self, column: usize, inferred: &str, place: &Place, columns: &[ColumnProfile]) -> Option<String> {
         let city = self.operand(place.city);
+        if inferred.starts_with(STREETS) {
+            return Some(self.null_by_place(column, inferred.to_owned(), place, columns));
+        }
         let field = inferred.split_once(&format!("place_of({city}, '"))?.1.split('\'').next()?;
         let stats = self.stats(column);
         let field = match field {

@@ -14,7 +14,7 @@ const PRICES: &str = "unit_price unitprice price list_price item_price sale_pric
 pub(super) const TOTALS: &str = "line_total linetotal amount total total_price extended_price total_amount";
 
 /// How much heavier or lighter than others at their price goods are, by the end of their category.
-const WEIGHTS: &str = "WHEN 'llery' THEN 0.03 WHEN 'tches' THEN 0.06 WHEN 'hones' THEN 0.2 WHEN 'raphy' THEN 0.4 WHEN 'eauty' THEN 0.4 WHEN 'Music' THEN 0.6 WHEN 'iture' THEN 6 WHEN 'ances' THEN 2 WHEN 'cycle' THEN 2 WHEN 'arden' THEN 2 WHEN 'otive' THEN 3 WHEN 'rages' THEN 10 WHEN 'ocery' THEN 5 WHEN 'nacks' THEN 3";
+const WEIGHTS: &str = "WHEN 'llery' THEN 0.03 WHEN 'tches' THEN 0.006 WHEN 'hones' THEN 0.2 WHEN 'raphy' THEN 0.4 WHEN 'eauty' THEN 0.4 WHEN 'Music' THEN 0.6 WHEN 'iture' THEN 6 WHEN 'ances' THEN 2 WHEN 'cycle' THEN 2 WHEN 'arden' THEN 2 WHEN 'otive' THEN 3 WHEN 'rages' THEN 10 WHEN 'ocery' THEN 5 WHEN 'nacks' THEN 3";
 
 /// The ends of the names of categories of food.
 pub(super) const FOOD: &str = "'nacks', 'ocery', 'rages'";

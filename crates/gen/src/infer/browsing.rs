@@ -182,7 +182,7 @@ impl TableInference<'_> {
             let searches = self.context.counted.iter().find(|(child, _)| is_search_of(&tables[*child], self.table));
             let text = match searches {
                 Some(&(child, by)) => format!(
-                    "if(count_of({}) > 0, phrase('{{search_term}} - Search'), phrase('{{page_title}}'))",
+                    "if(count_of({}) > 0, phrase('{{search_term}} - Search'), phrase('{{page_name}}'))",
                     named_column(&tables[child], by)
                 ),
                 None => host.as_ref().map_or("phrase('{page_title}')".to_owned(), |(_, host)| title_at(host)),

@@ -104,6 +104,9 @@ impl TableInference<'_> {
     /// Names of storages: folders of the server.
     fn storages(&mut self) {
         let is_storage = has_last_word(self.table, "storage") && self.table.rowid_alias.is_some();
+        if let Some(at) = self.find_repeatable_number("available").filter(|_| is_storage) {
+            self.set(at, "bool(0.98)", "most storages are there");
+        }
         if let Some(at) = self.find_text("id name").filter(|_| is_storage) {
             self.set(
                 at,
@@ -217,7 +220,7 @@ impl TableInference<'_> {
             return;
         }
         if let Some(at) = self.find_repeatable_text("app appid").filter(|_| is_upkeep) {
-            self.set(at, "phrase('{cloud_app}')", "an app of the server");
+            self.set(at, "if(sequence() < 3, 'core', phrase('{cloud_app}'))", "an app of the server");
         }
         if !is_log {
             return;

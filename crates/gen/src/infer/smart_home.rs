@@ -26,9 +26,12 @@ const EVENTS: [(u8, &str); 9] = [
     (2, "object(entity_id: phrase('{entity_id}'))"),
     (
         4,
-        "CASE int(0, 3) WHEN 0 THEN object(name: choice('Lights off at night', 'Heating down at night', 'Heating up in the morning'), source: constant('time pattern')) \
+        "CASE int(0, 6) WHEN 0 THEN object(name: choice('Lights off at night', 'Heating down at night', 'Heating up in the morning'), source: constant('time pattern')) \
          WHEN 1 THEN object(name: choice('Blinds down at sunset', 'Blinds up at sunrise', 'Lights on at sunset'), source: constant('sun.sun')) \
-         ELSE object(name: phrase('{house_automation}'), source: phrase('state of binary_sensor.{room_id}_motion')) END",
+         WHEN 2 THEN object(name: constant('Motion at night'), source: phrase('state of binary_sensor.{room_id}_motion')) \
+         WHEN 3 THEN object(name: constant('Door left open'), source: constant('state of binary_sensor.front_door')) \
+         WHEN 4 THEN object(name: constant('Window open while heating'), source: phrase('state of binary_sensor.{room_id}_window')) \
+         ELSE object(name: choice('Nobody is at home', 'Somebody came home'), source: constant('state of zone.home')) END",
     ),
     (1, "object(entity_id: phrase('{entity_id}'))"),
     (1, "object(name: phrase('{house_script}'))"),

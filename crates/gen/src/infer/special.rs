@@ -38,7 +38,7 @@ const DASHBOARD_METRICS: [(&str, &str); 5] = [
 const PASSWORD_OF_DJANGO: &str =
     "'pbkdf2_sha256$600000$' || regex('[A-Za-z0-9]{22}') || '$' || regex('[A-Za-z0-9+/]{43}') || '='";
 const SERVER_SYSTEMS: &str =
-    "choice('Ubuntu 22.04': 40, 'Debian 12': 30, 'Ubuntu 24.04': 15, 'Windows Server 2022': 10, 'FreeBSD 14': 5)";
+    "choice('Ubuntu 22.04': 40, 'Debian 12': 30, 'Ubuntu 24.04': 15, 'Windows Server 2019': 10, 'FreeBSD 14': 5)";
 
 const LEARNED: &str = "doctor physician surgeon lawyer professor";
 
@@ -116,7 +116,7 @@ impl TableInference<'_> {
             ("group", _) if self.default(at).as_deref() == Some("0") => {
                 found("choice(0: 99, 1: 1)", "the DEFAULT, which stands for no group")
             }
-            _ if is_like(name, "min_*temperature") && self.is_of("patient") => {
+            _ if is_like(name, "min_temperature minimum_temperature") && self.is_of("patient") => {
                 found("normal(36.5, 0.3, min=35.2, max=37.4, decimals=1)", "the least temperature of a body")
             }
             _ if is_like(name, "temperature *_temperature") && self.is_of("patient") => {

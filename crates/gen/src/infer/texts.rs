@@ -297,8 +297,10 @@ impl TableInference<'_> {
         if subject.names == "product" {
             self.product_text();
         }
-        if subject.names == "status_post" {
-            self.short_replies();
+        match subject.names {
+            "status_post" => self.short_replies(["status_post", "status_reply"]),
+            "message" => self.short_replies(["message_first", "message_reply"]),
+            _ => {}
         }
         for (patterns, phrase) in texts {
             for at in 0..self.columns.len() {
@@ -317,12 +319,12 @@ impl TableInference<'_> {
     }
 
     /// Texts that answer others: short ones.
-    fn short_replies(&mut self) {
+    fn short_replies(&mut self, [first, reply]: [&str; 2]) {
         let is_answered = |&at: &usize| self.is_like(at, "in_reply_to_id reply_to_id") && !self.columns[at].not_null;
         let answered = (0..self.columns.len()).find(is_answered);
         let text = self.find_repeatable_text("text body content");
         if let Some((at, answered)) = text.zip(answered.map(|at| self.column(at))) {
-            let text = format!("if({answered} IS NULL, phrase('{{status_post}}'), phrase('{{status_reply}}'))");
+            let text = format!("if({answered} IS NULL, phrase('{{{first}}}'), phrase('{{{reply}}}'))");
             self.set(at, text, "a text, or an answer");
         }
     }
@@ -383,8 +385,7 @@ impl TableInference<'_> {
 
     /// Descriptions of categories, which begin with the name.
     fn category_text(&mut self) {
-        const ENDS: &str =
-            "choice(': the whole range': 3, ': for every budget': 2, ': new and popular': 3, ': from small makers': 2)";
+        const ENDS: &str = "choice(': the whole range': 3, ': for every budget': 2, ': new and popular': 3)";
         let name = self.find("name *_name title", |at| self.is_text(at) && self.found[at].is_some());
         let Some((text, name)) = self.find_text("description").zip(name) else { return };
         let name = self.column(name);

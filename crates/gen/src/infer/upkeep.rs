@@ -42,7 +42,8 @@ fn migration_of_table() -> String {
 fn fields_of(table: &Table) -> Option<String> {
     const OTHERS: &str = "id *_id *password* *last_login *_at *created* *joined* *updated*";
     let names = table.columns.iter().map(|column| plain(&column.name)).filter(|name| !is_like(name, OTHERS));
-    let names: Vec<String> = names.map(|name| literal(&name.replace('_', " "))).collect();
+    let of_group = super::has_last_word(table, "group").then(|| literal("permissions"));
+    let names: Vec<String> = names.map(|name| literal(&name.replace('_', " "))).chain(of_group).collect();
     (!names.is_empty()).then(|| format!("choice({})", names.join(", ")))
 }
 
@@ -184,6 +185,17 @@ impl TableInference<'_> {
         let number = format!("if({before} < 9999, substr('000' || ({before} + 1), -4), {before} + 1)");
         let text = format!("{number} || if({before} = 0, '_initial', phrase('_{{migration_change}}'))");
         self.set(name, text, "the next migration of the application");
+        // The first ones make the tables, before anything else is there.
+        let applied = (0..self.columns.len()).find(|&at| matches!(self.time_at(at), Some((_, Form::Text))));
+        if let Some((at, found)) = applied.and_then(|at| Some((at, self.found[at].clone()?))) {
+            let from = self.context.day.before(self.first_day());
+            let own = called(&found.text);
+            let text = format!(
+                "if(sequence() <= {}, date_add('{from} 00:00:00', sequence(), 'seconds'), {own})",
+                first + count
+            );
+            self.set(at, text, &found.because);
+        }
     }
 
     /// Rows of a log of what people changed: each names the thing and the change.
