@@ -46,13 +46,7 @@ impl TableInference<'_> {
         }
         self.costs(price);
         if let Some(shipping) = shipping {
-            let fees = "choice(4.95: 55, 9.9: 30, 19.9: 15)";
-            let text = match base {
-                // Shops send large orders for nothing.
-                Some(base) => format!("if({} > 150, 0, {fees})", self.column(base)),
-                None => fees.to_owned(),
-            };
-            self.set(shipping, text, "a fee of delivery");
+            self.set(shipping, self.fee_of_delivery(base), "a fee of delivery");
         }
         // The sum that taxes are computed from: a subtotal, a line's total, or the only amount.
         let is_line = self.kind() == Some(Kind::Line);
@@ -98,6 +92,12 @@ impl TableInference<'_> {
                 self.set(sum, text, "the sum of the amounts");
             }
         }
+    }
+
+    /// Returns the fee of the delivery of an order with this subtotal. Shops send large orders for nothing.
+    fn fee_of_delivery(&self, subtotal: Option<usize>) -> String {
+        const FEES: &str = "choice(4.95: 55, 9.9: 30, 19.9: 15)";
+        subtotal.map_or(FEES.to_owned(), |subtotal| format!("if({} > 150, 0, {FEES})", self.column(subtotal)))
     }
 
     /// Returns an amount of a bill, which is a small one if nobody came to the visit for which it is.

@@ -134,13 +134,6 @@ impl TableInference<'_> {
                 }
                 let text = form.after(&self.column(base), of, self.delay(stage, form), limit)?;
                 let text = self.by_day(stage, (base, of), form, text);
-                let text = match (stage, form) {
-                    // Orders are wanted by a day.
-                    (Stage::Due, Form::Text) if self.kind() == Some(Kind::Order) => {
-                        format!("substr({text}, 1, 10) || ' 00:00:00'")
-                    }
-                    _ => text,
-                };
                 let text = if stage == Stage::Updated { self.not_before(text, (base, form), &known) } else { text };
                 Some((text, format!("not before {}", self.table.columns[base].name)))
             });
@@ -205,9 +198,12 @@ impl TableInference<'_> {
     }
 
     /// Returns the time at which an order leaves the house or arrives: by day, some days after the time in `base`, or as `late` says
-    /// if that may be after the reference day.
+    /// if that may be after the reference day. It is wanted by a day.
     fn by_day(&self, stage: Stage, (base, of): (usize, Form), form: Form, late: String) -> String {
         const LONGEST: i64 = 9;
+        if stage == Stage::Due && form == Form::Text && self.kind() == Some(Kind::Order) {
+            return format!("substr({late}, 1, 10) || ' 00:00:00'");
+        }
         let days = match stage {
             Stage::Ended => "int(1, 7)",
             Stage::Delivered => "int(1, 5)",

@@ -223,9 +223,6 @@ impl TableInference<'_> {
                 });
                 Some((text, "properties of a product"))
             }
-            ("checksum", Some("file")) if self.table.name.starts_with("active_storage") => {
-                found("regex('[A-Za-z0-9+/]{21}[AQgw]==')", "the checksum of a file")
-            }
             ("metadata", Some("file")) => {
                 found("object(identified: bool(1), analyzed: bool(1))", "what is known of a file")
             }
@@ -307,6 +304,9 @@ impl TableInference<'_> {
                 found("constant('comment')", "the type of a comment of a user")
             }
             (_, "comment_type") => found("choice('comment': 97, 'pingback': 2, 'trackback')", "the type of a comment"),
+            ("checksum", _) if self.table.name.starts_with("active_storage") => {
+                found("regex('[A-Za-z0-9+/]{21}[AQgw]==')", "the checksum of a file")
+            }
             ("mime_type", _) if is_post => found("constant('')", "a text has no file"),
             ("app_label", _) if self.find("model", |at| self.is_text(at)).is_some() => {
                 let model = self.column(self.find("model", |at| self.is_text(at))?);
