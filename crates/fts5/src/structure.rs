@@ -106,7 +106,8 @@ impl Structure {
     /// Decodes the record.
     ///
     /// # Errors
-    /// If it is cut off, or counts do not agree.
+    /// If it is cut off, or SQLite would not accept it: counts do not agree, a segment ends before it begins, or a merge has too few
+    /// segments or no level to put them into.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let cookie = bytes.first_chunk().ok_or_else(|| FormatError::new("the cookie is cut off", 0))?;
         let has_origins = bytes[4..].starts_with(&WITH_ORIGINS);
@@ -126,6 +127,9 @@ impl Structure {
                 let (Ok(id), Ok(first_page), Ok(last_page)) = (id, first_page, last_page) else {
                     return Err(FormatError::new("a page number is too large", at));
                 };
+                if last_page < first_page {
+                    return Err(FormatError::new(format!("segment {id} ends before it begins"), at));
+                }
                 let mut origin = Origin::default();
                 if has_origins {
                     (origin.first, origin.last) = (next()?, next()?);
@@ -133,7 +137,14 @@ impl Structure {
                 }
                 level.segments.push(Segment { id, first_page, last_page, origin });
             }
+            let is_merged_with = structure.levels.last().is_some_and(|level| level.merging > 0);
+            if level.merging > level.segments.len() as u64 || is_merged_with && level.segments.is_empty() {
+                return Err(FormatError::new("a merge has too few segments", at));
+            }
             structure.levels.push(level);
+        }
+        if structure.levels.last().is_some_and(|level| level.merging > 0) {
+            return Err(FormatError::new("the last level merges into no other", at));
         }
         if structure.segments() as u64 != segments || at != bytes.len() {
             return Err(FormatError::new(format!("its levels do not have {segments} segments"), 4));
@@ -180,5 +191,28 @@ impl Averages {
         self.rows += other.rows;
         self.tokens.resize(self.tokens.len().max(other.tokens.len()), 0);
         self.tokens.iter_mut().zip(&other.tokens).for_each(|(sum, tokens)| *sum += tokens);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Records that SQLite refuses were read: a segment of no pages, merges of more segments than there are, and of the last level.
+    #[test]
+    fn records_that_sqlite_refuses_are_errors() {
+        let read = |levels: &[u8]| Structure::decode(&[&[0, 0, 0, 0], levels].concat());
+        assert!(read(&[1, 1, 1, 0, 1, 1, 1, 2]).is_ok());
+        assert!(read(&[2, 2, 1, 1, 1, 1, 1, 2, 0, 1, 2, 1, 1]).is_ok());
+        for (levels, why) in [
+            (&[1, 1, 1, 0, 1, 1, 1, 0][..], "ends before it begins"),
+            (&[2, 2, 1, 2, 1, 1, 1, 2, 0, 1, 2, 1, 1], "too few segments"),
+            (&[2, 1, 1, 1, 1, 1, 1, 2, 0, 0], "too few segments"),
+            (&[1, 1, 1, 1, 1, 1, 1, 2], "merges into no other"),
+            (&[1, 2, 1, 0, 1, 1, 1, 2], "do not have 2 segments"),
+        ] {
+            let error = read(levels).expect_err(why).to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 }

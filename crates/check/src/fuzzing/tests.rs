@@ -75,7 +75,8 @@ fn an_unknown_collation_is_noted() {
     assert!(!is_left_to_sqlite(&verdicts.sqlite[0], &[]));
 }
 
-/// A file that ends within the page of a schema entry was an error of the system, and not a fault: SQLite reads too few bytes.
+/// A file that ends within the page of a schema entry was an error of the system, and not a fault: SQLite reads too few bytes. A full-text
+/// index with a segment of no pages was called sound, and SQLite does not open it.
 #[test]
 fn what_fuzzing_found_is_a_fault() {
     let found = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/found");
@@ -84,8 +85,8 @@ fn what_fuzzing_found_is_a_fault() {
     any(&cut_off);
     let report = in_file(&cut_off[1..], |path| report(path, 0));
     assert!(!report.is_clean(), "{report:#?}");
-    for name in ["check_mutated/shadow_table_of_other_columns", "check_mutated/unknown_collation"] {
-        mutated(&bytes(name));
+    for name in ["shadow_table_of_other_columns", "unknown_collation", "segment_that_ends_before_it_begins"] {
+        mutated(&bytes(&format!("check_mutated/{name}")));
     }
 }
 
