@@ -108,6 +108,7 @@ pub(crate) use shared_files::{ROWS_OF_FOLDER, is_place_of_files, is_tree_by_key,
 pub(crate) use sites::{Sites, most_sites};
 pub(crate) use smart_home::{STATES_OF_THING, event_of_details, lists_events};
 pub(crate) use states::usual_weight;
+pub use streets::is_street;
 pub(crate) use table_columns::{OrderLines, TableContext, TableInference};
 pub(crate) use times::ReferenceDay;
 pub(crate) use types::{ColumnTraits, TypeClass, fits_key};

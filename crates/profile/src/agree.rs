@@ -18,9 +18,6 @@ use litepress_gen::{Country, countries, infer};
 use litepress_rows::quoted_name;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The beginning of an inferred street, which is named as in the country of its city.
-const STREETS: &str = "CASE place_of(";
-
 /// New names by the texts of the source.
 type Names = HashMap<Box<str>, String>;
 
@@ -106,7 +103,7 @@ impl Weaver<'_> {
     /// Names the cities of a column, and their countries, after places that belong together. `None` if the texts are no cities.
     fn place(&mut self, city: usize, found: &[String], columns: &mut [ColumnProfile]) -> Option<Place> {
         let key = format!("place_of({}, 'country", self.operand(city));
-        let is_country = |at: usize| found[at].contains(&key) && !found[at].starts_with(STREETS);
+        let is_country = |at: usize| found[at].contains(&key) && !infer::is_street(&found[at]);
         let country = (0..found.len()).find(|&at| is_country(at) && self.is_open(at, &found[at], columns));
         let is_city = is_like_generated(&self.stats(city).text_sample.clone().values(), "place('city')");
         if !is_city || !self.is_open(city, "", columns) {
@@ -153,7 +150,7 @@ impl Weaver<'_> {
     /// Returns the annotation of a column that belongs to a place, where the inferred one has it.
     fn of_place(&self, column: usize, inferred: &str, place: &Place, columns: &[ColumnProfile]) -> Option<String> {
         let city = self.operand(place.city);
-        if inferred.starts_with(STREETS) {
+        if infer::is_street(inferred) {
             return Some(self.null_by_place(column, inferred.to_owned(), place, columns));
         }
         let field = inferred.split_once(&format!("place_of({city}, '"))?.1.split('\'').next()?;

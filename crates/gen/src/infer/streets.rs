@@ -9,6 +9,15 @@ const LANGUAGES: [(&str, &[&str]); 5] =
 /// Countries whose streets are in a list of their own, such as `street_nl`.
 const COUNTRIES: [&str; 12] = ["CN", "CZ", "DK", "FI", "IN", "JP", "KR", "NL", "NO", "PL", "SE", "TR"];
 
+/// The beginning of an inferred street.
+const STREET: &str = "CASE place_of(";
+
+/// Returns whether a text of [`texts_of_row`](super::texts_of_row) is a street, which is named as in the country of its city.
+#[must_use]
+pub fn is_street(text: &str) -> bool {
+    text.starts_with(STREET)
+}
+
 impl TableInference<'_> {
     /// Infers the street of the place that `key` names, in the column with this prefix.
     pub(super) fn street_in(&mut self, prefix: &str, key: &str) {
@@ -24,7 +33,7 @@ impl TableInference<'_> {
         let by_country =
             COUNTRIES.iter().map(|code| format!(" WHEN '{code}' THEN phrase('{{street_{}}}')", code.to_lowercase()));
         let cases: String = by_language.chain(by_country).collect();
-        let text = format!("CASE place_of({key}, 'country_code'){cases} ELSE phrase('{{street}}') END");
+        let text = format!("{STREET}{key}, 'country_code'){cases} ELSE phrase('{{street}}') END");
         self.set(at, text, "a street of the country");
     }
 }

@@ -16,16 +16,17 @@ impl Planner<'_> {
             let [Some(one), Some(other)] = columns.map(|column| self.single_parent(table, column)) else { continue };
             // The first one is drawn from those that are there, and the second one so that no pair comes twice.
             let has_times = infer::has_times(&self.schema.tables[one.table]);
-            let mut order = if one.table == other.table || !has_times { [second, first] } else { [first, second] };
+            let mut order = [(first, one), (second, other)];
+            if one.table == other.table || !has_times {
+                order.reverse();
+            }
             // A popular product has no more tags than there are.
-            let parents =
-                order.map(|at| self.single_parent(table, drafts[at].1).map_or(0, |of| self.sizes[of.table].rows));
+            let parents = order.map(|(_, of)| self.sizes[of.table].rows);
             if parents[1].saturating_mul(FEW) < parents[0] {
                 order.reverse();
             }
-            let apart = quoted(&self.schema.tables[table].columns[drafts[order[0]].1].name);
-            for (at, is_apart) in order.into_iter().zip([false, true]) {
-                let Some(parent) = self.single_parent(table, drafts[at].1) else { continue };
+            let apart = quoted(&self.schema.tables[table].columns[drafts[order[0].0].1].name);
+            for ((at, parent), is_apart) in order.into_iter().zip([false, true]) {
                 let growing = self
                     .grow(&[table, parent.table])
                     .then(|| format!("growing=TRUE{}", infer::before(self.share_before(table, parent.table))));
