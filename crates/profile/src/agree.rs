@@ -5,7 +5,8 @@
 //! City --> Country = place_of("City", 'country'), State, PostalCode;  FirstName, LastName --> Email
 //! ```
 //!
-//! [`infer::texts_of_row`] says what belongs together, by the names of the columns. Places that the caller wants to keep agree already.
+//! [`infer::texts_of_row`] says what belongs together, by the names of the columns. Places that the caller wants to keep agree
+//! already, unless they are too many to be listed.
 
 use crate::ColumnProfile;
 use crate::annotation_text::with_nulls;
@@ -42,7 +43,8 @@ impl Weaver<'_> {
             let key = format!("place_of({}, 'country", self.operand(at));
             found[at] == "place('city')" || found.iter().any(|text| text.contains(&key))
         };
-        let cities: Vec<usize> = (0..found.len()).filter(|&at| is_made_up && is_city(at)).collect();
+        let is_kept = |at: usize| !is_made_up && matches!(self.models[at], Model::Texts(_));
+        let cities: Vec<usize> = (0..found.len()).filter(|&at| is_city(at) && !is_kept(at)).collect();
         for city in cities {
             let Some(place) = self.place(city, &found, columns) else { continue };
             follows[city] = place.country.filter(|_| place.is_by_country);

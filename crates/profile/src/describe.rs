@@ -17,6 +17,9 @@ use std::collections::{BTreeMap, HashMap};
 /// Limits up to which values are listed one by one: number of distinct values, and their mean frequency.
 pub(crate) const FEW: usize = 200;
 pub(crate) const OFTEN: u64 = 3;
+/// Number of distinct texts up to which all are listed, some of which repeat, where the caller wants to keep them: as many cities as a
+/// table of customers has.
+pub(crate) const KEPT: usize = 1000;
 /// Number of ranges of lengths.
 const LENGTHS: usize = 8;
 /// Longest text that is made of several ranges of lengths, each of which costs time.
@@ -456,7 +459,7 @@ fn told_texts(context: &ColumnContext<'_>, stats: &ColumnStats, named: Option<&s
     let keep_values = context.options.keep_values;
     let is_few = |counts: &Vec<_>| {
         is_few(stats.texts, counts.len())
-            || (keep_values && counts.len() <= FEW && (context.is_fixed || is_listed(stats)))
+            || (keep_values && counts.len() <= KEPT && (context.is_fixed || repeats(counts.len() as u64, stats.texts)))
     };
     let counts = by_frequency(stats).filter(is_few)?;
     let are_in = |whole: &str| counts.iter().all(|(text, _)| whole.contains(&quoted(text)));
@@ -509,9 +512,9 @@ pub(crate) fn by_frequency(stats: &ColumnStats) -> Option<Vec<(&str, u64)>> {
     Some(counts)
 }
 
-/// Returns the list of texts with their numbers of rows. Rare ones are dealt, so that none is missing.
+/// Returns the list of texts with their numbers of rows. Rare ones are dealt, so that none is missing or comes a fifth more often.
 pub(crate) fn listed(counts: &[(&str, u64)], names: Vec<String>, because: &str) -> Description {
-    const RARE: u64 = 8;
+    const RARE: u64 = 100;
     let how = if counts.iter().any(|(_, count)| *count < RARE) && counts.len() > 1 { "deal" } else { "choice" };
     let values: Vec<String> =
         names.iter().zip(counts).map(|(name, (_, count))| format!("{}: {count}", quoted(name))).collect();

@@ -14,6 +14,7 @@
 //! then depends on one other at most.
 
 use crate::datetime::Times;
+use crate::describe::KEPT;
 use crate::read::TableStats;
 use crate::row_sample::{Cell, SampledRow};
 use litepress_rows::schema::Table;
@@ -21,9 +22,11 @@ use std::collections::HashMap;
 
 /// Least number of rows that show a relation.
 const ENOUGH: usize = 20;
-/// Most columns that are compared with one another, and most distinct values of a column that count as few.
+/// Most columns that are compared with one another, and most distinct numbers and texts of a column that count as few. More numbers
+/// go into ranges.
 const COLUMNS: usize = 64;
-const FEW: usize = 250;
+const FEW_NUMBERS: usize = 250;
+const FEW_TEXTS: usize = KEPT;
 /// Bins of numbers, and of values beyond the most frequent ones, for mutual information.
 const BINS: usize = 10;
 
@@ -129,7 +132,8 @@ impl<'a> SampleView<'a> {
             }
             Kind::Correlates(other) => rank_correlation(&self.pairs(other, column)),
             Kind::DependsOn(other) => {
-                Some(information(&self.binned(other)?, &self.binned(column)?).map_or(0.0, |found| found.share))
+                let [one, other] = [self.binned_beside(other, column)?, self.binned_beside(column, other)?];
+                Some(information(&one, &other).map_or(0.0, |found| found.share))
             }
         }
     }
@@ -154,6 +158,18 @@ impl<'a> SampleView<'a> {
         let bounds: Vec<f64> = (1..BINS).map(|bin| sorted[bin * sorted.len() / BINS]).collect();
         let bin = |number: f64| bounds.partition_point(|bound| *bound <= number);
         Some(view.numbers.iter().map(|number| number.map_or(BINS + 1, bin)).collect())
+    }
+
+    /// Returns a column as numbers of bins for mutual information with another one. Beside a form of address, or another column of
+    /// few values, each name has a bin.
+    fn binned_beside(&self, column: usize, other: usize) -> Option<Vec<usize>> {
+        const FEW: usize = 4;
+        let of = self.columns.get(column)?;
+        let has_few = self.columns.get(other).is_some_and(|other| (2..=FEW).contains(&other.values.len()));
+        match has_few && of.numbers.is_empty() && !of.groups.is_empty() {
+            true => Some(of.groups.iter().map(|group| group.unwrap_or(of.values.len())).collect()),
+            false => self.binned(column),
+        }
     }
 
     /// Finds the relations of all columns, each column's first the one that counts most.
@@ -293,20 +309,22 @@ impl<'a> SampleView<'a> {
         const SHARE: f64 = 0.1;
         // Rows of large tables have no meaning beyond their relations.
         const MOST_KEYS: usize = 30;
-        let bins: Vec<Option<Vec<usize>>> = (0..self.columns.len())
-            .map(|column| {
-                let view = &self.columns[column];
+        let can_depend: Vec<bool> = self
+            .columns
+            .iter()
+            .map(|view| {
                 let varies = view.values.len() != 1;
                 let is_to_many = view.is_reference && !(2..=MOST_KEYS).contains(&view.values.len());
-                if view.is_key || is_to_many || !varies { None } else { self.binned(column) }
+                !view.is_key && !is_to_many && varies
             })
             .collect();
         let ranks: Vec<Vec<f64>> = self.columns.iter().map(|view| centred_ranks(&view.numbers)).collect();
         let mut edges: Vec<(f64, usize, usize, Kind)> = Vec::new();
-        for column in 0..bins.len() {
-            for other in 0..column {
-                let (Some(one), Some(two)) = (&bins[other], &bins[column]) else { continue };
-                let Some(Information { share, bits, .. }) = information(one, two) else { continue };
+        for column in (0..self.columns.len()).filter(|&column| can_depend[column]) {
+            for other in (0..column).filter(|&other| can_depend[other]) {
+                let both = self.binned_beside(other, column).zip(self.binned_beside(column, other));
+                let Some((one, two)) = both else { continue };
+                let Some(Information { share, bits, .. }) = information(&one, &two) else { continue };
                 let is_continuous = |at: usize| self.columns[at].groups.is_empty();
                 let kind = match is_continuous(column) && is_continuous(other) {
                     true if cosine(&ranks[other], &ranks[column]).abs() < CORRELATED => continue,
@@ -318,7 +336,7 @@ impl<'a> SampleView<'a> {
             }
         }
         edges.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let mut trees: Vec<usize> = (0..bins.len()).collect();
+        let mut trees: Vec<usize> = (0..self.columns.len()).collect();
         for (_, other, column, kind) in edges {
             if trees[other] != trees[column] {
                 let (old, new) = (trees[column], trees[other]);
@@ -351,7 +369,8 @@ impl ColumnView {
                 numbers = cells.clone().map(second).collect();
             }
         }
-        let (groups, values) = if times.is_some() { (Vec::new(), Vec::new()) } else { grouped(cells.clone(), FEW) };
+        let few = if numbers.is_empty() { FEW_TEXTS } else { FEW_NUMBERS };
+        let (groups, values) = if times.is_some() { (Vec::new(), Vec::new()) } else { grouped(cells.clone(), few) };
         let ids = match groups.is_empty() && is_reference {
             true => grouped(cells, usize::MAX).0,
             false => groups.clone(),
@@ -457,12 +476,12 @@ pub(crate) struct Information {
 /// Computes the mutual information of two columns of bins (with the correction of Miller and Madow); `None` if it may be chance.
 pub(crate) fn information(one: &[usize], other: &[usize]) -> Option<Information> {
     const SURELY: f64 = 2.0;
-    let size = BINS + 2;
-    let mut both = vec![0.0; size * size];
+    let [rows, size] = [one, other].map(|bins| bins.iter().max().map_or(0, |most| most + 1));
+    let mut both = vec![0.0; rows * size];
     one.iter().zip(other).for_each(|(&one, &other)| both[one * size + other] += 1.0);
     let all = one.len() as f64;
     let sums: [Vec<f64>; 2] = [
-        (0..size).map(|at| both[at * size..(at + 1) * size].iter().sum()).collect(),
+        (0..rows).map(|at| both[at * size..(at + 1) * size].iter().sum()).collect(),
         (0..size).map(|at| both.iter().skip(at).step_by(size).sum()).collect(),
     ];
     let entropy = |counts: &[f64]| -> f64 {

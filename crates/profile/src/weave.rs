@@ -25,7 +25,7 @@ use litepress_rows::schema::{Schema, Table};
 use std::collections::BTreeMap;
 
 /// Most characters of an annotation.
-const LONGEST: usize = 8000;
+const LONGEST: usize = 40_000;
 
 /// The weaver of a table's relations.
 pub(crate) struct Weaver<'a> {
@@ -71,16 +71,14 @@ impl Weaver<'_> {
                 }
                 continue;
             };
-            let mut relation = edges.remove(next);
-            let (one, other) = ends(&relation);
-            if is_settled[one] {
-                relation.column = other;
-                relation.kind = match relation.kind {
-                    Kind::Correlates(_) => Kind::Correlates(one),
-                    _ => Kind::DependsOn(one),
-                };
+            let relation = edges.remove(next);
+            let relation = if is_settled[relation.column] { reversed(&relation) } else { relation };
+            let is_applied = self.apply(&relation, columns, &mut follows, &mut is_settled);
+            // There are too many names for the title to depend on the name, but the name can depend on the title.
+            let other_way = reversed(&relation);
+            if !is_applied && self.can_depend(other_way.column, columns) {
+                is_settled[relation.column] |= self.apply(&other_way, columns, &mut follows, &mut is_settled);
             }
-            self.apply(&relation, columns, &mut follows, &mut is_settled);
         }
     }
 
@@ -91,22 +89,22 @@ impl Weaver<'_> {
                 || matches!(self.models[column], Model::Numbers | Model::FewNumbers | Model::Texts(_)))
     }
 
-    /// Gives a column the annotation of a relation, unless it has another one's.
+    /// Gives a column the annotation of a relation, unless it has another one's. Returns whether it did.
     fn apply(
         &mut self,
         relation: &Relation,
         columns: &mut [ColumnProfile],
         follows: &mut [Option<usize>],
         is_settled: &mut [bool],
-    ) {
+    ) -> bool {
         let Relation { column, kind } = *relation;
         let other = other_of(kind);
         let is_circle = std::iter::successors(other, |&of| follows[of]).any(|of| of == column);
         if columns[column].alone.is_some() || is_circle || columns[column].generator.is_none() {
-            return;
+            return false;
         }
         let found = self.annotation(column, kind, columns).filter(|(generator, _)| generator.len() <= LONGEST);
-        let Some((generator, because)) = found else { return };
+        let Some((generator, because)) = found else { return false };
         let of = &mut columns[column];
         let alone = of.generator.replace(generator);
         of.alone = alone.map(|alone| (alone, std::mem::replace(&mut of.because, because)));
@@ -115,6 +113,7 @@ impl Weaver<'_> {
             // Its names are those of the parent.
             self.models[column] = Model::Fixed;
         }
+        true
     }
 
     pub(crate) fn name(&self, place: usize) -> String {
@@ -394,6 +393,16 @@ impl Weaver<'_> {
         };
         Some(with_nulls(generator, nulls as u64, rows.len() as u64))
     }
+}
+
+/// Returns a relation from the other column's side.
+fn reversed(relation: &Relation) -> Relation {
+    let column = other_of(relation.kind).unwrap_or(relation.column);
+    let kind = match relation.kind {
+        Kind::Correlates(_) => Kind::Correlates(relation.column),
+        _ => Kind::DependsOn(relation.column),
+    };
+    Relation { column, kind }
 }
 
 /// Returns the other column of a relation.

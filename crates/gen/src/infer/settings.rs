@@ -24,7 +24,7 @@ const VALUE_BY_KEY: &[(&str, &str)] = &[
     ("mode", "choice('auto': 5, 'manual': 2, 'off')"),
     ("heme", "choice('light': 5, 'dark': 4, 'system')"),
     ("port", "choice('80', '443': 2, '8080')"),
-    ("path", "phrase('{path}')"),
+    ("path", "phrase('/var/lib/{folder}')"),
     ("cret", "hex(32)"),
     ("sion", "regex('[1-9][.]([0-9]|[1-9][0-9])[.][0-9]')"),
     ("name", "phrase('{Adjective} {Noun}')"),

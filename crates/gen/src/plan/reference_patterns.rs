@@ -376,10 +376,10 @@ impl Planner<'_> {
                 || infer::are_genres_of(other, of)
                 || infer::is_of_conversation(of_table, of)
         });
-        // Nobody talks alone.
+        // Nobody talks alone, and as many as react to a message are in its channel.
         let is_talk = parent(one).is_some_and(|of| infer::is_of_conversation(of_table, &self.schema.tables[of]));
         let least = match is_part {
-            true if is_talk && rows >= 2 * one.parents => 2,
+            true if is_talk && rows >= 2 * one.parents => (rows / one.parents / 2).clamp(2, 5),
             _ => u64::from(is_part && rows >= one.parents),
         };
         Some(match position == leader {

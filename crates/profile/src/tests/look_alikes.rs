@@ -74,6 +74,25 @@ fn relations_hold() {
     assert_plannable(&learnt);
 }
 
+/// A city beyond the two hundredth lost its region and its country, although the caller wanted to keep all texts, and Mr. was called
+/// Elizabeth, because no title can depend on two hundred names.
+#[test]
+fn many_kept_texts_stay_together() {
+    let columns = "id INTEGER PRIMARY KEY, title TEXT, first_name TEXT, city TEXT, region TEXT, country TEXT";
+    let select = "n + 1, iif(n * 7919 % 241 < 120, 'Mr.', 'Ms.'), 'Name ' || (n * 7919 % 241), 'Town ' || (n * 104729 % 307),
+        'Region ' || (n * 104729 % 307 % 60), 'Land ' || (n * 104729 % 307 % 60 % 12)";
+    let learnt = profile_of(&table(columns, 3000, select), true);
+    let (_folder, made) = look_alike(&learnt, 2.0);
+    for (sql, expected) in [
+        ("SELECT count(DISTINCT city) FROM t", 307.0),
+        ("SELECT count(*) FROM (SELECT DISTINCT city, region, country FROM t)", 307.0),
+        ("SELECT count(DISTINCT country) FROM t", 12.0),
+        ("SELECT count(*) FROM (SELECT DISTINCT title, first_name FROM t)", 241.0),
+    ] {
+        assert_eq!(number(&made, sql), expected, "{sql}\n{}", learnt.to_toml());
+    }
+}
+
 /// Eight people of a firm stayed eight in a look-alike twenty times as large, as if they were a list of genres.
 #[test]
 fn a_few_people_grow_and_a_list_does_not() {
