@@ -13,7 +13,7 @@ const FORMATS: &[&str] = &["EPUB", "PDF", "AZW3", "MOBI", "TXT", "DOCX", "RTF", 
 const IDENTIFIERS: &[&str] = &["isbn", "amazon", "goodreads", "google", "doi", "uri"];
 const LANGUAGES: &[&str] = &["en", "de", "fr", "es", "it", "pt", "nl", "pl", "ja", "zh"];
 /// Lists of `data/phrases.txt` with all names that a table has. Of other names, such as those of products, there are always more.
-const CLOSED: &str = "browser_setting card_setting card_tag card_type carrier category continent country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model places_setting plan rails_setting region role schema_part tile_key topic topic_of_goods ward";
+const CLOSED: &str = "browser_setting card_setting card_tag card_type carrier category continent country_name department device_kind document_type event_kind film_genre genre group label language_name media_type mime_type model places_setting plan rails_setting region role schema_part tile_key topic topic_of_goods topic_of_posts ward";
 const PROVIDERS: &[&str] = &["google", "github", "apple", "facebook", "microsoft", "gitlab"];
 
 /// Returns the texts of which a column has one, by its name, most frequent ones first.

@@ -123,7 +123,7 @@ impl TableInference<'_> {
         };
         let (whole, last_word) = self.names_of_row();
         let term = match subject.names {
-            "topic" | "topic_of_goods" | "dashboard_topic" => " term",
+            "topic" | "topic_of_goods" | "topic_of_posts" | "dashboard_topic" => " term",
             "model" => " model",
             _ => "",
         };
@@ -216,15 +216,16 @@ impl TableInference<'_> {
     /// a different name in each row. A row that belongs to one of another table may have the name of one that belongs to another.
     pub(super) fn lookup_list(&self, at: usize) -> Option<&'static str> {
         /// Lists that a longer one replaces in large tables.
-        const LONGER: [(&str, &str); 6] = [
+        const LONGER: [(&str, &str); 7] = [
             ("dashboard", "dashboard_of_many"),
             ("category", "category_of_many"),
             ("category", "category_of_brands"),
             ("topic", "topic_of_many"),
             ("topic_of_goods", "topic_of_many_goods"),
+            ("topic_of_posts", "topic_of_many_posts"),
             ("mime_type", "mime_type_of_many"),
         ];
-        const LOOKUPS: &str = "category dashboard film_genre genre media_type department ward language_name country_name mime_type group role permission topic topic_of_goods label plan device_kind region continent carrier brand document_type event_kind model";
+        const LOOKUPS: &str = "category dashboard film_genre genre media_type department ward language_name country_name mime_type group role permission topic topic_of_goods topic_of_posts label plan device_kind region continent carrier brand document_type event_kind model";
         let names = self.subject?.names;
         let (whole, last_word) = self.names_of_row();
         let model = if names == "model" { " model" } else { "" };

@@ -477,11 +477,11 @@ fn messages_of_a_channel_are_by_its_members() {
                 0,
                 0,
             ),
-            ("SELECT count(*) FROM messages WHERE reply_to_id IS NOT NULL", 400, 1200),
+            ("SELECT count(*) FROM messages WHERE reply_to_id IS NOT NULL", 150, 600),
             (
                 "SELECT count(*) FROM messages m JOIN messages o ON o.id = m.reply_to_id WHERE m.user_id <> o.user_id",
-                300,
-                1200,
+                120,
+                600,
             ),
             (
                 "SELECT count(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM memberships s WHERE s.channel_id = m.channel_id AND s.user_id = m.user_id)",
