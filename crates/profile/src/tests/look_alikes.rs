@@ -79,7 +79,8 @@ fn relations_hold() {
 #[test]
 fn many_kept_texts_stay_together() {
     let columns = "id INTEGER PRIMARY KEY, title TEXT, first_name TEXT, city TEXT, region TEXT, country TEXT";
-    let select = "n + 1, iif(n * 7919 % 241 < 120, 'Mr.', 'Ms.'), 'Name ' || (n * 7919 % 241), 'Town ' || (n * 104729 % 307),
+    let select =
+        "n + 1, iif(n * 7919 % 241 < 120, 'Mr.', 'Ms.'), 'Name ' || (n * 7919 % 241), 'Town ' || (n * 104729 % 307),
         'Region ' || (n * 104729 % 307 % 60), 'Land ' || (n * 104729 % 307 % 60 % 12)";
     let learnt = profile_of(&table(columns, 3000, select), true);
     let (_folder, made) = look_alike(&learnt, 2.0);
