@@ -132,7 +132,8 @@ impl<'a> SampleView<'a> {
             }
             Kind::Correlates(other) => rank_correlation(&self.pairs(other, column)),
             Kind::DependsOn(other) => {
-                let [one, other] = [self.binned_beside(other, column)?, self.binned_beside(column, other)?];
+                let of_pair = |one, other| self.names_beside(one, other).or_else(|| self.binned(one));
+                let (one, other) = of_pair(other, column).zip(of_pair(column, other))?;
                 Some(information(&one, &other).map_or(0.0, |found| found.share))
             }
         }
@@ -160,16 +161,13 @@ impl<'a> SampleView<'a> {
         Some(view.numbers.iter().map(|number| number.map_or(BINS + 1, bin)).collect())
     }
 
-    /// Returns a column as numbers of bins for mutual information with another one. Beside a form of address, or another column of
-    /// few values, each name has a bin.
-    fn binned_beside(&self, column: usize, other: usize) -> Option<Vec<usize>> {
+    /// Returns a column of names as numbers of bins, one for each, for mutual information with a form of address or another column of
+    /// few values.
+    fn names_beside(&self, column: usize, other: usize) -> Option<Vec<usize>> {
         const FEW: usize = 4;
-        let of = self.columns.get(column)?;
-        let has_few = self.columns.get(other).is_some_and(|other| (2..=FEW).contains(&other.values.len()));
-        match has_few && of.numbers.is_empty() && !of.groups.is_empty() {
-            true => Some(of.groups.iter().map(|group| group.unwrap_or(of.values.len())).collect()),
-            false => self.binned(column),
-        }
+        let (of, other) = (self.columns.get(column)?, self.columns.get(other)?);
+        let are_names = (2..=FEW).contains(&other.values.len()) && of.numbers.is_empty() && !of.groups.is_empty();
+        are_names.then(|| of.groups.iter().map(|group| group.unwrap_or(of.values.len())).collect())
     }
 
     /// Finds the relations of all columns, each column's first the one that counts most.
@@ -309,22 +307,22 @@ impl<'a> SampleView<'a> {
         const SHARE: f64 = 0.1;
         // Rows of large tables have no meaning beyond their relations.
         const MOST_KEYS: usize = 30;
-        let can_depend: Vec<bool> = self
-            .columns
-            .iter()
-            .map(|view| {
+        let bins: Vec<Option<Vec<usize>>> = (0..self.columns.len())
+            .map(|column| {
+                let view = &self.columns[column];
                 let varies = view.values.len() != 1;
                 let is_to_many = view.is_reference && !(2..=MOST_KEYS).contains(&view.values.len());
-                !view.is_key && !is_to_many && varies
+                if view.is_key || is_to_many || !varies { None } else { self.binned(column) }
             })
             .collect();
         let ranks: Vec<Vec<f64>> = self.columns.iter().map(|view| centred_ranks(&view.numbers)).collect();
         let mut edges: Vec<(f64, usize, usize, Kind)> = Vec::new();
-        for column in (0..self.columns.len()).filter(|&column| can_depend[column]) {
-            for other in (0..column).filter(|&other| can_depend[other]) {
-                let both = self.binned_beside(other, column).zip(self.binned_beside(column, other));
-                let Some((one, two)) = both else { continue };
-                let Some(Information { share, bits, .. }) = information(&one, &two) else { continue };
+        for column in 0..bins.len() {
+            for other in 0..column {
+                let (Some(one), Some(two)) = (&bins[other], &bins[column]) else { continue };
+                let names = [self.names_beside(other, column), self.names_beside(column, other)];
+                let [one, two] = [names[0].as_ref().unwrap_or(one), names[1].as_ref().unwrap_or(two)];
+                let Some(Information { share, bits, .. }) = information(one, two) else { continue };
                 let is_continuous = |at: usize| self.columns[at].groups.is_empty();
                 let kind = match is_continuous(column) && is_continuous(other) {
                     true if cosine(&ranks[other], &ranks[column]).abs() < CORRELATED => continue,
@@ -336,7 +334,7 @@ impl<'a> SampleView<'a> {
             }
         }
         edges.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let mut trees: Vec<usize> = (0..self.columns.len()).collect();
+        let mut trees: Vec<usize> = (0..bins.len()).collect();
         for (_, other, column, kind) in edges {
             if trees[other] != trees[column] {
                 let (old, new) = (trees[column], trees[other]);
@@ -410,15 +408,15 @@ fn grouped<'c>(cells: impl Iterator<Item = &'c Cell>, most: usize) -> (Vec<Optio
 /// Returns the share of rows with the most frequent second value of their first one, and the number of rows beyond the
 /// first of each first value.
 fn determined(pairs: &[(usize, usize)]) -> Option<(f64, usize)> {
-    let mut counts: HashMap<(usize, usize), usize> = HashMap::new();
-    pairs.iter().for_each(|pair| *counts.entry(*pair).or_default() += 1);
-    let mut most: HashMap<usize, usize> = HashMap::new();
-    for ((one, _), count) in counts {
-        let known = most.entry(one).or_default();
-        *known = count.max(*known);
+    // Numbers of sampled values are small, and one number is sorted faster than two.
+    let mut sorted: Vec<u64> = pairs.iter().map(|pair| ((pair.0 as u64) << 32) | pair.1 as u64).collect();
+    sorted.sort_unstable();
+    let (mut values, mut most) = (0, 0);
+    for of_value in sorted.chunk_by(|one, other| one >> 32 == other >> 32) {
+        values += 1;
+        most += of_value.chunk_by(|one, other| one == other).map(<[_]>::len).max().unwrap_or_default();
     }
-    let share = most.values().sum::<usize>() as f64 / pairs.len().max(1) as f64;
-    (!pairs.is_empty()).then(|| (share, pairs.len() - most.len()))
+    (!pairs.is_empty()).then(|| (most as f64 / pairs.len() as f64, pairs.len() - values))
 }
 
 /// Returns Spearman's rank correlation; `None` if there are too few pairs, or one side is constant.
