@@ -3,13 +3,13 @@
     python3 bench/look_alike.py --source FOLDER/Chinook.sqlite --source FOLDER/Chinook.sqlite:Album,Track [--scale 1] [--sdv]
 
 The databases: those at --source, or some of their tables; a trading company like Northwind, and three tables of it; and a wide table. The
-bench makes the last three, and Northwind once more with another seed: by chance alone, a database can hardly be more alike. Each is profiled with `--keep-values`, because SDMetrics compares texts by name, and made anew by `litepress
-generate`, also a hundred times as large. SDV's `HMASynthesizer` gets the same tables, if it is installed (--sdv installs it where 10 GB
-are free: it needs torch). It refuses more than five tables, and references to tables that refer to others: parts of a database are
-for it. Both are scored by the same report with the same metadata, by the rules that SDV itself detects columns by: numbers and times are
-compared, and texts with a fifth as many different values as rows at most; keys are keys; addresses, phone numbers and other texts are
-left out. A copy of an address in a child is left out like the address. A foreign key to the own table is left out, which SDMetrics
-cannot read.
+bench makes the last three, and Northwind once more with another seed: by chance alone, a database can hardly be more alike. Each is
+profiled with `--keep-values`, because SDMetrics compares texts by name, and made anew by `litepress generate`, also a hundred times as
+large. SDV's `HMASynthesizer` gets the same tables, if it is installed (--sdv installs it where 10 GB are free: it needs torch). It refuses
+more than five tables, and references to tables that refer to others: parts of a database are for it. Both are scored by the same report
+with the same metadata, by the rules that SDV itself detects columns by: numbers and times are compared, and texts with a fifth as many
+different values as rows at most; keys are keys; addresses, phone numbers and other texts are left out. A copy of an address in a child is
+left out like the address. A foreign key to the own table is left out, which SDMetrics cannot read.
 
 The score is the mean of four: shapes of columns, trends of pairs of columns, numbers of children, and trends between tables.
 """

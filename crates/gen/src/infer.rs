@@ -115,7 +115,7 @@ pub(crate) use types::{ColumnTraits, TypeClass, fits_key};
 pub(crate) use versions::Versions;
 
 use keys::unique;
-use relatives::{kind_of, subject_of};
+use relatives::{is_post, kind_of, subject_of};
 use subjects::Kind;
 use types::{by_affinity, by_declared_type};
 

@@ -270,10 +270,18 @@ pub(super) fn kind_of(table: &Table) -> Option<Kind> {
     subject_of(table).map(|subject| subject.kind)
 }
 
-/// Returns what the rows of a table are. A status that answers or repeats another one is a text.
-pub(super) fn subject_of(table: &Table) -> Option<Subject> {
+/// Returns whether the rows of a table are texts that people share: a status that answers or repeats another one.
+pub(super) fn is_post(table: &Table) -> bool {
     let is_answer =
         |column: &Column| names::is_like(&names::plain(&column.name), "*in_reply* *reblog* *retweet* *repost*");
-    let is_post = has_last_word(table, "status tweet toot") && table.columns.iter().any(is_answer);
-    if is_post { Some(Subject { names: "status_post", kind: Kind::Text }) } else { subjects::subject(&table.name) }
+    has_last_word(table, "status tweet toot") && table.columns.iter().any(is_answer)
+}
+
+/// Returns what the rows of a table are.
+pub(super) fn subject_of(table: &Table) -> Option<Subject> {
+    if is_post(table) {
+        Some(Subject { names: "status_post", kind: Kind::Text })
+    } else {
+        subjects::subject(&table.name)
+    }
 }

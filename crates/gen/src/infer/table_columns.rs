@@ -381,13 +381,12 @@ fn is_boolean(traits: &ColumnTraits<'_>) -> bool {
 fn in_schema(found: Subject, schema: &Schema, table: &Table) -> Subject {
     let has =
         |wanted: &str| schema.tables.iter().any(|table| subject(&table.name).is_some_and(|of| of.names == wanted));
-    let is_post = |table: &Table| super::subject_of(table).is_some_and(|of| of.names == "status_post");
     let names = match found.names {
         "product" if is_of_films(table) => return Subject { names: "title", kind: Kind::Other },
         // The types of what a library has.
         "label" if words_of_table(&table.name).join("_") == "item_type" && has("person") => "document_type",
         "topic" if has("dashboard") => "dashboard_topic",
-        "topic" if schema.tables.iter().any(is_post) => "topic_of_posts",
+        "topic" if schema.tables.iter().any(super::is_post) => "topic_of_posts",
         "topic" if schema.tables.iter().any(|table| has_last_word(table, "product")) && !has("article_title") => {
             "topic_of_goods"
         }

@@ -6,7 +6,7 @@ use super::table_columns::OrderLines;
 use super::{TableInference, by_affinity, inferred, quoted};
 use crate::generators::phrases;
 use litepress_rows::Affinity;
-use litepress_rows::schema::{Column, Table};
+use litepress_rows::schema::Column;
 
 /// The text of an issue about something that does not work.
 const ISSUE_TEXT: &str = "{issue_text}";
@@ -185,8 +185,7 @@ impl TableInference<'_> {
 
     /// Returns whether the rows are tags in texts that people share, which are single words.
     fn is_hashtag(&self) -> bool {
-        let is_post = |table: &Table| super::subject_of(table).is_some_and(|of| of.names == "status_post");
-        super::has_last_word(self.table, "hashtag") || self.context.schema.tables.iter().any(is_post)
+        super::has_last_word(self.table, "hashtag") || self.context.schema.tables.iter().any(super::is_post)
     }
 
     /// Returns whether all rows may have names of their own: there are enough of them, and such things seldom share one.
