@@ -84,7 +84,7 @@ fn tree(
 /// Plans the check of the b-trees that the schema names. Without an `sqlite` only their structure is checked.
 pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: Option<&SqliteSchema>) -> Plan {
     let indexes = entries.iter().enumerate().filter(|(_, entry)| entry.kind == BtreeKind::Index);
-    let index_positions = indexes.map(|(position, entry)| (entry.name.as_str(), position)).collect();
+    let index_positions = indexes.map(|(position, entry)| (entry.name.to_ascii_lowercase(), position)).collect();
     let planned = vec![false; entries.len()];
     let mut planner = Planner { context, entries, index_positions, planned, plan: Plan::default() };
     for (position, entry) in entries.iter().enumerate() {
@@ -133,8 +133,8 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
 struct Planner<'p, 'a> {
     context: &'p CheckContext<'a>,
     entries: &'p [SchemaEntry],
-    /// Positions of the indexes among the entries, by name.
-    index_positions: HashMap<&'p str, usize>,
+    /// Positions of the indexes among the entries, by name in lower case.
+    index_positions: HashMap<String, usize>,
     /// Whether each entry has a tree in the plan.
     planned: Vec<bool>,
     plan: Plan,
@@ -189,15 +189,26 @@ impl Planner<'_, '_> {
         if table.autoincrement {
             self.plan.autoincrements.push(table_at);
         }
-        for index in &table.indexes {
-            // The primary key of a WITHOUT ROWID table has no separate tree.
-            if let Some(index_position) = self.index_positions.get(index.name.as_str()).copied()
-                && self.entries[index_position].table.eq_ignore_ascii_case(&self.entries[position].name)
-                && !self.planned[index_position]
-            {
-                self.index(index_position, table_at, table, &stored, index);
+        // The primary key of a WITHOUT ROWID table has no separate tree.
+        let separate = |index: &&Index| !(table.without_rowid && index.origin == IndexOrigin::PrimaryKey);
+        for index in table.indexes.iter().filter(separate) {
+            match self.index_positions.get(&index.name.to_ascii_lowercase()).copied() {
+                Some(index_position)
+                    if self.entries[index_position].table.eq_ignore_ascii_case(&entry.name)
+                        && !self.planned[index_position] =>
+                {
+                    self.index(index_position, table_at, table, &stored, index);
+                }
+                _ => self.missing(&entry.name, index),
             }
         }
+    }
+
+    /// Tells of an index of which `sqlite_schema` has no row with a b-tree. SQLite makes it out of a PRIMARY KEY or UNIQUE, and
+    /// cannot read the table.
+    fn missing(&self, table: &str, index: &Index) {
+        let what = format!("table {table}: its index {} has no b-tree in sqlite_schema", index.name);
+        self.context.faults.add_to_file(None, None, what);
     }
 
     fn index(&mut self, position: usize, table_at: usize, table: &Table, stored: &[usize], index: &Index) {

@@ -1088,6 +1088,23 @@ fn what_is_not_checked_is_said() {
     assert!(report.notes.iter().any(|note| note.contains("index ic: its order")), "{:?}", report.notes);
 }
 
+/// A key that a changed definition makes has no index. The check called such a database sound, and SQLite could not read the table.
+#[test]
+fn a_key_without_its_index_is_a_fault() {
+    for (from, to) in [("INTEGER", "d INTEGER"), ("b)", "b UNIQUE)"), ("b)", "b, UNIQUE(b, a))")] {
+        let made = made("CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t VALUES (1, 2)");
+        made.redefine("t", from, to);
+        assert_ne!(sqlite_integrity_check(&made.path, 10).unwrap(), [""; 0]);
+        made.assert_fault("table t: its index sqlite_autoindex_t_1 has no b-tree in sqlite_schema");
+    }
+    let made = made("CREATE TABLE t(a PRIMARY KEY, b UNIQUE) WITHOUT ROWID; INSERT INTO t VALUES (1, 2)");
+    made.assert_clean("a primary key that is the table");
+    made.connection()
+        .execute_batch("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'sqlite_autoindex_t_2'")
+        .unwrap();
+    made.assert_fault("table t: its index sqlite_autoindex_t_2 has no b-tree in sqlite_schema");
+}
+
 #[test]
 fn a_schema_that_sqlite_cannot_read_leaves_the_structure_to_check() {
     let made = made("CREATE TABLE t(a); INSERT INTO t VALUES (1)");

@@ -76,7 +76,7 @@ fn an_unknown_collation_is_noted() {
 }
 
 /// A file that ends within the page of a schema entry was an error of the system, and not a fault: SQLite reads too few bytes. A full-text
-/// index with a segment of no pages was called sound, and SQLite does not open it.
+/// index with a segment of no pages was called sound, and so was a table whose key has no index: SQLite opens neither.
 #[test]
 fn what_fuzzing_found_is_a_fault() {
     let found = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/found");
