@@ -132,7 +132,11 @@ impl<'a> CheckContext<'a> {
     /// fails instead, because the file may be whole.
     pub(super) fn sqlite_failed(&self, object: Option<String>, what: &str, error: &rusqlite::Error) {
         let what = format!("{what}: {error}");
-        if is_let_down(error) {
+        if matches!(error, rusqlite::Error::Utf8Error(..)) {
+            // SQLite does not mind.
+            let object = object.map_or_else(|| "the schema".to_owned(), |object| object.clone());
+            self.faults.note(format!("{object}: not checked, because its definition is not valid UTF-8"));
+        } else if is_let_down(error) {
             let what = object.map_or_else(|| what.clone(), |object| format!("{object}: {what}"));
             self.fail(Error::new(ErrorKind::Io, what).in_file(&self.file.path));
         } else {

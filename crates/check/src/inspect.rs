@@ -185,7 +185,11 @@ impl DatabaseFile {
             let connection = open_immutable(&self.path)?;
             let mut statement = connection.prepare(sql)?;
             let rows = statement.query_map([], |row| {
-                Ok(Btree { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, root: row.get(3)? })
+                // A name need not be UTF-8.
+                let text = |column| {
+                    Ok::<_, rusqlite::Error>(String::from_utf8_lossy(row.get_ref(column)?.as_bytes()?).into_owned())
+                };
+                Ok(Btree { kind: text(0)?, name: text(1)?, table: text(2)?, root: row.get(3)? })
             })?;
             rows.collect()
         };

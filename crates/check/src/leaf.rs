@@ -203,7 +203,7 @@ impl<'a> Scanner<'a> {
             Ok(reader) if tree.has_rowids.is_none_or(|rowids| rowids == reader.kind().is_table()) => {
                 return Some(reader);
             }
-            Ok(reader) => (format!("an {} page in a tree of the other sort", reader.kind()), None),
+            Ok(reader) => (format!("the page of a tree of the other sort: {}", reader.kind()), None),
             Err(error) => (error.message().to_owned(), Some(error.offset())),
         };
         self.totals.incomplete = true;

@@ -11,7 +11,9 @@ use super::tree::{Totals, Tree};
 use litepress_format::record as format_record;
 use litepress_format::sort_key::{Collation, KeyPart};
 use litepress_rows::Affinity;
-use litepress_rows::schema::{Column, EncodedValue, Index, IndexColumn, IndexOrigin, Table};
+use litepress_rows::schema::{
+    Column, EncodedValue, Generated, Index, IndexColumn, IndexOrigin, Table, value_in_older_rows,
+};
 use litepress_rows::sync::Mutex;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,6 +25,8 @@ pub(super) struct SchemaEntry {
     pub(super) name: String,
     /// Name of the table it belongs to.
     pub(super) table: String,
+    /// Its name is text that is valid in the encoding of the database. If it is not, SQL cannot name it.
+    pub(super) is_utf8: bool,
     pub(super) root: u32,
 }
 
@@ -57,7 +61,8 @@ pub(super) fn schema_tree(context: &CheckContext<'_>) -> Tree {
         FieldRule { may_be_missing: false, ..rule }
     });
     let kind = BtreeKind::Table;
-    let entry = SchemaEntry { kind, name: "sqlite_schema".into(), table: "sqlite_schema".into(), root: 1 };
+    let entry =
+        SchemaEntry { kind, name: "sqlite_schema".into(), table: "sqlite_schema".into(), is_utf8: true, root: 1 };
     tree(context, &entry, Some(true), Some(fields.collect()))
 }
 
@@ -89,12 +94,17 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
     let mut planner = Planner { context, entries, index_positions, planned, plan: Plan::default() };
     for (position, entry) in entries.iter().enumerate() {
         if entry.kind == BtreeKind::Table {
+            if sqlite.is_some() && !entry.is_utf8 {
+                planner.not_utf8(position);
+                continue;
+            }
             match sqlite.map(|sqlite| sqlite.table(&entry.name)) {
                 Some(Ok(Some(table))) => {
                     planner.note_check(sqlite, &table);
                     planner.table(position, &table);
                 }
                 Some(Ok(None)) => planner.unknown(position, "SQLite does not find it in the schema"),
+                Some(Err(rusqlite::Error::Utf8Error(..))) => planner.not_utf8(position),
                 Some(Err(error)) => {
                     let object = format!("{} {}", entry.kind, entry.name);
                     context.sqlite_failed(Some(object), "SQLite cannot read its definition", &error);
@@ -115,12 +125,15 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
     let rtrees: Vec<&str> = sqlite.into_iter().flat_map(SqliteSchema::rtrees).map(|found| &*found.name).collect();
     let others = sqlite.into_iter().flat_map(SqliteSchema::virtual_tables).filter(|name| !rtrees.contains(name));
     for name in others {
-        let what = if full_texts.contains(&name) {
-            "whether its index agrees with its texts is not checked; SQLite's integrity_check does"
-        } else {
-            "what its module keeps in shadow tables is not checked; SQLite's integrity_check does"
-        };
-        context.faults.note(format!("virtual table {name}: {what}"));
+        let missing = sqlite.map(|sqlite| sqlite.missing_tables(name)).unwrap_or_default();
+        for table in &missing {
+            context.faults.add_to_file(None, None, format!("virtual table {name}: its table {table} is missing"));
+        }
+        if missing.is_empty() {
+            context
+                .faults
+                .note(format!("virtual table {name}: {}", unchecked(sqlite, name, full_texts.contains(&name))));
+        }
     }
     let mut plan = planner.plan;
     for (number, tree) in (1..).zip(&mut plan.trees) {
@@ -128,6 +141,17 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
         tree.totals = Mutex::new(Totals::nothing(tree.digests.len()));
     }
     plan
+}
+
+/// Says what is not checked of a virtual table.
+fn unchecked(sqlite: Option<&SqliteSchema>, name: &str, is_full_text: bool) -> &'static str {
+    if !is_full_text {
+        "what its module keeps in shadow tables is not checked; SQLite's integrity_check does"
+    } else if sqlite.is_some_and(|sqlite| sqlite.has_texts(name)) {
+        "whether its index agrees with its texts is not checked; SQLite's integrity_check does"
+    } else {
+        "whether its index agrees with its texts, which it does not keep, is not checked"
+    }
 }
 
 struct Planner<'p, 'a> {
@@ -153,6 +177,20 @@ impl Planner<'_, '_> {
         let tree = tree(self.context, entry, has_rowids, None);
         self.context.faults.note(format!("{}: columns, order and contents", tree.object()));
         self.add(position, tree);
+    }
+
+    /// Plans a table and its indexes of which a name, a type or a DEFAULT is no UTF-8, as of programs that wrote Latin-1. SQLite
+    /// reads it.
+    fn not_utf8(&mut self, position: usize) {
+        let entry = &self.entries[position];
+        self.context.faults.note(format!("{} {}: its definition is not valid UTF-8", entry.kind, entry.name));
+        self.structure_only(position);
+        for index in 0..self.entries.len() {
+            let is_of_table = self.entries[index].table.eq_ignore_ascii_case(&entry.name);
+            if is_of_table && !self.planned[index] && self.entries[index].kind == BtreeKind::Index {
+                self.structure_only(index);
+            }
+        }
     }
 
     fn unknown(&mut self, position: usize, why: &str) {
@@ -185,6 +223,7 @@ impl Planner<'_, '_> {
             let columns: Vec<EntryColumn<'_>> = key.columns.iter().map(EntryColumn::of).collect();
             tree.order = self.key_order(&tree, &columns, Some(columns.len()));
         }
+        self.note_computed(&entry.name, table);
         let table_at = self.add(position, tree);
         if table.autoincrement {
             self.plan.autoincrements.push(table_at);
@@ -204,10 +243,23 @@ impl Planner<'_, '_> {
         }
     }
 
+    /// Notes computed columns whose values no record holds, if a constraint or a type of a STRICT table could refuse them.
+    fn note_computed(&self, name: &str, table: &Table) {
+        let is_judged = |column: &&Column| {
+            let is_any = !table.strict
+                || strict_classes(&column.declared_type) | class::RESERVED == class::ANY | class::RESERVED;
+            column.generated == Generated::Virtual && (column.not_null || !is_any)
+        };
+        for column in table.columns.iter().filter(is_judged) {
+            let what = "is not checked against its type and NOT NULL; SQLite's integrity_check does";
+            self.context.faults.note(format!("table {name}: its computed column {} {what}", column.name));
+        }
+    }
+
     /// Tells of an index of which `sqlite_schema` has no row with a b-tree. SQLite makes it out of a PRIMARY KEY or UNIQUE, and
     /// cannot read the table.
     fn missing(&self, table: &str, index: &Index) {
-        let what = format!("table {table}: its index {} has no b-tree in sqlite_schema", index.name);
+        let what = format!("table {table}: sqlite_schema has no b-tree of it for the index {}", index.name);
         self.context.faults.add_to_file(None, None, what);
     }
 
@@ -331,7 +383,11 @@ impl Planner<'_, '_> {
             (false, _) => (class::ANY, String::new()),
         };
         let accepts = if *not_null { accepts & !class::NULL } else { accepts };
-        let may_be_missing = default.is_some() || !not_null;
+        let missing = match default {
+            None => class::NULL,
+            Some(default) => value_in_older_rows(default, *affinity).map_or(accepts, |value| class_of_value(&value)),
+        };
+        let may_be_missing = accepts & missing != 0;
         FieldRule { may_be_missing, ..FieldRule::new(name, accepts, Some(*affinity), refusal) }
     }
 }
@@ -373,6 +429,16 @@ fn source_name(table: &Table, source: IndexSource) -> &str {
         IndexSource::Column(column) => table.columns.get(column).map_or("column", |column| &column.name),
         IndexSource::Rowid => "rowid",
         IndexSource::Expression => "expression",
+    }
+}
+
+fn class_of_value(value: &rusqlite::types::Value) -> u8 {
+    match value {
+        rusqlite::types::Value::Null => class::NULL,
+        rusqlite::types::Value::Integer(_) => class::INTEGERS,
+        rusqlite::types::Value::Real(_) => class::REAL,
+        rusqlite::types::Value::Text(_) => class::TEXT,
+        rusqlite::types::Value::Blob(_) => class::BLOB,
     }
 }
 

@@ -91,7 +91,8 @@ fn entry(at: Chain<'_>, record: &[u8], entries: &mut Vec<SchemaEntry>) {
         Value::Null | Value::Int(0) if kind == BtreeKind::Table => {}
         Value::Int(root) if u32::try_from(root).is_ok_and(|root| context.file.has(root)) => {
             let root = u32::try_from(root).unwrap_or_default();
-            entries.push(SchemaEntry { kind, name: decoded(name), table: decoded(table), root });
+            let is_utf8 = text::is_valid(name, encoding);
+            entries.push(SchemaEntry { kind, name: decoded(name), table: decoded(table), is_utf8, root });
         }
         root => {
             let (name, root) = (decoded(name), quote(&root));

@@ -2,11 +2,14 @@
 //!
 //! The file is opened read-only and immutable: SQLite takes no lock and creates no `-wal` or `-shm` file.
 
-use litepress_rows::schema::{NamedRTree, Table, TableKinds, has_check, rtrees, table_of};
+use super::full_text::has_texts;
+use litepress_rows::schema::{
+    NamedRTree, Table, TableKinds, VirtualTable, has_check, index_predicate, rtrees, table_of,
+};
 use litepress_rows::sqlite::{is_let_down, open_file, open_immutable, stop_if};
-use litepress_rows::{Error, ErrorKind, Result};
+use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use rusqlite::{Connection, ffi};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +17,8 @@ use std::sync::Arc;
 pub(super) struct SqliteSchema {
     connection: Connection,
     kinds: TableKinds,
+    /// The virtual tables by name.
+    virtual_tables: BTreeMap<String, VirtualTable>,
     rtrees: Vec<NamedRTree>,
 }
 
@@ -23,7 +28,8 @@ impl SqliteSchema {
         let mut connection = open_immutable(path)?;
         let kinds = TableKinds::read(&connection)?;
         let rtrees = rtrees(&mut connection, &kinds)?;
-        Ok(Self { connection, kinds, rtrees })
+        let virtual_tables = virtual_tables(&connection, &kinds)?;
+        Ok(Self { connection, kinds, virtual_tables, rtrees })
     }
 
     /// Returns the table of this name, or `None` if SQLite has none.
@@ -40,13 +46,26 @@ impl SqliteSchema {
 
     /// Returns the names of the virtual tables.
     pub(super) fn virtual_tables(&self) -> impl Iterator<Item = &str> {
-        self.kinds.virtual_tables()
+        self.virtual_tables.keys().map(String::as_str)
     }
 
-    /// Returns the names of the full-text tables of FTS5, which alone have these shadow tables.
+    /// Returns the names of the full-text tables of FTS5 that have their shadow tables.
     pub(super) fn full_texts(&self) -> impl Iterator<Item = &str> {
-        let has = |name: &str, suffix: &str| self.kinds.is_shadow(&format!("{name}_{suffix}"));
-        self.virtual_tables().filter(move |name| has(name, "data") && has(name, "idx"))
+        let is_full_text =
+            |(name, table): &(&String, &VirtualTable)| table.module == "fts5" && self.missing_tables(name).is_empty();
+        self.virtual_tables.iter().filter(is_full_text).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns whether a full-text table keeps its texts itself.
+    pub(super) fn has_texts(&self, full_text: &str) -> bool {
+        has_texts(&self.connection, full_text)
+    }
+
+    /// Returns the names of the shadow tables that a virtual table must have and has not.
+    pub(super) fn missing_tables(&self, virtual_table: &str) -> Vec<String> {
+        let expected = self.virtual_tables.get(virtual_table).map(VirtualTable::shadow_tables).unwrap_or_default();
+        let names = expected.iter().map(|suffix| format!("{virtual_table}_{suffix}"));
+        names.filter(|name| !self.connection.table_exists(Some("main"), name.as_str()).unwrap_or(true)).collect()
     }
 
     /// Returns the R-Tree tables.
@@ -64,9 +83,25 @@ impl SqliteSchema {
         let sql = "SELECT name, max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM main.sqlite_sequence
                    WHERE typeof(name) = 'text' GROUP BY name";
         let mut statement = self.connection.prepare(sql)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let name = |row: &rusqlite::Row<'_>| Ok::<_, rusqlite::Error>(lossy(row.get_ref(0)?.as_bytes()?));
+        let rows = statement.query_map([], |row| Ok((name(row)?, row.get(1)?)))?;
         rows.collect()
     }
+}
+
+/// Returns the virtual tables whose modules the schema names.
+fn virtual_tables(sqlite: &Connection, kinds: &TableKinds) -> rusqlite::Result<BTreeMap<String, VirtualTable>> {
+    let mut statement = sqlite.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?")?;
+    let mut found = BTreeMap::new();
+    for name in kinds.virtual_tables() {
+        let sql = statement.query_row([name], |row| Ok(lossy(row.get_ref(0)?.as_bytes()?)))?;
+        found.extend(VirtualTable::of_statement(&sql).map(|table| (name.to_owned(), table)));
+    }
+    Ok(found)
+}
+
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
 }
 
 /// Returns SQLite's own verdict: at most `max` lines each of `PRAGMA integrity_check` and `PRAGMA foreign_key_check`.
@@ -154,7 +189,31 @@ impl<'p> SqliteChecker<'p> {
             }
         }
         found.is_all = found.total < most as u64;
+        if found.total == 0 {
+            self.partial_indexes(max, &mut found)?;
+        }
         Ok(found)
+    }
+
+    /// Counts the entries of partial indexes, which integrity_check no longer does: it only finds that no entry is missing.
+    fn partial_indexes(&self, max: usize, found: &mut SqliteFaults) -> rusqlite::Result<()> {
+        let sql = "SELECT i.name, i.tbl_name, i.sql FROM main.sqlite_schema t JOIN temp.pragma_index_list(t.name) l
+                   JOIN main.sqlite_schema i ON i.type = 'index' AND i.name = l.name WHERE t.type = 'table' AND l.partial";
+        let texts = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
+        let indexes: Vec<[String; 3]> =
+            self.connection.prepare(sql)?.query_map([], texts)?.collect::<rusqlite::Result<_>>()?;
+        for [index, table, create_sql] in indexes {
+            let Some(predicate) = index_predicate(&create_sql) else { continue };
+            let rows = format!("SELECT count(*) FROM main.{} NOT INDEXED WHERE {predicate}", quoted_name(&table));
+            let rows: u64 = self.connection.query_row(&rows, [], |row| row.get(0))?;
+            let entries = "SELECT coalesce(sum(ncell), 0) FROM temp.dbstat WHERE name = ? AND pagetype <> 'overflow'";
+            let entries: u64 = self.connection.query_row(entries, [&index], |row| row.get(0))?;
+            if rows != entries {
+                let what = format!("index {index}: {entries} entries for the {rows} rows that its WHERE is true for");
+                found.add(max, || Ok(what))?;
+            }
+        }
+        Ok(())
     }
 
     /// Finds rows whose foreign keys have no parent row. Returns one line for each of the first `max`.
@@ -182,7 +241,7 @@ impl<'p> SqliteChecker<'p> {
 
     /// Returns a foreign key as the schema writes it: `(area, kind) REFERENCES area (id, kind)`.
     fn key_text(&self, child: &str, key: i64) -> rusqlite::Result<String> {
-        let sql = "SELECT \"from\", \"table\", \"to\" FROM pragma_foreign_key_list(?1) WHERE id = ?2 ORDER BY seq";
+        let sql = "SELECT \"from\", \"table\", \"to\" FROM temp.pragma_foreign_key_list(?1) WHERE id = ?2 ORDER BY seq";
         let mut list = self.connection.prepare_cached(sql)?;
         let parts = list.query_map((child, key), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let parts: Vec<(String, String, Option<String>)> = parts.collect::<rusqlite::Result<_>>()?;

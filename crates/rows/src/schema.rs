@@ -15,6 +15,7 @@ mod rtree;
 mod run;
 mod statement_text;
 mod triggers;
+mod virtual_table;
 
 use crate::{Affinity, Result};
 use litepress_rtree::Layout;
@@ -29,8 +30,9 @@ pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
 pub use predicate::Condition;
 pub use read::{TableKinds, has_check, table_of, with_evaluation};
 pub use rtree::{NamedRTree, rtrees};
-pub use statement_text::Check;
+pub use statement_text::{Check, index_predicate};
 pub use triggers::{Trigger, missing_objects};
+pub use virtual_table::VirtualTable;
 
 /// A whole database schema.
 #[derive(Clone, Debug)]

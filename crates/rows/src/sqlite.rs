@@ -52,9 +52,23 @@ pub fn message(error: &rusqlite::Error) -> String {
 /// If SQLite cannot read the schema.
 pub fn schema_statements(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-               AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow' AND schema = 'main')
+               AND tbl_name NOT IN (SELECT name FROM temp.pragma_table_list WHERE type = 'shadow' AND schema = 'main')
                ORDER BY rowid";
-    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+    without_views(connection, || connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect())
+}
+
+/// Calls `read`, which has SQLite list tables, while views are off. SQLite compiles all views for such a list, and a view of views of
+/// views may stand for millions of tables: a small file would keep it busy for hours.
+///
+/// # Errors
+/// As `read`, and if the connection is closed.
+pub fn without_views<T>(sqlite: &Connection, read: impl FnOnce() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let views = DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW;
+    let were_on = sqlite.db_config(views)?;
+    sqlite.set_db_config(views, false)?;
+    let found = read();
+    sqlite.set_db_config(views, were_on)?;
+    found
 }
 
 /// Makes long statements of `connection` end soon after `is_stopped` returns `true`.

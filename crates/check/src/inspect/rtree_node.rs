@@ -80,7 +80,7 @@ fn ancestors(sqlite: &Connection, name: &str, number: i64) -> rusqlite::Result<V
 }
 
 fn column_names(sqlite: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
-    let mut names = sqlite.prepare("SELECT name FROM pragma_table_info(?) ORDER BY cid")?;
+    let mut names = sqlite.prepare("SELECT name FROM temp.pragma_table_info(?) ORDER BY cid")?;
     names.query_map([name], |row| row.get(0))?.collect()
 }
 

@@ -1,7 +1,7 @@
 //! Defaults of columns that were added to tables with rows.
 
 use super::{faults, made};
-use litepress_check::BtreeKind;
+use litepress_check::{BtreeKind, sqlite_integrity_check};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -105,7 +105,15 @@ fn defaults_of_added_columns_are_read_as_sqlite_reads_them() {
             };
             shell.stdin.take().unwrap().write_all((script.join(";\n") + ";\n").as_bytes()).unwrap();
             shell.wait().unwrap();
-            assert_eq!(faults(&old), [""; 0], "{declared} in {encoding}, by the sqlite3 of the system");
+            // It takes a DEFAULT that does not suit the type, and finds fault with its value in the rows.
+            let told = sqlite_integrity_check(&old, 1000).unwrap();
+            let is_told = |fault: &String| {
+                let column =
+                    fault.split_once("the record ends before ").map(|(_, column)| format!("value in {column}"));
+                column.is_some_and(|column| told.iter().any(|line| line.ends_with(&column)))
+            };
+            let unexpected: Vec<String> = faults(&old).into_iter().filter(|fault| !is_told(fault)).collect();
+            assert_eq!(unexpected, [""; 0], "{declared} in {encoding}, by the sqlite3 of the system");
         }
     }
     assert!(indexes > 1000, "{indexes}");

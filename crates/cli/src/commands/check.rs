@@ -126,17 +126,17 @@ pub fn check_text(result: &CheckResult) -> String {
     let verdict = if report.is_clean() { sound.to_owned() } else { units::counted(*faults_total, "fault") };
     let (pages, bytes) = (units::counted(report.pages, "page"), units::bytes(*bytes));
     let mut out = format!("{verdict} ({pages}, {bytes}{})\n", time(report));
-    out.extend(faults.iter().map(|fault| format!("  {fault}\n")));
+    out.extend(faults.iter().map(|fault| format!("  {}\n", escaped(&fault.to_string()))));
     if *faults_total > faults.len() as u64 {
         out += &format!("  and {} more\n", units::grouped(faults_total - faults.len() as u64));
     }
-    out.extend(notes.iter().map(|note| format!("note: {note}\n")));
+    out.extend(notes.iter().map(|note| format!("note: {}\n", escaped(note))));
     match sqlite.as_deref() {
         None => {}
         Some([]) => out += "SQLite's integrity_check and foreign_key_check: ok\n",
         Some(lines) => {
             out += "SQLite's integrity_check and foreign_key_check:\n";
-            out.extend(lines.iter().map(|line| format!("  {line}\n")));
+            out.extend(lines.iter().flat_map(|line| line.lines()).map(|line| format!("  {}\n", escaped(line))));
         }
     }
     out
@@ -157,7 +157,7 @@ fn btrees(report: &Report) -> String {
     let mut rows = vec![["b-tree", "kind", "rows", "pages", "depth", "fill"].map(str::to_owned).to_vec()];
     rows.extend(report.btrees.iter().map(|tree| {
         vec![
-            tree.name.clone(),
+            escaped(&tree.name).into_owned(),
             tree.kind.to_string(),
             units::grouped(tree.entries),
             units::grouped(pages(tree)),

@@ -15,6 +15,18 @@ fn a_sound_database() {
     assert_eq!(report["btrees"][1]["rows"], 30_000);
 }
 
+/// A name wrote lines of its own, and the terminal obeyed what was in it.
+#[test]
+fn names_stay_on_their_line() {
+    let room = Room::new();
+    let sql = "CREATE TABLE \"t\n1 fault\u{1b}[31m\" (a CHECK (a > 5)); CREATE TABLE u (a PRIMARY KEY)";
+    room.sqlite("n.db").execute_batch(sql).unwrap();
+    for command in ["check n.db", "check n.db --full --verbose"] {
+        let out = room.done(command);
+        assert!(out.contains("t\\n1 fault\\u{1b}[31m") && !out.contains('\u{1b}'), "{out}");
+    }
+}
+
 /// The check of a text file printed an empty table of b-trees first.
 #[test]
 fn a_text_file() {

@@ -6,6 +6,7 @@ use super::run::{ExecutedSchema, sqlite_failed};
 use super::{
     Column, FileSettings, ForeignKey, Generated, Index, IndexColumn, IndexOrigin, RTree, Schema, SchemaObject, Table,
 };
+use crate::sqlite::without_views;
 use crate::{Affinity, Result, quoted_name};
 use litepress_rtree::{CoordinateKind, Layout};
 use rusqlite::config::DbConfig;
@@ -121,7 +122,7 @@ fn rtree(ran: &ExecutedSchema, table: &Table) -> rusqlite::Result<Option<RTree>>
     };
     let page_bytes: usize = ran.sqlite.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     let root = format!("SELECT length(data) FROM {} WHERE nodeno = 1", quoted_name(&format!("{}_node", table.name)));
-    let columns = "SELECT count(*) FROM pragma_table_info(?1 || '_rowid')";
+    let columns = "SELECT count(*) FROM temp.pragma_table_info(?1 || '_rowid')";
     let node_bytes: Option<usize> = ran.sqlite.query_row(&root, [], |row| row.get(0)).optional()?;
     let columns: usize = ran.sqlite.query_row(columns, [&table.name], |row| row.get(0))?;
     let layout = node_bytes.and_then(|node_bytes| Layout::of_node_bytes(node_bytes, page_bytes, kind));
@@ -154,16 +155,21 @@ struct Kind {
 }
 
 impl TableKinds {
-    /// Reads the kinds from SQLite.
+    /// Reads the kinds from SQLite. Leaves out tables whose names are not UTF-8.
     ///
     /// # Errors
     /// If SQLite cannot read the schema.
     pub fn read(sqlite: &Connection) -> rusqlite::Result<Self> {
-        let sql = "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main'";
-        let kinds = all(sqlite, sql, [], |row| {
-            Ok((row.get(0)?, Kind { name: row.get(1)?, without_rowid: row.get(2)?, strict: row.get(3)? }))
+        let sql = "SELECT name, type, wr, strict FROM temp.pragma_table_list WHERE schema = 'main'";
+        let kinds = without_views(sqlite, || {
+            all(sqlite, sql, [], |row| {
+                // SQL that is UTF-8 cannot name a table whose name is not.
+                let Ok(table) = row.get_ref(0)?.as_str() else { return Ok(None) };
+                let kind = Kind { name: row.get(1)?, without_rowid: row.get(2)?, strict: row.get(3)? };
+                Ok(Some((table.to_owned(), kind)))
+            })
         })?;
-        Ok(Self(kinds.into_iter().collect()))
+        Ok(Self(kinds.into_iter().flatten().collect()))
     }
 
     /// Returns the names of the virtual tables.
@@ -260,7 +266,7 @@ pub(super) fn prepare_for_byte_code(sqlite: &Connection) -> rusqlite::Result<()>
 }
 
 fn columns(sqlite: &Connection, table: &str, strict: bool) -> rusqlite::Result<Vec<Column>> {
-    let sql = "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid";
+    let sql = "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM temp.pragma_table_xinfo(?) ORDER BY cid";
     all(sqlite, sql, [table], |row| {
         let declared_type: String = row.get(1)?;
         let affinity = if strict { Affinity::of_strict_type } else { Affinity::of_declared_type };
@@ -290,7 +296,7 @@ fn rowid_alias(columns: &[Column], indexes: &[Index]) -> Option<usize> {
 
 fn indexes(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Index>> {
     // index_list gives the newest index number 0.
-    let sql = "SELECT name, \"unique\", origin, partial FROM pragma_index_list(?) ORDER BY seq DESC";
+    let sql = "SELECT name, \"unique\", origin, partial FROM temp.pragma_index_list(?) ORDER BY seq DESC";
     let mut indexes = all(sqlite, sql, [table], |row| {
         Ok(Index {
             name: row.get(0)?,
@@ -307,7 +313,8 @@ fn indexes(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Index>> {
         })
     })?;
     for index in &mut indexes {
-        let sql = "SELECT cid, \"desc\", coll, key FROM pragma_index_xinfo(?) WHERE key OR cid >= 0 ORDER BY seqno";
+        let sql =
+            "SELECT cid, \"desc\", coll, key FROM temp.pragma_index_xinfo(?) WHERE key OR cid >= 0 ORDER BY seqno";
         let columns = all(sqlite, sql, [&index.name], |row| {
             let column = IndexColumn {
                 column: usize::try_from(row.get::<_, i64>(0)?).ok(),
@@ -330,8 +337,8 @@ impl Index {
 }
 
 fn foreign_keys(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<ForeignKey>> {
-    let sql = "SELECT f.id, f.\"table\", x.cid, f.\"to\" FROM pragma_foreign_key_list(?1) AS f \
-               JOIN pragma_table_xinfo(?1) AS x ON x.name = f.\"from\" COLLATE NOCASE ORDER BY f.id DESC, f.seq";
+    let sql = "SELECT f.id, f.\"table\", x.cid, f.\"to\" FROM temp.pragma_foreign_key_list(?1) AS f \
+               JOIN temp.pragma_table_xinfo(?1) AS x ON x.name = f.\"from\" COLLATE NOCASE ORDER BY f.id DESC, f.seq";
     let parts: Vec<(i64, String, usize, Option<String>)> =
         all(sqlite, sql, [table], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     // foreign_key_list gives the last key number 0; the parts of a key share its number.

@@ -4,8 +4,8 @@ use super::{RTree, TableKinds};
 use crate::quoted_name;
 use crate::sync::{Mutex, lock};
 use litepress_rtree::{CoordinateKind, Layout};
-use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::{Connection, ffi};
 use std::sync::Arc;
 
 /// The shadow tables of an R-Tree.
@@ -47,11 +47,7 @@ pub fn rtrees(sqlite: &mut Connection, kinds: &TableKinds) -> rusqlite::Result<V
             (_, Some("rtree_i32")) => Ok(CoordinateKind::Int32),
             _ => return None,
         };
-        let tree = match kind.and_then(|kind| tree(sqlite, name, kind)) {
-            Ok(tree) => Ok(tree?),
-            Err(error) => Err(error),
-        };
-        Some(NamedRTree { name: name.to_owned(), tree })
+        Some(NamedRTree { name: name.to_owned(), tree: kind.and_then(|kind| tree(sqlite, name, kind)) })
     });
     let found = found.collect();
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
@@ -63,14 +59,18 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
 }
 
 /// Counts columns: an id, two for each dimension, and auxiliary ones. Only the auxiliary columns are also in `%_rowid`.
-fn tree(sqlite: &Connection, name: &str, kind: CoordinateKind) -> rusqlite::Result<Option<RTree>> {
+fn tree(sqlite: &Connection, name: &str, kind: CoordinateKind) -> rusqlite::Result<RTree> {
     let columns = |table: &str| -> rusqlite::Result<usize> {
-        sqlite.query_row("SELECT count(*) FROM pragma_table_info(?)", [table], |row| row.get(0))
+        sqlite.query_row("SELECT count(*) FROM temp.pragma_table_info(?)", [table], |row| row.get(0))
     };
     let (all, of_rowid) = (columns(name)?, columns(&format!("{name}_rowid"))?);
     let auxiliary = of_rowid.saturating_sub(2);
     let layout = all.checked_sub(1 + auxiliary).and_then(|coordinates| Layout::new(coordinates / 2, kind));
-    Ok(layout.map(|layout| RTree { layout, auxiliary }))
+    let layout = layout.ok_or_else(|| {
+        let message = format!("{all} columns, and {of_rowid} of its table {name}_rowid, make no R-Tree");
+        rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT_VTAB), Some(message))
+    })?;
+    Ok(RTree { layout, auxiliary })
 }
 
 #[cfg(test)]

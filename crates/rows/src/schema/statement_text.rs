@@ -94,6 +94,12 @@ pub(super) fn index_text(create_sql: &str) -> Option<IndexText> {
     Some(IndexText { terms, predicate })
 }
 
+/// Returns the expression after WHERE of a CREATE INDEX statement, if it has one.
+#[must_use]
+pub fn index_predicate(create_sql: &str) -> Option<String> {
+    index_text(create_sql)?.predicate
+}
+
 /// Returns a key term without ASC or DESC at its end, and without comments around it.
 fn without_order(term: &str) -> Option<String> {
     let mut tokens: Vec<Token> = Tokens::new(term).collect();
