@@ -89,7 +89,7 @@ impl IngestTarget {
 
     /// Returns the definition of a table with these columns of the target, without constraints.
     pub fn plain_table(&self, connection: &Connection, columns: &[String]) -> Result<String> {
-        let sql = "SELECT name, type FROM pragma_table_xinfo(?1, ?2) WHERE hidden IN (0, 2, 3)";
+        let sql = "SELECT name, type FROM temp.pragma_table_xinfo(?1, ?2) WHERE hidden IN (0, 2, 3)";
         let mut select = connection.prepare(sql).map_err(|error| of_sqlite(&error))?;
         let known = select.query_map([&self.table, &self.catalog], |row| Ok((row.get(0)?, row.get(1)?)));
         let known: rusqlite::Result<Vec<(String, String)>> = known.and_then(Iterator::collect);
@@ -300,7 +300,7 @@ fn upsert_clause(
 ) -> Result<String> {
     let mut key = options.build.key.clone();
     if key.is_empty() {
-        let sql = "SELECT name FROM pragma_table_info(?1, ?2) WHERE pk > 0 ORDER BY pk";
+        let sql = "SELECT name FROM temp.pragma_table_info(?1, ?2) WHERE pk > 0 ORDER BY pk";
         let mut select = connection.prepare(sql).map_err(|error| of_sqlite(&error))?;
         let found = select.query_map([&target.table, &target.catalog], |row| row.get(0));
         key = found.and_then(Iterator::collect).map_err(|error| of_sqlite(&error))?;

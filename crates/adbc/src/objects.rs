@@ -86,7 +86,7 @@ pub fn objects(connection: Option<&Connection>, filters: Filters<'_>) -> Result<
             &empty
         }
     };
-    let sql = "SELECT name FROM pragma_database_list WHERE name LIKE ?1 AND name NOT GLOB 'litepress_[0-9]*'";
+    let sql = "SELECT name FROM temp.pragma_database_list WHERE name LIKE ?1 AND name NOT GLOB 'litepress_[0-9]*'";
     let names: Vec<String> = rows(connection, sql, [filters.catalog.unwrap_or("%")], |row| row.get(0))?;
     let (schemas, tables, _) = reaches(filters.depth);
     let has_schema = schemas && filters.schema.is_none_or(|schema| schema.is_empty() || schema == "%");
@@ -126,7 +126,7 @@ fn find_columns(
     table: &str,
     filter: Option<&str>,
 ) -> Result<Vec<ColumnObject>> {
-    let sql = "SELECT name, cid, type, \"notnull\", dflt_value, hidden FROM pragma_table_xinfo(?1, ?2)
+    let sql = "SELECT name, cid, type, \"notnull\", dflt_value, hidden FROM temp.pragma_table_xinfo(?1, ?2)
                WHERE name LIKE ?3 AND hidden <> 1 ORDER BY cid";
     rows(connection, sql, [table, catalog, filter.unwrap_or("%")], |row| {
         Ok(ColumnObject {
@@ -142,19 +142,18 @@ fn find_columns(
 
 fn find_constraints(connection: &Connection, catalog: &str, table: &str) -> Result<Vec<Constraint>> {
     let mut constraints = Vec::new();
-    let sql = "SELECT name FROM pragma_table_xinfo(?1, ?2) WHERE pk > 0 ORDER BY pk";
+    let sql = "SELECT name FROM temp.pragma_table_xinfo(?1, ?2) WHERE pk > 0 ORDER BY pk";
     let key: Vec<String> = rows(connection, sql, [table, catalog], |row| row.get(0))?;
     if !key.is_empty() {
         constraints.push(Constraint { kind: "PRIMARY KEY", columns: key, usage: None });
     }
-    let sql = "SELECT name FROM pragma_index_list(?1, ?2) WHERE origin = 'u' ORDER BY seq DESC";
+    let sql = "SELECT name FROM temp.pragma_index_list(?1, ?2) WHERE origin = 'u' ORDER BY seq DESC";
     for index in rows(connection, sql, [table, catalog], |row| row.get::<_, String>(0))? {
-        let sql = "SELECT name FROM pragma_index_info(?1, ?2) ORDER BY seqno";
+        let sql = "SELECT name FROM temp.pragma_index_info(?1, ?2) ORDER BY seqno";
         let columns = rows(connection, sql, [index.as_str(), catalog], |row| row.get(0))?;
         constraints.push(Constraint { kind: "UNIQUE", columns, usage: None });
     }
-    let sql =
-        "SELECT id, \"table\", \"from\", coalesce(\"to\", '') FROM pragma_foreign_key_list(?1, ?2) ORDER BY id, seq";
+    let sql = "SELECT id, \"table\", \"from\", coalesce(\"to\", '') FROM temp.pragma_foreign_key_list(?1, ?2) ORDER BY id, seq";
     let mut last = None;
     let links = rows(connection, sql, [table, catalog], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))

@@ -188,7 +188,7 @@ fn connect(path: &Path, options: &LiveOptions) -> rusqlite::Result<Connection> {
 /// Returns why litepress does not write pages of this database.
 fn refusal(connection: &Connection, path: &Path) -> rusqlite::Result<Option<String>> {
     let pragma = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, String>(0));
-    let has_pages = "SELECT count(*) FROM pragma_module_list WHERE name = 'sqlite_dbpage'";
+    let has_pages = "SELECT count(*) FROM temp.pragma_module_list WHERE name = 'sqlite_dbpage'";
     if connection.query_row(has_pages, [], |row| row.get::<_, u32>(0))? == 0 {
         return Ok(Some("this SQLite was built without sqlite_dbpage".to_owned()));
     }

@@ -8,6 +8,7 @@ use crate::source::MergeSource;
 use crate::survey::{Survey, TableKind, survey};
 use crate::virtual_tables::{Content, VirtualTable};
 use litepress_format::header::TextEncoding;
+use litepress_rows::schema::TextContent;
 use litepress_rows::sqlite::{message as sqlite_message, schema_statements};
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message, quoted_name};
 use rusqlite::Connection;
@@ -77,7 +78,13 @@ impl MergePlan {
         let agreed = without_skipped(agreed, &options.skip_tables)?;
         let mut notes = Vec::new();
         let text = schema_text(&agreed, &surveys, options, &mut notes)?;
-        let schema = Schema::from_sql(&text, ORIGIN)?;
+        let mut schema = Schema::from_sql(&text, ORIGIN)?;
+        // The shards have the rows of full-text tables that triggers keep, and no trigger runs.
+        for full_text in schema.tables.iter_mut().filter_map(|table| table.full_text.as_deref_mut()) {
+            if matches!(full_text.content, TextContent::Copied(..)) {
+                full_text.content = TextContent::Own;
+            }
+        }
         if !options.skip_tables.is_empty() {
             notes.extend(unreadable_views(&text).into_iter().map(Message::from));
         }

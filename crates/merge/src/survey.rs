@@ -2,6 +2,7 @@
 
 use crate::shard::{MOST_KEPT, OpenShard};
 use litepress_format::header::TextEncoding;
+use litepress_rows::sqlite::without_views;
 use litepress_rows::sync::{Mutex, lock, on_threads};
 use litepress_rows::{Error, Part, RecordChunk, Result, quoted_name};
 use litepress_scan::{FileStamp, TableScan};
@@ -200,14 +201,14 @@ fn catalogue(
         return Ok(found.clone());
     }
     let kind = |object: &Object| (object.kind == "table").then(|| kind_of(connection, &object.name)).transpose();
-    let kinds = objects.iter().map(kind).collect::<rusqlite::Result<_>>()?;
+    let kinds = without_views(connection, || objects.iter().map(kind).collect())?;
     let catalogue = Arc::new(Catalogue { objects, kinds });
     lock(known).push(catalogue.clone());
     Ok(catalogue)
 }
 
 fn kind_of(connection: &Connection, table: &str) -> rusqlite::Result<TableKind> {
-    let sql = "SELECT type, wr FROM pragma_table_list(?1) WHERE schema = 'main'";
+    let sql = "SELECT type, wr FROM temp.pragma_table_list(?1) WHERE schema = 'main'";
     let (kind, without_rowid): (String, bool) =
         connection.query_row(sql, [table], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(match kind.as_str() {
@@ -219,7 +220,7 @@ fn kind_of(connection: &Connection, table: &str) -> rusqlite::Result<TableKind> 
 }
 
 fn rowid_name(connection: &Connection, table: &str) -> rusqlite::Result<Option<&'static str>> {
-    let mut statement = connection.prepare("SELECT lower(name) FROM pragma_table_xinfo(?1)")?;
+    let mut statement = connection.prepare("SELECT lower(name) FROM temp.pragma_table_xinfo(?1)")?;
     let columns: Vec<String> = statement.query_map([table], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     let is_free = |name: &&&str| !columns.iter().any(|column| column == **name);
     Ok(ROWID_NAMES.iter().find(is_free).copied())

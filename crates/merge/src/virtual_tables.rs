@@ -8,7 +8,7 @@
 //! ```
 
 use crate::survey::Survey;
-use litepress_rows::{Error, ErrorKind, OptionName, Result, Table, message, quoted_name};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, Table, message, quoted_name, schema};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
@@ -38,7 +38,8 @@ impl VirtualTable {
     /// # Errors
     /// If the module is unknown, or the table does not keep the texts that it was made of.
     pub fn new(table: &Table, sql: &str) -> Result<Self> {
-        let module = module_of(sql).unwrap_or_default();
+        let statement = schema::VirtualTable::of_statement(sql);
+        let module = statement.as_ref().map_or("", |statement| statement.module.as_str());
         let columns = table.ordinary_columns().map(|at| table.columns[at].name.clone()).collect();
         let refused = |why: String| {
             let error = Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
@@ -48,10 +49,10 @@ impl VirtualTable {
                 ", and make it again afterwards"
             ]))
         };
-        let content = match module.as_str() {
-            "fts5" | "fts4" | "fts3" => match content_option(sql) {
+        let content = match module {
+            "fts5" | "fts4" | "fts3" => match statement.as_ref().and_then(schema::VirtualTable::content) {
                 None => Content::Rows(Some(if module == "fts5" { "rowid" } else { "docid" })),
-                Some(name) if name.is_empty() => {
+                Some("") => {
                     return refused(
                         "the full-text index does not have the texts it was made of (content='')".to_owned(),
                     );
@@ -155,26 +156,4 @@ impl VirtualTable {
         };
         read().map_err(|error| shard.failure(error).in_table(&self.name))
     }
-}
-
-/// Returns the module of a CREATE VIRTUAL TABLE statement, in lower case.
-fn module_of(sql: &str) -> Option<String> {
-    let lower = sql.to_ascii_lowercase();
-    let words: Vec<&str> = lower.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
-    let using = words.iter().position(|word| *word == "using")?;
-    words[using + 1..].iter().find(|word| !word.is_empty()).map(|word| (*word).to_owned())
-}
-
-/// Returns the value of the option `content` of a full-text table.
-fn content_option(sql: &str) -> Option<String> {
-    let open = sql.find('(')?;
-    let close = sql.rfind(')')?;
-    for argument in sql[open + 1..close].split(',') {
-        let Some((name, value)) = argument.split_once('=') else { continue };
-        if name.trim().eq_ignore_ascii_case("content") {
-            let value = value.trim();
-            return Some(value.trim_matches(['\'', '"', '`', '[', ']']).to_owned());
-        }
-    }
-    None
 }

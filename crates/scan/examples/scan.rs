@@ -14,7 +14,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     };
     let threads: usize = threads.first().map_or(Ok(2), |threads| threads.parse())?;
     let connection = Connection::open(file)?;
-    let sql = "SELECT rootpage, type = 'table' AND NOT EXISTS (SELECT 1 FROM pragma_table_list(name) WHERE wr)
+    let sql = "SELECT rootpage, type = 'table' AND NOT EXISTS (SELECT 1 FROM temp.pragma_table_list(name) WHERE wr)
         FROM sqlite_schema WHERE name = ?1";
     let (root, has_rowids): (u32, bool) = connection.query_row(sql, [table], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let started = Instant::now();

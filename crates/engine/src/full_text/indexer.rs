@@ -84,7 +84,7 @@ fn worker_sql(table: &Table, full_text: &FullText) -> String {
         let sqlite = Connection::open_in_memory()?;
         sqlite.execute(sql, [])?;
         let columns: usize =
-            sqlite.query_row("SELECT count(*) FROM pragma_table_info(?)", [&table.name], |row| row.get(0))?;
+            sqlite.query_row("SELECT count(*) FROM temp.pragma_table_info(?)", [&table.name], |row| row.get(0))?;
         Ok::<bool, rusqlite::Error>(columns == table.ordinary_columns().count())
     };
     let is_own = matches!(full_text.content, TextContent::Own | TextContent::Copied(..));

@@ -2,7 +2,7 @@
 
 use super::open_files;
 use litepress_rows::files::FileId;
-use litepress_rows::sqlite::{open_immutable, stop_if};
+use litepress_rows::sqlite::{open_immutable, stop_if, without_views};
 use litepress_rows::{grouped, quoted_name};
 use rusqlite::Connection;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) fn old_contents(target: &Path) -> Vec<OldObject> {
 }
 
 fn read(mut connection: Connection) -> rusqlite::Result<Vec<OldObject>> {
-    let sql = "SELECT s.name, l.type FROM sqlite_schema s JOIN pragma_table_list l ON l.name = s.name \
+    let sql = "SELECT s.name, l.type FROM sqlite_schema s JOIN temp.pragma_table_list l ON l.name = s.name \
                WHERE s.type IN ('table', 'view') AND l.schema = 'main' AND l.type <> 'shadow' \
                AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY s.rowid";
     let object = |row: &rusqlite::Row<'_>| {
@@ -47,8 +47,8 @@ fn read(mut connection: Connection) -> rusqlite::Result<Vec<OldObject>> {
         };
         Ok(OldObject { kind, name: row.get(0)?, rows: None })
     };
-    let found: rusqlite::Result<Vec<OldObject>> = connection.prepare(sql)?.query_map([], object)?.collect();
-    let mut found = found?;
+    let mut found: Vec<OldObject> =
+        without_views(&connection, || connection.prepare(sql)?.query_map([], object)?.collect())?;
     let deadline = Instant::now() + COUNTING_TIME;
     stop_if(&mut connection, move || Instant::now() > deadline)?;
     for object in found.iter_mut().filter(|object| object.kind == "table") {

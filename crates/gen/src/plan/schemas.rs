@@ -42,7 +42,7 @@ pub(super) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
             }
         }
     }
-    let broken = "SELECT group_concat(DISTINCT \"table\" || ' to ' || parent || ' (' || fkid || ')') FROM pragma_foreign_key_check";
+    let broken = "SELECT group_concat(DISTINCT \"table\" || ' to ' || parent || ' (' || fkid || ')') FROM temp.pragma_foreign_key_check";
     let broken: Option<String> = sqlite.query_row(broken, [], |row| row.get(0)).expect("a check");
     broken.map_or(Ok(sqlite), |broken| Err(format!("foreign keys are broken: {broken}")))
 }

@@ -8,6 +8,7 @@ use litepress_format::record;
 use litepress_format::text;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Trigger, missing_objects};
+use litepress_rows::sqlite::without_views;
 use litepress_rows::{OptionName, message};
 use std::collections::{HashMap, HashSet};
 
@@ -140,7 +141,7 @@ impl Choice {
         }
         let mut missing = Vec::new();
         for object in self.objects(source).filter(|object| object.kind == "table") {
-            let sql = "SELECT DISTINCT \"table\" FROM pragma_foreign_key_list(?1)";
+            let sql = "SELECT DISTINCT \"table\" FROM temp.pragma_foreign_key_list(?1)";
             let parents = source.connection.prepare(sql).and_then(|mut statement| {
                 statement.query_map([&object.name], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()
             });
@@ -212,11 +213,11 @@ fn only(source: &SourceDatabase, names: &[String]) -> Result<Option<HashSet<Stri
 fn table_kinds(source: &SourceDatabase) -> HashMap<String, String> {
     let read = || -> rusqlite::Result<HashMap<String, String>> {
         let mut statement =
-            source.connection.prepare("SELECT lower(name), type FROM pragma_table_list WHERE schema = 'main'")?;
+            source.connection.prepare("SELECT lower(name), type FROM temp.pragma_table_list WHERE schema = 'main'")?;
         let kinds = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         kinds.collect()
     };
-    read().unwrap_or_default()
+    without_views(&source.connection, read).unwrap_or_default()
 }
 
 /// Returns the tables in which a virtual table keeps its data, in lower case. If SQLite does not know its module, all tables

@@ -2,6 +2,7 @@
 
 use super::Settings;
 use crate::reader::{FileColumn, FileColumnKind};
+use litepress_rows::sqlite::without_views;
 use rusqlite::{Connection, Row};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -164,8 +165,10 @@ fn is_internal(name: &str) -> bool {
 }
 
 fn read_kinds(connection: &Connection) -> rusqlite::Result<Kinds> {
-    let sql = "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'";
-    connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()
+    let sql = "SELECT name, type, wr FROM temp.pragma_table_list WHERE schema = 'main'";
+    without_views(connection, || {
+        connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()
+    })
 }
 
 fn read_rows(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>> {
@@ -219,7 +222,7 @@ fn read_columns(
     table: &str,
     without_rowid: bool,
 ) -> rusqlite::Result<(Vec<FileColumn>, Option<&'static str>)> {
-    let sql = "SELECT name, type, \"notnull\", hidden, pk FROM pragma_table_xinfo(?) ORDER BY cid";
+    let sql = "SELECT name, type, \"notnull\", hidden, pk FROM temp.pragma_table_xinfo(?) ORDER BY cid";
     let mut columns = connection.prepare_cached(sql)?;
     let mut columns = columns.query([table])?;
     let (mut fields, mut names, mut has_key) = (Vec::new(), Vec::new(), false);
@@ -247,5 +250,5 @@ fn read_columns(
 }
 
 fn has_key_index(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
-    connection.prepare_cached("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'")?.exists([table])
+    connection.prepare_cached("SELECT 1 FROM temp.pragma_index_list(?) WHERE origin = 'pk'")?.exists([table])
 }

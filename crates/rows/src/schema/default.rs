@@ -66,7 +66,7 @@ fn functions_of(sqlite: &mut Connection, expression: &str) -> Result<Vec<String>
 
 /// Returns whether SQLite declares that the value of a function depends only on its arguments.
 fn is_deterministic(sqlite: &Connection, function: &str) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?1 COLLATE NOCASE AND flags & ?2)";
+    let sql = "SELECT EXISTS (SELECT 1 FROM temp.pragma_function_list WHERE name = ?1 COLLATE NOCASE AND flags & ?2)";
     sqlite.query_row(sql, (function, SQLITE_DETERMINISTIC), |row| row.get(0))
 }
 

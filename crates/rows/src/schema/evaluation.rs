@@ -160,7 +160,7 @@ impl Scratch {
         let [name, of] = [&table.columns[column].name, &table.name].map(|name| quoted_name(name));
         let collation = || {
             self.sqlite.execute_batch(&format!("BEGIN; CREATE INDEX \"litepress collation\" ON {of} ({name})")).ok()?;
-            let select = "SELECT coll FROM pragma_index_xinfo('litepress collation') WHERE seqno = 0";
+            let select = "SELECT coll FROM temp.pragma_index_xinfo('litepress collation') WHERE seqno = 0";
             self.sqlite.query_row(select, [], |row| row.get::<_, String>(0)).ok()
         };
         let collation = collation();
@@ -254,14 +254,14 @@ impl Scratch {
         prepare_for_byte_code(&sqlite).ok()?;
         sqlite.execute(&sql, []).ok()?;
         let list = "SELECT cid, name, type, \"notnull\", dflt_value, pk, CASE hidden WHEN 3 THEN 2 ELSE hidden END
-                    FROM pragma_table_xinfo(?1)";
+                    FROM temp.pragma_table_xinfo(?1)";
         type ColumnRow = (i64, String, String, bool, Option<String>, i64, i64);
         let columns = |sqlite: &Connection| -> rusqlite::Result<Vec<ColumnRow>> {
             all(sqlite, list, [&table.name], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
             })
         };
-        let stored = "SELECT count(*) FROM pragma_table_xinfo(?1) WHERE hidden = 3";
+        let stored = "SELECT count(*) FROM temp.pragma_table_xinfo(?1) WHERE hidden = 3";
         let left: i64 = sqlite.query_row(stored, [&table.name], |row| row.get(0)).ok()?;
         (left == 0 && columns(&self.sqlite).ok()? == columns(&sqlite).ok()?).then(|| vec![sql])
     }

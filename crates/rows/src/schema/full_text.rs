@@ -125,7 +125,8 @@ pub(super) fn probe(sqlite: &mut Connection, name: &str) -> rusqlite::Result<Ful
 pub fn full_text_has_positions(sqlite: &Connection, name: &str) -> rusqlite::Result<bool> {
     let quoted = quoted_name(name);
     let column: String =
-        sqlite.query_row("SELECT name FROM pragma_table_info(?) ORDER BY cid LIMIT 1", [name], |row| row.get(0))?;
+        sqlite
+            .query_row("SELECT name FROM temp.pragma_table_info(?) ORDER BY cid LIMIT 1", [name], |row| row.get(0))?;
     // Only without positions, SQLite refuses to look into one column. Three letters are one token to every tokenizer.
     let term = format!("{} : wor", quoted_name(&column));
     let found = sqlite

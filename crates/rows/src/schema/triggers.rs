@@ -77,7 +77,7 @@ fn missing_object(sqlite: &Connection, table: &str, absent: &HashSet<String>) ->
 
 /// Returns an INSERT, a DELETE, and an UPDATE of all columns.
 fn statements(sqlite: &Connection, table: &str) -> rusqlite::Result<[String; 3]> {
-    let mut columns = sqlite.prepare_cached("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0")?;
+    let mut columns = sqlite.prepare_cached("SELECT name FROM temp.pragma_table_xinfo(?) WHERE hidden = 0")?;
     let columns = columns.query_map([table], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
     let same = |column: &String| format!("{0} = {0}", quoted_name(column));
     let table = quoted_name(table);
