@@ -31,6 +31,7 @@ use crate::database::{Finished, refuse_part};
 use crate::full_text::{self, rebuild_statement};
 use crate::options::{Options, Sync, Verify};
 use crate::progress::Counted;
+use crate::refusals::telling_policy;
 use crate::sqlite::{Inserted, LiveSession, SessionOptions};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::{Conflict, Error, ErrorKind, Result, plan, resources};
@@ -250,11 +251,8 @@ impl Append {
     ) -> Result<(Inserted, Option<u64>)> {
         assert!(self.locked.is_some(), "the transaction has begun");
         let source = &Counted { source, progress: &self.options.progress };
-        // Rows that are found refused are left out of the run, which has its own policy.
-        let conflict = match self.options.on_conflict {
-            Conflict::Ignore | Conflict::Replace if refuse.is_some() => Conflict::Abort,
-            conflict => conflict,
-        };
+        let conflict = self.options.on_conflict;
+        let conflict = if refuse.is_some() { telling_policy(conflict) } else { conflict };
         let table = &self.schema.tables[table];
         // A statement of several rows copies each page that it changes, so that it can be undone: an index has many.
         let has_indexes = plan::own_indexes(table).next().is_some();

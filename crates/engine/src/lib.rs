@@ -72,7 +72,7 @@ pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target, Verify};
 pub use part::{PageCopy, Parts};
 pub use progress::{Phase, Progress};
 pub use publish::{TargetStamp, apply_left_log, begin_replacing, folder_of, free_bytes};
-pub use refusals::{find_refused, may_refuse};
+pub use refusals::{find_refused, may_refuse, telling_policy};
 pub use sink::Sink;
 pub use split::{SplitDatabases, SplitTable, split};
 #[doc(hidden)]

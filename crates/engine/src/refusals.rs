@@ -4,9 +4,9 @@
 //! another into a scratch database, and each refused row is told with SQLite's reason. The database can then be built
 //! without these rows.
 
-use crate::Result;
 use crate::options::Options;
 use crate::sqlite::{SessionOptions, SqliteSession};
+use crate::{Conflict, Result};
 use litepress_rows::{Error, Schema, Source, Table};
 
 /// Returns whether SQLite may refuse a row because of another one, or of a CHECK.
@@ -15,8 +15,16 @@ pub fn may_refuse(table: &Table) -> bool {
     !table.is_virtual && (has_key || table.has_check || table.has_conflict_clause)
 }
 
+/// Returns the policy under which SQLite tells the rows that a run leaves out: as the run, but IGNORE leaves rows out without a word.
+pub fn telling_policy(conflict: Conflict) -> Conflict {
+    match conflict {
+        Conflict::Ignore => Conflict::Abort,
+        Conflict::Abort | Conflict::Replace | Conflict::Update => conflict,
+    }
+}
+
 /// Passes each row of `source` that SQLite refuses for table `table` of [`Schema::tables`] to `refuse`: its place in the input
-/// and the reason. The source must be encoded under [`Conflict::Abort`](crate::Conflict::Abort).
+/// and the reason. The source must be encoded under the [`telling_policy`].
 ///
 /// Memory: 32 MiB of pages; the rows that stay go to a temporary file beyond that.
 ///

@@ -6,8 +6,11 @@
 //!
 //! Also counts texts of CSV files that a column of numbers stores as they are, because they are no numbers. STRICT tables refuse
 //! such texts: there the record is wrong, and is not counted here.
+//!
+//! And counts numbers of JSON files and workbooks that a double does not keep, in columns that store numbers.
 
 use crate::infer::InferredColumn;
+use crate::reader::{Batch, RoundedNumber};
 use crate::source::ColumnSource;
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
@@ -32,6 +35,10 @@ pub struct ChangedColumn {
     pub kept: u64,
     /// The first ones: number of the record, and text as SQL writes it.
     pub first_kept: Vec<(u64, String)>,
+    /// Number of numbers that were rounded to the nearest double.
+    pub rounded: u64,
+    /// The first ones: number of the record, and the number as the file writes it.
+    pub first_rounded: Vec<(u64, String)>,
 }
 
 /// The columns of a table whose declared types may change texts.
@@ -59,8 +66,13 @@ impl Changes {
             let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(&column.name));
             decision.is_none_or(InferredColumn::is_given)
         };
-        let is_number = |affinity| matches!(affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric);
-        let watched = columns.enumerate().filter(|(_, column)| is_number(column.affinity) && is_declared(column));
+        // A column without a type changes no text, and rounds numbers.
+        let is_changing = |affinity| match affinity {
+            Affinity::Integer | Affinity::Real | Affinity::Numeric => true,
+            Affinity::Blob => !has_untyped_texts,
+            Affinity::Text => false,
+        };
+        let watched = columns.enumerate().filter(|(_, column)| is_changing(column.affinity) && is_declared(column));
         let watched = watched.map(|(position, column)| Watched {
             position,
             affinity: column.affinity,
@@ -73,33 +85,39 @@ impl Changes {
                 first: Vec::new(),
                 kept: 0,
                 first_kept: Vec::new(),
+                rounded: 0,
+                first_rounded: Vec::new(),
             }),
         });
         Self(watched.collect())
     }
 
-    /// Counts the texts of a batch that are about to be changed. `stays` tells which rows are stored.
+    /// Counts the texts of a batch that are about to be changed, and the numbers that were rounded. `stays` tells which rows are
+    /// stored.
     pub fn count(
         &self,
         column_sources: &[ColumnSource],
-        blocks: &[CellBlock],
-        rows: usize,
+        batch: &Batch,
         first_record: u64,
         stays: &dyn Fn(usize) -> bool,
     ) {
         for watched in &self.0 {
-            if let ColumnSource::File(block) = column_sources[watched.position]
-                && let Cells::Text(_) = blocks[block].cells()
-            {
-                watched.count(&blocks[block], rows, first_record, stays);
+            let ColumnSource::File(block) = column_sources[watched.position] else { continue };
+            if watched.affinity != Affinity::Blob && matches!(batch.blocks[block].cells(), Cells::Text(_)) {
+                watched.count(&batch.blocks[block], batch.rows, first_record, stays);
+            }
+            let is_stored = |number: &&RoundedNumber| number.block == block && stays(number.row);
+            let mut rounded = batch.rounded.iter().filter(is_stored).peekable();
+            if rounded.peek().is_some() {
+                watched.add_rounded(rounded, first_record);
             }
         }
     }
 
-    /// Returns the columns with changed texts, or with texts in the place of numbers.
+    /// Returns the columns with changed texts, with texts in the place of numbers, or with rounded numbers.
     pub fn found(&self) -> Vec<ChangedColumn> {
         let columns = self.0.iter().map(|watched| lock(&watched.changed).clone());
-        columns.filter(|column| column.count + column.kept > 0).collect()
+        columns.filter(|column| column.count + column.kept + column.rounded > 0).collect()
     }
 }
 
@@ -147,6 +165,18 @@ impl Watched {
         changed.first_kept.append(&mut first_kept);
         changed.first_kept.sort();
         changed.first_kept.truncate(SHOWN);
+    }
+
+    fn add_rounded<'n>(&self, numbers: impl Iterator<Item = &'n RoundedNumber>, first_record: u64) {
+        let mut changed = lock(&self.changed);
+        for number in numbers {
+            changed.rounded += 1;
+            if changed.first_rounded.len() <= SHOWN {
+                changed.first_rounded.push((first_record + number.row as u64, number.text.clone()));
+                changed.first_rounded.sort();
+                changed.first_rounded.truncate(SHOWN);
+            }
+        }
     }
 
     #[inline]

@@ -16,9 +16,10 @@ mod words;
 pub use choice::Numbers;
 pub(crate) use inferred_column::STRICT_TYPES;
 pub use inferred_column::{Caveat, InferredColumn};
+pub(crate) use number::{SURE_DIGITS, is_rounded};
 pub use scan::scan_types;
-pub(crate) use words::Conversion;
 pub use words::NumberWords;
+pub(crate) use words::{Conversion, Meaning};
 
 use crate::reader::FileColumn;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
@@ -26,7 +27,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use words::Meaning;
 
 /// The most names of columns that are looked at: SQLite's limit of columns in any build (`SQLITE_MAX_COLUMN` is 32767 at most).
 pub(crate) const MOST_NAMES: usize = 32_767;

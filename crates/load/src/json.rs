@@ -297,7 +297,7 @@ impl Piece for JsonPiece {
         }
         self.parser = Some(parser);
         batch.rows = self.rows.len();
-        self.columns.finish(&mut batch.blocks);
+        self.columns.finish(batch);
         Ok(())
     }
 
@@ -460,7 +460,7 @@ impl Sink for ObservedRow {
             Item::Null => (Kind::Null, &[][..]),
             Item::Boolean(flag) => (Kind::Boolean(flag), &[][..]),
             Item::Int(_, text) | Item::Number(text) => (Kind::Number, text),
-            Item::Text(text) | Item::Blob(text) => (Kind::Text, text),
+            Item::Text(text) | Item::Blob(text) | Item::Word(text, _) => (Kind::Text, text),
             Item::Nested(text) => (Kind::Nested, text),
         };
         self.text.extend_from_slice(text);

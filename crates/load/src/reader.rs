@@ -261,6 +261,19 @@ pub struct Batch {
     pub stray_quotes: u64,
     /// A record that repeats the header, and is left out. Such a batch has no rows.
     pub repeated_header: Option<FoundHeader>,
+    /// Numbers that were read as the nearest doubles, which do not have all their digits.
+    pub rounded: Vec<RoundedNumber>,
+}
+
+/// A number whose double does not have all its digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoundedNumber {
+    /// Position of the block.
+    pub block: usize,
+    /// Row of the batch.
+    pub row: usize,
+    /// The number as the file writes it.
+    pub text: String,
 }
 
 /// A record that repeats the header.
@@ -390,6 +403,7 @@ impl Batch {
         self.skipped.clear();
         self.cut_records = 0;
         self.stray_quotes = 0;
+        self.rounded.clear();
         self.repeated_header = None;
     }
 
@@ -398,6 +412,7 @@ impl Batch {
         if rows < self.rows {
             self.rows = rows;
             self.rowids.truncate(rows);
+            self.rounded.retain(|number| number.row < rows);
             self.blocks.iter_mut().for_each(|block| block.truncate(rows));
             self.bad.retain(|bad| bad.row < rows);
             self.skipped.retain(|&row| row < rows);

@@ -169,7 +169,7 @@ impl Piece for SheetPiece {
             batch.rows += 1;
             self.next += 1;
         }
-        columns.finish(&mut batch.blocks);
+        columns.finish(batch);
         Ok(())
     }
 

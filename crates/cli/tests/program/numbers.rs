@@ -45,6 +45,35 @@ fn columns_that_lose_digits_are_told_and_rounded_on_request() {
     assert!(error.err.contains("'loose' is not one of 'exact', 'digits', 'lenient'"), "{error:?}");
 }
 
+/// Numbers of JSON with more digits than a double became one and the same number in a table that exists, or under a schema, and nobody
+/// was told.
+#[test]
+fn numbers_that_a_given_column_rounds_are_told() {
+    let room = Room::new();
+    let of_real = "{\"id\":4,\"n\":1,\"r\":9007199254740993,\"s\":12345678901234567890}\n{\"id\":5,\"n\":0.1,\"r\":1e-300,\"s\":1}\n";
+    let big = (0..4).map(|id| format!("{{\"id\":{id},\"n\":1234567890123456789{id}}}\n"));
+    room.write("a.json", &(big.collect::<String>() + of_real));
+    let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, n, r REAL, s TEXT)";
+    room.write("s.sql", schema);
+    room.sqlite("t.db").execute_batch(schema).unwrap();
+    for command in [
+        "load t.db a.json --append --table t",
+        "load n.db a.json --schema s.sql --table t",
+        "plan t.db a.json --append --table t",
+    ] {
+        let out = room.done(command);
+        for note in [
+            "note: t.n: 4 numbers are rounded to the nearest doubles (12345678901234567890 in record 1, \
+                12345678901234567891 in record 2, 12345678901234567892 in record 3, ...); a column that is declared TEXT keeps their digits",
+            "note: t.r: 1 number is rounded to the nearest double (9007199254740993 in record 5); ",
+        ] {
+            assert!(out.contains(note), "{command}: {out}");
+        }
+        assert!(!out.contains("t.s"), "{out}");
+    }
+    assert_eq!(room.query("t.db", "SELECT s FROM t WHERE id = 4"), "12345678901234567890");
+}
+
 #[test]
 fn names_of_columns_have_wildcards() {
     let room = Room::new();

@@ -84,6 +84,32 @@ fn a_broken_check_is_told_with_file_record_and_line() {
     assert_eq!(room.files(), ["data.csv", "s.sql"]);
 }
 
+/// `--on-conflict replace` beside rejects: one record that broke a CHECK turned the replacing off. Stale rows stayed, and rows that
+/// should have replaced them were rejected.
+#[test]
+fn a_rejected_record_leaves_the_replacing_of_others_alone() {
+    let room = Room::new();
+    let define = "CREATE TABLE t (id INTEGER PRIMARY KEY, a NOT NULL DEFAULT 'none', b INT CHECK (b > 0))";
+    room.write("s.sql", &format!("{define};"));
+    room.write("t.csv", "id,a,b\n1,new,10\n3,bad,-5\n2,new,20\n1,newer,30\n2,,40\n");
+    let replaced = "1|newer|30\n2|none|40";
+    let load = "t.csv --table t --null-value= --on-conflict replace --rejects wrong.csv --overwrite --progress none";
+    room.sqlite("old.db")
+        .execute_batch(&format!("{define}; INSERT INTO t VALUES (1, 'old', 1), (2, 'old', 2)"))
+        .unwrap();
+    for (target, how) in [("new.db", "--schema s.sql"), ("old.db", "--append")] {
+        let load = if how == "--append" { load.replace(" --overwrite", "") } else { load.to_owned() };
+        let _unless_first = std::fs::remove_file(room.path("wrong.csv"));
+        room.done(&format!("load {target} {load} {how}"));
+        assert_eq!(room.query(target, "SELECT * FROM t"), replaced, "{how}");
+        assert_eq!(places(&room, "wrong.csv"), ["t.csv,t,2,3,,"], "{how}");
+    }
+    let plan = room.done(
+        "plan new.db t.csv --schema s.sql --table t --null-value= --on-conflict replace --on-error reject --overwrite",
+    );
+    assert!(plan.contains("b > 0"), "{plan}");
+}
+
 /// `--on-conflict ignore` dropped rows without a count.
 #[test]
 fn rows_of_a_repeated_key_are_counted_and_written_down() {

@@ -7,6 +7,7 @@ use super::SqliteSession;
 use super::failure::message;
 use super::upsert::upsert_clause;
 use crate::options::Options;
+use crate::refusals::telling_policy;
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
@@ -63,8 +64,7 @@ pub(super) fn find_refused(
     options: &Options,
     refuse: Refuse<'_>,
 ) -> Result<()> {
-    // A row that updates another one is not refused.
-    let conflict = if options.on_conflict == Conflict::Update { Conflict::Update } else { Conflict::Abort };
+    let conflict = telling_policy(options.on_conflict);
     let failed = |error: rusqlite::Error| session.failures().explain(&error, ErrorKind::Schema).in_table(&table.name);
     let _transaction = session.connection.unchecked_transaction().map_err(failed)?;
     let mut inserter = Inserter::new(session, table, source, conflict, options)?;

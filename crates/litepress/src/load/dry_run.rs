@@ -59,7 +59,7 @@ impl LoadJob<'_> {
         let source = self.plan.source_under(conflict, planned, self.page_size, on_error, &rejects)?;
         let mut refused = Vec::new();
         let mut refused_count = 0;
-        let decides = may_refuse(source.table()) && conflict != Conflict::Replace && self.existing.is_none();
+        let decides = may_refuse(source.table()) && self.existing.is_none();
         let checked = if decides && !self.plan.is_copied(planned) {
             self.ask_sqlite(planned.table, &source, &mut |error| {
                 refused_count += 1;
@@ -103,7 +103,7 @@ impl LoadJob<'_> {
         };
         sort_by_place(&mut first, &source);
         found.first.extend(first.into_iter().take(SHOWN));
-        notes.extend(super::notes::changes(&source, self.options.schema.is_some()));
+        notes.extend(super::notes::changes(&source, self.has_schema()));
         Ok(figures)
     }
 }

@@ -261,10 +261,15 @@ impl<'o> LoadJob<'o> {
         })
     }
 
+    /// Returns whether the types are those of a schema, or of a database that exists.
+    pub(super) fn has_schema(&self) -> bool {
+        self.options.schema.is_some() || self.existing.is_some()
+    }
+
     pub(super) fn report(&self, build: BuildReport, sources: &[TableSource], rejects: &Rejects) -> LoadReport {
         let of_tables: u64 = build.summary.tables.iter().map(|table| table.left_out).sum();
         let mut notes = self.notes();
-        notes.extend(sources.iter().flat_map(|(_, source)| notes::changes(source, self.options.schema.is_some())));
+        notes.extend(sources.iter().flat_map(|(_, source)| notes::changes(source, self.has_schema())));
         let inferred = |table: &PlannedTable| {
             let name = self.plan.schema.tables[table.table].name.clone();
             (!table.decisions.is_empty()).then(|| (name, self.decisions(table)))

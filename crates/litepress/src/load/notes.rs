@@ -22,7 +22,25 @@ pub(super) fn changes(source: &LoadSource, has_schema: bool) -> Vec<Message> {
     let columns = source.changed_columns();
     let changed = columns.iter().filter(|column| column.count > 0).map(|column| change(table, column, has_schema));
     let kept = columns.iter().filter(|column| column.kept > 0).map(|column| kept_texts(table, column));
-    changed.chain(kept).collect()
+    let rounded = columns.iter().filter(|column| column.rounded > 0).map(|column| rounded(table, column, has_schema));
+    changed.chain(kept).chain(rounded).collect()
+}
+
+/// Tells of numbers that are rounded to the nearest double.
+fn rounded(table: &str, column: &ChangedColumn, has_schema: bool) -> Message {
+    let ChangedColumn { name, rounded, first_rounded, .. } = column;
+    let numbers = match rounded {
+        1 => "1 number is rounded to the nearest double".to_owned(),
+        _ => format!("{} numbers are rounded to the nearest doubles", grouped(*rounded)),
+    };
+    let shown: Vec<String> =
+        first_rounded.iter().map(|(record, number)| format!("{number} in record {record}")).collect();
+    let more = if *rounded > first_rounded.len() as u64 { ", ..." } else { "" };
+    let what = format!("{table}.{name}: {numbers} ({}{more}); ", shown.join(", "));
+    if has_schema {
+        return message![what, "a column that is declared TEXT keeps their digits"];
+    }
+    message![what, OptionName::Type.pair(name, "TEXT"), " keeps their digits"]
 }
 
 /// Tells of texts that a column of numbers keeps.

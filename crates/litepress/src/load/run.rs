@@ -16,7 +16,7 @@ use crate::build::BuildJob;
 use crate::geopackage::WrongGeometries;
 use crate::report::BuildReport;
 use crate::{Conflict, Error, ErrorKind, OnError, Progress, Result, Target};
-use litepress_engine::{RowFigures, Sync, find_refused, may_refuse};
+use litepress_engine::{RowFigures, Sync, find_refused, may_refuse, telling_policy};
 use litepress_load::plan::PlannedTable;
 use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
@@ -111,9 +111,10 @@ impl LoadJob<'_> {
 
     /// Finds the rows of a new table whose values are no geometries, and then those of the others that SQLite refuses.
     fn find_refused_of(&self, planned: &PlannedTable) -> Result<BTreeMap<u64, Error>> {
+        let conflict = telling_policy(self.options.build.on_conflict);
         let open = || {
             let rejects = Arc::new(Rejects::shown(0));
-            self.plan.source_under(Conflict::Abort, planned, self.page_size, OnError::Reject, &rejects)
+            self.plan.source_under(conflict, planned, self.page_size, OnError::Reject, &rejects)
         };
         let (mut rows, most) = (BTreeMap::new(), self.max_rejects());
         if self.geopackage.is_some() {
@@ -141,10 +142,7 @@ impl LoadJob<'_> {
 
     /// Finds the rows that SQLite refuses as they are added to a database that exists.
     fn find_refused_by(&self, job: &AppendJob) -> Result<Refused> {
-        let conflict = match self.options.build.on_conflict {
-            Conflict::Update => Conflict::Update,
-            _ => Conflict::Abort,
-        };
+        let conflict = telling_policy(self.options.build.on_conflict);
         let rejects = Arc::new(Rejects::shown(0));
         let source = |planned: &PlannedTable| {
             let source = self.plan.source_under(conflict, planned, self.page_size, OnError::Reject, &rejects)?;
@@ -207,9 +205,10 @@ impl LoadJob<'_> {
     fn locate(&self, error: Error) -> Error {
         let table = error.place().table.as_deref().and_then(|table| self.plan.schema.position(table));
         let Some(planned) = self.plan.tables.iter().find(|planned| Some(planned.table) == table) else { return error };
+        let conflict = telling_policy(self.options.build.on_conflict);
         let open = || {
             let rejects = Arc::new(Rejects::shown(0));
-            self.plan.source_under(Conflict::Abort, planned, self.page_size, self.on_error, &rejects)
+            self.plan.source_under(conflict, planned, self.page_size, self.on_error, &rejects)
         };
         let find = || {
             let mut first = None;

@@ -14,9 +14,10 @@
 mod digits;
 
 use super::Kind;
+pub(crate) use digits::SURE_DIGITS;
 #[cfg(test)]
 pub(super) use digits::tests::{rounds_to, without_zeros};
-use digits::{KeptDigits, MOST_BYTES, Parts, SURE_DIGITS, kept, leading_digits};
+use digits::{KeptDigits, MOST_BYTES, Parts, kept, leading_digits};
 use std::cmp::Ordering;
 
 /// Maximum number of significant digits of decimals that every version of SQLite gives back.
@@ -101,6 +102,11 @@ fn is_double(digits: &[u8]) -> bool {
     let int = digits.iter().fold(0_u64, |int, digit| int * 10 + u64::from(digit - b'0'));
     // Up to 63 bits, of which a double has 53.
     int == 0 || 64 - int.leading_zeros() - int.trailing_zeros() <= 53
+}
+
+/// Returns whether the double nearest to a number does not have all its digits.
+pub(crate) fn is_rounded(number: &[u8]) -> bool {
+    Parts::of(number).is_some_and(|parts| kept(number, &parts) == KeptDigits::Some)
 }
 
 /// Classifies an integer beyond 64 bits.

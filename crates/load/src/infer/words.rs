@@ -16,7 +16,7 @@ pub struct NumberWords {
 
 /// The meaning of a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Meaning {
+pub(crate) enum Meaning {
     Missing,
     Infinite(f64),
 }
@@ -39,7 +39,7 @@ impl NumberWords {
     }
 
     /// Returns what a text means in a column of numbers, if it is one of the words.
-    pub(super) fn meaning(&self, text: &[u8]) -> Option<Meaning> {
+    pub(crate) fn meaning(&self, text: &[u8]) -> Option<Meaning> {
         let is_one_of =
             |words: &[String], text: &[u8]| words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(text));
         if is_one_of(&self.missing, text) {

@@ -2,9 +2,14 @@
 
 use super::record::IGNORED;
 use super::value::{Item, Sink};
+use crate::infer::{Meaning, SURE_DIGITS, is_rounded};
+use crate::reader::{Batch, RoundedNumber};
 use litepress_format::value::Value;
 use litepress_rows::cells::{OwnedValue, Strings};
 use litepress_rows::{Affinity, CellBlock};
+
+/// All integers up to this one are doubles.
+const MOST_EXACT: u64 = 1 << 53;
 
 const BEYOND_RANGE: &str = "number beyond the range of a double";
 
@@ -20,6 +25,7 @@ impl Columns {
             rows: 0,
             filling: Filling::Nothing,
             nulls: Vec::new(),
+            rounded: Vec::new(),
             block: CellBlock::default(),
         };
         Self(affinities.iter().map(column).collect())
@@ -44,10 +50,12 @@ impl Columns {
         }
     }
 
-    /// Moves the columns to `blocks`.
-    pub fn finish(&mut self, blocks: &mut [CellBlock]) {
-        for (column, block) in self.0.iter_mut().zip(blocks) {
+    /// Moves the columns to the blocks of a batch.
+    pub fn finish(&mut self, batch: &mut Batch) {
+        for (at, (column, block)) in self.0.iter_mut().zip(&mut batch.blocks).enumerate() {
             *block = column.finish();
+            let rounded = column.rounded.drain(..);
+            batch.rounded.extend(rounded.map(|(row, text)| RoundedNumber { block: at, row, text }));
         }
     }
 }
@@ -66,6 +74,8 @@ struct Column {
     filling: Filling,
     /// NULL flags up to the last row that is NULL.
     nulls: Vec<bool>,
+    /// Rows and texts of numbers that are rounded.
+    rounded: Vec<(usize, String)>,
     /// The block whose memory the filling uses, and gets back.
     block: CellBlock,
 }
@@ -86,6 +96,7 @@ impl Column {
         self.rows = 0;
         self.nulls = std::mem::take(block.nulls_mut());
         self.nulls.clear();
+        self.rounded.clear();
         self.block = block;
         self.filling = Filling::Nothing;
     }
@@ -95,8 +106,17 @@ impl Column {
         let is_text = self.affinity == Affinity::Text;
         match item {
             Item::Null => self.push_null(),
-            Item::Int(int, _) if !is_text => self.push_int(int),
+            Item::Int(int, text) if !is_text => {
+                if self.affinity == Affinity::Real && int.unsigned_abs() > MOST_EXACT {
+                    self.note_rounded(text);
+                }
+                self.push_int(int);
+            }
             Item::Int(_, text) | Item::Text(text) | Item::Nested(text) => self.push_text(text),
+            // In a column of numbers it is converted like its texts.
+            Item::Word(word, _) if self.affinity != Affinity::Blob => self.push_text(word),
+            Item::Word(_, Meaning::Missing) => self.push_null(),
+            Item::Word(_, Meaning::Infinite(real)) => self.push_value(Value::Real(real)),
             Item::Number(text) if is_text => self.push_text(text),
             Item::Number(number) => self.push_real(number)?,
             Item::Boolean(flag) if is_text => self.push_text(if flag { b"true" } else { b"false" }),
@@ -134,6 +154,7 @@ impl Column {
         if real.is_infinite() {
             return Err(BEYOND_RANGE);
         }
+        self.note_rounded(number);
         match &mut self.filling {
             Filling::Reals(reals) => reals.push(real),
             _ => {
@@ -143,6 +164,14 @@ impl Column {
         }
         self.rows += 1;
         Ok(())
+    }
+
+    /// Keeps the text of a number whose double does not have all its digits.
+    #[inline]
+    fn note_rounded(&mut self, number: &[u8]) {
+        if number.len() > SURE_DIGITS && is_rounded(number) {
+            self.rounded.push((self.rows, String::from_utf8_lossy(number).into_owned()));
+        }
     }
 
     fn push_null(&mut self) {

@@ -3,7 +3,7 @@
 use super::fault::{Fault, Mistake};
 
 use super::utf8::unescape_bytes;
-use crate::infer::NumberWords;
+use crate::infer::{Meaning, NumberWords};
 use crate::options::{InvalidUtf8, NanPolicy};
 use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub(crate) enum Item<'a> {
     Int(i64, &'a [u8]),
     /// The text of any other number.
     Number(&'a [u8]),
+    /// NaN, Infinity or -Infinity without quotes, if it is a word for a missing or an infinite number.
+    Word(&'a [u8], Meaning),
     /// A decoded string, in UTF-8.
     Text(&'a [u8]),
     /// The text of an array or an object, in UTF-8.
@@ -310,12 +312,13 @@ impl Rules {
         self.nan != NanPolicy::Error || !self.words.is_empty()
     }
 
-    /// Returns a number as an item. A word such as NaN is a text if it is one of the words in columns of numbers, because it is
-    /// converted like their texts. Otherwise, the policy decides.
+    /// Returns a number as an item. For a word such as NaN that has no meaning, the policy decides.
     fn number_item<'n>(&self, number: &'n [u8]) -> Result<Item<'n>, Fault> {
         if is_nan(number) {
+            if let Some(meaning) = self.words.meaning(number) {
+                return Ok(Item::Word(number, meaning));
+            }
             return match self.nan {
-                _ if self.words.has(number) => Ok(Item::Text(number)),
                 NanPolicy::Text => Ok(Item::Text(number)),
                 NanPolicy::Null => Ok(Item::Null),
                 NanPolicy::Error => Err(refused_nan(number.len())),

@@ -24,11 +24,9 @@ impl BatchEncoder {
         Self { batch: Batch::default(), column_sources, blocks, encoder: Encoder::new(table, conflict) }
     }
 
-    /// Counts the texts of the batch that a declared type is about to change.
+    /// Counts the values of the batch that a declared type changes.
     pub(super) fn watch(&self, source: &LoadSource, first_record: u64, left_out: &SkippedRows) {
-        source
-            .changes
-            .count(&self.column_sources, &self.batch.blocks, self.batch.rows, first_record, &|row| !left_out.has(row));
+        source.changes.count(&self.column_sources, &self.batch, first_record, &|row| !left_out.has(row));
     }
 
     /// Returns how many texts were cut at a NUL since the last call ([`Encoder::take_cut_texts`]).

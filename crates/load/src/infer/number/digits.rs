@@ -8,7 +8,7 @@
 //! the correctly rounded digits that the standard library formats.
 
 /// Number of significant decimal digits that every double keeps, if it is not subnormal.
-pub(super) const SURE_DIGITS: usize = 15;
+pub(crate) const SURE_DIGITS: usize = 15;
 
 /// Largest number of bytes of a text that is taken for a number. The exact expansion of the smallest double has 1,077.
 pub(super) const MOST_BYTES: usize = 1200;

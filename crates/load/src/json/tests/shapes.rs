@@ -277,9 +277,15 @@ fn words_in_columns_of_numbers_go_before_the_option_for_others() {
     };
     let file = "{\"v\":1}\n{\"v\":NaN}\n{\"v\":-Infinity}\n{\"v\":2}";
     for nan in [NanPolicy::Error, NanPolicy::Null, NanPolicy::Text] {
-        let column: Vec<_> = values(file, &[("v", ANY)], &of(nan, &words)).0.into_iter().flatten().collect();
-        // The loading source converts the texts, if the column is one of numbers.
-        assert_eq!(column, [OwnedValue::Int(1), text("NaN"), text("-Infinity"), OwnedValue::Int(2)]);
+        let column = |affinity| -> Vec<_> {
+            values(file, &[("v", affinity)], &of(nan, &words)).0.into_iter().flatten().collect()
+        };
+        // The loading source converts the texts of a column of numbers.
+        let texts = [OwnedValue::Int(1), text("NaN"), text("-Infinity"), OwnedValue::Int(2)];
+        assert_eq!(column(Affinity::Numeric), texts);
+        // A column without a type of a database that exists got the words as texts.
+        let infinite = OwnedValue::Real(f64::NEG_INFINITY);
+        assert_eq!(column(ANY), [OwnedValue::Int(1), OwnedValue::Null, infinite, OwnedValue::Int(2)]);
     }
     let some = NumberWords { missing: vec!["NaN".to_owned()], infinity: Vec::new() };
     let file = "{\"v\":NaN}\n{\"v\":Infinity}\n{\"v\":[1,NaN]}\n{\"v\":2}";
