@@ -10,6 +10,7 @@ mod pattern;
 
 pub(crate) use column_mapping::LACKS_COLUMNS;
 pub use column_mapping::{ColumnMapping, Naming, matching};
+pub(crate) use ddl::declare_types;
 pub use ddl::{FtsContent, NewTable, TableOptions, create};
 pub use default::RowDefault;
 pub(crate) use distinct::distinct;

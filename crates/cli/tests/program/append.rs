@@ -155,6 +155,20 @@ fn rows_are_replaced_and_the_rest_stays() {
     }
 }
 
+/// `--type` had no effect on added columns, though the note about rounded numbers advised it.
+#[test]
+fn added_columns_have_the_type_that_is_said() {
+    let room = Room::new();
+    room.sqlite("t.db").execute_batch("CREATE TABLE t (a)").unwrap();
+    room.write("a.json", r#"{"a":1,"b":12345678901234567890,"c":"007"}"#);
+    let out =
+        room.done("load t.db a.json --append --table t --add-columns --type t.b=TEXT --type c=INTEGER --progress none");
+    assert!(!out.contains("rounded"), "{out}");
+    assert_eq!(room.query("t.db", "SELECT b, typeof(b), c, typeof(c) FROM t"), "12345678901234567890|text|7|integer");
+    let ended = room.run("load t.db a.json --append --table t --add-columns --type d=TEXT(");
+    assert!(ended.err.contains("'TEXT(' is not a type"), "{ended:?}");
+}
+
 #[test]
 fn columns_and_tables_are_added() {
     for (room, _) in rooms() {

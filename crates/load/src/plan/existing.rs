@@ -5,7 +5,7 @@ use super::groups::{Found, Group};
 use super::{LoadRequest, PlannedFile, PlannedTable};
 use crate::database_copy::DatabaseCopy;
 use crate::options::Format;
-use crate::schema::LACKS_COLUMNS;
+use crate::schema::{self, LACKS_COLUMNS, NewTable};
 use litepress_rows::schema::SchemaAdditions;
 use litepress_rows::{Column, Conflict, Error, ErrorKind, OptionName, Result, Schema, Table, message};
 use std::collections::HashMap;
@@ -150,6 +150,13 @@ impl LoadRequest {
         found.decisions.retain(|decision| table.column(&decision.name).is_none() && !decision.name.is_empty());
         if !adds {
             found.decisions.clear();
+        }
+        let (mut added, mut mistakes) = ([NewTable { name: table.name.clone(), columns: found.decisions }], Vec::new());
+        schema::declare_types(&mut added, &request.options, &mut mistakes);
+        let [NewTable { columns, .. }] = added;
+        found.decisions = columns;
+        if !mistakes.is_empty() {
+            return Err(Error::all_of(mistakes));
         }
         let columns =
             found.decisions.iter().map(|decision| Column::plain(&decision.name, &decision.declared_type, table.strict));

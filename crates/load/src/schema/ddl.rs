@@ -126,6 +126,14 @@ fn same_names(tables: &[NewTable], mistakes: &mut Vec<Error>) {
 }
 
 fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec<Error>) {
+    declare_types(tables, options, mistakes);
+    let columns = || tables.iter().map(|table| (table.name.as_str(), &table.columns[..]));
+    mistakes.extend(refuse_idle(OptionName::Type, &options.types, columns()));
+    mistakes.extend(refuse_idle(OptionName::Numbers, &options.numbers, columns()));
+}
+
+/// Gives columns the types that the options say. Adds types that SQLite does not know to `mistakes`.
+pub(crate) fn declare_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec<Error>) {
     for (name, declared) in &options.types {
         if let Some(mistake) = type_mistake(type_of_word(declared.trim()), options.strict) {
             mistakes.push(mistake.in_column(name));
@@ -138,9 +146,6 @@ fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec
             }
         }
     }
-    let columns = || tables.iter().map(|table| (table.name.as_str(), &table.columns[..]));
-    mistakes.extend(refuse_idle(OptionName::Type, &options.types, columns()));
-    mistakes.extend(refuse_idle(OptionName::Numbers, &options.numbers, columns()));
 }
 
 /// Returns the type for a word: `str`, `string` and the like mean TEXT to users of pandas, DuckDB, polars and Arrow. SQLite would
