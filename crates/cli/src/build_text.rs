@@ -158,11 +158,11 @@ fn details(report: &BuildReport) -> String {
 
 /// Describes the rows that the policy for conflicts left out; empty if there are none.
 fn ignored_text(rows: u64, policy: Conflict) -> String {
-    match rows {
-        0 => String::new(),
-        1 => format!("left out 1 row for --on-conflict {}\n", policy.name()),
-        rows => format!("left out {} rows for --on-conflict {}\n", units::grouped(rows), policy.name()),
-    }
+    let why = match policy {
+        Conflict::Abort => "an ON CONFLICT clause of the schema".to_owned(),
+        policy => format!("--on-conflict {}", policy.name()),
+    };
+    if rows == 0 { String::new() } else { format!("left out {} for {why}\n", units::counted(rows, "row")) }
 }
 
 /// Describes the tables that went with the file that was replaced; empty if there are none.

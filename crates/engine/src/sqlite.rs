@@ -203,9 +203,8 @@ impl SqliteSession {
     /// Keeps an AUTOINCREMENT table from ever giving rowids up to `sequence` again.
     pub fn raise_sequence(&self, table: &Table, sequence: i64) -> Result<()> {
         let raise = || {
-            let updated = self
-                .connection
-                .execute("UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1", (&table.name, sequence))?;
+            let sql = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE rowid = (SELECT min(rowid) FROM sqlite_sequence WHERE name = ?1)";
+            let updated = self.connection.execute(sql, (&table.name, sequence))?;
             if updated == 0 {
                 let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
                 self.connection.execute(sql, (&table.name, sequence))?;

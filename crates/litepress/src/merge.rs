@@ -284,7 +284,17 @@ fn fill(plan: &MergePlan, target: &Target, options: &Options) -> Result<Finished
     if !plan.has_virtual_tables() {
         return database.finish();
     }
-    database.finish_with(&mut |connection| plan.fill_virtual_tables(connection, &filled))
+    let mut by_modules = Vec::new();
+    let mut finished = database.finish_with(&mut |connection| {
+        by_modules = plan.fill_virtual_tables(connection, &filled)?;
+        Ok(())
+    })?;
+    let summary = &mut finished.summary;
+    for (name, rows) in by_modules {
+        summary.tables.iter_mut().filter(|table| table.name == name).for_each(|table| table.rows += rows);
+        summary.rows += rows;
+    }
+    Ok(finished)
 }
 
 /// The indexes of a full-text table, as the engine joins them.

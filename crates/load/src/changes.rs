@@ -315,10 +315,10 @@ mod tests {
     fn found(declared: &str, texts: &[&str]) -> Vec<ChangedColumn> {
         let schema = Schema::from_sql(&format!("CREATE TABLE t (c {declared})"), "<test>").unwrap();
         let changes = Changes::of(&schema.tables[0], &[], true);
-        let mut block = CellBlock::default();
-        let strings = block.texts();
+        let mut batch = Batch { rows: texts.len(), blocks: vec![CellBlock::default()], ..Batch::default() };
+        let strings = batch.blocks[0].texts();
         texts.iter().for_each(|text| strings.push(text.as_bytes()));
-        changes.count(&[ColumnSource::File(0)], &[block], texts.len(), 1, &|row| row < 90);
+        changes.count(&[ColumnSource::File(0)], &batch, 1, &|row| row < 90);
         changes.found()
     }
 

@@ -183,9 +183,9 @@ impl MergePlan {
     ///
     /// # Errors
     /// If a shard cannot be read, or SQLite refuses a row.
-    pub fn fill_virtual_tables(&self, target: &Connection, filled: &[String]) -> Result<()> {
+    pub fn fill_virtual_tables(&self, target: &Connection, filled: &[String]) -> Result<Vec<(&str, u64)>> {
         let others = self.virtual_tables.iter().filter(|table| !filled.contains(&table.name));
-        others.into_iter().try_for_each(|table| table.fill(target, &self.surveys))
+        others.map(|table| Ok((table.name.as_str(), table.fill(target, &self.surveys)?))).collect()
     }
 
     /// Explains an id that rows of a virtual table have in two shards. Other errors stay as they are.

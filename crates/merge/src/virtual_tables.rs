@@ -66,8 +66,8 @@ impl VirtualTable {
         Ok(Self { name: table.name.clone(), content, columns, has_config: module == "fts5" })
     }
 
-    /// Fills the table in the merged database.
-    pub fn fill(&self, target: &Connection, surveys: &[Survey]) -> Result<()> {
+    /// Fills the table in the merged database. Returns the number of rows that were inserted.
+    pub fn fill(&self, target: &Connection, surveys: &[Survey]) -> Result<u64> {
         let name = quoted_name(&self.name);
         let failed = |error: rusqlite::Error| {
             let message = format!("SQLite cannot fill the virtual table: {error}");
@@ -76,29 +76,32 @@ impl VirtualTable {
         self.configure(target, surveys)?;
         match self.content {
             // FTS5 is indexed with the database.
-            Content::Rebuild if self.has_config => Ok(()),
+            Content::Rebuild if self.has_config => Ok(0),
             Content::Rebuild => {
-                target.execute_batch(&format!("INSERT INTO {name}({name}) VALUES ('rebuild')")).map_err(failed)
+                target.execute_batch(&format!("INSERT INTO {name}({name}) VALUES ('rebuild')")).map_err(failed)?;
+                Ok(0)
             }
             Content::Rows(rowid) => {
                 let transaction = target.unchecked_transaction().map_err(failed)?;
-                surveys.iter().try_for_each(|survey| self.insert(target, survey, rowid))?;
-                transaction.commit().map_err(failed)
+                let rows = surveys.iter().map(|survey| self.insert(target, survey, rowid)).sum::<Result<u64>>()?;
+                transaction.commit().map_err(failed)?;
+                Ok(rows)
             }
         }
     }
 
-    /// Inserts the rows of a shard.
-    fn insert(&self, target: &Connection, survey: &Survey, rowid: Option<&str>) -> Result<()> {
+    /// Inserts the rows of a shard. Returns their number.
+    fn insert(&self, target: &Connection, survey: &Survey, rowid: Option<&str>) -> Result<u64> {
         if !survey.catalogue.objects.iter().any(|object| object.name.eq_ignore_ascii_case(&self.name)) {
-            return Ok(());
+            return Ok(0);
         }
         let name = quoted_name(&self.name);
         let columns: Vec<String> =
             rowid.map(str::to_owned).into_iter().chain(self.columns.iter().map(|column| quoted_name(column))).collect();
         let (list, marks) = (columns.join(", "), vec!["?"; columns.len()].join(", "));
         let shard = survey.open()?;
-        let read = || -> rusqlite::Result<Result<()>> {
+        let read = || -> rusqlite::Result<Result<u64>> {
+            let mut inserted = 0;
             let connection = shard.connection();
             let mut rows = connection.prepare(&format!("SELECT {list} FROM main.{name}"))?;
             let mut rows = rows.query([])?;
@@ -109,8 +112,9 @@ impl VirtualTable {
                 if let Err(error) = insert.execute(params_from_iter(values)) {
                     return Ok(Err(self.conflict(error, id)));
                 }
+                inserted += 1;
             }
-            Ok(Ok(()))
+            Ok(Ok(inserted))
         };
         let inserted = read().map_err(|error| shard.failure(error).in_table(&self.name))?;
         inserted.map_err(|error| error.in_file(&survey.name))

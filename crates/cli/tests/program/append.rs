@@ -155,6 +155,24 @@ fn rows_are_replaced_and_the_rest_stays() {
     }
 }
 
+/// Rows that came as pages got rowids above the larger of two rows of `sqlite_sequence`. SQLite goes by the first one.
+#[test]
+fn rowids_go_by_the_first_row_of_sqlite_sequence() {
+    let room = Room::new();
+    let rows: String = (0..20_000).map(|row| format!("{row}\n")).collect();
+    room.write("t.csv", &format!("a\n{rows}"));
+    // SQLite inserts the rows if foreign keys are enforced.
+    for (name, option) in [("pages.db", ""), ("sql.db", "--enforce-foreign-keys")] {
+        let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, a); INSERT INTO t VALUES (5, 1);
+                   INSERT INTO sqlite_sequence VALUES ('t', 1000)";
+        room.sqlite(name).execute_batch(sql).unwrap();
+        room.done(&format!("load {name} t.csv --append --table t {option}"));
+        let found = room.query(name, "SELECT min(id), max(id) FROM t WHERE id > 5");
+        let sequences = room.query(name, "SELECT seq FROM sqlite_sequence");
+        assert_eq!((found.as_str(), sequences.as_str()), ("6|20005", "20005\n1000"), "{name}");
+    }
+}
+
 /// `--type` had no effect on added columns, though the note about rounded numbers advised it.
 #[test]
 fn added_columns_have_the_type_that_is_said() {

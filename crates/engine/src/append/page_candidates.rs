@@ -92,7 +92,8 @@ pub(super) fn edge_of(connection: &Connection, table: &Table, truncates: bool) -
     let Some(rowid) = table.rowid_name() else { return Ok(None) };
     let largest = format!("SELECT max({rowid}) FROM main.{}", quoted_name(&table.name));
     let largest_rowid = if truncates { None } else { connection.query_row(&largest, [], |row| row.get(0))? };
-    let sequence = "SELECT coalesce(CAST(seq AS INTEGER), 0) FROM sqlite_sequence WHERE name = ?1";
+    let sequence =
+        "SELECT coalesce(CAST(seq AS INTEGER), 0) FROM sqlite_sequence WHERE name = ?1 ORDER BY rowid LIMIT 1";
     let sequence = match table.autoincrement {
         true => connection.query_row(sequence, [&table.name], |row| row.get(0)).optional()?,
         false => None,

@@ -152,7 +152,11 @@ impl PageAppend<'_, '_> {
         if self.schema.tables.iter().all(|table| !table.autoincrement) {
             return Ok(HashMap::new());
         }
-        self.map("SELECT name, coalesce(CAST(seq AS INTEGER), 0) FROM sqlite_sequence WHERE typeof(name) = 'text'")
+        // SQLite goes by the first row of a table, if a program has added another one.
+        self.map(
+            "SELECT name, coalesce(CAST(seq AS INTEGER), 0) FROM sqlite_sequence WHERE typeof(name) = 'text'
+             ORDER BY rowid DESC",
+        )
     }
 
     fn map<T: FromSql>(&self, sql: &str) -> Result<HashMap<String, T>> {
@@ -202,8 +206,8 @@ impl PageAppend<'_, '_> {
         let connection = self.transaction.connection()?;
         let raise = || {
             // As SQLite does it: what is no integer counts as one, and a table that never had rows counts from zero.
-            let update =
-                "UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1 AND coalesce(CAST(seq AS INTEGER), 0) < ?2";
+            let update = "UPDATE sqlite_sequence SET seq = ?2 WHERE coalesce(CAST(seq AS INTEGER), 0) < ?2
+                          AND rowid = (SELECT min(rowid) FROM sqlite_sequence WHERE name = ?1)";
             let insert = "INSERT INTO sqlite_sequence (name, seq) SELECT ?1, max(0, ?2)
                           WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?1)";
             for sql in [update, insert] {

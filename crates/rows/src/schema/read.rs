@@ -138,8 +138,9 @@ pub fn last_sequence(sqlite: &Connection, table: &str) -> rusqlite::Result<Optio
     if !sqlite.table_exists(Some("main"), "sqlite_sequence")? {
         return Ok(None);
     }
-    let sql = "SELECT max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM main.sqlite_sequence WHERE name = ?";
-    sqlite.query_row(sql, [table], |row| row.get(0))
+    // SQLite goes by the first row, if a program has added another one.
+    let sql = "SELECT CASE WHEN typeof(seq) = 'integer' THEN seq END FROM main.sqlite_sequence WHERE name = ? ORDER BY rowid LIMIT 1";
+    Ok(sqlite.query_row(sql, [table], |row| row.get(0)).optional()?.flatten())
 }
 
 /// The kind of each table of an open database. SQLite scans all tables to report it, so it is asked once.
