@@ -134,7 +134,7 @@ impl<'a> CheckContext<'a> {
         let what = format!("{what}: {error}");
         if matches!(error, rusqlite::Error::Utf8Error(..)) {
             // SQLite does not mind.
-            let object = object.map_or_else(|| "the schema".to_owned(), |object| object.clone());
+            let object = object.unwrap_or_else(|| "the schema".to_owned());
             self.faults.note(format!("{object}: not checked, because its definition is not valid UTF-8"));
         } else if is_let_down(error) {
             let what = object.map_or_else(|| what.clone(), |object| format!("{object}: {what}"));

@@ -15,6 +15,7 @@ use litepress_rows::schema::{
     Column, EncodedValue, Generated, Index, IndexColumn, IndexOrigin, Table, value_in_older_rows,
 };
 use litepress_rows::sync::Mutex;
+use rusqlite::types::Value as SqlValue;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -246,9 +247,8 @@ impl Planner<'_, '_> {
     /// Notes computed columns whose values no record holds, if a constraint or a type of a STRICT table could refuse them.
     fn note_computed(&self, name: &str, table: &Table) {
         let is_judged = |column: &&Column| {
-            let is_any = !table.strict
-                || strict_classes(&column.declared_type) | class::RESERVED == class::ANY | class::RESERVED;
-            column.generated == Generated::Virtual && (column.not_null || !is_any)
+            let has_type = table.strict && strict_classes(&column.declared_type) != class::ANY;
+            column.generated == Generated::Virtual && (column.not_null || has_type)
         };
         for column in table.columns.iter().filter(is_judged) {
             let what = "is not checked against its type and NOT NULL; SQLite's integrity_check does";
@@ -432,13 +432,13 @@ fn source_name(table: &Table, source: IndexSource) -> &str {
     }
 }
 
-fn class_of_value(value: &rusqlite::types::Value) -> u8 {
+fn class_of_value(value: &SqlValue) -> u8 {
     match value {
-        rusqlite::types::Value::Null => class::NULL,
-        rusqlite::types::Value::Integer(_) => class::INTEGERS,
-        rusqlite::types::Value::Real(_) => class::REAL,
-        rusqlite::types::Value::Text(_) => class::TEXT,
-        rusqlite::types::Value::Blob(_) => class::BLOB,
+        SqlValue::Null => class::NULL,
+        SqlValue::Integer(_) => class::INTEGERS,
+        SqlValue::Real(_) => class::REAL,
+        SqlValue::Text(_) => class::TEXT,
+        SqlValue::Blob(_) => class::BLOB,
     }
 }
 

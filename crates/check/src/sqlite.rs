@@ -199,10 +199,13 @@ impl<'p> SqliteChecker<'p> {
     fn partial_indexes(&self, max: usize, found: &mut SqliteFaults) -> rusqlite::Result<()> {
         let sql = "SELECT i.name, i.tbl_name, i.sql FROM main.sqlite_schema t JOIN temp.pragma_index_list(t.name) l
                    JOIN main.sqlite_schema i ON i.type = 'index' AND i.name = l.name WHERE t.type = 'table' AND l.partial";
-        let texts = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
-        let indexes: Vec<[String; 3]> =
-            self.connection.prepare(sql)?.query_map([], texts)?.collect::<rusqlite::Result<_>>()?;
-        for [index, table, create_sql] in indexes {
+        // Names and texts that are not UTF-8 cannot be asked for.
+        let texts = |row: &rusqlite::Row<'_>| {
+            let text = |column| Some(row.get_ref(column).ok()?.as_str().ok()?.to_owned());
+            Ok(text(0).zip(text(1)).zip(text(2)))
+        };
+        let indexes: Vec<_> = self.connection.prepare(sql)?.query_map([], texts)?.collect::<rusqlite::Result<_>>()?;
+        for ((index, table), create_sql) in indexes.into_iter().flatten() {
             let Some(predicate) = index_predicate(&create_sql) else { continue };
             let rows = format!("SELECT count(*) FROM main.{} NOT INDEXED WHERE {predicate}", quoted_name(&table));
             let rows: u64 = self.connection.query_row(&rows, [], |row| row.get(0))?;
