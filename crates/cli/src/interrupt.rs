@@ -1,11 +1,21 @@
-//! Signal handlers. The first Ctrl-C or SIGTERM asks the run to stop and clean up, the second exits at once. SIGXFSZ is
-//! ignored.
+//! Signal handlers. The first Ctrl-C or SIGTERM asks the run to stop and clean up, the second exits at once, and so does a run
+//! that has not stopped after half a minute. SIGXFSZ is ignored.
 
 use crate::failure::ErrorForm;
 use crate::output;
 use litepress::{Error, ErrorKind, Progress, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The time for a run to stop and clean up. What it leaves is removed by the next run.
+const LONGEST_STOP: Duration = Duration::from_secs(30);
+
+/// Ends the program without cleaning up.
+fn exit(form: ErrorForm) -> ! {
+    let code = form.report(&Error::new(ErrorKind::Interrupted, "interrupted"));
+    std::process::exit(code.into())
+}
 
 /// The effect of the next signal: exit at once, or stop the run.
 #[derive(Debug, Default)]
@@ -22,10 +32,15 @@ impl Interrupt {
         let on_signal = move || {
             if seen.exits_at_once.swap(true, Ordering::Relaxed) {
                 output::say(if form == ErrorForm::Text { "\n" } else { "" });
-                let code = form.report(&Error::new(ErrorKind::Interrupted, "interrupted"));
-                std::process::exit(code.into());
+                exit(form);
             }
             progress.stop();
+            // A statement of SQLite may not look whether it shall stop: `timeout` sends one signal, and waits for its effect.
+            let wait = move || {
+                std::thread::sleep(LONGEST_STOP);
+                exit(form);
+            };
+            let _unless_no_memory = std::thread::Builder::new().spawn(wait);
             if form == ErrorForm::Text {
                 output::say("\nstopping; once more to exit without cleaning up\n");
             }

@@ -431,7 +431,11 @@ fn remove_stale(target: &Path) {
             // Do not open it either: closing a handle of a database would give up this process's locks on it.
             continue;
         }
-        let Ok(file) = File::open(&path) else { continue };
+        // Whoever may write into the folder may have put a link or a FIFO there.
+        let Ok(file) = system::open_no_link(&path) else { continue };
+        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            continue;
+        }
         // The lock is held until the file is gone, or another run could take it in between.
         if system::mark_as_used(&file).is_ok() && is_at(&file, &path) {
             let _ = fs::remove_file(&path);

@@ -301,6 +301,7 @@ impl<'o> GenerateJob<'o> {
     /// Writes the recipe to the file that the options name.
     fn write_recipe(&self) -> Result<()> {
         let Some(file) = &self.options.write_recipe else { return Ok(()) };
+        crate::page_file::refuse(file, self.options.build.overwrite)?;
         std::fs::write(file, &self.recipe_text).map_err(|error| Error::io("write the recipe", file, error))
     }
 

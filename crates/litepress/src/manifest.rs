@@ -9,6 +9,8 @@ use std::path::{Component, Path, PathBuf};
 
 /// Name of the manifest in its folder.
 pub(crate) const NAME: &str = "_manifest.json";
+/// Longest manifest: millions of shards have fewer bytes.
+const MOST_BYTES: u64 = 1 << 30;
 const FORMAT: &str = "litepress.shards";
 const VERSION: u64 = 1;
 /// Hexadecimal digits of the name of a job.
@@ -56,10 +58,18 @@ impl Manifest {
     /// A file that cannot be read, is no manifest, or has another version.
     pub fn of(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(NAME);
-        let text = match fs::read(&path) {
+        // A folder of strangers may have a link to a device there.
+        let is_file = fs::metadata(&path).map(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
+        match is_file {
+            Ok(true) => {}
+            Ok(false) => {
+                let message = "this is no file of at most 1 GiB, as a manifest of shards is";
+                return Err(Error::new(ErrorKind::Data, message).in_file(&path));
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            read => read.map_err(|error| Error::io("read", &path, error))?,
-        };
+            Err(error) => return Err(Error::io("read", &path, error)),
+        }
+        let text = fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
         let wrong = |why: String| {
             let error = Error::new(ErrorKind::Data, format!("this is no manifest of shards: {why}")).in_file(&path);
             error.advise("write the shards again")

@@ -160,7 +160,7 @@ fn rows_are_replaced_and_the_rest_stays() {
 fn rowids_go_by_the_first_row_of_sqlite_sequence() {
     let room = Room::new();
     let rows: String = (0..20_000).map(|row| format!("{row}\n")).collect();
-    room.write("t.csv", &format!("a\n{rows}"));
+    room.write("t.csv", format!("a\n{rows}"));
     // SQLite inserts the rows if foreign keys are enforced.
     for (name, option) in [("pages.db", ""), ("sql.db", "--enforce-foreign-keys")] {
         let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, a); INSERT INTO t VALUES (5, 1);

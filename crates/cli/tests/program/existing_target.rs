@@ -102,3 +102,23 @@ fn a_table_that_others_need_is_not_replaced_in_silence() {
     room.done("load app.db items.csv --replace-tables --allow-incomplete --progress none --verify full");
     assert_eq!(room.query("app.db", "SELECT note FROM items"), "new");
 }
+
+/// Whoever may write into the folder of the target could put a FIFO there under the name of a left-over file: every run waited for
+/// its other end. A link was followed, and what it names was locked. A FIFO as a manifest kept `check` waiting.
+#[test]
+#[cfg(unix)]
+fn links_and_fifos_under_names_of_others_stop_nobody() {
+    let room = Room::new();
+    room.write("a.csv", "a\n1\n");
+    std::fs::create_dir(room.path("shards")).unwrap();
+    let names = [".x.db.litepress-0000000000000001.tmp", "shards/_manifest.json"];
+    for name in names {
+        assert!(std::process::Command::new("mkfifo").arg(room.path(name)).status().unwrap().success());
+    }
+    std::os::unix::fs::symlink(room.path("a.csv"), room.path(".x.db.litepress-0000000000000002.tmp")).unwrap();
+    room.done("load x.db a.csv");
+    assert_eq!(room.query("x.db", "SELECT a FROM a"), "1");
+    let ended = room.run("check shards");
+    assert!(ended.code == Some(1) && ended.err.contains("_manifest.json: this is no file"), "{ended:?}");
+    assert!(room.path(names[0]).exists() && room.path("a.csv").exists());
+}

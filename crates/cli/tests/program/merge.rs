@@ -29,7 +29,7 @@ fn full_text_tables_that_triggers_keep_have_their_own_rows() {
     assert_eq!(room.query("all.db", "SELECT rowid, x FROM f"), "1|open 1\n2|open 2");
     assert_eq!(room.query("all.db", "SELECT count(*) FROM f WHERE f MATCH 'secret'"), "0");
     for shard in 1..=2 {
-        room.write(&format!("m{shard}.csv"), &format!("id,subject\n{shard},Hello {shard}\n"));
+        room.write(&format!("m{shard}.csv"), format!("id,subject\n{shard},Hello {shard}\n"));
         room.done(&format!("load m{shard}.db m{shard}.csv --table m --primary-key id --fts subject --fts-content own"));
     }
     room.done("merge m.db m1.db m2.db --verify full");

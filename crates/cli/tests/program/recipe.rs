@@ -133,3 +133,15 @@ fn a_database_keeps_its_plan() {
     room.write("taken.sql", "CREATE TABLE litepress_recipe (x INT)");
     assert_eq!(room.run("generate x.db taken.sql --rows 3 --record-recipe").code, Some(2));
 }
+
+/// A recipe that exists was lost.
+#[test]
+fn a_recipe_that_exists_stays() {
+    let room = Room::with_schema(SCHEMA);
+    room.write("recipe.toml", "mine");
+    let ended = room.run("generate x.db schema.sql --write-recipe recipe.toml");
+    assert!(ended.code == Some(1) && ended.err.contains("recipe.toml: the file exists"), "{ended:?}");
+    assert_eq!(bytes(&room, "recipe.toml"), b"mine");
+    room.done("generate x.db schema.sql --write-recipe recipe.toml --overwrite");
+    assert_ne!(bytes(&room, "recipe.toml"), b"mine");
+}

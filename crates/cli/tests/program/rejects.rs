@@ -90,7 +90,7 @@ fn a_broken_check_is_told_with_file_record_and_line() {
 fn a_rejected_record_leaves_the_replacing_of_others_alone() {
     let room = Room::new();
     let define = "CREATE TABLE t (id INTEGER PRIMARY KEY, a NOT NULL DEFAULT 'none', b INT CHECK (b > 0))";
-    room.write("s.sql", &format!("{define};"));
+    room.write("s.sql", format!("{define};"));
     room.write("t.csv", "id,a,b\n1,new,10\n3,bad,-5\n2,new,20\n1,newer,30\n2,,40\n");
     let replaced = "1|newer|30\n2|none|40";
     let load = "t.csv --table t --null-value= --on-conflict replace --rejects wrong.csv --overwrite --progress none";

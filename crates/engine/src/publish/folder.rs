@@ -203,7 +203,8 @@ fn remove_stale(target: &Path) {
     let Ok(entries) = fs::read_dir(folder_of(target)) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let name = path.file_name().and_then(|name| name.to_str());
-        if !name.is_some_and(|name| is_temporary(name, &prefix)) || !path.is_dir() {
+        let is_folder = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
+        if !is_folder || !name.is_some_and(|name| is_temporary(name, &prefix)) {
             continue;
         }
         let Ok(Some(folder)) = system::open_folder(&path) else { continue };

@@ -72,6 +72,12 @@ pub(super) fn mark_as_used(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
+/// Opens a file for reads, but none behind a link, and without waiting for the other end of a FIFO.
+pub(super) fn open_no_link(path: &Path) -> io::Result<File> {
+    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).expect("flags of open(2)");
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
 /// Opens a file for reads and writes, without waiting for another program's lease.
 pub(super) fn open_at_once(target: &Path) -> io::Result<File> {
     let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).expect("a flag of open(2)");

@@ -52,6 +52,11 @@ pub(super) fn mark_as_used(_: &File) -> Result<(), TryLockError> {
     Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))
 }
 
+/// Opens a file for reads.
+pub(super) fn open_no_link(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 /// Opens a file for reads and writes.
 pub(super) fn open_at_once(target: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(target)
