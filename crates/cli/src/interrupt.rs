@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The time for a run to stop and clean up. What it leaves is removed by the next run.
+/// The time for a run to stop and clean up. The next run removes what it leaves.
 const LONGEST_STOP: Duration = Duration::from_secs(30);
 
 /// Ends the program without cleaning up.

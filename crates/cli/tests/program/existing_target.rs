@@ -103,8 +103,8 @@ fn a_table_that_others_need_is_not_replaced_in_silence() {
     assert_eq!(room.query("app.db", "SELECT note FROM items"), "new");
 }
 
-/// Whoever may write into the folder of the target could put a FIFO there under the name of a left-over file: every run waited for
-/// its other end. A link was followed, and what it names was locked. A FIFO as a manifest kept `check` waiting.
+/// A FIFO under the name of a left-over file kept every run waiting for its other end. A run followed a link and locked the file behind
+/// it. A FIFO as a manifest kept `check` waiting.
 #[test]
 #[cfg(unix)]
 fn links_and_fifos_under_names_of_others_stop_nobody() {

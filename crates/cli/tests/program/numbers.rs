@@ -45,8 +45,8 @@ fn columns_that_lose_digits_are_told_and_rounded_on_request() {
     assert!(error.err.contains("'loose' is not one of 'exact', 'digits', 'lenient'"), "{error:?}");
 }
 
-/// Numbers of JSON with more digits than a double became one and the same number in a table that exists, or under a schema, and nobody
-/// was told.
+/// Numbers of JSON with more digits than a double became one and the same number in a table that exists, or under a schema, without a
+/// note.
 #[test]
 fn numbers_that_a_given_column_rounds_are_told() {
     let room = Room::new();
