@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use litepress::{
     CheckOptions, Conflict, Error, ErrorKind, Json, Options, PageSize, ProfileOptions, Result, Sync, Verify, parse,
 };
+use litepress_rows::escaped_lines;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -145,7 +146,8 @@ impl OutputArgs {
         match self {
             Self { json: true, .. } => print_json(&to_json()),
             Self { quiet: true, .. } => Ok(()),
-            Self { verbose, .. } => print(&to_text(*verbose)),
+            // Names in it may be those of strangers.
+            Self { verbose, .. } => print(&escaped_lines(&to_text(*verbose))),
         }
     }
 

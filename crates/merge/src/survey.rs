@@ -2,7 +2,7 @@
 
 use crate::shard::{MOST_KEPT, OpenShard};
 use litepress_format::header::TextEncoding;
-use litepress_rows::sqlite::without_views;
+use litepress_rows::sqlite::{refuse_shared_roots, without_views};
 use litepress_rows::sync::{Mutex, lock, on_threads};
 use litepress_rows::{Error, Part, RecordChunk, Result, quoted_name};
 use litepress_scan::{FileStamp, TableScan};
@@ -164,6 +164,7 @@ fn read(connection: &Connection, shard: &OpenShard, known: &Mutex<Vec<Arc<Catalo
             roots.push(row.get::<_, Option<u32>>(4)?.unwrap_or(0));
         }
     }
+    refuse_shared_roots(objects.iter().map(|object| object.name.as_str()).zip(roots.iter().copied()))?;
     let catalogue = catalogue(connection, objects, known)?;
     let mut facts = Vec::with_capacity(roots.len());
     for ((object, kind), &root) in catalogue.objects.iter().zip(&catalogue.kinds).zip(&roots) {

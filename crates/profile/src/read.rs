@@ -11,7 +11,7 @@ use litepress_format::FormatError;
 use litepress_format::value::Value;
 use litepress_gen::generated_tables;
 use litepress_rows::schema::{Schema, Table};
-use litepress_rows::sqlite::schema_statements;
+use litepress_rows::sqlite::{refuse_shared_roots, schema_statements};
 use litepress_rows::sync::{Mutex, ignore_poison, lock, on_threads};
 use litepress_rows::{Error, ErrorKind, Part, RecordChunk, Result};
 use litepress_scan::{IndexScan, Moment, ScanPart, Snapshot, TableScan};
@@ -144,6 +144,8 @@ impl<'a> PartQueue<'a> {
         };
         let tables: rusqlite::Result<Vec<(usize, u32)>> = generated_tables(schema).map(root).collect();
         let mut tables = tables.map_err(|error| moment.failure(error))?;
+        let names = tables.iter().map(|(position, root)| (schema.tables[*position].name.as_str(), *root));
+        refuse_shared_roots(names).map_err(|error| moment.failure(error))?;
         tables.reverse();
         Ok(Self { snapshot, schema, state: Mutex::new(QueueState { tables, current: None }) })
     }

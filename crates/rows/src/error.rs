@@ -378,11 +378,25 @@ pub fn counted(number: u64, noun: &str) -> String {
 
 /// Writes control characters as escapes, so that a text stays on its line and a terminal obeys none of it.
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    escaped_if(text, is_obeyed)
+}
+
+/// Writes control characters as escapes, but for the ends of lines.
+pub fn escaped_lines(text: &str) -> Cow<'_, str> {
+    escaped_if(text, |it| it != '\n' && is_obeyed(it))
+}
+
+fn escaped_if(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
         return text.into();
     }
-    let escape = |it: char| if it.is_control() { it.escape_default().to_string() } else { it.to_string() };
+    let escape = |it: char| if is_escaped(it) { it.escape_default().to_string() } else { it.to_string() };
     text.chars().map(escape).collect::<String>().into()
+}
+
+/// Returns whether a terminal does something at this character: also those that turn the direction of text.
+fn is_obeyed(it: char) -> bool {
+    it.is_control() || matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns the name of a table, column or index in SQL quotes.

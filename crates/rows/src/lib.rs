@@ -34,7 +34,7 @@ pub use cells::{CellBlock, Cells, Choice, Strings};
 pub use chunk::RecordChunk;
 pub use conflict::{Conflict, NullPolicy};
 pub use encode::Encoder;
-pub use error::{Error, ErrorKind, Place, Result, counted, escaped, grouped, quote, quoted_name};
+pub use error::{Error, ErrorKind, Place, Result, counted, escaped, escaped_lines, grouped, quote, quoted_name};
 pub use message::{Hint, Message, OptionName, OptionValue, Words};
 pub use recode::recode_texts;
 pub use schema::{Column, ForeignKey, Schema, Table};

@@ -4,7 +4,8 @@ use crate::files::retry;
 use crate::{Error, ErrorKind, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::SQLITE_IOERR_SHORT_READ;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind as IoErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -55,6 +56,22 @@ pub fn schema_statements(connection: &Connection) -> rusqlite::Result<Vec<String
                AND tbl_name NOT IN (SELECT name FROM temp.pragma_table_list WHERE type = 'shadow' AND schema = 'main')
                ORDER BY rowid";
     without_views(connection, || connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect())
+}
+
+/// Fails if two of these trees, each with its name and root page, have the same root. A small file would otherwise be read thousands of
+/// times. The root 0 is that of a table without a tree.
+///
+/// # Errors
+/// As SQLite's own error of a damaged database.
+pub fn refuse_shared_roots<'n>(trees: impl Iterator<Item = (&'n str, u32)>) -> rusqlite::Result<()> {
+    let mut known = HashMap::new();
+    for (name, root) in trees.filter(|(_, root)| *root > 0) {
+        if let Some(other) = known.insert(root, name) {
+            let message = format!("the database is damaged: {other} and {name} have the same root page, {root}");
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), Some(message)));
+        }
+    }
+    Ok(())
 }
 
 /// Calls `read`, which has SQLite list tables, while views are off. SQLite compiles all views for such a list, and a view of views of

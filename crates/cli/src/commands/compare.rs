@@ -6,7 +6,7 @@ use crate::output::{print, print_json};
 use clap::Args;
 use litepress::{ProfileOptions, Result, parse};
 use litepress_profile::{ColumnComparison, Comparison, RelationComparison};
-use litepress_rows::{counted, grouped};
+use litepress_rows::{counted, escaped_lines, grouped};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -52,7 +52,7 @@ pub fn run(arguments: &CompareArguments) -> Result<u8> {
     arguments.html.open()?;
     match arguments.json {
         true => print_json(&comparison.to_json())?,
-        false => print(&side_by_side(&comparison))?,
+        false => print(&escaped_lines(&side_by_side(&comparison)))?,
     }
     Ok(DONE)
 }

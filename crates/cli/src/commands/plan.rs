@@ -10,6 +10,7 @@ use crate::plan_text::plan_text;
 use crate::reporter::Reporter;
 use clap::Args;
 use litepress::{Error, ErrorKind, Flags, Options, PlanReport, Result, Target};
+use litepress_rows::escaped_lines;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -74,7 +75,7 @@ pub fn run(arguments: PlanArguments) -> Result<u8> {
     let (options, output) = (arguments.build.options(), arguments.build.output.clone());
     let reporter = Reporter::new(output.progress(), None);
     let print_report = |report: &PlanReport| {
-        if output.json { print_json(&report.to_json(&Flags)) } else { print(&plan_text(report)) }
+        if output.json { print_json(&report.to_json(&Flags)) } else { print(&escaped_lines(&plan_text(report))) }
     };
     if arguments.merge {
         return plan_of_merge(arguments, options, reporter, &print_report);

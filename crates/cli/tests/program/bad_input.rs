@@ -194,3 +194,18 @@ fn long_names() {
         room.done(&format!("check {name}.db"));
     }
 }
+
+/// Thousands of tables of a small file had one tree: a copy of it had that tree for each of them.
+#[test]
+fn tables_that_share_a_tree_are_refused() {
+    let room = Room::new();
+    let sql = "CREATE TABLE t (a); INSERT INTO t VALUES (1); PRAGMA writable_schema = ON;
+               INSERT INTO sqlite_schema SELECT type, 'u', 'u', rootpage, 'CREATE TABLE u (a)' FROM sqlite_schema";
+    room.sqlite("s.db").execute_batch(sql).unwrap();
+    for command in ["compact s.db", "merge m.db s.db", "load l.db s.db", "profile s.db"] {
+        let ended = room.run(command);
+        let told = ended.err.contains("t and u have the same root page, 2");
+        assert!(ended.code == Some(1) && told, "{command}: {ended:?}");
+    }
+    assert_eq!(room.files(), ["s.db"]);
+}

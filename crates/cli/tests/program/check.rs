@@ -25,6 +25,9 @@ fn names_stay_on_their_line() {
         let out = room.done(command);
         assert!(out.contains("t\\n1 fault\\u{1b}[31m") && !out.contains('\u{1b}'), "{out}");
     }
+    for command in ["compare n.db n.db", "plan o.db n.db", "plan --merge o.db n.db", "reindex n.db --verbose"] {
+        assert!(!room.done(command).contains('\u{1b}'), "{command}");
+    }
 }
 
 /// The check of a text file printed an empty table of b-trees first.

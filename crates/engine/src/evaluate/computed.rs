@@ -137,6 +137,13 @@ impl<'s> ComputedColumns<'s> {
             completed.clear();
             completed.set_first_record(chunk.first_record());
             for row in 0..chunk.len() {
+                // Short rows may become long ones.
+                if completed.is_full() {
+                    let mut next = spare.pop().unwrap_or_default();
+                    next.clear();
+                    next.set_first_record(chunk.first_record() + row as u64);
+                    whole.push_back(std::mem::replace(&mut completed, next));
+                }
                 let of_row = |error: Error| error.in_record(chunk.first_record() + row as u64);
                 let computed = rows.next().map_err(|error| self.refused(sqlite, &error, of_row))?;
                 let computed = computed.expect("SQLite reads every row");

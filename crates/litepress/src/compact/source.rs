@@ -7,7 +7,7 @@ use litepress_format::record;
 use litepress_format::schema::ROOT_PAGE;
 use litepress_format::text;
 use litepress_format::value::Value;
-use litepress_rows::sqlite::FilesBeside;
+use litepress_rows::sqlite::{FilesBeside, message, refuse_shared_roots};
 use litepress_rows::{RecordChunk, Source};
 use litepress_scan::{Snapshot, TableScan};
 use rusqlite::{Connection, OpenFlags};
@@ -126,6 +126,11 @@ impl SourceDatabase {
                 }
             }
         }
+        let trees = objects.iter().filter_map(|object| Some((object.name.as_str(), object.tree.as_ref()?.root)));
+        refuse_shared_roots(trees).map_err(|error| {
+            let error = Error::new(ErrorKind::Corrupt, message(&error)).in_file(&self.path).caused_by(error);
+            error.advise("find out more with: litepress check; sqlite3's .recover saves what can be read")
+        })?;
         Ok(objects)
     }
 

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use crate::reader::{FileColumn, FileColumnKind};
-use litepress_rows::sqlite::without_views;
+use litepress_rows::sqlite::{refuse_shared_roots, without_views};
 use rusqlite::{Connection, Row};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -111,6 +111,7 @@ impl Catalogue {
     pub fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let kinds = read_kinds(connection)?;
         let rows = read_rows(connection)?;
+        refuse_shared_roots(rows.iter().map(|row| (row.name.as_str(), row.root_page)))?;
         let sequences = read_sequences(connection, &rows)?;
         let extras = extras(&kinds, &rows);
         let statistics = rows.iter().filter(|row| row.kind == "table" && row.name.starts_with("sqlite_stat"));
