@@ -10,7 +10,7 @@ use litepress_format::inspect::describe_page;
 use litepress_format::page::{FILE_HEADER_LEN, MIN_USABLE, PageSize};
 use litepress_format::ptrmap::{self, Entry, EntryKind};
 use litepress_rows::files::FileExt;
-use litepress_rows::sqlite::{open_file, open_immutable};
+use litepress_rows::sqlite::{lossy_text, open_file, open_immutable};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::collections::HashSet;
 use std::fs::File;
@@ -185,10 +185,7 @@ impl DatabaseFile {
             let connection = open_immutable(&self.path)?;
             let mut statement = connection.prepare(sql)?;
             let rows = statement.query_map([], |row| {
-                // A name need not be UTF-8.
-                let text = |column| {
-                    Ok::<_, rusqlite::Error>(String::from_utf8_lossy(row.get_ref(column)?.as_bytes()?).into_owned())
-                };
+                let text = |column| lossy_text(row, column);
                 Ok(Btree { kind: text(0)?, name: text(1)?, table: text(2)?, root: row.get(3)? })
             })?;
             rows.collect()

@@ -6,7 +6,7 @@ use super::full_text::has_texts;
 use litepress_rows::schema::{
     NamedRTree, Table, TableKinds, VirtualTable, has_check, index_predicate, rtrees, table_of,
 };
-use litepress_rows::sqlite::{is_let_down, open_file, open_immutable, stop_if};
+use litepress_rows::sqlite::{is_let_down, lossy_text, open_file, open_immutable, stop_if};
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use rusqlite::{Connection, ffi};
 use std::collections::{BTreeMap, HashMap};
@@ -83,8 +83,7 @@ impl SqliteSchema {
         let sql = "SELECT name, max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM main.sqlite_sequence
                    WHERE typeof(name) = 'text' GROUP BY name";
         let mut statement = self.connection.prepare(sql)?;
-        let name = |row: &rusqlite::Row<'_>| Ok::<_, rusqlite::Error>(lossy(row.get_ref(0)?.as_bytes()?));
-        let rows = statement.query_map([], |row| Ok((name(row)?, row.get(1)?)))?;
+        let rows = statement.query_map([], |row| Ok((lossy_text(row, 0)?, row.get(1)?)))?;
         rows.collect()
     }
 }
@@ -94,14 +93,10 @@ fn virtual_tables(sqlite: &Connection, kinds: &TableKinds) -> rusqlite::Result<B
     let mut statement = sqlite.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?")?;
     let mut found = BTreeMap::new();
     for name in kinds.virtual_tables() {
-        let sql = statement.query_row([name], |row| Ok(lossy(row.get_ref(0)?.as_bytes()?)))?;
+        let sql = statement.query_row([name], |row| lossy_text(row, 0))?;
         found.extend(VirtualTable::of_statement(&sql).map(|table| (name.to_owned(), table)));
     }
     Ok(found)
-}
-
-fn lossy(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).into_owned()
 }
 
 /// Returns SQLite's own verdict: at most `max` lines each of `PRAGMA integrity_check` and `PRAGMA foreign_key_check`.

@@ -4,7 +4,7 @@ use crate::files::retry;
 use crate::{Error, ErrorKind, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::SQLITE_IOERR_SHORT_READ;
-use rusqlite::{Connection, OpenFlags, ffi};
+use rusqlite::{Connection, OpenFlags, Row, ffi};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind as IoErrorKind, Read};
@@ -45,6 +45,14 @@ pub fn message(error: &rusqlite::Error) -> String {
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
     }
+}
+
+/// Returns the text of a column, which need not be UTF-8: names may come from programs that wrote Latin-1.
+///
+/// # Errors
+/// If the value is neither a text nor a blob.
+pub fn lossy_text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes()?).into_owned())
 }
 
 /// Returns the statements that make the objects of a database, without SQLite's own tables and those behind virtual tables.

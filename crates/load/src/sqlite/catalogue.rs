@@ -2,8 +2,8 @@
 
 use super::Settings;
 use crate::reader::{FileColumn, FileColumnKind};
-use litepress_rows::sqlite::{refuse_shared_roots, without_views};
-use rusqlite::{Connection, Row};
+use litepress_rows::sqlite::{lossy_text, refuse_shared_roots, without_views};
+use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -212,9 +212,7 @@ fn read_sequences(connection: &Connection, rows: &[SchemaRow]) -> rusqlite::Resu
     }
     let sql = "SELECT name, max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM sqlite_sequence \
                WHERE typeof(name) = 'text' GROUP BY name";
-    let name =
-        |row: &Row<'_>| Ok::<_, rusqlite::Error>(String::from_utf8_lossy(row.get_ref(0)?.as_bytes()?).into_owned());
-    connection.prepare(sql)?.query_map([], |row| Ok((name(row)?, row.get(1)?)))?.collect()
+    connection.prepare(sql)?.query_map([], |row| Ok((lossy_text(row, 0)?, row.get(1)?)))?.collect()
 }
 
 /// Returns the stored columns, and a name of the rowid if no column holds it.
